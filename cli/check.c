@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Attributes and HDF5's records besides the arrays, in bytes; measured on small snapshots. */
+/* Bytes of attributes and HDF5's records in a snapshot, beyond the arrays; measured on small snapshots. */
 static const double snapshot_overhead = 16e3;
 
-/* Prints the plan's items in the GPU's memory or the host's. */
+/* Prints the plan's items in the memory of the GPU or of the host. */
 static void check_items(const cli_job *job, sim_space space) {
   const sim_plan *plan = &job->plan;
   bool host = space == SIM_SPACE_HOST;
@@ -33,7 +33,7 @@ static void check_items(const cli_job *job, sim_space space) {
   if (host) cli_say("  %-24s %s", "program and libraries", text);
 }
 
-/* Prints the files of one cadence, of `bytes` each besides the common part; `slice` "": snapshots. */
+/* Prints the files of one cadence, each of `bytes` plus the common overhead; slice "": snapshots. */
 static void check_files(const sim_plan *plan, const sim_cadence *cadence, const char *slice, double bytes) {
   const double count = cli_times_due(cadence, plan), size = bytes + snapshot_overhead;
   const char *what = *slice ? "slices      " : "snapshots   ", *colon = *slice ? ": " : "";
@@ -54,18 +54,19 @@ static void check_slices(const cli_job *job) {
   }
 }
 
-/* Assumed of an exchange between ranks of one host: through shared memory, measured 2 to 6 GB/s and 5 to 30 us; between
- * GPUs by peer pointers over NVLink, measured 310 to 390 GB/s, 5 us. */
+/* Assumed bytes per second, and seconds, of an exchange between ranks of one host. Through shared memory 2 to 6 GB/s
+ * and 5 to 30 us were measured; between GPUs by peer pointers over NVLink 310 to 390 GB/s and 5 us. */
 static const double exchange_rates[SIM_BACKEND_KINDS] = {[SIM_BACKEND_CPU] = 4e9, [SIM_BACKEND_CUDA] = 300e9},
                     exchange_times[SIM_BACKEND_KINDS] = {[SIM_BACKEND_CPU] = 2e-5, [SIM_BACKEND_CUDA] = 1e-5};
 
-static const double worth = 1.33; /* times as fast as one rank: what less is not advised */
+static const double worth = 1.33; /* speed-up over one rank below which the ranks are not advised */
 
-/* Speed-up over one rank, of the same number of threads, divided by the number of ranks: a rank computes its share and
+/* Speed-up over one rank with the same number of threads, divided by the number of ranks. A rank computes its share and
  * the undivided part, and then waits for the exchange. NaN: unknown. */
 static double efficiency(const sim_plan *plan, sim_backend_kind kind, int ranks) {
   const double shares = sim_plan_shares(plan, ranks);
-  const double alone = plan->work_per_step / plan->work_rate_guess * shares; /* the rate is that of all ranks */
+  const double alone =
+      plan->work_per_step / plan->work_rate_guess * shares; /* the rate is that of all ranks together */
   const double own = alone * (plan->undivided + (1 - plan->undivided) / shares);
   const double bytes = fmax(plan->bytes_received / exchange_rates[kind] - plan->beside * own, 0);
   return alone / (ranks * (own + bytes + plan->exchanges * exchange_times[kind]));
@@ -97,7 +98,7 @@ static void check_ranks(const sim_plan *plan, sim_backend_kind kind, int ranks) 
 }
 
 sim_status cli_check_job(cli_job *job) {
-  static sim_comm ranks; /* only its sizes are used */
+  static sim_comm ranks; /* only the sizes in it are used */
   ranks = sim_comm_alone;
   ranks.size = ranks.host_size = job->options->ranks > 0 ? job->options->ranks : cli_launcher_find().size;
   job->setup.comm = &ranks;

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Opens missing standard descriptors, so that no file of ours gets one of them. Writing to a closed stdout fails, as
- * before. */
+/* Opens missing standard descriptors, so that no file of the program gets one of them. Writing to a closed stdout still
+ * fails. */
 static bool fill_standard_descriptors(void) {
   for (int fd = 0; fd < 3; fd++)
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) return false;
@@ -63,13 +63,13 @@ static void report(sim_status status, const cli_options *options) {
   if (options->verbosity > 0) fprintf(stderr, "sim: raised at %s:%d\n", error->file, error->line);
 }
 
-/* Whether the printed text is the result; the result of a run or sweep is its files. */
+/* Whether the printed text is the result; the result of a run or a sweep is its files. */
 static bool shows(const cli_options *options) {
   if (options->command == CLI_SWEEP) return options->script;
   return (options->command != CLI_RUN || options->json) && options->command != CLI_RESUME;
 }
 
-/* Whether the command runs parallel loops, here or in programs that it starts. */
+/* Whether the command runs parallel loops, in this process or in ones that it starts. */
 static bool computes(const cli_options *options) {
   return options->command == CLI_RUN || options->command == CLI_RESUME || options->command == CLI_SWEEP ||
          options->command == CLI_BENCH || options->command == CLI_VERIFY || options->command == CLI_SERVE;
@@ -81,7 +81,7 @@ static bool runs(const cli_options *options) {
          (options->command == CLI_BENCH && options->ranks > 0);
 }
 
-/* Takes this process's rank from sim --ranks, or from a launcher of MPI. *done: another process does the command. */
+/* Gets this process's rank from sim --ranks, or from a launcher of MPI. *done: another process does the command. */
 static sim_status find_ranks(const cli_options *options, bool *done) {
   *done = false;
   if (runs(options)) SIM_TRY(cli_ranks_attach());
@@ -92,9 +92,10 @@ int cli_main(int argc, char **argv) {
   if (!fill_standard_descriptors()) return sim_status_exit_code(SIM_ERR_IO);
   static cli_options options;
   sim_status status = cli_options_parse(argc, argv, &options);
-  if (status != SIM_OK && options.ranks == 0 && cli_launcher_find().rank > 0) cli_terminal_mute(); /* one line of all */
+  if (status != SIM_OK && options.ranks == 0 && cli_launcher_find().rank > 0)
+    cli_terminal_mute(); /* only one process prints */
   if (status == SIM_OK && computes(&options)) cli_wait_asleep(argv);
-  cli_signals_install(); /* after the program's restart, which would forget a request */
+  cli_signals_install(); /* after the restart of the program, in which requests would be lost */
   bool done = false;
   if (status == SIM_OK) status = find_ranks(&options, &done);
   if (done) return sim_status_exit_code(status);

@@ -8,7 +8,7 @@ enum { WORDS_BYTES = 1024 };
 
 static bool is(const char *complete, const char *kind) { return complete && strcmp(complete, kind) == 0; }
 
-/* Writes the words of a completion, separated by blanks, and returns them; "" for names of files and for nothing. */
+/* Writes the words of a completion, separated by blanks, and returns `out`; "" for file names and for no completion. */
 static const char *words_of(const char *complete, char out[WORDS_BYTES]) {
   size_t used = 0;
   out[0] = '\0';
@@ -24,14 +24,14 @@ static const char *words_of(const char *complete, char out[WORDS_BYTES]) {
   return out;
 }
 
-/* What an option means for a command; NULL: the command does not take it. */
+/* Returns the meaning of an option for a command; NULL: the command does not accept it. */
 static const cli_option_help *help_for(const cli_option_row *row, cli_command command) {
   for (int k = 0; k < CLI_HELPS; k++)
     if (row->help[k].commands & 1 << command) return &row->help[k];
   return NULL;
 }
 
-/* Prints the first line of a text, with a backslash before each of these characters. */
+/* Prints the first line of a text, with a backslash before each of `characters`. */
 static void escaped(const char *text, const char *characters) {
   for (; *text && *text != '\n'; text++) {
     if (strchr(characters, *text)) putchar('\\');
@@ -39,7 +39,7 @@ static void escaped(const char *text, const char *characters) {
   }
 }
 
-/* Prints the first line of a text inside single quotes of a shell, with a backslash before each of these characters. */
+/* The same inside single quotes of a shell. */
 static void quoted(const char *text, const char *characters) {
   for (; *text && *text != '\n'; text++) {
     if (strchr(characters, *text)) putchar('\\');
@@ -50,7 +50,7 @@ static void quoted(const char *text, const char *characters) {
 
 /* ---- bash ---- */
 
-/* kind='WORDS', DIR, LUA, or NONE: a value that nobody can guess. */
+/* Prints kind='WORDS', DIR, LUA, or NONE for a value that cannot be completed. */
 static void bash_kind(const char *complete) {
   char words[WORDS_BYTES];
   words_of(complete, words);
@@ -123,7 +123,7 @@ static void zsh_action(const char *complete) {
     printf("(%s)", words);
 }
 
-/* One argument of _arguments: '--device[text]: D:(auto cpu cuda)'. */
+/* Prints one argument of _arguments: '--device[text]: D:(auto cpu cuda)'. */
 static void zsh_option(const cli_option_row *row, const cli_option_help *help) {
   printf(" \\\n        ");
   if (row->letter)
@@ -177,7 +177,7 @@ static void fish_words(const char *complete) {
 }
 
 static void fish(void) {
-  /* sim FILE.lua is sim run FILE.lua. */
+  /* `sim FILE.lua` means `sim run FILE.lua` */
   static const char scenario[] = "; or string match -q -- \"*.lua\" (commandline -opc)[2]";
   puts("complete -c sim -f");
   for (int c = 0; c < CLI_COMMAND_ROWS; c++) {

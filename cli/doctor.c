@@ -1,4 +1,4 @@
-/* sim doctor: what is installed, what is missing and what to do. */
+/* sim doctor: tells what is installed, what is missing and what to do. */
 #include "cli/cli.h"
 
 #include "build_info.h"
@@ -16,8 +16,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* GOOD: it works. ABSENT: not installed, and nothing that runs here needs it. FAULT: it is there, or asked for, and
- * does not work. */
+/* GOOD: it works. ABSENT: not installed, and nothing that runs here needs it. FAULT: installed or requested, but does
+ * not work. */
 typedef enum finding { GOOD, ABSENT, FAULT } finding;
 
 static int faults;
@@ -36,7 +36,7 @@ static void say(const char *subject, finding found, const char *format, ...) {
   if (found == FAULT) faults++;
 }
 
-/* Writes the path of a program in PATH; false: there is none. */
+/* Writes the path of a program in PATH; false if there is none. */
 static bool find_program(const char *name, char out[4096]) {
   const char *path = getenv("PATH");
   for (size_t length; path && *path; path += length + (path[length] == ':')) {
@@ -46,7 +46,7 @@ static bool find_program(const char *name, char out[4096]) {
   return false;
 }
 
-/* Whether a program answers when it is asked for its version; `answer` has the first line. */
+/* Whether a program answers --version; answer[256]: the first line. */
 static bool answers(char *path, char answer[256]) {
   char option[] = "--version";
   const bool good = cli_ask((char *const[]){path, option, NULL}, answer, 256);
@@ -59,7 +59,7 @@ static bool is_of_slurm(const char *path) {
   return strcmp(name, "srun") == 0 || strcmp(name, "sbatch") == 0;
 }
 
-/* Says whether a program that was found works. Commands of Slurm are often installed where no Slurm is set up. */
+/* Reports whether a program that was found works. Commands of Slurm are often installed where no Slurm is set up. */
 static void say_program(const char *subject, char *path, const char *use) {
   char answer[256];
   if (answers(path, answer))
@@ -70,7 +70,7 @@ static void say_program(const char *subject, char *path, const char *use) {
     say(subject, FAULT, "%s --version does not answer: repair it, or put another one first in PATH", path);
 }
 
-/* Whether the CMake of this answer, "cmake version 3.25.1", is one that the sources take. */
+/* Whether a version of CMake, "cmake version 3.25.1", is new enough to build the sources. */
 static bool is_new_enough(const char *answer) {
   int have[2] = {0}, need[2] = {0};
   (void)sscanf(answer, "cmake version %d.%d", &have[0], &have[1]);
@@ -109,8 +109,8 @@ static void build(void) {
 
 /* ---- devices ---- */
 
-/* Whether the machine has an NVIDIA GPU, whatever drives it: a display controller (class 03) of PCI vendor 10de, or a
- * device file of the driver. */
+/* Whether the machine has an NVIDIA GPU, with or without a driver: a display controller (class 03) of PCI vendor 10de,
+ * or a device file of the driver. */
 static bool has_nvidia(void) {
   glob_t found;
   bool nvidia = glob("/dev/nvidia[0-9]*", 0, NULL, &found) == 0;
@@ -232,9 +232,9 @@ static void slurm(void) {
 /* ---- Python ---- */
 
 static void python(void) {
-  /* Prints the version, and the names of modules that cannot be imported, or are older than viz/pyproject.toml needs;
-   * of those, numpy and h5py read files alone. A folder of such a name beside the user is no module of Python's: it has
-   * no version. */
+  /* Prints the version, and the modules that cannot be imported or are older than viz/pyproject.toml requires; numpy
+   * and h5py alone suffice to read files. A folder in the current path that has the name of a module does not count: it
+   * has no version. */
   static char script[] = "import sys\n"
                          "sys.path[:] = [p for p in sys.path if p]\n"
                          "print(sys.version.split()[0])\n"
@@ -280,7 +280,7 @@ static void python(void) {
 static void files(void) {
   struct statvfs info;
   char text[32];
-  char probe[] = ".sim-doctor.XXXXXX"; /* permission alone does not tell: /proc, a full quota */
+  char probe[] = ".sim-doctor.XXXXXX"; /* tried, because permissions do not tell: /proc, a full quota */
   const int file = mkstemp(probe);
   if (file < 0 || unlink(probe) != 0 || close(file) != 0) {
     say("files", FAULT, "the current folder cannot be written (%s): runs need -o DIR elsewhere", strerror(errno));

@@ -12,15 +12,15 @@ enum { PATH_MAX_BYTES = 256, VALUES_MAX = SIM_EXPR_INPUTS_MAX };
 
 typedef sim_status visitor(const char *path, const sim_expr *expr, void *context);
 
-/* Calls `visit` for each function of a tree with its path: "external", "fields[2] v.drift". path[PATH_MAX_BYTES]:
- * path of the value. */
+/* Calls `visit` for each function in a tree with its path: "external", "fields[2] v.drift". path[PATH_MAX_BYTES]: path
+ * of `value`. */
 static sim_status visit_all(const sim_value *value, char *path, visitor *visit, void *context) {
   const size_t used = strlen(path);
   if (value->kind == SIM_VALUE_FUNCTION && value->u.function.expr) return visit(path, value->u.function.expr, context);
   if (value->kind != SIM_VALUE_TABLE) return SIM_OK;
   const sim_entry *entries = value->u.table.entries;
   const size_t count = value->u.table.count;
-  const bool list = count > 0 && !entries[count - 1].key; /* a function with options has an item before its names */
+  const bool list = count > 0 && !entries[count - 1].key; /* in a function with options, the last has a name */
   for (size_t i = 0; i < count; i++) {
     const char *key = entries[i].key;
     const sim_value *name = list ? sim_value_get(entries[i].value, "name") : NULL;
@@ -55,9 +55,9 @@ void cli_log_functions(const cli_job *job) {
 typedef struct point {
   char name[VALUES_MAX][SIM_EXPR_NAME_MAX + 1];
   double value[VALUES_MAX];
-  bool known[VALUES_MAX]; /* some function has this input */
+  bool known[VALUES_MAX]; /* [count]: a function has this input */
   int count, functions;
-  sim_bytes missing, takes; /* missing: "y, z of external"; takes: inputs of all functions */
+  sim_bytes missing, takes; /* missing: "y, z for external"; takes: names of the inputs of all functions */
 } point;
 
 static int find(const point *at, const char *name, size_t size) {
@@ -120,9 +120,9 @@ static sim_status look_for_names(const char *path, const sim_expr *expr, void *c
   return at->missing.failed || at->takes.failed ? sim_no_memory("--at") : SIM_OK;
 }
 
-/* All outputs in double precision: values[output count]. */
+/* Computes all outputs in double precision: values[number of outputs]. */
 static sim_status evaluate(const sim_expr *expr, const point *at, double *values) {
-  static const double nothing = 0; /* for inputs that no output needs */
+  static const double nothing = 0; /* value of inputs that no output needs */
   const void *inputs[SIM_EXPR_INPUTS_MAX];
   void *outputs[SIM_EXPR_OUTPUTS_MAX];
   sim_expr_program *program;

@@ -1,4 +1,4 @@
-/* --help, of the whole program and of each command. */
+/* --help of the whole program and of each command. */
 #include "cli/option_table.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The man page sim(1), and completions for shells, from the table of options. */
+/* The man page sim(1), printed from the tables of commands and options. */
 #include "cli/option_table.h"
 
 #include "build_info.h"
@@ -8,7 +8,7 @@
 
 /* ---- man page ---- */
 
-/* Prints text for troff: no hyphen, quote or backslash is changed, and no line begins with a request. */
+/* Prints text for troff, which must not change hyphens, quotes and backslashes, nor take a line for a request. */
 static void troff(const char *text) {
   bool first = true;
   for (; *text; text++) {

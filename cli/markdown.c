@@ -8,8 +8,8 @@
 
 enum { PATH_MAX_BYTES = 256 };
 
-/* Prints text in a cell of a table: one line, in which words between backquotes are code, and no other character that
- * Markdown or HTML would read. Readers disagree on a backslash before `<`. */
+/* Prints text in a cell of a table, on one line. Words between backquotes are code; other characters that Markdown or
+ * HTML would interpret are escaped. Readers disagree on a backslash before `<`. */
 static void cell(const char *text) {
   int quotes = 0;
   bool in_code = false;
@@ -26,7 +26,8 @@ static void cell(const char *text) {
   }
 }
 
-/* Prints code in a cell. A bar ends the cell even there, and readers disagree on how a backslash before it looks. */
+/* Prints code in a cell. A bar would end the cell even inside code, and readers disagree on how to show a backslash
+ * before it. */
 static void code(const char *text, const char *more) {
   if (!strchr(text, '|') && !strchr(more, '|')) {
     printf("`%s%s`", text, more);
@@ -44,10 +45,10 @@ static void code(const char *text, const char *more) {
 
 static void row_end(void) { puts(" |"); }
 
-/* Level of the pages' own heading: 1 where the page is printed alone, 2 in the whole reference. */
+/* Level of a page's main heading: 1 if the page is printed alone, 2 in the whole reference. */
 static int top = 2;
 
-/* Prints the marks of a heading `below` levels under the page's own. */
+/* Prints the marks of a heading `below` levels under the page's main heading. */
 static void heading(int below) { printf("\n%.*s ", top + below, "######"); }
 
 static void cell_next(const char *text) {
@@ -99,12 +100,12 @@ void cli_commands_markdown(void) {
 
 /* ---- models ---- */
 
-/* Path of a key: "gravity.softening". */
+/* Writes the path of a key: "gravity.softening". */
 static void join(const char *path, const char *name, char out[PATH_MAX_BYTES]) {
   snprintf(out, PATH_MAX_BYTES, "%s%s%s", path, *path ? "." : "", name);
 }
 
-/* One row for each key of a schema and of the tables in it. */
+/* Prints one row for each key of a schema and of the tables in it. */
 static void print_keys(const sim_schema *schema, const char *path) {
   for (; schema; schema = schema->base)
     for (const sim_field *field = schema->fields; field->name; field++) {
@@ -133,7 +134,7 @@ static void print_variant(const char *key, const sim_schema *variant) {
   print_lists(variant, key);
 }
 
-/* The kinds of items of every list in a schema and in the tables in it. */
+/* Prints the variants of the items of every list in a schema and in the tables in it. */
 static void print_lists(const sim_schema *schema, const char *path) {
   for (; schema; schema = schema->base)
     for (const sim_field *field = schema->fields; field->name; field++) {

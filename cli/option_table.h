@@ -1,4 +1,4 @@
-/* Tables of the commands and options of `sim`: the parser reads them, and the help prints them. */
+/* Tables of the commands and options of `sim`: the parser uses them, and the help prints them. */
 #ifndef SIM_CLI_OPTION_TABLE_H
 #define SIM_CLI_OPTION_TABLE_H
 
@@ -22,9 +22,9 @@ enum {
   ON_EVERY = (1 << CLI_COMMANDS) - 1
 };
 
-/* What shells complete a value with: one of these kinds of names, or else a list of words separated by blanks. */
+/* How shells complete a value: by one of these kinds of names, or by a list of words separated by blanks. */
 #define COMPLETE_FOLDER "DIR"
-#define COMPLETE_SCENARIO "LUA" /* or a folder on the way to one */
+#define COMPLETE_SCENARIO "LUA" /* a scenario file, or a folder on the path to one */
 #define COMPLETE_MODEL "MODEL"
 #define COMPLETE_COMMAND "COMMAND"
 
@@ -37,7 +37,7 @@ typedef struct cli_command_row {
   const char *purpose;  /* one line */
   const char *more;     /* further lines of the command's help, each ended by \n; NULL: none */
   const char *example;  /* command lines, each ended by \n */
-  const char *complete; /* of the arguments, for shells; NULL: nothing */
+  const char *complete; /* how shells complete the arguments; NULL: not at all */
 } cli_command_row;
 
 enum { CLI_COMMAND_ROWS = 16 };
@@ -94,21 +94,21 @@ typedef enum cli_option_value { VALUE_NONE, VALUE_NEEDED, VALUE_AFTER_EQUALS, VA
 /* Meaning of an option for a set of commands. */
 typedef struct cli_option_help {
   int commands;     /* 0: unused entry */
-  const char *form; /* after the name: " NAME=VALUE" */
+  const char *form; /* text after the name: " NAME=VALUE" */
   const char *text; /* may have several lines */
 } cli_option_help;
 
-enum { CLI_HELPS = 3 }; /* sets of commands of an option, at most */
+enum { CLI_HELPS = 3 }; /* most sets of commands with a meaning of their own, per option */
 typedef struct cli_option_row {
   const char *name, *letter; /* "--output", "-o"; letter NULL: none */
   cli_option_value value;
   cli_option_help help[CLI_HELPS]; /* the first entry appears in the help of the whole program */
-  const char *complete;            /* of the value, for shells; NULL: nothing */
+  const char *complete;            /* how shells complete the value; NULL: not at all */
 } cli_option_row;
 
-extern const cli_option_row cli_options_known[CLI_OPTIONS]; /* by cli_option_id */
+extern const cli_option_row cli_options_known[CLI_OPTIONS]; /* indexed by cli_option_id */
 
-/* Set of the commands that accept an option. */
+/* Returns the set of the commands that accept an option. */
 int cli_option_commands(cli_option_id id);
 
 #endif

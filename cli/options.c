@@ -37,7 +37,7 @@ sim_status cli_parse_seed(const char *text, uint64_t *out) {
 
 static sim_status parse_job_time(const char *text, double *out) {
   *out = cli_parse_time(text);
-  if (*out > 0 && strpbrk(text, ":-") == NULL) /* seconds for qsub and for --wall */
+  if (*out > 0 && strpbrk(text, ":-") == NULL) /* qsub and --wall take a bare number as seconds */
     return sim_fail(SIM_ERR_USAGE,
                     "--time %s: a bare number is minutes to sbatch and seconds to qsub; expected HH:MM:SS, "
                     "as in 01:00:00",
@@ -47,7 +47,7 @@ static sim_status parse_job_time(const char *text, double *out) {
   return sim_fail(SIM_ERR_USAGE, "--time '%s': expected a time greater than 0 as HH:MM:SS or D-HH:MM:SS", text);
 }
 
-/* Parses a partition, queue or account, which becomes a line of the job script. */
+/* Parses a partition, queue or account, which is written into a line of the job script. */
 static sim_status parse_name(const char *option, const char *text, const char **out) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,+@:/-";
   if (*text == '-' || strspn(text, plain) != strlen(text))
@@ -177,13 +177,13 @@ static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   return SIM_OK;
 }
 
-/* Whether `text`, with a name of `length` bytes, is this option. */
+/* Whether `text`, whose name has `length` bytes, is this option. */
 static bool is_option(const cli_option_row *row, const char *text, size_t length) {
   if (strlen(row->name) == length && strncmp(text, row->name, length) == 0) return true;
   return row->letter && strcmp(text, row->letter) == 0;
 }
 
-/* Parses the option at argv[*at] with its value; records its name for the commands that do not accept it. */
+/* Parses the option at argv[*at] with its value; records its name for each command that does not accept it. */
 static sim_status parse_option(int argc, char **argv, int *at, cli_options *out, const char *refused[CLI_COMMANDS]) {
   const char *text = argv[*at], *equals = strchr(text, '=');
   const size_t length = equals && text[1] == '-' ? (size_t)(equals - text) : strlen(text);
@@ -207,7 +207,7 @@ static sim_status parse_option(int argc, char **argv, int *at, cli_options *out,
   return apply(id, value, out);
 }
 
-/* Quotes the command line for a shell, cut at the capacity. */
+/* Writes the command line quoted for a shell, cut at the capacity. */
 static void quote(int argc, char **argv, char *out, size_t capacity) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-";
   sim_bytes line = {0};
@@ -235,7 +235,7 @@ static const char *nearest_command(const char *word) {
   return sim_nearest(word, names, CLI_COMMAND_ROWS);
 }
 
-/* Refuses a scenario whose name looks like the name of a command. */
+/* Refuses a scenario whose name resembles the name of a command. */
 static sim_status check_scenario_name(const char *name) {
   const char *nearest = strchr(name, '.') || strchr(name, '/') ? NULL : nearest_command(name);
   if (!nearest || strcmp(nearest, name) == 0) return SIM_OK;
@@ -243,7 +243,7 @@ static sim_status check_scenario_name(const char *name) {
                   nearest, name);
 }
 
-/* The first word that is no option is a command or a scenario, the second its target. */
+/* Parses all words. The first word that is not an option is a command or a scenario, the second one its target. */
 static sim_status parse_words(int argc, char **argv, cli_options *out, const char *refused[CLI_COMMANDS],
                               int *command) {
   bool only_words = false;
@@ -263,7 +263,7 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
       out->targets = (const char *const *)&argv[i];
       out->target_count = 1;
     } else if (cli_commands[*command].command == CLI_STATUS || cli_commands[*command].command == CLI_BENCH) {
-      /* Further folders or models: moved next to the first. */
+      /* moves further folders or models next to the first one */
       const char *const *end = out->targets + out->target_count;
       char *word = argv[i], **to = argv + (end - (const char *const *)argv);
       memmove(to + 1, to, (size_t)(argv + i - to) * sizeof *to);
@@ -277,7 +277,7 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
   return SIM_OK;
 }
 
-/* sim help COMMAND */
+/* Handles sim help COMMAND. */
 static sim_status find_topic(cli_options *out) {
   for (int c = 0; c < CLI_COMMAND_ROWS; c++)
     if (strcmp(out->target, cli_commands[c].name) == 0) {
@@ -289,7 +289,7 @@ static sim_status find_topic(cli_options *out) {
                   nearest ? ", nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "");
 }
 
-/* Options of sim sweep and sim batch: each must have an effect, and no two may contradict each other. */
+/* Checks options of sim sweep and sim batch: each must have an effect, and no two may contradict each other. */
 static sim_status check_job_options(const cli_options *o) {
   if (o->command == CLI_SWEEP && !o->script) {
     if (!o->for_script) return SIM_OK;
@@ -314,7 +314,7 @@ static sim_status check_job_options(const cli_options *o) {
   return SIM_OK;
 }
 
-/* --json of a run: what needs a folder or several ranks has no effect. */
+/* Refuses options with --json of a run that need a folder or several ranks. */
 static sim_status check_json(const cli_options *o) {
   const char *other = o->output                    ? "--output"
                       : o->force                   ? "--force"
@@ -329,7 +329,7 @@ static sim_status check_json(const cli_options *o) {
   return sim_fail(SIM_ERR_USAGE, "--json and %s: a run with --json has no folder and one process", other);
 }
 
-/* --gpus of a run: as many ranks, on GPUs. */
+/* Handles --gpus of a run: as many ranks, on GPUs. */
 static sim_status check_gpus(cli_options *o) {
   if (o->gpus < 0) return SIM_OK;
   if (o->gpus == 0) return sim_fail(SIM_ERR_USAGE, "--gpus 0: expected 1 or more; --device cpu runs without a GPU");
@@ -357,7 +357,7 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
   const char *refused[CLI_COMMANDS] = {NULL};
   int command = -1;
   SIM_TRY(parse_words(argc, argv, out, refused, &command));
-  if (out->command == CLI_HELP) { /* help of the named command, or of `sim help run` */
+  if (out->command == CLI_HELP) { /* help of the named command, as in `sim run --help`, or of the program */
     out->about = command >= 0 ? cli_commands[command].command : CLI_HELP;
     return SIM_OK;
   }

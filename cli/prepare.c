@@ -20,7 +20,7 @@ const sim_common *cli_common(const cli_job *job) { return job->parameters; }
 
 /* ---- scenario ---- */
 
-/* Names of all constructors sim.NAME: the models, and every variant of their lists. */
+/* Adds the names of all constructors sim.NAME of a schema: the variants of its lists. */
 static size_t constructor_names(const sim_schema *schema, const char **names, size_t count) {
   if (schema->base) count = constructor_names(schema->base, names, count);
   for (const sim_field *field = schema->fields; field->name; field++) {
@@ -36,7 +36,7 @@ static size_t constructor_names(const sim_schema *schema, const char **names, si
   return count;
 }
 
-/* Replaces the scenario's value by `value`; takes ownership. */
+/* Replaces the value of a key in the scenario's table by `value`; takes ownership. */
 static sim_status override(sim_value *table, const char *key, sim_value *value) {
   for (size_t i = 0; value && i < table->u.table.count; i++) {
     sim_entry *entry = &table->u.table.entries[i];
@@ -58,7 +58,8 @@ static sim_status override_step(sim_value *table, double dt) {
   return sim_fail(SIM_ERR_INTERNAL, "the scenario has no table integrate");
 }
 
-/* Refuses --precision by its own name: decoding would name a line of the scenario, which does not ask for it. */
+/* Refuses --precision with a message about the option: decoding would name a line of the scenario, which has no
+ * fault. */
 static sim_status check_precision(const sim_model *model, const char *asked) {
   char offered[64];
   for (int k = 0; k < SIM_PRECISIONS; k++)
@@ -95,7 +96,8 @@ static sim_status decode(cli_job *job, const char *file, const sim_value *value)
   return SIM_OK;
 }
 
-/* Files of numbers. A run that was begun has their rows in its checkpoints. */
+/* Reads text files of numbers. If a file is missing, tells how to continue a run that has begun: its checkpoints hold
+ * the rows. */
 static sim_status read_rows(cli_job *job) {
   const sim_status status = cli_read_rows(job->model->parameters, job->folder, job->source.value);
   const sim_error cause = *sim_error_last();
@@ -152,7 +154,7 @@ sim_status cli_prepare_saved(cli_job *job) {
                     "%s: a run of the model '%s', which this build lacks: resume it with a build that has it",
                     job->saved.path, job->saved.model);
   job->setup.folder = job->folder;
-  /* Only the text of the scenario is needed further, for the files. */
+  /* of the scenario only the text is still needed, for the files */
   job->source.text = job->saved.scenario_text;
   job->source.path = job->saved.scenario_path;
   job->source.size = job->saved.scenario_size;
@@ -177,7 +179,8 @@ static bool same_value(const sim_value *a, const sim_value *b) {
   return same;
 }
 
-/* Finds the first field in which two resolved structs differ although a restart may not change it; path[capacity]. */
+/* Finds the first parameter in which two resolved structs differ although a restart may not change it; writes
+ * path[capacity]. */
 static bool difference(const sim_schema *schema, const sim_value *a, const sim_value *b, char *path, size_t capacity) {
   if (schema->base && difference(schema->base, a, b, path, capacity)) return true;
   for (const sim_field *field = schema->fields; field->name; field++) {
@@ -224,17 +227,17 @@ bool cli_gpu(int number, char name[CLI_GPU_NAME]) {
   return true;
 }
 
-/* Processes of a batch job that see the same GPUs of a host take different ones, whose name is written into `name`;
- * else returns `device`. */
+/* Gives processes of a batch job that see the same GPUs of a host different ones: writes the name of this process's GPU
+ * into `name` and returns it; else returns `device`. */
 static const char *share_out(const cli_scheduler *scheduler, const char *device, char name[CLI_GPU_NAME]) {
-  if (!scheduler->name || scheduler->local < 0) return device; /* a job that is not a run's has no scheduler */
+  if (!scheduler->name || scheduler->local < 0) return device; /* a job not made for a run has no scheduler */
   if (strcmp(device, "auto") != 0 && strcmp(device, "cuda") != 0) return device;
   const int count = cli_gpus();
   return count > 1 && cli_gpu(scheduler->local % count, name) ? name : device;
 }
 
-/* Whether "auto" looks for a GPU: the model runs there and supports everything in the scenario. Logs a line if only
- * the latter fails. A build without GPU code cannot know, and reports that no GPU is usable. */
+/* Whether "auto" looks for a GPU: the model runs on one and supports everything in the scenario. Logs a line if only
+ * the latter fails. A build without GPU code cannot know this, and reports that no GPU is usable. */
 static bool gpu_able(const cli_job *job) {
   char lacks[160];
   if (!job->model->backends[SIM_BACKEND_CUDA].runs) return false;
@@ -247,7 +250,7 @@ static bool gpu_able(const cli_job *job) {
   return false;
 }
 
-/* Whether the ranks use GPUs where nothing names a device: where every rank of every host has one. */
+/* *out: whether the ranks use GPUs if no device is named: every rank of every host must have one. */
 static sim_status gpus_suffice(const cli_job *job, bool *out) {
   const sim_comm *comm = job->setup.comm;
   const int count = gpu_able(job) ? cli_gpus() : 0;
@@ -259,8 +262,9 @@ static sim_status gpus_suffice(const cli_job *job, bool *out) {
   return SIM_OK;
 }
 
-/* Opens the GPU of this rank: by its number on the host among the GPUs that it sees, whose UUIDs tell whether two ranks
- * have the same one. Nothing has used a GPU before: a context on another one would hold memory there. */
+/* Opens the GPU of this rank: the one with the rank's number on the host among the GPUs that the rank sees. Their
+ * UUIDs tell whether two ranks have the same one. No GPU was used before: a context on another one would hold memory
+ * there. */
 static sim_status open_gpu_of_rank(cli_job *job) {
   const sim_comm *comm = job->setup.comm;
   static char names[SIM_RANKS_MAX][CLI_GPU_NAME];
@@ -281,7 +285,7 @@ static sim_status open_gpu_of_rank(cli_job *job) {
   return sim_backend_select(*own ? own : "cuda", &job->setup.backend);
 }
 
-/* All ranks run on the same kind of device. */
+/* Chooses the device for several ranks: the same kind for all. */
 static sim_status choose_for_ranks(cli_job *job) {
   const char *device = job->options->device;
   const int ranks = job->setup.comm->size;
@@ -311,8 +315,8 @@ static sim_status choose_for_ranks(cli_job *job) {
   return SIM_OK;
 }
 
-/* A restart uses the device of the first part unless the user requests another, because the last bits differ. A job
- * with a GPU does not run without it unless told to. */
+/* Chooses the device. A restart uses the device of the first part unless the user requests another, because the last
+ * bits differ. A job with a GPU does not run without it unless the user requests that. */
 static sim_status choose_backend(cli_job *job) {
   const char *device = job->options->device;
   const cli_scheduler *scheduler = &job->scheduler;
@@ -341,8 +345,8 @@ static sim_status choose_backend(cli_job *job) {
   return SIM_OK;
 }
 
-/* In double precision any instruction set continues with the same bits; otherwise the first one is required, unless
- * the user requests another. */
+/* Chooses the instruction set. In double precision every one continues with the same bits; otherwise the first one is
+ * required unless the user requests another. */
 static sim_status choose_isa(cli_job *job) {
   const cli_options *options = job->options;
   sim_isa *isa = &job->setup.isa;
@@ -392,7 +396,7 @@ sim_status cli_prepare_device(cli_job *job) {
   setup->threads = options->threads ? options->threads
                    : most < cores   ? most
                                     : cores; /* OMP_NUM_THREADS may request fewer */
-  omp_set_num_threads(setup->threads);     /* for loops without an explicit number */
+  omp_set_num_threads(setup->threads);     /* for loops without an explicit number of threads */
   if (limit && setup->threads == cores && !options->threads)
     sim_log(SIM_LOG_DEBUG, "%d thread%s by %s", cores, cores == 1 ? "" : "s", limit);
   setup->read_particles = io_read_particles;
@@ -417,7 +421,7 @@ sim_status cli_prepare_device(cli_job *job) {
     snapshots |= ((const sim_slice *)output->slices.items[i].data)->when.kind != SIM_NEVER;
   sim_stage_plan(setup->backend, setup->comm, snapshots, output->checkpoint.kind != SIM_NEVER, &job->plan);
   double rows = cli_row_bytes(job);
-  /* rows go to a file; some wait in memory, twice while they are appended */
+  /* rows go to a file; some stay in memory, twice while they are appended */
   if (rows > 0) sim_plan_add_host(&job->plan, "rows of tables", fmin(rows, 16 << 20));
   double slices = 0;
   for (size_t i = 0; i < cli_common(job)->output.slices.count; i++) slices += cli_slice_bytes(job, i);
@@ -440,7 +444,7 @@ double cli_times_due(const sim_cadence *cadence, const sim_plan *plan) {
 double cli_row_bytes(const cli_job *job) {
   double columns = 0, rows = cli_times_due(&cli_common(job)->output.tables, &job->plan);
   for (const sim_table *const *table = sim_model_tables(job->model, job->parameters); *table; table++) {
-    columns += 2; /* step, time */
+    columns += 2; /* step and time */
     for (const sim_field *column = (*table)->columns; column->name; column++) columns++;
   }
   return isnan(rows) ? 0 : rows * columns * (double)sizeof(double);
@@ -452,7 +456,7 @@ double cli_slice_bytes(const cli_job *job, size_t index) {
   return sim_slice_share(cli_common(job)->output.slices.items[index].data, &extent) * job->plan.snapshot_bytes;
 }
 
-/* Address space of the threads' stacks, where it is limited. */
+/* Address space of the threads' stacks, in bytes; 0 if address space is not limited. */
 static double stack_bytes(int threads) {
   struct rlimit space, stack;
   if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return 0;
@@ -461,7 +465,7 @@ static double stack_bytes(int threads) {
   return (threads - 1) * each;
 }
 
-/* SIM_ERR_NO_MEMORY with the list if the items in one kind of memory, and stacks, do not fit. */
+/* SIM_ERR_NO_MEMORY, with the list of items, if the items in one kind of memory, and the stacks, do not fit. */
 static sim_status check_space(const cli_job *job, sim_space space, double stacks, size_t available) {
   const sim_plan *plan = &job->plan;
   const int ranks = space == SIM_SPACE_HOST ? job->setup.comm->host_size : 1;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes a function of the first input, linear between the rows {t, value}. */
+/* Makes a function of the first input that is linear between the rows {t, value}. */
 static sim_status make_curve(const sim_field *field, const char *path, const double *rows, size_t count,
                              sim_value **out) {
   const scenario_curve_point *point = (const scenario_curve_point *)(const void *)rows;
@@ -40,7 +40,7 @@ static sim_status read_file(const sim_field *field, const char *folder, sim_entr
   char path[8192];
   double *rows;
   size_t count;
-  if (strlen(name) != entry->value->u.string.size) return SIM_OK; /* a zero byte: refused by the decoder */
+  if (strlen(name) != entry->value->u.string.size) return SIM_OK; /* contains a zero byte: the decoder refuses it */
   if ((size_t)snprintf(path, sizeof path, "%s%s%s", below ? folder : "", below ? "/" : "", name) >= sizeof path)
     return sim_fail(SIM_ERR_SCENARIO, "%s: the path is too long", field->name);
   SIM_TRY(io_read_rows(path, columns, &rows, &count));
@@ -64,10 +64,10 @@ static sim_status read_file(const sim_field *field, const char *folder, sim_entr
   return status;
 }
 
-/* Schema of one item of a list; NULL: none of them. */
+/* Finds the schema of one item of a list; NULL: none fits. */
 static const sim_schema *variant_of(const sim_field *field, const sim_value *item) {
   if (item->kind != SIM_VALUE_TABLE) return NULL;
-  const bool named = item->u.table.count > 0 && item->u.table.entries[0].key != NULL; /* an item, not a list of them */
+  const bool named = item->u.table.count > 0 && item->u.table.entries[0].key != NULL; /* an item, not a list of items */
   const char *tag = item->u.table.tag != NULL ? item->u.table.tag : "";
   for (const sim_schema *const *variant = field->variants; *variant != NULL; variant++)
     if ((*tag != '\0' || named) && strcmp((*variant)->name, tag) == 0) return *variant;
@@ -75,7 +75,7 @@ static const sim_schema *variant_of(const sim_field *field, const sim_value *ite
 }
 
 static sim_status read_list(const sim_field *field, const char *folder, sim_value *list) {
-  const sim_schema *alone = variant_of(field, list); /* a single item is a list of one */
+  const sim_schema *alone = variant_of(field, list); /* a single item counts as a list of one */
   if (alone != NULL) return cli_read_rows(alone, folder, list);
   for (size_t i = 0; list->kind == SIM_VALUE_TABLE && i < list->u.table.count; i++) {
     sim_value *item = list->u.table.entries[i].value;

@@ -4,8 +4,8 @@
 
 #include "engine/model.h"
 
-/* Replaces the path of each text file in a scenario's table, where the schema has SIM_OR_FILE, by the rows in it, so
- * that what is decoded and stored does not depend on the file. Relative paths are from `folder`. Errors of
+/* Replaces the path of each text file in a scenario's table, if the schema has SIM_OR_FILE, by the rows in the file,
+ * so that decoded and stored values do not depend on the file. Relative paths start at `folder`. Errors of
  * io_read_rows. */
 sim_status cli_read_rows(const sim_schema *schema, const char *folder, sim_value *value) SIM_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* Prints the models' own tables: list, describe, new, info. */
+/* Prints what the models' tables say: sim list, describe, new; and sim info. */
 #include "cli/show.h"
 
 #include "build_info.h"
@@ -110,7 +110,7 @@ static void describe_field(const sim_field *field, int depth);
 
 static const char *variant_name(const sim_schema *variant) { return *variant->name ? variant->name : "plain tables"; }
 
-/* Fields that most variants share are printed once, after them. */
+/* Prints the variants of a list. Parameters that most variants share are printed once, after the variants. */
 static void describe_variants(const sim_field *field, int depth) {
   const sim_schema *shared = field->variants[0]->base;
   for (const sim_schema *const *variant = field->variants; *variant; variant++) {

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 
-/* SIM_ERR_USAGE with the nearest name if there is no such model. */
+/* Finds a model; SIM_ERR_USAGE with the nearest name if there is none of this name. */
 sim_status cli_find_model(const char *name, const sim_model **out) SIM_MUST_CHECK;
 /* Writes "length time^-1"; "" for a pure number. */
 void cli_dimension_text(sim_dimension dimension, char *out, size_t capacity);

@@ -1,4 +1,5 @@
-/* sim verify: of a folder, whether its files are whole; of a scenario, which digits of its observables to trust. */
+/* sim verify: for a folder, checks whether its files are undamaged; for a scenario, finds the digits of its observables
+ * to trust. */
 #include "cli/prepare.h"
 #include "cli/run/status.h"
 
@@ -27,7 +28,7 @@ static void status_fault(const char *folder, io_verified *count, const char *wha
   count->faults++;
 }
 
-/* What status.json says must agree with itself. */
+/* Checks that status.json does not contradict itself. */
 static void check_status(const char *folder, const cli_status *status, io_verified *count) {
   static const char *const states[] = {"running", "lost", "done", "stopped", "failed"};
   const bool done = strcmp(status->state, "done") == 0;
@@ -43,7 +44,7 @@ static void check_status(const char *folder, const cli_status *status, io_verifi
   if (status->checkpoint_step >= 0 && status->checkpoint_step != status->step) status_fault(folder, count, what);
 }
 
-/* Whether the folder is that of a sweep, which has folders run_0001, run_0002, ... */
+/* Whether the folder is that of a sweep, with folders run_0001, run_0002, ... */
 static bool holds_sweep(const char *folder) {
   glob_t found;
   char pattern[4200];
@@ -79,11 +80,11 @@ static sim_status verify_folder(const char *folder) {
 
 /* ---- the digits of a scenario ---- */
 
-/* Rows of one table, in the order of time. */
+/* Rows of one table in the order of time. */
 typedef struct rows {
   char name[64];
-  const char *columns[SIM_COLUMNS_MAX]; /* of the model, or of the run's parameters */
-  int width;                            /* number of columns, without step and time */
+  const char *columns[SIM_COLUMNS_MAX]; /* owned by the model, or by the run's parameters */
+  int width;                            /* number of columns without step and time */
   double *values;                       /* [count][1 + width]: time, columns; owned */
   size_t count, capacity;
 } rows;
@@ -91,14 +92,14 @@ typedef struct rows {
 /* One run in memory, without files. */
 typedef struct trial {
   cli_options options;
-  cli_job *job; /* owned; the names in `tables` live in it */
+  cli_job *job; /* owned; the column names in `tables` belong to it */
   rows tables[SIM_TABLES_MAX];
   size_t table_count;
-  double dt;          /* integrate.dt that makes the same steps */
+  double dt;          /* value of integrate.dt that gives the same steps */
   double first;       /* length of the first step */
-  bool fixed;         /* its steps are all of this length, or all in proportion to dt */
+  bool fixed;         /* all steps have this length, or are in proportion to dt */
   bool kept;          /* the run was made */
-  char failure[1024]; /* why it was not; "": it was not begun */
+  char failure[1024]; /* why the run was not made; "": it was not begun */
 } trial;
 
 static sim_status keep_row(rows *table, double time, const double *values) {
@@ -116,7 +117,7 @@ static sim_status keep_row(rows *table, double time, const double *values) {
   return SIM_OK;
 }
 
-/* Keeps the rows of a frame: a sim_sink's write. */
+/* Keeps the rows of a frame; it is the `write` of a sim_sink. */
 static sim_status keep(void *self, const sim_frame *frame) {
   trial *t = self;
   for (size_t r = 0; r < frame->row_count; r++) {
@@ -139,13 +140,13 @@ static const sim_value *integrate_value(const cli_job *job, const char *key) {
   return integrate ? sim_value_get(integrate, key) : NULL;
 }
 
-/* integrate.dt as a number; NaN: a keyword. */
+/* Returns integrate.dt as a number; NaN: it is absent or a keyword. */
 static double given_step(const cli_job *job) {
   const sim_value *dt = integrate_value(job, "dt");
   return !dt ? NAN : dt->kind == SIM_VALUE_REAL ? dt->u.real : dt->kind == SIM_VALUE_INT ? (double)dt->u.integer : NAN;
 }
 
-/* With expansion dt is no time: steps are in proportion to it. */
+/* Whether the scenario has an expansion. Then dt is not a time: steps are in proportion to it. */
 static bool expands(const cli_job *job) {
   const sim_value *expansion = sim_value_get(job->resolved, "expansion");
   return expansion && expansion->kind == SIM_VALUE_TABLE && expansion->u.table.count > 0;
@@ -163,8 +164,8 @@ static sim_status make_steps(trial *t, void **self) {
   return sim_run_loop(&run);
 }
 
-/* Whether all steps have the length of the first one, or are in proportion to a given dt: not with adaptive steps, nor
- * with steps of each body's own (integrate.steps of sim.nbody), whose lengths do not follow integrate.dt. */
+/* Whether all steps have the length of the first one, or are in proportion to a given dt. Not so for adaptive steps,
+ * and for individual steps of bodies (integrate.steps of sim.nbody), whose lengths do not follow integrate.dt. */
 static bool has_fixed_steps(const cli_job *job) {
   const sim_value *steps = integrate_value(job, "steps");
   const bool shared = !steps || steps->kind != SIM_VALUE_STRING || strcmp(steps->u.string.data, "shared") == 0;
@@ -172,7 +173,7 @@ static bool has_fixed_steps(const cli_job *job) {
   return integrate_value(job, "dt") && shared && known;
 }
 
-/* Runs the scenario in memory. dt 0: with its own step. */
+/* Runs the scenario in memory; dt 0: with its own step. */
 static sim_status run_trial(trial *t, const cli_options *options, const char *precision, double dt) {
   void *self = NULL;
   t->options = *options;
@@ -225,7 +226,7 @@ static double distance(double x, double y) {
 }
 
 /* Largest difference of a column between two runs: of the last rows, and of all rows of equal time in the second half
- * of the run, so that no chance agreement at the end counts. NaN: the other run was not made. */
+ * of the run, so that agreement by chance at the end does not count. NaN: the other run was not made. */
 static double difference(const rows *a, const trial *other, int column) {
   const rows *b = other->kept ? find_table(other, a->name) : NULL;
   const int there = find_column(b, a->columns[column]);
@@ -241,16 +242,16 @@ static double difference(const rows *a, const trial *other, int column) {
   return most;
 }
 
-/* The same column of another table, or NaN. */
+/* Last value of a column in another table; NaN: there is no such column. */
 static double last_of(const trial *t, const char *table, const char *column) {
   const rows *other = find_table(t, table);
   const int c = find_column(other, column);
   return c >= 0 ? last_value(other, c) : NAN;
 }
 
-/* Statistical error of a column, as two of the standard errors that the run itself states (95 %), and its bias by time
- * steps. They stand in the same table, in NAME_error, or standard_error and bias of the column price; or in the tables
- * NAME_errors of NAMEs, errors and biases of prices. NaN: none is stated. */
+/* Returns the statistical error of a column, as two of the standard errors that the run states (95 %), plus its bias by
+ * time steps. The same table states them in NAME_error, for the column price in standard_error and bias; or the table
+ * NAME_errors for the table NAMEs, errors and biases for prices. NaN: not stated. */
 static double stated_error(const trial *t, const rows *table, int column) {
   char name[160];
   const char *own = table->columns[column];
@@ -266,19 +267,19 @@ static double stated_error(const trial *t, const rows *table, int column) {
   return isnan(bias) ? 2 * error : 2 * error + fabs(bias) + 2 * bias_error;
 }
 
-/* Units of rounding of single and double precision: a difference by rounding grows in proportion to them, as long as
+/* Ratio of the rounding units of double and single precision: a difference by rounding is in proportion to them while
  * it is small. */
 static const double rounding_ratio = DBL_EPSILON / FLT_EPSILON;
 static const double linear_limit = 1e-3;
 
-/* What two precisions say of the rounding error of the first. Of a run in double, whose partner rounds more coarsely:
- * the difference in the ratio of the roundings, unless it is so large that it may not be in proportion any more. */
+/* Estimates the rounding error of the first run from its difference to a run in another precision. If the first run is
+ * in double, scales the difference by the ratio of the units, unless it may be too large for that. */
 static double rounding_error(double difference, double value, bool own_is_double) {
   if (!own_is_double || !(difference < linear_limit * fabs(value))) return difference;
   return difference * rounding_ratio;
 }
 
-/* Correct decimal digits of a value with this error: 0 to 15. */
+/* Number of correct decimal digits of a value with this error: 0 to 15. */
 static int digits_of(double value, double error) {
   if (!isfinite(value) || !isfinite(error)) return 0;
   if (error <= 0) return DBL_DIG;
@@ -295,8 +296,8 @@ static void print_error(double error) {
 
 enum { ROWS_LEAST = 4 };
 
-/* Whether a table has too few rows in the second half of the run, its end included, to tell agreement from chance. One
- * without steps of time has the row of its result. */
+/* Whether a table has too few rows in the second half of the run, with its end, to tell agreement from chance. A table
+ * of a run without time steps has only the row of its result. */
 static bool has_few_rows(const trial *own, const rows *table) {
   size_t late = 0;
   if (!integrate_value(own->job, "dt")) return false;
@@ -309,24 +310,24 @@ static bool ends_with(const char *text, const char *end) {
   return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* Whether a column is itself the standard error of another: it is known from samples, to two digits at most. */
+/* Whether a column is itself the standard error of another: as samples give it, it has at most two correct digits. */
 static bool is_standard_error(const rows *table, int column) {
   return ends_with(table->columns[column], "_error") || strcmp(table->name, "errors") == 0 ||
          ends_with(table->name, "_errors");
 }
 enum { STANDARD_ERROR_DIGITS = 2 };
 
-/* Whether an error is not tested that the run may have: of its steps, or of its rounding. */
+/* Whether an error that the run may have was not tested: by its steps, or by its rounding. */
 static bool lacks_tests(const trial *own, const trial *half, const trial *other) {
   return (integrate_value(own->job, "dt") && !half->kept) || !other->kept;
 }
 
-/* One line: name, value with the digits to trust, their number, error, and what the error is made of. Where a test is
- * lacking no digit is to be trusted, and their number is a limit. */
+/* Prints one line: name, value with the digits to trust, their number, the error and its parts. If a test is missing,
+ * no digit is to be trusted, and the number of digits is an upper limit. */
 static void print_column(const trial *own, const trial *half, const trial *other, const rows *table, int column) {
   const int precision = cli_common(own->job)->precision;
   const double value = last_value(table, column);
-  /* A method of order p makes errors of 2^p / (2^p - 1) times the difference: at most twice, for p >= 1. */
+  /* the error of a method of order p is 2^p / (2^p - 1) times the difference: at most twice, for p >= 1 */
   const double step = 2 * difference(table, half, column);
   const double rounding = rounding_error(difference(table, other, column), value, precision == SIM_DOUBLE);
   const double stated = stated_error(own, table, column);
@@ -350,7 +351,8 @@ static void print_column(const trial *own, const trial *half, const trial *other
   puts("");
 }
 
-/* The other precision that says most: double, or of a run in double the next coarser one. NULL: the model has one. */
+/* Returns the other precision that tells most: double, or for a run in double the next coarser one. NULL: there is
+ * none. */
 static const char *other_precision(const sim_model *model, int own) {
   static const sim_precision order[] = {SIM_DOUBLE, SIM_MIXED, SIM_SINGLE};
   for (int k = 0; k < SIM_PRECISIONS; k++)
@@ -358,8 +360,8 @@ static const char *other_precision(const sim_model *model, int own) {
   return NULL;
 }
 
-/* Runs the scenario for a test; where that fails, keeps the reason: t->kept is then false. An interruption, and lack of
- * memory, end the verification. */
+/* Runs the scenario for a test; if that fails, keeps the reason, and t->kept is false. An interruption, or lack of
+ * memory, ends the verification. */
 static sim_status run_test(trial *t, const cli_options *options, const char *precision, double dt) {
   const sim_status status = run_trial(t, options, precision, dt);
   if (status == SIM_OK || status == SIM_ERR_STOPPED || status == SIM_ERR_NO_MEMORY) return status;
@@ -369,7 +371,7 @@ static sim_status run_test(trial *t, const cli_options *options, const char *pre
   return SIM_OK;
 }
 
-/* A run whose first step is not half as long tests nothing. */
+/* Drops the run with half the step if its first step is not half as long, as it then tests nothing. */
 static void check_half(const trial *own, trial *half) {
   if (!half->kept || fabs(half->first - 0.5 * own->first) <= 1e-3 * own->first) return;
   half->kept = false;
@@ -383,7 +385,7 @@ static void print_failure(const char *test, const trial *t) {
   printf("no %s test: %s\n", test, line);
 }
 
-/* Says why a test was left out. */
+/* Prints why a test was left out. */
 static void say_left_out(const trial *own, const trial *half, const trial *other) {
   if (!integrate_value(own->job, "dt"))
     puts("no step test: the model has no integrate.dt. Its own estimates are in the column stated");

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sanitizers need address space for shadow memory, and standard error for reports. GCC, then Clang. */
+/* Sanitizers need address space for shadow memory, and standard error for reports. Macro of GCC, then of Clang. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -35,8 +35,8 @@ static void limit_address_space(size_t memory) {
   if (known) limit(RLIMIT_AS, (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + memory + ((rlim_t)256 << 20));
 }
 
-/* Sends SIGPROF after this much processor time of the process. timer_create is exact; setitimer counts ticks, which
- * on a busy machine may be far off. */
+/* Sends SIGPROF after the process has used `seconds` of processor time. timer_create is exact; setitimer counts ticks,
+ * which on a busy machine may be far off. */
 static void start_timer(double seconds) {
   struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
   struct itimerspec when = {.it_value = {.tv_sec = (time_t)seconds}};

@@ -66,8 +66,8 @@ sim_status sim_frame_restore(const sim_frame *saved, const sim_backend *backend,
   return SIM_OK;
 }
 
-/* Finds NaN and infinity in integer arithmetic: adding one to an exponent of all ones overflows. Whole blocks, so
- * that compilers vectorize. */
+/* Finds NaN and infinity by integer arithmetic: adding one to an exponent of all ones overflows. The loop runs over the
+ * whole block, so that compilers vectorize it. */
 enum { FINITE_BLOCK = 4096 };
 static bool is_finite_f32(const void *data, size_t count) {
   const uint32_t *x = data;
@@ -82,7 +82,7 @@ static bool is_finite_f64(const void *data, size_t count) {
   return !(over >> 63);
 }
 
-/* Index of the first element that is not finite, or count. */
+/* Returns the index of the first element that is not finite, or count. */
 static size_t first_not_finite(const sim_array *array, size_t count) {
   const size_t size = sim_dtype_size(array->dtype);
   bool (*const is_finite)(const void *, size_t) = array->dtype == SIM_F64 ? is_finite_f64 : is_finite_f32;
@@ -97,7 +97,8 @@ static size_t first_not_finite(const sim_array *array, size_t count) {
   return count;
 }
 
-/* Names the entity of an element: the name that the field gives, the particle's id, or its index in the array. */
+/* Writes which entity an element belongs to: the name that the field gives, the particle's id, or its index in the
+ * array. */
 static void name_element(const sim_frame *frame, const sim_array *array, size_t i, char *out, size_t capacity) {
   const size_t entities = array->rank ? (size_t)array->shape[array->rank - 1] : 1, at = entities ? i % entities : i;
   const sim_array *id = sim_frame_array(frame, "id");
@@ -163,7 +164,7 @@ sim_status sim_frame_check_species(const sim_frame *saved, int64_t *count) {
   return SIM_OK;
 }
 
-/* Adds the digests of each MiB of an array. */
+/* Adds the digest of every MiB of an array to the list of digests. */
 static void add_blocks(XXH3_state_t *list, const char *data, size_t bytes) {
   const size_t block = (size_t)1 << 20;
   for (size_t at = 0; at < bytes; at += block) {

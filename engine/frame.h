@@ -9,20 +9,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The run is over when t >= t_end. A checkpoint of a run that stop_when ended has t_end = -INFINITY. */
+/* Time of a run, which is over when t >= t_end. A checkpoint of a run that stop_when ended has t_end = -INFINITY. */
 typedef struct sim_clock {
   int64_t step;
-  double t, dt, t_end; /* dt: of the step just made, or about to be made at step 0 */
+  double t, dt, t_end; /* dt: length of the step just made; at step 0, of the first step */
 } sim_clock;
 
-/* Coordinates of an array on a grid, x last: value i along axis a of the whole array is at
- * offset[a] + (i + position[a]) spacing[a]; position 0.5 is the centre of a cell. */
+/* Coordinates of an array on a grid, x last: along axis a, value i of the whole array is at offset[a] + (i +
+ * position[a]) spacing[a]; position 0.5 is the centre of a cell. */
 typedef struct sim_mesh {
   double spacing[3], offset[3], position[3];
 } sim_mesh;
 
-/* Part of one state array. Vectors are stored by component: shape {3, n}. Contiguous, C order. `global` and `offset`
- * locate this part in the whole array: `shape` and zeros if one process holds all of it. */
+/* One state array, or the part of it that this process holds. Vectors are stored by component: shape {3, n}.
+ * Contiguous, C order. `global` is the shape of the whole array and `offset` the index at which this part begins in it;
+ * if one process holds the whole array, they equal `shape` and zeros. */
 typedef struct sim_array {
   const sim_field *field; /* name, dimension, doc, SIM_IN_SNAPSHOT, SIM_NO_CHECKPOINT */
   sim_dtype dtype;
@@ -34,7 +35,7 @@ typedef struct sim_array {
   size_t room;          /* bytes allocated, if the array may grow; 0: its size is fixed */
 } sim_array;
 
-/* Entities first .. first + count of the last axis of the particle arrays. */
+/* Particles of one species: the entities first .. first + count - 1 along the last axis of the particle arrays. */
 typedef struct sim_species {
   char name[64]; /* \w+ */
   int64_t first, count;
@@ -56,39 +57,39 @@ typedef struct sim_frame {
   size_t species_count;
   const sim_row *rows; /* for table sinks */
   size_t row_count;
-  bool finite;  /* sim_frame_check_finite has checked all arrays */
-  bool divided; /* ranks have parts of arrays, along one axis each, in their order; the same on all ranks */
+  bool finite;  /* sim_frame_check_finite has checked every array */
+  bool divided; /* each rank holds a part of some arrays, along one axis in the order of ranks; same on all ranks */
 } sim_frame;
 
-/* Length of the next step in a run with steps of dt; *after is the time at its end. Times are multiples of dt, so
- * that rounding does not accumulate. The last step ends at t_end and is shorter if dt does not divide t_end. A run
- * that continues from there with a later t_end completes that step first. */
+/* Returns the length of the next step in a run with steps of dt; *after is the time at its end. Times are multiples of
+ * dt, so that rounding does not accumulate. The last step ends at t_end and is shorter if dt does not divide t_end. A
+ * run that continues from there with a later t_end first completes that shortened step. */
 double sim_clock_step(const sim_clock *clock, double dt, double *after);
-/* The same for steps of varying length: dt, or the rest up to t_end if dt reaches t_end within rounding. */
+/* The same for steps of varying length: dt, or the time left until t_end if dt reaches t_end within rounding. */
 double sim_clock_free_step(const sim_clock *clock, double dt, double *after);
 
 /* The array of this name, or NULL. */
 const sim_array *sim_frame_array(const sim_frame *frame, const char *name);
-/* *out: a view of `buffer`, which holds a whole state array; the buffer stays the owner. */
+/* Makes *out a view of `buffer`, which holds a whole state array and stays its owner. */
 void sim_array_of(const sim_field *field, const sim_buffer *buffer, sim_array *out);
-/* *array: the array named to->field->name, which sim_frame_restore would take. SIM_ERR_INCOMPATIBLE. */
+/* Finds the array of `saved` that sim_frame_restore would copy to `to`. SIM_ERR_INCOMPATIBLE. */
 sim_status sim_frame_find(const sim_frame *saved, const sim_array *to, const sim_array **array) SIM_MUST_CHECK;
-/* Restores one state array: copies the checkpoint's array named to->field->name to to->data (memory to->space,
- * copied by `backend`). SIM_ERR_INCOMPATIBLE unless type, rank and shape equal those of `to`. */
+/* Restores one state array: copies the checkpoint's array named to->field->name to to->data, in memory to->space, by
+ * backend->copy for device memory. SIM_ERR_INCOMPATIBLE unless type, rank and shape equal those of `to`. */
 sim_status sim_frame_restore(const sim_frame *saved, const sim_backend *backend, const sim_array *to) SIM_MUST_CHECK;
 size_t sim_array_bytes(const sim_array *array);
-/* SIM_ERR_DIVERGED naming array, entity (name, id or index) and step at the first NaN or infinity in a floating-point
- * array. */
+/* Fails with SIM_ERR_DIVERGED at the first NaN or infinity in a floating-point array; the message names the array, the
+ * entity (by name, id or index) and the step. */
 sim_status sim_frame_check_finite(const sim_frame *frame) SIM_MUST_CHECK;
-/* Index of the species of this name among the *count first, added with no particles if it is missing; SIZE_MAX: there
- * are SIM_SPECIES_MAX others. */
+/* Returns the index of the species of this name among the first *count ones. Adds it, without particles, if it is
+ * missing; returns SIZE_MAX if all SIM_SPECIES_MAX places are taken. */
 size_t sim_species_find(sim_species species[SIM_SPECIES_MAX], size_t *count, const char *name);
-/* Checks the particles of a checkpoint: `id` is a list of integers, increasing within each species, and species are
- * contiguous and cover it. *count: number of particles. SIM_ERR_INCOMPATIBLE. */
+/* Checks the particles of a checkpoint: `id` is an array [n] of SIM_U64 that increases within each species, and the
+ * species are contiguous and cover it. *count: number of particles. SIM_ERR_INCOMPATIBLE. */
 sim_status sim_frame_check_species(const sim_frame *saved, int64_t *count) SIM_MUST_CHECK;
-/* Writes the digest of a state, version 2: 32 hex digits and a NUL. It is the xxh3-128 hash of clock (step, t, dt),
- * species, and of each checkpointed array its name and the xxh3-128 hashes of each MiB, in the order of the whole
- * array: so several processes can compute it. */
+/* Writes the digest of a state, version 2: 32 hex digits and a NUL. The digest is the xxh3-128 hash of the clock (step,
+ * t, dt), the species, and for each checkpointed array its name and the xxh3-128 hash of every MiB, in the order of the
+ * whole array, so that several processes can compute it together. */
 void sim_frame_digest(const sim_frame *frame, char out[33]);
 
 #endif

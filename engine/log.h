@@ -8,8 +8,8 @@ typedef enum sim_log_level { SIM_LOG_ERROR, SIM_LOG_WARN, SIM_LOG_INFO, SIM_LOG_
 
 typedef void sim_log_writer(void *context, sim_log_level level, const char *message);
 
-/* Registers a writer; at most 8, false when full. A message is one line, control characters escaped. From any
- * thread: a writer gets one message at a time, and must not log itself. */
+/* Registers a writer: at most 8; returns false when all places are taken. A message is one line with control characters
+ * escaped. Any thread may log; a writer gets one message at a time and must not log itself. */
 bool sim_log_add(sim_log_writer *writer, void *context);
 void sim_log_remove(sim_log_writer *writer, void *context);
 void sim_log(sim_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));

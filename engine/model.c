@@ -75,7 +75,7 @@ bool sim_model_runs(const sim_model *model, sim_backend_kind kind, const char **
 
 /* ---- stop_when ---- */
 
-/* Names that stop_when may use; `room` holds those with a table's name in front. */
+/* Names that stop_when may use; `room` stores the names that have a table's name in front. */
 typedef struct stop_names {
   const char *names[SIM_EXPR_INPUTS_MAX + 1];
   char room[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1];
@@ -107,7 +107,7 @@ static sim_status list_names(const sim_table *const *tables, stop_names *names) 
   return SIM_OK;
 }
 
-/* Adds a fault for a column name that several tables have. */
+/* Adds a fault if stop_when uses a column name that several tables have. */
 static void check_ambiguous(const sim_expr *stop, const sim_table *const *tables, sim_faults *faults, int line) {
   for (int i = 0; i < sim_expr_input_count(stop); i++) {
     const char *name = sim_expr_input_name(stop, i);
@@ -128,8 +128,8 @@ static sim_status bind_stop(const sim_model *model, sim_common *common, const si
   const sim_cadence_kind tables = common->output.tables.kind;
   int line = given ? given->line : 0;
   if (tables == SIM_NEVER || tables == SIM_EVERY_WALL)
-    sim_faults_add(faults, line, "stop_when", "looks at rows of tables: output.tables is to be %s",
-                   tables == SIM_NEVER ? "given" : "in steps or in time of the simulation");
+    sim_faults_add(faults, line, "stop_when", "reads rows of tables: output.tables must be %s",
+                   tables == SIM_NEVER ? "given" : "in steps or in simulated time");
   const size_t before = faults->count;
   check_ambiguous(common->stop_when, sim_model_tables(model, parameters), faults, line);
   if (faults->count != before) return SIM_OK;
@@ -165,7 +165,7 @@ static void check_precision(const sim_model *model, const sim_common *common, si
 sim_status sim_model_decode(const sim_model *model, const sim_value *value, void **out, sim_faults *faults) {
   *out = calloc(1, model->parameters->size);
   if (!*out) return sim_no_memory("the scenario's parameters");
-  /* The units come first, because all other numbers may use them. Their faults are reported with the rest. */
+  /* The units are decoded first, because all other numbers may use them. Their faults are reported with the others. */
   sim_common units = {0};
   sim_faults ignored = {0};
   const sim_value *given = sim_value_get(value, "units");
@@ -211,7 +211,7 @@ void sim_particles_free(sim_particles *particles) {
 
 static void add_in(sim_plan *plan, const char *what, double bytes, sim_space space) {
   size_t most = sizeof plan->items / sizeof plan->items[0], i = plan->count;
-  if (i == most) /* the last item of its kind collects those beyond the capacity */
+  if (i == most) /* when all items are used, the last one of this memory space collects the rest */
     for (i = most - 1; i > 0 && plan->items[i].space != space; i--) {}
   else
     plan->items[plan->count++].bytes = 0;

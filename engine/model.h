@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `single`: state and all terms in fp32. `mixed`: state and sums in fp64; pair terms, or paths, in fp32. `double`:
- * all fp64. A model offers those whose results differ. */
+/* Precisions of a run. `single`: state and all terms in fp32. `mixed`: state and sums in fp64, pair terms or paths in
+ * fp32. `double`: all in fp64. A model offers the ones whose results differ. */
 typedef enum sim_precision { SIM_SINGLE, SIM_MIXED, SIM_DOUBLE, SIM_PRECISIONS } sim_precision;
 const char *sim_precision_name(sim_precision precision);
 
@@ -28,53 +28,53 @@ typedef struct sim_output {
   sim_list slices; /* of sim_slice */
 } sim_output;
 
-/* First member of every model's parameters; its schema is the `base` of their schemas. */
+/* First member of every model's parameters; sim_common_schema is the `base` of the models' schemas. */
 typedef struct sim_common {
   char *title, *author;
   uint64_t seed;
   int precision; /* sim_precision */
   sim_units units;
   sim_output output;
-  /* Condition that ends the run, on the last row of each table. Inputs are step, time and every column in the order
-   * of the tables. A column has its own name, or TABLE_COLUMN if two tables have it. NULL: none. */
+  /* Condition that ends the run, tested on the last row of each table. Its inputs are step, time and every column in
+   * the order of the tables: by the column's name, or as TABLE_COLUMN if two tables have that name. NULL: none. */
   sim_expr *stop_when;
 } sim_common;
 extern const sim_schema sim_common_schema;
 
-/* A table of observables; `columns` come after step and time, all double. */
+/* A table of observables. `columns` follow step and time; all are double. */
 typedef struct sim_table {
   const char *name, *doc;
   const sim_field *columns; /* ends with a NULL name */
 } sim_table;
 
-/* Particles of a file, read by a callback so that a model sees no file format. The caller owns the arrays (free);
- * NULL: not in the file. */
+/* Particles of a file, read by a callback so that a model sees no file format. The caller frees the arrays with
+ * sim_particles_free. A NULL array is not in the file. */
 typedef struct sim_particles {
   int64_t count;
   double *mass;        /* [count] */
   double *position[3]; /* [count] each, in the scenario's units */
   double *velocity[3];
   double *radius, *spin[3]; /* angular velocity */
-  double *body;             /* number of the clump that it is a part of; 0: none */
+  double *body;             /* number of the clump to which the particle belongs; 0: none */
 } sim_particles;
 void sim_particles_free(sim_particles *particles);
 typedef sim_status sim_particle_reader(const char *path, const char *species, const sim_units *units,
                                        sim_particles *out);
-/* Number of particles in a file. */
+/* Counts the particles of a file. */
 typedef sim_status sim_particle_counter(const char *path, const char *species, int64_t *count);
 
-/* Values on a grid from a file: an image, or an array in HDF5. */
+/* Values on a grid from a file: an image, or an array in an HDF5 file. */
 typedef enum sim_channel { SIM_NO_CHANNEL, SIM_GREY, SIM_RED, SIM_GREEN, SIM_BLUE, SIM_ALPHA } sim_channel;
 typedef struct sim_grid_source {
   const char *path;
   const char *dataset; /* HDF5: path, or name of a mesh in the last iteration of an openPMD file; NULL: not given */
-  const char *name;    /* the same, as a default */
+  const char *name;    /* default for `dataset` */
   int channel;         /* image: sim_channel; SIM_NO_CHANNEL: not given, which means SIM_GREY */
   int rank;
   int64_t n[3]; /* required cells along x, y, z */
 } sim_grid_source;
-/* Reads values[nz][ny][nx]; an image gives 0 to 1, lowest row first. values NULL: only checks that the data exist.
- * SIM_ERR_SCENARIO where they do not exist or are not finite. */
+/* Reads values[nz][ny][nx] into host memory; an image gives 0 to 1, lowest row first. With values NULL it only checks
+ * that the data exist. SIM_ERR_SCENARIO if they do not exist or are not finite. */
 typedef sim_status sim_grid_reader(const sim_grid_source *source, double *values);
 
 /* Devices, readers and saved state with which a model is created. */
@@ -82,15 +82,15 @@ typedef struct sim_setup {
   const sim_backend *backend;
   const sim_comm *comm; /* ranks of the run; never NULL */
   sim_isa isa;
-  int threads;        /* of this rank */
-  const char *folder; /* of the scenario: relative paths start here; "" is the current folder */
+  int threads;        /* threads of this rank */
+  const char *folder; /* the scenario's folder, where relative paths start; "" is the current folder */
   sim_particle_reader *read_particles;
   sim_particle_counter *count_particles;
   sim_grid_reader *read_grid;
-  const sim_frame *saved; /* NULL: a fresh start; else a checkpoint's state, checked to be finite */
+  const sim_frame *saved; /* NULL: a new run; else the state of a checkpoint, checked to be finite */
 } sim_setup;
 
-/* Memory, sizes and work of a run, known before step 0; of the fullest rank. */
+/* Memory, sizes and work of a run, known before step 0. Memory is that of the rank that needs most. */
 typedef struct sim_plan {
   sim_space space; /* memory of the run's backend; set before the model plans */
   struct {
@@ -100,65 +100,65 @@ typedef struct sim_plan {
   } items[32];
   size_t count;
   double snapshot_bytes; /* of one snapshot */
-  double staged_bytes;   /* of a snapshot's arrays in device memory */
+  double staged_bytes;   /* bytes of a snapshot's arrays that are in device memory */
   double checkpoint_bytes;
-  double unsaved_bytes;   /* of a snapshot's arrays with SIM_NO_CHECKPOINT */
+  double unsaved_bytes;   /* bytes of a snapshot's arrays with SIM_NO_CHECKPOINT */
   bool divided;           /* ranks divide the state, and rank 0 gathers it for outputs */
-  double first_bytes;     /* of host memory among the items, what only rank 0 needs */
-  double work_per_step;   /* in the model's unit, of all ranks; the least, where it depends on the state */
-  double work_most;       /* in a step, where it depends on the state; 0: each has work_per_step */
-  double work_rate_guess; /* estimated work a second on this backend, of all ranks, for `sim check` */
-  double start_seconds;   /* estimated time before the first step, where the model computes something then */
-  int most_ranks;         /* a run is no faster with more ranks; 0: not known */
-  int parts;              /* equal parts of a step's work, each for one rank; 0: any */
-  /* Communication of a step on setup->comm->size ranks; all 0 on one rank, and where nothing is exchanged. */
+  double first_bytes;     /* bytes of host memory among the items that only rank 0 needs */
+  double work_per_step;   /* in work_unit, all ranks together; the least if it depends on the state */
+  double work_most;       /* most work of one step if it depends on the state; 0: always work_per_step */
+  double work_rate_guess; /* estimated work a second on this backend, all ranks together, for `sim check` */
+  double start_seconds;   /* estimated time before the first step if the model computes something there */
+  int most_ranks;         /* more ranks than this make the run no faster; 0: not known */
+  int parts;              /* number of equal parts of a step's work, each done by one rank; 0: any */
+  /* Communication of one step on setup->comm->size ranks; all 0 if nothing is exchanged, as on one rank. */
   double bytes_received; /* by the rank that receives most, from all other ranks */
   double exchanges;      /* calls of gather, swap and agree: each waits for all ranks */
-  /* The same before the first step. */
+  /* Communication before the first step. */
   double start_received, start_exchanges;
-  double beside;    /* share, 0 to 1, of a rank's own step during which the bytes of a step arrive */
-  double undivided; /* share, 0 to 1, of one rank's step that every rank computes itself, whatever their number */
+  double beside;    /* fraction of a rank's own computing time, 0 to 1, during which the bytes of a step arrive */
+  double undivided; /* fraction of one rank's step, 0 to 1, that every rank computes for itself */
   double steps;     /* NaN with adaptive steps */
   double t_end;
   bool lazy; /* steps compute nothing: `view` computes the state at its time */
 } sim_plan;
-/* Divided work of a step over that of the rank which has most: how many times faster ranks make it. */
+/* Returns how many times faster `ranks` ranks make a step than one rank, from the largest share of any rank. */
 double sim_plan_shares(const sim_plan *plan, int ranks);
 void sim_plan_add(sim_plan *plan, const char *what, double bytes);      /* adds memory in plan->space */
 void sim_plan_add_host(sim_plan *plan, const char *what, double bytes); /* adds host memory */
 double sim_plan_bytes(const sim_plan *plan, sim_space space);           /* sum of all items in `space` */
-/* Host memory of `ranks` ranks, of which each has `more` beyond the items. */
+/* Host memory in bytes of `ranks` ranks, each of which needs `more` bytes beyond the items. */
 double sim_plan_host_bytes(const sim_plan *plan, int ranks, double more);
 
 typedef struct sim_model {
   const char *name, *doc;
   const char *example;            /* a small complete scenario: what `sim new` prints */
   const char *const *references;  /* papers of the physics used, NULL-terminated */
-  const sim_schema *parameters;   /* name is the constructor's; base is sim_common_schema */
-  const sim_table *const *tables; /* of every run; NULL-terminated */
-  /* For `sim describe`: tables that scenarios add, with CAPITALS for names of the scenario. NULL: none. */
+  const sim_schema *parameters;   /* its name is that of the scenario's constructor, its base sim_common_schema */
+  const sim_table *const *tables; /* the tables that every run has; NULL-terminated */
+  /* Tables that scenarios add, for `sim describe`, with CAPITALS for names from the scenario. NULL: none. */
   const sim_table *const *described;
   const sim_field *state; /* state arrays, ends with a NULL name */
   const char *work_unit;  /* "interactions" */
   sim_model_backend backends[SIM_BACKEND_KINDS];
-  bool precisions[SIM_PRECISIONS]; /* [sim_precision]: which ones a scenario may choose */
-  /* Runs on several ranks with the same bits; `plan` and `create` refuse what does not. Each step then waits for a
-   * contribution of every rank. */
+  bool precisions[SIM_PRECISIONS]; /* [sim_precision]: the precisions that a scenario may choose */
+  /* Runs on several ranks with the same bits; `plan` and `create` refuse scenarios that cannot. Each step then waits
+   * for a contribution of every rank. */
   bool ranks;
   const sim_bench *bench; /* rows of `sim bench`; NULL: none */
 
-  /* Sets parameters that depend on others (G from the units) and checks rules between fields. May be NULL. */
+  /* Sets parameters that depend on others (G from the units) and checks rules between parameters. May be NULL. */
   sim_status (*validate)(void *parameters, sim_faults *faults);
   /* Whether a kind of `backends` supports everything in the scenario; if not, `lacks` says what is missing: "Sobol
-   * points are" ("auto" then takes the CPU, and a request for that backend fails). NULL: always. */
+   * points are". "auto" then takes the CPU, and a request for that backend fails. NULL: always. */
   bool (*supports)(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity);
-  /* The tables of one run, if scenarios add some: `tables` first. They live as long as the validated parameters.
-   * NULL: always `tables`. */
+  /* Returns the tables of one run, if scenarios add some; the model's `tables` come first. They live as long as the
+   * validated parameters. NULL: always `tables`. */
   const sim_table *const *(*tables_of)(const void *parameters);
-  /* The grid of all fields with SIM_IN_SNAPSHOT, for valid parameters. NULL: no grid, and no slices. */
+  /* Gives the grid of all fields with SIM_IN_SNAPSHOT, for valid parameters. NULL: no grid, and no slices. */
   void (*extent)(const void *parameters, sim_extent *out);
   sim_status (*plan)(const void *parameters, const sim_setup *setup, sim_plan *plan);
-  /* Allocates all memory. Sets the clock: t_end always; the rest to the start, or from setup->saved. */
+  /* Allocates all memory. Always sets clock->t_end; sets the rest of the clock to the start, or from setup->saved. */
   sim_status (*create)(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self);
   /* Makes one step: advances clock->step, t and dt. With a queue the work is enqueued; else it is complete on
    * return. */
@@ -166,11 +166,11 @@ typedef struct sim_model {
   /* Computes a row of tables[table]: values[columns], complete on return. A state that is not finite must give a
    * value that is not finite. */
   sim_status (*observe)(void *self, const sim_clock *clock, int table, double *values);
-  /* Views of the state until the next step: arrays[SIM_ARRAYS_MAX], species[SIM_SPECIES_MAX]; sets their counts in
-   * frame. Each array is in host memory or the backend's, as its `space` says. Arrays without `room` keep their
+  /* Views of the state, valid until the next step: arrays[SIM_ARRAYS_MAX], species[SIM_SPECIES_MAX]; sets their counts
+   * in `frame`. Each array is in host memory or the backend's, as its `space` says. Arrays without `room` keep their
    * size. */
   sim_status (*view)(void *self, sim_array *arrays, sim_species *species, sim_frame *frame);
-  /* Work of `steps` steps since create, in multiples of sim_plan.work_per_step. NULL: `steps`. */
+  /* Returns the work of `steps` steps since `create`, in multiples of sim_plan.work_per_step. NULL: `steps`. */
   double (*work_done)(const void *self, double steps);
   /* One line for the header: "16384 bodies, leapfrog, direct sum by Newton's third law". */
   void (*describe)(const void *self, char *out, size_t capacity);
@@ -185,19 +185,19 @@ typedef struct sim_model {
 extern const sim_model *const sim_models[];
 const sim_model *sim_model_find(const char *name);
 
-/* Whether the model runs on a kind of backend in this build; if not, *reason says why (`reason` may be NULL). */
+/* Whether the model runs on a kind of backend in this build; if not, *reason is the reason. `reason` may be NULL. */
 bool sim_model_runs(const sim_model *model, sim_backend_kind kind, const char **reason);
 
-/* Resolves a path of a scenario, which is relative to its folder. SIM_ERR_SCENARIO: too long. */
+/* Resolves a path of a scenario, which is relative to the scenario's folder. SIM_ERR_SCENARIO: too long. */
 sim_status sim_setup_path(const sim_setup *setup, const char *path, char out[4096]) SIM_MUST_CHECK;
 
-/* Writes the names of the precisions that the model has: "single" or "double", in quotes as in a scenario. */
+/* Writes the precisions that the model offers, quoted as in a scenario: "single" or "double". */
 void sim_model_precisions(const sim_model *model, char *out, size_t capacity);
 
 const sim_table *const *sim_model_tables(const sim_model *model, const void *parameters);
 
-/* Decodes and validates a scenario's table (or a checkpoint's stored parameters) into a new parameter struct. Faults
- * are collected; release `out` with sim_model_parameters_free in any case. */
+/* Decodes and validates a scenario's table (or a checkpoint's stored parameters) into a new parameter struct. Collects
+ * faults in `faults`. The caller releases *out with sim_model_parameters_free in any case. */
 sim_status sim_model_decode(const sim_model *model, const sim_value *value, void **out,
                             sim_faults *faults) SIM_MUST_CHECK;
 void sim_model_parameters_free(const sim_model *model, void **parameters);

@@ -1,5 +1,5 @@
-/* Sums whose bits do not depend on the number of threads: blocks of a fixed size, 32 partial sums in each, block sums
- * in an array, and a fixed pairwise tree over them. */
+/* Sums whose bits do not depend on the number of threads: blocks of a fixed size with 32 partial sums each, an array of
+ * block sums, and a fixed pairwise tree over that array. */
 #ifndef SIM_ENGINE_REDUCE_H
 #define SIM_ENGINE_REDUCE_H
 
@@ -8,12 +8,12 @@
 
 enum { SIM_REDUCE_BLOCK = 4096, SIM_REDUCE_LANES = 32 };
 
-/* Pairwise tree over `count` numbers, overwriting them; 0 for none. */
+/* Sum of partial[count] by a pairwise tree, which overwrites `partial`; 0 if count is 0. */
 double sim_reduce_tree(double *partial, size_t count);
-/* Sum of x[count]. `partial` has room for sim_reduce_blocks(count) numbers. */
+/* Sum of x[count]. partial[sim_reduce_blocks(count)] is work space. */
 double sim_reduce_sum(const double *x, size_t count, double *partial, int threads);
 size_t sim_reduce_blocks(size_t count);
-/* Least or greatest of x[count], count >= 1; NaN if a number is NaN. */
+/* Minimum or maximum of x[count], count >= 1; NaN if a number is NaN. */
 double sim_reduce_extreme(const double *x, size_t count, bool greatest);
 
 #endif

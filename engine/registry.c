@@ -1,4 +1,4 @@
-/* Separate from model.c, so that only programs with a list of models need one. */
+/* A file apart from model.c, so that only programs that look models up need the list sim_models. */
 #include "engine/model.h"
 
 #include <string.h>

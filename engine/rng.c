@@ -13,7 +13,7 @@ void sim_rng_bits(uint64_t seed, uint64_t entity, uint64_t step, uint32_t draw, 
 
 static double open_uniform(uint32_t high, uint32_t low) {
   uint64_t k = ((uint64_t)high << 32 | low) >> 11;
-  /* k + 1/2 has 54 bits: in the upper half of the range it rounds to even, and must not become 1 */
+  /* k + 1/2 has 54 bits: in the upper half of the range it rounds to even, and the result must not become 1 */
   double u = ((double)k + 0.5) * 0x1p-53;
   return u < 1 ? u : 1 - 0x1p-53;
 }

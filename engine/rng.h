@@ -1,6 +1,6 @@
 /* Random numbers as functions of (seed, entity, step, draw): Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel
- * random numbers: as easy as 1, 2, 3", SC11), the same bits on every device and for any number of threads. Key: seed
- * (low, high 32 bits). Counter: entity (low, high), step bits 0-31, step bits 32-47 << 16 | draw. */
+ * random numbers: as easy as 1, 2, 3", SC11), with the same bits on every device and for any number of threads. Key:
+ * seed (low, high 32 bits). Counter: entity (low, high), step bits 0-31, step bits 32-47 << 16 | draw. */
 #ifndef SIM_ENGINE_RNG_H
 #define SIM_ENGINE_RNG_H
 

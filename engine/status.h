@@ -55,23 +55,23 @@ void sim_error_clear(void);
 sim_status sim_fail_at(sim_status status, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
 
-/* Records that memory is lacking for the named thing, and returns SIM_ERR_NO_MEMORY: `return sim_no_memory("%zu
- * grains", n);` says "out of memory for 12 grains". */
+/* Records that memory for the named thing cannot be allocated, and returns SIM_ERR_NO_MEMORY: `return
+ * sim_no_memory("%zu grains", n);` says "out of memory for 12 grains". */
 #define sim_no_memory(...) sim_no_memory_at(__FILE__, __LINE__, __VA_ARGS__)
 sim_status sim_no_memory_at(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-/* Prepends "context: " to the recorded message; returns its status. */
+/* Prepends "context: " to the recorded message; returns the recorded status. */
 sim_status sim_fail_context(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
-/* Returns an error to the caller. */
+/* Returns from the calling function if an expression gives an error. */
 #define SIM_TRY(expression)                                                                                            \
   do {                                                                                                                 \
     sim_status sim_try_status = (expression);                                                                          \
     if (sim_try_status != SIM_OK) return sim_try_status;                                                               \
   } while (0)
 
-/* The same with a cleanup label: sets `status` and jumps to `label`. */
+/* The same for functions with a cleanup label: sets `status`, and jumps to `label` on an error. */
 #define SIM_TRY_GOTO(status, expression, label)                                                                        \
   do {                                                                                                                 \
     (status) = (expression);                                                                                           \

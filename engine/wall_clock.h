@@ -1,4 +1,4 @@
-/* Wall clock. */
+/* Clock of the machine, for measuring durations. */
 #ifndef SIM_ENGINE_WALL_CLOCK_H
 #define SIM_ENGINE_WALL_CLOCK_H
 
@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-/* Seconds since a fixed time; monotonic. */
+/* Seconds since an arbitrary fixed time; never runs backwards. */
 double sim_wall_clock(void);
 
 #ifdef __cplusplus

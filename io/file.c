@@ -18,7 +18,7 @@ sim_status io_file_create(int folder, const char *folder_path, const char *name,
   out->folder = folder;
   out->fd = -1;
   SIM_TRY(io_lock_check());
-  (void)unlinkat(folder, out->temporary, 0); /* left by a killed run; ours, because the folder is locked */
+  (void)unlinkat(folder, out->temporary, 0); /* left by a killed run: the folder is locked by this one */
   int error = io_sys_create(folder, out->temporary, &out->fd);
   if (error) {
     out->fd = -1;

@@ -69,7 +69,7 @@ sim_status io_list_steps(int folder, const char *path, const char *prefix, int64
   return SIM_OK;
 }
 
-/* Predicate over the names in one of the three folders. */
+/* Predicate over the names in a folder. */
 typedef bool picker(int folder, const char *name);
 
 static bool is_snapshot(int folder, const char *name) { return (void)folder, io_name_step(name, "snap_") >= 0; }
@@ -82,8 +82,8 @@ static bool is_output(int folder, const char *name) {
   return dot && strcmp(dot, ".hdf") == 0 && io_seal_is_there(folder, name);
 }
 
-/* Whether the name is a temporary name (by io_file_create) of a file that `is_own` accepts. Temporary files of an
- * unfinished index are not recognized; io_file_create removes them when the index is next written. */
+/* Whether the name is the temporary name (by io_file_create) of a file that `is_own` accepts. Does not recognize
+ * temporary files of an unfinished index; io_file_create removes these when the index is next written. */
 static bool is_temporary(int folder, const char *name, picker *is_own) {
   char stem[256];
   size_t length = strlen(name), suffix = strlen(IO_TEMPORARY_SUFFIX);
@@ -102,7 +102,7 @@ static bool is_stale_output(int folder, const char *name) { return is_temporary(
 static bool is_stale_snapshot(int folder, const char *name) { return is_temporary(folder, name, is_snapshot); }
 static bool is_stale_checkpoint(int folder, const char *name) { return is_temporary(folder, name, is_checkpoint); }
 
-/* Whether a name marks the folder as in use. */
+/* Whether a file of this name means that the folder is in use: any but the lock. */
 static bool is_content(int folder, const char *name) {
   return (void)folder, strncmp(name, IO_LOCK_NAME, strlen(IO_LOCK_NAME)) != 0;
 }
@@ -116,7 +116,7 @@ static sim_status cannot(const char *path, int error) {
                   strerror(error));
 }
 
-/* Removes the files that `chosen` accepts, or with `found` only reports whether there are any. 0 or an errno. */
+/* Removes the files that `chosen` accepts; with `found` only sets *found to whether there are any. 0 or an errno. */
 static int sweep(int folder, picker *chosen, bool *found) {
   int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *list = copy < 0 ? NULL : fdopendir(copy);
@@ -140,7 +140,7 @@ static int sweep(int folder, picker *chosen, bool *found) {
   return error;
 }
 
-/* Opens a folder in `parent`, created if absent; `path` is its path. fd is -1 after a failure. */
+/* Opens a folder in `parent`, and creates it if absent; `path` is for messages. *fd is -1 after a failure. */
 static sim_status open_below(int parent, const char *name, const char *path, int *fd, bool *made) {
   *fd = -1;
   *made = mkdirat(parent, name, 0777) == 0;
@@ -173,7 +173,7 @@ static sim_status open_root(io_folder *folder, io_folder_mode mode) {
   return cannot(path, errno);
 }
 
-/* Whether a new run may begin here; called under the lock, so that the answer stays valid. */
+/* Fails unless a new run may begin here. Called under the lock, so that the answer stays valid. */
 static sim_status may_begin(io_folder *folder, io_folder_mode mode) {
   bool more = false;
   int error = 0, ckpt = -1;
@@ -225,7 +225,7 @@ static sim_status open_locked(io_folder *folder, io_folder_mode mode) {
 static sim_status open_all(io_folder *folder, io_folder_mode mode) {
   SIM_TRY(open_root(folder, mode));
   bool run = mode != IO_FOLDER_RESUME || faccessat(folder->root, "ckpt", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-  /* first of all: "in use" is more specific than "not empty" */
+  /* before all other checks: "in use" says more than "not empty" */
   SIM_TRY(io_lock_take(folder->root, folder->path, run, &folder->lock));
   if (!run) return sim_fail(SIM_ERR_NO_INPUT, "%s: holds no run to resume", folder->path);
   return open_locked(folder, mode);
@@ -250,7 +250,7 @@ sim_status io_folder_slice(io_folder *folder, const char *name, char *path, size
   return status;
 }
 
-/* Removes snapshots of slices and their indexes; other files stay, and so do their folders. */
+/* Removes the snapshots of slices, their indexes, and folders that are then empty. Other files stay. */
 static int clear_slices(int slices) {
   int copy = openat(slices, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
   DIR *list = copy < 0 ? NULL : fdopendir(copy);
@@ -280,14 +280,14 @@ sim_status io_folder_clear(io_folder *folder) {
   if (slices >= 0) {
     if (error == 0) error = clear_slices(slices);
     (void)close(slices);
-    (void)unlinkat(folder->root, SLICES, AT_REMOVEDIR); /* stays if it is not empty */
+    (void)unlinkat(folder->root, SLICES, AT_REMOVEDIR); /* fails, as it should, if it is not empty */
   }
   return error ? cannot(folder->path, error) : SIM_OK;
 }
 
-/* Removes what io_folder_open created; folders that are not empty stay. The lock file is removed while we hold it: a
- * process that opened it meanwhile notices that it is no longer the file in the folder (see take_lock), or was told
- * "in use", which was true. */
+/* Removes what io_folder_open created, except folders that are not empty. The lock file is removed while this process
+ * holds it: a process that has opened the file meanwhile notices that it is no longer the file in the folder
+ * (io_lock_take), or was told "in use", which was true. */
 static void undo(const io_folder *folder) {
   if (folder->snap_made) (void)unlinkat(folder->root, "snap", AT_REMOVEDIR);
   if (folder->ckpt_made) (void)unlinkat(folder->root, "ckpt", AT_REMOVEDIR);
@@ -338,7 +338,7 @@ void io_folder_close(io_folder **folder) {
 
 void io_run_name(char out[33]) {
   unsigned char bytes[16];
-  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) { /* without random bits: from time and process id */
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) { /* no random bits: use time and process id */
     const struct timespec now = {.tv_sec = time(NULL), .tv_nsec = (long)getpid()};
     memset(bytes, 0, sizeof bytes);
     memcpy(bytes, &now, sizeof now < sizeof bytes ? sizeof now : sizeof bytes);

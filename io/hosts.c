@@ -13,15 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What rank 0 says of a file; of the other ranks only `first` counts. */
+/* What rank 0 tells about a file. Of the other ranks only `first` is used. */
 typedef struct head {
-  uint64_t size, inode; /* size: without the seal; 0: there is no file */
+  uint64_t size, inode; /* size: bytes without the seal; 0: there is no file */
   uint64_t places;
   int32_t first; /* whether the rank is the first of its host */
   char path[4400];
 } head;
 
-/* Where bytes of an array of the frame stand in the file. */
+/* Offset of bytes of one of the frame's arrays in the file. */
 typedef struct place {
   uint64_t at, bytes, array, from;
 } place;
@@ -30,14 +30,14 @@ typedef struct answer {
   int32_t error, opened;
 } answer;
 
-/* A file as every rank knows it. */
+/* What every rank knows about a file. */
 typedef struct shared {
   const sim_comm *comm;
   head file;
   place *places; /* [file.places] */
-  int hosts;     /* hosts that write: their first ranks are writers[0 ..], rank 0 the first */
+  int hosts;     /* number of hosts that write; their first ranks are writers[0 ..], rank 0 first */
   int writers[SIM_RANKS_MAX];
-  size_t *blocks, count; /* blocks[count]: blocks within one place, ascending; they are divided among the hosts */
+  size_t *blocks, count; /* blocks[count]: the blocks that lie within one place, ascending; the hosts divide them */
 } shared;
 
 bool io_hosts_share(const sim_comm *comm, const sim_frame *frame) {
@@ -51,14 +51,14 @@ io_hosts io_hosts_begin(const sim_comm *comm, const sim_frame *frame) {
   return (io_hosts){io_hosts_share(comm, frame) ? comm : NULL, frame};
 }
 
-/* ---- the same on every rank ---- */
+/* ---- on every rank ---- */
 
 static void release(shared *s) {
   free(s->places);
   free(s->blocks);
 }
 
-/* Blocks of the host with this number: blocks[*first .. *end). */
+/* Sets *first, *end: this host writes blocks[*first .. *end - 1]. */
 static void range_of(const shared *s, int host, size_t *first, size_t *end) {
   *first = s->count * (size_t)host / (size_t)s->hosts;
   *end = s->count * ((size_t)host + 1) / (size_t)s->hosts;
@@ -84,7 +84,7 @@ static sim_status find_blocks(shared *s) {
   return SIM_OK;
 }
 
-/* Exchanges heads and places; `own` and `places` count on rank 0. */
+/* Exchanges heads and places; `places` and the rest of `own` are used from rank 0. */
 static sim_status meet(const sim_comm *comm, const head *own, const place *places, shared *s) {
   head *heads = malloc((size_t)comm->size * sizeof *heads);
   *s = (shared){.comm = comm};
@@ -104,7 +104,7 @@ static sim_status meet(const sim_comm *comm, const head *own, const place *place
   return find_blocks(s);
 }
 
-/* Number of this rank's host; -1: it is not the first rank of its host. */
+/* Returns the number of this rank's host; -1: this rank is not the first of its host. */
 static int own_host(const shared *s) {
   for (int h = 0; h < s->hosts; h++)
     if (s->writers[h] == s->comm->rank) return h;
@@ -113,7 +113,7 @@ static int own_host(const shared *s) {
 
 /* ---- rank 0 ---- */
 
-/* The pieces of the image that are arrays of the frame, in the order of the file. */
+/* Finds the pieces of the image that are arrays of the frame, in the image's order. */
 static place *find_places(const io_image *image, const sim_frame *frame, uint64_t *count) {
   place *out = calloc(image->count + 1, sizeof *out);
   *count = 0;
@@ -130,7 +130,7 @@ static place *find_places(const io_image *image, const sim_frame *frame, uint64_
   return out;
 }
 
-/* Blocks that rank 0 writes in any case: those within no place. */
+/* Lists the blocks that rank 0 always writes: those that lie within no place. */
 static size_t other_blocks(const shared *s, size_t *out) {
   const size_t all = (size_t)((s->file.size + IO_SEAL_BLOCK - 1) / IO_SEAL_BLOCK);
   size_t count = 0;
@@ -148,14 +148,14 @@ static int by_offset(const void *a, const void *b) {
   return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Gathers what the hosts say, and the digests of their blocks: digests[ranks][largest_range]. */
+/* Gathers the answers of the hosts and the digests of their blocks: digests[ranks][largest_range]. */
 static sim_status gather_answers(const shared *s, const answer *own, const io_seal_digest *mine, answer *answers,
                                  io_seal_digest *digests) {
   SIM_TRY(s->comm->ops->gather(s->comm, own, sizeof *own, answers));
   return s->comm->ops->gather(s->comm, mine, largest_range(s) * sizeof *mine, digests);
 }
 
-/* Puts the digests of another host's blocks in their places, or writes these blocks here. 0 or an errno. */
+/* Copies the digests of another host's blocks to `all`, or writes these blocks here. 0 or an errno. */
 static int take_range(const shared *s, int host, const answer *said, const io_seal_digest *theirs,
                       const io_image *image, int fd, io_seal_digest *all) {
   size_t first, end;
@@ -174,7 +174,7 @@ static int take_range(const shared *s, int host, const answer *said, const io_se
   return 0;
 }
 
-/* Writes rank 0's blocks, and completes the file with what the others have written. */
+/* Writes rank 0's blocks, and completes the file with the digests of the others. */
 static sim_status write_and_collect(const shared *s, const io_image *image, io_file *file) {
   const size_t all = (size_t)((s->file.size + IO_SEAL_BLOCK - 1) / IO_SEAL_BLOCK), most = largest_range(s);
   size_t first, end;
@@ -215,7 +215,7 @@ sim_status io_hosts_write(io_hosts *hosts, io_image *image, io_file *file) {
   shared s;
   snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
   const ssize_t length = readlink(link, own.path, sizeof own.path - 1);
-  /* the others see the length, by which they know the file */
+  /* the other ranks recognize the file by its length and inode */
   if (length <= 0 || ftruncate(file->fd, (off_t)own.size) != 0 || fstat(file->fd, &info) != 0)
     return io_file_fail(file, errno);
   own.inode = info.st_ino;
@@ -225,7 +225,7 @@ sim_status io_hosts_write(io_hosts *hosts, io_image *image, io_file *file) {
     return sim_no_memory("a shared file");
   }
   qsort(places, (size_t)own.places, sizeof *places, by_offset);
-  hosts->comm = NULL; /* the exchange has begun */
+  hosts->comm = NULL; /* so that io_hosts_end does not exchange again */
   sim_status status = meet(comm, &own, places, &s);
   if (status == SIM_OK)
     status = write_and_collect(&s, image, file);
@@ -250,7 +250,7 @@ sim_status io_hosts_end(io_hosts *hosts, sim_status status) {
 
 /* ---- other ranks ---- */
 
-/* Opens the file of rank 0; ENOENT if another one has its name here. 0 or an errno. */
+/* Opens rank 0's file; ENOENT if the path leads to another file on this host. 0 or an errno. */
 static int open_file(const head *file, int *fd) {
   struct stat info;
   *fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -260,7 +260,7 @@ static int open_file(const head *file, int *fd) {
   return ENOENT;
 }
 
-/* The file's arrays with this rank's data. */
+/* Makes an image of the file's arrays from this rank's data. */
 static sim_status make_image(const shared *s, const sim_frame *frame, io_image *out) {
   *out = (io_image){.file = -1, .pages = {.size = s->file.size}, .count = (size_t)s->file.places};
   if (!(out->pieces = calloc(out->count + 1, sizeof *out->pieces))) return sim_no_memory("a shared file");
@@ -273,7 +273,7 @@ static sim_status make_image(const shared *s, const sim_frame *frame, io_image *
   return SIM_OK;
 }
 
-/* Writes the blocks of this host, if it is the first rank there. */
+/* Writes the blocks of this host, if this rank is its first. */
 static sim_status write_range(const shared *s, const sim_frame *frame) {
   const int host = own_host(s);
   const size_t most = largest_range(s), all = (size_t)(s->file.size / IO_SEAL_BLOCK) + 1;

@@ -1,7 +1,8 @@
-/* Large files that all hosts of a run write together. Rank 0 makes the file and tells the others where its arrays
- * stand; the first rank of every host, which has the same state, writes a range of whole MiB of it, makes it durable
- * and answers with the digests. Rank 0 writes HDF5's records, the ends of arrays and the seal: the bytes are those that
- * one rank writes. A host that cannot open the file (its disk is not shared) leaves its range to rank 0. */
+/* Large files that all hosts of a run write together. Rank 0 makes the file and tells the others the offsets of its
+ * arrays. The first rank of every host, which has the same state, writes a range of whole MiB, makes it durable and
+ * sends back the digests. Rank 0 writes HDF5's records, the ends of arrays and the seal: the file has the same bytes
+ * as if one rank had written it. If a host cannot open the file (its disk is not shared), rank 0 writes that host's
+ * range. */
 #ifndef SIM_IO_HOSTS_H
 #define SIM_IO_HOSTS_H
 
@@ -9,19 +10,20 @@
 #include "engine/frame.h"
 #include "io/hdf5/image.h"
 
-/* Whether the hosts write the files of this frame together: several hosts, and more than 256 MB,
- * of which every rank has the whole. Equal on all ranks. */
+/* Whether the hosts write the files of this frame together: there are several, and every rank holds the whole state of
+ * more than 256 MB. The same on all ranks. */
 bool io_hosts_share(const sim_comm *comm, const sim_frame *frame);
 
-/* One file on rank 0. All ranks exchange bytes for it once: by io_hosts_write, or in vain by io_hosts_end. */
+/* One file on rank 0. All ranks exchange bytes for it once: in io_hosts_write, or in io_hosts_end if there is no
+ * file. */
 typedef struct io_hosts {
-  const sim_comm *comm; /* NULL: rank 0 writes it alone */
+  const sim_comm *comm; /* NULL: rank 0 writes the file alone */
   const sim_frame *frame;
 } io_hosts;
 io_hosts io_hosts_begin(const sim_comm *comm, const sim_frame *frame);
-/* io_image_write of an image whose large pieces are arrays of the frame. */
+/* Calls io_image_write, or shares its work: the large pieces of the image must be arrays of the frame. */
 sim_status io_hosts_write(io_hosts *hosts, io_image *image, io_file *file) SIM_MUST_CHECK;
-/* Returns `status`, with which the file ended. */
+/* Ends the exchange for the file. Returns `status`, the result of writing the file. */
 sim_status io_hosts_end(io_hosts *hosts, sim_status status) SIM_MUST_CHECK;
 
 #endif

@@ -19,10 +19,10 @@ typedef struct entry {
   const char *what;
   io_later_result *result;
   int64_t bytes;
-  int keep;              /* checkpoints: how many of those that wait together are kept; 0: another file */
-  io_later_ended *ended; /* checkpoints */
+  int keep;              /* for checkpoints: how many of those that wait together are kept; 0: not a checkpoint */
+  io_later_ended *ended; /* for checkpoints */
   void *context;
-  bool placed, dropped; /* placed: renamed; dropped: not needed any more */
+  bool placed, dropped; /* placed: renamed; dropped: no longer needed */
 } entry;
 
 struct io_later {
@@ -30,11 +30,11 @@ struct io_later {
   pthread_cond_t work, idle;
   pthread_t thread;
   bool running, closing;
-  entry **entries; /* a ring of `capacity` */
+  entry **entries; /* ring of `capacity` entries */
   size_t first, count, capacity;
 };
 
-/* Limit of waiting files, which are open: a quarter of the process's limit. */
+/* Most waiting files, each of which is open: a quarter of the process's limit. */
 static size_t most_files(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 16;
@@ -59,8 +59,8 @@ static void place(entry *e, bool last) {
     e->result->failed = false;
 }
 
-/* Syncs the folders of the renamed files, each once; of `checkpoints`, or of the other files. A folder's failure is
- * told once to each owner of files in it. */
+/* Syncs the folders of the renamed files once each: of checkpoints if `checkpoints`, else of the other files. A failure
+ * is reported once to each owner of files in the folder. */
 static void settle(entry *const *group, size_t count, bool checkpoints) {
   for (size_t i = 0; i < count; i++) {
     bool done = !group[i]->placed || (group[i]->keep > 0) != checkpoints;
@@ -93,7 +93,7 @@ static bool is_last(entry *const *group, size_t count, size_t at) {
   return true;
 }
 
-/* Commits the newest first: a file that would be removed again at once is not made durable, unless a newer one
+/* Places the newest checkpoints first: one that would be removed again at once is not made durable, unless a newer one
  * fails. */
 static void commit_checkpoints(entry *const *group, size_t count) {
   for (size_t i = count; i-- > 0;) {
@@ -116,8 +116,8 @@ static void commit_checkpoints(entry *const *group, size_t count) {
   }
 }
 
-/* Commits all files of a group, then their folders, each once; then checkpoints, which depend on all files before
- * them. */
+/* Makes the files of a group durable, then their folders, once each; then the checkpoints, which depend on all files
+ * before them. */
 static void commit(entry *const *group, size_t count) {
   sim_profile_range_begin("make durable");
   for (size_t i = 0; i < count; i++) io_sys_start(group[i]->file.fd, 0, 0);
@@ -168,7 +168,7 @@ io_later *io_later_create(void) {
   return self;
 }
 
-/* Signals are handled by the thread of the time loop. */
+/* Starts the thread with all signals blocked: the thread of the time loop handles them. */
 static void start(io_later *self) {
   sigset_t all, before;
   sigfillset(&all);
@@ -177,7 +177,7 @@ static void start(io_later *self) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Without memory or a thread: commits at once. */
+/* Makes a file durable at once, if memory or a thread is lacking. */
 static void commit_now(io_later *self, entry *e) {
   if (self->running) io_later_wait(self);
   commit(&e, 1);

@@ -28,9 +28,9 @@ void io_lock_job(const char *job, int restart) {
   self.restart = restart;
 }
 
-/* ---- the holder ---- */
+/* ---- the holder of a lock ---- */
 
-/* Id of the machine since its boot; "?" if unknown. */
+/* Writes the boot id of this machine; "?" if unknown. */
 static void machine(char out[64]) {
   snprintf(out, 64, "?");
   FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -38,7 +38,7 @@ static void machine(char out[64]) {
   if (file) fclose(file);
 }
 
-/* Start of a process in clock ticks since boot; 0: no such process. */
+/* Start time of a process in clock ticks since boot; 0: no such process. */
 static unsigned long long began(long process) {
   char path[64], text[1024];
   snprintf(path, sizeof path, "/proc/%ld/stat", process);
@@ -59,7 +59,7 @@ static void read_holder(int fd, char text[TEXT]) {
   text[strcspn(text, "\n")] = '\0';
 }
 
-/* The part of the line that messages show. */
+/* Copies the part of the holder's line that messages show. */
 static void shown(const char *holder, char out[TEXT]) {
   const char *end = strstr(holder, ", machine ");
   snprintf(out, TEXT, "%.*s", end ? (int)(end - holder) : (int)strlen(holder), *holder ? holder : "unknown");
@@ -72,7 +72,7 @@ static void field(const char *holder, const char *key, char out[96]) {
   snprintf(out, 96, "%.*s", (int)strcspn(at, ","), at);
 }
 
-/* Writes the line of this process; returns its length. */
+/* Writes the holder's line for this process; returns its length. */
 static int holder_line(bool ended, char text[TEXT]) {
   char host[96] = "", when[32], here[64], job[128] = "";
   time_t now = time(NULL);
@@ -114,8 +114,8 @@ static double age(int root, int fd) {
 
 typedef enum verdict { ENDED, DEAD, IN_USE } verdict;
 
-/* Judges the holder of a lock file that could be locked with flock, or where flock does not exist. why[TEXT]: reason
- * for DEAD. */
+/* Judges the holder of a lock file that flock could lock (`flocked`), or where flock has no effect. why[TEXT]: the
+ * reason for DEAD. */
 static verdict judge(int root, int fd, bool flocked, const char *holder, char why[TEXT]) {
   char here[64], there[96], job[96], restart[96], who[96], tick[96];
   if (strstr(holder, ", ended ")) return ENDED;
@@ -167,8 +167,8 @@ static sim_status no_lock_file(const char *path) {
                   path);
 }
 
-/* Creates the file that names the process taking the lock over, with its content, so that others can tell whether
- * that process lives. 0 or an errno. */
+/* Creates the file that names the process taking over the lock. It appears with its content, so that others can tell
+ * whether that process lives. 0 or an errno. */
 static int make_taking(int root) {
   char name[64], text[TEXT];
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, size = holder_line(false, text);
@@ -176,19 +176,20 @@ static int make_taking(int root) {
   (void)unlinkat(root, name, 0);
   int fd = openat(root, name, flags, 0666);
   if (fd < 0) return errno;
-  (void)!write(fd, text, (size_t)size); /* empty on a full disk: then only its age tells whether that process lives */
+  (void)!write(fd, text, (size_t)size); /* stays empty on a full disk: then only the file's age counts */
   (void)close(fd);
   int error = linkat(root, name, root, TAKING_NAME, 0) == 0 ? 0 : errno;
   (void)unlinkat(root, name, 0);
   if (error != EPERM && error != EOPNOTSUPP && error != ENOSYS) return error;
-  fd = openat(root, TAKING_NAME, flags, 0666); /* the file system has no hard links */
+  fd = openat(root, TAKING_NAME, flags, 0666); /* without hard links: the file is empty for a moment */
   if (fd < 0) return errno;
   (void)!write(fd, text, (size_t)size);
   (void)close(fd);
   return 0;
 }
 
-/* Removes that file if its creator died: known at once on this machine, by its age on another. */
+/* Removes that file if its creator has died, which is known at once on this machine, and by the file's age on
+ * another. */
 static void remove_taking(int root) {
   char who[TEXT], why[TEXT];
   int old = openat(root, TAKING_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -199,7 +200,8 @@ static void remove_taking(int root) {
   (void)close(old);
 }
 
-/* Waits while another process takes the lock over, which takes milliseconds, or until that process counts as dead. */
+/* Creates that file. While another process takes over the lock, waits until that is done or that process counts as
+ * dead. */
 static int begin_taking(int root, const char *path) {
   enum { EVERY_MS = 100 };
   int error = make_taking(root);
@@ -213,7 +215,7 @@ static int begin_taking(int root, const char *path) {
   return error;
 }
 
-/* Replaces the name of a holder who ended or died (`why`) by ours; only one of several processes succeeds. */
+/* Replaces the name of a holder that ended or died (`why`) by this process; only one of several processes succeeds. */
 static sim_status take_over(int root, const char *path, io_lock *lock, const char *holder, const char *why) {
   char now[TEXT], text[TEXT];
   int error = begin_taking(root, path);
@@ -234,7 +236,8 @@ static bool no_flock(int error) {
   return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == ENOTSUP || error == EINVAL;
 }
 
-/* A lock file that another process removed between our open and our flock is invisible to others: start again. */
+/* Starts again if another process removed the lock file between open and flock: a removed file is invisible to
+ * others. */
 sim_status io_lock_take(int root, const char *path, bool create, io_lock *lock) {
   const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   char holder[TEXT], why[TEXT];
@@ -250,10 +253,10 @@ sim_status io_lock_take(int root, const char *path, bool create, io_lock *lock) 
     if (lock->fd < 0 || !is_regular(lock->fd)) return no_lock_file(path);
     flocked = flock(lock->fd, LOCK_EX | LOCK_NB) == 0;
     if (!flocked && errno == EWOULDBLOCK) {
-      lock->made = false; /* another process owns it now */
+      lock->made = false; /* another process has taken the new file */
       read_holder(lock->fd, holder);
       if (!strstr(holder, ", ended ") || ++ends == ENDS) return in_use(path, holder);
-      (void)close(lock->fd); /* given back meanwhile: the flock goes with the file that is closed next */
+      (void)close(lock->fd); /* the holder has ended meanwhile; the flock ends when its file is closed */
       (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
       continue;
     }
@@ -286,7 +289,7 @@ static struct {
   char why[4096 + TEXT + 128];
 } holding = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* Whether the file in the folder still names this process. Counts as yes if it cannot be read. */
+/* Whether the file in the folder still names this process. Also true if the file cannot be read. */
 static bool is_ours(const io_lock *lock, char now[TEXT]) {
   snprintf(now, TEXT, "nobody: it was removed");
   int fd = openat(lock->root, IO_LOCK_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -350,7 +353,7 @@ void io_lock_hold(io_lock *lock, int root, const char *path) {
   }
   pthread_mutex_init(&lock->mutex, NULL);
   pthread_cond_init(&lock->end, NULL);
-  sigfillset(&all); /* signals are handled by the thread of the time loop */
+  sigfillset(&all); /* the thread of the time loop handles signals */
   pthread_sigmask(SIG_SETMASK, &all, &before);
   lock->beats = pthread_create(&lock->thread, NULL, beat, lock) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -13,7 +13,13 @@
 #include <unistd.h>
 
 static const char magic[8] = {IO_SEAL_MAGIC};
-enum { SEAL_VERSION = 2, WHOLE_FILE = 1 /* version */, AT_VERSION = 8, AT_LENGTH = 16, AT_DIGEST = 24 };
+enum {
+  SEAL_VERSION = 2,
+  WHOLE_FILE = 1 /* WHOLE_FILE: number of the version with a digest of the whole file */,
+  AT_VERSION = 8,
+  AT_LENGTH = 16,
+  AT_DIGEST = 24
+};
 
 static void put(unsigned char *to, uint64_t value, int bytes) {
   for (int i = 0; i < bytes; i++) to[i] = (unsigned char)(value >> 8 * i);
@@ -83,7 +89,7 @@ void io_seal_fill(io_seal_hash *self, uint64_t size, const io_seal_digest *diges
   memcpy(seal + AT_DIGEST, digest.bytes, sizeof digest.bytes);
 }
 
-/* Adds bytes [from, to) of a file to a digest, or the digests of their blocks; 0 or an errno. */
+/* Adds bytes [from, to) of a file, or with `blocks` the digests of their blocks, to a hash. 0 or an errno. */
 static int add_bytes(XXH3_state_t *state, unsigned char *buffer, int fd, uint64_t from, uint64_t to, bool blocks) {
   int error = 0;
   for (uint64_t at = from; error == 0 && at < to; at += IO_SEAL_BLOCK) {
@@ -96,8 +102,8 @@ static int add_bytes(XXH3_state_t *state, unsigned char *buffer, int fd, uint64_
   return error;
 }
 
-/* Digest of a file of `size` bytes with `header` (its digest bytes zero) as the block at offset `place`; 0 or an
- * errno. */
+/* Computes the digest of a file of `size` bytes, with `header` (zeros for its digest) as the block at offset `place`. 0
+ * or an errno. */
 static int digest(int fd, uint64_t size, uint64_t place, const unsigned char *header, unsigned char *out) {
   const bool blocks = get(header + AT_VERSION, 4) != WHOLE_FILE;
   XXH3_state_t *state = XXH3_createState();
@@ -124,7 +130,7 @@ sim_status io_seal_write(io_file *file) {
   return error ? io_file_fail(file, error) : SIM_OK;
 }
 
-/* Reads the last block of a file, or the first one if the last is no seal; *place: its offset. */
+/* Reads the last block of a file, or the first one if the last is not a seal; *place: its offset. 0 or an errno. */
 static int read_block(int fd, off_t size, unsigned char header[IO_SEAL_SIZE], uint64_t *place, bool *found) {
   const off_t places[] = {size - IO_SEAL_SIZE, 0};
   *found = false;
@@ -150,9 +156,10 @@ bool io_seal_is_there(int folder, const char *name) {
   return found;
 }
 
-enum { SUPERBLOCK = 52 }; /* bytes, up to the length */
+enum { SUPERBLOCK = 52 }; /* bytes of a superblock up to and including the file's length */
 
-/* Length of an HDF5 file by its superblock, 0 where `start` is none: HDF5 File Format Specification 3.0, II.A. */
+/* Length of an HDF5 file according to its superblock; 0 if `start` is not a superblock. HDF5 File Format Specification
+ * 3.0, II.A. */
 static uint64_t hdf5_length(const unsigned char start[SUPERBLOCK]) {
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   static const struct {
@@ -163,7 +170,7 @@ static uint64_t hdf5_length(const unsigned char start[SUPERBLOCK]) {
   return start[at[version].size_of_offsets] == 8 ? get(start + at[version].end_of_file, 8) : 0;
 }
 
-/* Says what is known of a file without a seal. */
+/* Fails with what can be said about a file without a seal. */
 static sim_status fail_unsealed(int fd, off_t size, const char *path) {
   unsigned char start[SUPERBLOCK];
   size_t got;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* 64 hex digits and a NUL. */
+/* Writes the hash of data[size]: 64 hex digits and a NUL. */
 void io_sha256(const void *data, size_t size, char out[65]);
 
 #endif

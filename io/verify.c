@@ -1,4 +1,4 @@
-/* Whether the files of a run are whole, and belong to it. */
+/* Checks whether the files of a run are complete and undamaged, and belong to the run. */
 #include "io/checkpoint/checkpoint.h"
 #include "io/hdf5/h5.h"
 #include "io/seal.h"
@@ -15,14 +15,14 @@
 typedef struct verification {
   const char *folder;
   const io_expected *expected;
-  char run[33]; /* "": not known */
+  char run[33]; /* name of the run; "": not known */
   bool held;    /* a run is writing: files may be replaced or removed at any time */
   io_fault *each;
   void *context;
   io_verified *count;
 
-  /* of the newest checkpoint that could be read */
-  int64_t newest;        /* its step; -1: none */
+  /* from the newest checkpoint that could be read */
+  int64_t newest;        /* step of that checkpoint; -1: none */
   sim_value *parameters; /* of the run; NULL: not known */
   char species[SIM_SPECIES_MAX][64];
   size_t species_count;
@@ -32,12 +32,12 @@ typedef struct verification {
   } tables[SIM_TABLES_MAX];
   size_t table_count;
 
-  size_t indexes; /* found so far, of snapshots */
+  size_t indexes; /* number of indexes of snapshots found so far */
 } verification;
 
 typedef enum kind { OTHER, SNAPSHOT, SLICE, CHECKPOINT, TABLES, INDEX } kind;
 
-/* Reports the last error as a fault of a file; lack of memory ends the verification. */
+/* Reports the last error as a fault of a file. Only SIM_ERR_NO_MEMORY is returned and ends the verification. */
 static sim_status report(verification *v, sim_status status) {
   if (status == SIM_OK || status == SIM_ERR_NO_MEMORY) return status;
   v->count->faults++;
@@ -52,7 +52,7 @@ static sim_status check_run(const verification *v, const char *path, const char 
                   path);
 }
 
-/* The last row's step of a table; -1: it has no rows, or none of this form. */
+/* Returns the step in the last row of a table; -1: the table has no rows, or another form. *rows: number of rows. */
 static int64_t last_step(hid_t dataset, int64_t *rows) {
   int64_t step = -1;
   hsize_t count = 0;
@@ -72,7 +72,7 @@ static int64_t last_step(hid_t dataset, int64_t *rows) {
   return step;
 }
 
-/* Tables of a finished run hold the rows that its last checkpoint counts, and end with the run. */
+/* Checks that the tables of a finished run hold the rows that its last checkpoint counts, and end with the run. */
 static sim_status check_tables(const verification *v, const io_h5_source *source, hid_t root) {
   int64_t end = -1;
   H5G_info_t group;
@@ -99,7 +99,8 @@ static sim_status check_tables(const verification *v, const io_h5_source *source
                   (long long)end, (long long)v->expected->step);
 }
 
-/* An index names the files that it points into: virtual datasets, by names relative to its folder. */
+/* Checks that the files exist into which an index points: by virtual datasets, with names relative to the index's
+ * folder. */
 static sim_status check_sources(const io_h5_source *source, hid_t dataset) {
   char path[4096 + 600], name[256];
   size_t count = 0;
@@ -141,7 +142,7 @@ static sim_status check_index(const verification *v, const io_h5_source *source,
   return status;
 }
 
-/* Whether a member of meshes/ is cut out of a grid; a file without meshes is not. */
+/* Whether the first member of meshes/ is a slice of a grid; false without meshes. */
 static bool is_cut(hid_t iteration) {
   char name[256];
   bool cut = false;
@@ -152,7 +153,7 @@ static bool is_cut(hid_t iteration) {
   return cut;
 }
 
-/* A snapshot or a slice holds the step of its name. */
+/* Checks that a snapshot or a slice holds the step in its name. */
 static sim_status check_snapshot(const io_h5_source *source, hid_t root, kind what, int64_t step) {
   char name[32];
   hid_t group, iteration;
@@ -170,7 +171,7 @@ static sim_status check_snapshot(const io_h5_source *source, hid_t root, kind wh
                                  : SIM_OK;
 }
 
-/* The run that a snapshot, a table or an index names, and what it holds. */
+/* Checks the content of a snapshot, a table or an index, and the name of its run. */
 static sim_status check_content(const verification *v, const io_h5_source *source, hid_t root, kind what,
                                 int64_t step) {
   char run[33] = "";
@@ -200,7 +201,7 @@ static sim_status check_sealed(const verification *v, int fd, off_t size, const 
   return status;
 }
 
-/* The state of a finished run is that of its last checkpoint, if that is of the last step. */
+/* Checks the digest of a finished run against that of its last checkpoint, if both are of the same step. */
 static sim_status check_digest(const verification *v, const io_checkpoint *saved) {
   const io_expected *expected = v->expected;
   char digest[33];
@@ -211,7 +212,7 @@ static sim_status check_digest(const verification *v, const io_checkpoint *saved
                   expected->digest);
 }
 
-/* Takes from the newest checkpoint what it says of the other files. */
+/* Copies what the newest checkpoint says about the other files. */
 static void learn(verification *v, io_checkpoint *saved) {
   if (saved->frame.clock.step <= v->newest) return;
   v->newest = saved->frame.clock.step;
@@ -228,7 +229,7 @@ static void learn(verification *v, io_checkpoint *saved) {
   }
 }
 
-/* Reads a checkpoint as a restart does. */
+/* Reads a checkpoint as a restart does, and checks its step, run and digest. */
 static sim_status check_checkpoint(verification *v, const char *path, int64_t step) {
   io_checkpoint *saved = malloc(sizeof *saved);
   if (!saved) return sim_no_memory("%s", path);
@@ -246,7 +247,7 @@ static sim_status check_checkpoint(verification *v, const char *path, int64_t st
   return status;
 }
 
-/* Checks one file; a file that a run has removed since it was listed does not count. */
+/* Checks one file. A file that a run in progress has removed since it was listed does not count. */
 static sim_status check_file(verification *v, const char *path, kind what, int64_t step) {
   int fd;
   off_t size;
@@ -262,7 +263,7 @@ static sim_status check_file(verification *v, const char *path, kind what, int64
   return report(v, status);
 }
 
-/* Whether a name that ends with .hdf is one of a run's indexes; others may be a user's own. */
+/* Whether a file NAME.hdf is an index of a run; it may be a user's own file. */
 static bool is_index(const verification *v, const char *name, const char *path) {
   const char *dot = strrchr(name, '.');
   if (*name == '.' || !dot || strcmp(dot, ".hdf") != 0) return false;
@@ -272,7 +273,7 @@ static bool is_index(const verification *v, const char *name, const char *path) 
   return own;
 }
 
-/* What a file of this name is for; `below`: its folder in the run's. */
+/* Returns the kind of a file by its name; `below`: its folder within the run's folder. */
 static kind kind_of(const verification *v, const char *below, const char *name, const char *path, int64_t *step) {
   *step = io_name_step(name, "snap_");
   if (*step >= 0) return strncmp(below, "slices/", 7) == 0 ? SLICE : SNAPSHOT;
@@ -284,8 +285,8 @@ static kind kind_of(const verification *v, const char *below, const char *name, 
 
 static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
 
-/* Checks the files in a folder of the run, in the order of their names; `below` "": the folder itself. With `folders`
- * checks the files of each folder in it. A folder that does not exist has no files. */
+/* Checks the files in a folder of the run, in the order of their names; `below` "": the run's folder. With `folders`
+ * checks the files of each folder in it. A missing folder counts as empty. */
 static sim_status check_folder(verification *v, const char *below, bool folders) {
   char path[4096 + 64], inner[sizeof path], name[sizeof path + 300];
   struct dirent **entries;
@@ -311,7 +312,7 @@ static sim_status check_folder(verification *v, const char *below, bool folders)
   return status;
 }
 
-/* run.id, and the newest checkpoint that status.json names. */
+/* Checks run.id, and that the newest checkpoint in status.json exists. */
 static sim_status check_names(verification *v) {
   char path[4096 + 64];
   const io_run_id found = io_folder_run(v->folder, v->run);
@@ -325,7 +326,7 @@ static sim_status check_names(verification *v) {
                 sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is missing: status.json names it as the newest checkpoint", path));
 }
 
-/* Reports a file of the run that is not there. */
+/* Reports a file of the run that is missing. */
 static sim_status check_there(verification *v, const char *name, const char *why) {
   char path[4096 + 400];
   snprintf(path, sizeof path, "%s/%s", v->folder, name);
@@ -333,13 +334,13 @@ static sim_status check_there(verification *v, const char *name, const char *why
   return report(v, sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is missing: %s", path, why));
 }
 
-/* Whether an output is due: all cadences but never include the last state. */
+/* Whether an output must exist at the end: every cadence but "never" includes the last state. */
 static bool is_due(const sim_value *table, const char *key) {
   const sim_value *when = table ? sim_value_get(table, key) : NULL;
   return when && when->kind == SIM_VALUE_STRING && strcmp(when->u.string.data, "never") != 0;
 }
 
-/* The files that a finished run has, by the parameters in its newest checkpoint. */
+/* Checks that a finished run has all its files, according to the parameters in its newest checkpoint. */
 static sim_status check_complete(verification *v) {
   static const char why[] = "the run is done, and its output says that this is written at the end";
   const sim_value *output = v->parameters ? sim_value_get(v->parameters, "output") : NULL;
@@ -368,7 +369,7 @@ static sim_status check_complete(verification *v) {
 
 static sim_status check_all(verification *v) {
   SIM_TRY(check_names(v));
-  SIM_TRY(check_folder(v, "ckpt", false)); /* first: it says what the others should hold */
+  SIM_TRY(check_folder(v, "ckpt", false)); /* checkpoints first: they tell what the other files should hold */
   SIM_TRY(check_folder(v, "", false));
   SIM_TRY(check_folder(v, "snap", false));
   SIM_TRY(check_folder(v, "slices", true));

@@ -1,5 +1,6 @@
-/* The process that runs a script: its Lua state with a counting allocator, the script, and the results that it sends
- * to the parent. Exceeding a limit ends the process at once, so that no pcall, handler or finaliser can continue. */
+/* The process that runs a script: its Lua state with a counting allocator, the script, and the results that it sends to
+ * the parent. A script that exceeds a limit ends the process at once, so that no pcall, handler or finaliser can
+ * continue. */
 #include "lua/internal.h"
 
 #include "engine/confine.h"
@@ -12,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Refuses once, whereupon Lua collects garbage and asks again. */
+/* Allocator of Lua. It refuses a request once, whereupon Lua collects garbage and asks again. */
 static void *allocate(void *context, void *block, size_t old, size_t size) {
   scenario_child *child = context;
-  if (!block) old = 0; /* `old` is then the kind of object */
+  if (!block) old = 0; /* in this case `old` is a kind of object */
   if (size == 0) {
     free(block);
     child->used -= old;
@@ -40,7 +41,7 @@ static int panic(lua_State *L) {
                       SCENARIO_AT_FILE ": out of memory at the start of the script");
 }
 
-/* Writes "sim.nbody { ... } or sim.diffusion { ... }". */
+/* Writes the models that may be returned: "sim.nbody { ... } or sim.diffusion { ... }". */
 static void list_models(const scenario_options *options, char *out, size_t capacity) {
   size_t used = 0;
   out[0] = 0;
@@ -70,7 +71,7 @@ static void check_results(scenario_child *child, int first, int results) {
                       lua_isnil(L, first) ? "" : "a ", what, models);
 }
 
-/* Loads the original text first, for Lua's own messages; then the same text with checks inserted. */
+/* Loads the original text first, for Lua's own error messages, and then the text with checks inserted. */
 static int load_text(scenario_child *child, const char *text, size_t size) {
   lua_State *L = child->L;
   char *guarded;
@@ -97,7 +98,7 @@ static void run_script(scenario_child *child, const char *text, size_t size) {
   int status = load_text(child, text + skip, size - skip);
   if (status == LUA_OK) {
     lua_pushvalue(L, base + 1);
-    lua_setupvalue(L, -2, 1); /* _ENV */
+    lua_setupvalue(L, -2, 1); /* sets _ENV */
     status = scenario_child_call(child, 0);
   }
   if (status == LUA_ERRMEM) scenario_child_fail_memory(child, true);
@@ -138,7 +139,7 @@ noreturn void scenario_child_run(const char *text, size_t size, const scenario_o
   sim_value *value = scenario_tree(&child, -1);
   if (!value) scenario_child_fail_memory(&child, false);
   scenario_trace_all(&child);
-  lua_close(L); /* frees memory for the text of the tree */
+  lua_close(L); /* frees memory, which the text of the tree needs */
   child.L = NULL;
   send_value(&child, SCENARIO_FRAME_PARAMS, child.params);
   send_value(&child, SCENARIO_FRAME_VALUE, value);

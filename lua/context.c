@@ -1,4 +1,4 @@
-/* The state of the child process for all files of this folder: frames to the parent, errors with their lines, and calls
+/* State of the child process for all files of this folder: frames to the parent, errors with their lines, and calls
  * under the limits of time and instructions. */
 #include "lua/internal.h"
 
@@ -48,7 +48,7 @@ int scenario_child_line(lua_State *L) {
   return 0;
 }
 
-/* Reads the position "\1:12" or "\1" in front of a message. */
+/* Writes the position to put in front of a message: "\1:12" or "\1". */
 static const char *place(lua_State *L, char out[32]) {
   int line = L ? scenario_child_line(L) : 0;
   if (line > 0)
@@ -84,7 +84,8 @@ static double processor_seconds(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Checks the time too, while it can still name the line; the timer covers code that no hook sees. */
+/* Checks the instructions, and sometimes the time, as only here the line can be named; the timer also covers code
+ * without hooks. */
 static void count(lua_State *L, lua_Debug *unused) {
   (void)unused;
   scenario_child *child = scenario_child_of(L);
@@ -99,8 +100,8 @@ static void count(lua_State *L, lua_Debug *unused) {
                         SCENARIO_INSTRUCTIONS / 1000000);
 }
 
-/* Appends the lines from which the failed function was called to the message on the top: "... (called from line 12,
- * 30)". A tail call, return h(x), has removed its caller's frame: only the definition of the called function is then
+/* Appends the lines from which the failed function was called to the message at the top: "... (called from line 12,
+ * 30)". A tail call, return h(x), removes its caller's frame: then only the definition of the called function is
  * known. */
 static void add_calls(lua_State *L) {
   enum { LINES_MOST = 3, LEVELS_MOST = 64 };
@@ -128,7 +129,8 @@ static void add_calls(lua_State *L) {
   }
 }
 
-/* Gives an error its position, and a text if it has none. Runs no code of the script: no __tostring, no __index. */
+/* Adds the position to an error, and a text if it has none. Runs no code of the script: neither __tostring nor
+ * __index. */
 static int on_error(lua_State *L) {
   char at[32];
   place(L, at);

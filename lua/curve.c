@@ -27,8 +27,8 @@ static double value_at(const curve *c, double t) {
                                       : c->point[i].value + (t - c->point[i].t) * slope_after(c->point, i);
 }
 
-/* where(t < t_2, ..., where(t < t_3, ..., where(t_n <= t, last, t))): compares t directly with the points, so that
- * integrals can be split there. NaN is kept. */
+/* Builds where(t < t_2, ..., where(t < t_3, ..., where(t_n <= t, last, t))). It compares t directly with the points, so
+ * that integrals can be split there. NaN stays NaN. */
 sim_status scenario_curve_graph(const scenario_curve_point *point, int count, bool flat, sim_expr_builder *builder,
                                 sim_expr_ref t, sim_expr_ref *out) {
   sim_expr_ref end, reached, last;
@@ -36,7 +36,7 @@ sim_status scenario_curve_graph(const scenario_curve_point *point, int count, bo
   SIM_TRY(sim_expr_builder_number(builder, point[count - 1].value, &last));
   SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_LE, (const sim_expr_ref[]){end, t}, &reached));
   SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_WHERE, (const sim_expr_ref[]){reached, last, t}, out));
-  for (int i = count - 2; i >= -1; i--) { /* the piece before point i + 1; -1: before all points */
+  for (int i = count - 2; i >= -1; i--) { /* the piece before point i + 1; i = -1: before all points */
     sim_expr_ref at, below, piece, other;
     SIM_TRY(sim_expr_builder_number(builder, point[i < 0 ? 0 : i].value, &piece));
     if (i >= 0 && !flat) {
@@ -82,7 +82,7 @@ static double number_at(lua_State *L, int table, int point, int i) {
   return number;
 }
 
-/* Reads `between`, and refuses other keys. */
+/* Reads the key `between`, and refuses other keys. */
 static bool is_flat(lua_State *L, lua_Integer count) {
   bool flat = false;
   for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {

@@ -1,4 +1,4 @@
-/* sim.each(n, f): one table of numbers for each i, packed into one column for each key. */
+/* sim.each(n, f): packs the tables of numbers f(1) .. f(n) into one column for each key. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -8,7 +8,7 @@
 enum { EACH_MOST = 10000000, EACH_KEYS_MAX = 32, EACH_LIST_MAX = 4096 };
 
 typedef struct each_key {
-  const char *name; /* kept alive by Lua: key of the table of columns */
+  const char *name; /* kept alive by Lua, as a key of the table of columns */
   scenario_column *column;
   bool list;
 } each_key;
@@ -25,7 +25,7 @@ static void check_key(lua_State *L, lua_Integer i, int index) {
     luaL_error(L, "sim.each: f(%I) returns a table with the odd key '%s'", (LUAI_UACINT)i, shown);
 }
 
-/* Copies the value on the top, a number or a list of them, into row i of the column. */
+/* Copies the value at the top, a number or a list of numbers, into row i of the column. */
 static void store(lua_State *L, lua_Integer i, const each_key *key) {
   size_t cols = key->column->cols;
   double *row = key->column->data + (size_t)(i - 1) * cols;
@@ -53,7 +53,7 @@ static void store(lua_State *L, lua_Integer i, const each_key *key) {
   }
 }
 
-/* Calls f(i), at stack index 2, and leaves its table on the top. */
+/* Calls f(i), with f at stack index 2, and leaves its table at the top. */
 static void call(lua_State *L, lua_Integer i) {
   lua_pushvalue(L, 2);
   lua_pushinteger(L, i);
@@ -63,7 +63,7 @@ static void call(lua_State *L, lua_Integer i) {
                luaL_typename(L, -1));
 }
 
-/* Makes a column for each key of the table on the top, into the table at stack index 3. */
+/* Makes a column for each key of the table at the top, in the table at stack index 3. */
 static size_t make_columns(lua_State *L, size_t n, each_key keys[EACH_KEYS_MAX]) {
   size_t count = 0, bytes = 0;
   int table = lua_gettop(L);
@@ -94,7 +94,7 @@ static size_t make_columns(lua_State *L, size_t n, each_key keys[EACH_KEYS_MAX])
   return count;
 }
 
-/* Stores the table on the top, which must have exactly the keys of f(1). */
+/* Stores the table at the top, which must have exactly the keys of f(1). */
 static void store_row(lua_State *L, lua_Integer i, const each_key *keys, size_t count) {
   for (size_t k = 0; k < count; k++) {
     lua_pushvalue(L, 4 + (int)k);
@@ -121,7 +121,7 @@ int scenario_each(lua_State *L) {
   luaL_checkstack(L, EACH_KEYS_MAX + LUA_MINSTACK, NULL);
   call(L, 1);
   size_t count = make_columns(L, (size_t)n, keys);
-  for (size_t k = 0; k < count; k++) { /* the names, from stack index 4 on, kept alive there */
+  for (size_t k = 0; k < count; k++) { /* keeps the names alive, from stack index 4 on */
     lua_pushstring(L, keys[k].name);
     lua_insert(L, 4 + (int)k);
   }

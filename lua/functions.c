@@ -1,5 +1,5 @@
-/* Functions of numbers and symbols: operators of symbols, sim.NAME, and those of math. With a symbol among their
- * arguments they extend the graph being traced, else they return plain numbers. */
+/* Functions of numbers and symbols: operators of symbols, sim.NAME and functions of math. If an argument is a symbol
+ * they extend the graph that is being traced, else they return plain numbers. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -10,14 +10,14 @@
 enum { ARGUMENTS_MAX = 200 };
 
 typedef struct operation {
-  const sim_expr_function *function; /* NULL: none(p, q, ...) */
-  const char *name;                  /* for messages */
+  const sim_expr_function *function; /* NULL: sim.none(p, q, ...) */
+  const char *name;                  /* name in messages */
 } operation;
 
-/* Returns the builder for constants outside of traces; replaces it before it is full. */
+/* Returns the builder for constants outside of traces, and replaces it before it is full. */
 static sim_expr_builder *folding(lua_State *L, int count) {
   scenario_child *child = scenario_child_of(L);
-  int most = 8 * (count + 2); /* nodes of one call: box has 7 for each argument and 7 more */
+  int most = 8 * (count + 2); /* nodes of one call: box has 7 for each argument, and 7 more */
   if (child->fold && child->folded + most > SIM_EXPR_NODES_MAX) sim_expr_builder_free(&child->fold);
   if (!child->fold) {
     child->folded = 0;
@@ -76,13 +76,13 @@ static int call(lua_State *L) {
   return apply(L, &self, lua_gettop(L));
 }
 
-/* Unary operators receive their operand twice. */
+/* Applies a unary operator; Lua passes the operand twice. */
 static int negate(lua_State *L) {
   operation self = operation_of(L);
   return apply(L, &self, 1);
 }
 
-/* math.max and math.min: NaN among plain numbers is the result; Lua would ignore it. */
+/* Pushes NaN if math.max or math.min gets one among plain numbers: Lua would ignore it. */
 static bool push_nan(lua_State *L, const operation *self, int count) {
   if (strcmp(self->function->name, "max") != 0 && strcmp(self->function->name, "min") != 0) return false;
   for (int i = 1; i <= count; i++)
@@ -93,7 +93,8 @@ static bool push_nan(lua_State *L, const operation *self, int count) {
   return false;
 }
 
-/* Upvalue 3 is Lua's own function, 4 whether the evaluator's function replaces it for numbers. */
+/* Calls a function of math. Upvalue 3: Lua's own function; 4: whether the evaluator's function replaces it for
+ * numbers. */
 static int call_math(lua_State *L) {
   operation self = operation_of(L);
   int count = lua_gettop(L), most = self.function->most;
@@ -108,7 +109,7 @@ static int call_math(lua_State *L) {
     return lua_gettop(L);
   }
   while (count > self.function->least && lua_isnil(L, count)) count--;
-  if (count > most) count = most; /* Lua's functions ignore the others */
+  if (count > most) count = most; /* Lua's functions ignore further arguments */
   for (int i = 1; i <= count || i <= self.function->least; i++) {
     lua_pushnumber(L, luaL_checknumber(L, i));
     lua_replace(L, i);
@@ -139,7 +140,7 @@ void scenario_operators_set(lua_State *L) {
   }
 }
 
-/* Whether a function has a name in `sim`: operators have none (except pow), nor have the keywords and, or, not. */
+/* Whether a function has a name in `sim`. Operators (except pow) and the keywords and, or, not have none. */
 static bool is_named(const char *name) {
   static const char *const without[] = {"and", "or", "not", NULL};
   for (int i = 0; i < OPERATORS; i++)
@@ -164,7 +165,7 @@ void scenario_functions_set(lua_State *L) {
 }
 
 void scenario_functions_set_math(lua_State *L) {
-  /* for these Lua's functions keep integers */
+  /* for these names Lua's functions keep integers */
   static const char *const own[] = {"abs", "ceil", "deg", "floor", "fmod", "max", "min", "rad", NULL};
   static const char *const evaluated[] = {"acos", "asin", "atan", "cos", "exp", "log", "sin", "sqrt", "tan", NULL};
   for (int kind = 0; kind < 2; kind++) {

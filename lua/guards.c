@@ -1,12 +1,12 @@
-/* Lua does not call a metamethod for a symbol in `if`, `and`, `or`, `not`, in a comparison with a number by ==, or
- * as a key of a table. So the text of functions is loaded with marks, by which each value in such a position passes
- * a check:
+/* Checks of symbols that Lua does not report. Lua calls no metamethod for a symbol in `if`, `and`, `or`, `not`, in a
+ * comparison with a number by ==, or as a key of a table. So the text of functions is loaded with marks, which check
+ * each value in such a position:
  *
  *   if MARK|a and b == 1 then     instead of   if a and b == 1 then
  *
  * MARK is a string, so that Lua calls the string's metamethod, which returns its second operand or refuses it. `|`
- * binds tighter than comparisons, and ^ tighter than `not`: a mark needs no parentheses, and the end of an operand
- * does not matter. Line numbers stay. */
+ * binds tighter than comparisons, and ^ tighter than `not`: a mark needs no parentheses, and no one has to find the end
+ * of the operand. Line numbers do not change. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -16,30 +16,30 @@
 
 enum { DEPTH_MAX = 512 /* DEPTH_MAX: Lua's own limit is 200 */, MARK_SIZE = 5 };
 
-/* The check of a value behind a mark. */
+/* Kind of check of the value after a mark. */
 typedef enum question {
-  IS_TRUE = 't', /* by if, while, until, and, or, not */
-  IS_CHOICE = 'c' /* b in `a and b or c`: true for any number, as Lua's idiom requires */,
+  IS_TRUE = 't', /* a value tested by if, while, until, and, or, not */
+  IS_CHOICE = 'c' /* b in `a and b or c`: must be true, as Lua's idiom requires; any number is */,
   IS_EQUAL = 'e',
-  IS_THERE = 'n' /* compared with nil: a symbol never is nil, so its name must be that of an input */,
-  IS_KEY = 'k' /* between the brackets of t[i] and { [i] = v } */
+  IS_THERE = 'n' /* a value compared with nil. A symbol is never nil, so its name must be that of an input */,
+  IS_KEY = 'k' /* a value between the brackets of t[i] and { [i] = v } */
 } question;
 
 typedef struct mark {
-  const char *at; /* position in front of it */
+  const char *at; /* where the mark is inserted */
   char kind, operator;
 } mark;
 
-/* An expression being read, one for each open bracket or block. */
+/* An expression that is being read, one for each open bracket or block. */
 typedef struct level {
-  const char *operand; /* start of the operand of the last comparison, `and` or `or`; NULL: none yet */
+  const char *operand; /* start of the current operand of a comparison, `and` or `or`; NULL: none yet */
   bool marked;         /* the operand has a mark */
-  bool compared;       /* a comparison since the last `and` or `or`, which then gets a boolean */
-  bool after_and;      /* the last of these was `and` */
+  bool compared;       /* there was a comparison since the last `and` or `or`, whose operand then is a boolean */
+  bool after_and;      /* the last of these two was `and` */
   bool choice;         /* the operand is `(a and b)` */
-  const char *opened;  /* the bracket that opened it; NULL: none */
-  bool key;            /* the bracket belongs to a key */
-  bool tested, until;  /* tested: `if` or `while`; until: `until` */
+  const char *opened;  /* the bracket that opened this level; NULL: none */
+  bool key;            /* the bracket encloses a key */
+  bool tested, until;  /* tested: after `if` or `while`; until: after `until` */
   bool function;       /* inside a function */
 } level;
 
@@ -81,7 +81,7 @@ static void begin_expression(level *at) {
   at->compared = at->after_and = at->tested = at->until = false;
 }
 
-/* The expression so far is tested for truth. */
+/* Marks the expression read so far, which is tested for truth. */
 static void test(reader *self, level *at, char kind) {
   if (!at->compared) add_operand(self, at, kind);
 }
@@ -115,7 +115,7 @@ static level *close_level(reader *self) {
   return outer;
 }
 
-/* Whether an expression can end with the token `last` before `next`. */
+/* Whether an expression can end with the token `last`, before the token `next`. */
 static bool ends_before(scenario_token last, scenario_token next) {
   static const char *const open[] = {"and", "or", "not", "until", NULL}, *const joins[] = {"and", "or", NULL};
   bool complete =
@@ -125,7 +125,7 @@ static bool ends_before(scenario_token last, scenario_token next) {
                       (next.kind == SCENARIO_TOKEN_NAME && !is_any(next, joins)));
 }
 
-/* `nil` is no number: comparing with it is allowed. */
+/* Marks both operands of == or ~=. `nil` is not a number: a comparison with it is allowed. */
 static void compare(reader *self, level *at, scenario_token last, scenario_token next) {
   const char kind = is(last, "nil") || is(next, "nil") ? IS_THERE : IS_EQUAL;
   add_operand(self, at, kind);
@@ -166,7 +166,7 @@ static void take_word(reader *self, scenario_token token, scenario_token next) {
   }
 }
 
-/* `before` and `next`: the neighbouring tokens. */
+/* Reads one token; `before` and `next` are its neighbours. */
 static void take(reader *self, scenario_token before, scenario_token token, scenario_token next) {
   level *at = &self->levels[self->depth];
   if (at->until && ends_before(before, token)) {
@@ -188,11 +188,11 @@ static void take(reader *self, scenario_token before, scenario_token token, scen
   } else if (is(token, "=") || is(token, ",") || is(token, ";")) {
     begin_expression(at);
   } else if (is(token, "<=") || is(token, ">=") || is(token, "<") || is(token, ">")) {
-    const char sign = *token.text; /* twice: a shift */
+    const char sign = *token.text; /* twice in a row: a shift */
     bool shift = token.size == 1 &&
                  (token.text[1] == sign || (is(before, sign == '<' ? "<" : ">") && before.text + 1 == token.text));
     if (shift) return;
-    begin_operand(at); /* their own metamethods refuse them */
+    begin_operand(at); /* metamethods refuse symbols here */
     at->compared = true;
   }
 }

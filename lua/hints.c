@@ -1,10 +1,10 @@
-/* Suggestions for names of C, numpy or other versions of Lua. */
+/* Suggestions for names from C, numpy or other versions of Lua. */
 #include "lua/internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Replacement of a name in `math`, `sim` or alone, or a full expression; NULL: there is none. */
+/* Replacements for a name in `math` or `sim` or alone, or for a full expression; NULL: there is none. */
 static const char *const instead[][2] = {
     {"pow", "x^y"},
     {"power", "x^y"},
@@ -143,7 +143,7 @@ static const char *const instead[][2] = {
 
 bool scenario_hint(const char *label, const char *name, const char *const *math, char *out, size_t capacity) {
   char full[SCENARIO_NAME_MAX + 16];
-  /* Names that alone are more likely an undeclared variable. */
+  /* these names, if alone, are more likely undeclared variables */
   static const char *const variables[] = {"e", "tau", "theta", "norm", "dot", "sum", "mod", "fix"};
   const bool plain = !*label || strcmp(label, "math.") == 0 || strcmp(label, "sim.") == 0;
   snprintf(full, sizeof full, "%s%s", label, name);

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Addresses that serve as keys of the registry: table -> constructor's name, name -> default and value of a
- * parameter. */
+/* Their addresses are keys of the registry: for the tables table -> constructor's name, name -> default, and name ->
+ * value of a parameter. */
 static const char tags_key, defaults_key, values_key;
 
 const char *scenario_language_tag(lua_State *L, int index) {
@@ -15,7 +15,7 @@ const char *scenario_language_tag(lua_State *L, int index) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &tags_key);
   lua_pushvalue(L, index);
   lua_rawget(L, -2);
-  const char *tag = lua_tostring(L, -1); /* kept alive as an upvalue of the constructor */
+  const char *tag = lua_tostring(L, -1); /* an upvalue of the constructor keeps it alive */
   lua_pop(L, 2);
   return tag;
 }
@@ -48,8 +48,8 @@ static bool is_word(const char *text, size_t size) {
   return size > 0 && size < SCENARIO_NAME_MAX;
 }
 
-/* Pushes the number in `text`: "1e6", "0x10", "1/256"; an integer if it is written as one. False: no number, nothing
- * pushed. */
+/* Pushes the number in `text`: "1e6", "0x10", "1/256"; an integer if written as one. False: not a number; pushes
+ * nothing. */
 static bool push_number(lua_State *L, const char *text) {
   const char *slash = strchr(text, '/');
   if (!slash) return lua_stringtonumber(L, text) != 0;
@@ -101,7 +101,7 @@ static void push_set(lua_State *L, const char *name, const char *text) {
   if (!good) scenario_child_fail(child, SIM_ERR_USAGE, "--set %s=%.200s: expected %s", name, text, expected);
 }
 
-/* The text after "name=" in the options, or NULL. */
+/* Returns the text after "name=" in the --set options; NULL: none. */
 static const char *find_set(scenario_child *child, const char *name) {
   const char *found = NULL;
   size_t size = strlen(name);
@@ -138,7 +138,7 @@ static void record(lua_State *L, const char *name) {
     scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": out of memory for the script");
 }
 
-/* Pushes the value of an already declared parameter; false: none, nothing pushed. */
+/* Pushes the value of a parameter that is already declared; false if it is not, and pushes nothing. */
 static bool declared(lua_State *L, const char *name) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &defaults_key);
   lua_getfield(L, -1, name);
@@ -154,8 +154,8 @@ static bool declared(lua_State *L, const char *name) {
   return true;
 }
 
-/* Refuses a call while a function is traced: it is called once, so that a value from outside of its inputs would be
- * frozen. */
+/* Refuses a call while a function is traced: it would happen only once, so that a value that is not computed from the
+ * inputs would never change. */
 static void refuse_in_trace(lua_State *L, const char *name, const char *why) {
   if (scenario_child_of(L)->trace) luaL_error(L, "sim.%s cannot stand in a function that is compiled: %s", name, why);
 }
@@ -222,7 +222,7 @@ static int each(lua_State *L) {
 
 /* ---- random numbers, as functions of (entity, draw, seed) ---- */
 
-/* Step of the scripts' random numbers in engine/rng.h: no run reaches it, so that they never coincide with a
+/* Step of the scripts' random numbers in engine/rng.h. No run reaches it, so that they never coincide with a
  * model's. */
 static const uint64_t script_step = (UINT64_C(1) << 48) - 1;
 
@@ -262,7 +262,7 @@ void scenario_language_push(lua_State *L) {
     lua_getfield(L, -1, *name);
     bool free_name = lua_isnil(L, -1);
     lua_pop(L, 1);
-    if (!free_name) continue; /* sim.each and sim.param are not constructors */
+    if (!free_name) continue; /* sim.each, sim.param and the other functions are not constructors */
     lua_pushstring(L, *name);
     lua_pushcclosure(L, construct, 1);
     lua_setfield(L, -2, *name);

@@ -1,4 +1,4 @@
-/* Tokens of a Lua text with their lines. Tolerant: unknown text becomes tokens of one character. */
+/* Tokens of a Lua text with their lines. Unknown text becomes tokens of one character. */
 #include "lua/internal.h"
 
 #include <ctype.h>
@@ -6,7 +6,7 @@
 
 bool scenario_is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* Advances one character; \r\n and \n\r count as one end of line, as in Lua. */
+/* Advances one character; \r\n and \n\r count as one end of a line, as in Lua. */
 static void step(scenario_lexer *lexer) {
   char c = *lexer->at++;
   if (c != '\n' && c != '\r') return;
@@ -14,7 +14,7 @@ static void step(scenario_lexer *lexer) {
   if (lexer->at < lexer->end && (*lexer->at == '\n' || *lexer->at == '\r') && *lexer->at != c) lexer->at++;
 }
 
-/* Level of a long bracket "[==[" that starts here, or -1. */
+/* Level of a long bracket "[==[" that starts here; -1: there is none. */
 static int long_level(const scenario_lexer *lexer) {
   const char *p = lexer->at;
   if (p == lexer->end || *p != '[') return -1;
@@ -23,7 +23,7 @@ static int long_level(const scenario_lexer *lexer) {
   return p < lexer->end && *p == '[' ? level : -1;
 }
 
-/* Skips past the closing bracket; text and size are set to the content. */
+/* Skips past the closing long bracket; sets text and size of the token to the content. */
 static void skip_long(scenario_lexer *lexer, int level, scenario_token *token) {
   lexer->at += level + 2;
   token->text = lexer->at;

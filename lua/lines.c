@@ -1,6 +1,6 @@
-/* Line numbers for a tree from Lua, whose tables do not record them: the text is read once more for its table
- * constructors, and tree and constructors are matched. Best effort: tables built by code get the line of the key
- * that mentions them. */
+/* Line numbers for a tree from Lua, whose tables do not record them. The text is read again to find its table
+ * constructors, and tree and constructors are matched as well as possible. Tables that code has built get the line of
+ * the key that mentions them. */
 #include "lua/internal.h"
 
 #include <stdlib.h>
@@ -8,31 +8,31 @@
 
 enum {
   DEPTH_MAX = 250,
-  ITEMS_MAX = 1 << 18 /* of each kind, about 40 MiB in all; a longer text has no line numbers beyond */
+  ITEMS_MAX = 1 << 18 /* of each kind, about 40 MiB in all; the rest of a longer text gets no line numbers */
 };
 
 typedef struct slice {
-  const char *text; /* borrowed from the scenario's text; NULL: none */
+  const char *text; /* part of the scenario's text, borrowed; NULL: none */
   size_t size;
 } slice;
 
-/* Start of an expression: a constructor, or a name alone. */
+/* Start of an expression: a constructor, or only a name. */
 typedef struct head {
-  int node; /* -1: none */
+  int node; /* index of the constructor; -1: none */
   slice name;
 } head;
 
 typedef struct item {
   enum { POSITIONAL, NAMED, COMPUTED } kind;
   slice key;
-  int line, next; /* next: item of the same constructor, -1 at the end */
+  int line, next; /* next: the next item of the same constructor; -1 at the end */
   head value;
 } item;
 
 typedef struct node {
-  slice tag; /* name of the function it is passed to */
+  slice tag; /* name of the function to which it is passed */
   int line, first, last;
-  size_t names, name_count; /* its named items: `sorted` from `names` on */
+  size_t names, name_count; /* its named items are `sorted` from index `names` on */
 } node;
 
 typedef struct binding {
@@ -46,7 +46,7 @@ struct scenario_lines {
   bool failed;
   item *items;
   node *nodes;
-  int *sorted; /* indices of named items, constructor by constructor, in the order of their keys */
+  int *sorted; /* indices of named items: constructor by constructor, in the order of their keys */
   binding *bindings;
   size_t item_count, item_capacity, node_count, node_capacity, sorted_count, sorted_capacity, binding_count,
       binding_capacity;
@@ -56,7 +56,7 @@ struct scenario_lines {
 
 static const head no_head = {-1, {NULL, 0}};
 
-/* Makes room for one more item; false: out of memory, reading stops. */
+/* Makes room for one more item. False: out of memory or too many items, and reading stops. */
 static bool grow(scenario_lines *lines, void *array, size_t count, size_t *capacity, size_t size) {
   void **data = array;
   if (count < *capacity) return true;
@@ -92,7 +92,7 @@ static bool is_any(scenario_token token, const char *const *words) {
 
 static scenario_token next(scenario_lines *lines) { return scenario_lexer_next(&lines->lexer); }
 
-/* Consumes the next token if it is this sign. */
+/* Consumes the next token if it is this sign; returns whether it was. */
 static bool take(scenario_lines *lines, char sign) {
   scenario_lexer before = lines->lexer;
   if (is_sign(next(lines), sign)) return true;
@@ -110,7 +110,7 @@ static void close_parenthesis(scenario_lines *lines) {
   }
 }
 
-/* Reads the start of an expression: a constructor or a name. */
+/* Reads the start of an expression: a constructor, or a name. */
 static head read_head(scenario_lines *lines) {
   static const char *const keywords[] = {"function", "not", "nil", "true", "false", NULL};
   head value = no_head;
@@ -149,7 +149,7 @@ static void add_binding(scenario_lines *lines, scenario_token name) {
   lines->bindings[lines->binding_count++] = (binding){{name.text, name.size}, value};
 }
 
-/* Reads "local name <attribute> =" and the start of its value, if it is one. */
+/* Reads "local name <attribute> =" and the start of the value, if there is one. */
 static void read_local(scenario_lines *lines) {
   scenario_lexer before = lines->lexer;
   scenario_token name = next(lines);
@@ -163,7 +163,7 @@ static void read_local(scenario_lines *lines) {
     lines->lexer = before;
 }
 
-/* Reads statements up to the end or, in a constructor, the rest of an expression up to its separator. */
+/* Reads statements up to the end; in a constructor, the rest of an expression up to the separator. */
 static void walk(scenario_lines *lines, bool in_table) {
   static const char *const opening[] = {"function", "do", "if", "repeat", NULL};
   static const char *const closing[] = {"end", "until", NULL};
@@ -229,7 +229,7 @@ static int compare_items(const void *left, const void *right, void *items) {
   return order ? order : (a > b) - (a < b);
 }
 
-/* Sorts the names of a complete constructor, and checks for duplicates. */
+/* Sorts the names of a constructor that is complete, and finds duplicates. */
 static void close_node(scenario_lines *lines, int index) {
   size_t first = lines->sorted_count;
   for (int i = lines->nodes[index].first; i >= 0; i = lines->items[i].next) {
@@ -250,7 +250,7 @@ static void close_node(scenario_lines *lines, int index) {
   }
 }
 
-/* Reads a constructor after its "{"; its index, or -1. */
+/* Reads a constructor after its "{"; returns its index, or -1. */
 static int read_table(scenario_lines *lines, slice tag, int line) {
   if (lines->depth == DEPTH_MAX || !GROW(lines, nodes, node)) {
     lines->lexer.at = lines->lexer.end;
@@ -314,7 +314,7 @@ int scenario_lines_return(const scenario_lines *lines) { return lines->return_li
 
 scenario_duplicate scenario_lines_duplicate(const scenario_lines *lines) { return lines->duplicate; }
 
-/* The constructor of an expression; a name is resolved if it is assigned once. */
+/* Returns the constructor of an expression; -1: none. A name is resolved if it is assigned only once. */
 static int resolve(const scenario_lines *lines, head value) {
   for (int hops = 0; hops < 8 && value.node < 0 && value.name.text && lines->binding_count > 0; hops++) {
     binding wanted = {.name = value.name};
@@ -350,7 +350,7 @@ static int compare_entries(const void *left, const void *right) {
   return a->line != b->line ? (a->line > b->line) - (a->line < b->line) : strcmp(a->key, b->key);
 }
 
-/* `line`: of the key that mentions the value. */
+/* Sets the line of a value and the values in it; `line`: line of the key that mentions the value. */
 static void apply(const scenario_lines *lines, sim_value *value, int index, int line) {
   const node *self = index >= 0 ? &lines->nodes[index] : NULL;
   const char *tag = value->kind == SIM_VALUE_TABLE ? value->u.table.tag : NULL;

@@ -1,11 +1,11 @@
-/* Replacements of Lua's own functions that would reveal symbols to a script, or hide errors from a trace. */
+/* Replacements of Lua's own functions that would reveal symbols to a script, or would hide errors from a trace. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
 
 #include <string.h>
 
-/* Its address is a key of the registry: the list of all metatables. */
+/* Its address is the registry's key of the list of all metatables. */
 static const char metatables_key;
 
 static int type_of(lua_State *L) {
@@ -14,7 +14,7 @@ static int type_of(lua_State *L) {
   return 1;
 }
 
-/* Upvalue: Lua's own function. */
+/* Calls Lua's own function, the upvalue. */
 static int call_own(lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
@@ -30,14 +30,14 @@ static int to_number(lua_State *L) {
   return 1;
 }
 
-/* Upvalue 2: the reason why a symbol is refused. */
+/* Refuses symbols; upvalue 2 is the reason. */
 static int refuse_symbols(lua_State *L) {
   for (int i = 1; i <= lua_gettop(L); i++)
     if (scenario_is_symbol(L, i)) return scenario_symbol_refuse(L, lua_tostring(L, lua_upvalueindex(2)));
   return call_own(L);
 }
 
-/* The metatable of a symbol is that of a number. */
+/* Returns the metatable of a value; for a symbol nil, as for a number. */
 static int get_metatable(lua_State *L) {
   if (!scenario_is_symbol(L, 1)) return call_own(L);
   lua_pushnil(L);
@@ -78,7 +78,8 @@ static int assert_true(lua_State *L) {
   return lua_error(L);
 }
 
-/* pcall: what a function does after an error may depend on its symbols. */
+/* pcall. In a trace an error that it catches is kept: what the function does after the error may depend on its
+ * symbols. */
 static int protected_call(lua_State *L) {
   luaL_checkany(L, 1);
   const int failed = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
@@ -103,7 +104,7 @@ static int protected_call(lua_State *L) {
 
 /* ---- metatables ---- */
 
-/* Lua converts the result of a comparison to a boolean. Upvalue: the scenario's metamethod. */
+/* Calls the scenario's metamethod, the upvalue, and checks its result, which Lua would convert to a boolean. */
 static int compare(lua_State *L) {
   lua_settop(L, 2);
   lua_pushvalue(L, lua_upvalueindex(1));
@@ -112,7 +113,7 @@ static int compare(lua_State *L) {
   return scenario_symbol_refuse_truth(L, -1, false);
 }
 
-/* Wraps the comparisons of the metatable on the top. */
+/* Wraps the comparisons of the metatable at the top; returns whether one was not wrapped yet. */
 static bool check_comparisons(lua_State *L) {
   static const char *const names[] = {"__lt", "__le", "__eq", NULL};
   bool found = false;
@@ -143,7 +144,8 @@ bool scenario_natives_check_comparisons(lua_State *L) {
   return found;
 }
 
-/* Finalisers run outside of hooks; the content of a weak table depends on garbage collection. */
+/* setmetatable without __gc and __mode: finalisers run outside of hooks, and weak tables depend on garbage
+ * collection. */
 static int set_metatable(lua_State *L) {
   static const char *const refused[] = {"__gc", "__mode", NULL};
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -168,14 +170,14 @@ static int set_metatable(lua_State *L) {
   return 1;
 }
 
-/* ---- hash of the reachable state ---- */
+/* ---- hash of the state that functions can reach ---- */
 
 static void mix(uint64_t *hash, uint64_t word) {
   *hash = (*hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
   *hash ^= *hash >> 32;
 }
 
-/* Adds the value on the top to the hash; a new table or function is appended to the list. */
+/* Adds the value at the top to the hash; appends a table or function that is new to the list. */
 static void take(lua_State *L, int list, int met, lua_Integer *listed, uint64_t *hash) {
   uint64_t word = 0;
   double number;
@@ -191,10 +193,10 @@ static void take(lua_State *L, int list, int met, lua_Integer *listed, uint64_t 
     }
     break;
   default:
-    /* for a string too, but equal strings may have different addresses */
+    /* also for a string, but equal strings may have different addresses */
     word = (uint64_t)(uintptr_t)lua_topointer(L, -1);
   }
-  if (lua_type(L, -1) == LUA_TSTRING) { /* hence by content */
+  if (lua_type(L, -1) == LUA_TSTRING) { /* a string is hashed by content */
     size_t size;
     const char *text = lua_tolstring(L, -1, &size);
     word = size;
@@ -236,7 +238,7 @@ uint64_t scenario_state(lua_State *L, int index, size_t *count) {
         take(L, list, met, &listed, &hash);
         lua_pop(L, 1);
       }
-      if (luaL_getmetafield(L, -1, "__metatable") != LUA_TNIL) { /* one of ours */
+      if (luaL_getmetafield(L, -1, "__metatable") != LUA_TNIL) { /* protected: it is the program's */
         lua_pop(L, 1);
       } else if (lua_getmetatable(L, -1)) {
         take(L, list, met, &listed, &hash);
@@ -249,9 +251,9 @@ uint64_t scenario_state(lua_State *L, int index, size_t *count) {
   return hash;
 }
 
-/* ---- the tables ---- */
+/* ---- the tables of names ---- */
 
-/* Replaces Lua's own function by `call`, which has it as an upvalue, with a text if given. */
+/* Replaces Lua's own function by `call`, whose upvalues are that function and, if given, a text. */
 static void replace(lua_State *L, const char *name, lua_CFunction call, const char *text) {
   lua_getfield(L, -1, name);
   if (text) lua_pushstring(L, text);

@@ -1,6 +1,6 @@
-/* pairs, next and table.sort in an order that depends on keys and values alone. Lua's own order follows a hash
- * seeded by addresses and the clock, and its sort takes a pivot from the clock. Here keys are ordered as increasing
- * numbers, then strings by bytes, then false and true; the sort is a stable merge sort. */
+/* pairs, next and table.sort in an order that depends on keys and values alone. Lua's own order follows a hash seeded
+ * by addresses and the clock, and its sort takes a pivot from the clock. Here numbers come first, in increasing order,
+ * then strings by bytes, then false and true; the sort is a stable merge sort. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -9,13 +9,13 @@
 #include <string.h>
 
 typedef struct order_key {
-  int type; /* of Lua */
+  int type; /* Lua's type of the key */
   bool integer, boolean;
   lua_Integer i;
   lua_Number number;
-  const char *text; /* borrowed from Lua, which must keep the key */
+  const char *text; /* borrowed from Lua, which must keep the key alive */
   size_t size;
-  lua_Integer at; /* index in the list of keys */
+  lua_Integer at; /* index of the key in the list of keys */
 } order_key;
 
 /* Reads the key at `index`. */
@@ -47,7 +47,7 @@ static int compare_keys(const void *left, const void *right) {
   return scenario_compare_text(a->text, a->size, b->text, b->size);
 }
 
-/* Upvalues: list of keys, index of the last one given. */
+/* Iterator of pairs. Upvalues: list of keys, index of the last key that was returned. */
 static int step(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_Integer index = lua_tointeger(L, lua_upvalueindex(2));
@@ -55,7 +55,7 @@ static int step(lua_State *L) {
     index++;
     if (lua_rawgeti(L, lua_upvalueindex(1), index) == LUA_TNIL) return 1;
     lua_pushvalue(L, -1);
-    if (lua_rawget(L, 1) != LUA_TNIL) break; /* else it was removed meanwhile */
+    if (lua_rawget(L, 1) != LUA_TNIL) break; /* else the key was removed during the loop */
     lua_pop(L, 2);
   }
   lua_pushinteger(L, index);
@@ -67,7 +67,7 @@ static void refuse_symbol(lua_State *L) {
   if (scenario_is_symbol(L, 1)) (void)scenario_symbol_refuse(L, SCENARIO_NO_LENGTH);
 }
 
-/* A weak table may lose keys at any allocation, so the keys are copied into a list first. */
+/* pairs. A weak table may lose keys at any allocation, so the keys are first copied into a list. */
 int scenario_order_pairs(lua_State *L) {
   refuse_symbol(L);
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -101,7 +101,7 @@ int scenario_order_pairs(lua_State *L) {
 int scenario_order_next(lua_State *L) {
   refuse_symbol(L);
   luaL_checktype(L, 1, LUA_TTABLE);
-  lua_settop(L, 3); /* index 3: the smallest key so far */
+  lua_settop(L, 3); /* stack index 3: the smallest key found so far */
   bool from_start = lua_isnil(L, 2), found = false;
   order_key after = {0}, best = {0};
   if (!from_start) after = read_key(L, 2);
@@ -137,7 +137,7 @@ static bool before(lua_State *L, int a, int b) {
   return result;
 }
 
-/* Merges [low, middle) and [middle, high) of the list at `from` into the list at `to`. */
+/* Merges items [low, middle) and [middle, high) of the list at `from` into the list at `to`. */
 static void merge(lua_State *L, int from, int to, lua_Integer low, lua_Integer middle, lua_Integer high) {
   lua_Integer left = low, right = middle;
   for (lua_Integer at = low; at < high; at++) {
@@ -160,7 +160,7 @@ int scenario_order_sort(lua_State *L) {
   lua_settop(L, 2);
   lua_Integer count = (lua_Integer)lua_rawlen(L, 1);
   luaL_argcheck(L, count < (1 << 30), 1, "list too long");
-  lua_createtable(L, (int)count, 0); /* 3 and 4: the two lists of the merge sort */
+  lua_createtable(L, (int)count, 0); /* stack indices 3 and 4: the two lists of the merge sort */
   lua_createtable(L, (int)count, 0);
   for (lua_Integer i = 1; i <= count; i++) {
     lua_rawgeti(L, 1, i);

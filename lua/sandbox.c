@@ -1,5 +1,5 @@
-/* Global names of a script: a short list of Lua's own functions, changed where they depend on anything but the
- * script. No file, clock or address can be read, so that the same text gives the same tree in every run. */
+/* Global names of a script: a short list of Lua's own functions, changed if they depend on anything but the script. No
+ * file, clock or address can be read, so that the same text gives the same tree in every run. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -18,13 +18,13 @@ static const char *const string_names[] = {"byte", "char",     "find", "gmatch",
                                            "pack", "packsize", "rep",  "reverse", "sub",  "unpack", "upper", NULL};
 static const char *const table_names[] = {"concat", "insert", "move", "pack", "remove", "unpack", NULL};
 static const char *const utf8_names[] = {"char", "charpattern", "codepoint", "codes", "len", "offset", NULL};
-/* Names of Lua that a scenario does not have. */
+/* Names of Lua that are not available in a scenario. */
 static const char *const banned[] = {
     "_G",          "collectgarbage",  "coroutine",   "debug",   "dofile",  "io",   "load",
     "loadfile",    "loadstring",      "os",          "package", "require", "warn", "xpcall",
     "math.random", "math.randomseed", "string.dump", NULL};
 
-/* Pushes the text of any value without the address that Lua would show. */
+/* Pushes the text of any value, without the address that Lua would show. */
 static void push_text(lua_State *L, int index) {
   switch (lua_type(L, index)) {
   case LUA_TTABLE:
@@ -46,7 +46,7 @@ static int text_of(lua_State *L) {
   return 1;
 }
 
-/* string.format, upvalue 1, without addresses. */
+/* string.format without addresses; Lua's own function is upvalue 1. */
 static int format(lua_State *L) {
   size_t size;
   const char *pattern = luaL_checklstring(L, 1, &size), *end = pattern + size;
@@ -95,7 +95,7 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Nearest string key of the table at `index`, or NULL. */
+/* Returns the string key of the table at `index` that is nearest to `name`; NULL: none is near. */
 static const char *nearest_key(lua_State *L, int index, const char *name) {
   const char *names[256];
   size_t count = 0;
@@ -127,7 +127,7 @@ static int unknown_name(lua_State *L) {
   return luaL_error(L, "undefined name '%s'", full);
 }
 
-/* Upvalues: the label, the list of names. */
+/* Refuses an assignment. Upvalues: the label, and the table of known names. */
 static int assign_name(lua_State *L) {
   const char *label = lua_tostring(L, lua_upvalueindex(1));
   char shown[SCENARIO_NAME_MAX] = "?";
@@ -165,7 +165,7 @@ void scenario_sandbox_seal(lua_State *L, const char *label) {
   lua_replace(L, names);
 }
 
-/* Copies the named members of the table on the top into the table below it, and pops the former. */
+/* Copies the named members of the table at the top into the table below it, and pops the table at the top. */
 static void copy_members(lua_State *L, const char *const *names) {
   for (; *names; names++) {
     lua_getfield(L, -1, *names);
@@ -180,7 +180,7 @@ static void push_library(lua_State *L, const char *name, lua_CFunction open, con
   copy_members(L, names);
 }
 
-/* Makes the sealed table on the top the methods of strings. */
+/* Makes the members of the sealed table at the top the methods of strings. */
 static void set_string_methods(lua_State *L) {
   lua_pushliteral(L, "");
   lua_createtable(L, 0, 2);

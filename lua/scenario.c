@@ -1,4 +1,4 @@
-/* Loads a scenario: reads the text, runs it in a child process, reads the reply and adds line numbers. */
+/* Loads a scenario: reads the text, runs it in a child process, reads the reply, and adds line numbers. */
 #include "lua/internal.h"
 
 #include "engine/log.h"
@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A child that sleeps uses no processor time: its wall-clock limit is this many times its limit of processor time. */
+/* Limit of elapsed time, in units of the limit of processor time: a child that sleeps uses no processor time. */
 static const double wall_factor = 20;
 static const size_t reply_max = (size_t)512 << 20;
 
 typedef struct script_reply {
   sim_bytes bytes;
-  int exit; /* status from waitpid; 0 if another part of the program reaped it */
+  int exit; /* status from waitpid; 0 if another part of the program has waited for the child */
   bool late, oversized;
 } script_reply;
 
@@ -31,7 +31,7 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Reads until the child closes its end or the deadline passes. */
+/* Reads until the child closes its end of the pipe, or the deadline passes. */
 static sim_status read_reply(int fd, double deadline, script_reply *out) {
   char buffer[65536];
   for (;;) {
@@ -75,7 +75,7 @@ static sim_status run_child(const scenario *loaded, const scenario_options *opti
   return status;
 }
 
-/* Reports why a child ended that sent neither a value nor an error. */
+/* Reports why a child ended without sending a value or an error. */
 static sim_status fail_exit(const scenario *loaded, const scenario_options *options, const script_reply *reply) {
   int number = WIFSIGNALED(reply->exit) ? WTERMSIG(reply->exit) : 0;
   if (number == SIGPROF || number == SIGXCPU)
@@ -92,7 +92,7 @@ static sim_status fail_exit(const scenario *loaded, const scenario_options *opti
                   WIFEXITED(reply->exit) ? WEXITSTATUS(reply->exit) : -1);
 }
 
-/* Reports the child's error, with path and line in place of their marks. */
+/* Reports the child's error, with path and line in place of the placeholders. */
 static sim_status fail_reported(const scenario *loaded, const scenario_lines *lines, const char *data, size_t size) {
   sim_status status = size > 0 ? (sim_status)(unsigned char)data[0] : SIM_ERR_INTERNAL;
   if (status != SIM_ERR_SCENARIO && status != SIM_ERR_USAGE && status != SIM_ERR_NO_MEMORY) status = SIM_ERR_INTERNAL;
@@ -158,7 +158,7 @@ static sim_status check_duplicates(const scenario *loaded, const scenario_lines 
                   key, duplicate.first);
 }
 
-/* Checks the root itself, which no table contains. */
+/* Checks the root of the tree. */
 static sim_status check_root(const scenario *loaded) {
   const sim_value *value = loaded->value;
   if (value->kind == SIM_VALUE_TABLE && value->u.table.tag && loaded->params) return SIM_OK;

@@ -1,4 +1,4 @@
-/* The scenario language: Lua 5.4 in a child process of its own, from text to a plain typed tree. */
+/* The scenario language: runs Lua 5.4 in a child process, from text to a plain typed tree. */
 #ifndef SIM_LUA_SCENARIO_H
 #define SIM_LUA_SCENARIO_H
 
@@ -6,19 +6,19 @@
 #include "engine/schema/value.h"
 
 typedef struct scenario_options {
-  const char *const *constructors; /* names of sim.NAME functions that tag a table, NULL-terminated */
-  const char *const *models;       /* those that a scenario may return, NULL-terminated */
+  const char *const *constructors; /* names of the sim.NAME functions that tag a table, NULL-terminated */
+  const char *const *models;       /* names of the models that a scenario may return, NULL-terminated */
   const char *const *sets;         /* "name=value" of each --set, NULL-terminated */
   double seconds;                  /* limit of the script's processor time */
   size_t memory;                   /* limit of Lua's memory in bytes */
 } scenario_options;
 
 typedef struct scenario {
-  char *path; /* as given, owned */
-  char *text; /* whole file, owned */
+  char *path; /* path as given, owned */
+  char *text; /* content of the whole file, owned */
   size_t size;
-  sim_value *value;  /* the model's table, tag = model name, lines filled in */
-  sim_value *params; /* table: name -> resolved value of each sim.param */
+  sim_value *value;  /* the model's table; its tag is the model's name, and lines are set */
+  sim_value *params; /* table of name -> resolved value of each sim.param */
 } scenario;
 
 /* Loads a scenario. SIM_ERR_NO_INPUT, SIM_ERR_PERMISSION, SIM_ERR_USAGE (a --set without a sim.param),
@@ -26,9 +26,9 @@ typedef struct scenario {
 sim_status scenario_load(const char *path, const scenario_options *options, scenario *out) SIM_MUST_CHECK;
 void scenario_free(scenario *loaded);
 
-/* A curve through points of ascending time, linear or flat between them, constant outside: the function that sim.curve
- * makes. SIM_ERR_NO_MEMORY, SIM_ERR_SCENARIO. */
-enum { SCENARIO_CURVE_MOST = 1024 }; /* points */
+/* Makes a curve through points of increasing time, linear or flat between them and constant outside, as a node *out of
+ * the input `t`: the function of sim.curve. SIM_ERR_NO_MEMORY, SIM_ERR_SCENARIO. */
+enum { SCENARIO_CURVE_MOST = 1024 }; /* most points of a curve */
 typedef struct scenario_curve_point {
   double t, value;
 } scenario_curve_point;

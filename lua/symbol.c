@@ -1,4 +1,4 @@
-/* Symbols: inputs, members of inputs, and values computed from them, while a function is traced. */
+/* Symbols: inputs, members of inputs, and values computed from them while a function is traced. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -9,13 +9,13 @@
 
 enum { CONDITIONS_MAX = 1 << 20, INDEX_MAX = 100000 };
 
-/* Address and name of the metatable in the registry; the name appears in messages too. */
+/* Name of the metatable in the registry; it also appears in messages. */
 static const char type_name[] = "symbol";
 
 typedef struct symbol {
-  int trace;        /* id of the function's trace that it belongs to */
+  int trace;        /* id of the trace that made the symbol */
   sim_expr_ref ref; /* -1: a parameter or member that is not used yet */
-  int condition;    /* index among the trace's conditions, or -1 */
+  int condition;    /* index in the trace's conditions; -1: not a condition */
   bool member, indexed;
   bool number; /* type() or tonumber() has reported a number */
   char name[]; /* name of the input; "" for a computed value */
@@ -36,7 +36,7 @@ static symbol *push(lua_State *L, const char *name, sim_expr_ref ref) {
 
 void scenario_symbol_push_parameter(lua_State *L, const char *name) { push(L, name, -1); }
 
-/* Records a condition until something is computed from it. */
+/* Adds a condition to the trace's list, where it stays until a value is computed from it. */
 static int add_condition(lua_State *L) {
   scenario_trace *trace = scenario_child_of(L)->trace;
   if (trace->condition_count == trace->condition_capacity) {
@@ -84,7 +84,7 @@ sim_status scenario_symbol_ref(lua_State *L, int index, sim_expr_builder *builde
   return SIM_OK;
 }
 
-/* Text of a computed value: "x * x", or "t1 = sin(x); result = t1 * t1" if a part of it is used twice. */
+/* A computed value is shown as "x * x", or as "t1 = sin(x); result = t1 * t1" if a part of it is used twice. */
 void scenario_symbol_push_text(lua_State *L, int index) {
   const symbol *self = symbol_at(L, index);
   const scenario_trace *trace = scenario_child_of(L)->trace;
@@ -162,7 +162,7 @@ const char *scenario_symbol_type(lua_State *L, int index) {
   return "number";
 }
 
-/* body.x is the input x, path.mean[1] the input mean_1. */
+/* __index: body.x is the input x, path.mean[1] the input mean_1. */
 static int get_member(lua_State *L) {
   symbol *self = symbol_at(L, 1);
   scenario_trace *trace = scenario_child_of(L)->trace;
@@ -201,7 +201,7 @@ void scenario_symbol_note(lua_State *L, const char *text) {
   trace->refused_line = scenario_child_line(L);
 }
 
-/* pcall may catch the error, but the trace keeps it. */
+/* pcall may catch the error; the trace fails nevertheless. */
 int scenario_symbol_refuse(lua_State *L, const char *text) {
   scenario_symbol_note(L, text);
   return luaL_error(L, "%s", text);

@@ -1,4 +1,4 @@
-/* Reads a scenario file, which is untrusted, completely, and checks that it is text. */
+/* Reads a whole scenario file, which is untrusted, and checks that it is text. */
 #include "lua/internal.h"
 
 #include <errno.h>

@@ -1,12 +1,12 @@
-/* Traces functions of a scenario's table into graphs: each is called with symbols instead of numbers. An error stays
- * with its function and is reported where a function is expected. */
+/* Traces the functions in a scenario's table into graphs: calls each with symbols instead of numbers. An error is
+ * stored with its function, and reported if the model expects a function there. */
 #include "lua/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit of the values hashed over all functions; above it, one check after the last function replaces one after
+/* Limit of values hashed over all functions. Above it the state is checked once after the last function, not after
  * each. */
 static const double LOOKS_MAX = 2e7;
 
@@ -27,7 +27,7 @@ void scenario_trace_add(scenario_child *child, sim_value *value, int index) {
   lua_rawsetp(child->L, LUA_REGISTRYINDEX, value);
 }
 
-/* Splits Lua's error "\1:12: text" into line and text. Positions of inner errors stay in the text. */
+/* Splits Lua's error "\1:12: text" into line and text; positions of inner errors stay in the text. */
 static void take_error(const char *error, fault *out) {
   char *end;
   if (error[0] == SCENARIO_AT_FILE[0] && error[1] == ':') {
@@ -53,7 +53,7 @@ static bool fail(fault *out, const char *text) {
   return false;
 }
 
-/* Takes the results, from stack index `first` on, as outputs of the graph. */
+/* Makes the results, from stack index `first` on, the outputs of the graph. */
 static bool finish(scenario_child *child, int first, fault *out, sim_expr **expr) {
   lua_State *L = child->L;
   sim_expr_builder *builder = child->trace->builder;
@@ -109,14 +109,14 @@ static bool call(scenario_child *child, int index, int parameters, fault *out, s
   }
   if (scenario_natives_check_comparisons(L))
     return fail(out, "__lt, __le or __eq is set where it cannot be checked: set it before setmetatable");
-  for (int i = 0; i < parameters; i++) /* unused parameters are inputs too */
+  for (int i = 0; i < parameters; i++) /* parameters that are not used are inputs too */
     if (scenario_symbol_declare(L, first + i, child->trace->builder) != SIM_OK)
       return fail(out, sim_error_last()->message);
   if (scenario_symbol_declare_asked(L, child->trace->builder) != SIM_OK) return fail(out, sim_error_last()->message);
   return finish(child, first + parameters, out, expr);
 }
 
-/* The same with its own builder. */
+/* Traces the function at `index` once, with its own builder. */
 static bool trace(scenario_child *child, int index, const lua_Debug *about, fault *out, sim_expr **expr,
                   sim_value_function *function) {
   scenario_trace trace = {.id = ++child->traces, .line = about->linedefined};
@@ -142,7 +142,7 @@ static bool same(const sim_expr *a, const sim_expr *b) {
   return good;
 }
 
-/* Traces twice: a function that keeps state between its calls is no function of its inputs. */
+/* Traces a function twice: one that keeps state between calls is not a function of its inputs. */
 static bool trace_twice(scenario_child *child, int index, const lua_Debug *about, fault *out,
                         sim_value_function *function) {
   sim_expr **expr = &function->expr;
@@ -200,7 +200,7 @@ static void push_functions(scenario_child *child) {
 void scenario_trace_all(scenario_child *child) {
   size_t values;
   if (child->function_count == 0) return;
-  if (!lua_checkstack(child->L, 600)) /* at most 255 parameters, twice */
+  if (!lua_checkstack(child->L, 600)) /* at most 255 parameters, each twice */
     scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": out of memory for its functions");
   push_functions(child);
   const int all = lua_gettop(child->L);

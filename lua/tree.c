@@ -1,11 +1,11 @@
-/* Converts Lua tables to a plain tree. Raw access only: no metamethod of the script runs. */
+/* Converts Lua tables to a plain tree. Access is raw: no metamethod of the script runs. */
 #include "lua/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The tables around the current one. */
+/* The tables that enclose the current one. */
 typedef struct tree_path {
   const void *tables[SCENARIO_DEPTH_MAX];
   int depth;
@@ -17,10 +17,10 @@ typedef struct tree_name {
 } tree_name;
 
 typedef struct tree_keys {
-  lua_Integer items, last; /* items: positive integer keys; last: the largest */
+  lua_Integer items, last; /* items: number of positive integer keys; last: the largest of them */
   tree_name *names;        /* owned, sorted */
   size_t count, capacity;
-  char bad[SCENARIO_NAME_MAX + 64]; /* what is wrong with the keys, or "" */
+  char bad[SCENARIO_NAME_MAX + 64]; /* fault of the keys; "": none */
 } tree_keys;
 
 static sim_value *convert(scenario_child *child, int index, tree_path *path);
@@ -44,7 +44,7 @@ static void add_name(scenario_child *child, tree_keys *keys, const char *text, s
   keys->names[keys->count++] = (tree_name){text, size};
 }
 
-/* Examines the key at stack index -2. */
+/* Notes the key at stack index -2. */
 static void read_key(scenario_child *child, tree_keys *keys) {
   lua_State *L = child->L;
   size_t size;
@@ -67,7 +67,7 @@ static void read_key(scenario_child *child, tree_keys *keys) {
   }
 }
 
-/* { function, name = ... }: a function with options. */
+/* Whether the table is a function with options: { function, name = ... }. */
 static bool has_options(lua_State *L, int index, const tree_keys *keys) {
   bool function = keys->items == 1 && keys->last == 1 && lua_rawgeti(L, index, 1) == LUA_TFUNCTION;
   if (keys->items == 1 && keys->last == 1) lua_pop(L, 1);
@@ -144,7 +144,7 @@ static sim_value *convert_column(scenario_child *child, const scenario_column *c
   return array;
 }
 
-/* Never NULL. */
+/* Converts a value; never returns NULL. */
 static sim_value *convert(scenario_child *child, int index, tree_path *path) {
   lua_State *L = child->L;
   size_t size = 0;
@@ -160,7 +160,7 @@ static sim_value *convert(scenario_child *child, int index, tree_path *path) {
   case LUA_TTABLE: value = convert_table(child, index, path); break;
   case LUA_TUSERDATA:
     value = convert_column(child, lua_touserdata(L, index));
-    break; /* the only kind of userdata here */
+    break; /* columns are the only userdata here */
   case LUA_TFUNCTION: value = sim_value_fault("", 0); break;
   default: value = sim_value_bad("a value of Lua's own");
   }
@@ -171,7 +171,7 @@ static sim_value *convert(scenario_child *child, int index, tree_path *path) {
 
 sim_value *scenario_tree(scenario_child *child, int index) {
   tree_path path = {.depth = 0};
-  /* each level has a table, a key and a value on the stack, and two more for the tag */
+  /* each level needs a table, a key, a value, and two places for the tag */
   if (!lua_checkstack(child->L, 8 * (SCENARIO_DEPTH_MAX + 1))) fail_memory(child);
   return convert(child, lua_absindex(child->L, index), &path);
 }

@@ -13,19 +13,19 @@ enum { REQUEUES_WITHOUT_PROGRESS = 3, TASK_MAX = 4000000 /* TASK_MAX: largest Ma
 
 typedef struct script {
   const cli_job *job;
-  char name[128];            /* of the job */
+  char name[128];            /* name of the job */
   char sim[4096];            /* path of the program */
-  char time[32], memory[32]; /* HH:MM:SS, MiB */
-  char array[1024];          /* tasks; "": none */
-  size_t sweep;              /* number of runs; 0: a single one, or one for each seed */
-  int cpus, gpus;            /* cpus: of a task; gpus: of the job */
+  char time[32], memory[32]; /* HH:MM:SS; MiB */
+  char array[1024];          /* numbers of the tasks; "": no array */
+  size_t sweep;              /* number of runs of a sweep; 0: one run, or one for each seed */
+  int cpus, gpus;            /* cpus: of each task; gpus: of the job */
   int nodes, tasks;
-  const char *mpi;   /* for srun --mpi; NULL: one task, or unknown */
-  char plugin[4096]; /* for $SIM_MPI; "": one task */
+  const char *mpi;   /* value of srun --mpi; NULL: one task, or unknown */
+  char plugin[4096]; /* value of $SIM_MPI; "": one task */
   bool pbs;
 } script;
 
-/* Checks an array as both schedulers accept it: "0-9" or "3,5,8-12%4". */
+/* Checks that both schedulers accept an array: "0-9" or "3,5,8-12%4". */
 static sim_status check_array(const char *text) {
   const char *at = text;
   for (bool more = true; more; at++) {
@@ -53,7 +53,7 @@ bad:
   return sim_fail(SIM_ERR_USAGE, "--array '%s': expected numbers and ranges, as in 0-9 or 1,3,7-9", text);
 }
 
-/* A name for jobs and files: letters, digits, - and _. */
+/* Writes a name for jobs and files: letters, digits and - _ . only. */
 static void plain_name(const char *path, char *out, size_t capacity) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   size_t used = 0;
@@ -78,7 +78,8 @@ static void quoted(const char *text) {
   putchar('\'');
 }
 
-/* Twice the estimate and 15 minutes, in whole quarters of an hour; one hour without an estimate. */
+/* Seconds for a job: twice the estimate plus 15 minutes, rounded up to quarters of an hour; one hour without an
+ * estimate. */
 static double job_seconds(const cli_job *job) {
   const sim_plan *plan = &job->plan;
   if (!isnan(job->options->time)) return job->options->time;
@@ -92,7 +93,7 @@ int cli_script_tasks(const cli_options *o) {
   return o->nodes > 1 && o->gpus > 0 ? o->gpus : o->nodes > 1 ? o->nodes : 1;
 }
 
-/* Nodes and tasks: Slurm's srun starts one rank for each task, joined by the MPI plugin of this program. */
+/* Sets nodes and tasks: Slurm's srun starts one rank for each task, joined by the MPI plugin of this program. */
 static sim_status fill_ranks(script *s) {
   const cli_options *o = s->job->options;
   const cli_launcher srun = {.name = "srun", .size = s->tasks};
@@ -137,7 +138,7 @@ static void fill(const cli_job *job, size_t sweep, script *s) {
   s->cpus = options->cpus > 0 ? options->cpus : s->gpus > 0 && options->threads == 0 ? 2 : job->setup.threads;
   /* 25 % above the plan, and 256 MiB for everything else */
   double bytes = 1.25 * (sim_plan_bytes(&job->plan, SIM_SPACE_HOST) + job->resident) + 0x1p28;
-  bytes *= (s->tasks + s->nodes - 1) / s->nodes;                       /* of a host */
+  bytes *= (s->tasks + s->nodes - 1) / s->nodes;                       /* for the tasks of one host */
   snprintf(s->memory, sizeof s->memory, "%.0f", ceil(bytes / 0x1p20)); /* MiB */
 }
 
@@ -157,7 +158,7 @@ static void print_directives(const script *s) {
   printf("#SBATCH --job-name=%s\n#SBATCH --time=%s\n#SBATCH --nodes=%d\n#SBATCH --ntasks=%d\n", s->name, s->time,
          s->nodes, s->tasks);
   printf("#SBATCH --cpus-per-task=%d\n#SBATCH --mem=%sM\n", s->cpus, s->memory);
-  if (s->gpus > 0 && s->tasks > 1) /* all GPUs of a host are visible to its tasks, which then reach each other's */
+  if (s->gpus > 0 && s->tasks > 1) /* tasks reach the memory of GPUs of their host only if they see them all */
     printf("#SBATCH --gpus-per-node=%d\n", s->gpus / s->nodes);
   else if (s->gpus > 0)
     printf("#SBATCH --gpus=%d\n", s->gpus);
@@ -201,7 +202,7 @@ static void print_option(const char *name, const char *value) {
   quoted(value);
 }
 
-/* Prints the options of the run as they were given; every value is quoted. */
+/* Prints the options of the run as given; every value is quoted. */
 static void print_options(const cli_options *o) {
   for (const char *const *set = o->sets; *set; set++) print_option("--set", *set);
   print_option("--precision", o->precision);
@@ -275,7 +276,7 @@ static void print_requeue(const script *s) {
          REQUEUES_WITHOUT_PROGRESS, REQUEUES_WITHOUT_PROGRESS);
   if (!s->pbs)
     printf("scontrol requeue \"%s\"\n", *s->array ? "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
-                                                  : "$SLURM_JOB_ID"); /* the last task has the array's own id */
+                                                  : "$SLURM_JOB_ID"); /* the last task has the array's id */
   else
     printf("queue=${PBS_O_QUEUE:-${PBS_QUEUE:-}}\n"
            "account=$(qstat -f \"${PBS_JOBID:-}\" 2>/dev/null | sed -n 's/^ *Account_Name = //p')\n"
@@ -284,7 +285,7 @@ static void print_requeue(const script *s) {
            *s->array ? " -v PBS_ARRAY_INDEX=\"$PBS_ARRAY_INDEX\"" : "");
 }
 
-/* Refuses line breaks: a line break would end a comment and start a line that the scheduler may interpret. */
+/* Refuses line breaks: they would end a comment and begin a line that the scheduler may interpret. */
 static sim_status check_lines(const cli_job *job) {
   const cli_options *o = job->options;
   bool broken = strchr(o->target, '\n') || strchr(job->output, '\n');

@@ -32,7 +32,8 @@ static const char *first_set(const char *const *names) {
   return NULL;
 }
 
-/* Integer in an environment variable; `otherwise` if it is absent or no integer. */
+/* Integer in the first of these environment variables that is set; `otherwise` if there is none or it is not an
+ * integer. */
 static int number(const char *const *names, int least, int otherwise) {
   const char *text = first_set(names);
   char *end;
@@ -40,13 +41,13 @@ static int number(const char *const *names, int least, int otherwise) {
   return text && end != text && !*end && n >= least && n <= 1000000 ? (int)n : otherwise;
 }
 
-/* Characters of job ids: ids become arguments of commands. */
+/* Characters of job ids, which become arguments of commands. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-[]";
 
 static const struct {
-  const char *name, *job, *array, *task; /* array and task: NULL if the id contains the task */
+  const char *name, *job, *array, *task; /* array and task are NULL if the id contains the task */
   const char *const restart[2], *const cores[3], *const local[2];
-  const char *const gpu[3], *const gpus[4]; /* gpu: lists of devices, in which "0" is one device; gpus: their number */
+  const char *const gpu[3], *const gpus[4]; /* gpu: lists of devices ("0": device 0); gpus: counts */
 } systems[] = {
     {"Slurm",
      "SLURM_JOB_ID",
@@ -107,7 +108,7 @@ double cli_parse_time(const char *text) {
     more = *end == ':';
     at = end + 1;
   }
-  if (dash) total *= parts == 3 ? 1 : parts == 2 ? 60 : 3600; /* "1-12" and "1-12:30" are hours, and minutes */
+  if (dash) total *= parts == 3 ? 1 : parts == 2 ? 60 : 3600; /* after days come hours: "1-12:30" */
   return total + 86400 * days;
 }
 
@@ -149,7 +150,7 @@ bool cli_ask(char *const argv[], char *out, size_t capacity) {
   return error == 0 && WIFEXITED(code) && WEXITSTATUS(code) == 0;
 }
 
-/* The word that follows `key` in a text; "" if absent. */
+/* Copies the word that follows `key` in a text; "" if it is absent. */
 static void word_after(const char *text, const char *key, char word[64]) {
   const char *at = strstr(text, key);
   at = at ? at + strlen(key) : "";
@@ -157,7 +158,7 @@ static void word_after(const char *text, const char *key, char word[64]) {
   snprintf(word, 64, "%.*s", (int)strcspn(at, " ,\t\r\n"), at);
 }
 
-/* Age in seconds of this session's leader: the job's shell. */
+/* Age in seconds of this session's leader, which is the job's shell. */
 static double session_age(void) {
   char path[64], text[1024];
   double up = 0;
@@ -167,7 +168,7 @@ static double session_age(void) {
   size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
   if (file) fclose(file);
   text[n] = '\0';
-  const char *at = strrchr(text, ')'); /* fields from the third on; number 22 is the start in clock ticks */
+  const char *at = strrchr(text, ')'); /* fields from the third on; field 22 is the start time in clock ticks */
   for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
   if (at) began = strtoull(at + 1, NULL, 10);
   file = fopen("/proc/uptime", "re");
@@ -246,7 +247,7 @@ double cli_scheduler_left(const cli_scheduler *s, char *how, size_t capacity) {
 
 /* ---- cores ---- */
 
-/* Quota of one control group in cores; INFINITY: none. */
+/* Quota of one control group in cores; INFINITY: no quota. */
 static double quota_in(const char *folder) {
   char path[4200], text[64] = "";
   double quota = -1, period = 0;
@@ -291,7 +292,7 @@ static double quota(void) {
   return least;
 }
 
-/* Cores of one of several processes that share them; the first ones have those left over. */
+/* Cores of one of several processes that share them; the first processes get those that remain. */
 static int share_of(int cores, int rank, int ranks) {
   const int own = (cores + ranks - 1 - rank) / ranks;
   return own > 1 ? own : 1;

@@ -1,5 +1,5 @@
 /* sim sweep: runs a grid of parameters in parallel on this machine. Finished runs are not repeated, and each run
- * continues from its checkpoint, so that a killed sweep is continued by the same command. */
+ * continues from its checkpoint, so that the same command continues a sweep that was killed. */
 #include "cli/run/status.h"
 #include "cli/batch/sweep.h"
 #include "engine/wall_clock.h"
@@ -36,7 +36,7 @@ static sim_status add_value(axis *a, const char *text, size_t length, size_t *ro
   return SIM_OK;
 }
 
-/* Parses a range of integers "1..8"; false: no range. */
+/* Parses a range of integers "1..8"; false if it is not a range. */
 static bool parse_range(const char *text, size_t length, long long *first, long long *last) {
   char copy[64], *end;
   if (length >= sizeof copy) return false;
@@ -49,7 +49,7 @@ static bool parse_range(const char *text, size_t length, long long *first, long 
   return end != at && !*end;
 }
 
-/* Parses "a,b,1..8". */
+/* Parses a list such as "a,b,1..8". */
 static sim_status parse_values(axis *a, const char *option, const char *list) {
   size_t room = 0, used = 0;
   for (const char *at = list;; at++) {
@@ -135,7 +135,7 @@ static sim_status try_run(sweep *s, size_t run) {
   return status;
 }
 
-/* Checks all seeds: no run starts, and no script is printed, with a seed that a run would refuse. */
+/* Checks all seeds, so that no run starts, and no script is printed, with a seed that a run would refuse. */
 static sim_status check_seeds(const sweep *s) {
   uint64_t seed;
   for (size_t i = 0; i < s->axis_count; i++)
@@ -144,7 +144,7 @@ static sim_status check_seeds(const sweep *s) {
   return SIM_OK;
 }
 
-/* If the scenario has no sim.param named "seed", --set seed=... means --seed. */
+/* Tries the first run. If the scenario has no sim.param named "seed", --set seed=... means --seed. */
 static sim_status try_first(sweep *s) {
   SIM_TRY(check_seeds(s));
   sim_status status = try_run(s, 0);
@@ -158,7 +158,7 @@ static sim_status try_first(sweep *s) {
   return try_run(s, 0);
 }
 
-/* Chooses the number of parallel runs and their threads: all cores, one run a GPU, within the memory. */
+/* Chooses the number of parallel runs and their threads: uses all cores, one run per GPU, within the memory. */
 static sim_status share(sweep *s) {
   const cli_job *job = s->job;
   const cli_options *o = job->options;
@@ -230,7 +230,7 @@ static sim_status start(const sweep *s, size_t run, size_t slot, pid_t *child) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, log, 1);
   posix_spawn_file_actions_adddup2(&actions, log, 2);
-  posix_spawnattr_t attributes; /* a process group of its own: Ctrl-C reaches the sweep only, which stops its runs */
+  posix_spawnattr_t attributes; /* own process group: Ctrl-C reaches only the sweep, which stops its runs */
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   int error = posix_spawn(child, "/proc/self/exe", &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
@@ -252,7 +252,7 @@ static bool is_done(const sweep *s, size_t run) {
 /* ---- all runs ---- */
 
 typedef struct slot {
-  pid_t child; /* 0: none */
+  pid_t child; /* 0: no run */
   size_t run;
   double begin;
 } slot;
@@ -270,7 +270,7 @@ static void say_end(const sweep *s, const slot *at, int code, tally *t) {
         (size_t)snprintf(what + used, sizeof what - used, " %s=%s", s->axes[i].name, cli_sweep_value(s, at->run, i));
   cli_duration(sim_wall_clock() - at->begin, took, sizeof took);
   const bool stopped = code == sim_status_exit_code(SIM_ERR_STOPPED) ||
-                       (cli_requests.stop && code == 128 + SIGTERM); /* by the sweep, before the run began */
+                       (cli_requests.stop && code == 128 + SIGTERM); /* stopped by the sweep before it began */
   if (code == 0)
     t->done++;
   else if (stopped)
@@ -291,7 +291,7 @@ static void collect(const sweep *s, slot *slots, tally *t, size_t *running) {
   }
 }
 
-/* Waits for a run left behind by an earlier sweep that was killed. */
+/* Waits for a run that an earlier, killed sweep has left. */
 static void wait_for_other(const sweep *s, size_t run) {
   char folder[4200];
   cli_sweep_folder(s, run, folder);
@@ -322,8 +322,8 @@ static sim_status run_all(const sweep *s, size_t first, size_t last, tally *t) {
       if (status == SIM_OK) running++;
     }
     collect(s, slots, t, &running);
-    /* A run that knows the job's limit interprets a warning itself; once a run has stopped because of it, no other
-     * is started. */
+    /* A run that knows the job's limit handles a warning itself; after one has stopped because of it, no other is
+     * started. */
     const bool warned = cli_requests.warning != 0;
     if (warned) cli_requests.warning = 0;
     if (warned && o->wall_auto) tell(s, slots, SIGUSR1);

@@ -88,7 +88,7 @@ void cli_sweep_close(sweep *s) {
   s->root = s->logs = -1;
 }
 
-/* Value of an axis in run number `run`, from 0; the last axis varies fastest. */
+/* In run number `run`, from 0, the last axis varies fastest. */
 const char *cli_sweep_value(const sweep *s, size_t run, size_t which) {
   for (size_t i = s->axis_count; i-- > which + 1;) run /= s->axes[i].count;
   return s->axes[which].value[run % s->axes[which].count];
@@ -121,9 +121,9 @@ sim_status cli_sweep_log(const sweep *s, size_t run, int *fd) {
                                                  : strerror(error));
 }
 
-/* ---- files that are written whole ---- */
+/* ---- files that are replaced atomically ---- */
 
-/* Other tasks of a job array may write the same files at the same time, also from other machines. */
+/* The name is unique: other tasks of a job array may write the same file at the same time, also on other machines. */
 FILE *cli_sweep_create(const sweep *s, const char *name, char temporary[96]) {
   int fd = -1;
   for (int tries = 0; fd < 0 && tries < 100; tries++) {

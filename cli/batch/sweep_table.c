@@ -1,4 +1,4 @@
-/* sweep.csv: the results table of a sweep, one row a run. */
+/* sweep.csv: the results table of a sweep, with one row per run. */
 #include "cli/run/status.h"
 #include "cli/batch/sweep.h"
 
@@ -70,7 +70,7 @@ sim_status cli_sweep_write(const sweep *s) {
   char temporary[96], folder[4200];
   csv *columns = calloc(1, sizeof *columns);
   if (!columns) return sim_no_memory("sweep.csv");
-  for (size_t run = 0; run < s->runs; run++) { /* first collects all columns */
+  for (size_t run = 0; run < s->runs; run++) { /* collects all columns first */
     cli_sweep_folder(s, run, folder);
     if (cli_sweep_own(s, run) == SIM_OK) (void)!io_table_last(folder, add_column, columns);
     sim_error_clear();

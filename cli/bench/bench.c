@@ -1,5 +1,5 @@
-/* sim bench: ceilings, then every model's rows at three sizes on the present devices; or, with --scaling, how the
- * time of a step grows over four decades; or the steps of one scenario. */
+/* sim bench: measures ceilings, then every model's rows at three sizes on the devices of this machine; with --scaling,
+ * how the time of a step grows over four decades of size; or the steps of one scenario. */
 #include "cli/bench/bench.h"
 #include "cli/prepare.h"
 
@@ -11,7 +11,7 @@
 
 enum { PLACES_MAX = 3, RESULTS_MAX = 256, FITS_MAX = 16 };
 
-/* One device with a number of threads. */
+/* A device with a number of threads. */
 typedef struct place {
   const char *device; /* value of --device */
   sim_backend_kind kind;
@@ -21,9 +21,9 @@ typedef struct place {
 } place;
 
 typedef struct fit {
-  const bench_result *first; /* its results */
+  const bench_result *first; /* the first of its results */
   size_t count;
-  double all, upper; /* exponents: over all sizes, over the upper two decades */
+  double all, upper; /* exponents over all sizes, and over the upper two decades */
 } fit;
 
 typedef struct bench {
@@ -46,7 +46,7 @@ static bool wanted(const cli_options *o, const char *model) {
   return o->target_count == 0;
 }
 
-/* Whether the target is a scenario's file: names of models have no such characters. */
+/* Whether the target is a scenario file: names of models contain neither . nor /. */
 bool cli_bench_is_scenario(const cli_options *o) { return o->target_count == 1 && strpbrk(o->target, "./"); }
 
 static sim_status check_scenario(const cli_options *o) {
@@ -98,7 +98,7 @@ static void add_cpu(bench *b, int threads) {
   sim_backend_cpu.describe(p->name, sizeof p->name);
 }
 
-/* Lists the devices of --device: "auto" means all, the CPU with one thread and with all. */
+/* Lists the devices for --device: "auto" means all of them, the CPU with one thread and with all. */
 static sim_status find_places(bench *b) {
   const cli_options *o = b->options;
   const bool automatic = strcmp(o->device, "auto") == 0;
@@ -211,7 +211,7 @@ static void print_result(const bench_result *r, const place *p, bool scaling) {
   fflush(stdout);
 }
 
-/* Times one size; a size that does not fit is skipped with a line. */
+/* Times one size; a size that does not fit into memory is skipped with a warning. */
 static sim_status one(bench *b, const sim_model *model, const sim_bench *row, size_t at, int n) {
   const place *p = &b->places[at];
   bench_result *r = &b->results[b->result_count];
@@ -229,7 +229,7 @@ static sim_status one(bench *b, const sim_model *model, const sim_bench *row, si
   return SIM_OK;
 }
 
-/* Least-squares slope of ln(seconds a step) over ln(size), for sizes from `least` on. */
+/* Least-squares slope of ln(seconds per step) over ln(size), for sizes of at least `least`. */
 static double slope(const bench_result *r, size_t count, double least) {
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (size_t i = 0; i < count; i++) {
@@ -243,7 +243,7 @@ static double slope(const bench_result *r, size_t count, double least) {
 static sim_status scaling(bench *b, const sim_model *model, const sim_bench *row, size_t at) {
   const sim_bench_sizes *s = &row->sizes[b->places[at].kind];
   const size_t first = b->result_count;
-  /* --quick: two decades less */
+  /* --quick: two decades fewer */
   const double to = b->options->quick ? s->scaling.to / pow(100, 1.0 / row->power) : s->scaling.to;
   for (double n = s->scaling.from; n < 1.01 * to; n *= s->scaling.factor)
     SIM_TRY(one(b, model, row, at, (int)lround(n)));

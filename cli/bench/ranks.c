@@ -1,7 +1,7 @@
-/* sim bench --scaling --ranks N, or --gpus N: each row on 1, 2, 4, ... N ranks, strong (the same size) and weak (a size
- * whose work is as many times that of one rank); or the steps of a scenario, strong. The process that was started
- * launches each number of ranks in turn; their rank 0 prints, and keeps the rates of one rank in memory that the next
- * ones inherit. */
+/* sim bench --scaling --ranks N, or --gpus N: times each row on 1, 2, 4, ... N ranks, strong (the same size) and weak
+ * (a size with as many times the work of one rank); or the steps of a scenario, strong. The process that the user has
+ * started launches each number of ranks in turn. Rank 0 of each prints, and keeps the rates of one rank in memory that
+ * later launches inherit. */
 #include "cli/bench/bench.h"
 #include "cli/run/ranks.h"
 
@@ -14,17 +14,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define BASE_VARIABLE "SIM_BENCH_BASE" /* descriptor of the rates */
+#define BASE_VARIABLE "SIM_BENCH_BASE" /* descriptor of the memory with the rates */
 enum { RATES_MAX = 256 };
 
 typedef struct scaling {
   const cli_options *options;
   const sim_comm *comm;
   bench_pace pace;
-  int threads;           /* of a rank */
-  sim_backend_kind kind; /* CPU, or a GPU for each rank */
-  double *rates;         /* [RATES_MAX] of one rank, in the order of rows; shared by all launches */
-  size_t count;          /* rates written or looked up so far */
+  int threads;           /* threads of a rank */
+  sim_backend_kind kind; /* SIM_BACKEND_CUDA: one GPU for each rank */
+  double *rates;         /* [RATES_MAX]: rates of one rank in the order of rows; shared by all launches */
+  size_t count;          /* number of rates written or compared so far */
 } scaling;
 
 static bool wanted(const cli_options *o, const char *model) {
@@ -33,7 +33,7 @@ static bool wanted(const cli_options *o, const char *model) {
   return o->target_count == 0;
 }
 
-/* *mean: over all ranks. */
+/* *mean: the mean over all ranks. */
 static sim_status average(const sim_comm *comm, double value, double *mean) {
   double all[SIM_RANKS_MAX];
   SIM_TRY(comm->ops->gather(comm, &value, sizeof value, all));
@@ -44,7 +44,7 @@ static sim_status average(const sim_comm *comm, double value, double *mean) {
 
 static const char *device_of(const scaling *s) { return s->kind == SIM_BACKEND_CUDA ? "cuda" : "cpu"; }
 
-/* With one rank its rate becomes the base; else it is compared with the base. */
+/* With one rank stores the rate as the base; with more compares the rate with the base. */
 static sim_status compare(scaling *s, const char *kind, const char *size, const bench_result *r) {
   double waited, *base = &s->rates[s->count];
   if (s->count == RATES_MAX) return sim_fail(SIM_ERR_INTERNAL, "more than %d rows", RATES_MAX);
@@ -73,7 +73,7 @@ static sim_status one(scaling *s, const sim_model *model, const sim_bench *row, 
   return compare(s, kind, size, &r);
 }
 
-/* Size whose step has `times` the work of a step at n; 0 where the work does not grow with the size. */
+/* *out: size whose step has `times` the work of a step at size n; 0 if the work does not grow with the size. */
 static sim_status weak_size(const scaling *s, const sim_bench *row, int n, int times, int *out) {
   double least, most;
   *out = n;
@@ -90,7 +90,7 @@ static const int *sizes_of(const scaling *s, const sim_bench *row) {
   return s->options->quick ? sizes->quick : sizes->usual;
 }
 
-/* Rates that a row has. */
+/* Number of rates of a row. */
 static size_t rates_of(const scaling *s, const sim_bench *row) {
   return sizes_of(s, row)[0] == 0 ? 0 : SIM_BENCH_SIZES + 1;
 }
@@ -105,7 +105,8 @@ static sim_status time_row(scaling *s, const sim_model *model, const sim_bench *
   return n > 0 ? one(s, model, row, "weak", n) : SIM_OK;
 }
 
-/* A row that the model refuses to several ranks, which all of them see, is left out with the reason. */
+/* Times a row. A row that the model refuses for several ranks is left out with the reason; all ranks see the
+ * refusal. */
 static sim_status time_or_skip(scaling *s, const sim_model *model, const sim_bench *row) {
   const size_t first = s->count;
   const sim_status status = time_row(s, model, row);
@@ -126,7 +127,7 @@ static sim_status time_scenario(scaling *s) {
   return compare(s, "strong", slash ? slash + 1 : options.target, &r);
 }
 
-/* On each rank: all rows, in the same order. */
+/* Times all rows, on each rank in the same order. */
 static sim_status time_rows(const cli_options *options, int descriptor) {
   scaling s = {.options = options, .comm = cli_comm(), .threads = options->threads};
   s.kind = strcmp(options->device, "cuda") == 0 ? SIM_BACKEND_CUDA : SIM_BACKEND_CPU;

@@ -1,4 +1,4 @@
-/* Times the steps of a scenario, of a model's row or of a file, through the same decoding, planning and stepping as a
+/* Times the steps of a scenario, of a model's row or of a file, by the same decoding, planning and stepping as a
  * run. */
 #include "cli/bench/bench.h"
 #include "cli/run/ranks.h"
@@ -21,7 +21,7 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Creates a scenario file without a folder: "/proc/self/fd/5". */
+/* Creates a scenario file in memory: "/proc/self/fd/5". */
 static sim_status open_scenario(const char *text, int *fd, char path[32]) {
   const size_t size = strlen(text);
   *fd = memfd_create("sim-bench", MFD_CLOEXEC);
@@ -37,8 +37,8 @@ typedef struct stepper {
   const sim_model *model;
   const sim_backend *backend;
   const sim_comm *comm;
-  bool endless; /* starts the clock again at the end of the run, which draws the paths of a sample again */
-  bool lazy;    /* of the plan: the state after each step is computed too, and at the start once for each run */
+  bool endless; /* resets the clock at the end of the run; a Monte Carlo run then draws the same paths again */
+  bool lazy;    /* whether the plan also times the computation of the state, after each step and after a reset */
   sim_clock start, clock;
   void *self;
 } stepper;
@@ -51,7 +51,7 @@ static sim_status view(stepper *s) {
   return s->model->view(s->self, arrays, species, &frame);
 }
 
-/* Makes one step, or begins again. */
+/* Makes one step, or resets the clock at the end of the run. */
 static sim_status advance(stepper *s) {
   const bool ended = s->clock.t >= s->clock.t_end;
   if (ended && !s->endless)
@@ -63,11 +63,11 @@ static sim_status advance(stepper *s) {
   return s->lazy ? view(s) : SIM_OK;
 }
 
-/* *seconds: duration of `steps` steps, until the device has finished them; of the slowest rank. *waited: seconds of
- * them in which this rank waited for others, also for the slowest one at the end; may be NULL. */
+/* Times `steps` steps. *seconds: duration on the slowest rank until the device has finished. *waited: seconds of these
+ * in which this rank waited for others, also for the slowest one at the end; may be NULL. */
 static sim_status take(stepper *s, long steps, double *seconds, double *waited) {
   uint64_t ns;
-  SIM_TRY(sim_comm_agree(s->comm, 0, &ns)); /* all begin together */
+  SIM_TRY(sim_comm_agree(s->comm, 0, &ns)); /* all ranks begin together */
   const double begin = sim_wall_clock(), before = sim_comm_counted(s->comm).waited;
   for (long k = 0; k < steps; k++) {
     SIM_TRY(advance(s));
@@ -81,7 +81,7 @@ static sim_status take(stepper *s, long steps, double *seconds, double *waited) 
   return SIM_OK;
 }
 
-/* Makes steps for `pace->warm`, as many as the row requires; *batch: steps of one repeat. */
+/* Makes untimed steps for `pace->warm` seconds, at most as many as the row requires; *batch: steps of one repeat. */
 static sim_status warm_up(stepper *s, const sim_bench *row, const bench_pace *pace, long *warm, long *batch) {
   double spent = 0, last = 0;
   long steps = 1;
@@ -89,7 +89,7 @@ static sim_status warm_up(stepper *s, const sim_bench *row, const bench_pace *pa
     *batch = pace->batch;
     return take(s, *warm = row->warm_steps, &spent, NULL);
   }
-  SIM_TRY(take(s, 1, &last, NULL)); /* includes page faults, thread creation, graphs */
+  SIM_TRY(take(s, 1, &last, NULL)); /* includes page faults, creation of threads, and graphs */
   for (*warm = 1; *warm < row->warm_steps && spent < pace->warm && last < pace->warm; *warm += steps) {
     if (last < 0.1 * pace->warm) steps *= 2;
     if (steps > row->warm_steps - *warm) steps = row->warm_steps - *warm;
@@ -127,7 +127,7 @@ static sim_status repeat(stepper *s, const bench_pace *pace, double work, bench_
   return SIM_OK;
 }
 
-/* Prepares the scenario and times its steps; the caller destroys s->self, on failure too. */
+/* Prepares the scenario and times its steps. The caller destroys s->self, also after a failure. */
 static sim_status time_job(cli_job *job, const bench_pace *pace, stepper *s, bench_result *out) {
   job->setup.comm = s->comm = cli_comm();
   SIM_TRY(cli_prepare_scenario(job));
@@ -145,7 +145,7 @@ static sim_status time_job(cli_job *job, const bench_pace *pace, stepper *s, ben
   return repeat(s, pace, job->plan.work_per_step, out);
 }
 
-/* A row at one size, as a scenario without a folder. */
+/* A row at one size, as a scenario file in memory. */
 typedef struct row_job {
   cli_options given;
   cli_job job;
@@ -201,9 +201,9 @@ sim_status cli_bench_work(const sim_bench *row, const cli_options *options, cons
   return status;
 }
 
-/* ---- a scenario of the user's ---- */
+/* ---- a scenario of the user ---- */
 
-/* Prints a row of each table, a line each: "contacts: collisions 12, rate 0.5". */
+/* Computes and prints a row of each table, one line each: "contacts: collisions 12, rate 0.5". */
 static sim_status print_tables(const cli_job *job, const stepper *s) {
   double values[SIM_COLUMNS_MAX];
   const sim_table *const *tables = sim_model_tables(job->model, job->parameters);

@@ -1,5 +1,5 @@
-/* The run on a rank above 0: the same steps and decisions as on rank 0, which alone has the folder, log and terminal.
- */
+/* The run on a rank above 0: the same steps and decisions as on rank 0, which alone has the folder, log and
+ * terminal. */
 #include "cli/run/ranks.h"
 #include "cli/run/watch.h"
 
@@ -14,7 +14,7 @@ static sim_status write_nothing(void *self, const sim_frame *frame) {
   return SIM_OK;
 }
 
-/* As many sinks as rank 0 opens, of the same kinds and cadences. */
+/* Makes as many sinks as rank 0 opens, of the same kinds and cadences. */
 static size_t mute_sinks(const cli_job *job, sim_sink sinks[SINKS]) {
   const sim_output *output = &cli_common(job)->output;
   size_t count = 0;

@@ -28,22 +28,22 @@ typedef struct session {
   sim_sink sinks[SINKS];
   size_t sink_count;
   sim_run run;
-  sim_comm_totals exchanged; /* before the loop */
+  sim_comm_totals exchanged; /* totals of the ranks' exchange before the loop */
   bool resumed, begun;       /* begun: the folder's files belong to this run */
   bool limit_said;
   sim_bytes remark; /* the model's remark on unmet goals */
   double begin, last_status;
   int64_t status_checkpoint; /* newest checkpoint named in status.json */
-  double left, asked;        /* --wall: seconds left at sim_wall_clock() `asked`; INFINITY: none, NaN: unknown */
+  double left, asked;        /* seconds left of --wall or the job at time `asked`; INFINITY: no limit, NaN: unknown */
   char how[128], host[128];  /* how: source of `left` */
   sim_clock from;            /* clock at the beginning of this part of the run */
-  bool early;                /* status.json was written before the folder belonged to this run */
-  sim_bytes earlier;         /* its earlier content */
+  bool early;                /* status.json was written while the folder's other files belonged to an earlier run */
+  sim_bytes earlier;         /* earlier content of status.json */
 } session;
 
 /* ---- status.json ---- */
 
-/* Writes status.json. `phase` of a start, or NULL. Reports a failure to write it, and keeps the last error. */
+/* Writes status.json; `phase` of a start, or NULL. Reports a failure to write it, and keeps the last error. */
 static void put_status(session *s, const char *state, sim_status status, const sim_clock *clock, const char *phase,
                        const char *message) {
   sim_bytes text = {0};
@@ -62,8 +62,8 @@ static void put_status(session *s, const char *state, sim_status status, const s
     sim_error cause = *sim_error_last();
     if (io_folder_write(s->folder, STATUS, text.data, text.size) != SIM_OK) {
       const sim_error why = *sim_error_last();
-      const bool written =
-          why.status == SIM_ERR_IO && io_folder_overwrite(s->folder, STATUS, text.data, text.size); /* a full disk */
+      const bool written = why.status == SIM_ERR_IO &&
+                           io_folder_overwrite(s->folder, STATUS, text.data, text.size); /* works on a full disk */
       if (!written && status != SIM_ERR_CANT_CREATE) sim_log(SIM_LOG_WARN, STATUS " not written: %s", why.message);
       if (status != SIM_OK) sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
     }
@@ -111,7 +111,7 @@ static void on_start_stopped(void *context, sim_status status, const char *messa
   io_folder_abandon(&s->folder);
 }
 
-/* The step is given up: status.json names the newest checkpoint, from which the run can continue. */
+/* Called when a step is given up: status.json then names the newest checkpoint, from which the run can continue. */
 static void on_step_given_up(void *context, sim_status status, const char *message) {
   session *s = context;
   const sim_run *run = &s->run;
@@ -126,10 +126,10 @@ static void on_step_given_up(void *context, sim_status status, const char *messa
 
 /* ---- time ---- */
 
-/* Assumed speed of a checkpoint before one was written: a slow disk. */
-static const double guess_rate = 100e6; /* bytes a second */
+/* Speed of a checkpoint that is assumed before the first was written: a slow disk. */
+static const double guess_rate = 100e6; /* bytes per second */
 
-/* --wall auto: determines the limit once, before a start that may be long. */
+/* Determines the limit of --wall once, before a start that may be long. */
 static void find_limit(session *s) {
   const cli_options *options = s->job->options;
   s->left = options->wall - (sim_wall_clock() - s->begin);
@@ -138,7 +138,7 @@ static void find_limit(session *s) {
   s->run.wall_reserve = options->wall_auto && isfinite(s->left);
 }
 
-/* Seconds left from now on. */
+/* Returns the seconds left from now on, and prints the limit of the job. */
 static double wall_limit(const session *s) {
   const cli_scheduler *scheduler = &s->job->scheduler;
   const double left = s->left - (sim_wall_clock() - s->asked);
@@ -161,7 +161,7 @@ static double wall_limit(const session *s) {
   return isnan(left) ? INFINITY : left > 0 ? left : 1e-9;
 }
 
-/* The batch job's limit, for the watching thread; none if it has passed already or is the user's own. */
+/* Gives the batch job's limit to the watching thread; none if the limit has passed or is the user's own. */
 static cli_watched watched(session *s) {
   const bool known = s->run.wall_reserve && s->left > 0;
   return (cli_watched){.comm = s->job->setup.comm,
@@ -184,13 +184,13 @@ static void on_progress(void *context, const sim_progress *progress) {
   session *s = context;
   cli_terminal_progress(progress, s->job->model->work_unit);
   say_reserve(s);
-  if (io_folder_check() != SIM_OK) { /* the loop ends, and run_in_folder reports why */
+  if (io_folder_check() != SIM_OK) { /* the loop ends, and run_in_folder reports the reason */
     cli_requests.stop = 1;
     return;
   }
   double now = sim_wall_clock();
   const bool saved = s->run.checkpoint_step != s->status_checkpoint;
-  const bool young = progress->elapsed < 60; /* a short run is followed closely */
+  const bool young = progress->elapsed < 60; /* the status of a short run is updated often */
   if (now - s->last_status < (saved || young ? 1 : 10)) return;
   s->last_status = now;
   s->status_checkpoint = s->run.checkpoint_step;
@@ -240,7 +240,7 @@ static void fill_provenance(session *s) {
   io_provenance_finish(p);
 }
 
-/* follow.c has as many in the same order. */
+/* Opens the sinks; follow.c makes as many in the same order. */
 static sim_status open_sinks(session *s) {
   const sim_output *output = &cli_common(s->job)->output;
   sim_sink *tables = NULL;
@@ -299,7 +299,7 @@ static sim_status start(session *s) {
   if (*s->provenance.run && strcmp(run, s->provenance.run) != 0)
     SIM_TRY(io_folder_write(s->folder, "run.id", s->provenance.run, strlen(s->provenance.run)));
   if (s->resumed) {
-    io_checkpoint_free(&job->saved); /* as large as the state */
+    io_checkpoint_free(&job->saved); /* it needs as much memory as the state */
     job->has_saved = false;
     return SIM_OK;
   }
@@ -341,7 +341,7 @@ static sim_status loop(session *s) {
 
 /* ---- end ---- */
 
-/* Limit of a health figure, a relative error, above which the summary warns. */
+/* Relative error in a health figure above which the summary warns. */
 static const double health_limit = 0.1;
 
 /* Reports unmet goals of a finished run in the log and in the provenance of its tables. */
@@ -393,7 +393,7 @@ static void say_summary(session *s, sim_status status) {
   cli_say("  digest %s", s->run.digest);
 }
 
-/* After a failure to write, of the device, or the loss of a rank: adds how to continue the run. */
+/* After a failure to write, a device failure or the loss of a rank: adds to the message how to continue the run. */
 static void say_what_to_do(const session *s) {
   const sim_error cause = *sim_error_last();
   const bool full = strstr(cause.message, strerror(ENOSPC)) || strstr(cause.message, strerror(EDQUOT));
@@ -424,7 +424,8 @@ static void close_session(session *s) {
   sim_bytes_free(&s->earlier);
 }
 
-/* Creates the model, and only then changes files of the folder: a scenario refused here leaves no trace. */
+/* Creates the model, and changes files of the folder only after that: a scenario that is refused here leaves no
+ * trace. */
 static sim_status create_model(session *s, io_folder_mode mode) {
   cli_job *job = s->job;
   s->resumed = job->has_saved;
@@ -452,7 +453,7 @@ static sim_status create_model(session *s, io_folder_mode mode) {
   return mode == IO_FOLDER_FORCE || mode == IO_FOLDER_AGAIN ? io_folder_clear(s->folder) : SIM_OK;
 }
 
-/* Reports permanently missing files: even with -q, and in the remark of status.json. */
+/* Reports files that are permanently missing, even with -q, and adds this to the remark of status.json. */
 static void say_lost(session *s) {
   if (s->run.lost == 0) return;
   if (s->remark.size > 0) sim_bytes_text(&s->remark, "; ");
@@ -506,11 +507,11 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
 
 /* ---- commands ---- */
 
-/* Loads a checkpoint; the folder is locked and unchanged. A signal ends this at any time. */
+/* Loads a checkpoint; the folder is locked and unchanged. A signal ends the loading at any time. */
 static sim_status load_saved(session *s, const char *file) {
   cli_job *job = s->job;
   memset(&job->saved, 0, sizeof job->saved);
-  job->has_saved = true; /* released in any case */
+  job->has_saved = true; /* so that it is always released */
   cli_watch *watch = cli_watch_begin(&(cli_watched){.limit = INFINITY, .stopped = on_start_stopped, .context = s});
   sim_startup("reading the checkpoint", 0, 0);
   const sim_status read = file ? io_checkpoint_read(file, &job->saved) : io_checkpoint_newest(job->output, &job->saved);
@@ -521,7 +522,7 @@ static sim_status load_saved(session *s, const char *file) {
   return SIM_OK;
 }
 
-/* --resume: opens the folder and loads a checkpoint. The lock is taken before anything is read. */
+/* For --resume: opens the folder and loads a checkpoint. The lock is taken before anything is read. */
 static sim_status open_to_resume(session *s, io_folder_mode *mode) {
   cli_job *job = s->job;
   io_folder **folder = &s->folder;
@@ -530,7 +531,7 @@ static sim_status open_to_resume(session *s, io_folder_mode *mode) {
   *mode = IO_FOLDER_RESUME;
   sim_status status = io_folder_open(job->output, *mode, folder);
   if (status == SIM_OK) status = load_saved(s, file);
-  if (status == SIM_ERR_NO_INPUT && automatic) { /* nothing there yet, or killed before its first checkpoint */
+  if (status == SIM_ERR_NO_INPUT && automatic) { /* no run there yet, or it was killed before its first checkpoint */
     job->has_saved = false;
     io_folder_abandon(folder);
     *mode = IO_FOLDER_AGAIN;
@@ -567,7 +568,7 @@ static sim_status resume_job(cli_job *job) {
   if (n >= (int)sizeof job->output || stat(job->output, &info) != 0)
     return sim_fail(SIM_ERR_NO_INPUT, "%s: no such folder", job->options->target);
   if (!S_ISDIR(info.st_mode)) return sim_fail(SIM_ERR_NO_INPUT, "%s: not a folder of a run", job->output);
-  SIM_TRY(io_folder_open(job->output, IO_FOLDER_RESUME, &s.folder)); /* locked before anything is read */
+  SIM_TRY(io_folder_open(job->output, IO_FOLDER_RESUME, &s.folder)); /* takes the lock before anything is read */
   sim_status status = load_saved(&s, NULL);
   if (status == SIM_OK) status = cli_ranks_share_checkpoint(job);
   if (status == SIM_OK) status = cli_prepare_saved(job);
@@ -597,7 +598,7 @@ static sim_status with_job(const cli_options *options, sim_status (*work)(cli_jo
   return status;
 }
 
-/* A run on this rank. */
+/* Makes the run on this rank. */
 static sim_status with_ranks(const cli_options *options, sim_status (*work)(cli_job *)) {
   return cli_ranks_end(with_job(options, cli_comm()->rank == 0 ? work : cli_follow));
 }
@@ -606,7 +607,7 @@ sim_status cli_run(const cli_options *options) { return with_ranks(options, run_
 sim_status cli_resume(const cli_options *options) { return with_ranks(options, resume_job); }
 
 static sim_status batch_job(cli_job *job) {
-  static sim_comm ranks; /* only its sizes are used */
+  static sim_comm ranks; /* only the sizes in it are used */
   const int nodes = job->options->nodes > 0 ? job->options->nodes : 1;
   ranks = sim_comm_alone;
   ranks.size = cli_script_tasks(job->options);

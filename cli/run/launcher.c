@@ -16,10 +16,10 @@ static int number(const char *name, int otherwise) {
   return text && *text ? atoi(text) : otherwise;
 }
 
-/* A launcher in a job of Slurm starts its helpers by srun, whose variables its processes then have too: srun is looked
- * for last. MPI_LOCALNRANKS is set by the mpirun of MPICH and its descendants, PMI_RANK also by srun --mpi=pmi2.
- * SLURM_STEP_NUM_TASKS is set in the tasks of a step; a batch script and the shell of salloc have SLURM_NTASKS, and
- * SLURM_PROCID = 0 in a batch script, but make one run. */
+/* A launcher inside a Slurm job starts its helpers by srun, so its processes also have srun's variables: srun is looked
+ * for last. The mpirun of MPICH and its descendants sets MPI_LOCALNRANKS; srun --mpi=pmi2 also sets PMI_RANK. The tasks
+ * of a Slurm step have SLURM_STEP_NUM_TASKS; a batch script and the shell of salloc do not: they have SLURM_NTASKS (the
+ * batch script also SLURM_PROCID = 0), but make one run. */
 cli_launcher cli_launcher_find(void) {
   const int tasks = getenv("SLURM_PROCID") ? number("SLURM_STEP_NUM_TASKS", 0) : 0;
   const bool pmi = getenv("PMI_RANK") || getenv("PMI_SIZE"), pmix = getenv("PMIX_RANK") != NULL;
@@ -41,7 +41,7 @@ cli_launcher cli_launcher_find(void) {
 
 /* ---- plugins ---- */
 
-/* Folder of the program, without a slash at its end. */
+/* Writes the folder of the program, without a slash at its end. */
 static void folder(char out[4096]) {
   const ssize_t n = readlink("/proc/self/exe", out, 4095);
   out[n > 0 ? n : 0] = '\0';
@@ -51,7 +51,7 @@ static void folder(char out[4096]) {
 
 static const char prefix[] = "libsim_mpi_", suffix[] = ".so";
 
-/* NAME of ".../libsim_mpi_NAME.so", or the path itself. */
+/* Writes NAME of ".../libsim_mpi_NAME.so", or for another name the file name itself. */
 static void name_of(const char *path, char out[32]) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   const size_t n = strlen(name), around = sizeof prefix + sizeof suffix - 2;
@@ -78,7 +78,7 @@ int cli_mpi_list(cli_mpi found[CLI_MPI_MAX]) {
   return count;
 }
 
-/* The command that builds a plugin, with the folders of this program. */
+/* Writes the command that builds a plugin, with the folders of this program. */
 static void build_text(const char *name, char *out, size_t capacity) {
   static const char *const sources[] = {"/../share/sim/mpi", "/../../../engine/comm"}; /* installed; in build/PRESET */
   char own[4096], source[4200] = "FOLDER_OF_SIM/engine/comm";
@@ -131,7 +131,7 @@ sim_status cli_mpi_choose(const cli_launcher *launcher, cli_mpi *chosen) {
     if (launcher->family && strcmp(launcher->family, found[i].name) == 0) return SIM_OK;
   }
   if (count == 1 && (!launcher->family || strcmp(launcher->name, "srun") == 0)) return SIM_OK;
-  for (int i = 0; i < count; i++) { /* a name of the user's own: what does it say of itself? */
+  for (int i = 0; i < count; i++) { /* plugins named by the user: asks each for its family */
     const sim_mpi_plugin *plugin;
     *chosen = found[i];
     if (launcher->family && sim_mpi_load(found[i].path, &plugin) == SIM_OK &&
@@ -152,7 +152,7 @@ sim_status cli_mpi_choose(const cli_launcher *launcher, cli_mpi *chosen) {
 static char joined[192];
 const char *cli_mpi_joined(void) { return joined; }
 
-/* What to type so that processes of this MPI library find each other. */
+/* Writes what to use so that processes of this MPI library find each other. */
 static void advice(const cli_launcher *l, const char *family, char *out, size_t capacity) {
   const bool open = strcmp(family, "openmpi") == 0;
   if (strcmp(l->name, "srun") == 0)

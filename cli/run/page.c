@@ -1,5 +1,5 @@
-/* The page beside a run. It holds the read end of a pipe as its standard input, and ends when the write end, which only
- * this process has, is closed. */
+/* The page of a run. Its standard input is the read end of a pipe; the page ends when the write end, which only this
+ * process has, is closed. */
 #include "cli/run/page.h"
 
 #include "engine/log.h"
@@ -15,9 +15,9 @@
 extern char **environ;
 
 static pid_t page;
-static int life = -1; /* the write end */
+static int life = -1; /* the write end of the pipe */
 
-/* 0, or an errno. The page is its own process group, so that Ctrl-C reaches the run alone. */
+/* Starts the page in its own process group, so that Ctrl-C reaches only the run. 0 or an errno. */
 static int spawn_page(const char *folder, int input) {
   char *const words[] = {"simview", "watch", "--until-eof", "--", (char *)folder, NULL};
   posix_spawn_file_actions_t actions;
@@ -73,6 +73,6 @@ void cli_page_end(void) {
   if (life < 0) return;
   close(life);
   life = -1;
-  /* It needs no time to end, but a page that draws does: it is not waited for. */
+  /* not waited for: the page ends at once, except while it draws */
   (void)waitpid(page, NULL, WNOHANG);
 }

@@ -1,4 +1,4 @@
-/* Output of a run with --profile: the table on stdout, with a row a rank, and trace.json in the run's folder. */
+/* Output of a run with --profile: the table on stdout, with a row for each rank, and trace.json in the run's folder. */
 #include "cli/run/ranks.h"
 
 #include "engine/run/profile.h"
@@ -22,7 +22,7 @@ static void write_trace(io_folder *folder) {
 
 void cli_say_profile(io_folder *folder, const sim_backend *backend) {
   sim_error cause = *sim_error_last();
-  /* waits for the times of the last kernels; after a device error the profile has those known so far */
+  /* waits for the times of the last kernels; after a device error the profile has the times known until then */
   if (backend->queue) (void)backend->queue->finish();
   sim_bytes table = {0};
   sim_profile_table(&table);
@@ -39,7 +39,7 @@ void cli_say_profile(io_folder *folder, const sim_backend *backend) {
 
 /* ---- ranks ---- */
 
-/* What one rank tells the others. */
+/* What one rank sends to the others. */
 typedef struct rank_row {
   double seconds, waited, bytes, exchanges;
   char host[64];

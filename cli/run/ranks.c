@@ -22,12 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RANK_VARIABLE "SIM_RANK" /* "RANK:DESCRIPTOR" in a started rank */
+#define RANK_VARIABLE "SIM_RANK" /* in a started rank: "RANK:DESCRIPTOR" */
 
 static sim_comm comm;
 static struct {
   int rank, size;
-} sharing; /* of the ranks of a launcher: among those that share the cores of this one */
+} sharing; /* for ranks of a launcher: rank and size among those that share cores with this one */
 const sim_comm *cli_comm(void) { return comm.size > 0 ? &comm : &sim_comm_alone; }
 bool cli_ranks_started(void) { return comm.size > 0; }
 
@@ -49,7 +49,7 @@ sim_status cli_ranks_attach(void) {
   if (sim_forked_attach(descriptor, rank, &comm) != SIM_OK)
     return sim_fail(SIM_ERR_USAGE, RANK_VARIABLE " = \"%s\" is not what sim --ranks sets: unset it", text);
   unsetenv(RANK_VARIABLE);
-  sigset_t set; /* what the starting process has passed on since has waited for the handlers */
+  sigset_t set; /* unblocks signals; those passed on until now have waited for the handlers */
   sigemptyset(&set);
   add_passed_on(&set);
   sigprocmask(SIG_UNBLOCK, &set, NULL);
@@ -63,11 +63,11 @@ sim_status cli_ranks_end(sim_status status) {
   if (comm.size == 0) return status;
   if (status != SIM_OK && status != SIM_ERR_STOPPED) {
     comm.ops->abandon(&comm, status, cause.message);
-    if (sim_mpi_given_up(&comm)) cli_terminal_mute(); /* another rank has said it */
+    if (sim_mpi_given_up(&comm)) cli_terminal_mute(); /* another rank has reported the failure */
     return status;
   }
   const sim_status met = sim_comm_agree(&comm, 0, &most);
-  const bool whole = status == SIM_OK && comm.rank == 0 && !sim_mpi_is(&comm); /* all is written; others have no more */
+  const bool whole = status == SIM_OK && comm.rank == 0 && !sim_mpi_is(&comm); /* all files are written */
   if (met != SIM_OK && !whole) return met;
   sim_forked_end(&comm);
   return status == SIM_OK ? SIM_OK : sim_fail_at(status, cause.file, cause.line, "%s", cause.message);
@@ -100,14 +100,14 @@ sim_status cli_ranks_check_start(const cli_job *job) {
 
 /* ---- ranks of a launcher ---- */
 
-static bool json; /* of messages */
+static bool json; /* messages are JSON */
 
-static atomic_bool spoken; /* a failure was told, or is about to be */
+static atomic_bool spoken; /* a failure has been reported, or is being reported */
 
 bool cli_ranks_speak(void) { return !atomic_exchange(&spoken, true); }
 
-/* This rank does not stop after a failure, and is about to be ended: unless its main thread tells the failure just now,
- * and then ends all. */
+/* Called before this rank is ended because it does not stop after a failure. Reports the failure, unless the main
+ * thread is reporting it and then ends all processes. */
 static void on_lost(sim_status status, const char *message) {
   if (!cli_ranks_speak()) {
     (void)nanosleep(&(struct timespec){.tv_sec = 5}, NULL);
@@ -117,13 +117,13 @@ static void on_lost(sim_status status, const char *message) {
   cli_report(status, message, json);
 }
 
-/* The MPI library does not end this process in time. */
+/* Called if the MPI library does not end this process in time. */
 static void on_alarm(int n) {
   (void)n;
   _exit(sim_status_exit_code(SIM_ERR_RANK));
 }
 
-/* Ranks of this host whose cores are, at least in part, those of this rank. */
+/* Counts the ranks of this host that share at least one core with this rank. */
 static sim_status find_sharing(void) {
   typedef struct seat {
     char host[64];
@@ -154,7 +154,7 @@ void cli_ranks_cores(const sim_comm *ranks, int *rank, int *size) {
   *size = launched ? sharing.size : ranks->host_size;
 }
 
-/* Why a command does not make one run of the processes of a launcher; NULL: it does. */
+/* Returns why a command does not make one run of a launcher's processes; NULL: it does. */
 static const char *refusal(cli_command command) {
   if (command == CLI_SWEEP)
     return "start sim sweep alone: it runs as many runs side by side as there are cores and GPUs";
@@ -170,7 +170,7 @@ sim_status cli_ranks_join(const cli_options *options, bool *done) {
   const bool joins = launcher.size > 1 && (makes_run || command == CLI_CHECK);
   *done = false;
   if (joins && launcher.rank > 0 && (options->gpus > 0 || options->ranks > 1))
-    cli_terminal_mute(); /* one line of all */
+    cli_terminal_mute(); /* one process prints the line for all */
   if (joins && options->gpus > 0)
     return sim_fail(SIM_ERR_USAGE,
                     "--gpus %d in one of %d processes of %s: its processes are the ranks, each with a GPU of its own; "
@@ -183,7 +183,7 @@ sim_status cli_ranks_join(const cli_options *options, bool *done) {
                     options->ranks, launcher.size, launcher.name);
   const bool own_ranks = options->ranks > 0 && command != CLI_BENCH;
   if (launcher.size <= 1 || own_ranks || !(makes_run || refused || command == CLI_CHECK)) return SIM_OK;
-  if (launcher.rank > 0) cli_terminal_mute(); /* one process speaks for all */
+  if (launcher.rank > 0) cli_terminal_mute(); /* one process prints for all */
   *done = command == CLI_CHECK && launcher.rank > 0;
   if (refused)
     return sim_fail(SIM_ERR_USAGE, "%s has started %d processes of sim %s: %s", launcher.name, launcher.size,
@@ -203,8 +203,9 @@ void cli_ranks_text(char *out, size_t capacity) {
     snprintf(out, capacity, "%d ranks on this host, by shared memory", comm.size);
 }
 
-/* Processes of a launcher that fail before they are joined all fail alike, and the first says why. Open MPI's launcher
- * ends all as soon as one has failed, and loses what it has not passed on by then: those that are mute go last. */
+/* Waits before the end, for processes that fail before they are joined: all fail alike, and the first prints the
+ * reason. Open MPI's launcher ends all processes once one has failed, and loses what it has not passed on; mute
+ * processes go last. */
 static void let_line_pass(void) {
   const cli_launcher launcher = cli_launcher_find();
   const struct timespec moment = {.tv_nsec = 300000000}, longer = {.tv_sec = 2};
@@ -230,25 +231,25 @@ void cli_ranks_leave_now(int code) {
 
 /* ---- the starting process ---- */
 
-static const double patience = 20;     /* seconds after a failure until the remaining ranks are killed */
-static const double end_patience = 3;  /* the same after the end of rank 0: the others have nothing to save */
-static const double short_silence = 5; /* seconds without a sign of life, once a stop is wanted or a rank has failed */
+static const double patience = 20;     /* seconds after a failure until the other ranks are killed */
+static const double end_patience = 3;  /* the same after the end of rank 0: the other ranks have nothing to save */
+static const double short_silence = 5; /* seconds without a sign of life, once the run must stop or a rank has failed */
 
 typedef struct launch {
   sim_forked *forked;
-  pid_t ranks[SIM_RANKS_MAX]; /* 0: has ended */
-  pid_t first;                /* rank 0, once it has ended; else 0 */
+  pid_t ranks[SIM_RANKS_MAX]; /* 0: the rank has ended */
+  pid_t first;                /* process of rank 0 once it has ended; else 0 */
   int size, left;
-  int how[SIM_RANKS_MAX]; /* wait status */
-  bool interrupted;       /* by SIGINT */
-  bool early;             /* rank 0 has ended before the run, with an exit code that does not say so */
-  bool stopping;          /* a signal was passed on that ends the run */
-  double end;             /* time by which all must have ended; INFINITY: no failure yet */
+  int how[SIM_RANKS_MAX]; /* wait status of each rank */
+  bool interrupted;       /* stopped by SIGINT */
+  bool early;             /* rank 0 ended before the run, with an exit code that does not tell so */
+  bool stopping;          /* a signal that ends the run was passed on */
+  double end;             /* time by which all ranks must have ended; INFINITY: no failure yet */
   sim_heartbeat heartbeat;
 } launch;
 
-/* In the new process: becomes a rank, which begins with the signals blocked that may be passed on to it before it has
- * handlers (cli_ranks_attach). It dies with the starting process, as nobody would tell the others of its end. */
+/* In the new process: becomes a rank. The signals that may be passed on stay blocked until it has handlers
+ * (cli_ranks_attach). It dies with the starting process, as then no process would tell the others of its end. */
 _Noreturn static void become_rank(const launch *l, int rank, pid_t parent, const sigset_t *before, char **argv) {
   char text[32];
   sigset_t blocked = *before;
@@ -260,10 +261,11 @@ _Noreturn static void become_rank(const launch *l, int rank, pid_t parent, const
   _exit(sim_status_exit_code(SIM_ERR_INTERNAL));
 }
 
-/* Whether a rank has ended by itself, as if its run were over (a library that calls exit): it then says nothing. */
+/* Whether a rank has ended without a failure before its run was over (a library that calls exit): it has told no
+ * one. */
 static bool is_early(const launch *l, int rank, int how) {
   if (!WIFEXITED(how) || sim_forked_ended(l->forked, rank)) return false;
-  const bool gave_up = sim_forked_failure(l->forked) == SIM_ERR_STOPPED; /* a step, and has told all of it */
+  const bool gave_up = sim_forked_failure(l->forked) == SIM_ERR_STOPPED; /* it has reported why */
   return WEXITSTATUS(how) == 0 || (WEXITSTATUS(how) == sim_status_exit_code(SIM_ERR_STOPPED) && !gave_up);
 }
 
@@ -277,13 +279,13 @@ static void note_end(launch *l, int rank, int how) {
   l->left--;
   if (WIFSIGNALED(how)) {
     snprintf(message, sizeof message, "was killed by signal %d (%s)", WTERMSIG(how), strsignal(WTERMSIG(how)));
-    const bool stopped = l->interrupted || WTERMSIG(how) == SIGINT; /* all have agreed to stop before it ends so */
+    const bool stopped = l->interrupted || WTERMSIG(how) == SIGINT; /* agreed by all ranks before */
     sim_forked_fail(l->forked, rank, stopped ? SIM_ERR_STOPPED : SIM_ERR_RANK, message);
   } else if (early) {
     snprintf(message, sizeof message, "ended with exit code %d before the end of the run", WEXITSTATUS(how));
     sim_forked_fail(l->forked, rank, SIM_ERR_RANK, message);
   } else if (WEXITSTATUS(how) != 0 && WEXITSTATUS(how) != sim_status_exit_code(SIM_ERR_STOPPED)) {
-    snprintf(message, sizeof message, "ended with exit code %d", WEXITSTATUS(how)); /* unless it has said more */
+    snprintf(message, sizeof message, "ended with exit code %d", WEXITSTATUS(how)); /* unless it sent a better one */
     sim_forked_fail(l->forked, rank, SIM_ERR_RANK, message);
   }
   if (sim_forked_failure(l->forked) == SIM_OK) return;
@@ -303,7 +305,7 @@ static void kill_all(const launch *l) {
     if (l->ranks[r] > 0) (void)kill(l->ranks[r], SIGKILL);
 }
 
-/* A rank that gives no sign of life was stopped (SIGSTOP), or the system does not run it: nothing else can end it. */
+/* Kills ranks that give no sign of life: stopped (SIGSTOP), or not run by the system. Nothing else can end them. */
 static void kill_silent(launch *l) {
   uint64_t words[SIM_RANKS_MAX];
   char message[96];
@@ -334,7 +336,8 @@ static void wait_for_ranks(launch *l, const sigset_t *signals) {
   }
 }
 
-/* Rank 0 was killed, or ended early: gives back its lock, and says what it can no longer say. */
+/* For rank 0 that was killed or ended early: releases its lock, and fails with the message that rank 0 could not
+ * print. */
 static sim_status stand_in(const launch *l, const cli_options *options) {
   static cli_job job; /* only for the path of its folder */
   job.options = options;
@@ -350,7 +353,8 @@ static sim_status stand_in(const launch *l, const cli_options *options) {
                      job.output);
 }
 
-/* The exit code of all: of rank 0, which has heard of every failure before its end; without it, of the failure. */
+/* Returns the exit code for all: that of rank 0, which knows every failure before its end; without rank 0, the
+ * failure's. */
 static int exit_code(const launch *l, const cli_options *options) {
   if (l->first == 0) return sim_status_exit_code(sim_forked_failure(l->forked));
   if (!WIFSIGNALED(l->how[0]) && !l->early) return WEXITSTATUS(l->how[0]);
@@ -360,7 +364,7 @@ static int exit_code(const launch *l, const cli_options *options) {
   return sim_status_exit_code(status);
 }
 
-/* Each rank reads the scenario: a pipe would give each a part. */
+/* Checks that the scenario is a regular file, which every rank reads: a pipe would give each rank a part. */
 static sim_status check_file(const cli_options *options) {
   struct stat info;
   if (options->command != CLI_RUN || stat(options->target, &info) != 0 || S_ISREG(info.st_mode)) return SIM_OK;
@@ -378,7 +382,7 @@ int cli_ranks_launch(const cli_options *options, char **argv) {
     cli_report(status, sim_error_last()->message, options->log_json);
     return sim_status_exit_code(status);
   }
-  signal(SIGCHLD, SIG_DFL); /* where it is inherited as ignored, nobody could wait for the ranks */
+  signal(SIGCHLD, SIG_DFL); /* if inherited as ignored, the ranks could not be waited for */
   sigemptyset(&signals);
   sigaddset(&signals, SIGCHLD);
   for (int i = 0; i < PASSED_ON; i++) {
@@ -386,7 +390,7 @@ int cli_ranks_launch(const cli_options *options, char **argv) {
     if (sigaction(passed_on[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&signals, passed_on[i]);
   }
   sigprocmask(SIG_BLOCK, &signals, &before);
-  /* Requests from before are passed on too. */
+  /* Passes on requests that came earlier. */
   if (cli_requests.stop) (void)raise(cli_signals_which());
   if (cli_requests.warning) (void)raise(SIGUSR1);
   if (cli_requests.checkpoint) (void)raise(SIGUSR2);

@@ -5,20 +5,21 @@
 #include <unistd.h>
 
 sim_requests cli_requests;
-static atomic_int which; /* read by the watching thread */
+static atomic_int which; /* also read by the watching thread */
 
 static void on_stop(int n) {
   which = n;
   cli_requests.stop = 1;
 }
 
-/* Slurm's --signal: the limit is near, or the job is preempted; the run distinguishes them. */
+/* Slurm's --signal: the job's limit is near, or the job is preempted; the run distinguishes the two. */
 static void on_warning(int n) {
   which = n;
   cli_requests.warning = 1;
 }
 
-/* A second signal ends at once; but launchers often send the same one twice, to the program and to its group. */
+/* Handles SIGINT: a second one ends the process. One within a second does not count, as launchers often send the same
+ * signal twice, to the program and to its group. */
 static void on_interrupt(int n) {
   static struct timespec first;
   struct timespec now;
@@ -48,7 +49,7 @@ static bool ignored(int n) {
 void cli_signals_install(void) {
   handle(SIGTERM, on_stop, SA_RESTART);
   handle(SIGUSR1, on_warning, SA_RESTART);
-  if (!ignored(SIGHUP)) handle(SIGHUP, on_stop, SA_RESTART); /* not under nohup */
+  if (!ignored(SIGHUP)) handle(SIGHUP, on_stop, SA_RESTART); /* under nohup it stays ignored */
   if (!ignored(SIGINT)) handle(SIGINT, on_interrupt, SA_RESTART);
   handle(SIGUSR2, on_checkpoint, SA_RESTART);
   handle(SIGPIPE, SIG_IGN, 0);

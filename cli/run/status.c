@@ -1,4 +1,4 @@
-/* Reads status.json of runs: sim status. */
+/* Reads status.json of runs, for sim status. */
 #include "cli/run/status.h"
 
 #include "io/file.h"
@@ -56,7 +56,7 @@ static void text_of(const json_t *object, const char *key, char *out, size_t cap
   snprintf(out, capacity, "%s", text ? text : "");
 }
 
-/* NaN where the key is absent or no number. */
+/* Returns a number; NaN if the key is absent or not a number. */
 static double number_of(const json_t *object, const char *key) {
   const json_t *value = json_object_get(object, key);
   return json_is_number(value) ? json_number_value(value) : NAN;
@@ -88,8 +88,8 @@ sim_status cli_status_read(const char *folder, cli_status *out) {
   return SIM_OK;
 }
 
-/* A value as JSON, with the shortest digits that give the numbers back: 0.1, not 0.10000000000000001. NULL: out of
- * memory. */
+/* Writes a value as JSON, with the shortest digits that give the same numbers: 0.1, not 0.10000000000000001. NULL: out
+ * of memory. */
 static char *shortest_json(const json_t *value) {
   char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
   json_t *again = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
@@ -101,7 +101,7 @@ static char *shortest_json(const json_t *value) {
   return text;
 }
 
-/* Prints the value of one key: a string without quotes, anything else as JSON, an empty line if the key is absent. */
+/* Prints the value of one key: a string without quotes, other values as JSON, an empty line if the key is absent. */
 static sim_status show_value(const char *folder, const char *key) {
   char line[4200];
   json_t *object;
@@ -121,7 +121,7 @@ static sim_status show_value(const char *folder, const char *key) {
 enum { COLUMNS = 8, CELL = 300 };
 static const char *const heads[COLUMNS] = {"run", "state", "done", "rate", "ends", "updated", "job", "host"};
 
-/* Fraction of the run that is done; for an interrupted run that of its newest checkpoint, because the rest is
+/* Fraction of the run that is done. For an interrupted run it is that of the newest checkpoint, because the rest is
  * computed again. NaN: unknown. */
 static double share_done(const cli_status *s) {
   if (strcmp(s->state, "done") == 0) return 1;
@@ -129,7 +129,8 @@ static double share_done(const cli_status *s) {
   return fmax(0, fmin(1, (strcmp(s->state, "running") == 0 ? s->t : s->checkpoint_t) / s->t_end));
 }
 
-/* File and folder names may come from others: no control character reaches the terminal. */
+/* Writes the cells of a run's row. Names of files and folders may come from others, so control characters are
+ * escaped. */
 static void cells_of(const char *folder, const cli_status *s, char cells[COLUMNS][CELL]) {
   for (int c = 0; c < COLUMNS; c++) cells[c][0] = '\0';
   bool running = strcmp(s->state, "running") == 0;
@@ -154,7 +155,7 @@ static void cells_of(const char *folder, const cli_status *s, char cells[COLUMNS
   }
 }
 
-/* Prints every failure but the last, which the caller returns. */
+/* Keeps the last failure for the caller to return, and prints the ones before. Returns whether `status` is SIM_OK. */
 static bool keep_last_failure(sim_status status, sim_error *failure) {
   if (status == SIM_OK) return true;
   if (failure->status != SIM_OK) cli_report(failure->status, failure->message, false);

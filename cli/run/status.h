@@ -14,8 +14,8 @@ typedef struct cli_status_source {
   const sim_model *model;
   sim_clock clock;                     /* where the run is */
   const sim_run *run;                  /* progress, checkpoints and digest */
-  const char *phase;                   /* of a start: "placing grains"; NULL: steps have begun */
-  const char *remark, *message, *host; /* remark NULL: none; message: if status is not SIM_OK */
+  const char *phase;                   /* phase of the start: "placing grains"; NULL: steps have begun */
+  const char *remark, *message, *host; /* remark NULL: none; message: used if status is not SIM_OK */
   const struct cli_scheduler *scheduler;
 } cli_status_source;
 
@@ -27,7 +27,7 @@ void cli_health_text(const sim_progress *progress, sim_bytes *out);
 /* The keys of status.json that other commands use. "" and NaN: absent. */
 typedef struct cli_status {
   char state[16]; /* running, lost (its process ended without a final status), done, stopped, failed */
-  char phase[64]; /* of a start; "": steps have begun */
+  char phase[64]; /* phase of the start; "": steps have begun */
   char digest[40], host[128], job[64], rate_unit[64], expected_end[32], updated[32];
   double t, t_end, rate;
   double checkpoint_t;           /* time of the newest checkpoint; 0: none */

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* UTC, as in run.log. */
+/* Writes a time in UTC, as in run.log. */
 static void time_text(double from_now, char out[32]) {
   time_t at = time(NULL) + (time_t)from_now;
   struct tm parts;

@@ -1,4 +1,4 @@
-/* Messages and progress of a run: on the terminal, in run.log and, for programs, in run.jsonl. */
+/* Messages and progress of a run: on the terminal, in run.log, and for programs in run.jsonl. */
 #include "cli/run/status.h"
 #include "engine/wall_clock.h"
 
@@ -18,12 +18,12 @@ static const double line_interval = 60; /* seconds between progress lines withou
 
 static struct {
   bool mute;
-  bool quiet, verbose, json, bar; /* json: stderr carries JSON; bar: stderr is a terminal that shows a progress bar */
+  bool quiet, verbose, json, bar; /* json: messages on stderr are JSON; bar: stderr can show a progress bar */
   bool bar_shown;
   int text_file, json_file; /* -1: none */
   double last_line, last_json;
 } terminal = {.text_file = -1, .json_file = -1};
-/* Messages may come from the writer thread. Never held while a message is sent. */
+/* Protects the state: messages may come from the writer thread. It is not held while a message is sent. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int stdout_error; /* errno of the first line of cli_say that could not be written; 0: none */
@@ -127,7 +127,7 @@ void cli_terminal_stop(void) {
   terminal.text_file = terminal.json_file = -1;
 }
 
-static sim_bytes *captured; /* NULL: faults are printed */
+static sim_bytes *captured; /* NULL: reports are printed */
 
 void cli_terminal_capture(sim_bytes *lines) { captured = lines; }
 
@@ -155,7 +155,7 @@ void cli_say(const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(raw, sizeof raw, format, arguments);
   va_end(arguments);
-  sim_text_escape(line, sizeof line, raw, strlen(raw)); /* names of files and values may contain anything */
+  sim_text_escape(line, sizeof line, raw, strlen(raw)); /* names of files and values may contain any characters */
   pthread_mutex_lock(&lock);
   put(terminal.text_file, line, strlen(line));
   put(terminal.text_file, "\n", 1);
@@ -168,12 +168,12 @@ void cli_say(const char *format, ...) {
 }
 
 int cli_stdout_error(void) {
-  const bool failed = ferror(stdout) != 0; /* of an earlier write, whose errno is lost */
+  const bool failed = ferror(stdout) != 0; /* an earlier write failed, and its errno is lost */
   if (fflush(stdout) != 0 && stdout_error == 0) stdout_error = errno;
   return stdout_error ? stdout_error : failed ? EIO : 0;
 }
 
-/* Columns of the terminal; 0 if a bar would disturb: another job is in the foreground. */
+/* Columns of the terminal; 0 if a bar would disturb, as another job is in the foreground. */
 static size_t columns(void) {
   struct winsize size;
   if (tcgetpgrp(STDERR_FILENO) != getpgrp()) return 0;

@@ -1,6 +1,6 @@
-/* Runs without a folder: the last row of each table as one JSON object. `sim run --json` makes one run, `sim serve` one
- * for each line that it reads, in one process, so that device, threads and compiled kernels are ready from the second
- * on. */
+/* Runs without a folder: they print the last row of each table as one JSON object. `sim run --json` makes one run; `sim
+ * serve` makes one for each line that it reads, in one process, so that device, threads and compiled kernels are ready
+ * from the second run on. */
 #include "cli/prepare.h"
 #include "cli/run/ranks.h"
 
@@ -23,7 +23,7 @@ typedef struct values {
 
 /* ---- one run ---- */
 
-/* Keeps the rows of a frame: a sim_sink's write. */
+/* Keeps the rows of a frame; it is the `write` of a sim_sink. */
 static sim_status keep(void *self, const sim_frame *frame) {
   values *v = self;
   for (size_t r = 0; r < frame->row_count; r++) {
@@ -76,7 +76,7 @@ static void write_values(const cli_job *job, const sim_run *run, const values *v
   sim_bytes_text(out, "}}\n");
 }
 
-/* Stops a run whose reader has gone. */
+/* Stops a run whose reader has closed the pipe. */
 static void on_progress(void *context, const sim_progress *progress) {
   (void)context, (void)progress;
   struct pollfd out = {.fd = STDOUT_FILENO};
@@ -124,7 +124,7 @@ static sim_status make_steps(cli_job *job, values *v, bool serving, void **self,
   return status;
 }
 
-/* Runs options->target, and writes its values as a line of JSON. */
+/* Runs options->target, and writes its values as a line of JSON to `out`. */
 static sim_status run_once(const cli_options *options, bool serving, sim_bytes *out) {
   values *v = calloc(1, sizeof *v);
   cli_job *job = calloc(1, sizeof *job);
@@ -172,8 +172,8 @@ sim_status cli_run_json(const cli_options *options) {
 
 /* ---- requests ---- */
 
-/* Waits for standard input; false: the process is to end. A signal that comes between the look and the wait ends the
- * wait too. */
+/* Waits for standard input; false if the process must end. Signals are blocked until the wait, so that a signal after
+ * the check of the requests also ends the wait. */
 static bool wait_for_input(void) {
   static const int ends[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1};
   struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -187,8 +187,8 @@ static bool wait_for_input(void) {
   return ready >= 0;
 }
 
-/* Reads the next line of standard input, without its end, into `line`; `rest` keeps what was read beyond it. False at
- * the end of the input, or when the process is to end. */
+/* Reads the next line of standard input into `line`, without its end; `rest` keeps what was read after the line. False
+ * at the end of the input, or if the process must end. */
 static bool read_line(sim_bytes *rest, sim_bytes *line) {
   char block[4096];
   line->size = 0;
@@ -205,12 +205,12 @@ static bool read_line(sim_bytes *rest, sim_bytes *line) {
     if (!wait_for_input()) return false;
     const ssize_t got = read(STDIN_FILENO, block, sizeof block);
     if (got < 0 || (got == 0 && rest->size == 0)) return false;
-    sim_bytes_add(rest, got > 0 ? block : "\n", got > 0 ? (size_t)got : 1); /* the last line may have no end */
+    sim_bytes_add(rest, got > 0 ? block : "\n", got > 0 ? (size_t)got : 1); /* the last line may lack its end */
   }
   return false;
 }
 
-/* Splits text[size], "SCENARIO<tab>NAME=VALUE<tab>..." in place. */
+/* Splits text[size], "SCENARIO<tab>NAME=VALUE<tab>...", in place. */
 static sim_status parse_request(char *text, size_t size, cli_options *options) {
   size_t count = 0;
   options->target = text;
@@ -226,7 +226,7 @@ static sim_status parse_request(char *text, size_t size, cli_options *options) {
   return *text ? SIM_OK : sim_fail(SIM_ERR_USAGE, "expected a scenario file");
 }
 
-/* Answers request[size]: values, or what is wrong and the exit code that `sim run` would have. */
+/* Answers request[size] with the values, or with the error and the exit code that `sim run` would have. */
 static sim_status answer(const cli_options *options, char *request, size_t size) {
   static cli_options own;
   sim_bytes line = {0}, said = {0};

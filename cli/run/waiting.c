@@ -1,8 +1,8 @@
 /* How threads wait for each other between parallel loops: they spin for a moment, then sleep.
  *
- * OpenMP libraries let a waiting thread spin for milliseconds. On a busy machine the spinning thread uses up the
- * time in which the scheduler would have run the thread that it waits for. Each library reads its setting once, from
- * the environment, before main(): so the program sets it and starts itself again. */
+ * OpenMP libraries let a waiting thread spin for milliseconds. On a busy machine the spinning thread uses up time in
+ * which the scheduler would have run the thread that it waits for. Each library reads its setting once, from the
+ * environment, before main(); so the program changes the environment and starts itself again. */
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static const struct {
   const char *name, *value;
 } settings[] = {
     {"GOMP_SPINCOUNT", "1000"}, /* GCC: iterations, about 10 us; overrides OMP_WAIT_POLICY */
-    {"KMP_BLOCKTIME", "0"},     /* LLVM: ms; 1 ms is longer than most loops, and the setting is an integer */
+    {"KMP_BLOCKTIME", "0"},     /* LLVM: an integer of ms; 1 ms would be longer than most loops */
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 

@@ -1,6 +1,6 @@
-/* Watches phases that check no signals: the creation of a model, and the steps of a run. Reports the phase of a long
- * start, and ends the process if a signal, the limit of the batch job or the failure of a rank leaves no time to wait
- * for it. */
+/* Watches phases in which signals are not checked: the creation of a model, and the steps of a run. Reports the phase
+ * of a long start. Ends the process if the phase takes too long after a signal, near the limit of the batch job, or
+ * after the failure of a rank. */
 #include "cli/run/watch.h"
 
 #include "cli/run/ranks.h"
@@ -17,28 +17,28 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static const double quiet = 1;          /* seconds before the first line of a start */
-static const double interval = 10;      /* seconds between lines */
-static const double start_patience = 1; /* seconds for a start that is nearly complete: the run then saves its state */
-static const double step_patience = 15; /* seconds for a step: half of what batch systems wait before they kill */
+static const double quiet = 1;          /* seconds before the first line about a start */
+static const double interval = 10;      /* seconds between such lines */
+static const double start_patience = 1; /* seconds: a start that ends so soon after a signal is saved */
+static const double step_patience = 15; /* seconds for a step after a signal; batch systems kill after twice that */
 static const double rank_patience = 5;  /* seconds for a start or step after the failure of another rank */
 static const double step_word = 2;      /* seconds after which a pending step is reported */
-static const double settle = 10;        /* seconds for outputs being written */
+static const double settle = 10;        /* seconds for outputs that are being written */
 static const double look_every = 0.2;   /* seconds between two checks */
-static const double device_patience[] = {300, 20}; /* the shortest limit of a call of the device; [1]: of ranks */
+static const double device_patience[] = {300, 20}; /* shortest limit of a device call in seconds: one rank, several */
 
 struct cli_watch {
   cli_watched on;
   pthread_t thread;
   pthread_mutex_t lock;      /* protects `over`; held while the process ends */
-  int ended;                 /* an eventfd: readable once `over` is set */
-  double begin, said, asked; /* asked: time at which a signal was first seen; INFINITY: none */
-  double failed;             /* the same of a failed rank */
+  int ended;                 /* an eventfd, readable once `over` is set */
+  double begin, said, asked; /* asked: time at which a request to stop was first seen; INFINITY: none */
+  double failed;             /* time at which a failed rank was first seen; INFINITY: none */
   sim_call_watch calls;
   bool over, told;
 };
 
-/* A warning near a known limit is left to the run, which stops in time. */
+/* Whether the run must stop. A warning near a known limit does not count: the run stops in time itself. */
 static bool asked_to_stop(const cli_watch *w, double now) {
   if (cli_requests.stop) return true;
   return cli_requests.warning && !(w->on.limit - now <= SIM_WARNING_LEAD);
@@ -52,7 +52,7 @@ _Noreturn static void leave(cli_watch *w, sim_status status, const char *message
   _exit(sim_status_exit_code(status));
 }
 
-/* A run that is given up: says where it goes on. */
+/* Appends to the message of a run that is given up from where it can continue. */
 static void say_where(const cli_watch *w, char *message, size_t capacity) {
   const size_t used = strlen(message);
   if (w->on.run && w->on.run->checkpoint_step >= 0)
@@ -65,7 +65,8 @@ static void say_where(const cli_watch *w, char *message, size_t capacity) {
 
 /* ---- a device that does not finish its work ---- */
 
-/* All ranks hear of it at once. The thread that waits for the device never returns from its call. */
+/* Ends the process if the device does not finish its work. All ranks are told at once. The thread that waits for the
+ * device never returns from its call. */
 static void look_at_device(cli_watch *w) {
   sim_call_found found;
   char message[sizeof sim_error_last()->message] = "", host[64] = "";
@@ -86,7 +87,7 @@ static void look_at_device(cli_watch *w) {
   leave(w, SIM_ERR_DEVICE, message);
 }
 
-/* ---- ranks: a long step does not see that another rank has failed ---- */
+/* ---- ranks: in a long step a rank does not notice that another one has failed ---- */
 
 static void look_at_ranks(cli_watch *w, double now) {
   const sim_status failed = sim_comm_check(w->on.comm);
@@ -148,7 +149,7 @@ static void look_at_steps(cli_watch *w, double now) {
 
 /* ---- the thread ---- */
 
-/* By the kernel's clock alone: one that is set back makes the watch neither blind nor hasty. */
+/* Waits with poll, which follows the kernel's monotonic clock: setting the time of day does not disturb the watch. */
 static void wait_a_little(cli_watch *w) {
   struct pollfd ended = {.fd = w->ended, .events = POLLIN};
   pthread_mutex_unlock(&w->lock);
@@ -183,7 +184,7 @@ cli_watch *cli_watch_begin(const cli_watched *watched) {
   w->on = *watched;
   w->begin = sim_wall_clock();
   sim_call_watch_begin(&w->calls, device_patience[w->on.comm && w->on.comm->size > 1], w->on.step);
-  if (w->calls.misread && !w->on.run && !w->on.device_alone && w->on.comm) /* once: not for its steps */
+  if (w->calls.misread && !w->on.run && !w->on.device_alone && w->on.comm) /* at the start only */
     sim_log(SIM_LOG_WARN, "SIM_DEVICE_TIMEOUT = \"%.64s\" is no number of seconds: ignored",
             getenv("SIM_DEVICE_TIMEOUT"));
   if (!w->on.run && !w->on.device_alone) sim_startup(NULL, 0, 0);

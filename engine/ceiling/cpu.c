@@ -14,9 +14,9 @@ static const sim_ceiling_lanes *const lanes[SIM_ISA_COUNT][2] = {
 #endif
 };
 
-enum { VECTORS = 600000 }; /* a few tenths of a millisecond */
+enum { VECTORS = 600000 }; /* takes a few tenths of a millisecond */
 
-/* Highest rate of all threads together; each thread times its own loops. */
+/* Highest rate of all threads together, over repeated loops; each thread times its own loops. */
 static double best_of(double (*loop)(long count), int threads, double seconds) {
   const double begin = sim_wall_clock();
   double best = 0;

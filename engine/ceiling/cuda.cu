@@ -57,7 +57,7 @@ static __global__ void __launch_bounds__(THREADS) root(float *out) {
 
 static __global__ void nothing() {}
 
-/* A measurement; `amount`: work of one call, in the units of its ceiling. */
+/* Arrays of a measurement, and the transforms of cuFFT. */
 struct work {
   void *from, *to, *host;
   size_t bytes;
@@ -120,7 +120,7 @@ static sim_status least(work *w, int (*call)(work *), double seconds, double *ou
   return sim_queue_cuda.status();
 }
 
-/* Plans 2^24 complex points in rows of 4096; false without cuFFT. */
+/* Plans the transforms of 2^24 complex points in rows of 4096; returns false without cuFFT. */
 static bool open_fft(work *w, void **library) {
   static const char *const names[] = {"libcufft.so.12", "libcufft.so.11", NULL};
   char path[4096];

@@ -32,7 +32,7 @@ enum { WIDTH = 4 };
 #define SET(a) _mm256_set1_pd(a)
 #define FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
 #define FIRST(a) _mm256_cvtsd_f64(a)
-#else /* a multiplication and an addition: a processor without vectors may have no FMA */
+#else /* a multiplication and an addition: a processor without these vectors may have no FMA */
 #if CEILING_SINGLE
 typedef float vector;
 #define RSQRT(a) (1 / sqrtf(a))
@@ -45,7 +45,7 @@ enum { WIDTH = 1 };
 #define FIRST(a) ((double)(a))
 #endif
 
-enum { CHAINS = 12 }; /* more than latency times ports, no more than registers */
+enum { CHAINS = 12 }; /* at least latency times ports, and no more than the registers hold */
 
 static volatile double keep;
 

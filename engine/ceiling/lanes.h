@@ -2,7 +2,8 @@
 #ifndef SIM_ENGINE_CEILING_LANES_H
 #define SIM_ENGINE_CEILING_LANES_H
 
-/* Each runs at least `count` vectors of operations and returns how many numbers that were. */
+/* Each function computes at least `count` vectors of operations and returns the number of operations, counted per
+ * lane. */
 typedef struct sim_ceiling_lanes {
   double (*fma)(long count);
   double (*rsqrt)(long count); /* fp32 only */

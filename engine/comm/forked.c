@@ -19,16 +19,16 @@
 #include <unistd.h>
 
 /* Every exchange has a number, the same on all ranks. A rank writes its bytes to its buffer number % 2, then raises
- * `arrived` to the number; the others wait for that, then read. A rank writes a buffer again two exchanges later, which
- * it begins after all ranks have arrived at the one between: by then all have read. */
+ * `arrived` to the number; the others wait for that, then read. A rank writes the same buffer again two exchanges
+ * later, which begins after all ranks have arrived at the exchange in between: by then all have read it. */
 enum { LINE = 64, BUFFER = 1 << 18, SPINS = 500 };
-static const long tick = 100000000; /* ns of sleep after which a waiting rank looks for failures */
+static const long tick = 100000000; /* nanoseconds of sleep after which a waiting rank checks for failures */
 
 typedef struct seat {
   _Alignas(LINE) atomic_uint arrived; /* number of the last exchange that this rank has contributed to; a futex */
   atomic_uint sleepers;               /* ranks that sleep on `arrived` */
   _Alignas(LINE) atomic_uint posted;  /* number of the last round of post */
-  atomic_ullong words[2];             /* [round % 2] */
+  atomic_ullong words[2];             /* [round % 2], posted */
   atomic_uint beats;                  /* signs of life */
   atomic_bool over;                   /* the run has ended on this rank */
 } seat;
@@ -39,24 +39,24 @@ static const char magic[8] = "SIMRANK";
 typedef struct block {
   char magic[8];
   int size;
-  atomic_int failure; /* NO_FAILURE ... */
+  atomic_int failure; /* NO_FAILURE, FAILURE_WRITTEN_NOW or FAILURE */
   int failed_rank, failed_status;
   char host[64], message[1024];
   seat seats[]; /* [size], then the buffers [size][2][BUFFER] */
 } block;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2, "atomics of several processes");
 
-/* The block as one process sees it. */
+/* One process's view of the block. */
 struct sim_forked {
   block *block;
   size_t bytes;
   int descriptor;  /* -1: closed */
-  unsigned number; /* of the current exchange */
-  unsigned round;  /* of post */
+  unsigned number; /* number of the current exchange */
+  unsigned round;  /* number of the current round of post */
   long delay;      /* longest delay in microseconds; 0: none */
   unsigned random;
   sim_comm_totals totals;
-  sim_pulse *pulse; /* of a rank */
+  sim_pulse *pulse; /* NULL in the starting process */
   atomic_uint *beats;
 };
 
@@ -101,7 +101,7 @@ void sim_forked_fail(sim_forked *f, int rank, sim_status status, const char *mes
 sim_status sim_forked_failure(const sim_forked *f) {
   const block *b = f->block;
   if (atomic_load(&b->failure) == NO_FAILURE) return SIM_OK;
-  for (int i = 0; atomic_load(&b->failure) != FAILURE && i < 1000; i++) /* unless that rank dies at this very point */
+  for (int i = 0; atomic_load(&b->failure) != FAILURE && i < 1000; i++) /* in case that rank dies while it writes */
     (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
   if (atomic_load(&b->failure) != FAILURE) return sim_fail(SIM_ERR_RANK, "a rank has failed");
   return sim_fail((sim_status)b->failed_status, "rank %d on %s: %s", b->failed_rank, b->host, b->message);
@@ -123,7 +123,7 @@ static void delay(sim_forked *f) {
   (void)nanosleep(&(struct timespec){.tv_nsec = (long)(f->random >> 8) % f->delay * 1000}, NULL);
 }
 
-/* Publishes this rank's buffer of the current exchange. */
+/* Tells the other ranks that this rank's buffer of the current exchange is complete. */
 static void arrive(const sim_comm *comm) {
   const sim_forked *f = comm->self;
   seat *own = &f->block->seats[comm->rank];
@@ -131,10 +131,10 @@ static void arrive(const sim_comm *comm) {
   if (atomic_load(&own->sleepers) > 0) wake(&own->arrived);
 }
 
-/* A line where a rank is late, after one minute, then two, four, ...: a long share of a step, or one that hangs. */
+/* Logs that a rank is late, after one minute, then two, four, ...: its share of a step is long, or it hangs. */
 static void say_late(int rank, double waited, double *next) {
   if (waited < *next) return;
-  sim_log(SIM_LOG_INFO, "has waited %.0f s for rank %d, which computes", waited, rank);
+  sim_log(SIM_LOG_INFO, "has waited %.0f s for rank %d, which still computes", waited, rank);
   *next *= 2;
 }
 
@@ -175,7 +175,7 @@ static sim_status gather_parts(const sim_comm *comm, void *data, const size_t *e
   for (size_t at = 0; at < most; at += BUFFER) {
     delay(f);
     f->number++;
-    for (int k = 0; k < comm->size; k++) { /* first its own part */
+    for (int k = 0; k < comm->size; k++) { /* this rank's own part first */
       const int from = (comm->rank + k) % comm->size;
       const size_t first = (from > 0 ? ends[from - 1] : 0) + at;
       const size_t here = first < ends[from] ? least(ends[from] - first, BUFFER) : 0;
@@ -198,7 +198,7 @@ static sim_status gather(const sim_comm *comm, const void *in, size_t bytes, voi
   return gather_parts(comm, out, ends);
 }
 
-/* Each buffer has a slot for each receiver. */
+/* Exchanges pieces through the buffers, each of which has a slot for every receiver. */
 static sim_status swap(const sim_comm *comm, const sim_piece *pieces, size_t count) {
   sim_forked *f = comm->self;
   const size_t slot = BUFFER / (size_t)comm->size;
@@ -226,7 +226,7 @@ static sim_status swap(const sim_comm *comm, const sim_piece *pieces, size_t cou
   return SIM_OK;
 }
 
-/* A round begins after all ranks have posted in the one before, whose words are then still there. */
+/* Begins a round. All ranks have posted in the round before; the words of that round are kept until the next one. */
 static sim_status post(const sim_comm *comm, uint64_t word) {
   sim_forked *f = comm->self;
   seat *own = &f->block->seats[comm->rank];
@@ -318,7 +318,7 @@ void sim_forked_destroy(sim_forked **forked) {
   *forked = NULL;
 }
 
-/* SIM_COMM_HOSTS: ranks in order, as many on each host. */
+/* SIM_COMM_HOSTS: divides the ranks in order into hosts of about equal size. */
 static void set_hosts(sim_comm *comm) {
   const char *text = getenv("SIM_COMM_HOSTS");
   const int hosts = text ? atoi(text) : 1;

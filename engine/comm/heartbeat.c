@@ -13,7 +13,7 @@
 
 static const double usual_limit = 30; /* seconds */
 static const double start_limit = 120;
-static const double longest_gap = 5; /* of an observer that looks every second */
+static const double longest_gap = 5; /* seconds; an observer looks every second */
 
 /* ---- giving signs of life ---- */
 
@@ -24,7 +24,7 @@ struct sim_pulse {
   int over; /* an eventfd: readable at the end */
 };
 
-/* Waits by the kernel's clock alone: one that is set anew, or wrong, delays no sign of life. */
+/* Waits with poll, which follows the kernel's monotonic clock: setting the time of day delays no sign of life. */
 static void *pulse(void *opaque) {
   sim_pulse *p = opaque;
   struct pollfd over = {.fd = p->over, .events = POLLIN};

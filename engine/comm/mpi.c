@@ -19,51 +19,51 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Counts of MPI are of type int: longer exchanges are cut into messages. */
+/* MPI counts with int: longer exchanges are cut into messages. */
 enum { CHUNK = 1 << 30, SPINS = 2000 };
 enum { TAG_SWAP = 1, TAG_WORD, TAG_FAILURE, TAG_BEAT };
-static const double tick = 0.25;  /* seconds between two looks of the watching thread */
-static const double grace = 0.25; /* seconds from a failure until it ends a wait: a lower rank may tell the same */
+static const double tick = 0.25;  /* seconds between two rounds of the watching thread */
+static const double grace = 0.25; /* seconds from a failure until it ends a wait: a lower rank may report the same */
 enum { TICKS_A_BEAT = 4 };
-/* Seconds that ranks 0, 1 and the others leave to each other, in this order, to tell a failure and to end all; and a
- * rank that was given up. A launcher loses what is printed as another rank ends all. */
+/* Seconds that ranks 0, 1 and the others leave to each other, in this order, to report a failure and to end the world;
+ * turn_of_late is for a rank that was given up. A launcher loses what is printed while another rank ends the world. */
 static const double turns[3] = {0, 2, 4}, turn_of_late = 8;
 
-/* What all ranks know of each. */
+/* What all ranks know of each rank. */
 typedef struct member {
   char host[64];
   int64_t process;
-  uint64_t namespace; /* of process numbers */
+  uint64_t namespace; /* inode of the namespace of process numbers */
 } member;
 
-/* A failure as it is sent. */
+/* A failure as sent between ranks. */
 typedef struct failure {
   int32_t rank, status, patience; /* patience: seconds */
   char message[1012];
 } failure;
 
-/* One in a process. `lock` is held during every call of the plugin, and never for long: no such call waits. */
+/* The world that this process has joined. `lock` is held during every call of the plugin; none of these calls waits. */
 typedef struct world {
   const sim_mpi_plugin *mpi;
   sim_mpi_on_lost *lost;
   pthread_mutex_t lock;
   int rank, size, chunk;
   member *members; /* [size] */
-  bool introduced; /* members is complete: only then a failure of another rank ends this one, with a name and an end */
+  bool introduced; /* members is complete: before, failures of other ranks do not end this one */
   /* post: one round */
   uint64_t word, *words;                       /* words[size] */
   sim_mpi_request *word_sends, *word_receives; /* [size] */
   /* failures */
-  atomic_int failed;    /* one is in `first` */
-  atomic_bool follows;  /* this rank fails because another one has: it tells nothing of its own */
-  atomic_bool given_up; /* another rank says that this one was lost, and tells the user; set before `failed` */
+  atomic_int failed;    /* `first` holds a failure */
+  atomic_bool follows;  /* this rank fails because another one has, so it reports no failure of its own */
+  atomic_bool given_up; /* another rank reports this one as lost; set before `failed` */
   failure first, arriving, own;
   sim_mpi_request failure_receive, *failure_sends; /* [size] */
   /* the watching thread */
   pthread_t watch;
   atomic_bool watching;
   char beat_in, beat_out;
-  bool beats_over; /* the last one of the watched rank has come */
+  bool beats_over; /* the last sign of life of the watched rank has arrived */
   sim_mpi_request beat_receive, beat_send;
   struct pollfd *processes; /* [size]; fd -1: not watched */
   double patience;          /* seconds of silence after which a rank counts as lost */
@@ -96,14 +96,14 @@ static sim_status mpi_error(int error, const char *what) {
 
 /* ---- failures ---- */
 
-/* Whether a failure replaces the one that is noted: where several ranks tell the same of themselves, the lowest counts,
- * whichever was first. */
+/* Whether a failure replaces the noted one: if several ranks report the same status of themselves, the lowest rank
+ * counts, whichever was first. */
 static bool counts(const failure *f) {
   return !atomic_load(&all.failed) ||
          (f->status == all.first.status && f->status != SIM_ERR_RANK && f->rank < all.first.rank);
 }
 
-/* Under the lock. */
+/* Call under the lock. */
 static void note_failure(const failure *f) {
   if (!counts(f)) return;
   all.first = *f;
@@ -115,7 +115,7 @@ static int receive_failure(void) {
   return all.mpi->receive(&all.arriving, sizeof all.arriving, -1, TAG_FAILURE, &all.failure_receive);
 }
 
-/* Under the lock. Looks for failures that other ranks tell. */
+/* Receives the failures that other ranks report. Call under the lock. */
 static void look_for_failure(void) {
   for (int arrived = 0; all.mpi->test(&all.failure_receive, &arrived) == 0 && arrived; arrived = 0) {
     if (all.arriving.rank == all.rank) atomic_store(&all.given_up, true);
@@ -139,8 +139,8 @@ static sim_status check_failure(void) {
   return sim_fail((sim_status)f.status, "rank %d on %s: %s", f.rank, all.members[f.rank].host, f.message);
 }
 
-/* Tells all ranks but a dead one (-1: none) of a failure, and waits up to a second until that has left this process for
- * all but the one that has failed, which may be frozen. */
+/* Reports a failure of `rank` to all ranks but `dead` (-1: none), and waits up to a second until the messages have left
+ * this process, except the one to `rank`, which may be frozen. */
 static void tell(int rank, int dead, sim_status status, int patience, const char *message) {
   pthread_mutex_lock(&all.lock);
   look_for_failure();
@@ -180,8 +180,8 @@ static void delay(void) {
   (void)nanosleep(&(struct timespec){.tv_nsec = (long)(all.random >> 8) % all.delay * 1000}, NULL);
 }
 
-/* After a failure of another rank goes on for `grace`: ranks that fail for one reason, in their shares or with what
- * this exchange brings, have then all failed. */
+/* Waits for an operation. After a failure of another rank it continues for `grace`, so that ranks that fail for the
+ * same reason, in their shares or with the bytes of this exchange, have all failed by then. */
 static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
   double end = INFINITY;
   for (int i = 0;; i++) {
@@ -204,7 +204,7 @@ static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
   }
 }
 
-/* Waits for an operation; fails once a rank has failed. */
+/* Waits for an operation and counts the time; fails once a rank has failed. */
 static sim_status wait_for(sim_mpi_request *request, const char *what) {
   const double begin = sim_wall_clock();
   const sim_status status = wait_uncounted(request, what);
@@ -236,7 +236,7 @@ static sim_status gather(const sim_comm *comm, const void *in, size_t bytes, voi
 
 static size_t messages(size_t bytes) { return (bytes + (size_t)all.chunk - 1) / (size_t)all.chunk; }
 
-/* Begins all messages of one piece in one direction; returns their number, or -1 with an error. */
+/* Begins all messages of one piece in one direction. Returns their number, or -1 with an error. */
 static int begin_piece(const sim_piece *piece, bool sends, sim_mpi_request *requests) {
   const size_t bytes = sends ? piece->in_bytes : piece->out_bytes;
   int count = 0;
@@ -285,7 +285,7 @@ static sim_status swap(const sim_comm *comm, const sim_piece *pieces, size_t cou
   return status;
 }
 
-/* Each rank sends its word to every other one: the rounds of different ranks overlap the gathers differently, so that
+/* Each rank sends its word to every other one. The rounds of different ranks overlap the gathers differently, so that
  * they cannot be collective operations. */
 static sim_status post(const sim_comm *comm, uint64_t word) {
   delay();
@@ -332,7 +332,7 @@ bool sim_mpi_takes_device(const sim_comm *comm) { return sim_mpi_is(comm) && all
 
 const char *sim_mpi_host(const sim_comm *comm, int rank) { return sim_mpi_is(comm) ? all.members[rank].host : "here"; }
 
-/* What has arrived by now counts: two ranks, each of which believes the other one to be lost, must not both say so. */
+/* Receives failures first: two ranks, each of which believes the other one to be lost, must not both report it. */
 bool sim_mpi_given_up(const sim_comm *comm) {
   if (!sim_mpi_is(comm) || comm->size == 1) return false;
   pthread_mutex_lock(&all.lock);
@@ -352,10 +352,9 @@ int sim_mpi_hosts(const sim_comm *comm) {
   return hosts;
 }
 
-/* Ends this process too, in a library that else returns a status: other ranks may wait in MPI for ever, only MPI's
- * abort ends those, and it ends its caller; the watching thread has nobody to return a status to. After a moment in
- * which the launcher passes on what was printed last: without it lines are lost. Without a network the abort of some
- * libraries waits for the launcher for ever: SIGALRM then ends this process. */
+/* Ends all processes of the world, this one too. Other ranks may wait in MPI for ever, and only MPI's abort ends them;
+ * the watching thread has no caller to return a status to. The sleep lets the launcher pass on what was printed last.
+ * Without a network the abort of some libraries waits for the launcher for ever: SIGALRM then ends this process. */
 static void end_world(int exit_code) {
   (void)nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
   (void)alarm(2);
@@ -364,16 +363,17 @@ static void end_world(int exit_code) {
 
 /* ---- the watching thread ---- */
 
-/* Rank r looks for signs of life of rank r - 1. */
+/* Rank r checks the signs of life of rank r - 1. */
 static int watched_rank(void) { return (all.rank + all.size - 1) % all.size; }
 
-/* Under the lock. Takes over a sign of life that has come; the last one is 1. Returns MPI's error. */
+/* Notes a sign of life that has arrived and begins to receive the next; a sign of value 1 is the last. Returns MPI's
+ * error. Call under the lock. */
 static int next_beat(void) {
   all.beats_over = all.beat_in == 1;
   return all.beats_over ? 0 : all.mpi->receive(&all.beat_in, 1, watched_rank(), TAG_BEAT, &all.beat_receive);
 }
 
-/* Sends a sign of life, and receives those of the watched rank; returns whether one has come. */
+/* Sends a sign of life if asked, and receives one of the watched rank. Returns whether one has arrived. */
 static bool exchange_beats(bool send) {
   int done = 0, arrived = 0;
   pthread_mutex_lock(&all.lock);
@@ -385,11 +385,11 @@ static bool exchange_beats(bool send) {
   return arrived || all.beats_over;
 }
 
-/* A process of this host that has ended while the run goes on; -1: none. Waits for a tick at most. */
+/* Returns a rank of this host whose process has ended during the run; -1: none. Waits at most one tick. */
 static int ended_process(void) {
   int n;
   do n = poll(all.processes, (nfds_t)all.size, (int)(1000 * tick));
-  while (n < 0 && errno == EINTR); /* which is no tick */
+  while (n < 0 && errno == EINTR); /* an interrupted poll is not a tick */
   if (n <= 0) return -1;
   for (int r = 0; r < all.size; r++)
     if (all.processes[r].revents) {
@@ -400,7 +400,8 @@ static int ended_process(void) {
   return -1;
 }
 
-/* Silence is counted in looks, not by the clock: a job that is suspended as a whole and goes on loses none of them. */
+/* The watching thread. It counts silence in rounds and not by the clock: a job that is suspended as a whole and then
+ * continues counts no silence. */
 static void *watch(void *nothing) {
   (void)nothing;
   const long most = lrint(all.patience / tick);
@@ -448,7 +449,7 @@ static sim_status allocate(void) {
   return SIM_OK;
 }
 
-/* Opens the processes of the other ranks of this host, whose end the kernel then tells. */
+/* Opens the processes of the other ranks of this host, so that poll reports their end. */
 static void find_processes(void) {
   const member *own = &all.members[all.rank];
   for (int r = 0; r < all.size; r++) {
@@ -520,8 +521,8 @@ static void stop_watching(void) {
   (void)pthread_join(all.watch, NULL);
 }
 
-/* After the last signs of life nothing is under way that could keep MPI_Finalize waiting. The watching thread may have
- * had that of the watched rank, which ends earlier. */
+/* Sends and receives the last signs of life, so that none is under way in MPI_Finalize. The watching thread may already
+ * have received the last sign of the watched rank, which may end earlier. */
 static sim_status drain_beats(void) {
   SIM_TRY(wait_for(&all.beat_send, "end"));
   all.beat_out = 1;
@@ -537,9 +538,9 @@ static sim_status drain_beats(void) {
   return error == 0 ? wait_for(&all.beat_send, "end") : mpi_error(error, "end");
 }
 
-/* Every rank exchanges with every other one, twice: what a library's connections still have under way, such as the
- * answer to their first message, is then done. MPI_Finalize of MPICH 4.0 over UCX closes a rank's connections, which
- * may wait for the other end, and then stops answering. */
+/* Every rank exchanges with every other one, twice, so that a library's connections have completed what was under way,
+ * such as the answer to their first message. MPI_Finalize of MPICH 4.0 over UCX closes a rank's connections, which may
+ * wait for the other end, and then stops answering. */
 static sim_status settle(const sim_comm *comm) {
   char in = 0, out[SIM_RANKS_MAX];
   sim_piece pieces[SIM_RANKS_MAX];
@@ -553,8 +554,8 @@ static sim_status settle(const sim_comm *comm) {
 sim_status sim_mpi_detach(sim_comm *comm) {
   uint64_t most;
   if (all.size > 1 && all.size <= SIM_RANKS_MAX) {
-    stop_watching();                           /* all do so before any ends */
-    (void)alarm((unsigned)ceil(all.patience)); /* from here on nothing else ends the wait for a rank */
+    stop_watching();                           /* on all ranks, before any of them ends */
+    (void)alarm((unsigned)ceil(all.patience)); /* from here on only this ends a wait for another rank */
     SIM_TRY(drain_beats());
     SIM_TRY(sim_comm_agree(comm, 0, &most));
     (void)all.mpi->cancel(&all.failure_receive);
@@ -568,5 +569,5 @@ sim_status sim_mpi_detach(sim_comm *comm) {
 
 _Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code) {
   if ((comm->rank == 0 && !atomic_load(&all.given_up)) || !atomic_load(&all.watching)) end_world(exit_code);
-  for (;;) (void)pause(); /* rank 0 ends the world, or the watching thread */
+  for (;;) (void)pause(); /* until rank 0 or the watching thread ends the world */
 }

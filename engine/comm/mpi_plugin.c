@@ -1,6 +1,6 @@
-/* libsim_mpi_NAME.so: the functions of mpi_plugin.h by one MPI library. To build it against another MPI:
+/* libsim_mpi_NAME.so: the functions of mpi_plugin.h by one MPI library. To build it for another MPI:
  *   mpicc -O2 -fPIC -shared -o libsim_mpi_NAME.so mpi_plugin.c
- * beside the program `sim`. */
+ * and put the file beside the program `sim`. */
 #include "mpi_plugin.h"
 
 #include <mpi.h>
@@ -10,7 +10,7 @@
 #include <mpi-ext.h>
 #define FAMILY "openmpi"
 #elif defined MPICH_VERSION || defined I_MPI_VERSION || defined MVAPICH_VERSION
-#define FAMILY "mpich" /* and what follows its binary interface */
+#define FAMILY "mpich" /* and libraries with the same binary interface */
 #else
 #define FAMILY "other"
 #endif
@@ -56,7 +56,7 @@ static int start(int *rank, int *size, int *host_rank, int *host_size) {
 
 static int end(void) { return MPI_Finalize(); }
 
-/* Of the world: MPICH 4.0 hangs where a duplicate is aborted. */
+/* Aborts the world and not a duplicate: MPICH 4.0 hangs if a duplicate is aborted. */
 static void abort_world(int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
 static void error_text(int error, char *text, size_t capacity) {
@@ -89,7 +89,7 @@ static int gather(const void *in, int bytes, void *out, size_t stride, sim_mpi_r
   if (error != MPI_SUCCESS) return error;
   error = MPI_Type_commit(&row);
   if (error == MPI_SUCCESS) error = MPI_Iallgather(from, bytes, MPI_BYTE, out, 1, row, MPI_COMM_WORLD, handle(request));
-  MPI_Type_free(&row); /* once the operation is complete */
+  MPI_Type_free(&row); /* MPI keeps the type until the operation is complete */
   return error;
 }
 

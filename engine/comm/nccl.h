@@ -1,5 +1,5 @@
-/* The functions that `sim` uses of NCCL, which moves bytes between GPUs; loaded at first use. No type of NCCL appears
- * here, and its header is not needed. */
+/* The functions that `sim` uses of NCCL, which moves bytes between GPUs. The library is loaded at first use; its types
+ * and its header are not needed. */
 #ifndef SIM_ENGINE_NCCL_H
 #define SIM_ENGINE_NCCL_H
 
@@ -11,14 +11,15 @@
 extern "C" {
 #endif
 
-/* A name by which ranks find each other, made by one of them. */
+/* Identifier of a communicator, made by one rank and given to all. */
 typedef struct sim_nccl_id {
   char bytes[128];
 } sim_nccl_id;
 
-enum { SIM_NCCL_UINT64 = 5 }; /* of its types */
+enum { SIM_NCCL_UINT64 = 5 }; /* value of ncclUint64 */
 
-/* Functions return 0, or an error for GetErrorString. `comm`: a communicator; `stream`: a cudaStream_t. */
+/* Functions of NCCL: they return 0, or an error for GetErrorString. `comm`: a communicator; `stream`: a
+ * cudaStream_t. */
 typedef struct sim_nccl {
   int (*GetVersion)(int *version);
   const char *(*GetErrorString)(int error);
@@ -32,7 +33,7 @@ typedef struct sim_nccl {
   int version; /* 21805 is 2.18.5 */
 } sim_nccl;
 
-/* Loads libnccl.so.2, or the library whose path is in SIM_NCCL. SIM_ERR_NO_DEVICE with the reason. */
+/* Loads libnccl.so.2, or the library at the path in SIM_NCCL. SIM_ERR_NO_DEVICE with the reason. */
 sim_status sim_nccl_load(const sim_nccl **out) SIM_MUST_CHECK;
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* Memory that all ranks of one host see: a file without a name, which rank 0 makes and the others open by its number.
- */
+/* Memory shared by all ranks of one host: an unnamed file, which rank 0 creates and the others open through its
+ * descriptor. */
 #include "engine/comm/comm.h"
 #include "engine/log.h"
 #include "engine/wall_clock.h"
@@ -17,8 +17,8 @@
 #define MADV_POPULATE_WRITE 23 /* from Linux 5.14 on */
 #endif
 
-/* Where rank 0 has the file. `mark` stands at its beginning until all have looked: with another view of the processes a
- * rank might open another file. */
+/* Process and descriptor by which rank 0 has the file. `mark` is at the file's beginning until all ranks have compared
+ * it: a rank in another process namespace might open another file. */
 typedef struct place {
   long process;
   int descriptor; /* -1: none */
@@ -50,8 +50,8 @@ static void *map(int descriptor, size_t bytes) {
   return memory;
 }
 
-/* Takes the pages of bytes [first, end) of each of `count` arrays, where a store to a page that the system does not
- * have would end the process. Systems without this call take them at the first store, as elsewhere. */
+/* Allocates the pages of bytes [first, end) of each of `count` arrays now. Without that a store to a page for which the
+ * system has no memory would end the process. Systems without this call allocate pages at the first store. */
 static bool reserve(char *memory, size_t count, size_t each, size_t first, size_t end) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   if (end > each) end = each;
@@ -93,7 +93,7 @@ sim_status sim_comm_map(const sim_comm *comm, size_t count, size_t each, size_t 
                     reserve(memory, count, each, first, end);
   if (status == SIM_OK) status = sim_comm_agree(comm, !good, &missing);
   if (status == SIM_OK && !missing && comm->rank == 0) memset(memory, 0, sizeof own.mark);
-  if (status == SIM_OK && !missing) status = sim_comm_agree(comm, 0, &missing); /* zeroed before a rank writes */
+  if (status == SIM_OK && !missing) status = sim_comm_agree(comm, 0, &missing); /* cleared before any rank writes */
   if (own.descriptor >= 0) (void)close(own.descriptor);
   free(places);
   if (status == SIM_OK && !missing)

@@ -1,4 +1,4 @@
-/* All kinds of device, and the choice of one for a run. */
+/* The list of all kinds of device, and the choice of one for a run. */
 #include "engine/device/backend.h"
 
 #include "engine/device/cuda.h"
@@ -37,7 +37,7 @@ static sim_status select_any(const sim_backend **out) {
   return sim_fail(SIM_ERR_NO_DEVICE, "no usable device");
 }
 
-/* Whether the text is a number, or a UUID or its beginning. */
+/* Whether the text is a device number, or a UUID or its beginning. */
 static bool is_device_name(const char *text) {
   if (strncmp(text, "GPU-", 4) == 0 || strncmp(text, "MIG-", 4) == 0)
     return text[4] && !text[4 + strspn(text + 4, "0123456789abcdefABCDEF-")];

@@ -20,7 +20,7 @@
 
 enum {
   BLOB_MAX = 16 << 20,
-  TOTAL_MAX = 64 << 20, /* of all files; the most recently used are kept */
+  TOTAL_MAX = 64 << 20, /* bytes of all files; the most recently used ones are kept */
   FILES_MAX = 256,
   STALE_SECONDS = 3600, /* age at which an unfinished file is removed */
   NAME_SIZE = 48
@@ -100,12 +100,12 @@ static void name_of(const sim_cache_key *key, char out[NAME_SIZE]) {
   snprintf(out + 2 * sizeof key->bytes, NAME_SIZE - 2 * sizeof key->bytes, "%s", suffix);
 }
 
-/* Blobs are code that runs as this user: no other user may own them or be able to write them. */
+/* Whether only this user owns the file and may write to it: blobs are code that runs as this user. */
 static bool is_own(const struct stat *about) {
   return about->st_uid == geteuid() && (about->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* Opens the folder; -1: absent, or not to be trusted. */
+/* Opens the folder; -1: absent, or other users may write to it. */
 static int open_folder(const char *path) {
   static atomic_flag told = ATOMIC_FLAG_INIT;
   struct stat about;
@@ -133,7 +133,7 @@ static bool read_all(int file, void *out, size_t size) {
   return true;
 }
 
-/* Reads an open file; false where it is incomplete, or writable by others. */
+/* Reads an open file; false if it is incomplete or other users may write to it. */
 static bool read_blob(int file, const sim_cache_key *key, sim_bytes *out) {
   head h;
   struct stat about;
@@ -186,7 +186,7 @@ static bool ends_with(const char *name, const char *end) {
   return length > wanted && strcmp(name + length - wanted, end) == 0;
 }
 
-/* Lists the blobs of the folder; removes unfinished files. */
+/* Lists the blobs of the folder; removes old unfinished files. */
 static size_t list(DIR *in, entry *entries, size_t capacity) {
   size_t count = 0;
   struct dirent *item;
@@ -208,7 +208,7 @@ static size_t list(DIR *in, entry *entries, size_t capacity) {
   return count;
 }
 
-/* Removes the least recently used blobs. Another process may do the same: only time is lost. */
+/* Removes the least recently used blobs. If another process does the same at this time, code is only compiled again. */
 static void keep_bounds(int root) {
   enum { CAPACITY = 4 * FILES_MAX };
   entry *entries = malloc(CAPACITY * sizeof *entries);

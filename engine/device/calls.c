@@ -9,23 +9,24 @@
 
 enum { KERNELS = 512, PROBES = 16, EXCUSES = 16 };
 static const uint64_t given_up = UINT64_C(1) << 63;
-static const double first_limit = 600; /* seconds: a driver may compile a kernel at its first launch */
+static const double first_limit = 600; /* seconds; long, because a driver may compile a kernel at its first launch */
 static const double growth = 10;
-static const double slowest = 250e6; /* bytes a second of host memory that is moved, cleared or pinned */
+static const double slowest =
+    250e6; /* bytes per second: lowest rate at which host memory is moved, cleared or pinned */
 
-/* A thread's note. `state` grows by one at the beginning and at the end of a call: odd within a call. */
+/* Note of one thread. `state` grows by one at the beginning and at the end of a call: odd within a call. */
 typedef struct note {
   _Atomic(uint64_t) state;
   _Atomic(const char *) name, kernel;
   atomic_bool waits;
-  _Atomic(double) more; /* seconds beyond the limit, for the bytes that it moves */
+  _Atomic(double) more; /* seconds beyond the limit, for the bytes that the call moves */
 } note;
 
-/* What is known of calls after one kernel, by the address of its name. */
+/* What is known about calls after one kernel. The key is the address of the kernel's name. */
 typedef struct known {
-  _Atomic(const char *) kernel; /* NULL: free. A call after it has returned */
-  atomic_bool waited;           /* also one that waits */
-  double longest;               /* seconds; of the observer */
+  _Atomic(const char *) kernel; /* NULL: free entry. Set once a call after this kernel has returned */
+  atomic_bool waited;           /* a call that waits has returned, too */
+  double longest;               /* seconds of the longest call; used by the observer only */
 } known;
 
 static struct {
@@ -36,7 +37,7 @@ static struct {
   _Atomic(const volatile int *) excuses[EXCUSES];
 } calls;
 
-static _Thread_local int own = -1, depth; /* own: note of this thread */
+static _Thread_local int own = -1, depth; /* own: index of this thread's note, -1: none */
 static _Thread_local double more;
 
 /* ---- notes ---- */
@@ -55,7 +56,7 @@ void sim_call_begin(sim_call_kind kind, const char *name, const char *kernel) {
   atomic_fetch_add_explicit(&n->state, 1, memory_order_release);
 }
 
-/* The entry of a kernel; `make`: a new one if there is none. NULL: none, or no room near its place. */
+/* Finds the entry of a kernel; `make`: adds one if there is none. NULL: no entry, or no free one near its hash. */
 static known *find(const char *kernel, bool make) {
   const size_t place = ((size_t)kernel >> 3) * (size_t)0x9E3779B97F4A7C15u >> 32;
   for (size_t i = 0; i < PROBES; i++) {
@@ -130,7 +131,8 @@ bool sim_call_watch_look(sim_call_watch *w, double passed, sim_call_found *found
     const char *kernel = atomic_load_explicit(&n->kernel, memory_order_relaxed);
     const bool goes_on = state % 2 == 1 && state == w->states[i];
     if (free || !goes_on) {
-      known *before = w->held[i] > 0 && !free ? find(w->kernels[i], true) : NULL; /* that call has returned */
+      known *before =
+          w->held[i] > 0 && !free ? find(w->kernels[i], true) : NULL; /* the call seen before has returned */
       if (before) before->longest = fmax(before->longest, w->held[i] + passed);
       w->held[i] = 0;
       w->states[i] = state;

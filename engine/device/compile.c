@@ -1,4 +1,4 @@
-/* NVRTC, loaded at first use. */
+/* Compilation by NVRTC, which is loaded at first use. */
 #include "engine/device/compile.h"
 
 #include "engine/device/cache.h"
@@ -18,12 +18,12 @@
 
 enum { FILES_MAX = 24, OPTIONS_MAX = 8, LOG_LINES = 3 };
 
-/* The only header of the C library: math.h, with numbers. NVRTC has the functions built in. */
+/* The only header of the C library: math.h, reduced to its constants. NVRTC has the functions built in. */
 static const char math_name[] = "math.h";
 static const char math_text[] = "#define INFINITY __longlong_as_double(0x7ff0000000000000LL)\n"
                                 "#define NAN __longlong_as_double(0x7ff8000000000000LL)\n";
 
-/* Functions used of NVRTC. */
+/* The functions of NVRTC that are used. */
 #define NVRTC_FUNCTIONS(X)                                                                                             \
   X(CreateProgram)                                                                                                     \
   X(DestroyProgram)                                                                                                    \
@@ -50,7 +50,7 @@ static atomic_long compiled;
 
 /* ---- location of the library ---- */
 
-/* The version of the build first: machine code of a newer one may be too new for the driver. */
+/* The build's version comes first: the driver may be too old for machine code of a newer NVRTC. */
 static const char *const nvrtc_names[] = {"libnvrtc.so." SIM_CUDA_MAJOR, "libnvrtc.so.13", "libnvrtc.so.12", NULL};
 
 static bool found_in(const char *folder, size_t length, const char *const *names, char *out, size_t capacity) {
@@ -83,7 +83,7 @@ bool sim_cuda_library(const char *variable, const char *const *names, char *out,
                        names, out, capacity);
 }
 
-/* Finds the library without loading it, which takes tens of milliseconds and is unnecessary on a cache hit. */
+/* Finds the library without loading it: loading takes tens of milliseconds and is unnecessary on a cache hit. */
 static bool find(char *out, size_t capacity) { return sim_cuda_library("SIM_NVRTC", nvrtc_names, out, capacity); }
 
 static sim_status missing(const char *why) {
@@ -131,9 +131,9 @@ static options options_of(const sim_source *source) {
   return o;
 }
 
-/* The key contains size and date of the library instead of its version, which is known only after loading. The
- * driver is not part of the key: machine code depends on the architecture, PTX runs on any sufficiently new driver,
- * and code that a driver refuses is compiled again (sim_module_create). */
+/* The key contains size and date of the library and not its version, which is known only after loading. The driver is
+ * not part of the key: machine code depends on the architecture, PTX runs on any sufficiently new driver, and code that
+ * a driver refuses is compiled again (sim_module_create). */
 static sim_status make_key(const sim_source *source, const options *o, int capability, const char *path,
                            sim_cache_key *out) {
   struct stat about;
@@ -157,8 +157,8 @@ static sim_status make_key(const sim_source *source, const options *o, int capab
 
 /* ---- source that does not compile ---- */
 
-/* Writes source and log to a file for a report, in TMPDIR or /tmp. *where: "; the source is in PATH", or why it is in
- * none. */
+/* Writes source and log to a file in TMPDIR or /tmp, for a report. `where`: "; the source is in PATH", or why no file
+ * could be written. Returns whether it was. */
 static bool keep_source(const sim_source *source, const options *o, const char *log, char *where, size_t capacity) {
   const char *given = getenv("TMPDIR"), *folder = given && *given ? given : P_tmpdir;
   char path[512];
@@ -186,7 +186,7 @@ static bool keep_source(const sim_source *source, const options *o, const char *
   return false;
 }
 
-/* Joins the first lines of a log into one. */
+/* Joins the first lines of a log into one line. */
 static void first_lines(const char *log, char *out, size_t capacity) {
   size_t used = 0;
   out[0] = '\0';
@@ -213,7 +213,7 @@ static sim_status compile_failed(const sim_source *source, const options *o, nvr
 
 /* ---- compilation ---- */
 
-/* The capability itself, or, where NVRTC does not know it, the largest one below, whose PTX the driver compiles. */
+/* The capability itself; if NVRTC does not know it, the largest known one below, whose PTX the driver compiles. */
 static int known_capability(int capability) {
   int count = 0, best = 0, known[64];
   if (nvrtc.GetNumSupportedArchs(&count) != NVRTC_SUCCESS || count > 64 || nvrtc.GetSupportedArchs(known)) return 0;
@@ -222,7 +222,7 @@ static int known_capability(int capability) {
   return best;
 }
 
-/* Appends the machine code of a compiled program, or its PTX. */
+/* Appends the machine code of a compiled program, or its PTX, to `out`. */
 static nvrtcResult fetch(nvrtcProgram program, bool machine, sim_bytes *out) {
   size_t size = 0;
   nvrtcResult result = machine ? nvrtc.GetCUBINSize(program, &size) : nvrtc.GetPTXSize(program, &size);
@@ -241,7 +241,7 @@ static sim_status compile(const sim_source *source, options *o, int capability, 
                     capability / 10, capability % 10);
   snprintf(o->text[o->count++], sizeof o->text[0], "--gpu-architecture=%s_%d", known == capability ? "sm" : "compute",
            known);
-  int major = 0, minor = 0; /* the option exists for certain from version 13 on */
+  int major = 0, minor = 0; /* versions before 13 may not have the option */
   if (nvrtc.Version(&major, &minor) == NVRTC_SUCCESS && major >= 13) add_option(o, "--split-compile=0"); /* all cores */
   const char *headers[FILES_MAX] = {math_text}, *includes[FILES_MAX] = {math_name}, *arguments[OPTIONS_MAX];
   int count = 1;
@@ -265,7 +265,7 @@ static sim_status compile(const sim_source *source, options *o, int capability, 
   return status;
 }
 
-/* Finds NVRTC, and the cache key of a source. */
+/* Finds NVRTC and computes the cache key of a source. */
 static sim_status find_key(const sim_source *source, const options *o, int capability, char *path, size_t capacity,
                            sim_cache_key *key) {
   if (!find(path, capacity)) {

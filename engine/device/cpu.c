@@ -1,4 +1,4 @@
-/* The CPU: instruction sets, memory. */
+/* The CPU as a device: instruction sets and memory. */
 #include "engine/device/backend.h"
 
 #include <stdint.h>
@@ -59,8 +59,8 @@ static void cpu_describe(char *out, size_t capacity) {
   snprintf(out, capacity, "%s", name);
 }
 
-/* Clears new memory with all threads: the first write to a page makes the system find and clear it, which would take
- * longer than everything else that the program does with it at the start. */
+/* Clears new memory with all threads: at the first write to a page the system finds and clears it, which would take
+ * longer than everything else that the program does with the page at the start. */
 static void clear(char *data, size_t bytes) {
   const size_t part = (size_t)1 << 24, parts = (bytes + part - 1) / part;
 #pragma omp parallel for if (parts > 1)
@@ -71,8 +71,8 @@ static sim_status cpu_alloc(size_t bytes, void **out) {
   *out = NULL;
   size_t rounded = (bytes + 63) & ~(size_t)63;
   if (rounded < bytes) rounded = SIZE_MAX & ~(size_t)63;
-  /* Large arrays start on large pages where the system has them: strided access then needs few entries of the page
-   * table. An end that does not fill a large page stays on small ones, so that no more is taken than was asked for. */
+  /* Large arrays start on large pages if the system has them: strided access then needs few entries of the page table.
+   * A rest that does not fill a large page stays on small ones, so that no more memory is used than was asked for. */
   enum { LARGE_PAGE = 1 << 21 };
   const bool large = rounded >= 4 * (size_t)LARGE_PAGE;
   void *data = NULL;
@@ -91,8 +91,8 @@ static sim_status cpu_copy(void *destination, const void *source, size_t bytes) 
   return SIM_OK;
 }
 
-/* Reads a number from a small file in /proc or /sys; `otherwise` if absent. `key` NULL: the whole file is the
- * number. */
+/* Reads a number from a small file in /proc or /sys; `otherwise` if it is absent. `key` NULL: the file holds the number
+ * alone; else the number follows `key` on a line. */
 static double kernel_number(const char *path, const char *key, double otherwise) {
   FILE *file = fopen(path, "re");
   if (!file) return otherwise;
@@ -113,12 +113,12 @@ static double kernel_number(const char *path, const char *key, double otherwise)
   return number;
 }
 
-/* Minimum of the memory that the system, the control group and this process's limit leave. */
+/* Bytes that can still be allocated: the least of what the system, the control group and this process's limit leave. */
 static size_t cpu_memory_free(void) {
   double bytes = kernel_number("/proc/meminfo", "MemAvailable:", 0) * 1024;
   if (bytes <= 0) bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   double group = kernel_number("/sys/fs/cgroup/memory.max", NULL, -1);
-  if (group > 0) { /* file pages not in use are reclaimed when needed */
+  if (group > 0) { /* the system can reclaim file pages that are not in use */
     group -= kernel_number("/sys/fs/cgroup/memory.current", NULL, 0);
     group += kernel_number("/sys/fs/cgroup/memory.stat", "inactive_file ", 0);
     if (group < bytes) bytes = group;

@@ -1,4 +1,4 @@
-/* The CUDA backend: one device, a stream for steps and one for outputs, and the first error. */
+/* The CUDA backend: one device, a stream for steps, and a stream for outputs. */
 #include "engine/device/cuda_parts.h"
 
 #include "engine/device/calls.h"
@@ -13,7 +13,7 @@ struct sim_graph {
   const char *last_kernel;
 };
 
-/* Memory not offered to a run: kernels load at their first use, and graphs take some memory. */
+/* Bytes not offered to a run: kernels load at their first use, and graphs take some memory. */
 static const size_t reserve = (size_t)64 << 20;
 
 static struct {
@@ -22,12 +22,13 @@ static struct {
   cudaStream_t steps, outputs;
   cudaEvent_t staged, copied, throttle; /* events of the last `stage`, `copy_out` and `throttle` */
   cudaEvent_t marks[SIM_MARKS];
-  const char *_Atomic last_kernel; /* enqueued last; NULL: none */
+  const char *_Atomic last_kernel; /* name of the kernel enqueued last; NULL: none */
 } cuda;
 
 /* ---- failures ---- */
 
-/* Checks a call other than a launch. It may be the first to report a failed kernel: the message names the last one. */
+/* Checks the error of a call other than a launch. Such a call may be the first to report that an earlier kernel failed:
+ * the message names the last kernel. */
 static sim_status check(cudaError_t error, const char *call) {
   if (error == cudaSuccess) return SIM_OK;
   char what[160];
@@ -46,16 +47,16 @@ static cudaError_t returned(cudaError_t error) {
   return error;
 }
 
-/* A call that may wait for the device, and is watched. */
+/* Makes a call that may wait for the device, and watches it. */
 #define CALL(function, ...) (sim_cuda_call_begin(SIM_CALL_WAITS, #function), returned(function(__VA_ARGS__)))
 #define CUDA_TRY(function, ...) SIM_TRY(check(CALL(function, __VA_ARGS__), #function))
-/* One that enqueues work and returns, unless the queue is full. */
+/* Makes a call that enqueues work and returns, unless the queue is full. */
 #define ENQUEUE(function, ...) (sim_cuda_call_begin(SIM_CALL_ENQUEUES, #function), returned(function(__VA_ARGS__)))
 #define ENQUEUE_TRY(function, ...) SIM_TRY(check(ENQUEUE(function, __VA_ARGS__), #function))
 
 /* ---- device ---- */
 
-/* Records no error: another device may be tried. */
+/* Prepares a device. Records no error, as another device may be tried. */
 static cudaError_t start(int device) {
   cudaError_t error = cudaSetDevice(device);
   if (!error) error = cudaStreamCreateWithFlags(&cuda.steps, cudaStreamNonBlocking);
@@ -69,7 +70,7 @@ static cudaError_t start(int device) {
   int major = 0, driver = 0;
   if (!error) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   if (!error) error = cudaDriverGetVersion(&driver);
-  /* graphs keep the overlap from this version on */
+  /* from this version on graphs keep the overlap */
   cuda.overlaps = major >= 9 && CUDART_VERSION >= 12030 && driver >= 12030;
   if (error) {
     (void)cudaDeviceReset();
@@ -102,7 +103,7 @@ static sim_status cuda_open(const char *which) {
                   cudaGetErrorName(first));
 }
 
-/* Looking at a device makes it that of the thread. */
+/* Writing about a device selects it for the thread, so the process's device is selected again. */
 static bool cuda_list(int device, char *out, size_t capacity) {
   const bool found = sim_cuda_list(device, out, capacity);
   if (cuda.open) (void)cudaSetDevice(cuda.device);
@@ -136,14 +137,14 @@ static sim_status cuda_alloc(size_t bytes, void **out) {
   return status;
 }
 
-/* After an error the context and its memory are gone, and there is no caller to report to. */
+/* Frees memory. Errors are ignored: after one the context and its memory are gone, and no caller handles it. */
 static void cuda_free(void *data) {
   if (data && CALL(cudaFree, data) != cudaSuccess) (void)cudaGetLastError();
 }
 
 static sim_status cuda_copy(void *destination, const void *source, size_t bytes) {
   SIM_TRY(sim_cuda_status());
-  sim_calls_move(bytes); /* pageable memory goes through the driver's own, or comes from the swap file */
+  sim_calls_move(bytes); /* pageable memory passes through buffers of the driver, or comes from the swap file */
   cudaError_t error = CALL(cudaMemcpyAsync, destination, source, bytes, cudaMemcpyDefault, cuda.steps);
   const char *call = "cudaMemcpyAsync";
   if (!error) {
@@ -152,7 +153,7 @@ static sim_status cuda_copy(void *destination, const void *source, size_t bytes)
   }
   sim_calls_move(0);
   SIM_TRY(check(error, call));
-  return sim_cuda_status(); /* a failure of another rank may have ended the work before the copy */
+  return sim_cuda_status(); /* if another rank failed, kernels may have ended without their data */
 }
 
 static size_t cuda_memory_free(void) {
@@ -161,10 +162,10 @@ static size_t cuda_memory_free(void) {
   return here > reserve ? here - reserve : 0;
 }
 
-/* Large blocks are pinned where they are: the driver's own pages are small, and one thread clears them. In front of
- * each block stands whether it is such a one. */
+/* Blocks of this size or more are pinned after allocation: the driver's own pages are small, and one thread clears
+ * them. The header before each block says which way it was pinned. */
 static const size_t pinned_in_place = (size_t)64 << 20;
-enum { PINNED_HEADER = 256 }; /* a multiple of all alignments that are asked for */
+enum { PINNED_HEADER = 256 }; /* a multiple of all required alignments */
 
 static void *after_header(void *block, bool in_place) {
   *(bool *)block = in_place;
@@ -184,7 +185,7 @@ static sim_status cuda_alloc_host(size_t bytes, void **out) {
       *out = after_header(data, true);
       return SIM_OK;
     }
-    (void)cudaGetLastError(); /* some systems cannot do this */
+    (void)cudaGetLastError(); /* some systems cannot pin existing memory */
     sim_backend_cpu.free(data);
   }
   void *block = NULL;
@@ -254,7 +255,7 @@ static sim_status cuda_copy_out(void *host, const void *staged, size_t bytes) {
 
 static sim_status cuda_wait_copies(void) {
   SIM_TRY(sim_cuda_status());
-  ENQUEUE_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
+  ENQUEUE_TRY(cudaSetDevice, cuda.device); /* selects the device for this thread */
   CUDA_TRY(cudaEventSynchronize, cuda.copied);
   return sim_cuda_status();
 }
@@ -267,7 +268,7 @@ static sim_status cuda_mark_copies(int mark) {
 
 static sim_status cuda_wait_mark(int mark) {
   SIM_TRY(sim_cuda_status());
-  ENQUEUE_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
+  ENQUEUE_TRY(cudaSetDevice, cuda.device); /* selects the device for this thread */
   CUDA_TRY(cudaEventSynchronize, cuda.marks[mark]);
   return sim_cuda_status();
 }
@@ -276,7 +277,7 @@ static sim_status cuda_wait_mark(int mark) {
 
 void sim_cuda_refuse_graphs(void) { cuda.refuses_graphs = true; }
 
-/* Single kernels inside a graph cannot be timed: during a profile the work runs directly. */
+/* Single kernels in a graph cannot be timed: during a profile nothing is captured and the work runs directly. */
 static sim_status cuda_graph_begin(void) {
   SIM_TRY(sim_cuda_status());
   if (sim_profile_on() || cuda.refuses_graphs) return SIM_OK;

@@ -11,24 +11,24 @@ extern "C" {
 #endif
 
 extern const sim_backend sim_backend_cuda;
-extern const sim_queue sim_queue_cuda; /* its queue */
+extern const sim_queue sim_queue_cuda; /* the queue of sim_backend_cuda */
 
-/* The cudaStream_t of the steps. */
+/* The cudaStream_t in which the steps run. */
 void *sim_cuda_stream(void);
 int sim_cuda_multiprocessors(void);
-/* Whether the device and the driver let a kernel begin while its predecessor ends (programmatic dependent launch);
- * the kernel's code must be for compute capability 9.0 or newer, too. */
+/* Whether the device and the driver let a kernel begin while its predecessor ends (programmatic dependent launch). The
+ * kernel's code must also be for compute capability 9.0 or newer. */
 int sim_cuda_overlaps(void);
 
-/* Call around each launch. `amount`: bytes moved, or floating-point instructions over all threads, whichever limits
- * the kernel. `end` records an error of the launch for sim_queue.status; the first one counts. */
+/* Call around each launch. `amount`: bytes moved, or floating-point instructions of all threads, whichever limits the
+ * kernel. sim_cuda_end records an error of the launch for sim_queue.status; the first error counts. */
 void sim_cuda_begin(const sim_kernel *kernel);
 void sim_cuda_end(const sim_kernel *kernel, double amount);
-/* Records a failure that is none of this device: of another rank. The first failure counts. Any thread. */
+/* Records a failure that this device has not caused, but another rank. The first failure counts. Any thread. */
 void sim_cuda_failed_by(sim_status status, const char *message);
-/* From now on no graph is captured, as during a profile: work that is enqueued waits on the host in between. */
+/* From now on no graph is captured, as during a profile: the enqueued work includes waits of the host. */
 void sim_cuda_refuse_graphs(void);
-/* Records the error of another call: `error` is its cudaError_t. Returns whether there was one. */
+/* Records the error of another call: `error` is its cudaError_t. Returns whether it is an error. */
 int sim_cuda_failed(int error, const char *call, const char *what);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Lists the GPUs, and which of them this build can use, with reasons against the others. */
+/* Lists the GPUs, which of them this build can use, and why it cannot use the others. */
 #include "engine/device/cuda_parts.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 static const char compiled[] = SIM_CUDA_ARCHITECTURES;
 
 typedef struct architecture {
-  int number;  /* 10 major + minor; 0: not a number ("all"), so that nothing is known */
+  int number;  /* 10 major + minor; 0: not a number ("all"), which may run anywhere */
   char suffix; /* 'a': this architecture only; 'f': its family; 0: none */
   bool code, ptx;
 } architecture;
@@ -38,7 +38,7 @@ static bool compiled_for(int major, int minor) {
     int here = 10 * major + minor;
     if (!a.number || a.number == here) return true;
     if (a.suffix == 'a') continue;
-    bool same = a.number / 10 == major && a.number % 10 <= minor; /* code runs on later minor versions */
+    bool same = a.number / 10 == major && a.number % 10 <= minor; /* machine code runs on later minor versions */
     if (same && (a.code || a.suffix == 'f')) return true;
     if (a.ptx && !a.suffix && a.number <= here) return true; /* the driver compiles PTX */
   }
@@ -70,7 +70,7 @@ static int attribute(int device, enum cudaDeviceAttr which) {
   return value;
 }
 
-/* Writes why a device cannot be used; false: it can. */
+/* Whether a device cannot be used; then writes the reason. */
 static bool refused(int device, char *out, size_t capacity) {
   int major = attribute(device, cudaDevAttrComputeCapabilityMajor);
   int minor = attribute(device, cudaDevAttrComputeCapabilityMinor);
@@ -122,7 +122,7 @@ void sim_cuda_about(int device, char *out, size_t capacity) {
            properties.minor, driver);
 }
 
-/* Writes free memory. The context that this needs stays: for programs that end soon. */
+/* Writes the free memory. This makes a context that remains, so it is for programs that end soon. */
 static void memory_text(int device, char *out, size_t capacity) {
   size_t here, total;
   cudaError_t error = cudaSetDevice(device);
@@ -145,7 +145,7 @@ static int device_count(void) {
   return count < SIM_CUDA_DEVICES_MAX ? count : SIM_CUDA_DEVICES_MAX;
 }
 
-/* Writes ", peers 1 3": the GPUs whose memory this one reads and writes; ", no peers" where there are others. */
+/* Writes ", peers 1 3": the GPUs whose memory this one can read and write; ", no peers" if there are other GPUs. */
 static void peers_text(int device, char *out, size_t capacity) {
   const int count = device_count();
   size_t used = 0;
@@ -289,7 +289,7 @@ sim_status sim_cuda_find(const char *which, int devices[SIM_CUDA_DEVICES_MAX], i
 
 /* ---- limits ---- */
 
-/* Lanes a multiprocessor: 32-bit and 64-bit multiply-adds a clock (CUDA C++ Programming Guide, arithmetic
+/* Lanes of a multiprocessor: multiply-adds per clock in 32 and 64 bits (CUDA C++ Programming Guide, arithmetic
  * instructions). */
 static void lanes(int major, int minor, double *fp32, double *fp64) {
   bool data_centre = (major == 8 || major == 9 || major == 10) && minor == 0;
@@ -299,7 +299,7 @@ static void lanes(int major, int minor, double *fp32, double *fp64) {
 
 void sim_cuda_limits(int device, double limits[SIM_LIMITS]) {
   double fp32, fp64, multiprocessors = attribute(device, cudaDevAttrMultiProcessorCount);
-  double clock = 1e3 * attribute(device, cudaDevAttrClockRate); /* kHz */
+  double clock = 1e3 * attribute(device, cudaDevAttrClockRate); /* the attribute is in kHz */
   lanes(attribute(device, cudaDevAttrComputeCapabilityMajor), attribute(device, cudaDevAttrComputeCapabilityMinor),
         &fp32, &fp64);
   limits[SIM_LIMIT_FP32] = multiprocessors * fp32 * clock;

@@ -1,4 +1,4 @@
-/* Failures of the CUDA backend: the first one stays. */
+/* Failures of the CUDA backend: the first one is kept. */
 #include "engine/device/cuda_parts.h"
 
 #include <cuda_runtime_api.h>

@@ -18,7 +18,7 @@ typedef struct part {
   sim_source source;
   int capability;
   sim_bytes code;
-  bool kept; /* the code was in the cache */
+  bool kept; /* the code came from the cache */
   bool running, loaded;
   pthread_t thread;
   sim_status status;
@@ -48,7 +48,7 @@ static sim_status capability(int *out) {
   return SIM_OK;
 }
 
-/* All kernels of a library, for which `kernels` has room. */
+/* Lists all kernels of a library. */
 static sim_status list_kernels(cudaLibrary_t library, const char *name, cudaKernel_t kernels[KERNELS_MAX],
                                unsigned *count) {
   SIM_TRY(check(cudaLibraryGetKernelCount(count, library), "cudaLibraryGetKernelCount", name));
@@ -57,7 +57,7 @@ static sim_status list_kernels(cudaLibrary_t library, const char *name, cudaKern
   return check(cudaLibraryEnumerateKernels(kernels, *count, library), "cudaLibraryEnumerateKernels", name);
 }
 
-/* Some drivers examine code only when a kernel is requested: requests all kernels, so that a refusal shows here. */
+/* Requests all kernels: some drivers examine code only when a kernel is requested, and a refusal must show here. */
 static sim_status try_kernels(cudaLibrary_t library, const char *name) {
   cudaKernel_t kernels[KERNELS_MAX];
   struct cudaFuncAttributes attributes;
@@ -84,7 +84,7 @@ static void *compile(void *context) {
   return NULL;
 }
 
-/* Compiles in a thread of its own; without one, before it returns. */
+/* Compiles in a thread of its own; if no thread can start, compiles before it returns. */
 static void start(part *p) {
   sigset_t all, before;
   pthread_attr_t attributes;
@@ -158,7 +158,8 @@ void sim_module_free(sim_module **module) {
   *module = NULL;
 }
 
-/* By comparison: to ask a library for a kernel that another part holds is an error that checkers report. NULL: none. */
+/* Finds a kernel by comparing names; NULL: not there. To ask a library for a kernel that another one holds is an error
+ * that checkers report. */
 static sim_status find_kernel(cudaLibrary_t library, const char *name, cudaKernel_t *out) {
   cudaKernel_t kernels[KERNELS_MAX];
   unsigned count;
@@ -171,8 +172,7 @@ static sim_status find_kernel(cudaLibrary_t library, const char *name, cudaKerne
   return SIM_OK;
 }
 
-/* Reading its attributes loads the kernel, so that nothing remains for a first launch, which may be inside a
- * capture. */
+/* Reading the attributes loads the kernel, so that its first launch, which may be inside a capture, loads nothing. */
 sim_status sim_module_kernel(const sim_module *module, const char *name, void **out) {
   cudaKernel_t kernel = NULL;
   struct cudaFuncAttributes attributes;

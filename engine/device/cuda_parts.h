@@ -15,24 +15,24 @@ enum { SIM_CUDA_DEVICES_MAX = 64 };
 
 const char *sim_cuda_unavailable(void);
 bool sim_cuda_list(int device, char *out, size_t capacity);
-bool sim_cuda_identity(int number, char *out, size_t capacity); /* as sim_backend.identity */
-/* Finds the devices that `which` (as in sim_backend.open) may mean, best first. SIM_ERR_NO_DEVICE: none is usable. */
+bool sim_cuda_identity(int number, char *out, size_t capacity); /* see sim_backend.identity */
+/* Finds the devices that `which` (as in sim_backend.open) may mean, best first. SIM_ERR_NO_DEVICE: no usable device. */
 sim_status sim_cuda_find(const char *which, int devices[SIM_CUDA_DEVICES_MAX], int *count);
-void sim_cuda_about(int device, char *out, size_t capacity); /* writes one line, without memory */
-/* Nominal rates a second at the highest clock: limits[sim_limit]. */
+void sim_cuda_about(int device, char *out, size_t capacity); /* writes one line about a device, without its memory */
+/* Nominal rates per second at the highest clock: limits[sim_limit]. */
 void sim_cuda_limits(int device, double limits[SIM_LIMITS]);
 
 /* ---- cuda_failure.c; sim_cuda_failed keeps a failure ---- */
 
-void sim_cuda_failures_of(int device); /* the GPU that messages name from now on */
+void sim_cuda_failures_of(int device); /* sets the GPU that messages name from now on */
 sim_status sim_cuda_status(void);      /* the first failure */
 
-/* ---- cuda_profile.c: only while sim_profile_on ---- */
+/* ---- cuda_profile.c; call only while sim_profile_on ---- */
 
 /* Call around a launch or copy on a stream. */
 void sim_cuda_profile_begin(void *stream);
 void sim_cuda_profile_end(void *stream, const sim_kernel *kernel, sim_profile_track track, double amount);
-/* Reports the times of completed work; `all`: waits for the rest. */
+/* Reports the times of completed work; `all`: waits for the rest first. */
 void sim_cuda_profile_gather(bool all);
 
 #endif

@@ -1,4 +1,4 @@
-/* Times of kernels and copies: a pair of events around each, from a ring. Pairs are read after they complete, so
+/* Times of kernels and copies: a pair of events around each, from a ring. Pairs are read once they are complete, so
  * that the host waits only when the ring is full. */
 #include "engine/device/cuda_parts.h"
 
@@ -6,7 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
-enum { PAIRS = 2048, ROOM = PAIRS - 2 }; /* one slot stays: the last pair read is the time origin of the next */
+enum { PAIRS = 2048, ROOM = PAIRS - 2 }; /* the last pair that was read must stay: it is the time origin of the next */
 
 typedef struct pair {
   cudaEvent_t begin, end;
@@ -19,11 +19,12 @@ static struct {
   bool made, broken;
   pair pairs[PAIRS];
   size_t first, count; /* pairs not yet read */
-  cudaEvent_t origin;  /* an event already read */
-  double origin_at;    /* its time, as sim_profile_now */
+  cudaEvent_t origin;  /* an event that was already read */
+  double origin_at;    /* time of `origin`, as sim_profile_now */
 } ring;
 
-/* An error ends the profile; the run sees it in its own calls too. */
+/* Records an error, which ends the profile; the run's own calls return it too. Returns whether the profile has
+ * ended. */
 static bool broke(cudaError_t error, const char *call) {
   if (sim_cuda_failed((int)error, call, "profile")) ring.broken = true;
   return ring.broken;
@@ -46,17 +47,17 @@ static void make(cudaStream_t stream) {
   sim_profile_limits(limits);
 }
 
-/* Reads the oldest pair; false: not complete, and `wait` is false. */
+/* Reads the oldest pair; false if it is not complete and `wait` is false. */
 static bool read_one(bool wait) {
   pair *p = &ring.pairs[ring.first];
   if (wait) sim_cuda_call_begin(SIM_CALL_WAITS, "cudaEventSynchronize");
   cudaError_t error = wait ? cudaEventSynchronize(p->end) : cudaEventQuery(p->end);
   if (wait) sim_call_end();
   if (error == cudaErrorNotReady) {
-    (void)cudaGetLastError(); /* busy is no error */
+    (void)cudaGetLastError(); /* an event that is not complete is no error */
     return false;
   }
-  /* ms; relative to a recent event, because a time since the start would lose its last digits */
+  /* in ms, from a recent event: times since the start of the profile would lose their last digits */
   float since = 0, took = 0;
   if (broke(error, "cudaEventSynchronize")) return false;
   if (broke(cudaEventElapsedTime(&since, ring.origin, p->begin), "cudaEventElapsedTime")) return false;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rules that are not operations. */
+/* Rules for functions that are not single operations. */
 enum { FOLD = 1000, IDIV = 2000, GT, GE, CLAMP, STEP, BOX, LOG_BASE, ATAN_TWO, DEG, RAD };
 
 #define ONE(name, op, doc)                                                                                             \
@@ -78,13 +78,13 @@ static sim_status call(sim_expr_builder *builder, sim_expr_op op, sim_expr_ref a
   return sim_expr_builder_call(builder, op, (const sim_expr_ref[]){a, b}, out);
 }
 
-/* 1 where the condition holds, else 0; NaN where a compared number is NaN. */
+/* Returns 1 where the condition holds, else 0, but NaN where a compared number is NaN. */
 static sim_status indicator(sim_expr_builder *builder, sim_expr_ref condition, const sim_expr_ref *compared, int count,
                             sim_expr_ref *out) {
   sim_expr_ref outer[3] = {condition}, inner[3];
   SIM_TRY(sim_expr_builder_truth(builder, true, &inner[0]));
   for (int i = 0; i < count; i++) {
-    sim_expr_ref is_number; /* x == x */
+    sim_expr_ref is_number; /* x == x, false for NaN */
     SIM_TRY(call(builder, SIM_EXPR_EQ, compared[i], compared[i], &is_number));
     SIM_TRY(call(builder, SIM_EXPR_AND, inner[0], is_number, &inner[0]));
   }

@@ -1,5 +1,5 @@
-/* Where a function of one input may jump or have a kink: exactly, where linear functions of the input intersect;
- * else as a graph whose outputs change sign there. */
+/* Finds where a function of one input may jump or have a kink. Where operands are linear in the input, the points are
+ * computed exactly; the others are given as a graph whose outputs change sign there. */
 #include "engine/expr/graph.h"
 
 #include <math.h>
@@ -30,14 +30,14 @@ static line line_of(const sim_expr_node *node, const line *lines, int input) {
   }
 }
 
-/* Finds where two lines intersect; returns the number of points. */
+/* Writes the input at which two lines intersect; returns the number of points, 0 or 1. */
 static int meeting(line a, line b, double *out) {
   if (!a.is || !b.is || a.slope == b.slope) return 0;
   *out = (b.shift - a.shift) / (a.slope - b.slope);
   return isfinite(*out) ? 1 : 0;
 }
 
-/* Points where the node's operands are equal: at most three, in `out`. *linear: there are no other points. */
+/* Finds the points where the node's operands are equal: at most three, in `out`. *linear: there are no other points. */
 static int meetings(const sim_expr *expr, const sim_expr_node *node, const line *lines, double *out, bool *linear) {
   static const line zero = {true, 0, 0};
   const line a = lines[node->args[0]];
@@ -83,7 +83,7 @@ sim_status sim_expr_breaks(const sim_expr *expr, int input, double **out, int *c
   return SIM_OK;
 }
 
-/* Expression that changes its sign where the node may jump or have a kink. */
+/* Builds an expression that changes its sign where the node may jump or have a kink. */
 static sim_status switch_of(sim_expr_builder *builder, const sim_expr_node *node, const sim_expr_ref *values,
                             sim_expr_ref *out) {
   static const double pi = 3.14159265358979323846;
@@ -99,7 +99,7 @@ static sim_status switch_of(sim_expr_builder *builder, const sim_expr_node *node
   return sim_expr_builder_call(builder, SIM_EXPR_SIN, product, out);
 }
 
-/* Whether a node depends on the input and on no other one. */
+/* Whether a node depends on this input and on no other. */
 static bool of_input(const sim_expr *expr, int node, int input, unsigned char *uses) {
   enum { IT = 1, OTHER = 2 };
   const sim_expr_node *n = &expr->nodes[node];

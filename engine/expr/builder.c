@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 4 * SIM_EXPR_NODES_MAX }; /* of the hash table; a power of two */
+enum { SLOTS = 4 * SIM_EXPR_NODES_MAX }; /* size of the hash table; a power of two */
 
 struct sim_expr_builder {
   int input_count, node_count;
@@ -36,7 +36,7 @@ static bool same(const sim_expr_node *a, const sim_expr_node *b) {
          value_bits(a->value) == value_bits(b->value);
 }
 
-/* The slot of an equal node, or a free one. */
+/* Returns the slot of an equal node, or else a free slot. */
 static size_t slot_of(const sim_expr_builder *builder, const sim_expr_node *node) {
   uint64_t hash = value_bits(node->value) ^ node->op;
   for (int k = 0; k < 3; k++) hash = (hash ^ (hash >> 29)) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)node->args[k];
@@ -86,7 +86,7 @@ sim_status sim_expr_builder_input(sim_expr_builder *builder, const char *name, s
 }
 
 sim_status sim_expr_builder_number(sim_expr_builder *builder, double value, sim_expr_ref *out) {
-  if (isnan(value)) value = (double)NAN; /* one bit pattern for every NaN */
+  if (isnan(value)) value = (double)NAN; /* all NaN get the same bits */
   return add(builder, (sim_expr_node){.op = SIM_EXPR_NUMBER, .value = value}, out);
 }
 
@@ -112,7 +112,7 @@ static sim_status call1(sim_expr_builder *builder, sim_expr_op op, sim_expr_ref 
   return sim_expr_builder_call(builder, op, &a, out);
 }
 
-/* x^n for n >= 1/2, 2n an integer: products of squares by the bits of n from the lowest, sqrt(x) last. */
+/* x^n for n >= 1/2 and integer 2n: multiplies repeated squares by the bits of n from the lowest up, sqrt(x) last. */
 static sim_status positive_power(sim_expr_builder *builder, sim_expr_ref x, double n, sim_expr_ref *out) {
   sim_expr_ref square = x, product = -1;
   for (int left = (int)n; left; left >>= 1) {
@@ -136,7 +136,7 @@ static sim_status positive_power(sim_expr_builder *builder, sim_expr_ref x, doub
   return SIM_OK;
 }
 
-/* Sets *out, and *done, where x^n is defined by products. */
+/* Sets *done to whether products define x^n; if they do, writes the value to *out. */
 static sim_status power(sim_expr_builder *builder, sim_expr_ref x, double n, bool *done, sim_expr_ref *out) {
   *done = fabs(n) <= 64 && (n == floor(n) || (fabs(n) <= 32 && 2 * n == floor(2 * n)));
   if (!*done) return SIM_OK;
@@ -154,7 +154,7 @@ static bool exact_reciprocal(double c) {
   return isfinite(c) && fabs(frexp(c, &exponent)) == 0.5 && abs(exponent - 1) <= 126;
 }
 
-/* The rewritings listed in expr.h. *done: *out is the value. */
+/* Makes the rewritings listed in expr.h. *done: *out is the rewritten value. */
 static sim_status rewrite(sim_expr_builder *builder, sim_expr_op op, const sim_expr_ref *args, bool *done,
                           sim_expr_ref *out) {
   const sim_expr_ref a = args[0], b = sim_expr_rules[op].operands > 1 ? args[1] : 0;
@@ -240,7 +240,7 @@ sim_status sim_expr_builder_call(sim_expr_builder *builder, sim_expr_op op, cons
   }
   constant = constant && rule->operands;
   bool done = false;
-  /* a power of a constant is defined by products, too */
+  /* products define a power of a constant, too */
   if (!constant || op == SIM_EXPR_POW) SIM_TRY(rewrite(builder, op, args, &done, out));
   if (done) return SIM_OK;
   if (constant) {
@@ -297,7 +297,7 @@ sim_status sim_expr_builder_finish(sim_expr_builder *builder, const sim_expr_ref
     return sim_fail(SIM_ERR_SCENARIO, "the function has more than %d results", (int)SIM_EXPR_OUTPUTS_MAX);
   for (int i = 0; i < count; i++)
     if (!sim_expr_name_valid(names[i])) return sim_fail(SIM_ERR_SCENARIO, "'%s' cannot name a result", names[i]);
-  int32_t *places = calloc((size_t)builder->node_count + 1, sizeof *places); /* 1 where needed, then index + 1 */
+  int32_t *places = calloc((size_t)builder->node_count + 1, sizeof *places); /* 1 if needed, later new index + 1 */
   if (!places) return sim_no_memory("a function");
   for (int i = 0; i < count; i++) places[outputs[i]] = 1;
   for (int i = builder->node_count - 1; i >= 0; i--)

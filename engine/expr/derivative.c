@@ -1,4 +1,5 @@
-/* Derivatives as graphs. Each rule gives t df/da for a value t, so that one list serves forward and reverse mode. */
+/* Builds derivatives as graphs. Each rule multiplies a value t by df/da, so that one list of rules serves forward and
+ * reverse mode. */
 #include "engine/expr/graph.h"
 
 #include <math.h>
@@ -11,12 +12,12 @@ enum {
   HALVES_MAX = 64
 };
 
-/* factor * base^(halves/2), for a node built from such powers. Differentiated as one power it is finite where its
- * parts are not: (x^2)^1.5 at 0, which is x^2 * sqrt(x^2). */
+/* The node equals factor * base^(halves/2). Its derivative as one power is finite where the product rule gives NaN:
+ * (x^2)^1.5 at 0, which is stored as x^2 * sqrt(x^2). */
 typedef struct half_power {
   double factor;
   int base, halves; /* halves 0: not a power */
-  bool root;        /* a square root is among its parts; otherwise the product rule is used */
+  bool root;        /* a factor is a square root; without one, the product rule is used */
 } half_power;
 
 typedef struct work {
@@ -24,9 +25,9 @@ typedef struct work {
   const sim_expr *expr;
   half_power *powers;        /* [nodes] */
   sim_expr_ref *values;      /* [nodes] */
-  sim_expr_ref *derivatives; /* [nodes]: forward, of the node; reverse, of the result by the node */
+  sim_expr_ref *derivatives; /* [nodes]; forward mode: of the node by the input; reverse: of the result by the node */
   sim_expr_ref zero;
-  sim_status status; /* the first error; nothing is built after it */
+  sim_status status; /* the first error; after it nothing is built */
 } work;
 
 static sim_expr_ref call(work *w, sim_expr_op op, sim_expr_ref a, sim_expr_ref b, sim_expr_ref c) {
@@ -44,7 +45,7 @@ static sim_expr_ref add(work *w, sim_expr_ref a, sim_expr_ref b) { return call(w
 static sim_expr_ref sub(work *w, sim_expr_ref a, sim_expr_ref b) { return call(w, SIM_EXPR_SUB, a, b, 0); }
 static sim_expr_ref mul(work *w, sim_expr_ref a, sim_expr_ref b) { return call(w, SIM_EXPR_MUL, a, b, 0); }
 
-/* A value of the form where(condition, value, 0), or where(condition, 0, value) if not `first`. */
+/* The parts of a value where(condition, value, 0), or where(condition, 0, value) if `first` is false. */
 typedef struct mask {
   sim_expr_ref condition, value;
   bool first;
@@ -64,8 +65,8 @@ static sim_expr_ref put_on(work *w, const mask *m, sim_expr_ref value) {
                   : call(w, SIM_EXPR_WHERE, m->condition, w->zero, value);
 }
 
-/* t op b for MUL and DIV, linear in t. If t is masked, the mask goes outside: where(c, x op b, 0), because an
- * infinite b would turn the 0 of a branch not taken into NaN. */
+/* t op b for MUL, DIV and NEG, which are linear in t. If t is where(c, x, 0), returns where(c, x op b, 0): otherwise an
+ * infinite b would turn the 0 of the branch not chosen into NaN. */
 static sim_expr_ref linear(work *w, sim_expr_op op, sim_expr_ref t, sim_expr_ref b) {
   mask masks[MASKS_MAX];
   int count = 0;
@@ -75,7 +76,8 @@ static sim_expr_ref linear(work *w, sim_expr_op op, sim_expr_ref t, sim_expr_ref
   return t;
 }
 
-/* s + t; if both are masked, the sum is masked too: by the common condition, then by one mask or the other. */
+/* s + t. If both are masked by `where`, the sum is masked too: by their common conditions, then by the union of the
+ * next two. */
 static sim_expr_ref sum(work *w, sim_expr_ref s, sim_expr_ref t) {
   mask masks[MASKS_MAX], a, b;
   int count = 0;
@@ -99,7 +101,7 @@ static sim_expr_ref times(work *w, sim_expr_ref t, sim_expr_ref b) { return line
 static sim_expr_ref over(work *w, sim_expr_ref t, sim_expr_ref b) { return linear(w, SIM_EXPR_DIV, t, b); }
 static sim_expr_ref minus(work *w, sim_expr_ref t) { return linear(w, SIM_EXPR_NEG, t, 0); }
 
-/* Whether min or max of (a, b) returned its second operand. */
+/* Whether min or max of (a, b) returned b. */
 static sim_expr_ref took_second(work *w, sim_expr_op op, sim_expr_ref a, sim_expr_ref b) {
   return op == SIM_EXPR_MIN ? call(w, SIM_EXPR_LT, b, a, 0) : call(w, SIM_EXPR_LT, a, b, 0);
 }
@@ -117,7 +119,7 @@ static half_power product(half_power a, half_power b) {
   return good ? out : (half_power){.halves = 0};
 }
 
-/* Node i as a power, given the nodes before it. */
+/* Returns node i as a power, if it is one; all nodes before it must be done. */
 static half_power power_of(const work *w, int i) {
   const sim_expr_node *node = &w->expr->nodes[i];
   const int left = node->args[0], right = node->args[1];
@@ -143,7 +145,7 @@ static half_power power_of(const work *w, int i) {
   return out;
 }
 
-/* Whether node i is differentiated as a power of its base; then *out is t times that derivative. */
+/* Whether node i is differentiated as a power of its base; if so, *out is t times the derivative by the base. */
 static bool by_base(work *w, int i, sim_expr_ref t, sim_expr_ref *out) {
   const half_power p = w->powers[i];
   if (!p.root || p.halves < 2) return false;
@@ -153,7 +155,7 @@ static bool by_base(work *w, int i, sim_expr_ref t, sim_expr_ref *out) {
   return true;
 }
 
-/* t times the derivative of node i by its operand k, or NONE. */
+/* Returns t times the derivative of node i by its operand k, or NONE. */
 static sim_expr_ref chain(work *w, int i, int k, sim_expr_ref t) {
   const sim_expr_node *node = &w->expr->nodes[i];
   const sim_expr_op op = (sim_expr_op)node->op;
@@ -170,7 +172,7 @@ static sim_expr_ref chain(work *w, int i, int k, sim_expr_ref t) {
   case SIM_EXPR_FMOD: return k ? minus(w, times(w, t, truncated(w, a, b))) : t;
   case SIM_EXPR_POW:
     if (k == 0) return times(w, t, mul(w, b, call(w, SIM_EXPR_POW, a, sub(w, b, number(w, 1)), 0)));
-    c = call(w, SIM_EXPR_EQ, a, w->zero, 0); /* 0^b is constant */
+    c = call(w, SIM_EXPR_EQ, a, w->zero, 0); /* 0^b does not depend on b */
     return times(w, call(w, SIM_EXPR_WHERE, c, w->zero, t), mul(w, v, unary(w, SIM_EXPR_LOG, a)));
   case SIM_EXPR_MIN:
   case SIM_EXPR_MAX:
@@ -205,7 +207,7 @@ static sim_expr_ref chain(work *w, int i, int k, sim_expr_ref t) {
   case SIM_EXPR_ATAN: return over(w, t, add(w, number(w, 1), mul(w, a, a)));
   case SIM_EXPR_SINH: return times(w, t, unary(w, SIM_EXPR_COSH, a));
   case SIM_EXPR_COSH: return times(w, t, unary(w, SIM_EXPR_SINH, a));
-  case SIM_EXPR_TANH: /* 1/cosh^2, because 1 - tanh^2 cancels */
+  case SIM_EXPR_TANH: /* as 1/cosh^2: 1 - tanh^2 would cancel */
     c = unary(w, SIM_EXPR_COSH, a);
     return over(w, over(w, t, c), c);
   case SIM_EXPR_ERF:
@@ -217,7 +219,7 @@ static sim_expr_ref chain(work *w, int i, int k, sim_expr_ref t) {
   }
 }
 
-/* Derivative of a node that selects one of two operands. */
+/* For `where`, min and max: *out is the derivative of the selected operand. */
 static bool chosen(work *w, int i, sim_expr_ref *out) {
   const sim_expr_node *node = &w->expr->nodes[i];
   const sim_expr_op op = (sim_expr_op)node->op;
@@ -285,8 +287,8 @@ static void work_free(work *w) {
   free(w->powers);
 }
 
-/* Ends the work; `of`: name of what was built, "derivative by x". An otherwise valid function can only fail by size
- * here. */
+/* Releases the work and adds to an error what was built (`of`: "derivative by x"). Only the size of the graph can make
+ * a valid function fail here. */
 static sim_status work_end(work *w, const char *of, sim_status status) {
   if (status == SIM_ERR_SCENARIO)
     (void)sim_fail(status, "the %s has more than %d operations: the function itself has %d, expected a shorter one", of,

@@ -1,4 +1,4 @@
-/* Graphs as text for a compiler of C or CUDA. */
+/* Writes graphs as text for a C or CUDA compiler. */
 #include "engine/expr/powers.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ sim_status sim_expr_emit_prelude(sim_bytes *out) {
 }
 
 static void add_number(sim_bytes *out, double value, bool single) {
-  if (single) value = (double)(float)value; /* rounded like the evaluator */
+  if (single) value = (double)(float)value; /* round like the evaluator */
   const char *cast = single ? "(float)" : "";
   if (isnan(value))
     sim_bytes_format(out, "%sSIM_EXPR_NAN", cast);
@@ -45,12 +45,12 @@ static void add_call(sim_bytes *out, const char *name, const sim_expr_node *node
   sim_bytes_text(out, ")");
 }
 
-/* Writes max or min so that a NaN operand is handled as in the evaluator. */
+/* Writes max or min such that a NaN operand has the same effect as in the evaluator. */
 static void add_extreme(sim_bytes *out, const sim_expr *expr, const sim_expr_node *node) {
   const bool least = node->op == SIM_EXPR_MIN;
   const int a = node->args[0], b = node->args[1];
   const sim_expr_node *first = &expr->nodes[a], *second = &expr->nodes[b];
-  /* ptxas (CUDA 13.0) takes |x| >= 0 as true also for NaN: this form is not used for numbers up to 0. */
+  /* ptxas (CUDA 13.0) assumes that |x| >= 0 holds even for NaN: for minima with numbers up to 0 use the other form. */
   if (first->op == SIM_EXPR_NUMBER && !isnan(first->value) && !(least && first->value <= 0)) {
     sim_bytes_format(out, "!(t%d %s t%d) ? t%d : t%d", b, least ? ">=" : "<=", a, b, a);
     return;
@@ -131,7 +131,7 @@ static void add_statements(const sim_expr *expr, const sim_expr_emission *emissi
   }
 }
 
-/* Constant that the argument must already contain. */
+/* Returns the constant that the caller must add to the input. */
 static double shift_of(const sim_expr *expr, const sim_expr_powers *p) {
   if (p->shifted < 0) return 0;
   const sim_expr_node *sum = &expr->nodes[p->shifted], *first = &expr->nodes[sum->args[0]];
@@ -150,7 +150,7 @@ sim_status sim_expr_emit(const sim_expr *expr, const sim_expr_emission *emission
   sim_bytes_text(out, ") {\n");
   add_statements(expr, emission, &powers, out);
   for (int i = 0; i < expr->output_count; i++) sim_bytes_format(out, "  *o%d = t%d;\n", i, expr->output_nodes[i]);
-  for (int i = 0; i < expr->input_count; i++) { /* one that nothing needs */
+  for (int i = 0; i < expr->input_count; i++) { /* inputs that no statement reads */
     bool used = false;
     for (int k = 0; k < expr->node_count; k++)
       used = used || (powers.needed[k] && expr->nodes[k].op == SIM_EXPR_INPUT && expr->nodes[k].args[0] == i);

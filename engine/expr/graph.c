@@ -104,7 +104,7 @@ double sim_expr_work(const sim_expr *expr) {
   return work;
 }
 
-/* Whether a node is NaN because of its operands. pow, hypot and where may give numbers for a NaN. */
+/* Whether the node is NaN because its operands are. pow, hypot and where may return a number for a NaN. */
 static bool nan_by_operands(const sim_expr_node *node, const bool *nan) {
   const sim_expr_op op = (sim_expr_op)node->op;
   if (op == SIM_EXPR_NUMBER) return isnan(node->value);

@@ -1,5 +1,5 @@
-/* Kernels of the table SIM_EXPR_KERNELS for EXPR_SINGLE 0 or 1; see lanes.h. In single precision, operations that
- * IEEE 754 rounds are computed in float, functions in double and rounded once. */
+/* The loops of one table of lanes.h, for EXPR_SINGLE 0 or 1. In single precision, operations that IEEE 754 rounds are
+ * computed in float; functions are computed in double and rounded once. */
 #include "engine/expr/lanes.h"
 #include "engine/expr/trig.h"
 
@@ -10,7 +10,7 @@ typedef float real;
 #define CEIL ceilf
 #define FMOD fmodf
 #define ABS fabsf
-LANE double hypot_of(double x, double y) { /* floats cannot overflow a double here */
+LANE double hypot_of(double x, double y) { /* squares of floats cannot overflow a double */
   double r = sqrt(x * x + y * y);
   r = magnitude(x) == (double)INFINITY ? (double)INFINITY : r;
   return magnitude(y) == (double)INFINITY ? (double)INFINITY : r;
@@ -34,7 +34,7 @@ typedef double real;
       o[i] = (real)(formula);                                                                                          \
     }                                                                                                                  \
   }
-/* One loop for each combination of operands that are single values. */
+/* One loop per combination of operands that have one value. */
 #define BINARY_LOOP(name, first, second, formula)                                                                      \
   static void name(size_t n, void *out, const void *const *operands) {                                                 \
     real *restrict o = out;                                                                                            \
@@ -61,7 +61,7 @@ typedef double real;
       o[i] = condition != 0 ? x : y;                                                                                   \
     }                                                                                                                  \
   }
-/* Few arguments are beyond the range of the vector reduction: a block with such an argument takes a second pass. */
+/* Few arguments exceed the range of reduce_near: only a block with such an argument is computed a second time. */
 #define PERIODIC(op, near, far)                                                                                        \
   static void op_##op(size_t n, void *out, const void *const *operands) {                                              \
     real *restrict o = out;                                                                                            \
@@ -77,13 +77,13 @@ typedef double real;
         if (!(magnitude((double)a[i]) <= REDUCE_MAX)) o[i] = (real)far((double)a[i]);                                  \
   }
 
-/* C's fmod is exact, so that its bits do not depend on the library; it is not vectorized. */
+/* C's fmod is exact, so its bits do not depend on the library; this loop is not vectorized. */
 LANE real floored(real x, real y) {
   real r = FMOD(x, y);
   return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
-/* Operations of one and of two numbers: X(operation, formula), as in sim_expr_op without SIM_EXPR_. */
+/* Operations with one operand and with two: X(operation, formula); operation as in sim_expr_op without SIM_EXPR_. */
 #define OF_ONE(X)                                                                                                      \
   X(NEG, -x)                                                                                                           \
   X(NOT, 1 - x)                                                                                                        \

@@ -1,12 +1,12 @@
-/* Functions of one double in a lane: no branch, no table, no fused multiply-add, so that loops over them become vector
- * code and give the same bits on every instruction set. What single precision computes passes through here too.
+/* Functions of one double: no branch, no table, no fused multiply-add, so that the compiler can vectorize loops over
+ * them, with the same bits on every instruction set. Single precision uses these functions too.
  *
  * Methods: W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980): reductions by constants in
  * pieces; T. J. Dekker, Numer. Math. 18, 224 (1971): products and sums in two pieces; K. C. Ng's forms of log(1 + f),
  * tanh and asin, as published with fdlibm (Sun Microsystems, 1993); M. Payne and R. Hanek, SIGNUM Newsl. 18, 19 (1983):
  * angles beyond REDUCE_MAX; M. M. Shepherd and J. G. Laframboise, Math. Comp. 36, 249 (1981): the polynomial of
- * (1 + 2x) exp(x^2) erfc(x) in (x - 4)/(x + 4). Coefficients: fit.py. Bounds: docs/functions.md, which
- * tests/engine/expr_functions.c upholds. */
+ * (1 + 2x) exp(x^2) erfc(x) in (x - 4)/(x + 4). Coefficients: fit.py. Error bounds: docs/functions.md;
+ * tests/engine/expr_functions.c tests them. */
 #ifndef SIM_EXPR_MATH_H
 #define SIM_EXPR_MATH_H
 
@@ -30,33 +30,33 @@ LANE double magnitude(double x) { return of_bits(bits_of(x) & ~(UINT64_C(1) << 6
 LANE double signed_as(double x, double sign) {
   return of_bits((bits_of(x) & ~(UINT64_C(1) << 63)) | (bits_of(sign) & (UINT64_C(1) << 63)));
 }
-/* The first 27 or fewer bits, so that products of two such pieces are exact. */
+/* Returns x with its first 27 or fewer bits, so that products of two such values are exact. */
 LANE double upper(double x) { return of_bits(bits_of(x) & ~UINT64_C(0x7ffffff)); }
 
-/* Adding ROUND leaves the nearest integer in the low bits, for |x| < 2^51. */
+/* Adding ROUND puts the nearest integer into the low bits of the sum, for |x| < 2^51. */
 #define ROUND 0x1.8p52
 LANE double nearest(double x) { return (x + ROUND) - ROUND; }
 /* 2^k for an integer -1022 <= k <= 1023. */
 LANE double power_of_two(double k) { return of_bits((bits_of(k + ROUND) << 52) + (UINT64_C(1023) << 52)); }
-/* m 2^k rounded once, for |k| < 2000, also for subnormal results and overflow. */
+/* m 2^k, rounded once, for |k| < 2000, also if the result is subnormal or overflows. */
 LANE double scaled(double m, double k) {
   double half = nearest(k * 0.5);
   return m * power_of_two(half) * power_of_two(k - half);
 }
 
-/* Evaluates the next 2, 3 or 4 coefficients of a polynomial in x, highest power first, behind p. */
+/* Horner's scheme: continues polynomial p in x by the next 2, 3 or 4 coefficients, highest power first. */
 LANE double horner2(double p, double x, double a, double b) { return (p * x + a) * x + b; }
 LANE double horner3(double p, double x, double a, double b, double c) { return horner2(p, x, a, b) * x + c; }
 LANE double horner4(double p, double x, double a, double b, double c, double d) {
   return horner2(horner2(p, x, a, b), x, c, d);
 }
 
-#define LN2_HI 0x1.62e42fefa3p-1 /* 41 bits: exact times an integer below 2^12 */
+#define LN2_HI 0x1.62e42fefa3p-1 /* 41 bits: its product with an integer below 2^12 is exact */
 #define LN2_LO 0x1.3de6af278ece6p-42
 
 /* ---- exponentials ---- */
 
-/* exp(x + tail) = (1 + q) 2^k with |q| < 0.42; |x| is clamped to 1400; tail is small. */
+/* exp(x + tail) = (1 + q) 2^k with |q| < 0.42. Returns q; clamps |x| to 1400; `tail` is small. */
 LANE double exp_parts(double x, double tail, double *k) {
   x = x > 1400 ? 1400 : x;
   x = x < -1400 ? -1400 : x;
@@ -86,7 +86,7 @@ LANE double lane_expm1(double x) {
   return x == 0 ? x : y; /* keeps -0 */
 }
 
-/* e = expm1(2a): tanh(a) = 1 - 2/(e + 2) from a = 1, below -e'/(e' + 2) with e' = expm1(-2a). */
+/* With e = expm1(2a): tanh(a) = 1 - 2/(e + 2) for a >= 1. For a < 1, with e' = expm1(-2a): -e'/(e' + 2). */
 LANE double lane_tanh(double x) {
   double a = magnitude(x), t = a >= 1 ? a : -a;
   double e = lane_expm1(2 * t);
@@ -105,16 +105,16 @@ LANE double lane_cosh(double x) {
 
 /* ---- logarithms ---- */
 
-/* x = m 2^k, sqrt(1/2) <= m < sqrt(2), for x > 0 and finite. */
+/* Splits x > 0 (finite) into x = m 2^k with sqrt(1/2) <= m < sqrt(2). */
 LANE double log_parts(double x, double *k) {
   double tiny = x < 0x1p-1022 ? 54 : 0;
   x = x < 0x1p-1022 ? x * 0x1p54 : x;
   const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), bias = UINT64_C(2048) << 52;
-  uint64_t shifted = bits_of(x) - root + bias; /* makes the exponent positive, because the shift below is unsigned */
+  uint64_t shifted = bits_of(x) - root + bias; /* this makes the exponent positive, as the shift below is unsigned */
   *k = of_bits((shifted >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 2048) - tiny;
   return of_bits((shifted & UINT64_C(0xfffffffffffff)) + root);
 }
-/* log(1 + f) = f - (h - s (h + R)), s = f/(2 + f), h = f^2/2. Returns s (h + R). */
+/* Returns s (h + R) of log(1 + f) = f - (h - s (h + R)), with s = f/(2 + f) and h = f^2/2. */
 LANE double log_tail(double f, double h) {
   double s = f / (2 + f), z = s * s;
   double p = 0x1.0c0aff14839e8p-3;
@@ -122,7 +122,7 @@ LANE double log_tail(double f, double h) {
   p = horner3(p, z, 0x1.2492492476a1ap-2, 0x1.9999999999a39p-2, 0x1.5555555555555p-1);
   return s * (h + z * p);
 }
-/* Values of a logarithm for arguments that are not positive and finite. */
+/* Corrects the logarithm y of an argument x that is not positive and finite. */
 LANE double log_special(double y, double x) {
   y = x == 0 ? -(double)INFINITY : y;
   y = x < 0 ? (double)NAN : y;
@@ -132,7 +132,7 @@ LANE double lane_log(double x) {
   double k, f = log_parts(x, &k) - 1, h = 0.5 * f * f;
   return log_special(k * LN2_HI - ((h - (log_tail(f, h) + k * LN2_LO)) - f), x);
 }
-/* log(1 + x): 1 + x = u + lost, and log(u + lost) = log(u) + lost/u. */
+/* log(1 + x): rounding gives 1 + x = u + lost, and log(u + lost) = log(u) + lost/u to first order. */
 LANE double lane_log1p(double x) {
   double u = 1 + x, lost = x > 1 ? 1 - (u - x) : x - (u - 1);
   double k, f = log_parts(u, &k) - 1, c = lost / u;
@@ -145,7 +145,7 @@ LANE double lane_log1p(double x) {
   y = x == 0 ? x : y;
   return log_special(y, u);
 }
-/* k (base_hi + base_lo) + log(m) (scale_hi + scale_lo): log(m) in two pieces, the upper one of 21 bits or so. */
+/* k (base_hi + base_lo) + log(m) (scale_hi + scale_lo), with log(m) in two pieces, the upper one of about 21 bits. */
 LANE double log_scaled(double x, double scale_hi, double scale_lo, double base_hi, double base_lo) {
   double k, f = log_parts(x, &k) - 1, h = 0.5 * f * f;
   double hi = of_bits(bits_of(f - h) & ~UINT64_C(0xffffffff));
@@ -163,7 +163,7 @@ LANE double lane_log10(double x) {
 
 /* ---- powers ---- */
 
-/* Rounding errors of sum and product (Dekker). */
+/* Rounding errors of a sum and of a product (Dekker). */
 LANE double sum_tail(double a, double b, double sum) {
   double part = sum - a;
   return (a - (sum - part)) + (b - part);
@@ -174,13 +174,13 @@ LANE double product_tail(double a, double b, double product) {
 }
 
 LANE double whole(double y) {
-  return magnitude(y) < 0x1p51 ? signed_as(nearest(magnitude(y)), y) : y; /* an integer near y */
+  return magnitude(y) < 0x1p51 ? signed_as(nearest(magnitude(y)), y) : y; /* rounds y to the nearest integer */
 }
 
-/* x^y = exp(y log x): log x in two pieces, 65 bits or so. As C's pow in all special cases. */
+/* x^y = exp(y log x), with log x in two pieces of together about 65 bits. Special cases are those of pow in C. */
 LANE double lane_pow(double x, double y) {
   double a = magnitude(x), k, m = log_parts(a, &k), f = m - 1, d = m + 1, dl = m - (d - 1);
-  /* s + sl = f/(m + 1), z + zl its square; log m = 2 s + s z (2/3 + z q) */
+  /* s + sl = f/(m + 1), and z + zl is its square; log m = 2 s + s z (2/3 + z q) */
   double s = f / d, back = s * d, sl = (((f - back) - product_tail(s, d, back)) - s * dl) / d;
   double z = s * s, zl = product_tail(s, s, z) + 2 * s * sl;
   double q = 0x1.e03a7aec6ada2p-4;
@@ -217,8 +217,8 @@ LANE double lane_pow(double x, double y) {
   return y == 0 ? 1 : r;
 }
 
-/* Initial guess: a third of the upper word plus (1023 - 1023/3 - 0.033) 2^20 (within 5 %), two Halley steps, then
- * one from a value of 26 bits, whose square is exact. */
+/* Initial guess: a third of the upper 32 bits plus (1023 - 1023/3 - 0.033) 2^20 (within 5 %). Then two Halley steps,
+ * and one more step from a value of 26 bits, whose square is exact. */
 LANE double lane_cbrt(double x) {
   double a = magnitude(x), up = a < 0x1p-1000 ? 0x1p54 : 1, down = a < 0x1p-1000 ? 0x1p-18 : 1;
   up = a > 0x1p1000 ? 0x1p-54 : up;
@@ -249,7 +249,7 @@ LANE double lane_hypot(double x, double y) {
 
 /* ---- the error function ---- */
 
-/* erf(x) = x + x P(x^2), |x| < 0.9. */
+/* erf(x) = x + x P(x^2) for |x| < 0.9. */
 LANE double erf_near(double x) {
   double z = x * x;
   double p = 0x1.1da77cbd2c7c3p-34;
@@ -258,7 +258,7 @@ LANE double erf_near(double x) {
   p = horner4(p, z, -0x1.b82ce3128833dp-6, 0x1.ce2f21a042bcfp-4, -0x1.812746b0379e7p-2, 0x1.06eba8214db69p-3);
   return x + x * p;
 }
-/* erfc(a) for a > 0.4. */
+/* erfc(a) for a > 0.4, from the polynomial of Shepherd and Laframboise. */
 LANE double erfc_far(double a) {
   a = a > 30 ? 30 : a;
   double u = (a - 4) / (a + 4);

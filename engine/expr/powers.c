@@ -1,5 +1,5 @@
-/* Half-integer powers in a graph of an input that is never negative: 1/(s sqrt(s)), 0.5/(s/sqrt(s)), ... are all c
- * s^(k/2). Written as powers they cost a reciprocal root and a few products, a tenth of separate divisions and
+/* Finds half-integer powers in a graph with an input that is never negative: 1/(s sqrt(s)), 0.5/(s/sqrt(s)), ... are
+ * all c s^(k/2). Written as a power they cost a reciprocal root and a few products, a tenth of the divisions and
  * roots. */
 #include "engine/expr/powers.h"
 
@@ -8,8 +8,8 @@
 
 enum { EXPONENT_MAX = 24 /* halves */ };
 
-/* Limit of factors that are moved out of a product, so that the rest cannot overflow or underflow in single
- * precision. */
+/* Largest factor that may be moved out of a product: the remaining product can then neither overflow nor underflow in
+ * single precision. */
 static const double factor_max = 0x1p40;
 
 static bool fits(double factor, int halves) {
@@ -34,7 +34,7 @@ static bool nonnegative(const sim_expr *expr, const bool *known, int i, int inpu
   }
 }
 
-/* The node as a power of its operands' common base, or no power. */
+/* Returns the node as a power of its operands' common base, if it is one. */
 static sim_expr_power combined(const sim_expr *expr, const sim_expr_power *powers, int i) {
   const sim_expr_node *node = &expr->nodes[i];
   const sim_expr_power a = powers[node->args[0]], b = powers[node->args[1]], none = {.base = -1};
@@ -64,7 +64,7 @@ static sim_expr_power combined(const sim_expr *expr, const sim_expr_power *power
   return out.base >= 0 && out.halves != 0 && fits(out.factor, out.halves) ? out : none;
 }
 
-/* Marks the nodes that an emitter must write, from the results backwards; of a power only its base. */
+/* Marks the nodes that an emitter must write, from the results backwards; for a power only its base. */
 static void mark_needed(const sim_expr *expr, sim_expr_powers *p) {
   for (int k = 0; k < expr->output_count; k++) p->needed[expr->output_nodes[k]] = true;
   for (int i = expr->node_count - 1; i >= 0; i--) {
@@ -81,7 +81,7 @@ static void mark_needed(const sim_expr *expr, sim_expr_powers *p) {
   }
 }
 
-/* The only sum of the input and a constant, if nothing else needs the input. */
+/* Returns the node input + constant if nothing else uses the input; else -1. */
 static int find_shift(const sim_expr *expr, const sim_expr_powers *p, int input) {
   int found = -1, other, place = -1;
   for (int i = 0; i < expr->node_count; i++)

@@ -1,8 +1,8 @@
-/* Programs: a list of loops over blocks of lanes. Values live in registers (blocks of the thread's scratch), which
- * are reused after their last read; values that depend on constants and uniform inputs alone are computed once a
- * run, as single values. A result is written directly to its output.
+/* Programs: lists of loops over blocks of entities (lanes). Values are kept in registers (blocks of the thread's
+ * scratch), which are reused after the last read. A value that depends only on constants and uniform inputs is computed
+ * once per run, as a single value. Results are written directly to their outputs.
  *
- * Operands are slots: inputs, outputs, registers, singles, in this order; a run keeps one pointer for each. */
+ * Operands are numbered slots: inputs, outputs, registers, single values, in this order; a run has a pointer each. */
 #include "engine/expr/graph.h"
 #include "engine/expr/lanes.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-  CACHE = 24 * 1024, /* bytes of registers that fit the first-level cache beside inputs and outputs */
+  CACHE = 24 * 1024, /* bytes of registers that fit into the first-level cache together with inputs and outputs */
   BLOCK_LEAST = 64,
   BLOCK_MOST = 1024,
   LINE = 64,
@@ -25,11 +25,11 @@ typedef struct instruction {
 
 struct sim_expr_program {
   int inputs, outputs, registers, singles;
-  size_t block, size; /* entities; bytes of a number */
+  size_t block, size; /* number of entities; bytes of a number */
   bool *uniform;      /* [inputs] */
-  instruction *code;  /* single values first */
+  instruction *code;  /* instructions for single values come first */
   int single_count, code_count;
-  void *constants; /* [singles]: 0 where computed */
+  void *constants; /* [singles]: constants; 0 for computed values */
 };
 
 #if EXPR_X86
@@ -41,20 +41,20 @@ static const sim_expr_kernels *const kernels[2][SIM_ISA_COUNT] = {{&sim_expr_ker
                                                                   {&sim_expr_kernels_single_plain}};
 #endif
 
-/* Properties of each node while a program is planned. */
+/* What is known about each node while a program is planned. */
 typedef struct plan {
   const sim_expr *expr;
   sim_expr_program *program;
   const sim_expr_kernels *table;
   bool *single;  /* has one value for all entities */
-  int32_t *slot; /* where the value is */
+  int32_t *slot; /* slot that holds the value */
   int32_t *last; /* the last node that reads it */
   int32_t *free; /* unused registers */
   int free_count;
 } plan;
 
 static int output_slot(const plan *p, int output) { return p->program->inputs + output; }
-/* Offsets of registers and singles until their numbers are known. */
+/* Preliminary slot numbers of registers and singles, until the number of registers is known. */
 enum { REGISTERS = 1 << 20, SINGLES = 1 << 24 };
 
 static bool is_leaf(sim_expr_op op) { return op == SIM_EXPR_INPUT || op == SIM_EXPR_NUMBER || op == SIM_EXPR_TRUTH; }
@@ -71,7 +71,7 @@ static void set_constant(plan *p, int32_t single, double value) {
     ((double *)p->program->constants)[single] = value;
 }
 
-/* Plans single values, which need no registers. */
+/* Assigns slots to inputs and single values; these need no registers. */
 static void plan_singles(plan *p, const bool *uniform) {
   for (int i = 0; i < p->expr->node_count; i++) {
     const sim_expr_node *node = &p->expr->nodes[i];
@@ -135,7 +135,7 @@ static void plan_program(plan *p, const bool *uniform) {
   const sim_expr *expr = p->expr;
   for (int i = 0; i < expr->node_count; i++) p->slot[i] = p->last[i] = NOWHERE;
   plan_singles(p, uniform);
-  /* the first output of a node gets the value directly, others are copies */
+  /* a node's value is written directly to its first output and copied to further ones */
   for (int i = 0; i < expr->output_count; i++) {
     int32_t node = expr->output_nodes[i];
     if (p->slot[node] == NOWHERE) p->slot[node] = output_slot(p, i);
@@ -180,7 +180,7 @@ sim_status sim_expr_program_create(const sim_expr *expr, const sim_expr_target *
     size_t block = CACHE / program->size / (size_t)(program->registers ? program->registers : 1);
     block = block < BLOCK_LEAST ? BLOCK_LEAST : block > BLOCK_MOST ? BLOCK_MOST : block;
     if (target->block > 0) block = (size_t)target->block;
-    program->block = (block + 15) & ~(size_t)15; /* full cache lines in both precisions */
+    program->block = (block + 15) & ~(size_t)15; /* a whole number of cache lines in both precisions */
   }
   free(p.single);
   free(p.slot);

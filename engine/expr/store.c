@@ -1,8 +1,8 @@
-/* Graphs as bytes, little-endian:
+/* Reads and writes graphs as bytes, little-endian:
  *
- *   "SIMEXPR" 1 | inputs, outputs, nodes: u32 each | names: u8 length, letters | nodes: u8 op, then
- *   f64 of a NUMBER, u8 of a TRUTH, u16 of an INPUT, else how far back each operand stands, LEB128 |
- *   outputs: u32 node each | FNV-1a of all before it: u64 */
+ *   "SIMEXPR" 1 | numbers of inputs, outputs, nodes: u32 each | names: u8 length, letters | nodes: u8 op, then
+ *   NUMBER: f64, TRUTH: u8, INPUT: u16, else for each operand the distance back to its node, LEB128 |
+ *   outputs: u32 node each | FNV-1a checksum of all bytes before it: u64 */
 #include "engine/expr/graph.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ sim_status sim_expr_write(const sim_expr *expr, sim_bytes *out) {
 
 typedef struct reader {
   const unsigned char *at, *end;
-  bool bad; /* read beyond the end, or an invalid value */
+  bool bad; /* read beyond the end, or found an invalid value */
 } reader;
 
 static uint64_t get(reader *r, int bytes) {
@@ -108,7 +108,7 @@ static void get_node(reader *r, const sim_expr *expr, int i) {
   } else if (op == SIM_EXPR_INPUT) {
     node->args[0] = (int32_t)get(r, 2);
     if (node->args[0] >= expr->input_count) r->bad = true;
-    for (int k = 0; k < i; k++) /* each input exactly once */
+    for (int k = 0; k < i; k++) /* each input may occur only once */
       if (expr->nodes[k].op == SIM_EXPR_INPUT && expr->nodes[k].args[0] == node->args[0]) r->bad = true;
   }
   for (int k = 0; k < sim_expr_rules[op].operands && !r->bad; k++) {

@@ -1,4 +1,4 @@
-/* Graphs as text. A value that is read once and is short stays in place; others get a line. */
+/* Writes graphs as text. A short value that is read once is written in place; others get a line of their own. */
 #include "engine/expr/graph.h"
 
 #include <math.h>
@@ -9,12 +9,12 @@
 enum {
   LONGEST = 72,
   TIGHT = 9
-}; /* LONGEST: bytes of a value that stays in place; TIGHT: binds tighter than any operator */
+}; /* LONGEST: largest size in bytes of a value written in place; TIGHT: precedence above every operator */
 
 typedef struct piece {
   char *text; /* owned; NULL: the value has a line of its own */
-  int rank;   /* Lua precedence of its outermost operator */
-  int name;   /* t<name> */
+  int rank;   /* precedence of its outermost operator in Lua */
+  int name;   /* number in the name t1, t2, ... */
 } piece;
 
 static int rank_of(sim_expr_op op) {
@@ -57,7 +57,7 @@ static void add_number(sim_bytes *line, double value) {
     if (strtod(text, NULL) == value) break;
   }
   if (fabs(value) < 1e15 && value == floor(value))
-    snprintf(text, sizeof text, "%.15g", value); /* 100 instead of 1e+02 */
+    snprintf(text, sizeof text, "%.15g", value); /* writes 100 instead of 1e+02 */
   sim_bytes_text(line, text);
 }
 

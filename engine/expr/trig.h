@@ -1,4 +1,4 @@
-/* Sines and their inverses of one double in a lane; see math.h. */
+/* Sine, cosine, tangent and their inverses for one double; see math.h. */
 #ifndef SIM_EXPR_TRIG_H
 #define SIM_EXPR_TRIG_H
 
@@ -7,16 +7,16 @@
 #define PI_2_HI 0x1.921fb54442d18p+0
 #define PI_2_LO 0x1.1a62633145c07p-54
 
-/* Largest argument of the vector reduction; larger ones (and infinities and NaN) take reduce_far. */
+/* Largest argument that reduce_near can reduce; larger ones, infinities and NaN go to reduce_far. */
 #define REDUCE_MAX 0x1p20
 
-/* x = quadrant pi/2 + r + rest, |r| < 0.79; only the lowest two bits of the quadrant matter. */
+/* x = quadrant pi/2 + r + rest, with |r| < 0.79; only the lowest two bits of `quadrant` matter. */
 typedef struct angle {
   double r, rest;
   uint64_t quadrant;
 } angle;
 
-/* Reduction for |x| <= REDUCE_MAX: pi/2 in pieces of 33 bits, whose multiples are exact. */
+/* Reduces |x| <= REDUCE_MAX with pi/2 in pieces of 33 bits, whose multiples are exact. */
 LANE angle reduce_near(double x) {
   double t = x * 0x1.45f306dc9c883p-1 + ROUND, n = t - ROUND;
   double a = x - n * 0x1.921fb544p+0, w = n * 0x1.0b4611a6p-34;
@@ -32,7 +32,7 @@ static inline uint64_t product_high(uint64_t a, uint64_t b) {
   return (a >> 32) * (b >> 32) + (cross >> 32) + (other >> 32);
 }
 
-/* Payne-Hanek reduction: only the 192 bits of 2/pi after those that give whole turns matter. */
+/* Payne-Hanek reduction: uses only the 192 bits of 2/pi that follow those for whole turns. */
 static angle reduce_far(double x) {
   static const uint64_t two_over_pi[] = {
       0,
@@ -63,14 +63,14 @@ static angle reduce_far(double x) {
   uint64_t w[3];
   for (unsigned i = 0; i < 3; i++)
     w[i] = two_over_pi[word + i] << shift | (shift ? two_over_pi[word + i + 1] >> (64 - shift) : 0);
-  /* the low 192 bits of m w; the first two are the quadrant */
+  /* the low 192 bits of m w; their first two bits are the quadrant */
   uint64_t middle = m * w[1], carry = product_high(m, w[2]);
   uint64_t second = middle + carry, first = m * w[0] + product_high(m, w[1]) + (second < middle);
   uint64_t quadrant = first >> 62;
   first = first << 2 | second >> 62;
   second = second << 2 | (m * w[2]) >> 62;
   double sign = 1;
-  if (first >> 63) { /* to the nearest quadrant */
+  if (first >> 63) { /* round to the nearest quadrant */
     quadrant++;
     sign = -1;
     first = ~first;
@@ -109,7 +109,7 @@ LANE double cos_of(angle a) {
   double h = 0.5 * z, c = 1 - h;
   return c + (((1 - c) - h) + (z * z * p - a.r * a.rest));
 }
-/* The sine of an angle `ahead` quadrants further. */
+/* The sine of an angle increased by `ahead` quadrants. */
 LANE double sine(angle a, uint64_t ahead) {
   double s = sin_of(a), c = cos_of(a);
   uint64_t q = a.quadrant + ahead, use_cos = 0 - (q & 1);
@@ -131,7 +131,7 @@ static inline double far_tan(double x) { return tangent(reduce_far(x)); }
 
 /* ---- inverses ---- */
 
-/* atan(q), q >= 0: t = q, (q - 1)/(q + 1) or -1/q, |t| < 0.4143. */
+/* atan(q) for q >= 0: reduced to t = q, (q - 1)/(q + 1) or -1/q, with |t| < 0.4143. */
 LANE double atan_positive(double q) {
   const double low = 0.4142135623730950, high = 2.414213562373095;
   double above = q > low ? q - 1 : q, below = q > low ? q + 1 : 1;
@@ -149,7 +149,7 @@ LANE double atan_positive(double q) {
 }
 LANE double lane_atan(double x) { return signed_as(atan_positive(magnitude(x)), x); }
 
-/* As C's atan2 in all special cases. */
+/* Special cases are those of atan2 in C. */
 LANE double lane_atan2(double y, double x) {
   double p = magnitude(y), q = magnitude(x), a = p > q ? p : q, b = p > q ? q : p;
   double ratio = b / a;
@@ -167,7 +167,7 @@ LANE double lane_atan2(double y, double x) {
   return x != x ? x : result;
 }
 
-/* asin(s) = s + s z R(z), z = s^2 <= 1/4. */
+/* asin(s) = s + s z R(z), with z = s^2 <= 1/4. */
 LANE double asin_series(double z) {
   double p = 0x1.e529c7346692bp-6;
   p = horner4(p, z, -0x1.3b416c1541e6bp-6, 0x1.406193170421fp-6, 0x1.8f19364e6bd85p-9, 0x1.3162247b377efp-7);
@@ -176,11 +176,11 @@ LANE double asin_series(double z) {
   p = p * z + 0x1.5555555555555p-3;
   return z * p;
 }
-/* Beyond 1/2: s = sqrt((1 - |x|)/2) = df + c, asin(|x|) = pi/2 - 2 asin(s). */
+/* For |x| > 1/2: asin(|x|) = pi/2 - 2 asin(s), with s = sqrt((1 - |x|)/2) = df + c. */
 LANE double lane_asin(double x) {
   double a = magnitude(x), z = a > 0.5 ? (1 - a) * 0.5 : x * x, series = asin_series(z);
   double s = sqrt(z), df = upper(s), c = (z - df * df) / (s + df);
-  c = s > 0 ? c : s; /* a = 1, NaN */
+  c = s > 0 ? c : s; /* for a = 1 and NaN */
   double far = PI_2_HI * 0.5 - ((2 * s * series - (PI_2_LO - 2 * c)) - (PI_2_HI * 0.5 - 2 * df));
   double near = a + a * series;
   return signed_as(a > 0.5 ? far : near, x);

@@ -8,7 +8,7 @@
 
 static bool reserve(sim_bytes *bytes, size_t more) {
   if (bytes->failed) return false;
-  if (more < bytes->capacity - bytes->size) return true; /* room for the NUL */
+  if (more < bytes->capacity - bytes->size) return true; /* the NUL needs one byte more */
   size_t wanted = bytes->size + more + 1;
   if (wanted < more) {
     bytes->failed = true;
@@ -50,7 +50,7 @@ void sim_bytes_format(sim_bytes *bytes, const char *format, ...) {
   bytes->size += (size_t)length;
 }
 
-/* Length of the valid UTF-8 sequence at text; 0: invalid. */
+/* Length of the valid UTF-8 sequence at `text`; 0: invalid, or a control character of C1. */
 static size_t utf8_length(const unsigned char *text, size_t left) {
   unsigned lead = text[0];
   size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;

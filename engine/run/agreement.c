@@ -13,7 +13,7 @@ sim_status sim_agreement_post(sim_agreement *a, uint64_t word) {
   return a->comm->ops->post(a->comm, word);
 }
 
-/* A round of requests is complete: with a decision, the round that names the step begins. */
+/* Ends a round of requests; if it has a decision, begins the round that finds the step. */
 static sim_status close_requests(sim_agreement *a, int64_t step, const uint64_t *words, uint64_t *asked) {
   for (int r = 0; r < a->comm->size; r++) *asked |= words[r] & SIM_ASKED;
   a->decision = words[0] & ~(uint64_t)SIM_ASKED;

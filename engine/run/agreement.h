@@ -1,10 +1,11 @@
-/* Decisions that the wall clock or a signal takes in a run of several ranks: rank 0 decides, and all ranks act after
- * the same step. Nothing waits in the usual step.
+/* Decisions of a run of several ranks that depend on the wall clock or a signal: rank 0 decides, and all ranks act
+ * after the same step. Without a decision a step waits for the other ranks at most the `patience` of
+ * sim_agreement_look.
  *
- * Rounds of words run beside the steps. Each rank posts what it was asked for, and rank 0 its decision. Whoever finds a
- * round with a decision complete posts the number of the next step, and waits after that step until all have posted:
- * all act after the largest of these numbers, which no rank has passed. Steps wait for contributions of all ranks; so
- * no rank waits for one that waits: whoever is ahead of a rank needed its contribution of the step before. */
+ * Rounds of words run beside the steps. In a round each rank posts what it was asked for, and rank 0 its decision. A
+ * rank that finds a round with a decision complete posts the number of its next step, and waits after that step until
+ * all have posted. All ranks act after the largest of these numbers, which no rank has passed. This cannot deadlock:
+ * each step needs contributions of all ranks, so a rank that waits has contributed all that slower ranks need. */
 #ifndef SIM_ENGINE_AGREEMENT_H
 #define SIM_ENGINE_AGREEMENT_H
 
@@ -23,9 +24,9 @@ enum {
 
 typedef struct sim_agreement {
   const sim_comm *comm;
-  bool posted, meeting; /* a round is under way; its words are numbers of steps */
+  bool posted, meeting; /* posted: a round is under way; meeting: its words are numbers of steps */
   int64_t wait_after;   /* step after which this rank waits for the round */
-  int64_t act_after;    /* step after which all act; -1: none */
+  int64_t act_after;    /* step after which all ranks act; -1: none */
   uint64_t decision;
 } sim_agreement;
 
@@ -33,12 +34,12 @@ sim_agreement sim_agreement_begin(const sim_comm *comm);
 
 /* Whether a round can begin: none is under way, and no decision waits for its step. */
 bool sim_agreement_idle(const sim_agreement *agreement);
-/* Begins a round. Only rank 0 decides. */
+/* Begins a round. Only rank 0's word may hold a decision. */
 sim_status sim_agreement_post(sim_agreement *agreement, uint64_t word) SIM_MUST_CHECK;
 
-/* After each step; waits at most `patience` seconds for a round that was begun after this step. *asked: what all ranks
- * together were asked for in a round that became complete, else 0. *decision: what all ranks do now, else 0. Fails as
- * the transport does. */
+/* Call after each step. Waits at most `patience` seconds for a round that was begun after this step. *asked: what all
+ * ranks together were asked for in a round that is now complete, else 0. *decision: what all ranks do now, else 0.
+ * Fails as the transport does. */
 sim_status sim_agreement_look(sim_agreement *agreement, int64_t step, double patience, uint64_t *asked,
                               uint64_t *decision) SIM_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* Whether the loop is computing, and how another thread ends it then. */
+/* Whether the loop is computing, and how another thread then stops it. */
 #include "engine/run/run.h"
 
 #include <unistd.h>

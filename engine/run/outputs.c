@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Shortest time in seconds between flushes of tables, checkpoints aside; it is longer where a flush takes more than
+/* Shortest time in seconds between two flushes of tables, other than by checkpoints; longer if a flush takes more than
  * 1 % of it. */
 static const double flush_interval = 10;
 
@@ -25,19 +25,19 @@ typedef struct job {
   uint32_t due;
   bool save, flush, ended; /* ended: stop_when holds at this step */
   int stage;               /* index of the stage for this step's state; -1: rows only */
-  double *values;          /* [columns of all tables] */
+  double *values;          /* [columns of all tables]: the rows of this step */
 } job;
 
 struct sim_outputs {
   sim_run *run;
-  bool staged;    /* outputs are of a stage: the state is in device memory, or several ranks divide it */
+  bool staged;    /* outputs are copied to a stage: the state is in device memory, or several ranks divide it */
   double *values; /* [SIM_OUTPUTS_WAITING][columns of all tables] */
 
-  /* owned by the loop */
+  /* used by the loop only */
   sim_array arrays[SIM_ARRAYS_MAX];
   sim_species species[SIM_SPECIES_MAX];
   sim_frame view;
-  int64_t shown; /* step whose whole state is on the host and checked; -1: none */
+  int64_t shown; /* step whose whole state is in host memory and checked; -1: none */
   sim_rows rows;
   double last_tick;
   bool running; /* whether the writer thread runs */
@@ -46,14 +46,14 @@ struct sim_outputs {
   pthread_mutex_t lock;
   pthread_cond_t work, room;
   pthread_t writer;
-  job jobs[SIM_OUTPUTS_WAITING]; /* ring; the first job is being written */
+  job jobs[SIM_OUTPUTS_WAITING]; /* ring; the job at `first` is being written */
   size_t first, count;
   bool stage_used[SIM_STAGES_MAX], closing;
-  sim_error failure; /* ends the run */
+  sim_error failure; /* the error that ends the run */
   int64_t checkpoint_step;
   double checkpoint_t, checkpoint_seconds;
 
-  /* A stage belongs to the writer while a job uses it, else to the loop. The first stage has room for whole states. */
+  /* A stage belongs to the writer while a job uses it, else to the loop. Stage 0 has room for whole states. */
   sim_stage stages[SIM_STAGES_MAX];
   int stage_count, stage_most;
   double last_flush, flush_cost;
@@ -76,7 +76,7 @@ static sim_status checkpoint(sim_outputs *o, const sim_frame *frame) {
     sim_sink *sink = &o->run->sinks[i];
     if (sink->kind != SIM_SINK_CHECKPOINT) continue;
     if (sink->saved && sim_sink_saved(sink).failed)
-      sink->write_failed = true; /* the last checkpoint, which was written in the background */
+      sink->write_failed = true; /* the last checkpoint failed in the background */
     SIM_TRY(sim_sink_write(sink, frame, !(frame->clock.t < frame->clock.t_end)));
     if (sink->write_failed || sink->saved) continue;
     pthread_mutex_lock(&o->lock);
@@ -88,7 +88,7 @@ static sim_status checkpoint(sim_outputs *o, const sim_frame *frame) {
   return SIM_OK;
 }
 
-/* Calls the sinks of a job. `state` NULL: rows only. */
+/* Calls the sinks of a job. `state` NULL: the job has rows only. */
 static sim_status deliver(sim_outputs *o, const job *j, const sim_frame *state) {
   sim_row rows[SIM_TABLES_MAX];
   sim_frame frame = state ? *state : (sim_frame){.clock = j->clock};
@@ -112,7 +112,7 @@ static sim_status deliver(sim_outputs *o, const job *j, const sim_frame *state) 
 
 /* ---- the writer ---- */
 
-/* The sinks of tables in `due`. */
+/* Returns the bits of `due` that are table sinks. */
 static uint32_t tables_of(const sim_run *run, uint32_t due) {
   uint32_t tables = 0;
   for (size_t i = 0; i < run->sink_count; i++)
@@ -127,7 +127,8 @@ static sim_status work_on(sim_outputs *o, const job *j) {
   }
   if (j->stage < 0) return deliver(o, j, NULL);
   sim_stage *stage = &o->stages[j->stage];
-  /* a checkpoint's state was already waited for; rows were observed before the device failed */
+  /* A checkpoint's state was waited for before it was enqueued. After a device error only the rows, which were observed
+   * before it, are written. */
   if (!j->save && sim_stage_wait(stage) != SIM_OK) {
     const sim_error cause = *sim_error_last();
     const job row = {.clock = j->clock, .due = tables_of(o->run, j->due), .stage = -1, .values = j->values};
@@ -162,7 +163,7 @@ static void *write_jobs(void *opaque) {
   return NULL;
 }
 
-/* Signals are handled by the thread of the time loop. */
+/* Blocks all signals in the writer: the thread of the time loop handles them. */
 static sim_status start_writer(sim_outputs *o) {
   sigset_t all, before;
   sigfillset(&all);
@@ -182,7 +183,7 @@ static sim_status raise_failure(const sim_error *failure) {
   return sim_fail_at(failure->status, failure->file, failure->line, "%s", failure->message);
 }
 
-/* Takes over the progress of background checkpoints; false: one is still being written. */
+/* Reads the progress of checkpoints in the background; false if one is still being written. */
 static bool look_at_saved(sim_outputs *o) {
   bool all = true;
   for (size_t i = 0; i < o->run->sink_count; i++) {
@@ -209,7 +210,7 @@ sim_status sim_outputs_poll(sim_outputs *o) {
   return raise_failure(&failure);
 }
 
-/* Index of an unused stage; the first one is reserved for whole states if there are others. -1: none. */
+/* Index of an unused stage, or -1. Stage 0 is reserved for whole states if there are others. */
 static int free_stage(const sim_outputs *o, bool whole) {
   for (int i = whole || o->stage_count == 1 ? 0 : 1; i < (whole ? 1 : o->stage_count); i++)
     if (!o->stage_used[i]) return i;
@@ -230,7 +231,7 @@ static sim_status add_stage(sim_outputs *o, int *stage) {
   return SIM_OK;
 }
 
-/* Waits until there is room for a job and, with `stage`, an unused stage for o->view. */
+/* Waits until the queue has room for a job and, with `stage`, until a stage for o->view is unused. */
 static sim_status wait_for_room(sim_outputs *o, bool whole, int *stage) {
   sim_status status = SIM_OK;
   sim_profile_range_begin("wait for outputs");
@@ -272,8 +273,8 @@ sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
   return SIM_OK;
 }
 
-/* This step's rows, computed at most once a step. A value that is not finite may come from an invalid state, which is
- * then reported instead. */
+/* Computes this step's rows, at most once a step. A value that is not finite may come from an invalid state, whose
+ * error is then returned. */
 static sim_status observe(sim_outputs *o) {
   const sim_frame *state;
   bool finite;
@@ -307,7 +308,7 @@ static sim_status give_now(sim_outputs *o, uint32_t due, bool save) {
   return sim_outputs_poll(o);
 }
 
-/* Whether all ranks write one of these outputs of o->view together. */
+/* Whether all ranks together write one of these outputs of o->view. */
 static bool is_together(const sim_outputs *o, uint32_t due, bool save) {
   for (size_t i = 0; i < o->run->sink_count; i++) {
     const sim_sink *sink = &o->run->sinks[i];
@@ -317,7 +318,7 @@ static bool is_together(const sim_outputs *o, uint32_t due, bool save) {
   return false;
 }
 
-/* After all earlier outputs, on this thread. */
+/* Writes outputs on this thread, after all earlier outputs. */
 static sim_status write_together(sim_outputs *o, uint32_t due, bool save) {
   sim_profile_range_begin("wait for outputs");
   pthread_mutex_lock(&o->lock);
@@ -345,7 +346,8 @@ sim_status sim_outputs_enqueue(sim_outputs *o, uint32_t due, bool save) {
   pthread_mutex_lock(&o->lock);
   j.values = o->values + (o->first + o->count) % SIM_OUTPUTS_WAITING * o->rows.columns;
   pthread_mutex_unlock(&o->lock);
-  /* A row waits for the device, so copies are enqueued first; but a saved state is the one after its rows. */
+  /* Rows wait for the device, so copies are enqueued first. But a checkpoint must hold the state after its rows were
+   * computed. */
   if (tables && save) SIM_TRY(copy_rows(o, j.values));
   if (save || tables != due) {
     o->shown = -1;
@@ -372,7 +374,7 @@ void sim_outputs_tick(sim_outputs *o, double now) {
   if (room) post(o, &(job){.flush = true, .stage = -1});
 }
 
-/* Finishes the files that readers need while earlier files are being flushed; then waits for everything. */
+/* Finishes the files that readers need while earlier files are being flushed; then waits until all are on disk. */
 sim_status sim_outputs_flush(sim_outputs *o) {
   bool failed[SIM_SINKS_MAX] = {false};
   sim_profile_range_begin("finish");
@@ -398,7 +400,7 @@ sim_status sim_outputs_save(sim_outputs *o) {
     if (sink->saved && sink->flush) sim_sink_flush(sink, false);
   }
   SIM_TRY(sim_outputs_poll(o));
-  uint64_t missing = o->run->checkpoint_step != o->run->clock.step; /* on any rank: they may write it together */
+  uint64_t missing = o->run->checkpoint_step != o->run->clock.step; /* all ranks agree, as they may write together */
   if (o->run->comm) SIM_TRY(sim_comm_agree(o->run->comm, missing, &missing));
   return missing ? sim_outputs_enqueue(o, 0, true) : SIM_OK;
 }
@@ -426,7 +428,7 @@ sim_status sim_outputs_end(sim_outputs *o) {
     o->running = false;
     const sim_error cause = *sim_error_last();
     if (o->run->backend->queue &&
-        o->run->backend->queue->wait_copies() != SIM_OK) /* copies that a failed writer did not wait for */
+        o->run->backend->queue->wait_copies() != SIM_OK) /* a failed writer may not have waited for copies */
       sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
   }
   return sim_outputs_poll(o);
@@ -440,14 +442,14 @@ static bool any_sink(const sim_run *run, sim_sink_kind kind) {
   return false;
 }
 
-/* Bytes of an array, of all ranks together. */
+/* Bytes of the whole array, over all ranks. */
 static double whole_bytes(const sim_array *array) {
   double bytes = (double)sim_dtype_size(array->dtype);
   for (int i = 0; i < array->rank; i++) bytes *= (double)array->global[i];
   return bytes;
 }
 
-/* The first stage always exists where outputs are of a stage: its state is read at the end of the run. */
+/* Creates the first stages. Staged outputs always need stage 0: its state is read at the end of the run. */
 static sim_status create_stages(sim_outputs *o) {
   const sim_run *run = o->run;
   const bool snapshots = any_sink(run, SIM_SINK_SNAPSHOT), checkpoints = any_sink(run, SIM_SINK_CHECKPOINT);
@@ -463,7 +465,7 @@ static sim_status create_stages(sim_outputs *o) {
     const int i = o->stage_count;
     sim_stage *stage = &o->stages[i];
     *stage = (sim_stage){.backend = run->backend, .comm = run->comm, .mark = i};
-    if (i == 0 && !o->staged && !checkpoints && !(snapshots && count == 1)) continue; /* created on demand */
+    if (i == 0 && !o->staged && !checkpoints && !(snapshots && count == 1)) continue; /* created when needed */
     SIM_TRY(sim_stage_create(run->backend, run->comm, &o->view, i == 0 && (o->staged || checkpoints), i, stage));
   }
   return SIM_OK;

@@ -16,14 +16,14 @@ static void nvtxRangePop(void) {}
 
 enum { KEPT_MAX = 200000, TOTALS_MAX = 128, DEPTH_MAX = 16, HOST_TRACK = 2 };
 
-/* One event of the trace. Tracks: 0 steps and 1 copies of the device, from 2 on the host's threads. */
+/* One event of the trace. Tracks: 0 steps and 1 copies of the device; from 2 on the threads of the host. */
 typedef struct entry {
   const char *name, *group;
   double begin, seconds;
   int track;
 } entry;
 
-/* Sum over all events of one name. */
+/* Sum over all events of a name. */
 typedef struct total {
   const char *name;
   const sim_kernel *kernel; /* NULL: a range of the host */
@@ -43,12 +43,12 @@ static struct {
   int threads;
 } profile = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Open ranges of this thread. */
+/* Ranges that this thread has begun and not ended. */
 static _Thread_local struct {
   const char *name;
   double begin;
 } open_ranges[DEPTH_MAX];
-static _Thread_local int depth, thread; /* thread: 1 for the first thread with a range; 0: none yet */
+static _Thread_local int depth, thread; /* thread: number of this thread, from 1 on; 0: no range yet */
 
 /* ---- records ---- */
 
@@ -71,7 +71,7 @@ void sim_profile_stop(void) {
 
 void sim_profile_limits(const double limits[SIM_LIMITS]) { memcpy(profile.limits, limits, sizeof profile.limits); }
 
-/* Makes room for an event; without memory the trace is cut. */
+/* Makes room for an event; false if the trace is full or memory is lacking. */
 static bool room(void) {
   if (profile.count < profile.capacity) return true;
   if (profile.count == KEPT_MAX) return false;
@@ -149,7 +149,7 @@ static int longest_first(const void *a, const void *b) {
   return strcmp(left->name, right->name);
 }
 
-/* Writes "1.25 ms". */
+/* Writes a time with a suitable unit: "1.25 ms". */
 static void time_text(double seconds, char out[32]) {
   static const struct {
     double unit;

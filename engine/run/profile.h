@@ -1,5 +1,5 @@
-/* Profile of a run: ranges of the host, kernels and copies of a device. External profilers see the ranges (NVTX) in
- * builds with GPU code; after sim_profile_start they are also recorded here, for a table and a trace. */
+/* Profile of a run: ranges of the host, kernels and copies of a device. In builds with GPU code external profilers see
+ * the ranges (NVTX); after sim_profile_start they are also recorded here, for a table and a trace. */
 #ifndef SIM_ENGINE_PROFILE_H
 #define SIM_ENGINE_PROFILE_H
 
@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* Begin and end of a range on the host, on any thread; ranges nest. `name` is a string literal. Nearly free without
- * a profile. */
+/* Begin and end a range of the host, on any thread; ranges nest. `name` is a string literal. Nearly free without a
+ * profile. */
 void sim_profile_range_begin(const char *name);
 void sim_profile_range_end(void);
 
@@ -22,21 +22,21 @@ void sim_profile_stop(void);
 
 typedef enum sim_profile_track { SIM_TRACK_STEPS, SIM_TRACK_COPIES } sim_profile_track;
 
-/* One kernel or copy that a device has completed; `kernel` is a static object. Any thread. */
+/* A kernel or copy that a device has completed; `kernel` is a static object. */
 typedef struct sim_profile_event {
   const sim_kernel *kernel;
   sim_profile_track track;
   double begin, seconds; /* begin: as sim_profile_now */
-  double amount;         /* as in sim_cuda_end */
+  double amount;         /* amount of work as in sim_cuda_end */
 } sim_profile_event;
 void sim_profile_add(const sim_profile_event *event);
-/* The device's nominal limits a second: limits[sim_limit]. */
+/* Sets the device's nominal limits, per second: limits[sim_limit]. */
 void sim_profile_limits(const double limits[SIM_LIMITS]);
 
-/* Appends a table: kernels (calls, time, share, rate and limit), then ranges. Call after the queue is finished. */
+/* Appends a table: kernels (calls, time, share, rate and limit), then ranges. Finish the queue first. */
 void sim_profile_table(sim_bytes *out);
-/* Appends single events in the Trace Event Format (Perfetto, chrome://tracing): the first 200000; the table counts
- * all. */
+/* Appends the first 200000 events in the Trace Event Format (Perfetto, chrome://tracing); the table counts all
+ * events. */
 void sim_profile_trace(sim_bytes *out);
 
 #endif

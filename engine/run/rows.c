@@ -48,7 +48,7 @@ sim_status sim_rows_compute(sim_rows *rows, bool *finite) {
     sim_profile_range_end();
     if (status != SIM_OK && status != SIM_ERR_DIVERGED) return status;
     if (run->backend && run->backend->queue)
-      SIM_TRY(run->backend->queue->status()); /* values read back after a device error are invalid */
+      SIM_TRY(run->backend->queue->status()); /* values that were read back after a device error are invalid */
     for (const sim_field *column = rows->tables[t]->columns; column->name; column++, values++, lost++) {
       if (!isfinite(*values) && !*lost) all = false;
       if (!(column->flags & SIM_HEALTH)) continue;

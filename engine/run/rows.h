@@ -1,4 +1,4 @@
-/* The rows of all tables at one step, and run->stop_when on them. Host memory. */
+/* The rows of all tables at one step, and the value of run->stop_when on them. Host memory. */
 #ifndef SIM_ENGINE_ROWS_H
 #define SIM_ENGINE_ROWS_H
 
@@ -6,28 +6,28 @@
 
 typedef struct sim_rows {
   sim_run *run;
-  const sim_table *const *tables; /* of the run */
-  size_t columns;                 /* of all tables */
+  const sim_table *const *tables; /* tables of the run */
+  size_t columns;                 /* number of columns of all tables */
   double *row;                    /* [2 + columns]: step, time, and the values */
-  int64_t step;                   /* whose values these are; -1: none */
+  int64_t step;                   /* step of these values; -1: none */
   /* private */
-  bool *lost; /* [columns]: had a value that is not finite in a finite state, and no longer indicates the state */
-  sim_expr_program *stop; /* of run->stop_when */
+  bool *lost; /* [columns]: the column was not finite in a finite state, so it no longer indicates an invalid state */
+  sim_expr_program *stop; /* compiled run->stop_when */
   void *scratch;
 } sim_rows;
 
-/* run->self is set. After a failure call destroy too. */
+/* run->self must be set. After a failure call sim_rows_destroy too. */
 sim_status sim_rows_create(sim_run *run, sim_rows *rows) SIM_MUST_CHECK;
 void sim_rows_destroy(sim_rows *rows);
 
-/* Computes the rows of run->clock.step; sets run->last.health. *finite false: a value is not finite, perhaps because
- * the state is invalid. Where that is valid, call accept. Errors of the model and the device. */
+/* Computes the rows of run->clock.step and sets run->last.health. *finite false: a value is not finite, perhaps because
+ * the state is invalid; if the state is valid, call sim_rows_accept. Errors of the model and the device. */
 sim_status sim_rows_compute(sim_rows *rows, bool *finite) SIM_MUST_CHECK;
 
-/* Takes the values as they are, and reports those that are not finite, once a column (a function of the scenario). */
+/* Accepts values that are not finite, and warns of each column once (a function of the scenario gave it). */
 void sim_rows_accept(sim_rows *rows);
 
-/* Whether run->stop_when, which is not NULL, holds. */
+/* Whether run->stop_when holds; it must not be NULL. */
 bool sim_rows_stop(const sim_rows *rows);
 
 #endif

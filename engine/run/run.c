@@ -18,7 +18,7 @@ bool sim_cadence_due(const sim_cadence *cadence, const sim_clock *before, const 
     return floor((double)now->step / steps) > floor((double)before->step / steps);
   }
   if (cadence->kind == SIM_EVERY_TIME) {
-    /* k * dt may fall short of a multiple by rounding: a time within 1e-9 of the interval counts as reached. */
+    /* k * dt may be less than a multiple by rounding: a time within 1e-9 of the interval counts as reached */
     return floor(now->t / cadence->interval + 1e-9) > floor(before->t / cadence->interval + 1e-9);
   }
   return false;
@@ -32,9 +32,9 @@ typedef struct loop {
   int64_t first_step;
   double first_t;
   bool any_wall;
-  bool many; /* several ranks: the wall clock and signals act through the agreement */
+  bool many; /* several ranks: sim_agreement decides about the wall clock and signals */
   sim_agreement agreement;
-  double last_round; /* wall-clock time of its last round of requests */
+  double last_round; /* wall-clock time of this rank's last round of requests */
   uint64_t decision; /* for this step */
 } loop;
 
@@ -58,13 +58,13 @@ static void progress(loop *l, double now) {
 
 /* ---- due outputs ---- */
 
-/* Whether a cadence by the wall clock makes a sink due. */
+/* Whether sink i is due by a cadence of the wall clock. */
 static bool due_by_wall(const loop *l, size_t i, double now) {
   const sim_sink *sink = &l->run->sinks[i];
   return sink->cadence.kind == SIM_EVERY_WALL && now - sink->last_wall >= sink->cadence.interval;
 }
 
-/* Sets *due and *save for the outputs between two states; `all`: every sink. */
+/* Sets *due and *save for the outputs between two states; `all`: of every sink. */
 static void collect(loop *l, const sim_clock *before, double now, bool all, uint32_t *due, bool *save) {
   sim_run *run = l->run;
   *due = 0;
@@ -73,7 +73,7 @@ static void collect(loop *l, const sim_clock *before, double now, bool all, uint
     const sim_cadence *cadence = &sink->cadence;
     bool wall = l->many ? l->decision >> (SIM_DECIDED_SINK + i) & 1 : due_by_wall(l, i, now);
     bool is_due = all || wall || sim_cadence_due(cadence, before, &run->clock);
-    if (sink->kind == SIM_SINK_CHECKPOINT) is_due |= *save; /* requested */
+    if (sink->kind == SIM_SINK_CHECKPOINT) is_due |= *save; /* due because a checkpoint is saved */
     if (cadence->kind == SIM_NEVER || !is_due) continue;
     sink->last_wall = now;
     if (sink->kind == SIM_SINK_CHECKPOINT)
@@ -89,8 +89,8 @@ static bool any_table(const sim_run *run, uint32_t due) {
   return false;
 }
 
-/* Enqueues the outputs due between two states; `first`: before any step, `last`: after all steps. A row in which
- * stop_when holds also counts as the last. */
+/* Enqueues the outputs due between two states; `first`: before any step, `last`: after all steps. If stop_when holds in
+ * a row of this step, the step also counts as the last. */
 static sim_status outputs(loop *l, const sim_clock *before, bool first, bool last) {
   sim_run *run = l->run;
   double now = l->any_wall ? sim_wall_clock() : 0;
@@ -105,7 +105,7 @@ static sim_status outputs(loop *l, const sim_clock *before, bool first, bool las
   return due || save ? sim_outputs_enqueue(l->outputs, due, save) : SIM_OK;
 }
 
-/* A resumed run that had already ended: its last outputs are written again, because the disk may have been full. */
+/* For a resumed run that had already ended: writes its last snapshots again, because the disk may have been full. */
 static sim_status write_last_again(loop *l) {
   uint32_t due = 0;
   for (size_t i = 0; i < l->run->sink_count; i++) {
@@ -127,7 +127,7 @@ void sim_run_settle(sim_run *run, double seconds) { sim_outputs_wait(run->output
 
 /* ---- steps ---- */
 
-/* Interval of reading the wall clock: rare enough to cost nothing at steps of a microsecond, frequent enough for
+/* Steps between two readings of the wall clock: enough steps to cost nothing at a microsecond each, few enough for
  * signals and limits. */
 typedef struct pace {
   int64_t every, left;
@@ -141,9 +141,9 @@ static sim_status follow_device(const sim_backend *backend, const pace *p) {
   return p->every == 1 && p->passed > 0.05 ? backend->queue->finish() : backend->queue->throttle();
 }
 
-static bool look(pace *p) { return --p->left <= 0; }
+static bool reading_due(pace *p) { return --p->left <= 0; }
 
-static double looked(pace *p) {
+static double read_clock(pace *p) {
   double now = sim_wall_clock();
   p->passed = now - p->last;
   p->last = now;
@@ -154,8 +154,8 @@ static double looked(pace *p) {
   return now;
 }
 
-/* Seconds reserved for the end: the last checkpoint, as much again for a busy disk, the current step, and ten
- * seconds or a tenth of a short limit. */
+/* Seconds reserved for the end of the run: the last checkpoint, the same again for a busy disk, the current step, and
+ * ten seconds or a tenth of a short limit. */
 static double reserve(const sim_run *run, const pace *p) {
   if (!run->wall_reserve) return 0;
   return 2 * run->checkpoint_seconds + p->longest + fmin(10, 0.1 * run->wall_limit);
@@ -170,7 +170,7 @@ static sim_status step(sim_run *run) {
   return status;
 }
 
-/* A warning shortly before a known limit is ignored: the run stops with its own margin. */
+/* Whether the run must stop. A warning shortly before a known limit is ignored: the run stops with its own margin. */
 static bool asked_to_stop(const loop *l) {
   sim_run *run = l->run;
   sim_requests *requests = run->requests;
@@ -184,7 +184,7 @@ static bool asked_to_stop(const loop *l) {
   return false;
 }
 
-/* Whether the limit of wall-clock time is reached, with a line in the log. */
+/* Whether the limit of wall-clock time is reached; then logs a line. */
 static bool limit_reached(const loop *l, const pace *p, double now) {
   const sim_run *run = l->run;
   const double left = run->wall_limit - (now - l->begin);
@@ -202,7 +202,7 @@ static bool limit_reached(const loop *l, const pace *p, double now) {
 
 static const double round_interval = 0.1; /* seconds between rounds of requests */
 
-/* Rank 0: what all ranks shall do. */
+/* On rank 0: what all ranks must do. */
 static uint64_t decide(loop *l, const pace *p, double now) {
   sim_run *run = l->run;
   uint64_t word = 0;
@@ -213,14 +213,14 @@ static uint64_t decide(loop *l, const pace *p, double now) {
   return word;
 }
 
-/* Other ranks: what reached them, for rank 0. */
+/* On the other ranks: the requests that reached them, for rank 0. */
 static uint64_t ask(sim_requests *requests) {
   if (!requests) return 0;
   return (requests->stop ? SIM_ASKED_STOP : 0u) | (atomic_exchange(&requests->warning, 0) ? SIM_ASKED_WARNING : 0u) |
          (atomic_exchange(&requests->checkpoint, 0) ? SIM_ASKED_CHECKPOINT : 0u);
 }
 
-/* Looks at the agreement after a step; rank 0 takes over the requests of the others. */
+/* Polls the agreement after a step; rank 0 adopts the requests of the others. */
 static sim_status look_at_agreement(loop *l, double patience) {
   uint64_t asked;
   sim_requests *requests = l->run->requests;
@@ -232,8 +232,8 @@ static sim_status look_at_agreement(loop *l, double patience) {
   return SIM_OK;
 }
 
-/* Begins a round of requests, if it is time. Ranks end long steps at about the same time: a short wait then spares a
- * step until they agree. */
+/* Begins a round of requests if it is time. Ranks end long steps at about the same time, so that a short wait here
+ * saves a step until they agree. */
 static sim_status begin_round(loop *l, const pace *p, double now) {
   if (!sim_agreement_idle(&l->agreement) || now - l->last_round < round_interval) return SIM_OK;
   l->last_round = now;
@@ -260,10 +260,10 @@ static sim_status step_until_done(loop *l, bool *stopped) {
     SIM_TRY(outputs(l, &before, false, last));
     *stopped = !is_over(run) && l->decision & SIM_DECIDED_STOP;
     if (*stopped) return SIM_OK;
-    if (!look(&p)) continue;
+    if (!reading_due(&p)) continue;
     SIM_TRY(follow_device(run->backend, &p));
     SIM_TRY(sim_outputs_poll(l->outputs));
-    double now = looked(&p);
+    double now = read_clock(&p);
     sim_outputs_tick(l->outputs, now);
     if (now - l->last_progress >= run->progress_interval) {
       l->last_progress = now;
@@ -281,7 +281,7 @@ static sim_status step_until_done(loop *l, bool *stopped) {
 
 /* ---- end ---- */
 
-/* Names every sink whose last output is missing, with its reason. */
+/* Fails with the names of all sinks whose last output is missing, and the reasons. */
 static sim_status refuse_failed(const sim_run *run) {
   char text[sizeof sim_error_last()->message] = "";
   size_t used = 0;
@@ -294,7 +294,8 @@ static sim_status refuse_failed(const sim_run *run) {
   return used ? sim_fail(SIM_ERR_IO, "at step %lld: %s", (long long)run->clock.step, text) : SIM_OK;
 }
 
-/* All ranks must have come to the same state. Where they divide it, rank 0 has it, and tells its digest. */
+/* Checks that all ranks have the same state. If they divide it, only rank 0 has it, and sends its digest to the
+ * others. */
 static sim_status check_ranks(sim_run *run, bool divided) {
   char digests[SIM_RANKS_MAX][sizeof run->digest];
   uint64_t word;
@@ -322,14 +323,14 @@ static sim_status finish(loop *l, bool stopped) {
   return sim_fail(SIM_ERR_STOPPED, "stopped at step %lld, t = %.9g", (long long)run->clock.step, run->clock.t);
 }
 
-/* A failing run keeps the rows that led to the failure. */
+/* Writes the rows that led to a failure; keeps its error. */
 static void keep_rows(loop *l) {
   sim_error cause = *sim_error_last();
   (void)!sim_outputs_flush(l->outputs);
   sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 
-/* Makes all steps with their outputs. Errors of the writer take precedence over errors of later steps. */
+/* Makes all steps with their outputs. An error of the writer takes precedence over the error of a later step. */
 static sim_status run_steps(loop *l, bool *stopped) {
   sim_run *run = l->run;
   sim_status status = SIM_OK;
@@ -344,11 +345,11 @@ static sim_status run_steps(loop *l, bool *stopped) {
   return written != SIM_OK ? written : status;
 }
 
-/* Seconds that a run waits for checkpoints being written after its writes have failed. */
+/* seconds that a run waits for checkpoints in the background after its writes have failed */
 static const double settle_most = 10;
 
-/* A GPU may fault, or NCCL fail, because a rank has died, before word of that comes: waits a moment for it, and then
- * fails with that. */
+/* Returns the cause of a failure. A GPU or NCCL may fail because another rank has died, before the message of that
+ * arrives: waits 0.3 s for the message, and then returns that failure. */
 static sim_status cause_of(const sim_run *run, sim_status status) {
   const sim_error own = *sim_error_last();
   if ((status != SIM_ERR_DEVICE && status != SIM_ERR_RANK) || !run->comm || run->comm->size == 1) return status;
@@ -380,7 +381,7 @@ sim_status sim_run_loop(sim_run *run) {
   if (status == SIM_OK) status = finish(&l, stopped);
   if (status != SIM_OK && status != SIM_ERR_STOPPED && status != SIM_ERR_IO && status != SIM_ERR_CANT_CREATE)
     keep_rows(&l);
-  if (status == SIM_ERR_IO) sim_outputs_wait(l.outputs, settle_most); /* the newest checkpoint is then known */
+  if (status == SIM_ERR_IO) sim_outputs_wait(l.outputs, settle_most); /* then the newest checkpoint is known */
   sim_outputs_destroy(&l.outputs);
   return status;
 }

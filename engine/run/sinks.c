@@ -45,7 +45,7 @@ sim_status sim_sink_write(sim_sink *sink, const sim_frame *frame, bool last) {
   const bool before = sink->write_failed;
   sink->write_failed = status != SIM_OK;
   if (!sink->write_failed) return SIM_OK;
-  if (before && sink->kind == SIM_SINK_CHECKPOINT) /* later results could not be saved */
+  if (before && sink->kind == SIM_SINK_CHECKPOINT) /* because later results could not be saved */
     return sim_fail(SIM_ERR_IO, "two checkpoints in a row could not be written (%s)", sim_error_last()->message);
   if (sink->kind == SIM_SINK_SNAPSHOT) sink->lost++;
   if (last)

@@ -26,8 +26,8 @@ static bool is_name(const char *name) {
          strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == size;
 }
 
-/* Index of the cell at a position along an axis; on a face the upper cell; -1: outside. Positions within 1e-9 of a
- * face count as on it: 0.3 / 0.1 is below 3. */
+/* Index of the cell at a position along an axis; on a face the upper cell; -1: outside. A position within 1e-9 cells of
+ * a face counts as on the face: 0.3 / 0.1 is below 3. */
 static int64_t cell_at(const sim_extent *extent, int axis, double place) {
   const double i =
       (place - extent->mesh.offset[axis]) / extent->mesh.spacing[axis] - extent->mesh.position[axis] + 0.5 + 1e-9;
@@ -68,14 +68,14 @@ static void place(const sim_item *item, size_t number, const sim_extent *extent,
                      low + (double)extent->n[axis] * mesh->spacing[axis], slice->at[k]);
   }
   snprintf(path, sizeof path, "output.slices[%zu]", number);
-  if (left <= 0) sim_faults_add(faults, item->line, path, "no axis of the grid is left; for points there are probes");
+  if (left <= 0) sim_faults_add(faults, item->line, path, "no axis of the grid is left; for points use probes");
 }
 
 void sim_slices_place(const sim_list *slices, const char *model, const sim_extent *extent, sim_faults *faults) {
   char path[64];
   if (slices->count == 0) return;
   if (!extent) {
-    sim_faults_add(faults, slices->items[0].line, "output.slices", "are of grids, and %s has none", model);
+    sim_faults_add(faults, slices->items[0].line, "output.slices", "need a grid, and %s has none", model);
     return;
   }
   if (slices->count > SIM_SLICES_MAX)

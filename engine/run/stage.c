@@ -7,8 +7,8 @@ enum { ALIGNMENT = 64 };
 
 static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-/* Whether an array is copied within the device first, so that the steps go on. What ranks divide is not: rank 0 would
- * need memory for all of it. */
+/* Whether an array is first copied within the device, so that the steps continue. An array that ranks divide is not:
+ * rank 0 would need device memory for the whole array. */
 static bool is_staged(const sim_frame *view, const sim_array *array) {
   return !view->divided && array->space == SIM_SPACE_DEVICE && array->field->flags & SIM_IN_SNAPSHOT;
 }
@@ -25,7 +25,7 @@ void sim_stage_plan(const sim_backend *backend, const sim_comm *comm, bool snaps
   const int more = sim_stage_count(plan->snapshot_bytes, snapshots) - 1;
   const bool device = backend->queue != NULL;
   double first = snapshots ? plan->snapshot_bytes : 0;
-  if (checkpoints || device || plan->divided) /* a whole state */
+  if (checkpoints || device || plan->divided) /* stage 0 holds a whole state */
     first = plan->checkpoint_bytes + plan->unsaved_bytes;
   if (device && !plan->divided) sim_plan_add(plan, "staged for output", plan->staged_bytes * (1 + more));
   if (first + more * plan->snapshot_bytes > 0)
@@ -33,7 +33,7 @@ void sim_stage_plan(const sim_backend *backend, const sim_comm *comm, bool snaps
   if (plan->divided) plan->first_bytes += (first + more * plan->snapshot_bytes) * (1 - 1.0 / comm->size);
 }
 
-/* The array as this rank stages it. */
+/* The array as this rank stages it: on rank 0 the whole of a divided array. */
 static sim_array staged_array(const sim_comm *comm, const sim_frame *view, const sim_array *array) {
   sim_array out = *array;
   if (!view->divided || comm->rank > 0) return out;
@@ -42,7 +42,7 @@ static sim_array staged_array(const sim_comm *comm, const sim_frame *view, const
   return out;
 }
 
-/* Bytes of a state on the device and on the host. */
+/* Counts the bytes that a state needs in device and in host memory. */
 static void count_bytes(const sim_comm *comm, const sim_frame *view, bool whole, size_t *device, size_t *host) {
   *device = *host = 0;
   for (size_t i = 0; i < view->array_count; i++) {
@@ -69,7 +69,7 @@ void sim_stage_destroy(sim_stage *stage) {
   *stage = (sim_stage){0};
 }
 
-/* Copies large arrays with all threads, because the steps wait. */
+/* Copies large arrays with all threads, because the steps wait for it. */
 static void copy_bytes(char *to, const char *from, size_t bytes) {
   const size_t part = (size_t)1 << 19, parts = (bytes + part - 1) / part;
 #pragma omp parallel for if (parts > 1)
@@ -79,7 +79,7 @@ static void copy_bytes(char *to, const char *from, size_t bytes) {
 
 /* ---- states that ranks divide ---- */
 
-/* Copies bytes of an array to the host. */
+/* Copies bytes of an array, in host or device memory, to host memory. */
 static sim_status take_bytes(const sim_backend *backend, const sim_array *array, size_t first, char *to, size_t bytes) {
   const char *from = (const char *)array->data + first;
   if (array->space == SIM_SPACE_DEVICE) return bytes > 0 ? backend->copy(to, from, bytes) : SIM_OK;
@@ -87,12 +87,12 @@ static sim_status take_bytes(const sim_backend *backend, const sim_array *array,
   return SIM_OK;
 }
 
-/* Part of an array, in the arrays of the ranks. */
+/* Shape and offset of one rank's part of an array. */
 typedef struct extent {
   int64_t shape[SIM_RANK_MAX], offset[SIM_RANK_MAX];
 } extent;
 
-/* The axis along which an array is divided; -1: every rank has all of it. */
+/* The axis along which an array is divided; -1: every rank has the whole array. */
 static int divided_axis(const sim_array *array, const extent *parts, int ranks) {
   for (int axis = 0; axis < array->rank; axis++)
     for (int r = 0; r < ranks; r++)
@@ -100,8 +100,8 @@ static int divided_axis(const sim_array *array, const extent *parts, int ranks) 
   return -1;
 }
 
-/* Copies the parts of an array in host memory to whole[global shape] on rank 0, for each index before the divided axis
- * (all fields of a model, say); on the others the part to whole[shape]. The part may be on the device. */
+/* Gathers an array in host memory. Rank 0 gets all parts in whole[global shape], by one swap for each index before the
+ * divided axis (each field, say); the other ranks copy their part to whole[shape]. The part may be in device memory. */
 static sim_status gather_array(const sim_backend *backend, const sim_comm *comm, const sim_array *part, char *whole) {
   extent own, parts[SIM_RANKS_MAX];
   sim_piece pieces[SIM_RANKS_MAX];
@@ -130,7 +130,7 @@ static sim_status gather_array(const sim_backend *backend, const sim_comm *comm,
   return SIM_OK;
 }
 
-/* Places an array in both blocks, behind the preceding ones; they have room for all. */
+/* Copies an array into the stage's blocks, after the preceding arrays. */
 static sim_status take_array(sim_stage *stage, const sim_frame *view, const sim_array *from, bool whole, size_t *staged,
                              size_t *mirrored) {
   const sim_backend *backend = stage->backend;
@@ -153,7 +153,7 @@ static sim_status take_array(sim_stage *stage, const sim_frame *view, const sim_
   return backend->queue->copy_out(host, device, bytes);
 }
 
-/* Enlarges a stage. No copy into the old one is pending: each is waited for before the next begins. */
+/* Enlarges a stage if needed. No copy into the old memory is pending: each is waited for before the next begins. */
 static sim_status make_room(sim_stage *stage, const sim_frame *view, bool whole) {
   const sim_backend *backend = stage->backend;
   const sim_comm *comm = stage->comm;

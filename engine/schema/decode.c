@@ -38,7 +38,7 @@ static void expected_variant(sim_decoder *d, const sim_field *field, const sim_p
 
 static void decode_list(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                         sim_list *out) {
-  if (find_variant(field, value) && value->u.table.tag) { /* a single item is a list of one */
+  if (find_variant(field, value) && value->u.table.tag) { /* one item instead of a list means a list of one */
     sim_entry entry = {NULL, value->line, (sim_value *)value};
     sim_value list = {.kind = SIM_VALUE_TABLE, .line = value->line, .u.table = {NULL, &entry, 1}};
     decode_list(d, field, at, &list, out);
@@ -79,17 +79,17 @@ static void decode_list(sim_decoder *d, const sim_field *field, const sim_place 
 static void decode_array(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                          sim_doubles *out) {
   size_t cols = field->components > 1 ? (size_t)field->components : 1;
-  sim_field square = *field; /* with this value's number of columns */
+  sim_field square = *field; /* the field with this value's number of columns */
   const bool packed = value->kind == SIM_VALUE_ARRAY, list = sim_value_is_list(value);
   if (field->components == SIM_SQUARE) {
     cols = packed ? value->u.array.cols : list ? value->u.table.count : 1;
     const sim_value *row = list && cols == 1 ? value->u.table.entries[0].value : NULL;
-    if (row && sim_value_is_list(row)) cols = row->u.table.count; /* a single row: its columns are reported */
+    if (row && sim_value_is_list(row)) cols = row->u.table.count; /* a single row: its columns count, for the message */
     square.components = (int)cols;
     field = &square;
   }
-  const bool of_one = square.components == 1 && field == &square; /* {{1}} */
-  if (packed && value->u.array.rows == 0) {                       /* absent, in a resolved tree */
+  const bool of_one = square.components == 1 && field == &square; /* the value {{1}} */
+  if (packed && value->u.array.rows == 0) {                       /* absent, in a tree of resolved values */
     out->cols = value->u.array.cols;
     return;
   }
@@ -123,7 +123,7 @@ static void decode_array(sim_decoder *d, const sim_field *field, const sim_place
 
 /* ---- tables ---- */
 
-/* The default value of a field, as a scenario would give it. */
+/* Returns the default value of a field as a tree, as if a scenario had given it. */
 static sim_value *default_value(const sim_field *field) {
   const char *text = field->initial;
   if (field->type == SIM_STRING || field->type == SIM_CHOICE || field->type == SIM_CADENCE || field->type == SIM_UNIT)
@@ -186,7 +186,7 @@ static void decode_absent(sim_decoder *d, const sim_field *field, const sim_plac
     if (field->flags & SIM_OPTIONAL) return;
     static const sim_value empty = {.kind = SIM_VALUE_TABLE};
     decode_struct(d, field->table, at, &empty, out);
-  } else if (field->initial && !sim_faults_full(d->faults)) { /* else it would not be printed */
+  } else if (field->initial && !sim_faults_full(d->faults)) { /* when full, the default would not be printed */
     sim_value *value = default_value(field);
     if (value)
       decode_field(d, field, at, value, out);
@@ -225,7 +225,7 @@ static bool has_field(const sim_schema *schema, const char *name) {
   return schema->base && has_field(schema->base, name);
 }
 
-/* Appends the constructors of a list's items that have this key: " (sim.barrier, sim.double_barrier)". */
+/* Appends the constructors of those list items that have this key: " (sim.barrier, sim.double_barrier)". */
 static void add_constructors(const sim_field *field, const char *key, char *path, size_t capacity) {
   int count = 0;
   for (const sim_schema *const *in = field->variants; *in; in++) {
@@ -237,7 +237,7 @@ static void add_constructors(const sim_field *field, const char *key, char *path
   if (count > 0) snprintf(path + used, capacity - used, ")");
 }
 
-/* Finds the first table that has this key, and writes its path. */
+/* Searches the tables below `schema` for the first one that has this key, and writes its path. */
 static bool find_key(const sim_schema *schema, const char *key, char *path, size_t capacity) {
   const size_t used = strlen(path);
   for (const sim_field *field = schema->fields; field->name; field++) {
@@ -256,7 +256,7 @@ static bool find_key(const sim_schema *schema, const char *key, char *path, size
   return schema->base && find_key(schema->base, key, path, capacity);
 }
 
-/* The first name that begins with `key`, or is its beginning: "init" and "initial". */
+/* Returns the first name that begins with `key`, or with which `key` begins ("init" and "initial"). */
 static const char *beginning(const char *key, const char *const *names, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const size_t a = strlen(key), b = strlen(names[i]), both = a < b ? a : b;
@@ -265,10 +265,10 @@ static const char *beginning(const char *key, const char *const *names, size_t c
   return NULL;
 }
 
-/* Reports "unknown key, ..." with the table that has it, or the nearest name. */
+/* Reports "unknown key, ..." with the table that has this key, or with the nearest name. */
 static void unknown_key(sim_decoder *d, const sim_place *at, const char *key, const char *const *names, size_t count) {
   char path[SIM_PLACE_MAX] = "";
-  const bool full = sim_faults_full(d->faults); /* it would not be printed */
+  const bool full = sim_faults_full(d->faults); /* when full, the fault would not be printed */
   const char *nearest = full ? NULL : sim_nearest(key, names, count);
   if (!full && !nearest) nearest = beginning(key, names, count);
   if (!full && find_key(d->root, key, path, sizeof path))

@@ -46,7 +46,7 @@ static void expect_number(sim_decoder *d, const sim_field *field, const sim_plac
     sim_decode_expected(d, at, value, "a number");
 }
 
-/* Decodes "8.5 kpc" into the scenario's units. */
+/* Decodes a quantity such as "8.5 kpc" into the scenario's units. */
 static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                             double *out) {
   sim_dimension dimension;
@@ -56,7 +56,7 @@ static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_pl
   double number = text ? strtod(text, &end) : 0;
   bool has_number = text && end != text;
   if (has_number) end += strspn(end, " ");
-  /* no number, or no unit after it; a unit may begin with a number, which would be a second one here */
+  /* no number, or no unit after it; a unit may itself begin with a number, which must not follow the first number */
   if (!has_number || !isalpha((unsigned char)*end)) {
     expect_number(d, field, at, value);
   } else if (sim_unit_parse(end, &si, &dimension) != SIM_OK) {
@@ -141,7 +141,7 @@ void sim_decode_unit(sim_decoder *d, const sim_field *field, const sim_place *at
 void sim_decode_int(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value, void *out) {
   bool is_unsigned = field->flags & SIM_UNSIGNED;
   const char *text = sim_decode_text(value);
-  if (is_unsigned && text) { /* Lua has no integers above 2^63 */
+  if (is_unsigned && text) { /* Lua has no integers from 2^63 on: such numbers are given as text */
     char *end;
     errno = 0;
     uint64_t number = strtoull(text, &end, 10);

@@ -1,4 +1,4 @@
-/* Encodes a C struct that a schema describes as a tree of values, and frees it. */
+/* Encodes a C struct that a schema describes as a tree of values; frees such a struct. */
 #include "engine/schema/decode.h"
 
 #include <inttypes.h>
@@ -64,7 +64,7 @@ static sim_value *encode_array(const sim_doubles *in) {
 }
 
 static sim_value *encode_unsigned(uint64_t number) {
-  /* Lua integers are signed: larger ones are encoded as text, which decodes for unsigned fields only. */
+  /* Lua integers are signed: larger numbers become text, which only unsigned fields decode. */
   if (number <= INT64_MAX) return sim_value_int((int64_t)number);
   char text[32];
   snprintf(text, sizeof text, "%" PRIu64, number);
@@ -97,7 +97,7 @@ static bool encode_fields(const sim_schema *schema, const char *in, sim_value *o
     const char *at = in + field->offset;
     if (field->flags & SIM_OPTIONAL && !*(const bool *)at) continue;
     sim_value *value = encode_field(field, at);
-    if (value && value->kind == SIM_VALUE_NIL) { /* absent string or function */
+    if (value && value->kind == SIM_VALUE_NIL) { /* a string or function that is absent */
       sim_value_free(&value);
       continue;
     }

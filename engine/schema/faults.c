@@ -1,4 +1,4 @@
-/* Faults of a scenario: position of a value, what was expected, and the name nearest to an unknown one. */
+/* Faults of a scenario: where a value is, what was expected, and which known name is nearest to an unknown one. */
 #include "engine/schema/decode.h"
 
 #include <stdarg.h>
@@ -20,7 +20,8 @@ static const sim_entry *find_entry(const sim_value *table, const char *key, size
   return NULL;
 }
 
-/* Line of the value at the path "fields[2].drift", or of the innermost existing table around it; 0: unknown. */
+/* Returns the line of the value at a path such as "fields[2].drift", or of the innermost table on the path that exists;
+ * 0: unknown. */
 static int line_of(const sim_value *root, const char *path, bool *exact) {
   int line = 0;
   *exact = false;
@@ -150,7 +151,7 @@ void sim_decode_expected(sim_decoder *d, const sim_place *at, const sim_value *v
     va_end(arguments);
     sim_value_describe(value, got, sizeof got);
   }
-  bool key_first = value->kind == SIM_VALUE_FUNCTION; /* the line of a function is that of its definition */
+  bool key_first = value->kind == SIM_VALUE_FUNCTION; /* prefer the key's line to the definition's */
   int line = value->line && !(key_first && at->line) ? value->line : at->line;
   sim_decode_fault(d, at, line, "expected %s, got %s", wanted, got);
 }

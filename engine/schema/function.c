@@ -1,4 +1,4 @@
-/* Functions of a scenario: text of their signatures, and graphs with exactly the signature's inputs. */
+/* Functions of a scenario: the text of their signatures, and graphs with exactly the signature's inputs. */
 #include "engine/schema/decode.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static size_t name_count(const char *const *names) {
   return count;
 }
 
-/* Writes "x, y, z", each after `before`. */
+/* Writes "x, y, z", with `before` in front of each name. */
 static void list_names(const char *const *names, const char *before, char *out, size_t capacity) {
   size_t used = 0;
   out[0] = '\0';
@@ -26,7 +26,7 @@ static const char *parameter_of(const sim_signature *signature) {
   return signature->parameter ? signature->parameter : "body";
 }
 
-/* Writes "1 or 3 numbers". */
+/* Writes a text such as "1 or 3 numbers". */
 static void outputs_text(const sim_signature *signature, const char *what, char *out, size_t capacity) {
   const int *outputs = signature->outputs;
   if (!outputs[0])
@@ -39,7 +39,7 @@ static void outputs_text(const sim_signature *signature, const char *what, char 
     snprintf(out, capacity, "%d, %d or %d %ss", outputs[0], outputs[1], outputs[2], what);
 }
 
-/* Writes "function(x, y)" or "function(body)". */
+/* Writes a text such as "function(x, y)" or "function(body)". */
 static void head_text(const sim_signature *signature, char *out, size_t capacity) {
   char names[256];
   list_names(signature->inputs, "", names, sizeof names);
@@ -96,8 +96,8 @@ static bool is_known(const sim_signature *signature, const char *name) {
   return false;
 }
 
-/* An unused parameter may be _ or begin with _, and the parameter of a record may have any name; its members may
- * not. */
+/* Whether an input may be unknown: an unused one whose name is _ or begins with _, or the record parameter itself,
+ * which may have any name. Members of the record must be known. */
 static bool may_be_unknown(const sim_expr *expr, const sim_signature *signature, int input) {
   const bool free = signature->record ? !signature->members : *sim_expr_input_name(expr, input) == '_';
   return free && !used(expr, input);
@@ -112,7 +112,7 @@ static void check_inputs(const sim_expr *expr, const sim_signature *signature, s
     char names[300];
     list_names(signature->inputs, "", names, sizeof names);
     const char *nearest = sim_nearest(name, signature->inputs, count);
-    if (nearest && strlen(name) == 1 && strlen(nearest) == 1) nearest = NULL; /* any letter is as near as another */
+    if (nearest && strlen(name) == 1 && strlen(nearest) == 1) nearest = NULL; /* two letters are always equally near */
     sim_faults_add(faults, line, path, "unknown input '%s'%s%s%s, expected %s", name, nearest ? ", nearest is '" : "",
                    nearest ? nearest : "", nearest ? "'" : "", count > 0 ? names : "none");
   }
@@ -161,7 +161,7 @@ static sim_status with_inputs(sim_expr **expr, const char *const *inputs, sim_fa
   SIM_TRY(sim_expr_builder_create(&builder));
   sim_status status = insert(builder, *expr, inputs, &bound);
   sim_expr_builder_free(&builder);
-  if (status == SIM_ERR_SCENARIO) { /* too large with the added inputs, or an invalid name */
+  if (status == SIM_ERR_SCENARIO) { /* the graph with the added inputs is too large, or a name is invalid */
     sim_faults_add(faults, line, path, "%s", sim_error_last()->message);
     return SIM_OK;
   }
@@ -184,7 +184,7 @@ sim_status sim_function_bind(sim_expr **expr, const sim_signature *signature, si
 
 /* ---- decoding ---- */
 
-/* A graph without inputs that returns a number. */
+/* Creates a graph without inputs that returns a number. */
 static sim_status constant(double number, sim_expr **out) {
   sim_expr_builder *builder;
   sim_expr_ref result;
@@ -203,14 +203,14 @@ static sim_status copy(const sim_expr *expr, sim_expr **out) {
   return status;
 }
 
-/* Name of the first input that is not in the signature; NULL: none. */
+/* Returns the name of the first used input that is not in the signature; NULL: none. */
 static const char *unknown_input(const sim_expr *expr, const sim_signature *signature) {
   for (int i = 0; i < sim_expr_input_count(expr); i++)
     if (used(expr, i) && !is_known(signature, sim_expr_input_name(expr, i))) return sim_expr_input_name(expr, i);
   return NULL;
 }
 
-/* Whether the function's parameters have the signature's form. */
+/* Whether the function's parameters have the form that the signature demands; else adds a fault. */
 static bool form_fits(sim_decoder *d, const sim_signature *signature, const sim_place *at, int line,
                       const sim_value_function *function) {
   char head[300];
@@ -270,7 +270,7 @@ static bool is_name(const char *name) {
          !sim_expr_name_reserved(name);
 }
 
-/* { function, reduce = "max" } */
+/* Decodes { function, reduce = "max" }. */
 static void decode_options(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                            sim_named_function *out) {
   static const sim_field reduce = {.name = "reduce", .type = SIM_CHOICE, .choices = sim_reduction_names};

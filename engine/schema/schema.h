@@ -1,6 +1,5 @@
-/* Schemas: the single description of a parameter, a state array or an observable. A table of sim_field drives
- * decoding, validation, `sim describe`, HDF5 names and attributes, and checkpoints: a new parameter is one line in a
- * table. */
+/* Schemas: the only description of a parameter, a state array or an observable. Decoding, validation, `sim describe`,
+ * HDF5 names and attributes, and checkpoints all use tables of sim_field, so a new parameter is one line in a table. */
 #ifndef SIM_ENGINE_SCHEMA_H
 #define SIM_ENGINE_SCHEMA_H
 
@@ -14,20 +13,20 @@
 
 typedef struct sim_schema sim_schema;
 
-/* The keyword of a SIM_INT, as a number that no user can give. */
+/* Stands for the keyword of a SIM_INT; no user can give this number. */
 #define SIM_INT_KEYWORD INT64_MIN
 
-/* Types of fields; C type at `offset` in brackets. */
+/* Types of parameters. In brackets: the C type at `offset`. */
 typedef enum sim_type {
   SIM_BOOL,        /* [bool] */
   SIM_INT,         /* [int64_t], or [uint64_t] with SIM_UNSIGNED; a keyword is stored as SIM_INT_KEYWORD */
   SIM_REAL,        /* [double x components]; a keyword (dt = "adaptive") is stored as NaN, which no user can give */
-  SIM_CHOICE,      /* [int]: index into choices */
+  SIM_CHOICE,      /* [int]: index into `choices` */
   SIM_STRING,      /* [char *], owned */
-  SIM_UNIT,        /* [double]: SI value of a unit, given as "kpc" or as a number */
+  SIM_UNIT,        /* [double]: SI value of a unit; users write "kpc" or a number */
   SIM_CADENCE,     /* [sim_cadence] */
   SIM_STRUCT,      /* a struct in place, described by `table` */
-  SIM_LIST,        /* [sim_list]: each item is one of `variants`, identified by its constructor's name */
+  SIM_LIST,        /* [sim_list]: each item is one of `variants`, which the name of its constructor selects */
   SIM_NUMBERS,     /* [sim_doubles]: any number of rows of `components` numbers */
   SIM_FUNCTION,    /* [sim_expr *], owned; NULL: absent. Described by `signature` */
   SIM_FUNCTION_MAP /* [sim_function_map]: observe = { kinetic = function(body) ... end, ... } */
@@ -36,32 +35,31 @@ typedef enum sim_type {
 enum sim_field_flag {
   SIM_REQUIRED = 1 << 0,
   SIM_UNSIGNED = 1 << 1,
-  SIM_MIN_OPEN = 1 << 2, /* min itself is excluded */
+  SIM_MIN_OPEN = 1 << 2, /* min itself is not allowed */
   SIM_MAX_OPEN = 1 << 3,
   SIM_IN_SNAPSHOT = 1 << 4,   /* state arrays: written to snapshots */
-  SIM_HEALTH = 1 << 5,        /* observables: the number shown by the progress line */
-  SIM_NO_CHECKPOINT = 1 << 6, /* state arrays: derived, not stored */
-  SIM_RANGE = 1 << 7,         /* min and max apply */
-  SIM_OPTIONAL = 1 << 8,      /* SIM_STRUCT that may be absent: its first member is a bool, set if given */
-  SIM_MAY_CHANGE = 1 << 9,    /* a restart may change the value */
-  SIM_OR_NUMBER = 1 << 10,    /* SIM_FUNCTION: a number stands for a constant function */
-  SIM_REPORTED = 1 << 11,     /* observables: the user is told of a value that is not finite in a finite state */
+  SIM_HEALTH = 1 << 5,        /* observables: the progress line shows this number */
+  SIM_NO_CHECKPOINT = 1 << 6, /* state arrays: computed from other arrays, not stored */
+  SIM_RANGE = 1 << 7,         /* min and max are checked */
+  SIM_OPTIONAL = 1 << 8,      /* SIM_STRUCT: may be absent; its first member, a bool, tells whether the user gave it */
+  SIM_MAY_CHANGE = 1 << 9,    /* a restart may change the parameter */
+  SIM_OR_NUMBER = 1 << 10,    /* SIM_FUNCTION: a number means a constant function */
+  SIM_REPORTED = 1 << 11,     /* observables: warn the user if a value is not finite although the state is */
   SIM_OR_BOOL = 1 << 12,      /* SIM_REAL: true is stored as NaN and false as 0 */
-  SIM_OR_FILE = 1 << 13       /* SIM_NUMBERS, SIM_FUNCTION of one input (a curve): the path of a text file with rows */
+  SIM_OR_FILE = 1 << 13 /* SIM_NUMBERS, SIM_FUNCTION of one input (a curve): or the path of a text file with rows */
 };
 
-/* Inputs and results of a scenario's function. Inputs are matched by name, not by order: function(t, x) reads x and
- * t. A decoded graph has exactly these inputs, in this order, whichever the script uses. */
+/* Inputs and results of a scenario's function. Inputs are matched by name, not by order: function(t, x) reads x and t.
+ * A decoded graph has exactly these inputs in this order, whichever of them the script uses. */
 typedef struct sim_signature {
-  const char *const *inputs; /* NULL-terminated names; NULL: any, until the model calls sim_function_bind */
-  bool record;               /* the inputs are members of one parameter: function(body) return body.mass end */
-  bool members;              /* of one function: it reads members, so that all inputs are members */
-  const char *parameter;     /* name of the record in messages; NULL: "body" */
-  int outputs[3];            /* allowed numbers of results, ends with 0; none: any from 1 on */
-  bool condition;            /* results are conditions (of sim.lt, ...), else numbers */
-  const char *const
-      *must_depend;    /* NULL-terminated: some result must depend on one of these; NULL: it may be constant */
-  const char *returns; /* description of the results: "potential, or acceleration by x, y, z"; may be NULL */
+  const char *const *inputs;      /* names, NULL-terminated; NULL: any names, until the model calls sim_function_bind */
+  bool record;                    /* the inputs are members of one parameter: function(body) return body.mass end */
+  bool members;                   /* set for one function: it reads members, so all its inputs are members */
+  const char *parameter;          /* name of this parameter in messages; NULL: "body" */
+  int outputs[3];                 /* allowed numbers of results, terminated by 0; only 0: any number from 1 on */
+  bool condition;                 /* results are conditions (sim.lt, ...) instead of numbers */
+  const char *const *must_depend; /* NULL-terminated: some result must depend on one of these; NULL: may be constant */
+  const char *returns;            /* description of the results: "potential, or acceleration by x, y, z"; may be NULL */
 } sim_signature;
 
 /* Exponents of length, mass and time: {1, 0, -1} is a velocity. */
@@ -69,57 +67,57 @@ typedef struct sim_dimension {
   signed char length, mass, time;
 } sim_dimension;
 
-/* Components of a square SIM_NUMBERS: as many columns as rows. */
+/* `components` of a SIM_NUMBERS that has as many columns as rows. */
 enum { SIM_SQUARE = -1 };
 
 /* How a viewer shows a column of a table. */
 typedef enum sim_display {
-  SIM_DISPLAY_LINE,     /* over time, together with the table's other lines of the same unit */
+  SIM_DISPLAY_LINE,     /* over time, in one figure with the other such columns of the same unit */
   SIM_DISPLAY_ALONE,    /* over time, in its own figure */
-  SIM_DISPLAY_NUMBER,   /* not drawn: a number beside the figures */
-  SIM_DISPLAY_ERROR,    /* magnitude over time, logarithmic */
-  SIM_DISPLAY_LOG,      /* over time, logarithmic */
+  SIM_DISPLAY_NUMBER,   /* not drawn, but written as a number next to the figures */
+  SIM_DISPLAY_ERROR,    /* magnitude over time, on a logarithmic axis */
+  SIM_DISPLAY_LOG,      /* over time, on a logarithmic axis */
   SIM_DISPLAY_RATIO,    /* over time, with a line at 1 */
-  SIM_DISPLAY_BAND,     /* NAME_min, NAME_mean, NAME_max: mean over time with a band */
-  SIM_DISPLAY_SPECTRUM, /* one point of a curve over the columns, both axes logarithmic */
-  SIM_DISPLAY_PROFILE   /* one point of a curve over the columns */
+  SIM_DISPLAY_BAND,     /* columns NAME_min, NAME_mean, NAME_max: mean over time with a band */
+  SIM_DISPLAY_SPECTRUM, /* one point of a curve over the table's columns, both axes logarithmic */
+  SIM_DISPLAY_PROFILE   /* one point of a curve over the table's columns */
 } sim_display;
 extern const char *const sim_display_names[]; /* "line", "alone", ...; NULL-terminated */
 
 typedef struct sim_field {
-  const char *name; /* Lua key = C member = HDF5 name */
+  const char *name; /* key in Lua, C member and HDF5 name */
   sim_type type;
   const char *doc;
   size_t offset;
-  int components;  /* 0 means 1 */
+  int components;  /* number of components; 0 means 1 */
   unsigned flags;  /* enum sim_field_flag */
-  double min, max; /* with SIM_RANGE; use INFINITY for an open end */
-  /* Default, as a scenario would give it: "0.02", "leapfrog", "{0, 0, 0}". NULL with SIM_REQUIRED, and for a SIM_STRUCT
-   * whose fields have their own defaults. */
+  double min, max; /* with SIM_RANGE; INFINITY: no limit */
+  /* Default in the form a scenario would use: "0.02", "leapfrog", "{0, 0, 0}". NULL with SIM_REQUIRED, and for a
+   * SIM_STRUCT whose parameters have their own defaults. */
   const char *initial;
-  const char *keyword;        /* SIM_REAL, SIM_INT: the word accepted instead of a number */
+  const char *keyword;        /* SIM_REAL, SIM_INT: a word that users may write instead of a number */
   const char *const *choices; /* SIM_CHOICE: its words; state array: names of its first elements; NULL-terminated */
   sim_dimension dimension;
   const sim_schema *table;           /* SIM_STRUCT */
-  const sim_schema *const *variants; /* SIM_LIST: NULL-terminated; one named "" takes tables without a constructor */
+  const sim_schema *const *variants; /* SIM_LIST: NULL-terminated; the name "" accepts tables without a constructor */
   const sim_signature *signature;    /* SIM_FUNCTION, SIM_FUNCTION_MAP */
   sim_display display;               /* observables */
 } sim_field;
 
-/* First members of a sim_field for member `member` of a struct T. */
+/* First initializers of a sim_field for member `member` of struct T. */
 #define SIM_FIELD(T, member) .name = #member, .offset = offsetof(T, member)
 
-/* `fields` ends with a NULL name. `base`, if given, is decoded into the same struct too (shared first members, such
- * as position and velocity of every kind of body). */
+/* The list `fields` ends with a NULL name. `base`, if not NULL, is decoded into the same struct: its first members,
+ * such as position and velocity of every kind of body, are shared by several structs. */
 struct sim_schema {
   const char *name; /* name of the constructor, if it has one */
   const char *doc;
   const sim_field *fields;
   const sim_schema *base;
-  size_t size; /* of the C struct */
+  size_t size; /* bytes of the C struct */
 };
 
-/* First members of a sim_schema for parameters of type T. */
+/* First initializers of a sim_schema for parameters of type T. */
 #define SIM_SCHEMA(T, schema_name, schema_doc, schema_fields)                                                          \
   .name = (schema_name), .doc = (schema_doc), .fields = (schema_fields), .size = sizeof(T)
 
@@ -142,31 +140,31 @@ typedef struct sim_list {
 typedef enum sim_reduction { SIM_SUM, SIM_MEAN, SIM_LEAST, SIM_GREATEST } sim_reduction;
 extern const char *const sim_reduction_names[]; /* "sum", "mean", "min", "max", NULL */
 
-/* An entry is a function, or { function, reduce = "mean" }. Names consist of letters, digits and _, start with no
- * digit, and have at most SIM_EXPR_NAME_MAX characters; the model checks that a name is not taken. */
+/* An entry is a function, or { function, reduce = "mean" }. Its name consists of letters, digits and _, does not start
+ * with a digit, and has at most SIM_EXPR_NAME_MAX characters; the model checks that the name is new. */
 typedef struct sim_named_function {
   char *name;     /* owned */
-  sim_expr *expr; /* owned; as for SIM_FUNCTION */
+  sim_expr *expr; /* owned; as in SIM_FUNCTION */
   int reduce;     /* sim_reduction; default SIM_SUM */
   int line;       /* in the scenario file; 0: unknown */
 } sim_named_function;
 
 typedef struct sim_function_map {
-  sim_named_function *items; /* in the order of the file */
+  sim_named_function *items; /* in the order of the scenario file */
   size_t count;
 } sim_function_map;
 
 typedef enum sim_cadence_kind {
   SIM_NEVER,
-  SIM_ENDS,       /* first and last state only */
-  SIM_EVERY_TIME, /* simulated time, in its unit */
+  SIM_ENDS,       /* only the first and the last state */
+  SIM_EVERY_TIME, /* simulated time, in the scenario's unit */
   SIM_EVERY_STEPS,
   SIM_EVERY_WALL /* wall-clock seconds */
 } sim_cadence_kind;
 
-/* "never" | "ends" | "every 0.25" | "every 10 Myr" | "every 100 steps" | "every 5 min" (s, min, h: wall clock). All
- * but "never" include the first and the last state; a checkpoint of the first state lets a run be resumed after any
- * kill. */
+/* "never" | "ends" | "every 0.25" | "every 10 Myr" | "every 100 steps" | "every 5 min" (s, min, h: wall-clock time).
+ * All but "never" include the first and the last state: with a checkpoint of the first state, a run can be resumed
+ * whenever it is killed. */
 typedef struct sim_cadence {
   sim_cadence_kind kind;
   double interval;
@@ -174,50 +172,51 @@ typedef struct sim_cadence {
 
 /* All faults of a scenario, in the order of its schema. */
 typedef struct sim_faults {
-  const char *file; /* in front of the line; borrowed */
-  /* NULL, or the scenario's table, borrowed: a fault gets the line of the key at its path. */
+  const char *file; /* file name for the front of each line; borrowed */
+  /* NULL, or the scenario's table, borrowed: then a fault gets the line number of the key at its path. */
   const sim_value *root;
-  sim_bytes text; /* one line a fault: "file:line: path: expected ..., got ...\n" */
-  size_t count;   /* includes faults above the limit of 50, which are only counted */
+  sim_bytes text; /* one line per fault: "file:line: path: expected ..., got ...\n" */
+  size_t count;   /* number of faults; those after the first 50 are only counted */
 } sim_faults;
 
 void sim_faults_add(sim_faults *faults, int line, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Adds a fault unless `name` (NULL: none) may be a name in files: 1 to 63 letters, digits or _. */
+/* Adds a fault if `name` may not be a name in files: 1 to 63 letters, digits or _. NULL: no fault. */
 void sim_faults_check_name(sim_faults *faults, int line, const char *path, const char *name);
-/* Whether the limit is reached: further faults are only counted, and need no text. */
+/* Whether the limit of faults is reached: further faults are only counted, and need no text. */
 bool sim_faults_full(const sim_faults *faults);
 void sim_faults_free(sim_faults *faults);
 
-/* SI values of a scenario's units; all zero if it gives none, and then sim_units_si is 1. */
+/* SI values of a scenario's units. A scenario without units: all are zero, and sim_units_si returns 1. */
 typedef struct sim_units {
   bool given;
   double length, mass, time; /* metres, kilograms, seconds */
 } sim_units;
 
 double sim_units_si(const sim_units *units, sim_dimension dimension);
-/* SI value and dimension of "km/s", "Msun", "1e10 Msun", "pc^3". SIM_ERR_SCENARIO with the reason. */
+/* Converts "km/s", "Msun", "1e10 Msun" or "pc^3" to an SI value and a dimension. SIM_ERR_SCENARIO with the reason. */
 sim_status sim_unit_parse(const char *text, double *si, sim_dimension *dimension) SIM_MUST_CHECK;
 sim_status sim_cadence_parse(const char *text, const sim_units *units, sim_cadence *out) SIM_MUST_CHECK;
 
-/* Decodes `value` (a table) into the zeroed struct `out` by `schema`. All faults are added to `faults`; release
- * `out` with sim_schema_free in any case. A string such as "8.5 kpc" is accepted for a dimensional SIM_REAL when
- * units->given. Returns an error only when out of memory. */
+/* Decodes `value` (a table) into the zeroed struct `out` according to `schema`. Adds all faults to `faults`; free `out`
+ * with sim_schema_free in any case. A SIM_REAL with a dimension may be a string such as "8.5 kpc" if units->given.
+ * Returns an error only when out of memory. */
 sim_status sim_schema_decode(const sim_schema *schema, const sim_value *value, const sim_units *units, void *out,
                              sim_faults *faults) SIM_MUST_CHECK;
-/* Encodes parameters as a tree that decodes to the same struct, bit for bit. NULL: out of memory. */
+/* Encodes parameters as a tree that decodes to the same struct, bit for bit; the caller owns it. NULL: out of
+ * memory. */
 sim_value *sim_schema_encode(const sim_schema *schema, const void *in);
 void sim_schema_free(const sim_schema *schema, void *in);
 
-/* For inputs that only `validate` knows (a signature without inputs decodes): adds the same faults as decoding, and
- * replaces *expr by a graph with exactly signature->inputs, in that order. Pass line 0 and the field's path if
- * nothing better is known. Returns an error only when out of memory. */
+/* Checks a function whose inputs only the model's `validate` knows (its signature had no inputs when it was decoded).
+ * Adds the same faults as decoding, and replaces *expr by a graph with exactly signature->inputs, in that order. If
+ * nothing better is known, pass line 0 and the parameter's path. Returns an error only when out of memory. */
 sim_status sim_function_bind(sim_expr **expr, const sim_signature *signature, sim_faults *faults, int line,
                              const char *path) SIM_MUST_CHECK;
-/* Writes "function(x, y, z, t) -> 1 or 3 numbers". */
+/* Writes a text such as "function(x, y, z, t) -> 1 or 3 numbers". */
 void sim_signature_text(const sim_signature *signature, char *out, size_t capacity);
 
-/* The candidate nearest to `name` (edit distance <= 1 + length/4), or NULL. */
+/* Returns the candidate nearest to `name` (edit distance <= 1 + length/4), or NULL. */
 const char *sim_nearest(const char *name, const char *const *candidates, size_t count);
 
 #endif

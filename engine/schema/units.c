@@ -1,4 +1,4 @@
-/* Converts units of a scenario: "km/s", "1e10 Msun", "pc^3" to an SI value and a dimension. */
+/* Converts a scenario's units, such as "km/s", "1e10 Msun" or "pc^3", to an SI value and a dimension. */
 #include "engine/schema/schema.h"
 
 #include <ctype.h>
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Astronomical constants: IAU 2012 B2 (au), IAU 2015 B2 and B3 (parsec, nominal solar and planetary values); masses are
- * GM of these resolutions over G = 6.67430e-11 (CODATA 2018). The year is the Julian year. */
+/* Astronomical constants: IAU 2012 B2 (au), IAU 2015 B2 and B3 (parsec, nominal solar and planetary values). Masses are
+ * GM of these resolutions divided by G = 6.67430e-11 (CODATA 2018). The year is the Julian year. */
 static const struct {
   const char *name;
   double si;
@@ -59,7 +59,7 @@ static sim_status unknown_unit(const char *name) {
                   nearest ? nearest : "", nearest ? "'" : "");
 }
 
-/* Parses NAME or NAME^INTEGER at *text, and multiplies it in with the given sign of the exponent. */
+/* Parses NAME or NAME^INTEGER at *text and multiplies it into *si and `exponents`, with exponent times `sign`. */
 static sim_status factor(const char **text, int sign, double *si, int exponents[3]) {
   char name[16];
   size_t length = 0;

@@ -121,7 +121,7 @@ sim_status sim_value_add(sim_value *table, const char *key, int line, sim_value 
   size_t count = table->u.table.count;
   char *name = key ? strdup(key) : NULL;
   if (!value || (key && !name)) goto no_memory;
-  if ((count & (count - 1)) == 0) { /* full at each power of two */
+  if ((count & (count - 1)) == 0) { /* the memory is full when count is 0 or a power of two */
     sim_entry *entries = realloc(table->u.table.entries, (count ? 2 * count : 1) * sizeof *entries);
     if (!entries) goto no_memory;
     table->u.table.entries = entries;
@@ -146,7 +146,7 @@ const sim_value *sim_value_get(const sim_value *table, const char *key) {
 
 bool sim_value_is_list(const sim_value *value) {
   return value->kind == SIM_VALUE_TABLE && !value->u.table.tag &&
-         !(value->u.table.count && value->u.table.entries[0].key); /* items come before names */
+         !(value->u.table.count && value->u.table.entries[0].key); /* positional items come before names */
 }
 
 void sim_value_describe(const sim_value *value, char *out, size_t capacity) {
@@ -174,7 +174,7 @@ void sim_value_describe(const sim_value *value, char *out, size_t capacity) {
   }
 }
 
-/* ---- binary form: kind u8, line u64, then by kind; sizes u64, strings size + bytes ---- */
+/* ---- binary form: kind u8, line u64, then the value by kind; sizes u64; a string is its size and bytes ---- */
 
 static void put_u64(sim_bytes *out, uint64_t number) {
   unsigned char bytes[8];
@@ -193,8 +193,8 @@ static uint64_t real_bits(double real) {
   return bits;
 }
 
-/* parameters u64; members u64 (0: none, else 1 + the line of the first); which u64; then the graph's bytes, or the
- * fault's line u64 and text. */
+/* parameters u64; members u64 (0: none, else 1 + line of the first); u64 1: a graph, 0: a fault; then the bytes of the
+ * graph, or line u64 and text of the fault. */
 static void put_function(const sim_value_function *function, sim_bytes *out) {
   put_u64(out, (uint64_t)function->parameters);
   put_u64(out, function->members ? 1 + (uint64_t)function->member_line : 0);

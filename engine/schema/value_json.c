@@ -1,4 +1,4 @@
-/* A tree of values as JSON. */
+/* Writes a tree of values as JSON. */
 #include "engine/schema/value.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static void json_array(const sim_value *value, size_t most, sim_bytes *out) {
 static void json_table(const sim_value *value, size_t most, sim_bytes *out) {
   size_t count = value->u.table.count;
   const sim_entry *entries = value->u.table.entries;
-  bool list = count && !entries[count - 1].key; /* a function with options has an item before its names */
+  bool list = count && !entries[count - 1].key; /* in a function with options, the last entry has a name */
   const char *separator = "";
   sim_bytes_text(out, list ? "[" : "{");
   if (value->u.table.tag && !list) {

@@ -1,7 +1,7 @@
 /* Layout of a checkpoint file, shared by its writer and its reader:
  *
- *   /                 attributes: schema_version, step (int64); t, dt, t_end (f64); seed (uint64); model, version,
- *                     backend, precision, isa (text); species, tables (int64: numbers of groups)
+ *   /                 attributes: schema_version, step (int64); t, dt, t_end (f64); seed (uint64); kind, model, run,
+ *                     version, backend, precision, isa (text); species, tables (int64: numbers of groups)
  *   /state/<name>     one array each, in the frame's order (creation order); attributes: global, offset (int64[rank])
  *   /species/<i>      attributes: name, first, count
  *   /tables/<i>       attributes: name, rows; rows that are not in tables.h5 yet are in the dataset tail

@@ -20,7 +20,7 @@ typedef struct state {
   sim_field fields[SIM_ARRAYS_MAX];
   char names[SIM_ARRAYS_MAX][64];
   sim_species species[SIM_SPECIES_MAX];
-  uint64_t bytes_left; /* limit of further allocations */
+  uint64_t bytes_left; /* bytes that may still be allocated */
 } state;
 
 void io_checkpoint_free(io_checkpoint *checkpoint) {
@@ -41,7 +41,7 @@ static bool is_word(const char *name) {
   return true;
 }
 
-/* Allocates `bytes`, zeroed and aligned to 64, within the limit. */
+/* Allocates `bytes`, zeroed and aligned to 64, within the limit bytes_left. */
 static sim_status allocate(state *self, const io_h5_source *source, const char *name, size_t bytes, void **out) {
   if (bytes > self->bytes_left)
     return sim_fail(SIM_ERR_NO_MEMORY, "%s: %s is larger than the memory that is free", source->path, name);
@@ -53,7 +53,7 @@ static sim_status allocate(state *self, const io_h5_source *source, const char *
   return SIM_OK;
 }
 
-/* Reads a uint8 dataset as owned bytes, with a NUL appended. */
+/* Reads a uint8 dataset into *out, with a NUL appended; the caller frees it. */
 static sim_status read_bytes(state *self, const io_h5_source *source, hid_t root, const char *name, char **out,
                              size_t *size) {
   hid_t dataset;
@@ -149,7 +149,7 @@ static sim_status open_entry(const io_h5_source *source, hid_t root, const char 
   return status;
 }
 
-/* Rows of a table that were not in tables.h5 when the checkpoint was made. */
+/* Reads the rows of a table that were not in tables.h5 when the checkpoint was made. */
 static sim_status read_tail(state *self, const io_h5_source *source, hid_t entry, io_checkpoint *out, size_t index) {
   hid_t dataset;
   io_h5_shape shape;
@@ -250,7 +250,7 @@ static sim_status read_all(state *self, const io_h5_source *source, hid_t root, 
 static sim_status read_open(int fd, off_t size, const char *path, io_checkpoint *out) {
   const io_h5_source source = {path, SIM_ERR_INCOMPATIBLE};
   size_t room = sim_backend_cpu.memory_free();
-  SIM_TRY(io_seal_look(fd, size, path)); /* a wrong length means damage, however large the file is */
+  SIM_TRY(io_seal_look(fd, size, path)); /* a wrong length means damage, not lack of memory */
   if ((uint64_t)size > room)
     return sim_fail(SIM_ERR_NO_MEMORY, "%s: is larger than the memory that is free: %lld bytes", path, (long long)size);
   SIM_TRY(io_seal_check(fd, size, path));

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Limit of the bytes of checkpoints being written at one time; a larger checkpoint is written alone. */
+/* Most bytes of checkpoints that are written at one time; a larger checkpoint is written alone. */
 static const int64_t under_way_most = (int64_t)256 << 20;
 
 typedef struct writer {
@@ -24,7 +24,7 @@ typedef struct writer {
   const io_provenance *provenance;
   const sim_sink *tables;
   io_later_result result;
-  int64_t added; /* step of the last file being written */
+  int64_t added; /* step of the last file passed to io_later */
   int64_t bytes; /* approximate size of a file */
 
   /* protected by the lock */
@@ -33,9 +33,9 @@ typedef struct writer {
   int under_way;
 
   /* used by the thread that makes files durable */
-  int64_t good[2 * IO_CHECKPOINTS_KEPT]; /* steps of files known to be undamaged, the latest first */
+  int64_t good[2 * IO_CHECKPOINTS_KEPT]; /* steps of files known to be undamaged, latest first */
   size_t good_count;
-  int64_t parent; /* step that the run continued from, until its first checkpoint is durable; else -1 */
+  int64_t parent; /* step from which the run continued, until its first checkpoint is durable; else -1 */
 } writer;
 
 static sim_status write_array(io_image *image, hid_t group, const sim_array *array) {
@@ -163,7 +163,7 @@ static void remember(writer *self, int64_t step) {
   self->good[0] = step;
 }
 
-/* Whether the file of this step is undamaged: known from its writing, or verified by its digest. */
+/* Whether the file of this step is undamaged: known since it was written, or verified by its seal. */
 static bool is_good(writer *self, const char *name, int64_t step) {
   if (is_known(self, step)) return true;
   char path[4300];
@@ -182,10 +182,10 @@ static void remove_file(const writer *self, const char *name) {
     sim_log(SIM_LOG_WARN, "%s/%s: cannot remove: %s", self->folder->ckpt_path, name, strerror(errno));
 }
 
-/* Removes files older than the last good ones, counted from the one just written, which is durable. If the run
+/* Removes older files except the last good ones; the one just written is durable and counts as good. If the run
  * continued from an earlier checkpoint on purpose (or because later ones were damaged), the later files belong to an
  * abandoned continuation, and no run may continue from them. Steps of a run only increase; files that became durable
- * together with its first one are known here. */
+ * together with the run's first one are known by is_known. */
 static void prune(writer *self, int64_t written) {
   const int64_t parent = self->parent;
   int64_t *steps;
@@ -255,8 +255,8 @@ static sim_status settle(writer *self) {
   return self->result.failed ? sim_fail(SIM_ERR_IO, "%s", self->result.why) : SIM_OK;
 }
 
-/* Writes the file; it becomes durable later, after all files written before it, on which it depends. After a failure
- * each checkpoint is waited for until one is durable. */
+/* Writes the file, which becomes durable later, after all files written before, on which it depends. After a failure
+ * each checkpoint is waited for, until one is durable. */
 static sim_status write_checkpoint(writer *self, const sim_frame *frame, io_hosts *hosts) {
   io_later *later = self->folder->later;
   const double begin = sim_wall_clock();
@@ -264,7 +264,7 @@ static sim_status write_checkpoint(writer *self, const sim_frame *frame, io_host
   if (!frame->finite) SIM_TRY(sim_frame_check_finite(frame));
   if (self->tables) io_table_shorten(self->tables);
   io_later_wait_below(later, &self->result, self->bytes, under_way_most);
-  if (self->added == frame->clock.step) io_later_wait_for(later, &self->result); /* it has the same temporary name */
+  if (self->added == frame->clock.step) io_later_wait_for(later, &self->result); /* its temporary name is the same */
   ticket *t = malloc(sizeof *t);
   if (!t) return sim_no_memory("a checkpoint");
   *t = (ticket){self, frame->clock.step, frame->clock.t, begin};

@@ -85,7 +85,7 @@ static hid_t text_type(size_t size) {
 }
 
 sim_status io_h5_attr_text(hid_t object, const char *name, const char *text) {
-  enum { MOST = 60000 }; /* HDF5's classic format holds at most 64 KiB in an attribute */
+  enum { MOST = 60000 }; /* an attribute of HDF5's classic format holds at most 64 KiB */
   size_t size = text ? strnlen(text, MOST) : 0;
   hid_t type = text_type(size);
   sim_status status = type < 0 ? cannot_write(name) : io_h5_attr(object, name, type, type, 0, size ? text : "");

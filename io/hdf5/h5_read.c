@@ -124,7 +124,7 @@ sim_status io_h5_check(const io_h5_source *source, hid_t dataset, const char *na
   const char *why = plist < 0 || type < 0 || space < 0 ? "cannot be read" : bad_layout(plist, compressed);
   if (!why) why = read_type(type, out);
   if (!why) why = read_shape(space, out);
-  /* unwritten data would read as fill values; deflate expands by at most 1032 */
+  /* unwritten data would read as fill values; deflate compresses by at most 1032 to 1 */
   if (!why && out->bytes / (compressed ? 1032 : 1) > H5Dget_storage_size(dataset))
     why = "is larger than what is stored of it";
   io_h5_drop(space);

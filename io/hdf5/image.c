@@ -15,8 +15,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays go to the file
 enum {
   VECTORS = 256,
   RUN = 256 << 10,
-  WRITERS = 2, /* one hashes while the system copies for the other: it copies for one writer of a file at a time */
-  BEHIND = 16  /* blocks that are begun to go to the disk together, once those after them are being written */
+  WRITERS = 2, /* threads: one hashes while the system, which serves one writer of a file at a time, copies */
+  BEHIND = 16  /* blocks that start going to the disk together, while the blocks after them are being written */
 };
 
 uint64_t io_image_shared_from(void) {
@@ -98,7 +98,7 @@ uint64_t io_image_find(const io_image *image, const void *bytes, size_t size) {
 }
 
 void io_image_patch(io_image *image, uint64_t at, const void *bytes, size_t size) {
-  (void)io_pages_store(&image->pages, at, size, bytes); /* its pages exist */
+  (void)io_pages_store(&image->pages, at, size, bytes); /* cannot fail: the pages exist */
 }
 
 /* ---- writing ---- */
@@ -108,7 +108,7 @@ static int by_place(const void *a, const void *b) {
   return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* The next part of the file: an array, or HDF5's records up to the end of a page or the next array. */
+/* Walk through the parts of a file: arrays, and HDF5's records up to the end of a page or the next array. */
 typedef struct walk {
   const io_image *image;
   const io_piece **order;
@@ -116,7 +116,7 @@ typedef struct walk {
   uint64_t at;
 } walk;
 
-/* Of at most `most` bytes. */
+/* Gives the next part, at most `most` bytes; false at the end of the file. */
 static bool advance(walk *w, size_t most, struct iovec *out) {
   static unsigned char zeros[IO_PAGE];
   const io_image *image = w->image;
@@ -140,9 +140,9 @@ static bool advance(walk *w, size_t most, struct iovec *out) {
   return true;
 }
 
-/* The position at the beginning of a block. */
+/* Starts a walk at offset `at`. */
 static walk walk_from(const io_image *image, const io_piece **order, uint64_t at) {
-  size_t first = 0, end = image->count; /* the first piece that ends behind `at` */
+  size_t first = 0, end = image->count; /* finds the first piece that ends after `at` */
   while (first < end) {
     const size_t middle = (first + end) / 2;
     if (order[middle]->at + order[middle]->bytes > at)
@@ -158,15 +158,15 @@ typedef struct job {
   const io_image *image;
   const io_piece **order;
   const size_t *blocks;
-  io_seal_digest *digests; /* [of all blocks of the file] */
+  io_seal_digest *digests; /* [number of blocks of the file] */
   size_t count;
   int fd;
-  bool large;         /* several threads write, and the disk begins before they end */
-  atomic_size_t next; /* index in `blocks` of the first one that nobody writes yet */
+  bool large;         /* several threads write, and writing to disk starts before they end */
+  atomic_size_t next; /* index in `blocks` of the first block that no thread has taken */
   atomic_int error;
 } job;
 
-/* Hashes each run of bytes and then writes it, while it is in the processor's cache. */
+/* Writes one block, a part at a time: hashes each part and then writes it while it is in the processor's cache. */
 static int write_block(job *j, size_t block, io_seal_hash *hash) {
   struct iovec vectors[VECTORS];
   const uint64_t size = j->image->pages.size;
@@ -185,7 +185,8 @@ static int write_block(job *j, size_t block, io_seal_hash *hash) {
   return 0;
 }
 
-/* The disk works while the next blocks are hashed and copied: the system itself begins late, where memory is large. */
+/* Starts to write earlier blocks to the disk while the next ones are hashed and copied: with much memory, the system
+ * itself would start late. */
 static void start_behind(const job *j, size_t i) {
   if (!j->large || i % BEHIND != 0 || i < 2 * BEHIND) return;
   const size_t first = j->blocks[i - 2 * BEHIND], last = j->blocks[i - BEHIND - 1];
@@ -206,7 +207,7 @@ static void *write_blocks(void *opaque) {
   return NULL;
 }
 
-/* With this thread and as many more as help: a file on a fast disk is bound by the processor. */
+/* Writes with this thread, and for large files with another: on a fast disk the processor is the limit. */
 static void write_with_threads(job *j) {
   pthread_t threads[WRITERS];
   int count = 0;
@@ -228,7 +229,7 @@ int io_image_write_blocks(const io_image *image, int fd, const size_t *blocks, s
   return atomic_load(&j.error);
 }
 
-/* Number of the image's blocks: its pages are without the seal. */
+/* Number of blocks of the file without the seal. */
 static size_t block_count(const io_image *image) {
   return (size_t)((image->pages.size + IO_SEAL_BLOCK - 1) / IO_SEAL_BLOCK);
 }

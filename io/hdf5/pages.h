@@ -1,4 +1,4 @@
-/* A file in memory, as a table of pages. */
+/* A file in memory, stored as a table of pages. */
 #ifndef SIM_IO_PAGES_H
 #define SIM_IO_PAGES_H
 
@@ -8,16 +8,16 @@
 
 enum { IO_PAGE = 4096 }; /* bytes */
 
-/* Initialized as {0}. */
+/* Initialize with {0}. */
 typedef struct io_pages {
-  unsigned char **page; /* [count], owned; NULL: a page of zeros */
+  unsigned char **page; /* [count], owned; NULL: the page has only zeros */
   size_t count;
   uint64_t size; /* bytes of the file */
 } io_pages;
 
-/* Copies bytes [at, at + size) to `out`; zeros beyond the end. */
+/* Copies bytes [at, at + size) to `out`; zeros after the end. */
 void io_pages_load(const io_pages *pages, uint64_t at, size_t size, void *out);
-/* Copies `size` bytes to `at`, and extends the file where needed. False: out of memory. */
+/* Copies `size` bytes to offset `at`, and extends the file if needed. False: out of memory. */
 bool io_pages_store(io_pages *pages, uint64_t at, size_t size, const void *data);
 void io_pages_free(io_pages *pages);
 

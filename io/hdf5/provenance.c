@@ -6,7 +6,7 @@
 #include <time.h>
 
 sim_status io_init(void) {
-  /* no messages of HDF5, and no plugins: filters and drivers from the environment would be unrequested code */
+  /* no messages; no plugins, as filters and drivers from the environment would run code that nobody asked for */
   if (H5open() < 0 || H5Eset_auto2(H5E_DEFAULT, NULL, NULL) < 0 || H5PLset_loading_state(0) < 0)
     return sim_fail(SIM_ERR_INTERNAL, "cannot start HDF5");
   return SIM_OK;

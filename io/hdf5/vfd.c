@@ -13,13 +13,13 @@
 
 struct io_vfd {
   int fd;
-  io_pages *pages; /* of a file in memory; else NULL */
+  io_pages *pages; /* pages of a file in memory; else NULL */
   bool writing;    /* errors are kept in `error`; otherwise they are returned to HDF5 */
   int error;
 };
 
 typedef struct device {
-  H5FD_t public; /* HDF5 requires its part first */
+  H5FD_t public; /* HDF5 requires its own part first */
   io_vfd *vfd;
   haddr_t eoa, eof; /* bytes in use by HDF5; bytes in the file */
 } device;
@@ -135,7 +135,7 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-/* File access property list for this descriptor; negative on failure. */
+/* Returns a file access property list for this descriptor; negative on failure. */
 static hid_t access_list(io_vfd *vfd) {
   static hid_t registered = -1;
   if (registered < 0 || H5Iis_valid(registered) <= 0) registered = H5FDregister(&driver);
@@ -161,8 +161,8 @@ static io_vfd *vfd_new(int fd, io_pages *pages, bool writing) {
 static hid_t create(io_vfd *vfd, const char *name, bool latest) {
   if (!vfd) return -1;
   hid_t file = -1, fapl = access_list(vfd);
-  /* Frees an object's metadata when the object is closed: files begun during a run end faster. HDF5 built for MPI
-   * refuses this, and does without. */
+  /* Frees the metadata of an object when the object is closed: files begun during a run then end faster. An HDF5 built
+   * for MPI refuses this, which does no harm. */
   if (fapl >= 0 && !vfd->pages) (void)H5Pset_evict_on_close(fapl, true);
   if (fapl >= 0 && (!latest || H5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0))
     file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
@@ -194,7 +194,7 @@ int io_vfd_close(hid_t file, io_vfd **vfd) {
   if (closed)
     free(*vfd);
   else
-    (*vfd)->fd = -1; /* left allocated on purpose: HDF5 reads it once more when the process ends */
+    (*vfd)->fd = -1; /* not freed on purpose: HDF5 reads it once more when the process ends */
   *vfd = NULL;
   return error ? error : closed ? 0 : EIO;
 }

@@ -16,17 +16,17 @@ static const char *const column_names[COLUMNS] = {"mass", "x", "y", "z", "vx", "
 typedef struct reader {
   const char *path;
   int fd;
-  int64_t offset; /* file offset of the block's end */
+  int64_t offset; /* file offset of the end of `block` */
   size_t at, held;
   long line;
   char block[BLOCK], text[LINE_MOST];
-  int column[COLUMNS]; /* value that field k of a line belongs to */
+  int column[COLUMNS]; /* column[k]: index in column_names of field k of a line */
   int fields;
   double *values[COLUMNS];
   int64_t count, capacity;
 } reader;
 
-/* Reports a fault. Messages never quote the file: it may be one that should not have been opened here. */
+/* Reports a fault. Messages never quote the file: it may be one that the scenario should not have named. */
 static sim_status fault(const reader *self, const char *what) {
   return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: %s", self->path, self->line, what);
 }
@@ -67,7 +67,7 @@ static sim_status next_record(reader *self, bool *more) {
   return SIM_OK;
 }
 
-/* Cuts the next field off `*rest`, without blanks around it; NULL at the end of the line. */
+/* Cuts the next field off `*rest`, without surrounding blanks; NULL at the end of the line. */
 static char *next_field(char **rest) {
   char *field = *rest;
   if (!field) return NULL;
@@ -153,7 +153,7 @@ static sim_status read_all(reader *self, bool keep) {
   return SIM_OK;
 }
 
-/* Numbers of one line, separated by commas or blanks, to row[columns]. */
+/* Reads the numbers of one line, separated by commas or blanks, into row[columns]. */
 static sim_status read_row(const reader *self, const char *text, size_t columns, double *row) {
   for (size_t k = 0; k < columns; k++) {
     char *end;
@@ -171,8 +171,8 @@ static sim_status read_row(const reader *self, const char *text, size_t columns,
   return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: expected %zu numbers, got more", self->path, self->line, columns);
 }
 
-/* Whether a line names columns: its first word is a name, letters, digits and _. O.25 is a mistyped number, and so is
- * nan. */
+/* Sets *names to whether a line names columns: its first word is a name of letters, digits and _. "O.25" and "nan" are
+ * faults: mistyped numbers. */
 static sim_status find_names(const reader *self, const char *text, bool *names) {
   static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   char *end;

@@ -19,7 +19,8 @@
 
 /* ---- the file ---- */
 
-/* Detects the format by the signature at the beginning; HDF5's may follow a user block of 512, 1024, 2048 ... bytes. */
+/* Detects the format by its signature at the beginning; that of HDF5 may follow a user block of 512, 1024, 2048 ...
+ * bytes. */
 static sim_status find_form(io_foreign *file) {
   static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'}, png[] = {0x89, 'P', 'N', 'G'};
   for (off_t at = 0; at <= file->size && file->form == IO_FORM_OTHER; at = at ? 2 * at : 512) {
@@ -36,7 +37,7 @@ static sim_status find_form(io_foreign *file) {
   return SIM_OK;
 }
 
-/* Whether a seal begins at an offset; if its first letters are damaged, the others identify it. */
+/* Sets *found if a seal begins at an offset; if some of its letters are damaged, the others identify it. */
 static sim_status find_seal(const io_foreign *file, off_t place, bool *found) {
   char start[sizeof IO_SEAL_MAGIC - 1] = {0};
   size_t got, same = 0;
@@ -61,11 +62,12 @@ static sim_status check_seal(io_foreign *file) {
   return sim_fail(SIM_ERR_SCENARIO, "%s", why);
 }
 
-/* Processor time for a file: ten seconds, and one more for each 10 MB; the wall-clock limit is 20 times that, for
- * slow disks and busy machines. */
+/* Limit of processor time for a file: ten seconds, plus one second for each 10 MB. The limit of elapsed time is 20
+ * times as long, for slow disks and busy machines. */
 static double seconds_for(const io_foreign *file) { return 10 + (double)file->size / 10e6; }
 
-/* Memory for a file: 1 GiB, and its numbers in fp64, compressed at most as well as those of a simulation. */
+/* Limit of memory for a file: 1 GiB, plus the file's numbers in fp64 if they are compressed as well as is possible for
+ * those of a simulation. */
 static size_t memory_for(const io_foreign *file) {
   const double most = (double)sim_backend_cpu.memory_free();
   return (size_t)fmin(0x1p30 + 64 * (double)file->size, most);
@@ -127,14 +129,14 @@ sim_status io_foreign_take(int pipe, void *data, size_t size) {
   for (char *at = data; size > 0;) {
     const ssize_t got = read(pipe, at, size);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return SIM_ERR_IO; /* the child has ended: io_foreign_run reports why */
+    if (got <= 0) return SIM_ERR_IO; /* the child has ended; io_foreign_run reports why */
     at += got;
     size -= (size_t)got;
   }
   return SIM_OK;
 }
 
-/* Waits for the answer; false: the child ended without one, or too late. */
+/* Waits for the child's answer; false if the child ended without one, or too late. */
 static bool wait_answer(int pipe, double seconds, bool *late) {
   const double deadline = now() + seconds;
   for (;;) {
@@ -194,7 +196,7 @@ sim_status io_foreign_run(const io_foreign *file, const io_foreign_task *task, v
     status = take_answer(task, context, ends[0], &answered);
   (void)close(ends[0]);
   if (pid < 0) return status;
-  if (!answered || status != SIM_OK) kill(pid, SIGKILL); /* a child that has already ended keeps its status */
+  if (!answered || status != SIM_OK) kill(pid, SIGKILL); /* has no effect on a child that has ended */
   while (waitpid(pid, &end, 0) < 0 && errno == EINTR) continue;
   return answered ? status : say_end(file, end, late);
 }
@@ -211,7 +213,7 @@ sim_status io_foreign_hdf5(const io_foreign *file, io_vfd **vfd, hid_t *root) {
     return sim_fail(SIM_ERR_SCENARIO, "%s: damaged: its seal is gone: cut short, or changed by another program",
                     file->path);
   if (file->user_block != IO_SEAL_SIZE) return SIM_OK;
-  /* the first block is that of a seal, but it is empty */
+  /* the file has room for a seal at its beginning, as in earlier versions, but the seal is missing */
   if (H5Aexists(*root, "software") > 0 &&
       io_h5_get_text(&source, *root, "software", software, sizeof software) == SIM_OK && strcmp(software, "sim") == 0)
     return sim_fail(SIM_ERR_SCENARIO, "%s: damaged: its seal is gone", file->path);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The last iteration of an openPMD file; -1: none. */
+/* Returns the number of the last iteration of an openPMD file; -1: none. */
 static int64_t last_iteration(hid_t root) {
   char name[64];
   hid_t data = H5Lexists(root, "data", H5P_DEFAULT) > 0 ? H5Gopen2(root, "data", H5P_DEFAULT) : -1;
@@ -29,7 +29,7 @@ static sim_status missing(const io_h5_source *source, hid_t group, const char *n
   return io_h5_refuse(source, name, text);
 }
 
-/* Opens a path link by link: no link may lead out of the file. */
+/* Opens a path link by link, so that no link leads out of the file. */
 static sim_status open_path(const io_h5_source *source, hid_t root, const char *path, hid_t *out) {
   char part[256];
   hid_t at = root;
@@ -86,7 +86,7 @@ static sim_status read_dataset(const io_h5_source *source, hid_t root, const sim
   else
     snprintf(name, sizeof name, "%s", wanted);
   SIM_TRY(open_path(source, root, name, &dataset));
-  double unit; /* only checked: a file with a wrong unit is wrong */
+  double unit; /* only checked: a wrong unit means a wrong file */
   sim_status status = io_h5_check(source, dataset, name, true, &shape);
   if (status == SIM_OK) status = io_foreign_unit(source, dataset, "unitSI", &unit);
   if (status == SIM_OK) status = check_shape(source, grid, name, &shape);
@@ -119,7 +119,7 @@ static sim_status read_png(const io_foreign *file, const sim_grid_source *source
   return io_png_read(file->fd, source->path, source->channel, source->n[0], source->n[1], values);
 }
 
-/* ---- in a child ---- */
+/* ---- the task of a child ---- */
 
 typedef struct request {
   const sim_grid_source *source;

@@ -1,4 +1,4 @@
-/* Particles from an earlier snapshot (of this program or another one that writes openPMD) or from a CSV file. */
+/* Particles from a snapshot (of this program or another one that writes openPMD) or from a CSV file. */
 #include "io/input/csv.h"
 #include "io/input/foreign.h"
 
@@ -17,7 +17,7 @@ static sim_status open_group(const io_h5_source *source, hid_t parent, const cha
   return io_h5_refuse(source, name, "is not a group");
 }
 
-/* Finds the name of the only member. */
+/* Finds the name of the only member of a group. */
 static sim_status find_only(const io_h5_source *source, hid_t group, char *out, size_t capacity) {
   H5G_info_t info;
   if (H5Gget_info(group, &info) < 0) return io_h5_refuse(source, "particles", "cannot be read");
@@ -38,7 +38,7 @@ static sim_status open_species(const io_h5_source *source, hid_t root, const cha
   if (status == SIM_OK) status = open_group(source, data, iteration, &step);
   H5Oclose(data);
   if (status != SIM_OK) return status;
-  status = io_foreign_unit(source, step, "timeUnitSI", &second); /* only checked: a file with a wrong unit is wrong */
+  status = io_foreign_unit(source, step, "timeUnitSI", &second); /* only checked: a wrong unit means a wrong file */
   if (status == SIM_OK) status = open_group(source, step, "particles", &particles);
   H5Oclose(step);
   if (status != SIM_OK) return status;
@@ -51,7 +51,7 @@ static sim_status open_species(const io_h5_source *source, hid_t root, const cha
   return status;
 }
 
-/* Reads an attribute of any real type. */
+/* Reads an attribute that is one number, and converts it to `type`. */
 static sim_status get_number(const io_h5_source *source, hid_t object, const char *name, hid_t type, void *out) {
   hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
   hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute), stored = attribute < 0 ? -1 : H5Aget_type(attribute);
@@ -63,7 +63,7 @@ static sim_status get_number(const io_h5_source *source, hid_t object, const cha
   return good ? SIM_OK : io_h5_refuse(source, name, "is missing or not a number");
 }
 
-/* A component of a record: a dataset, or a group for a constant. `factor` is its unitSI. */
+/* A component of a record: a dataset, or a group for a constant. */
 typedef struct component {
   hid_t object;
   bool constant;
@@ -90,7 +90,7 @@ static sim_status examine(const io_h5_source *source, const char *name, componen
   return SIM_OK;
 }
 
-/* Opens <parent>/<name>, which must have *count values; *count -1: any number, and sets it. */
+/* Opens <parent>/<name>, which must have *count values; *count -1: any number, which is then set. */
 static sim_status open_component(const io_h5_source *source, hid_t parent, const char *name, int64_t *count,
                                  component *out) {
   SIM_TRY(io_h5_open(source, parent, name, &out->object));
@@ -104,7 +104,7 @@ static sim_status open_component(const io_h5_source *source, hid_t parent, const
   return status;
 }
 
-/* Adds the component's values, in multiples of `unit` (0: unscaled), to to[count]. */
+/* Adds the component's values in multiples of `unit` (0: unscaled) to to[count]. */
 static sim_status add_component(const io_h5_source *source, hid_t parent, const char *name, int64_t count, double unit,
                                 double *to, double *scratch) {
   component from;
@@ -145,7 +145,7 @@ static sim_status count_species(const io_h5_source *source, hid_t species, int64
   return status;
 }
 
-enum { COLUMNS = 12 }; /* of sim_particles */
+enum { COLUMNS = 12 }; /* arrays of sim_particles */
 
 static sim_status read_species(const io_h5_source *source, hid_t species, const sim_units *units, size_t room,
                                sim_particles *out) {
@@ -191,12 +191,12 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
   return status;
 }
 
-/* ---- in a child ---- */
+/* ---- the task of a child ---- */
 
 typedef struct request {
   const char *species;
   const sim_units *units;
-  sim_particles *out; /* NULL: only the number of particles */
+  sim_particles *out; /* NULL: only counts the particles */
   int64_t count;
 } request;
 
@@ -237,7 +237,7 @@ static void send(const void *opaque, int pipe) {
     if (*columns[k]) io_foreign_send(pipe, *columns[k], (size_t)self->count * sizeof(double));
 }
 
-/* Reads and checks the child's answer, which is trusted no more than the file. */
+/* Reads and checks the child's answer, which is trusted as little as the file. */
 static sim_status take(void *opaque, int pipe) {
   request *self = opaque;
   double **columns[COLUMNS];

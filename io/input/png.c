@@ -10,8 +10,8 @@
 typedef struct image {
   int fd;
   const char *path;
-  int64_t at;   /* in the file */
-  int error;    /* errno of reading it */
+  int64_t at;   /* position in the file */
+  int error;    /* errno of reading the file */
   char why[96]; /* libpng's error */
   png_structp png;
   png_infop info;
@@ -40,7 +40,7 @@ static sim_status bad(const image *self) {
   return sim_fail(SIM_ERR_SCENARIO, "%s: not a PNG image that can be read: %s", self->path, self->why);
 }
 
-/* Converts to samples of 8 or 16 bits, palettes to colours. */
+/* Reads the header; requests samples of 8 or 16 bits, and colours in place of palettes. */
 static sim_status read_header(image *self) {
   if (setjmp(png_jmpbuf(self->png))) return bad(self);
   png_read_info(self->png, self->info);
@@ -50,7 +50,7 @@ static sim_status read_header(image *self) {
   return SIM_OK;
 }
 
-/* Reads the rows, converted as png_set_... requested. */
+/* Reads the rows, converted as requested by png_set_... . */
 static sim_status read_rows(image *self) {
   if (setjmp(png_jmpbuf(self->png))) return bad(self);
   png_read_image(self->png, self->row);

@@ -13,17 +13,17 @@
 struct io_index {
   io_index_place place;
   const io_provenance *provenance;
-  io_vtk_step *steps; /* increasing */
+  io_vtk_step *steps; /* in increasing order */
   int64_t *counts;    /* [step][species] */
   double *constants;  /* [step][species]: io_record_constant */
   size_t count, capacity;
   sim_species species[SIM_SPECIES_MAX];
   size_t species_count;
-  io_vtk_record records[SIM_ARRAYS_MAX], fields[SIM_ARRAYS_MAX]; /* of particles; of the grid */
+  io_vtk_record records[SIM_ARRAYS_MAX], fields[SIM_ARRAYS_MAX]; /* records of particles, and fields of the grid */
   size_t record_count, field_count;
   io_vtk_grid grid;
-  io_vtk_file *files[SIM_SPECIES_MAX], *grid_file; /* begun; NULL: not */
-  size_t written;                                  /* steps in the files */
+  io_vtk_file *files[SIM_SPECIES_MAX], *grid_file; /* files in progress; NULL: not begun */
+  size_t written;                                  /* number of steps in the files */
   io_later_result result;
   int failures; /* failures of `result` already reported */
   bool scanned, changed;
@@ -37,7 +37,7 @@ io_index *io_index_create(const io_index_place *place, const io_provenance *prov
   return self;
 }
 
-/* Ends the files that are begun: their blocks of steps hold no longer, or failed. */
+/* Discards the files in progress: their blocks of steps are no longer valid, or failed. */
 static void discard_files(io_index *self) {
   for (size_t i = 0; i < SIM_SPECIES_MAX; i++) io_vtk_discard(&self->files[i]);
   io_vtk_discard(&self->grid_file);
@@ -109,7 +109,8 @@ static bool has_letters(hid_t object, const char *name, const char *expected, si
   return good;
 }
 
-/* Whether a mesh has these cells: a slice of this name may have been different in an earlier part of the run. */
+/* Whether a mesh has the cells of this grid: a slice of this name may have been different in an earlier part of the
+ * run. */
 static bool same_cells(const io_h5_source *source, hid_t record, const io_h5_shape *shape, const io_vtk_grid *grid) {
   char planes[3];
   double at[3], position[3], spacing[3], found[3];
@@ -138,7 +139,7 @@ static bool has_field(const io_h5_source *source, hid_t group, const io_index *s
   io_h5_shape shape;
   snprintf(object, sizeof object, "meshes/%s", name);
   hid_t dataset = H5Dopen2(group, object, H5P_DEFAULT);
-  char *slash = strchr(name, '/') ? strrchr(object, '/') : NULL; /* the attributes of a vector are its group's */
+  char *slash = strchr(name, '/') ? strrchr(object, '/') : NULL; /* a vector's attributes are those of its group */
   if (slash) *slash = '\0';
   hid_t record = slash && dataset >= 0 ? H5Gopen2(group, object, H5P_DEFAULT) : dataset;
   bool good = record >= 0 && io_h5_check(source, dataset, name, true, &shape) == SIM_OK &&
@@ -148,7 +149,7 @@ static bool has_field(const io_h5_source *source, hid_t group, const io_index *s
   return good;
 }
 
-/* Reads time and particle counts of an earlier snapshot with the same species and fields; false: others. */
+/* Reads time and particle counts of an earlier snapshot; false if its species or fields differ. */
 static bool examine(const io_index *self, int64_t step, double *time, int64_t *counts, double *constants) {
   char name[64], path[4300], object[64];
   int fd;
@@ -231,7 +232,7 @@ static void read_constants(const io_index *self, const sim_frame *frame, double 
         constants[k] = io_record_constant(&frame->arrays[i], &self->species[k]);
 }
 
-/* Restricts a grid to a slice; planes are at the position of their cells. */
+/* Restricts a grid to the cells of a slice; a cut plane is at the position of its cells. */
 static void cut_grid(io_vtk_grid *grid, const sim_slice *slice) {
   sim_mesh *mesh = &grid->mesh;
   for (int a = 0; a < grid->rank; a++) {
@@ -247,7 +248,7 @@ static void cut_grid(io_vtk_grid *grid, const sim_slice *slice) {
   }
 }
 
-/* Reads the fields that share the grid of the first one. */
+/* Collects the fields that have the grid of the first one. */
 static void read_fields(io_index *self, const sim_frame *frame) {
   io_vtk_grid *grid = &self->grid;
   const sim_array *first = NULL;
@@ -271,8 +272,8 @@ static void read_fields(io_index *self, const sim_frame *frame) {
   }
 }
 
-/* Adds blocks of steps to the files, to those of one species after another so that no output waits for all; `last`: to
- * all files, and completes them. */
+/* Adds blocks of steps to the files: in turn to those of one species after another, so that no output waits for all.
+ * With `last`, adds to all files and completes them. */
 static sim_status write_files(io_index *self, bool last) {
   const size_t turn = self->count % IO_BLOCK_STEPS;
   const io_index_place *place = &self->place;
@@ -313,8 +314,8 @@ sim_status io_index_add(io_index *self, const sim_frame *frame) {
   read_constants(self, frame, self->constants + self->count * self->species_count);
   self->steps[self->count++] = (io_vtk_step){frame->clock.step, frame->clock.t};
   if (self->count < IO_BLOCK_STEPS || self->count % IO_BLOCK_STEPS > self->species_count) return SIM_OK;
-  io_later_wait_for(self->place.later, &self->result);         /* the temporary names are the same */
-  if (write_files(self, false) != SIM_OK) discard_files(self); /* io_index_write tries again, and reports */
+  io_later_wait_for(self->place.later, &self->result);         /* the files in progress have the same temporary names */
+  if (write_files(self, false) != SIM_OK) discard_files(self); /* io_index_write tries again, and reports a failure */
   return SIM_OK;
 }
 
@@ -328,8 +329,8 @@ sim_status io_index_wait(io_index *self) {
 }
 
 sim_status io_index_write(io_index *self, bool last) {
-  (void)!io_index_wait(self); /* the temporary names are the same */
-  /* The files are rewritten as a whole, which takes time proportional to the number of snapshots. */
+  (void)!io_index_wait(self); /* the files in progress have the same temporary names */
+  /* All files are rewritten completely, which takes time proportional to the number of snapshots. */
   if (!last && self->count >= self->written && self->count - self->written <= self->written / 10) return SIM_OK;
   if (!self->changed) return SIM_OK;
   const sim_status status = write_files(self, true);

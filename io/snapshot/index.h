@@ -1,5 +1,6 @@
-/* VTKHDF indexes: <species>.hdf and grid.hdf, small files that point into the snapshots, so that ParaView and PyVista
- * show a run as a moving cloud of points or a changing image while no array is stored twice. A slice has one too. */
+/* VTKHDF indexes: <species>.hdf and grid.hdf, small files that point into the snapshots. With them ParaView and PyVista
+ * show a run as a moving cloud of points or a changing image, and no array is stored twice. Each slice has an index
+ * too. */
 #ifndef SIM_IO_INDEX_H
 #define SIM_IO_INDEX_H
 
@@ -9,21 +10,21 @@
 
 typedef struct io_index io_index;
 
-/* Where an index is, and what it is of; all borrowed. */
+/* Place of an index, and what it describes; all borrowed. */
 typedef struct io_index_place {
-  int folder, snaps; /* of the index, of the snapshots */
+  int folder, snaps; /* descriptors: folder of the index, folder of the snapshots */
   io_later *later;
-  const char *folder_path, *snaps_path, *below; /* below: from the one to the other, "snap/" or "" */
-  const sim_slice *slice;                       /* that the snapshots hold; NULL: whole fields */
+  const char *folder_path, *snaps_path, *below; /* below: path from the index to the snapshots, "snap/" or "" */
+  const sim_slice *slice;                       /* the slice that the snapshots hold; NULL: whole fields */
 } io_index_place;
 /* NULL: out of memory. */
 io_index *io_index_create(const io_index_place *place, const io_provenance *provenance);
 void io_index_destroy(io_index **index);
-/* Remembers a snapshot that was written; the first time also those that the folder holds of earlier steps. */
+/* Adds a snapshot that was written; the first time also the snapshots of earlier steps in the folder. */
 sim_status io_index_add(io_index *index, const sim_frame *frame) SIM_MUST_CHECK;
-/* Writes the files anew where a snapshot came to it since, or where they failed; not `last`: only once a tenth more
- * came, so that a long run does not spend its time here. They become durable later. */
+/* Writes the files again if a snapshot was added or a file failed. If not `last`, only once their number of snapshots
+ * has grown by a tenth, so that a long run does not spend its time here. The files become durable later. */
 sim_status io_index_write(io_index *index, bool last) SIM_MUST_CHECK;
-sim_status io_index_wait(io_index *index) SIM_MUST_CHECK; /* until they are; fails where one could not be made so */
+sim_status io_index_wait(io_index *index) SIM_MUST_CHECK; /* waits until all files are durable */
 
 #endif

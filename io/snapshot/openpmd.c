@@ -1,7 +1,6 @@
-/* The records of one snapshot in openPMD 1.1.0. An array of the frame that has SIM_IN_SNAPSHOT and runs over all
- * particles becomes a record of every species, of none of whose particles may be there: rank 1 a scalar, {3, n} a
- * vector. One that stands on a grid becomes a mesh, and those of names velocity/x, velocity/y, ... the components of
- * one. */
+/* The records of one snapshot in openPMD 1.1.0. An array with SIM_IN_SNAPSHOT that runs over all particles becomes a
+ * record of every species, even of a species without particles: a scalar if its rank is 1, a vector if its shape is {3,
+ * n}. An array on a grid becomes a mesh; arrays named velocity/x, velocity/y, ... become the components of one mesh. */
 #include "io/snapshot/openpmd.h"
 
 #include "io/hdf5/h5.h"
@@ -21,7 +20,8 @@ static sim_status write_record_attributes(hid_t record, sim_dimension dimension)
   return io_h5_attr_f64(record, "timeOffset", 0);
 }
 
-/* A constant component or scalar record: a group that stands for `count` equal values. `record` NULL: a component. */
+/* Writes a constant component or scalar record: a group that stands for `count` equal values. `record` NULL: a
+ * component. */
 static sim_status write_constant(hid_t parent, const char *name, sim_dtype dtype, const void *value, int64_t count,
                                  double unit_si, const sim_dimension *record) {
   hid_t group;
@@ -35,7 +35,7 @@ static sim_status write_constant(hid_t parent, const char *name, sim_dtype dtype
   return status;
 }
 
-/* A dataset whose values come from `source`. */
+/* Adds a dataset whose values come from `source`. */
 static sim_status place(io_openpmd *self, hid_t parent, const char *name, sim_dtype dtype, int rank,
                         const hsize_t *shape, const io_source *source, hid_t *out) {
   int piece;
@@ -55,7 +55,8 @@ static sim_status place(io_openpmd *self, hid_t parent, const char *name, sim_dt
   return SIM_OK;
 }
 
-/* Part of one row of an array, as a dataset; with `values` those, which stay as they are. */
+/* Writes part of one row of an array as a dataset; if `values` is given, writes these, which stay the same in all
+ * files. */
 static sim_status write_values(io_openpmd *self, hid_t parent, const char *name, sim_dtype dtype, const void *values,
                                const io_source *source, int64_t count, double unit_si, const sim_dimension *record) {
   hid_t dataset;
@@ -105,7 +106,7 @@ double io_record_constant(const sim_array *array, const sim_species *species) {
 
 static sim_status write_scalar(io_openpmd *self, hid_t group, const sim_frame *frame, size_t a, size_t s,
                                double unit_si) {
-  static const double none = 0; /* the constant of a species that is not there now */
+  static const double none = 0; /* the constant of a species without particles */
   const sim_array *array = &frame->arrays[a];
   const sim_species *species = &frame->species[s];
   if (io_record_is_constant(array, species))
@@ -129,7 +130,7 @@ static sim_status write_vector(io_openpmd *self, hid_t group, const sim_frame *f
   return status;
 }
 
-/* Required beside a position; all zero here. */
+/* Writes the record positionOffset, required with a position; here it is zero. */
 static sim_status write_offset(hid_t group, const sim_array *position, const sim_species *species, double unit_si) {
   static const double zero = 0;
   static const float zero_single = 0;
@@ -144,7 +145,7 @@ static sim_status write_offset(hid_t group, const sim_array *position, const sim
   return status;
 }
 
-/* Least value and width of one row, over finite values. */
+/* Minimum and width of the range of one row, over finite values. */
 enum { LANES = 8 };
 static double low_or(double x, double other) { return fabs(x) <= DBL_MAX && x < other ? x : other; }
 static double high_or(double x, double other) { return fabs(x) <= DBL_MAX && x > other ? x : other; }
@@ -175,7 +176,7 @@ static void bounds(const sim_array *array, int row, const sim_species *species, 
   *width = low <= high ? high - low : 0;
 }
 
-/* One patch: all that this process holds. */
+/* Writes one patch with all particles. */
 static sim_status write_patches(io_openpmd *self, hid_t group, const sim_frame *frame, size_t a, size_t s,
                                 double unit_si) {
   const uint64_t count = (uint64_t)frame->species[s].count, first = 0;
@@ -233,7 +234,7 @@ static bool has_meshes(const sim_frame *frame) {
   return false;
 }
 
-/* Of the record alone; see io_record_component. */
+/* Writes the attributes of a whole record; see io_record_component. */
 static sim_status write_grid_attributes(hid_t mesh, const io_openpmd *self, const sim_array *array,
                                         const char *const *labels) {
   const sim_mesh *grid = array->mesh;
@@ -258,7 +259,7 @@ static sim_status write_component_attributes(hid_t mesh, const io_openpmd *self,
 
 static const char *const labels_of_all[] = {"z", "y", "x"};
 
-/* Where the planes lie that were cut out: openPMD has no words for that, and allows others. */
+/* Writes the positions of cut planes. openPMD does not define such attributes, but allows others. */
 static sim_status write_planes(hid_t mesh, const sim_slice *slice, const sim_mesh *grid) {
   const char *axis_names[3];
   double at[3];
@@ -273,7 +274,7 @@ static sim_status write_planes(hid_t mesh, const sim_slice *slice, const sim_mes
   return io_h5_attr(mesh, "slicePosition", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, count, at);
 }
 
-/* The group of a vector, NAME of the component NAME/x; made with the first one. */
+/* Opens the group of a vector: NAME of the component NAME/x; creates it for the first component. */
 static sim_status open_vector(hid_t meshes, const char *component, hid_t *out) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)strcspn(component, "/"), component);
@@ -281,7 +282,7 @@ static sim_status open_vector(hid_t meshes, const char *component, hid_t *out) {
   return *out >= 0 ? SIM_OK : io_h5_group(meshes, name, out);
 }
 
-/* A field, or what a slice keeps of it. */
+/* Writes a field, or the cells of the field that a slice keeps. */
 static sim_status write_field(io_openpmd *self, hid_t meshes, const sim_frame *frame, size_t index) {
   const sim_array *array = &frame->arrays[index];
   const sim_slice *slice = self->slice;
@@ -329,7 +330,7 @@ static sim_status write_meshes(io_openpmd *self, hid_t iteration, const sim_fram
   return status;
 }
 
-/* What differs between the files of one layout. */
+/* What differs between the files of one layout: step, times, date. */
 typedef struct moment {
   char name[32], date[32];
   double time, dt;
@@ -378,7 +379,7 @@ static sim_status write_all(io_openpmd *self, const sim_frame *frame, const mome
 
 /* ---- one layout, many files ---- */
 
-/* All that HDF5's records depend on beside the moment. */
+/* Writes everything that HDF5's records depend on, except the moment. */
 static void describe(const sim_frame *frame, const moment *when, sim_bytes *key) {
   sim_bytes_format(key, "%zu %zu %zu\n", strlen(when->name), strlen(when->date), frame->species_count);
   for (size_t s = 0; s < frame->species_count; s++)
@@ -413,7 +414,7 @@ static sim_status build(io_openpmd *self, const sim_frame *frame, const moment *
   return SIM_OK;
 }
 
-/* Builds an image whose moment is of values that stand nowhere else, so that their places are found. */
+/* Builds an image whose moment has values that occur nowhere else, so that their offsets can be found. */
 static sim_status build_for_many(io_openpmd *self, const sim_frame *frame, const moment *when) {
   static const unsigned char marks[2][8] = {{0x5a, 0x13, 0xc7, 0x68, 0x91, 0x2e, 0xf4, 0x41},
                                             {0xa6, 0xd9, 0x37, 0x8c, 0x1b, 0x72, 0xe5, 0x42}};
@@ -423,7 +424,7 @@ static sim_status build_for_many(io_openpmd *self, const sim_frame *frame, const
   memcpy(&marked.time, marks[0], sizeof marked.time);
   memcpy(&marked.dt, marks[1], sizeof marked.dt);
   SIM_TRY(build(self, frame, &marked));
-  /* Its length stands before a name, and tells short ones from other bytes. */
+  /* The byte before a name is its length, which distinguishes a short name from other bytes. */
   char name[sizeof marked.name + 1] = {(char)strlen(when->name)};
   memcpy(name + 1, marked.name, strlen(when->name));
   self->name = io_image_find(&self->image, name, strlen(when->name) + 1) + 1;
@@ -456,7 +457,7 @@ static sim_status cut_part(io_openpmd *self, const sim_array *array, size_t inde
   return SIM_OK;
 }
 
-/* Lets every dataset show the frame's values. */
+/* Sets the data of every piece to the frame's values. */
 static sim_status set_values(io_openpmd *self, const sim_frame *frame) {
   for (size_t i = 0; i < self->image.count; i++) {
     const io_source *source = &self->sources[i];
@@ -470,7 +471,7 @@ static sim_status set_values(io_openpmd *self, const sim_frame *frame) {
       bounds(array, source->row, species, least, width);
       *data = least;
       break;
-    case IO_EXTENT: /* three datasets behind the least values of the same rows */
+    case IO_EXTENT: /* the dataset three pieces before holds the minima of the same rows */
       *least = self->bounds[2 * (i - 3) + 1];
       *data = least;
       break;
@@ -483,7 +484,7 @@ static sim_status set_values(io_openpmd *self, const sim_frame *frame) {
   return SIM_OK;
 }
 
-/* The records of a layout are made to last from its second file on: species may change their counts all the time. */
+/* Makes the records of a layout reusable from its second file on: the counts of species may change with every file. */
 static sim_status prepare(io_openpmd *self, const sim_frame *frame, const moment *when) {
   sim_bytes key = {0};
   describe(frame, when, &key);

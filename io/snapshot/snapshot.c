@@ -19,7 +19,7 @@ typedef struct writer {
   int64_t added; /* step of the last file being written */
   io_index *index;
   bool described;    /* run.pmd exists, or is being written */
-  bool index_failed; /* the last time; reported once */
+  bool index_failed; /* the last writing of the index has failed; reported once */
   int slice_folder;
   char slice_path[4200];
 } writer;
@@ -28,7 +28,7 @@ static sim_status write_file(writer *self, const sim_frame *frame, int folder, c
   char name[64];
   io_file file;
   if (self->added == frame->clock.step)
-    io_later_wait_for(self->folder->later, &self->result); /* the temporary name is the same */
+    io_later_wait_for(self->folder->later, &self->result); /* the file in progress has the same temporary name */
   self->added = frame->clock.step;
   snprintf(name, sizeof name, IO_SNAPSHOT_NAME, (long long)frame->clock.step);
   SIM_TRY(io_file_create(folder, path, name, &file));
@@ -37,7 +37,7 @@ static sim_status write_file(writer *self, const sim_frame *frame, int folder, c
   return io_index_add(self->index, frame);
 }
 
-/* Writes run.pmd, which lists the snapshots for ParaView. `what` as in io_later_add. */
+/* Writes run.pmd, which lists the snapshots for ParaView. `what`: see io_later_add. */
 static sim_status write_description(writer *self, const char *what) {
   static const char pattern[] = "snap/snap_%08T.h5\n";
   io_file file;
@@ -63,7 +63,7 @@ static bool snapshot_together(const void *opaque, const sim_frame *frame) {
   return io_hosts_share(self->folder->comm, frame);
 }
 
-/* Reports a failure of an index. Indexes are a convenience: they are tried again, and delay no checkpoint. */
+/* Reports a failure of an index. Indexes are not essential: writing is tried again, and delays no checkpoint. */
 static void say_index(writer *self, sim_status status) {
   const bool failed = status != SIM_OK;
   if (failed && !self->index_failed)
@@ -83,7 +83,7 @@ static sim_status snapshot_flush(void *opaque) {
   write_index(self, false);
   io_later_wait_for(self->folder->later, &self->description);
   io_later_wait_for(self->folder->later, &self->result);
-  if (self->described && self->description.failed) { /* try again; the failure has been logged */
+  if (self->described && self->description.failed) { /* the failure has been logged; tries again */
     self->described = false;
     SIM_TRY(write_description(self, NULL));
     io_later_wait_for(self->folder->later, &self->description);

@@ -6,17 +6,17 @@
 
 #define IO_SNAPSHOT_NAME "snap_%08lld.h5"
 
-/* 1 or 3 if the array is a scalar or vector record of all particles; 0: not in snapshots. */
+/* Returns 1 or 3 if the array is a scalar or vector record of all particles; 0 if it is not in snapshots. */
 int io_record_components(const sim_frame *frame, const sim_array *array);
 /* Whether the array is a record of values on a grid. */
 bool io_record_is_mesh(const sim_array *array);
-/* The letter of a vector's component, which an array with a name like "velocity/x" is on a grid; NULL: a scalar. The
- * components follow each other, x first. */
+/* Returns the letter of a vector's component for an array on a grid with a name such as "velocity/x"; NULL for a
+ * scalar. The components of a vector follow each other, x first. */
 const char *io_record_component(const sim_array *array);
-/* The scalar record that is stored as one value if it is equal for the whole species. */
+/* The scalar record that is stored as one value if all particles of a species have the same. */
 #define IO_CONSTANT_RECORD "mass"
 bool io_record_is_constant(const sim_array *array, const sim_species *species);
-/* That value; NaN: values differ, and are in a dataset. */
+/* Returns that value; NaN: the values differ, and are in a dataset. */
 double io_record_constant(const sim_array *array, const sim_species *species);
 
 #endif

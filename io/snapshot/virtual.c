@@ -12,7 +12,7 @@ typedef struct object_name {
 } object_name;
 
 static size_t first_step(size_t block) { return block * IO_BLOCK_STEPS; }
-/* One behind the last step of a block. */
+/* Index after the last step of a block. */
 static size_t end_step(const io_virtual *values, size_t block) {
   const size_t end = first_step(block + 1);
   return end < values->series->count ? end : values->series->count;
@@ -28,13 +28,13 @@ static void drop_all(hid_t *ids, size_t count) {
   for (size_t i = 0; i < count; i++) io_h5_drop(ids[i]);
 }
 
-/* A virtual dataset in the making: its selection space and the list of its mappings. */
+/* A virtual dataset that is being defined: its selection space and the list of its mappings. */
 typedef struct draft {
   hid_t space, plist;
   bool good;
 } draft;
 
-/* Where a snapshot has been removed, the values of its step are NaN. */
+/* Begins a virtual dataset. If a snapshot has been removed, the values of its step are NaN. */
 static draft begin(const io_virtual *values, int64_t rows) {
   const double missing = NAN;
   hsize_t shape[5];
@@ -55,7 +55,8 @@ static sim_status end(draft *d, const io_virtual *values, hid_t parent, const ch
   return set >= 0 ? SIM_OK : sim_fail(SIM_ERR_IO, "HDF5 cannot write %s", name);
 }
 
-/* Maps all of a dataset of the shape `source` to `rows` rows from row `begin`; of component `component`, -1: of all. */
+/* Maps all of a dataset of the shape `source` to `rows` rows from row `begin` on, of component `component`; -1: of
+ * all. */
 static void map(draft *d, const io_virtual *values, int64_t begin, int64_t rows, int component, const char *file,
                 const char *object, int rank, const hsize_t *source) {
   hsize_t start[5] = {(hsize_t)begin}, size[5];
@@ -91,8 +92,8 @@ static double constant_at(const io_virtual *values, size_t step) {
   return values->constants ? values->constants[values->stride * step] : (double)NAN;
 }
 
-/* Maps one value to the rows of the successive steps from `*step` to before `end` that share it: a dataset of its fill
- * value alone, which takes no space. */
+/* Maps one value to the rows of all successive steps, from `*step` to before `end`, that have this value: by a dataset
+ * that consists of its fill value alone and takes no space. */
 static void map_constant(draft *d, const io_virtual *values, hid_t blocks, size_t *step, size_t end, int64_t begin) {
   const double value = constant_at(values, *step);
   const size_t first = *step;

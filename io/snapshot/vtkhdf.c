@@ -14,7 +14,7 @@ static void drop_all(const hid_t *ids, size_t count) {
 
 static sim_status cannot_write(const char *name) { return sim_fail(SIM_ERR_IO, "HDF5 cannot write %s", name); }
 
-/* Writes values[i], or without `values` first + i * step, for i < count; long lists are compressed to almost
+/* Writes values[i], or if `values` is NULL first + i * step, for i < count; long lists are compressed to almost
  * nothing. */
 static sim_status write_list(hid_t parent, const char *name, hsize_t count, const int64_t *values, int64_t first,
                              int64_t step) {
@@ -47,7 +47,7 @@ static sim_status write_sequence(hid_t parent, const char *name, hsize_t count, 
   return write_list(parent, name, count, NULL, first, step);
 }
 
-/* Lets `name` stand for a list of the same values that is there, which costs a fifth of a list of its own. */
+/* Makes `name` a link to an existing list of the same values, which costs a fifth of another list. */
 static sim_status link_list(hid_t from, const char *list, hid_t parent, const char *name) {
   const bool good = H5Lcreate_hard(from, list, parent, name, H5P_DEFAULT, H5P_DEFAULT) >= 0;
   return good ? SIM_OK : cannot_write(name);
@@ -71,12 +71,12 @@ static sim_status write_header(hid_t root, const char *type) {
 
 struct io_vtk_file {
   io_h5_file h5;
-  size_t blocks; /* that the file holds */
+  size_t blocks; /* number of blocks in the file */
 };
 
 typedef sim_status writer(const void *self, hid_t root);
 
-/* An index file: its values, and what writes all else. */
+/* An index file: its values, and the function that writes everything else. */
 typedef struct plan {
   const char *name;
   const io_virtual *values;
@@ -107,8 +107,8 @@ void io_vtk_discard(io_vtk_file **file) {
   *file = NULL;
 }
 
-/* Adds the blocks that the file lacks. Not `last`: whole ones, and at most two, so that a file that is begun anew in a
- * long run holds up no output. */
+/* Adds the blocks that the file lacks. If not `last`: only whole blocks, and at most two, so that a file that is begun
+ * again late in a run delays no output. */
 static sim_status add_blocks(const io_vtk_series *series, const plan *p, bool last, io_vtk_file *file) {
   size_t all = (series->count + (last ? IO_BLOCK_STEPS - 1 : 0)) / IO_BLOCK_STEPS;
   if (!last && all > file->blocks + 2) all = file->blocks + 2;
@@ -148,11 +148,11 @@ typedef struct cloud {
   const io_vtk_series *series;
   const io_virtual *values;
   size_t value_count;
-  const int64_t *counts, *begins; /* of each step: points, and points before it */
+  const int64_t *counts, *begins; /* per step: number of points, and number of points before it */
   int64_t most;
 } cloud;
 
-/* Writes the offset of each step in the arrays. All steps share the connectivity 0, 1, 2, ... */
+/* Writes the offsets of each step in the arrays. All steps share the connectivity 0, 1, 2, ... */
 static sim_status write_cloud_steps(const cloud *self, hid_t root, hid_t group) {
   const hsize_t count = self->series->count;
   hid_t offsets;
@@ -262,7 +262,8 @@ typedef struct image {
   size_t value_count;
 } image;
 
-/* The reader expects time as the first axis, no axes of length one, and the components of a vector as the last axis. */
+/* Describes the values of a field. The reader expects time as the first axis, no axes of length one, and the components
+ * of a vector as the last axis. */
 static io_virtual values_of_field(const io_vtk_series *series, const int64_t *begins, const io_vtk_grid *grid,
                                   const io_vtk_record *from) {
   io_virtual out = {
@@ -272,7 +273,7 @@ static io_virtual values_of_field(const io_vtk_series *series, const int64_t *be
     if (grid->shape[a] > 1) out.shape[out.rank++] = (hsize_t)grid->shape[a];
   }
   if (from->components > 1) out.shape[out.rank++] = (hsize_t)from->components;
-  /* without the letter of a component where there are several */
+  /* a vector's name is without the letter of its component */
   snprintf(out.name, sizeof out.name, "%.*s", (int)strcspn(from->name, "/"), from->name);
   snprintf(out.object, sizeof out.object, "meshes/%s", from->components > 1 ? out.name : from->name);
   return out;

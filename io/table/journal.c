@@ -17,7 +17,7 @@
 #define NAME "tables.rows"
 enum {
   HEAD = 16,
-  HEAD_BITS = 8 /* bits that may be wrong in the head */,
+  HEAD_BITS = 8 /* bits of the head that may be wrong */,
   BLOCK = 1 << 20,
   RECORD_MAX = (SIM_COLUMNS_MAX + 4) * IO_WORD
 };
@@ -59,7 +59,7 @@ sim_status io_journal_add(io_journal *self, size_t table, const void *row) {
   return SIM_OK;
 }
 
-/* Table of the complete record at the start of `bytes`; -1: truncated or damaged. */
+/* Returns the table of the complete record at the start of `bytes`; -1: truncated or damaged. */
 static int look(const io_journal *self, const char *bytes, size_t size) {
   uint32_t number[2];
   uint64_t hash;
@@ -76,7 +76,7 @@ static sim_status cannot(const io_journal *self, int error) {
   return sim_fail(SIM_ERR_IO, "%s/" NAME ": %s", self->folder->path, strerror(error));
 }
 
-/* Creates an empty file with its head, durable. */
+/* Creates an empty journal with its head. */
 static sim_status create(io_journal *self) {
   unsigned char head[HEAD];
   int fd;
@@ -101,7 +101,7 @@ sim_status io_journal_flush(io_journal *self) {
   if (self->fd < 0) SIM_TRY(create(self));
   int error = io_sys_write(self->fd, self->waiting, self->waiting_bytes, self->size);
   if (error == 0) error = io_sys_sync(self->fd);
-  if (error) { /* it is written again at the same offset */
+  if (error) { /* the next flush writes at the same offset again */
     (void)!ftruncate(self->fd, (off_t)self->size);
     return cannot(self, error);
   }
@@ -116,7 +116,7 @@ sim_status io_journal_flush(io_journal *self) {
   return SIM_OK;
 }
 
-/* Reads records from `at` up to `end`; *at is then after the last complete one. */
+/* Reads records from `at` up to `end`; *at is then the end of the last complete record. */
 static sim_status scan(const io_journal *self, int64_t *at, int64_t end, io_journal_row_reader *each, void *context) {
   char *block = malloc(BLOCK + RECORD_MAX);
   sim_status status = block ? SIM_OK : sim_no_memory("rows of tables");
@@ -158,9 +158,9 @@ sim_status io_journal_read_waiting(const io_journal *self, io_journal_row_reader
 typedef struct kept {
   io_journal *self;
   const int64_t *wanted;
-  int64_t end;                  /* end of the kept records before the first one that is dropped */
-  bool cut, scattered, copying; /* cut: some are dropped; scattered: kept ones follow dropped ones */
-  io_journal copy;              /* used if scattered: the kept records */
+  int64_t end;                  /* offset after the kept records that precede the first dropped one */
+  bool cut, scattered, copying; /* cut: some records are dropped; scattered: kept records follow dropped ones */
+  io_journal copy;              /* the kept records, if scattered */
 } kept;
 
 static sim_status keep(void *context, size_t table, const void *row) {
@@ -177,8 +177,8 @@ static sim_status keep(void *context, size_t table, const void *row) {
   return SIM_OK;
 }
 
-/* Rewrites the kept rows as a new file, through memory. Only a journal that was created from tables.h5 and is then
- * cut to an earlier checkpoint needs this; otherwise the dropped rows are at the end. */
+/* Writes the kept rows to a new file, through memory. Needed only for a journal that was created from tables.h5 and is
+ * then cut to an earlier checkpoint; otherwise the dropped rows are at the end. */
 static sim_status rewrite(io_journal *self, kept *k, int64_t end) {
   unsigned char head[HEAD];
   io_file file;
@@ -207,7 +207,7 @@ static sim_status rewrite(io_journal *self, kept *k, int64_t end) {
   return SIM_OK;
 }
 
-/* Whether a head equals this one up to a few flipped bits; the head of other tables differs in about half of its
+/* Whether two heads are equal up to a few flipped bits; the head of other tables differs in about half the bits of its
  * hash. */
 static bool same_head(const unsigned char *a, const unsigned char *b) {
   int differ = 0;

@@ -1,7 +1,7 @@
-/* Time series. Rows go to a journal that only grows (io/table/journal.h). tables.h5 is created from it at the end,
- * and before from time to time, for at most 1 % of the run's time; by rename, so that a reader always sees a
- * complete file. Attributes of a table's dataset, one entry a column: columns, units, description, display (text),
- * unitSI (f64). */
+/* Time series. Rows go to a journal that only grows (io/table/journal.h). tables.h5 is created from the journal at the
+ * end, and before that from time to time, in at most 1 % of the run's time. It replaces the old file by a rename, so
+ * that a reader always sees a complete file. Attributes of a table's dataset, with one entry per column: columns,
+ * units, description, display (text), unitSI (f64). */
 #include "io/table/table.h"
 
 #include "engine/log.h"
@@ -23,10 +23,10 @@ struct io_tables {
   io_folder *folder;
   const io_provenance *provenance;
   io_journal journal;
-  int64_t rows[SIM_TABLES_MAX]; /* in the journal or in memory */
+  int64_t rows[SIM_TABLES_MAX]; /* rows in the journal or in memory */
   bool changed;                 /* tables.h5 is not up to date */
-  io_later_result result;       /* of tables.h5 */
-  double written, took;         /* tables.h5: time of the last writing, and its duration; 0: never */
+  io_later_result result;       /* result of writing tables.h5 */
+  double written, took;         /* of tables.h5: time of the last writing, and its duration; 0: never written */
 };
 
 size_t io_table_count(const sim_sink *table_sink) { return ((const io_tables *)table_sink->self)->journal.count; }
@@ -39,7 +39,7 @@ int64_t io_table_rows(const sim_sink *table_sink, size_t index) {
   return ((const io_tables *)table_sink->self)->rows[index];
 }
 
-/* Rows of one table in the form of a checkpoint. */
+/* Rows of one table in the format of a checkpoint. */
 typedef struct tail {
   size_t table, width;
   double *rows;
@@ -76,7 +76,7 @@ static sim_status add_row(io_tables *self, size_t table, const void *row) {
   return SIM_OK;
 }
 
-/* Large numbers of rows are flushed at once instead of being kept in memory. */
+/* Adds the rows of a frame. A large number of rows is flushed at once instead of staying in memory. */
 static sim_status tables_write(void *opaque, const sim_frame *frame) {
   io_tables *self = opaque;
   unsigned char row[(SIM_COLUMNS_MAX + 2) * IO_WORD];
@@ -104,7 +104,7 @@ static hid_t record_type(const io_journal_table *self, bool in_file) {
   return -1;
 }
 
-/* Writes "1"; "length^2 mass time^-2" without units; "3.0857e+16 m s^-1" with units. */
+/* Writes a unit: "1"; "length^2 mass time^-2" without the scenario's units; "3.0857e+16 m s^-1" with them. */
 static void unit_text(const sim_units *units, sim_dimension dimension, char *out, size_t capacity) {
   static const char *const plain[] = {"length", "mass", "time"}, *const si[] = {"m", "kg", "s"};
   const int powers[] = {dimension.length, dimension.mass, dimension.time};
@@ -112,7 +112,7 @@ static void unit_text(const sim_units *units, sim_dimension dimension, char *out
   double factor = given ? sim_units_si(units, dimension) : 1;
   int used = 0;
   out[0] = '\0';
-  for (int digits = 15; factor != 1 && digits <= 17; digits++) { /* the shortest text of this number */
+  for (int digits = 15; factor != 1 && digits <= 17; digits++) { /* the shortest digits that give this number */
     used = snprintf(out, capacity, "%.*g", digits, factor);
     if (strtod(out, NULL) == factor) break;
   }
@@ -150,10 +150,10 @@ static sim_status write_columns(hid_t dataset, const io_journal_table *self, con
 
 /* ---- tables.h5 ---- */
 
-/* A dataset that rows are appended to, a chunk at a time. */
+/* A dataset to which rows are appended, one chunk at a time. */
 typedef struct target {
   hid_t dataset, memory;
-  size_t row, chunk; /* bytes of a row; rows of a chunk */
+  size_t row, chunk; /* bytes of a row, and rows of a chunk */
   hsize_t written;
   size_t count;
   unsigned char *rows; /* [chunk] */
@@ -200,7 +200,7 @@ static sim_status begin_table(hid_t root, const io_journal_table *self, const si
                            : sim_fail(SIM_ERR_IO, "HDF5 cannot write table %s", self->model->name);
 }
 
-/* Waits until the last file is durable; fails if it could not be made durable. */
+/* Waits until the last file is durable, and fails if it is not. */
 static sim_status settle(io_tables *self) {
   io_later_wait_for(self->folder->later, &self->result);
   if (!self->result.failed) return SIM_OK;
@@ -210,13 +210,13 @@ static sim_status settle(io_tables *self) {
   return sim_fail(SIM_ERR_IO, "%s", self->result.why);
 }
 
-/* Creates tables.h5 from the journal; it becomes durable in the background. */
+/* Creates tables.h5 from the journal; the file becomes durable in the background. */
 static sim_status write_file(io_tables *self) {
   const double begin = sim_wall_clock();
   target targets[SIM_TABLES_MAX];
   io_h5_file file;
   size_t begun = 0;
-  (void)!settle(self); /* the temporary name is the same */
+  (void)!settle(self); /* the file in progress has the same temporary name */
   SIM_TRY(io_h5_begin(self->folder->root, self->folder->path, FILE_NAME, true, &file));
   sim_status status = SIM_OK;
   for (; status == SIM_OK && begun < self->journal.count; begun++)
@@ -245,10 +245,11 @@ static sim_status tables_flush(void *opaque) {
   return settle(self);
 }
 
-/* Flushes the journal if many rows wait; a checkpoint stores the rest. */
+/* Flushes the journal if many rows wait; the checkpoint stores the others. */
 void io_table_shorten(const sim_sink *table_sink) {
   io_tables *self = table_sink->self;
-  if (self->journal.waiting_bytes > TAIL_MAX) (void)!io_journal_flush(&self->journal); /* tables_flush reports */
+  if (self->journal.waiting_bytes > TAIL_MAX)
+    (void)!io_journal_flush(&self->journal); /* tables_flush reports failures */
 }
 
 static sim_status tables_finish(void *opaque) {
@@ -259,7 +260,7 @@ static sim_status tables_finish(void *opaque) {
 
 void io_table_renew(sim_sink *table_sink) { ((io_tables *)table_sink->self)->changed = true; }
 
-/* Rows that are not durable by now could not be written: they are in the last checkpoint. */
+/* Rows that are not durable by now could not be written; they are in the last checkpoint. */
 static void tables_destroy(void **opaque) {
   io_tables *self = *opaque;
   if (self) {
@@ -343,14 +344,14 @@ static sim_status read_table(const io_h5_source *source, hid_t root, io_tables *
   return status;
 }
 
-/* Index of this table in the checkpoint, or -1. */
+/* Index of this table in the checkpoint; -1: not there. */
 static int find(const io_checkpoint *checkpoint, const io_journal_table *self) {
   for (size_t i = 0; i < checkpoint->table_count; i++)
     if (strcmp(checkpoint->tables[i].name, self->model->name) == 0) return (int)i;
   return -1;
 }
 
-/* Number of rows that the file should have. */
+/* Number of rows of a table that the files should hold, without those that only the checkpoint has. */
 static int64_t wanted_rows(const io_checkpoint *checkpoint, const io_journal_table *self) {
   int i = find(checkpoint, self);
   return i < 0 ? 0 : checkpoint->tables[i].rows - checkpoint->tables[i].tail_rows;
@@ -378,7 +379,7 @@ static sim_status add_tail(io_tables *self, size_t table, const io_checkpoint *c
   return SIM_OK;
 }
 
-/* *failed: the file exists but could not be opened this time. */
+/* Reads the rows of tables.h5. *failed: the file exists but could not be opened this time. */
 static sim_status read_file(io_tables *self, const io_checkpoint *checkpoint, const char *path, bool *failed) {
   const io_h5_source source = {path, SIM_ERR_INCOMPATIBLE};
   int fd;
@@ -405,7 +406,7 @@ static void drop_rows(io_tables *self) {
   memset(self->rows, 0, sizeof self->rows);
 }
 
-/* Reads the damaged journal again, up to its damage. */
+/* Reads the damaged journal again, up to the damage. */
 static sim_status read_again(io_tables *self, const int64_t *wanted) {
   int64_t found = 0;
   drop_rows(self);
@@ -423,8 +424,8 @@ static sim_status cannot_keep(const io_tables *self, int error) {
                   strerror(error));
 }
 
-/* A killed run leaves its journal; a finished run leaves tables.h5, from which a new journal is created. *failed:
- * one of them exists but could not be read this time; nothing was changed. */
+/* Reads the rows of the files. A killed run leaves its journal; a finished run leaves tables.h5, from which a new
+ * journal is created. *failed: one of the files exists but could not be read this time, and nothing was changed. */
 static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, const char *path, bool any,
                             bool *failed) {
   int64_t wanted[SIM_TABLES_MAX];
@@ -447,7 +448,7 @@ static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, co
   if (!any) return SIM_OK;
   int64_t found = 0;
   for (size_t i = 0; i < self->journal.count; i++) found += self->rows[i];
-  /* it may have more rows than the other file */
+  /* the damaged journal may have more rows than tables.h5 */
   const bool some = found > 0;
   if (some && renameat(root, "tables.rows", root, "tables.rows.bad") != 0) {
     *failed = true;
@@ -485,7 +486,7 @@ sim_status io_table_resume(sim_sink *table_sink, const io_checkpoint *checkpoint
   bool failed = false;
   sim_status status = read_rows(self, checkpoint, path, wanted, &failed);
   if (failed || status == SIM_ERR_NO_MEMORY) return status;
-  self->changed = true; /* later rows are removed from the file at the next flush */
+  self->changed = true; /* the next flush removes later rows from the file */
   if (status != SIM_OK) {
     sim_log(SIM_LOG_WARN, "tables lost their earlier rows: %s", sim_error_last()->message);
     if (status != SIM_ERR_NO_INPUT) (void)renameat(self->folder->root, FILE_NAME, self->folder->root, FILE_NAME ".bad");

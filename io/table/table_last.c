@@ -1,4 +1,4 @@
-/* The last row of every table, for readers other than a run. */
+/* Reads the last row of every table, for programs other than the run. */
 #include "io/hdf5/h5.h"
 #include "io/seal.h"
 
@@ -16,7 +16,7 @@ typedef struct reading {
   void *context;
 } reading;
 
-/* A record in memory: every column as a double. */
+/* Type of a record in memory with every column as a double. */
 static hid_t as_doubles(hid_t type, int columns, char names[][NAME]) {
   hid_t out = H5Tcreate(H5T_COMPOUND, (size_t)columns * WORD);
   bool good = out >= 0;

@@ -1,4 +1,4 @@
-/* sim.calendar { today = "2026-03-02" }: times in years from dates. */
+/* sim.calendar { today = "2026-03-02" }: times in years, computed from dates. */
 #include "lua/dates/date.h"
 #include "lua/internal.h"
 
@@ -18,7 +18,7 @@ static const calendar *calendar_of(lua_State *L) { return lua_touserdata(L, lua_
 
 static scenario_holidays holidays_of(const calendar *c) { return (scenario_holidays){c->holidays, c->holiday}; }
 
-/* The day of the string at `index`. */
+/* Reads the day from the string at `index`. */
 static int64_t day_at(lua_State *L, int index, const char *what) {
   size_t size = 0;
   int64_t day;
@@ -72,12 +72,12 @@ static void push_time(lua_State *L, int index) {
   lua_pushnumber(L, scenario_year_fraction(c->count, c->today, day));
 }
 
-/* Refuses other than `most` arguments, or fewer than `least`. */
+/* Raises an error unless there are `least` to `most` arguments. */
 static void check_count(lua_State *L, int least, int most, const char *what) {
   if (lua_gettop(L) < least || lua_gettop(L) > most) luaL_error(L, "%s", what);
 }
 
-/* A date, or a list of dates: years from today. */
+/* calendar.time: converts a date, or each date of a list, to years from today. */
 static int time_of(lua_State *L) {
   check_count(L, 1, 1, "calendar.time expects one date or a list of dates");
   if (lua_type(L, 1) != LUA_TTABLE) {
@@ -95,7 +95,7 @@ static int time_of(lua_State *L) {
   return 1;
 }
 
-/* A date, perhaps a period later, on a business day. */
+/* calendar.date: returns a date, or the date a period later, rolled to a business day. */
 static int date_of(lua_State *L) {
   const calendar *c = calendar_of(L);
   check_count(L, 1, 2, "calendar.date expects a date, and perhaps a period such as \"3M\"");
@@ -105,7 +105,7 @@ static int date_of(lua_State *L) {
   return 1;
 }
 
-/* Years from one date to another, as they are. */
+/* calendar.fraction: returns the years from one date to another, which are not rolled. */
 static int fraction_of(lua_State *L) {
   check_count(L, 2, 2, "calendar.fraction expects two dates");
   const int64_t from = day_at(L, 1, "calendar.fraction"), to = day_at(L, 2, "calendar.fraction");
@@ -113,7 +113,7 @@ static int fraction_of(lua_State *L) {
   return 1;
 }
 
-/* Refuses keys other than the `names`. */
+/* Refuses keys that are not among `names`. */
 static void check_keys(lua_State *L, const char *what, const char *const *names) {
   if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TTABLE) luaL_error(L, "%s expects a table of keys", what);
   for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
@@ -131,7 +131,7 @@ static int64_t day_of_key(lua_State *L, const char *key, const char *what) {
   return day;
 }
 
-/* Two lists of business days: after today, and until today. */
+/* calendar.dates: returns two lists of business days, those after today and those until today. */
 static int dates_of(lua_State *L) {
   static const char *const keys[] = {"from", "to", "every", NULL};
   const calendar *c = calendar_of(L);
@@ -160,7 +160,7 @@ static int dates_of(lua_State *L) {
 
 /* ---- create ---- */
 
-/* Number of the choice of a key among `names`; the first one where it is not given. */
+/* Returns the index of a key's value in `names`; 0 if the key is absent. */
 static int choice(lua_State *L, const char *key, const char *const *names) {
   int which = 0;
   if (lua_getfield(L, 1, key) != LUA_TNIL) {

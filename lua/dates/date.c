@@ -20,7 +20,7 @@ static int64_t month_length(int64_t year, int64_t month) {
   return month == 2 && is_leap(year) ? 29 : length[month - 1];
 }
 
-/* Days from the year 1 until January 1 of a year. */
+/* Days from January 1 of the year 1 until January 1 of a year. */
 static int64_t days_before(int64_t year) {
   const int64_t y = year - 1;
   return 365 * y + y / 4 - y / 100 + y / 400;

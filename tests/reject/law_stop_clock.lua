@@ -1,4 +1,4 @@
--- expect: 65 law_stop_clock.lua:5: stop_when: looks at rows of tables: output.tables is to be in steps or in time of the simulation
+-- expect: 65 law_stop_clock.lua:5: stop_when: reads rows of tables: output.tables must be in steps or in simulated time
 return sim.nbody {
   precision = "double",
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },

@@ -1,4 +1,4 @@
--- expect: 65 law_stop_tables.lua:5: stop_when: looks at rows of tables: output.tables is to be given
+-- expect: 65 law_stop_tables.lua:5: stop_when: reads rows of tables: output.tables must be given
 return sim.nbody {
   precision = "double",
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },

@@ -1,4 +1,4 @@
--- expect: 65 slices_no_grid.lua:6: output.slices: are of grids, and nbody has none
+-- expect: 65 slices_no_grid.lua:6: output.slices: need a grid, and nbody has none
 return sim.nbody {
   bodies    = { sim.plummer { n = 16, mass = 1, radius = 1 } },
   gravity   = { softening = 0.02 },

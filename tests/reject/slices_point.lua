@@ -1,4 +1,4 @@
--- expect: 65 slices_point.lua:6: output.slices[1]: no axis of the grid is left; for points there are probes
+-- expect: 65 slices_point.lua:6: output.slices[1]: no axis of the grid is left; for points use probes
 return sim.diffusion {
   grid      = { n = {16}, size = {1} },
   fields    = { { name = "u", D = 0.01 } },

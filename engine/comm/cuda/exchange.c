@@ -1,4 +1,4 @@
-/* The exchange between GPUs: the choice of the way, its trial, and the watch over waits for other ranks. */
+/* The exchange between GPUs: choice and trial of a way, and the thread that watches for failures of other ranks. */
 #include "engine/comm/cuda/exchange_ways.h"
 
 #include "engine/comm/mpi.h"
@@ -17,12 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_INTERVAL = 50 }; /* milliseconds between looks at the other ranks */
+enum { LOOK_INTERVAL = 50 }; /* milliseconds between checks of the other ranks */
 
 /* ---- the watch ---- */
 
-/* Ends the waits when another rank has failed: the host may be waiting for these kernels itself. The failure is
- * recorded first, so that nothing is taken from what they leave. */
+/* Watches the other ranks, and ends the waits in kernels when one has failed: the host may be waiting for these
+ * kernels. The failure is recorded first, so that the results of kernels that ended early are not used. */
 static void *watch(void *context) {
   sim_exchange *x = context;
   struct pollfd over = {.fd = x->over, .events = POLLIN};
@@ -72,9 +72,9 @@ static void end_watch(sim_exchange *x) {
 
 /* ---- trial ---- */
 
-/* Waits for what is queued; false: it does not end. */
+/* Waits for the queued work; false if it does not end. */
 static bool ends_in_time(const sim_exchange *x) {
-  const double until = sim_wall_clock() + 1.2e-9 * (double)sim_exchange_trial; /* kernels that wait end earlier */
+  const double until = sim_wall_clock() + 1.2e-9 * (double)sim_exchange_trial; /* waiting kernels end earlier */
   while (cudaStreamQuery(sim_cuda_stream()) == cudaErrorNotReady) {
     if (sim_wall_clock() > until || sim_comm_check(x->comm) != SIM_OK) return false;
     (void)nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
@@ -82,9 +82,9 @@ static bool ends_in_time(const sim_exchange *x) {
   return true;
 }
 
-/* Some hosts lose stores between their GPUs. */
+/* The comparison is needed: some hosts lose stores between their GPUs. */
 sim_status sim_exchange_try(sim_exchange *x, char why[SIM_EXCHANGE_WHY]) {
-  static uint64_t mark = UINT64_C(0x5157c0de00000001); /* of this trial */
+  static uint64_t mark = UINT64_C(0x5157c0de00000001); /* differs in every trial */
   const int ranks = x->comm->size, rank = x->comm->rank;
   const size_t bytes = (size_t)ranks * sizeof(uint64_t);
   const sim_columns small = {1, (size_t)ranks, 1};
@@ -147,7 +147,7 @@ static sim_status refuse(const char *asked, const char *why) {
                   why);
 }
 
-/* Sets x->way. */
+/* Sets x->way to the first way that all ranks can use. */
 static sim_status choose(sim_exchange *x) {
   const int ranks = x->comm->size;
   const char *asked = getenv("SIM_COMM_PATH");
@@ -212,8 +212,8 @@ sim_status sim_exchange_create(const sim_comm *comm, const sim_columns *columns,
   return status;
 }
 
-/* Mapped and shared memory is not given back: another rank may be storing into it, and this one be failing. What waits
- * in the queue, waits for a rank that does not come. */
+/* Memory that is mapped or shared is not freed: another rank may be storing into it. Kernels still in the queue wait
+ * for a rank that does not come, so their waits are ended. */
 void sim_exchange_destroy(sim_exchange **exchange) {
   sim_exchange *x = *exchange;
   if (x == NULL) return;

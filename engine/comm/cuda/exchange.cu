@@ -8,7 +8,7 @@
 typedef exchange_value value;
 typedef cuda::atomic_ref<value, cuda::thread_scope_system> flag;
 
-enum { THREADS = 256, LOOK = 256 /* polls between looks at the host's words */ };
+enum { THREADS = 256, LOOK = 256 /* polls between checks of the host's words */ };
 
 __device__ inline size_t first_of(const sim_columns &c, int rank) {
   const size_t first = c.share * (size_t)rank;
@@ -63,7 +63,8 @@ static __global__ void add_parts(const sim_peers p, value *array) {
   }
 }
 
-/* Two ranks: all columns to the other, which then adds them to its own. As many bytes as by parts, in one meeting. */
+/* With two ranks: stores all columns in the other rank's area, which then adds them to its own. The same bytes as by
+ * parts, in one meeting. */
 static __global__ void push_all(const sim_peers p, const value *array) {
   exchange_wait_a_little(p);
   value *area = exchange_area(p, 1 - p.rank, *p.meetings);
@@ -79,13 +80,13 @@ static __global__ void add_all(const sim_peers p, value *array) {
     array[i] += area[i]; /* modulo 2^64, as int64 */
 }
 
-/* A thread for each other rank. */
+/* A meeting: one thread for each other rank raises this rank's flag there and waits for that rank's flag here. */
 static __global__ void meet(const sim_peers p) {
   const int other = threadIdx.x;
   const value meeting = *p.meetings + 1;
   int waited = 0;
   if (other != p.rank) {
-    __threadfence_system(); /* what kernels before have stored is seen by whoever sees the flag */
+    __threadfence_system(); /* makes the stores of earlier kernels visible before the flag */
     flag(*(value *)(p.memory[other] + p.rank * SIM_FLAG_STRIDE)).store(meeting, cuda::memory_order_release);
     flag own(*(value *)(p.memory[p.rank] + other * SIM_FLAG_STRIDE));
     const value begin = exchange_now();
@@ -147,7 +148,7 @@ void sim_peers_add_parts(const sim_peers *p, void *array) {
   launch(&kernel, 8.0 * (double)own * (p->ranks + 1), grid_of(own), THREADS, add_parts, *p, (value *)array);
 }
 
-/* Adds parts that have come by other ways. */
+/* Adds parts that NCCL or MPI has brought. */
 static __global__ void add(const sim_columns c, int rank, int ranks, const value *parts, value *array) {
   const size_t first = first_of(c, rank), count = count_of(c, rank);
   for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < c.rows * count; i += (size_t)gridDim.x * THREADS) {

@@ -13,12 +13,12 @@ __device__ inline exchange_value exchange_now() { /* nanoseconds */
   return (exchange_value)duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-/* Area of a rank for meeting number `meeting`. */
+/* Area of a rank for meeting number `meeting`, in the memory that the ranks share. */
 __device__ inline exchange_value *exchange_area(const sim_peers &p, int rank, exchange_value meeting) {
   return (exchange_value *)(p.memory[rank] + p.flags + meeting % 2 * p.area);
 }
 
-/* For tests: a random time. */
+/* Delays a block by a random time, for tests. */
 __device__ inline void exchange_wait_a_little(const sim_peers &p) {
   if (p.delay == 0) return;
   if (threadIdx.x == 0) {

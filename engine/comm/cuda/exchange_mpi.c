@@ -1,4 +1,4 @@
-/* The exchange between GPUs by an MPI library that takes pointers to GPU memory: the host waits for the device, then
+/* The exchange between GPUs by an MPI library that accepts pointers to GPU memory: the host waits for the device, then
  * for MPI, which moves bytes and adds nothing. */
 #include "engine/comm/cuda/exchange_ways.h"
 #include "engine/comm/mpi.h"
@@ -8,13 +8,14 @@
 
 #include <stdio.h>
 
-/* Rows of a rank's columns in an array. */
+/* Address of one row of a rank's columns in an array. */
 static uint64_t *row_of(const sim_columns *c, void *array, int row, int rank) {
   return (uint64_t *)array + (size_t)row * c->n + sim_first_column(c, rank);
 }
 
-/* Own columns to all and theirs into `array`; `parts`: theirs to each, and what they have of the own ones into
- * x->parts, [ranks][rows][share]. The failure of another rank becomes that of the queue. */
+/* Sends this rank's columns to all ranks and receives theirs into `array`. With `parts`: sends each rank its columns of
+ * this array, and receives into x->parts, [ranks][rows][share], the other ranks' values of this rank's columns. A
+ * failure of another rank becomes one of the queue. */
 static void move(sim_exchange *x, const sim_columns *c, void *array, bool parts) {
   const sim_comm *comm = x->comm;
   const int own = comm->rank;
@@ -54,7 +55,7 @@ sim_status sim_exchange_mpi_begin(sim_exchange *x, char *why) {
   SIM_TRY(sim_exchange_unanimous(x->comm, own, why, &all));
   if (!all) return SIM_OK;
   if (x->parts == NULL) SIM_TRY(sim_backend_cuda.alloc(sim_all_bytes(x->comm, &x->columns), &parts));
-  if (parts != NULL) x->parts = parts; /* else those of a trial of NCCL */
+  if (parts != NULL) x->parts = parts; /* else x->parts remains from a trial of NCCL */
   sim_cuda_refuse_graphs();
   SIM_TRY(sim_exchange_try(x, own));
   return sim_exchange_unanimous(x->comm, own, why, &all);

@@ -1,5 +1,5 @@
-/* The exchange between GPUs by NCCL, which moves bytes and adds nothing: send and receive alone. One communicator
- * serves all exchanges of a process, and lives until the process ends. */
+/* The exchange between GPUs by NCCL's send and receive; NCCL adds nothing. One communicator serves all exchanges of a
+ * process and lives until the process ends. */
 #include "engine/comm/cuda/exchange_ways.h"
 #include "engine/comm/nccl.h"
 
@@ -13,13 +13,13 @@
 #include <string.h>
 #include <time.h>
 
-static const double join_limit = 60; /* seconds in which ranks find each other */
+static const double join_limit = 60; /* seconds in which ranks must find each other */
 
 static struct {
   const sim_nccl *ops; /* NULL: not loaded */
   void *comm;          /* NULL: not joined */
-  double bytes;        /* of device memory that it has taken */
-  atomic_bool ended;   /* by abandon: the communicator is not used any more */
+  double bytes;        /* bytes of device memory that NCCL has taken */
+  atomic_bool ended;   /* set by abandon: the communicator is no longer used */
   atomic_bool calling; /* the thread of the steps is in a call */
   volatile int *waits; /* pinned: not 0 while the device is in an exchange, which may wait for other ranks */
 } nccl;
@@ -34,8 +34,8 @@ void sim_exchange_nccl_text(char *out, size_t capacity) {
 
 /* ---- failures ---- */
 
-/* A call may itself wait for a rank that has died, which only the end of the communicator ends; else the call is over
- * in a moment, and after it none begins. */
+/* Ends the communicator. It first waits up to a second for a call in progress; no new call begins. A call that waits
+ * for a dead rank ends only with the communicator. */
 static void abandon(sim_exchange *x) {
   (void)x;
   if (nccl.comm == NULL || atomic_exchange(&nccl.ended, true)) return;
@@ -61,7 +61,7 @@ static void end_calls(int error) {
 
 /* ---- exchange ---- */
 
-/* For tests: a random time. */
+/* Sleeps a random time, for tests. */
 static void wait_a_little(const sim_exchange *x) {
   static unsigned random;
   const char *text = getenv("SIM_COMM_DELAY");
@@ -80,13 +80,13 @@ static int receive(uint64_t *to, size_t count, int rank) {
   return count > 0 ? nccl.ops->Recv(to, count, SIM_NCCL_UINT64, rank, nccl.comm, sim_cuda_stream()) : 0;
 }
 
-/* Rows of a rank's columns in an array. */
+/* Address of one row of a rank's columns in an array. */
 static uint64_t *row_of(const sim_columns *c, void *array, int row, int rank) {
   return (uint64_t *)array + (size_t)row * c->n + sim_first_column(c, rank);
 }
 
-/* Own columns to all and theirs into `array`; `parts`: theirs to each, and what they have of the own ones into
- * x->parts, [ranks][rows][share]. */
+/* Sends this rank's columns to all ranks and receives theirs into `array`. With `parts`: sends each rank its columns of
+ * this array, and receives into x->parts, [ranks][rows][share], the other ranks' values of this rank's columns. */
 static void move(sim_exchange *x, const sim_columns *c, void *array, bool parts) {
   const int own = x->comm->rank, ranks = x->comm->size;
   wait_a_little(x);
@@ -116,7 +116,7 @@ const sim_exchange_way sim_exchange_nccl_way = {.name = "nccl", .gather = gather
 
 /* ---- start ---- */
 
-/* A rank joins in a thread of its own, which stays where the ranks do not find each other. */
+/* Arguments of the thread in which a rank joins; the thread remains if the ranks do not find each other. */
 typedef struct joining {
   int device, rank, ranks, error;
   sim_nccl_id id;
@@ -131,7 +131,7 @@ static void *join(void *opaque) {
   return NULL;
 }
 
-/* Sets nccl.comm, or writes why not. */
+/* Sets nccl.comm, or writes the reason into `why`. */
 static sim_status join_ranks(sim_exchange *x, const sim_nccl_id *id, char why[SIM_EXCHANGE_WHY]) {
   pthread_t thread;
   joining *j = calloc(1, sizeof *j); /* the thread may outlive this call */
@@ -164,14 +164,14 @@ static sim_status join_ranks(sim_exchange *x, const sim_nccl_id *id, char why[SI
   return SIM_OK;
 }
 
-/* What a rank tells the others. */
+/* What a rank tells the others before they join. */
 typedef struct greeting {
-  sim_nccl_id id; /* of rank 0 */
-  int version;    /* 0: it has none */
+  sim_nccl_id id; /* made by rank 0 */
+  int version;    /* 0: the rank has no NCCL */
   char why[SIM_EXCHANGE_WHY];
 } greeting;
 
-/* Loads the library on all ranks, and sets *id. */
+/* Loads the library on all ranks, and sets *id to that of rank 0. */
 static sim_status greet(sim_exchange *x, sim_nccl_id *id, char why[SIM_EXCHANGE_WHY]) {
   const int ranks = x->comm->size;
   greeting *all = calloc((size_t)ranks + 1, sizeof *all), *own = &all[ranks];

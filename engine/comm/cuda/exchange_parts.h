@@ -1,4 +1,4 @@
-/* Kernels of the exchange between GPUs by peer pointers. For the exchange, others like it, and tests. */
+/* Kernels of the exchange between GPUs by peer pointers; for exchange.h, listing.h, turn.h and tests. */
 #ifndef SIM_ENGINE_EXCHANGE_PARTS_H
 #define SIM_ENGINE_EXCHANGE_PARTS_H
 
@@ -10,51 +10,51 @@ extern "C" {
 
 enum { SIM_PEERS_MAX = 32, SIM_FLAG_STRIDE = 64 /* bytes between flags */ };
 
-/* Pinned host words, through which host and kernels that wait see each other. */
+/* Words in pinned host memory, through which the host and waiting kernels communicate. */
 typedef struct sim_peer_words {
   volatile int abandoned;               /* set by the host: waits end at once */
-  volatile int late;                    /* set by a kernel that has waited for `patience` */
+  volatile int late;                    /* set by a kernel that has waited longer than `patience` */
   volatile int waiting;                 /* not 0 while kernels wait for other ranks: see sim_calls_excused_by */
   volatile unsigned long long patience; /* nanoseconds */
 } sim_peer_words;
 
-/* Arguments of the kernels, passed by value. Memory that the ranks share begins with a flag for each rank, which that
- * rank raises to the number of its meeting, and has two areas of `area` bytes, used in turn: a rank stores for one
- * meeting while another still reads what was stored for the one before. */
+/* Arguments of the kernels, passed by value. The memory that the ranks share begins with one flag for each rank, which
+ * that rank raises to the number of its meeting. Two areas of `area` bytes follow, used in turn: a rank stores for one
+ * meeting while another still reads what was stored for the meeting before. */
 typedef struct sim_peers {
-  char *memory[SIM_PEERS_MAX];  /* shared memory of each rank, as this one sees it */
+  char *memory[SIM_PEERS_MAX];  /* shared memory of each rank, at this rank's addresses */
   unsigned long long *meetings; /* [3] in this rank's device memory: the number of meetings so far, then blocks that
                                    have come to a meeting */
   sim_peer_words *words;
-  size_t flags, area; /* bytes */
+  size_t flags, area; /* bytes of the flags, and of one area */
   int rank, ranks;
   sim_columns columns;
   unsigned delay; /* microseconds; 0: none */
 } sim_peers;
 
-/* Stores the other ranks' columns of `array` into their owners' areas: [ranks][rows][share], by the rank that stores.
- */
+/* Stores the columns of every other rank in `array` into that rank's area: [ranks][rows][share], by storing rank. */
 void sim_peers_push_parts(const sim_peers *peers, const void *array);
-/* After push_parts and a meeting: adds the others' values to this rank's columns of `array`, int64. */
+/* After push_parts and a meeting: adds the other ranks' values to this rank's columns of `array`, int64 [rows][n]. */
 void sim_peers_add_parts(const sim_peers *peers, void *array);
-/* A gather; and the sum of all ranks' arrays, of int64. */
+/* A complete gather, and a complete sum of all ranks' int64 arrays. */
 void sim_peers_gather(const sim_peers *peers, void *array);
 void sim_peers_add(const sim_peers *peers, void *array);
 
-/* The parts of a gather, in their order. Stores this rank's columns into the area of every other rank: [rows][n]. */
+/* The steps of a gather, in their order. push: stores this rank's columns into every other rank's area, [rows][n]. */
 void sim_peers_push(const sim_peers *peers, const void *array);
-/* Tells all ranks that what was queued before is done, and waits until they say so. */
+/* meet: tells all ranks that the work queued so far is complete, and waits until they have told the same. */
 void sim_peers_meet(const sim_peers *peers);
-/* Copies the others' columns from the area to `array`. */
+/* pull: copies the other ranks' columns from the area to `array`. */
 void sim_peers_pull(const sim_peers *peers, void *array);
 
-/* Adds parts[ranks][rows][share] of the other ranks to the columns of `rank` in `array`, int64. */
+/* Adds parts[ranks][rows][share] of the other ranks to the columns of `rank` in array[rows][n], int64; device
+ * memory. */
 void sim_parts_add(const sim_columns *columns, int rank, int ranks, const void *parts, void *array);
 
-/* Sets a pinned word of the host once everything queued before is done. */
+/* Sets a word in pinned host memory once the work queued so far is complete. */
 void sim_parts_mark(volatile int *word, int value);
 
-/* For tests: the arguments with which `exchange` calls these; NULL: it is staged. */
+/* For tests: the arguments with which `exchange` calls these functions; NULL if it does not use peer pointers. */
 const sim_peers *sim_exchange_peers(const sim_exchange *exchange);
 
 #ifdef __cplusplus

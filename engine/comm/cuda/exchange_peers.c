@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const unsigned long long patience = 600000000000; /* ns of a meeting at most */
+static const unsigned long long patience = 600000000000; /* longest meeting, in nanoseconds */
 
 static size_t flag_bytes(const sim_comm *comm) { return ((size_t)comm->size * SIM_FLAG_STRIDE + 255) / 256 * 256; }
 static size_t area_bytes(const sim_comm *comm, const sim_columns *c) {
   return (sim_all_bytes(comm, c) + 255) / 256 * 256;
 }
 
-/* Small blocks share one mapping of the driver with others. */
+/* Bytes to allocate: whole 2 MiB pages, as smaller blocks share a mapping of the driver with other memory. */
 static size_t shared_bytes(const sim_comm *comm, const sim_columns *c) {
   const size_t page = (size_t)1 << 21, bytes = flag_bytes(comm) + 2 * area_bytes(comm, c);
   return (bytes + page - 1) / page * page;
@@ -25,13 +25,13 @@ double sim_exchange_bytes(const sim_comm *comm, const sim_columns *columns) {
   return comm->size > 1 ? (double)shared_bytes(comm, columns) : 0;
 }
 
-/* What a rank tells the others of its memory. */
+/* What a rank tells the others about its memory. */
 typedef struct offer {
   cudaIpcMemHandle_t handle;
   int valid;
 } offer;
 
-/* Writes why this rank cannot map the others' memory into `why`; "": it has. */
+/* Maps the memory of all other ranks; writes into `why` if one of them cannot be mapped. */
 static void map_peers(sim_exchange *x, const offer *offers, char why[SIM_EXCHANGE_WHY]) {
   for (int r = 0; r < x->comm->size; r++) {
     void *mapped = NULL;
@@ -48,7 +48,7 @@ static void map_peers(sim_exchange *x, const offer *offers, char why[SIM_EXCHANG
   }
 }
 
-/* Shares memory with all ranks. */
+/* Allocates this rank's memory and maps that of the others; writes into `why` if that is impossible. */
 static sim_status share(sim_exchange *x, char why[SIM_EXCHANGE_WHY]) {
   const sim_comm *comm = x->comm;
   const size_t bytes = shared_bytes(comm, &x->columns);
@@ -102,7 +102,7 @@ sim_status sim_exchange_peers_begin(sim_exchange *x, char *why) {
   SIM_TRY(sim_exchange_unanimous(x->comm, own, why, &all));
   if (!all) return SIM_OK;
   SIM_TRY(sim_exchange_watch(x));                                         /* before the first meeting */
-  for (int k = 0; k < 2 && !*own; k++) SIM_TRY(sim_exchange_try(x, own)); /* through both areas */
+  for (int k = 0; k < 2 && !*own; k++) SIM_TRY(sim_exchange_try(x, own)); /* two trials, one through each area */
   if (x->peers.words->late) snprintf(own, sizeof own, "rank %d was not answered on the GPU", x->comm->rank);
   SIM_TRY(sim_exchange_unanimous(x->comm, own, why, &all));
   if (all) x->peers.words->patience = patience;

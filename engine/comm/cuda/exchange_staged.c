@@ -9,7 +9,7 @@
 
 static bool checked(cudaError_t error, const char *call) { return sim_cuda_failed((int)error, call, "exchange") == 0; }
 
-/* Copies the columns of `rank` between array[rows][n] on the device and part[rows][share] on the host. */
+/* Copies the columns of `rank` from array[rows][n] on the device to part[rows][share] on the host (`out`), or back. */
 static bool copy_part(const sim_columns *c, int rank, void *array, int64_t *part, bool out) {
   const size_t size = sizeof(int64_t), count = sim_column_count(c, rank);
   char *device = (char *)array + sim_first_column(c, rank) * size;
@@ -25,13 +25,13 @@ static int64_t *part_of(const sim_columns *c, int64_t *parts, int rank) {
   return parts + (size_t)rank * (size_t)c->rows * c->share;
 }
 
-/* The failure of another rank becomes that of the queue. */
+/* Whether an exchange succeeded; a failure of another rank becomes one of the queue. */
 static bool agreed(sim_status status) {
   if (status != SIM_OK) sim_cuda_failed_by(status, sim_error_last()->message);
   return status == SIM_OK;
 }
 
-/* This rank's part of `sent` to all; then all others' parts to the device. */
+/* Gathers the parts of all ranks in `sent`, then copies the others' parts (own_too: all) to the device. */
 static void share_parts(sim_exchange *x, const sim_columns *c, void *array, bool own_too) {
   const sim_comm *comm = x->comm;
   if (!agreed(comm->ops->gather(comm, part_of(c, x->sent, comm->rank), sim_part_bytes(c), x->sent))) return;
@@ -57,7 +57,7 @@ static void add(sim_exchange *x, int64_t *array) {
     pieces[count++] = (sim_piece){r, part_of(c, x->sent, r), part_of(c, x->received, r), bytes, bytes};
   }
   if (!sim_cuda_wait("exchange") || !agreed(comm->ops->swap(comm, pieces, count))) return;
-  uint64_t *own = (uint64_t *)part_of(c, x->sent, comm->rank); /* modulo 2^64, as int64 on the device */
+  uint64_t *own = (uint64_t *)part_of(c, x->sent, comm->rank); /* sums modulo 2^64, as int64 on the device */
   for (int r = 0; r < comm->size; r++) {
     const uint64_t *other = (const uint64_t *)part_of(c, x->received, r);
     if (r == comm->rank) continue;
@@ -75,7 +75,7 @@ sim_status sim_exchange_staged_begin(sim_exchange *x) {
   x->way = &sim_exchange_staged_way;
   x->sent = memory;
   x->received = x->sent + bytes / sizeof(int64_t);
-  memset(memory, 0, 2 * bytes); /* parts that are not full are sent too */
+  memset(memory, 0, 2 * bytes); /* ranks with fewer columns send whole parts too */
   sim_cuda_refuse_graphs();
   return SIM_OK;
 }

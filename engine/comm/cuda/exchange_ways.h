@@ -1,4 +1,4 @@
-/* The ways of the exchange between GPUs, for exchange.c, which chooses one of them. */
+/* The ways of the exchange between GPUs, one of which exchange.c chooses. */
 #ifndef SIM_ENGINE_EXCHANGE_WAYS_H
 #define SIM_ENGINE_EXCHANGE_WAYS_H
 
@@ -7,59 +7,59 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { SIM_EXCHANGE_WHY = 256 }; /* bytes of a reason against a way; "": none */
+enum { SIM_EXCHANGE_WHY = 256 }; /* bytes of a text why a way cannot be used; "": it can */
 
 typedef struct sim_exchange_way {
   const char *name;
-  /* As sim_exchange_gather and sim_exchange_add, of an array with these columns. */
+  /* See sim_exchange_gather and sim_exchange_add; `columns` describe the array. */
   void (*gather)(sim_exchange *x, const sim_columns *columns, void *array);
   void (*add)(sim_exchange *x, int64_t *array);
-  /* Ends waits for other ranks, in kernels and on the host; NULL: there are none to end. Any thread. */
+  /* Ends waits for other ranks, in kernels and on the host; NULL: the way has no such waits. Any thread. */
   void (*abandon)(sim_exchange *x);
 } sim_exchange_way;
 
 struct sim_exchange {
   const sim_comm *comm;
   sim_columns columns;
-  const sim_exchange_way *way; /* during its trial, too */
+  const sim_exchange_way *way; /* also set during its trial */
   sim_peers peers;             /* "peer" */
-  uint64_t *parts;             /* "nccl", "mpi": what comes to be added, [ranks][rows][share] in device memory */
+  uint64_t *parts;             /* "nccl", "mpi": received values to add, [ranks][rows][share], device memory */
   bool watched;
-  atomic_bool trusted; /* the trial has succeeded: a rank that does not answer is a failure */
-  int over;            /* of the watch: an eventfd, readable at its end */
+  atomic_bool trusted; /* the trial has succeeded: from now on a rank that does not answer is a failure */
+  int over;            /* an eventfd, readable when the watch must end */
   pthread_t watch;
   int64_t *sent, *received; /* "staged": pinned host memory, [ranks][rows][share] each */
 };
 
-/* Each is called by all ranks, and prepares a way or writes into why[SIM_EXCHANGE_WHY] what is against it on some rank:
- * the same on all. */
+/* Prepare a way, or write into why[SIM_EXCHANGE_WHY] why some rank cannot use it: the same text on all ranks, each of
+ * which calls it. */
 sim_status sim_exchange_peers_begin(sim_exchange *x, char *why) SIM_MUST_CHECK;
 sim_status sim_exchange_nccl_begin(sim_exchange *x, char *why) SIM_MUST_CHECK;
 sim_status sim_exchange_mpi_begin(sim_exchange *x, char *why) SIM_MUST_CHECK;
 sim_status sim_exchange_staged_begin(sim_exchange *x) SIM_MUST_CHECK;
-/* What a line at the start says of NCCL. */
+/* Writes NCCL's version and memory for the log. */
 void sim_exchange_nccl_text(char *out, size_t capacity);
 
 extern const sim_exchange_way sim_exchange_peers_way, sim_exchange_nccl_way, sim_exchange_mpi_way,
     sim_exchange_staged_way;
 
-/* From exchange.c. Whether no rank has a reason against a way; else *why is the reason of the first one. */
+/* In exchange.c. *all: whether all ranks can use a way, that is, have an empty `own`; else `why` is the text of the
+ * first rank that cannot. */
 sim_status sim_exchange_unanimous(const sim_comm *comm, const char own[SIM_EXCHANGE_WHY], char why[SIM_EXCHANGE_WHY],
                                   bool *all) SIM_MUST_CHECK;
-/* From exchange.c. Starts a thread that gets no signals, nor do those that it starts. */
+/* In exchange.c. Starts a thread in which all signals are blocked, also for threads that it starts. */
 sim_status sim_exchange_thread(pthread_t *thread, void *(*work)(void *context), void *context) SIM_MUST_CHECK;
-/* From exchange.c. Begins to look for failures of other ranks; before the first wait. */
+/* In exchange.c. Starts the thread that watches for failures of other ranks; call it before the first wait. */
 sim_status sim_exchange_watch(sim_exchange *x) SIM_MUST_CHECK;
-/* From exchange.c. Sends one number to each rank by x->way, and compares what has come; a rank to which nothing comes
- * ends the way. */
+/* In exchange.c. Tries x->way: sends one number to each rank and compares what arrives; writes a failure into `why`. */
 sim_status sim_exchange_try(sim_exchange *x, char why[SIM_EXCHANGE_WHY]) SIM_MUST_CHECK;
 
-/* From exchange.c. An addition by `move`, which brings the parts of all ranks into x->parts (`parts`), and the columns
- * of all ranks into `array` (else). */
+/* In exchange.c. Adds arrays by `move`, which brings the parts of all ranks into x->parts if `parts` is set, else the
+ * columns of all ranks into `array`. */
 typedef void sim_exchange_move(sim_exchange *x, const sim_columns *columns, void *array, bool parts);
 void sim_exchange_add_parts(sim_exchange *x, sim_exchange_move *move, int64_t *array);
 
-/* Nanoseconds of a trial at most. */
+/* Longest duration of a trial in nanoseconds. */
 static const unsigned long long sim_exchange_trial = 20000000000;
 
 /* ---- sizes ---- */

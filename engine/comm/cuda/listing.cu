@@ -16,7 +16,7 @@ struct sim_listing {
   sim_exchange *exchange;
   int rows;
   size_t n, words;
-  /* Staged: entries of the ranks one after the other, in device memory and in pinned host memory, [rows] of each. */
+  /* Staged: the entries of all ranks in order, [rows] of each rank's entries, in device and in pinned host memory. */
   value *packed, *staged;
   uint32_t *ends; /* [ranks], pinned */
 };
@@ -80,7 +80,8 @@ static __global__ void pull(const sim_peers p, value *array, int rows, size_t n,
   }
 }
 
-/* Entries of `rank` to `packed`, or `back`: [rows][entries of the rank] from rows * first on. */
+/* Copies the listed entries of `rank` to `packed`, [rows][entries of the rank] from rows * first on; `back`: from
+ * there. */
 static __global__ void pack(int rank, value *array, int rows, size_t n, const sim_listed which, value *packed,
                             bool back) {
   const entries own = entries_of(which, rank);
@@ -187,13 +188,13 @@ void sim_listing_meet(sim_listing *x) { sim_peers_meet(sim_exchange_peers(x->exc
 
 /* ---- windows ---- */
 
-/* What a rank tells the others of its window. */
+/* What a rank tells the others about its window. */
 typedef struct offer {
   cudaIpcMemHandle_t handle;
   int valid;
 } offer;
 
-/* Whether this rank sees the memory of all. */
+/* Maps the windows of all ranks; returns whether that succeeded. */
 static bool map_windows(const sim_comm *comm, const offer *offers, void **memory) {
   bool all = true;
   for (int r = 0; r < comm->size; r++) {
@@ -208,7 +209,7 @@ static bool map_windows(const sim_comm *comm, const offer *offers, void **memory
 
 sim_status sim_listing_window(sim_listing *x, size_t bytes, void **memory) {
   const sim_comm *comm = x->comm;
-  const size_t page = (size_t)1 << 21; /* smaller blocks share one mapping of the driver with others */
+  const size_t page = (size_t)1 << 21; /* smaller blocks share a mapping of the driver with other memory */
   uint64_t without = 0;
   for (int r = 0; r < comm->size; r++) memory[r] = NULL;
   if (sim_exchange_peers(x->exchange) == NULL) return SIM_OK;

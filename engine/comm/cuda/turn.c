@@ -1,4 +1,4 @@
-/* The exchange of parts of arrays: mapping of memory, copies by the copy engine, and the staged way. */
+/* The exchange of parts of arrays: mapping of memory, copies by the copy engine, and the staged path. */
 #include "engine/comm/cuda/turn.h"
 
 #include "engine/comm/cuda/exchange_parts.h"
@@ -14,19 +14,19 @@ struct sim_turn {
   const sim_comm *comm;
   sim_exchange *exchange;
   int arrays;
-  char *memory[SIM_TURN_ARRAYS]; /* this rank's */
-  /* peer */
+  char *memory[SIM_TURN_ARRAYS]; /* this rank's arrays */
+  /* members for peers */
   const sim_peers *peers; /* NULL: staged */
-  char **mapped;          /* [ranks][SIM_TURN_ARRAYS] */
+  char **mapped;          /* [ranks][SIM_TURN_ARRAYS]: arrays of all ranks */
   cudaStream_t copies;
   cudaEvent_t computed, copied;
-  unsigned delay, draws; /* for tests: microseconds, at most, before work is enqueued */
+  unsigned delay, draws; /* for tests: longest delay in microseconds, and number of delays so far */
   /* staged: pinned host memory of `most` bytes each */
   char *sent, *received;
   size_t most;
 };
 
-/* Small blocks share one mapping of the driver with others. */
+/* Rounds up to whole 2 MiB pages, as smaller blocks share a mapping of the driver with other memory. */
 static size_t whole_pages(size_t bytes) {
   const size_t page = (size_t)1 << 21;
   return (bytes + page - 1) / page * page + (bytes == 0) * page;
@@ -42,7 +42,7 @@ static bool checked(cudaError_t error, const char *call) { return sim_cuda_faile
 
 /* ---- creation ---- */
 
-/* What a rank tells the others of its arrays. */
+/* What a rank tells the others about its arrays. */
 typedef struct offer {
   cudaIpcMemHandle_t handle[SIM_TURN_ARRAYS];
 } offer;
@@ -129,7 +129,7 @@ void *sim_turn_peer(const sim_turn *turn, int rank, int array) {
 
 /* ---- peer ---- */
 
-/* For tests: a random time. */
+/* Sleeps a random time, for tests. */
 static void wait_a_little(sim_turn *t) {
   if (t->delay == 0) return;
   const unsigned long long random = ((unsigned long long)t->comm->rank * 977 + ++t->draws) * 0x9E3779B97F4A7C15ull;
@@ -143,7 +143,7 @@ static void copy_box(const sim_box *box, char *to, cudaStream_t stream) {
                   "cudaMemcpy2DAsync");
 }
 
-/* Each rank begins with the one behind it, so that not all send to the same one. */
+/* Each rank begins with the rank after it, so that not all send to the same one at a time. */
 static void send_peers(sim_turn *t, int array, const sim_box *boxes) {
   const int size = t->comm->size;
   wait_a_little(t);
@@ -157,13 +157,13 @@ static void send_peers(sim_turn *t, int array, const sim_box *boxes) {
 
 /* ---- staged ---- */
 
-/* The failure of another rank becomes that of the queue. */
+/* Whether an exchange succeeded; a failure of another rank becomes one of the queue. */
 static bool agreed(sim_status status) {
   if (status != SIM_OK) sim_cuda_failed_by(status, sim_error_last()->message);
   return status == SIM_OK;
 }
 
-/* Copies boxes to the host, rows behind each other, and adds them to the pieces. */
+/* Copies boxes to the host, row after row, and sets the pieces to send. */
 static bool pack(sim_turn *t, const sim_box *boxes, sim_piece *pieces) {
   char *at = t->sent;
   for (int r = 0; r < t->comm->size; r++) {
@@ -182,7 +182,7 @@ static void send_staged(sim_turn *t, int array, const sim_box *boxes) {
   const int own = comm->rank;
   const size_t bytes = (size_t)comm->size * sizeof(sim_box);
   sim_piece pieces[SIM_RANKS_MAX];
-  sim_box *all = malloc((size_t)comm->size * bytes); /* all[r][s]: what rank r sends to rank s */
+  sim_box *all = malloc((size_t)comm->size * bytes); /* all[r][s]: the box that rank r sends to rank s */
   if (all == NULL) {
     (void)agreed(sim_no_memory("the exchange"));
     return;
@@ -209,7 +209,7 @@ static void send_staged(sim_turn *t, int array, const sim_box *boxes) {
     copy_box(&box, t->memory[array] + box.to, sim_cuda_stream());
     at += box.width * box.rows;
   }
-  if (good) (void)sim_cuda_wait("exchange"); /* the buffers are used again */
+  if (good) (void)sim_cuda_wait("exchange"); /* because the buffers are used again */
   free(all);
 }
 

@@ -73,12 +73,10 @@ static void test_heston_steps(void **state) {
     double v, kappa, theta, sigma, maturity;
     int steps;
     option_heston_moments known;
-  } rows[] = {{0.4, 8, 0.02, 0.5, 1, 1, {2.1127902, -0.0370904}},
-              {0.4, 8, 0.02, 0.5, 1, 4, {0.2202622, -0.0082551}},
-              {0.002, 3, 0.04, 2, 2, 3, {-0.0587145, 1.3898652}},
-              {0.04, 0.004, 0.05, 0.3, 1, 2, {-0.0000001, -0.0468044}},
-              {0.04, 50, 0.04, 0.5, 1, 8, {0, 0.0046796}},
-              {0.4, 8, 0.02, 0.5, 1, 20000, {0, 0}}};
+  } rows[] = {
+      {0.4, 8, 0.02, 0.5, 1, 1, {2.1127902, -0.0370904}}, {0.4, 8, 0.02, 0.5, 1, 4, {0.2202622, -0.0082551}},
+      {0.002, 3, 0.04, 2, 2, 3, {-0.0587145, 1.3898652}}, {0.04, 0.004, 0.05, 0.3, 1, 2, {-0.0000001, -0.0468044}},
+      {0.04, 50, 0.04, 0.5, 1, 8, {0, 0.0046796}},        {0.4, 8, 0.02, 0.5, 1, 20000, {0, 0}}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     pricing d;
     option_grid grid;
@@ -118,8 +116,7 @@ static void test_long_steps(void **state) {
     if (steps > 1) pricing_run(&d);
     for (int k = 0; k < 3 && steps > 1; k++) {
       double bias[2][3];
-      for (int t = 0; t < 2; t++)
-        assert_int_equal(option_model.observe(d.self, &d.clock, 3 + t, bias[t]), SIM_OK);
+      for (int t = 0; t < 2; t++) assert_int_equal(option_model.observe(d.self, &d.clock, 3 + t, bias[t]), SIM_OK);
       estimate got = pricing_price(&d, k);
       got.error = hypot(got.error, bias[1][k]);
       got.value -= copysign(fmin(fabs(bias[0][k]), fabs(got.value - known[k])), bias[0][k]);

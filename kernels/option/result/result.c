@@ -146,9 +146,10 @@ static double typical_payment(const option_run *run, double n, int payoff) {
 }
 
 double option_shift_error(const option_run *run, double n, int payoff) {
-  const double order = option_bias_doubt(run->parameters) * option_shift(run, payoff);
-  const double steps = run->bias_doubt > 0 ? run->bias_doubt * typical_payment(run, n, payoff) : 0;
-  return hypot(shift_spread(run, payoff), hypot(order, steps));
+  const double spread = shift_spread(run, payoff),
+               order = option_bias_doubt(run->parameters) * option_shift(run, payoff);
+  const bool moved = spread > shift_rounding(run, payoff); /* not of an asset whose steps are exact */
+  return hypot(spread, hypot(order, moved ? run->bias_doubt * typical_payment(run, n, payoff) : 0));
 }
 
 double option_upper(const option_run *run, int payoff) {

@@ -39,7 +39,8 @@ sim_status cli_prepare_device(cli_job *job) SIM_MUST_CHECK;
 sim_status cli_prepare_memory(const cli_job *job) SIM_MUST_CHECK;
 /* Writes "12.3 MiB of memory"; for a GPU its memory and the host's. */
 void cli_memory_text(const cli_job *job, char *out, size_t capacity);
-/* Estimated seconds of a step, by the plan; 0: unknown. */
+/* Estimated seconds of a step of the least work, by the plan; 0: unknown. A step of more work (individual steps) waits
+ * for the device after each part of it, which is no longer than that: the watch over these waits takes it. */
 double cli_step_seconds(const cli_job *job);
 /* Prepends the scenario's name to the message of a model that refuses it. */
 sim_status cli_of_scenario(const cli_job *job, sim_status status);

@@ -38,7 +38,7 @@
  * the tensor of x = (c_A - c_B) / e_A and h2 = (H / e_A)^2; strands begin at 0 and are closed by halves. The sums are
  * added to what L2L gives of the parent's field, t = (c_A - c_parent) / e_parent: field = L2L + sum (the root: sum).
  * Scaling is by powers of two and exact, so that it may be done in any way that neither over- nor underflows: in fp32,
- * where e_B > 8 e_A, the tensor is computed in units of e_B, then scaled.
+ * where e_B > 8 e_A, the tensor is computed in units of e_B, then scaled. In fp32 a CPU leaves out moments of rank 5.
  *
  * Near. For a body of leaf A: a = L2P / (e_A e_A), t = (X - c) / e_A, multiplied by the exact 1 / e_A^2. The near list
  * is cut into pieces of 32 cells; body f, from 0, of all cells of a piece goes to strand f mod 4: d = X_f - X, s2 =
@@ -107,8 +107,8 @@ extern "C" {
 #endif
 
 /* The cheapest settings whose median error and 99.9 % are usually below these for n bodies; NaN: the error that a
- * scenario without one has, and any tail. */
-nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n);
+ * scenario without one has, and any tail. `cpu_single`: for a CPU with pairs in fp32. */
+nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n, bool cpu_single);
 
 /* Counts the lists of n > 0 bodies, at position[3][n] and with mass[n] on the host, in open space or in a box of this
  * edge (0: none): M2L a body, ordered pairs of near lists a body, and levels of the tree below its root. One thread,

@@ -30,8 +30,7 @@ static const table usual = {
      {1.6e-6, 2.5e-4, {6, 0.4, 1.5, 64}},
      {4e-7, 1e-4, {6, 0.3, 1.5, 64}}},
 };
-/* For the CPU in fp32, whose M2L of order 6 is a short one: wide angles with it are cheaper than narrow ones of order 5.
- */
+/* For the CPU in fp32, which leaves out moments of rank 5 at order 6: that is cheaper than order 5 with narrow angles. */
 static const table short_m2l = {
     11,
     {{4e-3, 1.2e-1, {3, 0.9, 1.5, 64}},

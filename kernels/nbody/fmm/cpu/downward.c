@@ -204,7 +204,7 @@ SIMD_INLINE void load_moments(const real *const rows[SIMD_WIDTH], vreal ratio, v
     for (int q = k; q < k + SIMD_COLUMNS; q++)
       if (q > 0 && q < count) out[q] = v_mul(out[q], power[rank_of_moment(q)]);
   }
-  __asm__ volatile("" : : "r"(out) : "memory"); /* kept in memory, of which a sum reads them at no cost */
+  __asm__ volatile("" : : "r"(out) : "memory"); /* they stay in memory: registers are few */
 }
 
 #if NBODY_SINGLE

@@ -126,6 +126,7 @@ static void compare(const settings *of, int64_t n) {
   double *const host = malloc(4 * (size_t)n * sizeof *host);
   must(host != NULL, "memory");
   nbody_state state = make_bodies(of, n, host);
+  const bool cpu_single = kind == SIM_BACKEND_CPU && of->precision == 0;
   nbody_options options = {.n = n,
                            .single_pairs = of->precision == 0,
                            .isa = of->isa,
@@ -134,7 +135,7 @@ static void compare(const settings *of, int64_t n) {
                            .G = 1,
                            .softening = 0.01,
                            .box = of->bodies == BOX ? 1 : 0,
-                           .fmm = nbody_fmm_settings_for(of->error, NAN, (double)n)};
+                           .fmm = nbody_fmm_settings_for(of->error, NAN, (double)n, cpu_single)};
   nbody_choice chosen, choice;
   double seconds[2];
   must(nbody_solver_choose(&options, kind, &chosen) == SIM_OK, "auto");

@@ -164,7 +164,7 @@ int main(int argc, char **argv) {
       const int count = (int)fmin((double)ranks.value[j], RANKS_MAX), some = (int)fmin(forces, FORCES_MAX);
       nbody_options options = {.n = n, .single_pairs = precision == 0, .isa = sim_isa_best(), .G = 1, .box = box};
       options.softening = 1e-3;
-      options.fmm = nbody_fmm_settings_for(error, NAN, (double)n);
+      options.fmm = nbody_fmm_settings_for(error, NAN, (double)n, precision == 0);
       printf("%lld bodies; ms    tree        up      down     outer   results       all      wall\n", (long long)n);
       options.threads = (int)threads * count;
       const double alone = measure(1, &options, some);

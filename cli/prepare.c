@@ -503,7 +503,7 @@ sim_status cli_prepare_memory(const cli_job *job) {
 
 double cli_step_seconds(const cli_job *job) {
   const sim_plan *plan = &job->plan;
-  return plan->work_rate_guess > 0 ? fmax(plan->work_per_step, plan->work_most) / plan->work_rate_guess : 0;
+  return plan->work_rate_guess > 0 ? plan->work_per_step / plan->work_rate_guess : 0;
 }
 
 void cli_memory_text(const cli_job *job, char *out, size_t capacity) {

@@ -180,19 +180,22 @@ static void write_contraction(int P) {
 }
 
 /* The same sums, each in the same order, but several beside each other: a processor then need not wait for the last
- * term of a sum. Ranks 1 and 2 together: 9 sums. */
+ * term of a sum. Ranks 1 and 2 together: 9 sums. Terms of the highest rank of the moments can be left out. */
 static void write_contraction_abreast(int P) {
   printf("FMM_FUNCTION void fmm_contract_abreast_%d(const vreal *moments, const vreal *tensor, vreal *field, "
-         "bool with_potential) {\n",
+         "bool with_potential, bool with_highest) {\n",
          P);
   for (int first = 1, rank = 2; rank <= P; first = count(rank++))
     for (int j = 0; j < count(P - 1); j++) {
+      const bool highest = rank_of(indices[j]) == P - 1;
+      if (highest) printf("  if (with_highest) {\n");
       if (first == 1 && is_term(P, 0, j)) {
         printf("  if (with_potential)");
         write_term(0, j);
       }
       for (int i = first; i < count(rank); i++)
         if (is_term(P, i, j)) write_term(i, j);
+      if (highest) printf("  }\n");
     }
   printf("}\n\n");
 }

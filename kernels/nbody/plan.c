@@ -44,6 +44,7 @@ static double finer_for(const nbody_parameters *p) {
 nbody_options nbody_options_for(const nbody_parameters *p, const nbody_laws *laws, const sim_setup *setup, int64_t n,
                                 double spread) {
   const double finer = finer_for(p);
+  const bool cpu_single = setup->backend->kind == SIM_BACKEND_CPU && p->common.precision != SIM_DOUBLE;
   nbody_options out = {
       .n = n,
       .single_pairs = p->common.precision != SIM_DOUBLE,
@@ -62,7 +63,7 @@ nbody_options nbody_options_for(const nbody_parameters *p, const nbody_laws *law
       .shifted = p->shift == NBODY_SHIFT_POTENTIAL,
       .listed = setup->saved != NULL,
       .method = (nbody_method)p->gravity.solver,
-      .fmm = nbody_fmm_settings_for(nbody_asked_error(p) / finer, p->gravity.error_tail / finer, (double)n),
+      .fmm = nbody_fmm_settings_for(nbody_asked_error(p) / finer, p->gravity.error_tail / finer, (double)n, cpu_single),
       .spread = spread,
       .laws = *laws,
       .observe = p->observe.count > 0 ? &p->observe : NULL};

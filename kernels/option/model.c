@@ -187,7 +187,7 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   const sim_table *of = run->parameters->tables[table];
   for (int k = 0; k < payoffs && table > 0; k++) {
     if (of == &run->parameters->bias_tables[0]) values[k] = option_shift(run, k);
-    if (of == &run->parameters->bias_tables[1]) values[k] = option_shift_error(run, k);
+    if (of == &run->parameters->bias_tables[1]) values[k] = option_shift_error(run, n, k);
     if (of == &run->parameters->upper_tables[0]) values[k] = n == 0 ? NAN : option_upper(run, k);
     if (of == &run->parameters->upper_tables[1]) values[k] = option_upper_error(run, n, k);
   }
@@ -203,7 +203,7 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   }
   if (run->bias != NULL) {
     *values++ = option_shift(run, 0);
-    *values++ = option_shift_error(run, 0);
+    *values++ = option_shift_error(run, n, 0);
   }
   if (option_wants_upper(run->parameters)) {
     *values++ = n == 0 ? NAN : option_upper(run, 0);

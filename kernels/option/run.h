@@ -24,7 +24,7 @@ typedef struct option_run {
   double *block_mean, *block_squares;
   option_bias *bias;                             /* NULL: the steps are exact */
   double *bias_mean, *bias_squares, bias_chunks; /* [payoffs]; from bias_chunks chunks */
-  double bias_doubt; /* standard error of biases by steps that are too long, as a share of the price */
+  double bias_doubt; /* standard error of biases by long steps (Heston), as a share of a typical payment */
   /* [payoffs], discounted: of barriers what they pay where they leave no European payoff; of functions that may jump
    * the median of what they pay; else NaN */
   double *rest;
@@ -52,7 +52,7 @@ double option_error(const option_run *run, double n, int quantity);
  * error, with the doubts about long steps and the order of rough assets. NaN: not known yet, or no path has shown a
  * difference. */
 double option_shift(const option_run *run, int payoff);
-double option_shift_error(const option_run *run, int payoff);
+double option_shift_error(const option_run *run, double n, int payoff);
 /* Upper bound of a price, and its standard error; NaN: none. */
 double option_upper(const option_run *run, int payoff);
 double option_upper_error(const option_run *run, double n, int payoff);

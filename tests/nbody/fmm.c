@@ -245,9 +245,8 @@ static void error_asked(void **unused) {
     double *exact = force(&nbody_direct_cpu, &b, &plain, NULL);
     for (size_t i = 0; i < sizeof errors_asked / sizeof *errors_asked; i++)
       for (int single = 0; single < 2; single++) {
-        asked how = {
-            .settings = nbody_fmm_settings_for(errors_asked[i], NAN, b.n), .threads = 2, .isa = sim_isa_best()};
-        how.single = single;
+        const nbody_fmm_settings settings = nbody_fmm_settings_for(errors_asked[i], NAN, b.n, single);
+        const asked how = {.settings = settings, .single = single, .threads = 2, .isa = sim_isa_best()};
         double *a = force(&nbody_fmm_cpu, &b, &how, NULL);
         const errors e = errors_of(a, exact, b.n);
         if (!(e.median < errors_asked[i]) || !(e.tail < fmax(3e-4, 300 * errors_asked[i])))

@@ -253,7 +253,8 @@ static void error_falls(void **unused) {
   }
 }
 
-/* Without the potential the rest of the field has the same bits; and all of it where sums go abreast. */
+/* Without the potential the rest of the field has the same bits; and all of it where sums go abreast. Moments of the
+ * highest rank that are left out are as zeros. */
 static void force_alone(void **unused) {
   (void)unused;
   for (int P = NBODY_FMM_ORDER_MIN; P <= NBODY_FMM_ORDER_MAX; P++) {
@@ -264,10 +265,16 @@ static void force_alone(void **unused) {
     fmm_contract(P, moments, tensor, two, false);
     assert_true(two[0] == 0 && one[0] != 0);
     assert_memory_equal(one + 1, two + 1, sizeof(double) * (NBODY_FMM_FIELD(P) - 1));
-    fmm_contract_abreast(P, moments, tensor, abreast[0], true);
-    fmm_contract_abreast(P, moments, tensor, abreast[1], false);
+    fmm_contract_abreast(P, moments, tensor, abreast[0], true, true);
+    fmm_contract_abreast(P, moments, tensor, abreast[1], false, true);
     assert_memory_equal(abreast[0], one, sizeof one);
     assert_memory_equal(abreast[1], two, sizeof two);
+    for (int i = NBODY_FMM_MOMENTS(P - 1); i < NBODY_FMM_MOMENTS(P); i++) moments[i] = 0;
+    memset(one, 0, sizeof one), memset(two, 0, sizeof two);
+    fmm_contract(P, moments, tensor, one, true);
+    for (int i = NBODY_FMM_MOMENTS(P - 1); i < NBODY_FMM_MOMENTS(P); i++) moments[i] = NAN;
+    fmm_contract_abreast(P, moments, tensor, two, true, false);
+    assert_memory_equal(one, two, sizeof one);
   }
 }
 

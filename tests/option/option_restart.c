@@ -34,7 +34,7 @@ static void make_rich(const situation *s, pricing *d) {
   pricing_add_asset(d, 90, 0.4);
   pricing_set_motion(d, 0);
   pricing_set_motion(d, 1);
-  d->assets[0].heston = pricing_heston(0.04, 1, 0.05, 0.7, -0.6);
+  d->assets[0].heston = pricing_heston(0.04, 1, 0.05, 0.4, -0.6);
   d->assets[0].jumps = (option_jumps){true, 1, -0.1, 0.1};
   d->assets[1].vol_grid = (option_vol_grid){true, {spots, 2, 1}, {times, 2, 1}, {vols, 4, 1}};
   d->p.correlation = (sim_doubles){correlation, 2, 2};

@@ -38,7 +38,7 @@
  * the tensor of x = (c_A - c_B) / e_A and h2 = (H / e_A)^2; strands begin at 0 and are closed by halves. The sums are
  * added to the parent's field, shifted by L2L, t = (c_A - c_parent) / e_parent: field = L2L + sum (the root: sum).
  * Scaling is by powers of two and exact, so that it may be done in any way that neither over- nor underflows: in fp32,
- * where e_B > 8 e_A, the tensor is computed in units of e_B, then scaled.
+ * where e_B > 8 e_A, the tensor is computed in units of e_B, then scaled. In fp32 a CPU leaves out moments of rank 5.
  *
  * Near. For a body of leaf A: a = L2P / (e_A e_A), t = (X - c) / e_A, multiplied by the exact 1 / e_A^2. The near list
  * is cut into pieces of 32 cells; body f, from 0, of all cells of a piece goes to strand f mod 4: d = X_f - X, s2 =
@@ -107,8 +107,8 @@ extern "C" {
 #endif
 
 /* Returns the cheapest settings whose errors for n bodies are usually below `error` (median) and `error_tail` (of 99.9
- * % of the bodies). NaN: the default error, and any tail. */
-nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n);
+ * % of the bodies). NaN: the default error, and any tail. `cpu_single`: for a CPU that computes pairs in fp32. */
+nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n, bool cpu_single);
 
 /* Counts the lists of n > 0 bodies at position[3][n] with mass[n], in host memory, in open space or in a box of edge
  * `box` (0: open): M2L a body, ordered near pairs a body, levels of the tree below its root. One thread, 0.1 s for 10^5

@@ -10,7 +10,7 @@
 
 /* Largest |mean| and |variance| of option_heston_moments. Beyond `warned` a line says how many steps are needed. Beyond
  * `refused` the bias told, twice the change by steps half as long, may be half of the error. */
-static const option_heston_moments warned = {0.05, 0.1}, refused = {0.25, 0.5};
+static const option_heston_moments warned = {0.05, 0.05}, refused = {0.25, 0.5};
 
 /* Moments of (v', J) given v, J the integral over a step of length t: conditional means of v' and J, variances and
  * covariance. y = kappa t. */
@@ -25,8 +25,8 @@ static law law_of(const option_heston_step *h, double t, double v) {
   const double late = small ? (0.5 - y / 6 + y * y / 24) * e : e * (y - gone) / (y * y);
   const double flat = small ? y / 6 - y * y / 6 + 11. / 120 * y * y * y : (gone * (1 + e) - 2 * y * e) / (2 * y * y);
   const double first = small ? 1. / 3 - y / 3 + 11. / 60 * y * y : (gone * (1 + e) - 2 * y * e) / (y * y * y);
-  const double level = small ? y / 12 - y * y / 15 + 11. / 360 * y * y * y
-                             : (y + 2 * y * e + (-5 + 4 * e + e * e) / 2) / (y * y * y);
+  const double level =
+      small ? y / 12 - y * y / 15 + 11. / 360 * y * y * y : (y + 2 * y * e + (-5 + 4 * e + e * e) / 2) / (y * y * y);
   return (law){.mean = h->theta + away * e,
                .integral = t * (h->theta + away * share),
                .variance = s * share * (v * e + h->theta * gone / 2),
@@ -100,10 +100,11 @@ static sim_status describe(const option_parameters *p, int asset, const option_h
   int64_t needed;
   SIM_TRY(steps_needed(p, asset, &needed));
   if (needed <= OPTION_STEPS_MAX) snprintf(expected, sizeof expected, "steps = %lld or more", (long long)needed);
-  snprintf(out, capacity,
-           "steps = %lld are too long: the mean of its integrated variance is off by %.2g of itself, the variance of that "
-           "by %.2g of the squared mean: expected %s",
-           (long long)p->steps, fabs(m->mean), fabs(m->variance), expected);
+  snprintf(
+      out, capacity,
+      "steps = %lld are too long: the mean of its integrated variance is off by %.2g of itself, the variance of that "
+      "by %.2g of the squared mean: expected %s",
+      (long long)p->steps, fabs(m->mean), fabs(m->variance), expected);
   return SIM_OK;
 }
 
@@ -126,10 +127,11 @@ sim_status option_warn_heston(const option_parameters *p, double *doubt) {
     char text[256];
     if (!option_asset_at(p, a)->heston.given) continue;
     SIM_TRY(moments_at(p, a, p->steps, &m));
-    if (excess(&m, &warned) <= 1) continue;
+    const bool within = excess(&m, &warned) <= 1;
+    *doubt = fmax(*doubt, (fabs(m.mean) / 2 + fabs(m.variance) / 8) * (within ? 1 : 2));
+    if (within) continue;
     SIM_TRY(describe(p, a, &m, text, sizeof text));
     sim_log(SIM_LOG_WARN, "assets[%d].heston: %s", a + 1, text);
-    *doubt = fmax(*doubt, (fabs(m.mean) / 2 + fabs(m.variance) / 8) / 4);
   }
   return SIM_OK;
 }

@@ -17,10 +17,10 @@ sim_status option_heston_moments_of(const option_heston *h, int asset, const opt
 /* Refuses an asset whose moments are so far off that the bias told would be no measure of the error, and names the
  * steps that it needs. */
 sim_status option_check_heston(const option_parameters *p, int asset, sim_faults *faults) SIM_MUST_CHECK;
-/* Warns of assets whose steps are too long. *doubt: standard error of the biases of prices by that, as a share of the
- * price; 0 where none is warned of. A call at the money goes by the square root of I: the moments change its price by
- * mean/2 and variance/8 of itself, of which steps half as long leave a quarter unsaid where the bias changes its sign
- * with the strike. */
+/* Warns of assets whose steps are too long. *doubt: standard error of the biases of prices, as a share of a payoff's
+ * typical value; the largest of all assets. A call at the money goes by the square root of I, so that the moments
+ * change it by mean/2 and variance/8 of itself; twice that is taken where a line warns. Steps half as long may tell
+ * nothing of it where the bias changes its sign with the strike, or is not of first order yet. */
 sim_status option_warn_heston(const option_parameters *p, double *doubt) SIM_MUST_CHECK;
 
 #endif

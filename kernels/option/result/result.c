@@ -138,9 +138,18 @@ static double shift_spread(const option_run *run, int payoff) {
   return fmax(sqrt(squares / (n - 1) / n), shift_rounding(run, payoff));
 }
 
-double option_shift_error(const option_run *run, int payoff) {
-  const double order = option_bias_doubt(run->parameters) * option_shift(run, payoff);
-  return hypot(shift_spread(run, payoff), hypot(order, run->bias_doubt * option_mean(run, payoff)));
+/* The larger one of price and deviation: a payoff far out of the money is small, but not what its paths are paid. */
+static double typical_payment(const option_run *run, double n, int payoff) {
+  double squares = 0;
+  for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + payoff];
+  return fmax(fabs(option_mean(run, payoff)), n > 0 ? run->unit * sqrt(squares / n) : 0);
+}
+
+double option_shift_error(const option_run *run, double n, int payoff) {
+  const double spread = shift_spread(run, payoff),
+               order = option_bias_doubt(run->parameters) * option_shift(run, payoff);
+  const bool moved = spread > shift_rounding(run, payoff); /* not of an asset whose steps are exact */
+  return hypot(spread, hypot(order, moved ? run->bias_doubt * typical_payment(run, n, payoff) : 0));
 }
 
 double option_upper(const option_run *run, int payoff) {
@@ -239,12 +248,12 @@ static int place_of(int payoffs, int columns, int payoff, int column) {
 }
 
 /* Reports the bias of each price. */
-static void report_bias(const option_run *run, sim_bytes *out) {
+static void report_bias(const option_run *run, double n, sim_bytes *out) {
   const int payoffs = option_payoff_count(run->parameters);
   char name[128] = "", cell[64];
   for (int k = 0; k < payoffs && run->bias != NULL; k++) {
     if (payoffs > 1) row_name(run->parameters, k, name, sizeof name);
-    const double shift = option_shift(run, k), error = option_shift_error(run, k);
+    const double shift = option_shift(run, k), error = option_shift_error(run, n, k);
     cell_text(shift, error, cell, sizeof cell);
     if (shift == 0 && error <= shift_rounding(run, k)) snprintf(cell, sizeof cell, "0 but for rounding");
     sim_bytes_format(out, "bias %s of the time steps, not in the standard error%s%s\n", cell, payoffs > 1 ? ": " : "",
@@ -304,7 +313,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
       sim_bytes_text(out, "\n");
     }
   }
-  report_bias(run, out);
+  report_bias(run, n, out);
   report_upper(run, n, out);
 }
 
@@ -345,7 +354,7 @@ static void remark_bias(const option_run *run, double n, sim_bytes *out) {
   if (worst < 0) return;
   char name[OPTION_PAYOFF_NAME], shift[64];
   option_payoff_name(run->parameters, worst, name, sizeof name);
-  cell_text(option_shift(run, worst), option_shift_error(run, worst), shift, sizeof shift);
+  cell_text(option_shift(run, worst), option_shift_error(run, n, worst), shift, sizeof shift);
   sim_bytes_format(out,
                    "%sthe time steps shift the price of %s by about %s, which is more than its standard error %.2g: "
                    "expected more than steps = %lld",

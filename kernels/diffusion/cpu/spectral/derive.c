@@ -114,7 +114,7 @@ static void factors_at(const diffusion_spectral *s, const derivative *d, int64_t
 static void derive_column(const diffusion_spectral *s, const derivative *d, const real *source, real *target) {
   const bool two = s->packing == FFT_TWO_REAL;
   double k[LANES];
-  real f[2 * G];
+  real f[2 * G] = {0};
   const real *const begin = source;
   for (int64_t p = 0; p < s->slab.backs; p++, source += 2 * G, target += 2 * G) {
     const int64_t at = d->from ? d->from[p] : p;
@@ -141,7 +141,7 @@ static void subtract_column(const diffusion_spectral *s, const derivative *d, co
                             real *target) {
   const bool two = s->packing == FFT_TWO_REAL;
   double k[LANES];
-  real f[2 * G];
+  real f[2 * G] = {0};
   for (int64_t p = 0; p < s->slab.backs; p++, from += stride * 2 * G, target += 2 * G) {
     if (p == 0 || d->moves) {
       factors_at(s, d, p, k);

@@ -188,17 +188,23 @@ SIMD_INLINE void load_places(const nbody_fmm_tree *t, const uint32_t *cell, int 
 /* Rank of moment k, which is at most 5. */
 SIMD_INLINE int rank_of_moment(int k) { return k < 1 ? 0 : k < 7 ? 2 : k < 17 ? 3 : k < 32 ? 4 : 5; }
 
+/* The highest rank of moments that an M2L takes. In fp32 order 6 leaves out rank 5: errors at the target's centre are
+ * the greater ones, so that they grow by a tenth, and an M2L is a sixth cheaper. */
+SIMD_INLINE int highest_rank(const int P) { return NBODY_SINGLE && P == 6 ? 4 : P - 1; }
+
 /* Their moments, a cell a lane, in another unit of length; ratio = old unit / new unit. */
 SIMD_INLINE void load_moments(const real *const rows[SIMD_WIDTH], vreal ratio, vreal *out, const int P) {
+  const int count = NBODY_FMM_MOMENTS(highest_rank(P) + 1);
   vreal power[NBODY_FMM_ORDER_MAX];
   power[1] = ratio;
   for (int rank = 2; rank < P; rank++) power[rank] = v_mul(power[rank - 1], ratio);
 #pragma GCC unroll 64
-  for (int k = 0; k < NBODY_FMM_MOMENTS(P); k += SIMD_COLUMNS) {
+  for (int k = 0; k < count; k += SIMD_COLUMNS) {
     v_columns(rows, (size_t)(FIRST + k), out + k);
     for (int q = k; q < k + SIMD_COLUMNS; q++)
-      if (rank_of_moment(q) > 0 && rank_of_moment(q) < P) out[q] = v_mul(out[q], power[rank_of_moment(q)]);
+      if (q > 0 && q < count) out[q] = v_mul(out[q], power[rank_of_moment(q)]);
   }
+  __asm__ volatile("" : : "r"(out) : "memory"); /* they stay in memory: registers are few */
 }
 
 #if NBODY_SINGLE
@@ -240,10 +246,11 @@ SIMD_INLINE void add_far(const nbody_fmm_tree *t, int64_t cell, const uint32_t *
 #endif
     fmm_tensor(P, x, v_set(scaled * scaled), tensor);
   load_moments(rows, v_mul(place[EDGE], v_set(per_edge)), moments, P);
+  const bool highest = highest_rank(P) == P - 1;
   if (potential)
-    fmm_contract_abreast(P, moments, tensor, field, true);
+    fmm_contract_abreast(P, moments, tensor, field, true, highest);
   else
-    fmm_contract_abreast(P, moments, tensor, field, false);
+    fmm_contract_abreast(P, moments, tensor, field, false, highest);
 }
 
 /* Adds the closed strands to the cell's field. */
@@ -264,7 +271,8 @@ SIMD_INLINE void close_far(const nbody_fmm_tree *t, int64_t cell, const far_sums
   for (int k = 0; k < count; k++) field[k] += closed[k];
 }
 
-static inline void far_of_order(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far, const int P) {
+/* M2L of the far list, of a constant order. */
+SIMD_INLINE void far_of_order(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far, const int P) {
   const nbody_fmm_tree *t = job->tree;
   far_sums sums;
   for (int g = 0; g < GROUPS; g++)
@@ -276,13 +284,27 @@ static inline void far_of_order(const nbody_fmm_job *job, int64_t cell, const nb
   close_far(t, cell, &sums, P);
 }
 
+/* Each order is compiled on its own, apart from pairs. */
+#define FAR(P)                                                                                                         \
+  static __attribute__((noinline)) void far##P(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far) {    \
+    far_of_order(job, cell, far, P);                                                                                   \
+  }
+FAR(3)
+FAR(4)
+FAR(5)
+FAR(6)
+#undef FAR
+
 #include "kernels/nbody/fmm/cpu/near.inc"
 
-SIMD_INLINE sim_status down_of_order(const nbody_fmm_job *job, int64_t cell, int thread, const int P) {
+typedef void far_function(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far);
+
+SIMD_INLINE sim_status down_of_order(const nbody_fmm_job *job, int64_t cell, int thread, far_function *far,
+                                     const int P) {
   nbody_fmm_scratch *scratch = &job->scratch[thread];
   SIM_TRY(job->tree->box > 0 ? make_periodic_lists(job, cell, thread) : make_open_lists(job, cell, thread));
   scratch->far_count += scratch->far.count;
-  if (scratch->far.count > 0) far_of_order(job, cell, &scratch->far, P);
+  if (scratch->far.count > 0) far(job, cell, &scratch->far);
   if (job->tree->children[cell] > 0) return SIM_OK;
   if (job->acceleration != NULL) return near_of(job, cell, scratch, FORCE, P);
 #if !NBODY_SINGLE
@@ -293,16 +315,16 @@ SIMD_INLINE sim_status down_of_order(const nbody_fmm_job *job, int64_t cell, int
 
 /* Each order is compiled on its own. */
 static sim_status down3(const nbody_fmm_job *job, int64_t cell, int thread) {
-  return down_of_order(job, cell, thread, 3);
+  return down_of_order(job, cell, thread, far3, 3);
 }
 static sim_status down4(const nbody_fmm_job *job, int64_t cell, int thread) {
-  return down_of_order(job, cell, thread, 4);
+  return down_of_order(job, cell, thread, far4, 4);
 }
 static sim_status down5(const nbody_fmm_job *job, int64_t cell, int thread) {
-  return down_of_order(job, cell, thread, 5);
+  return down_of_order(job, cell, thread, far5, 5);
 }
 static sim_status down6(const nbody_fmm_job *job, int64_t cell, int thread) {
-  return down_of_order(job, cell, thread, 6);
+  return down_of_order(job, cell, thread, far6, 6);
 }
 
 static sim_status target(const nbody_fmm_job *job, int64_t cell, int thread) {

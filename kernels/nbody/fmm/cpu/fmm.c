@@ -86,7 +86,7 @@ static sim_status upward_by_ranks(nbody_solver_work *w, bool single) {
  * a Plummer sphere at order 5, scaled by operations for the others. */
 static uint64_t work_of(const nbody_fmm_scratch *scratch, int order, bool single) {
   static const uint64_t far[2][NBODY_FMM_ORDER_MAX + 1] = {{[3] = 10, [4] = 22, [5] = 47, [6] = 105},
-                                                           {[3] = 16, [4] = 35, [5] = 75, [6] = 180}};
+                                                           {[3] = 16, [4] = 35, [5] = 75, [6] = 115}};
   return (uint64_t)scratch->far_count * far[single][order] + (uint64_t)scratch->near_count;
 }
 

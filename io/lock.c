@@ -101,6 +101,7 @@ static double age(int root, int fd) {
   struct stat then, now;
   char name[64];
   snprintf(name, sizeof name, ".lock.clock.%ld", (long)getpid());
+  (void)unlinkat(root, name, 0); /* left by a process of this number that was killed */
   int probe = openat(root, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
   bool good = probe >= 0 && fstat(probe, &now) == 0 && fstat(fd, &then) == 0;
   if (probe >= 0) {

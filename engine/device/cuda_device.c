@@ -251,7 +251,10 @@ static sim_status find_uuid(const char *which, int *device) {
   for (int i = 0; i < device_count(); i++) {
     struct cudaDeviceProp properties;
     char uuid[48];
-    if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) continue;
+    if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) {
+      (void)cudaGetLastError();
+      continue;
+    }
     uuid_text(&properties.uuid, uuid);
     if (!begins(uuid, which)) continue;
     *device = i;

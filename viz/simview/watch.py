@@ -147,23 +147,23 @@ class _Watched:
         except SimviewError:
             return False
 
-    def picture(self, step: int, axis: str = "", share: float = 0.5, eye: tuple[float, ...] | None = None) -> bytes:
+    def picture(self, step: int, axis: str = "", share: float = 0.5, eye: tuple[float, ...] | None = None, sharp: bool = False) -> bytes:
         """A snapshot, with the limits and colours of all of the run, as a frame of a film has them.
 
         `axis`: of fields on three axes the plane across this one, at this share of the way along it. `eye`: where pictures in
-        space are seen from, as `Look.view` has it.
+        space are seen from, as `Look.view` has it. `sharp`: with twice as many pixels along a side, for a page that zooms.
         """
         run = self.run()
-        snapshot, key = run.at_step(step), f"{self._limits(run)}/{axis}/{share}/{eye}"
+        snapshot, key = run.at_step(step), f"{self._limits(run)}/{axis}/{share}/{eye}/{sharp}"
         if key not in self._screens:
-            look = Look(pixels=500, most=_MOST, view=eye)
+            look = Look(pixels=1000 if sharp else 500, most=_MOST, view=eye)
             if axis:
                 ends = self._axes(run).get(axis)
                 if ends is None or not 0 <= share <= 1:
                     raise NotFoundError("no such plane")
                 look = Look(axes="xyz".replace(axis, ""), at=ends[0] + share * (ends[1] - ends[0]))
             shown = pictures(spread(run, 5), look, run[:] if len(run) <= 2000 else ())
-            self._screens[key] = Screen(shown, heading(run), 120, run[-1])
+            self._screens[key] = Screen(shown, heading(run), 240 if sharp else 120, run[-1])
             while len(self._screens) > _SCREENS:
                 self._screens.popitem(last=False)
         self._screens.move_to_end(key)
@@ -275,9 +275,9 @@ class Watch:
                 axis, share = query.get("axis", ""), query.get("share", "500")
                 if axis not in ("", "x", "y", "z") or not share.isdecimal() or int(share) > 1000:
                     raise NotFoundError("no such page")
-                eye = _eye(query.get("eye", ""))
-                step += f"/{axis}/{share}/{eye}"
-                make = partial(watched.picture, int(query["step"]), axis, int(share) / 1000, eye)
+                eye, sharp = _eye(query.get("eye", "")), query.get("sharp") == "1"
+                step += f"/{axis}/{share}/{eye}/{sharp}"
+                make = partial(watched.picture, int(query["step"]), axis, int(share) / 1000, eye, sharp)
             else:
                 raise NotFoundError("no such page")
             self._asked.add((number, query.get("name", ""), query.get("of", "")))  # one that cannot be drawn is answered too

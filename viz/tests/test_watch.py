@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -210,6 +211,14 @@ def test_eye(ball, grains, clusters, served):
         assert all(code == 200 for code, _ in found) and len({data for _, data in found}) == len(eyes)
     for wrong in ("30", "30,20", "30,20,2", "181,0,0", "0,91,0", "x,0,0", "1e1,0,0", "30,20,1,1"):
         assert ask(f"picture?run=0&step=5&eye={wrong}")[0] == 404, wrong
+
+
+def test_sharp(clusters, served):
+    """A page that zooms gets the same picture with twice as many pixels along a side."""
+    _, ask = served(clusters)
+    of = only(ask)["of"]
+    sizes = [struct.unpack(">2I", ask(f"picture?run=0&step=16&of={of}{more}")[1][16:24]) for more in ("", "&sharp=1")]
+    assert all(abs(large - 2 * small) <= 2 for small, large in zip(*sizes)), sizes
 
 
 def test_page_in_a_notebook(clusters, tmp_path, monkeypatch):
@@ -436,6 +445,24 @@ def test_browser(clusters, sweep, block, tmp_path):
         page.find_elements("css selector", "summary")[0].click()
         until(f"{first}.querySelector('.log').textContent.includes('bodies')")
         page.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_first.png")
+        assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
+        page.execute_script("scrollTo(0, 0)")
+        style = f"{picture}.style.transform"
+        frame = page.find_elements("css selector", ".frame")[0]
+        before = page.execute_script(f"return {picture}.src")
+        frame.find_elements("css selector", "button")[0].click()
+        until(f"{style}.includes('scale(1.5)') && {picture}.src !== {json.dumps(before)} && {picture}.naturalWidth > 1200")
+        middle = page.execute_script(f"return {style}")
+        webdriver.ActionChains(page).drag_and_drop_by_offset(frame, 60, 40).perform()
+        until(f"{style} !== {json.dumps(middle)}")
+        dragged = [float(part) for part in re.findall(r"-?[0-9.]+(?=px)", page.execute_script(f"return {style}"))]
+        at = [float(part) for part in re.findall(r"-?[0-9.]+(?=px)", middle)]
+        assert abs(dragged[0] - at[0] - 60) <= 1 and abs(dragged[1] - at[1] - 40) <= 1
+        page.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_zoom.png")
+        frame.send_keys("+", webdriver.Keys.ARROW_RIGHT)
+        until(f"{style}.includes('scale(2.25)')")
+        frame.send_keys("0")
+        until(f"{style} === ''")
         assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
         program.send_signal(2)
         assert program.wait(240) == 130

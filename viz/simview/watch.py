@@ -236,7 +236,7 @@ class Watch:
         if not self.runs:
             raise NotFoundError("no run to watch yet")
         self._lock = threading.Lock()
-        self._asked: set[tuple[str, ...]] = set()  # pictures and panels of which a page had an answer
+        self._asked: dict[tuple[str, str], str] = {}  # by run and panel (empty: the picture): of which state a page had an answer
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
     def _add_runs(self, sweep: Path) -> None:
@@ -280,17 +280,15 @@ class Watch:
                 make = partial(watched.picture, int(query["step"]), axis, int(share) / 1000, eye, sharp)
             else:
                 raise NotFoundError("no such page")
-            self._asked.add((number, query.get("name", ""), query.get("of", "")))  # one that cannot be drawn is answered too
+            self._asked[number, query.get("name", "")] = query.get("of", "")  # one that cannot be drawn is answered too
             return "image/png", self._keep(f"{name}/{number}/{step}/{query.get('name')}/{query.get('of')}", make)
 
     def complete(self) -> bool:
         """Whether some page had a picture and all panels of each run as it is now."""
         with self._lock:
             for number, told in enumerate(watched.about() for watched in self.runs):
-                wanted = {(str(number), name, told["tables"]) for name in told["panels"]}
-                if told["steps"]:
-                    wanted.add((str(number), "", told["of"]))
-                if not wanted <= self._asked:
+                wanted = {name: told["tables"] for name in told["panels"]} | ({"": told["of"]} if told["steps"] else {})
+                if any(self._asked.get((str(number), name)) != of for name, of in wanted.items()):
                     return False
         return True
 

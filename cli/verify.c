@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- the files of a run ---- */
 
@@ -322,6 +323,13 @@ static bool lacks_tests(const trial *own, const trial *half, const trial *other)
   return (integrate_value(own->job, "dt") && !half->kept) || !other->kept;
 }
 
+/* Writes a value with so many digits, also where these are zero: 0.5000, 100, 5. */
+static void write_digits(char *text, size_t size, double value, int digits) {
+  snprintf(text, size, digits > 1 ? "%#.*g" : "%.*g", digits, value);
+  const size_t length = strlen(text);
+  if (length > 0 && text[length - 1] == '.') text[length - 1] = '\0';
+}
+
 /* Prints one line: name, value with the digits to trust, their number, the error and its parts. If a test is missing,
  * no digit is to be trusted, and the number of digits is an upper limit. */
 static void print_column(const trial *own, const trial *half, const trial *other, const rows *table, int column) {
@@ -340,7 +348,7 @@ static void print_column(const trial *own, const trial *half, const trial *other
   char name[160], text[40] = "?", number[16];
   snprintf(name, sizeof name, "%s.%s", table->name, table->columns[column]);
   snprintf(number, sizeof number, "%s%d", limit && digits > 0 ? "<=" : "", digits);
-  if (digits > 0 && !limit) snprintf(text, sizeof text, "%.*g", digits, value);
+  if (digits > 0 && !limit) write_digits(text, sizeof text, value, digits);
   if (value == 0 && error == 0 && !limit) snprintf(text, sizeof text, "0");
   if (isnan(value)) snprintf(text, sizeof text, "none");
   printf("%-32s %-22s %6s", name, text, number);
@@ -402,7 +410,7 @@ static void say_left_out(const trial *own, const trial *half, const trial *other
 
 static sim_status verify_trials(const cli_options *options, trial *trials) {
   trial *own = &trials[0], *half = &trials[1], *other = &trials[2];
-  sim_log(SIM_LOG_INFO, "run 1: the scenario as it is");
+  if (access(options->target, F_OK) == 0) sim_log(SIM_LOG_INFO, "run 1: the scenario as it is");
   SIM_TRY(run_trial(own, options, NULL, 0));
   const int precision = cli_common(own->job)->precision;
   const char *name = other_precision(own->job->model, precision);

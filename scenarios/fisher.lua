@@ -1,6 +1,8 @@
 -- A front that invades (Fisher, Kolmogorov): u_t = D u_xx + r u (1 - u). Its speed comes to 2 sqrt(D r) slowly, as
 -- 2 - 3/(2t) (Bramson): `speed` in the table `observe`, by which the mass behind the front grows. The start is smooth,
--- since a jump rings, and what rings ahead of the front grows as exp(t), as rounding does: hence the end at t = 20.
+-- since a jump rings, and what rings ahead of the front grows as exp(t), as rounding does: hence the end at t = 20,
+-- and double precision: in single the rounding of about 1e-7 grows below zero, where nothing holds it, and the run ends
+-- with 80.
 
 return sim.diffusion {
   title     = "A front that invades",

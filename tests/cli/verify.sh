@@ -209,6 +209,17 @@ awk -v e="$error" -v s="$(cat standard)" 'BEGIN { exit !(e > 1.9 * s && e < 2.1 
 # A standard error is itself known from samples: to two digits at most, and no error of it is claimed.
 [ "$(column price.standard_error)" = "2 -" ] || fail "digits and error of a standard error: $(column price.standard_error)"
 
+# Digits to trust that are zero are written too: as many as the number beside says. What is not there begins no run.
+expect 0 "" "$SIM" verify swing.lua
+awk '$3 ~ /^[0-9]+$/ && $2 ~ /^-?[0-9.]+(e[-+][0-9]+)?$/ && $3 > 0 {
+       text = $2; sub(/e.*/, "", text); gsub(/[-.]/, "", text); sub(/^0+/, "", text)
+       count++
+       if (length(text) != $3 + 0 && text != "") { print; bad = 1 }
+     }
+     END { exit bad || count < 3 }' output || fail "numbers of other lengths than their digits"
+expect 66 "" "$SIM" verify nowhere.lua
+! grep -q "run 1" output || fail "a run of a scenario that is not there: $(cat output)"
+
 # Interrupted: it ends by the signal, as a run does.
 for signal in INT TERM; do
   rm -f output # what the run before has said is not this one's

@@ -21,7 +21,7 @@ if [ -z "${PACKAGES:-}" ]; then
 fi
 echo "packages in $SECONDS s: $(cd "$packages" && stat -c '%n %s' -- * | tr '\n' ' ')"
 deb=$(ls "$packages/$name"_*.deb) archive=$(ls "$packages/$name"-[0-9]*-linux-*[!m].tar.gz)
-wheel=$(ls "$packages"/simview-*.whl) || fail "no wheel"
+wheel=$(ls "$packages"/sim_engine_simview-*.whl) || fail "no wheel"
 ls "$packages/$name"-[0-9]*-dbgsym.tar.gz "$packages/$name"-dbgsym_*.d*deb >/dev/null || fail "no symbols"
 
 # Their content names no folder of this machine (but for the line tables of GPU code), and belongs to root.

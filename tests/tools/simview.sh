@@ -33,5 +33,6 @@ if [ "$kind" = long ]; then
   installed/bin/pip install --disable-pip-version-check -q --no-deps wheel/*.whl >output 2>&1 || fail "not installed"
   "$python" -c 'import zipfile, sys; sys.exit("simview/py.typed" not in zipfile.ZipFile(sys.argv[1]).namelist())' wheel/*.whl ||
     fail "the wheel lacks py.typed"
+  ls wheel/sim_engine_simview-*.whl >output 2>&1 || fail "the wheel has the name of another program of PyPI"
   [ -x installed/bin/simview ] || fail "the wheel brings no command"
 fi

@@ -36,20 +36,26 @@ class Particles:
         self.plane = look.axes or upright(self.first)
         self.look = replace(look, axes=self.plane)
         self.species = chosen_species(self.first, look)
-        positions: list[tuple[Array, Array]] = []
-        for snapshot in samples:
-            held = list(snapshot.particles(self.species).each(*self.plane, every=self.every(snapshot)))
-            positions.append((np.concatenate([a[0] for _, a in held]), np.concatenate([a[1] for _, a in held])))
-        count = len(positions[0][0])
-        self.centre, self.half = limits(positions, 98.0 if count > SOME else 100.0)
-        if FEW < count <= SOME:  # a single body that flew away does not set the frame
-            self.half = min(self.half, 1.5 * limits(positions, 90.0)[1])
+        groups = [self._groups(snapshot) for snapshot in samples]
+        count = sum(len(group[0]) for group in groups[0])
+        self.centre, self.half = limits(groups, 98.0 if count > SOME else 100.0)
+        if FEW < count <= SOME:  # one that flew away does not set the frame
+            middle, half = limits(groups, 90.0)
+            if 1.5 * half < self.half:
+                self.centre, self.half = middle, 1.5 * half
         box = self.first.parameters.get("box")
         if isinstance(box, dict) and isinstance(box.get("size"), (int, float)):  # the periodic cube of bodies
             self.half = float(box["size"]) / 2
             self.centre = self.half, self.half
         if look.size is not None:
             self.half = look.size
+
+    def _groups(self, snapshot: Snapshot) -> list[tuple[Array, Array, Array | None]]:
+        """Places in the plane, and masses, of each species."""
+        particles = snapshot.particles(self.species)
+        names = [*self.plane, "mass"] if "mass" in particles else [*self.plane]
+        held = [arrays for _, arrays in particles.each(*names, every=self.every(snapshot))]
+        return [(arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None) for arrays in held]
 
     def numbers(self, snapshot: Snapshot, what: tuple[str, str] = ("body", "bodies")) -> str:
         """How many particles there are, out of how many where species are left out, and which share is drawn."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -98,17 +98,46 @@ def smooth(counts: Image, weights: Image, neighbours: float = 8) -> Image:
     return blur.back(spectrum) if isinstance(spectrum, np.ndarray) else np.zeros_like(counts)
 
 
-def limits(samples: Iterable[tuple[Array, Array]], share: float = 99) -> tuple[tuple[float, float], float]:
-    """The middle of the particles, and half the side of a square with `share` percent of each sample's particles."""
-    kept = []
-    for x, y in samples:
-        stride = max(1, len(x) // 100_000)
-        both = np.stack([x[::stride], y[::stride]]).astype(float)
-        kept.append(both[:, np.isfinite(both).all(axis=0)])
-    if not kept or not sum(both.shape[1] for both in kept):
+def limits(samples: Iterable[Sequence[tuple[Array, Array, Array | None]]], share: float = 99) -> tuple[tuple[float, float], float]:
+    """The middle, and half the side, of a square that holds `share` percent of the particles and of their mass.
+
+    Each group of each sample counts by itself, so that a small heavy group is whole; a group of less than the rest both of the
+    particles and of the mass, such as one body that flew away, does not set the frame.
+
+    Parameters
+    ----------
+    samples
+        Of each snapshot the groups: places along two axes, and masses (None: all alike).
+    """
+    squares = []
+    for groups in samples:
+        kept = [_finite(*group) for group in groups]
+        total = np.sum([[len(mass), mass.sum()] for _, mass in kept], axis=0)
+        for at, mass in kept:
+            if len(mass) and (np.array([len(mass), mass.sum()]) > (1 - share / 100) * total).any():
+                middle = np.median(at, axis=1)
+                away = np.abs(at - middle[:, None]).max(axis=0)
+                squares.append((middle, max(float(np.percentile(away, share)), _holding(away, mass, share))))
+    if not squares:
         return (0.0, 0.0), 1.0
-    middle = np.median(np.concatenate(kept, axis=1), axis=1)
-    half = max(
-        float(np.percentile(np.abs(both - middle[:, None]).max(axis=0), share)) for both in kept if both.shape[1]
-    )
+    low, high = np.min([middle - half for middle, half in squares], axis=0), np.max([middle + half for middle, half in squares], axis=0)
+    middle, half = (low + high) / 2, float((high - low).max()) / 2
+    widest = max(squares, key=lambda square: square[1])
+    if half <= widest[1]:  # it holds all others: no rounding
+        middle, half = widest
     return (float(middle[0]), float(middle[1])), 1.05 * half or 1.0
+
+
+def _finite(x: Array, y: Array, mass: Array | None) -> tuple[Array, Array]:
+    """Places ``[2, n]`` and masses of some 100,000 particles, those at finite places."""
+    stride = max(1, len(x) // 100_000)
+    at = np.stack([x[::stride], y[::stride]]).astype(float)
+    held = np.isfinite(at).all(axis=0)
+    return at[:, held], (np.ones(len(held)) if mass is None else mass[::stride].astype(float))[held]
+
+
+def _holding(away: Array, mass: Array, share: float) -> float:
+    """The distance within which `share` percent of the mass is; 0 where there is no mass."""
+    order = np.argsort(away)
+    within = np.cumsum(mass[order])
+    return float(away[order][np.searchsorted(within, share / 100 * within[-1])]) if 0 < within[-1] < np.inf else 0.0

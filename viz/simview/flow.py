@@ -16,14 +16,28 @@ _LINES = 38  # approximate number of stream lines across the longer side of a pl
 _BODY: dict[str, Any] = {"facecolor": "#8c8c8c", "edgecolor": "#333333", "linewidth": 0.6, "zorder": 4}
 
 
+def parts(snapshot: Snapshot, vector: str) -> dict[str, str]:
+    """The fields that are a vector's components, by their axes.
+
+    They are those of a record; of diffusion, whose fields are scalars, those that `solenoidal` or `integrate.velocity` names are
+    the velocity. Names alone say nothing: u and v are concentrations as often.
+    """
+    found = {dim: f"{vector}/{dim}" for dim in "xyz" if f"{vector}/{dim}" in snapshot.fields}
+    if found or vector != "velocity":
+        return found
+    integrate = snapshot.parameters.get("integrate")
+    for named in (snapshot.parameters.get("solenoidal"), integrate.get("velocity") if isinstance(integrate, dict) else None):
+        names = [name.strip() for name in named.split(",")] if isinstance(named, str) else []
+        if names and all(name in snapshot.fields for name in names):
+            return dict(zip("xyz", names))
+    return {}
+
+
 def vectors(snapshot: Snapshot) -> list[str]:
     """The names of vectors that have components along two axes of their grid."""
-    found = []
-    for name in dict.fromkeys(field.split("/")[0] for field in snapshot.fields if "/" in field):
-        dims = [dim for dim in "xyz" if f"{name}/{dim}" in snapshot.fields]
-        if len(dims) > 1 and len(snapshot.field(f"{name}/{dims[0]}").shape) > 1:
-            found.append(name)
-    return found
+    names = dict.fromkeys([*(field.split("/")[0] for field in snapshot.fields if "/" in field), "velocity"])
+    held = [(name, parts(snapshot, name)) for name in names]
+    return [name for name, of in held if len(of) > 1 and len(snapshot.field(next(iter(of.values()))).shape) > 1]
 
 
 def _bodies(snapshot: Snapshot) -> list[dict[str, Any]]:
@@ -37,6 +51,11 @@ def _moves(body: dict[str, Any]) -> bool:
     return turns or bool(body.get("motion")) or any(body.get("velocity") or ())
 
 
+def resting(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """The bodies in the flow that do not move."""
+    return [body for body in _bodies(snapshot) if not _moves(body)]
+
+
 class _Plane(Map):
     """A map computed from the components of a vector in a plane."""
 
@@ -45,12 +64,12 @@ class _Plane(Map):
         super().__init__(samples, look, name, across)
 
     def geometry(self, snapshot: Snapshot) -> Field:
-        return snapshot.field(f"{self.vector}/x" if f"{self.vector}/x" in snapshot.fields else f"{self.vector}/y")
+        return snapshot.field(next(iter(parts(snapshot, self.vector).values())))
 
     def part(self, snapshot: Snapshot, axis: str) -> Array:
-        """The component along an axis in the plane; 0 where the vector lacks it."""
-        name = f"{self.vector}/{axis}"
-        if name not in snapshot.fields:
+        """The component along an axis in the plane; 0 where there is none."""
+        name = parts(snapshot, self.vector).get(axis)
+        if name is None:
             return np.zeros_like(self.slice(self.geometry(snapshot))[0])
         return np.asarray(self.slice(snapshot.field(name))[0], float)
 
@@ -88,10 +107,8 @@ class _Plane(Map):
         field = self.geometry(self.first)
         up, right = self.dims(field)
         shapes: list[Any] = []
-        for body in _bodies(self.first):
+        for body in resting(self.first):
             kind = body.get("$type")
-            if _moves(body):
-                continue
             if kind == "block":
                 low, high = (dict(zip("xyz", body[end])) for end in ("low", "high"))
                 shapes.append(Rectangle((low[right], low[up]), high[right] - low[right], high[up] - low[up], **_BODY))
@@ -118,8 +135,8 @@ class Flow(_Plane):
         self.low = 0.0
 
     def values(self, snapshot: Snapshot) -> tuple[Array, str]:
-        parts = [self.part(snapshot, axis) for axis in "xyz" if f"{self.vector}/{axis}" in snapshot.fields]
-        return np.sqrt(sum(part**2 for part in parts)), self.slice(self.geometry(snapshot))[1]
+        held = [self.part(snapshot, axis) for axis in parts(snapshot, self.vector)]
+        return np.sqrt(sum(part**2 for part in held)), self.slice(self.geometry(snapshot))[1]
 
     def lines(self, snapshot: Snapshot, values: Array) -> None:
         """Stream lines with arrows; where the flow is at rest there are none."""

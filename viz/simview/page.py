@@ -79,7 +79,8 @@ class Page:
 
 
 def _end(process: subprocess.Popen[str], held: IO[str]) -> None:
-    """Ends the page by closing the pipe that its process reads."""
+    """Ends the page at once; the pipe that it reads would let an open page have its last picture first."""
+    process.terminate()
     held.close()
     try:
         process.wait(5)

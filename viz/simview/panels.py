@@ -323,7 +323,7 @@ def _subject(frame: pd.DataFrame, table: str, names: Sequence[str]) -> str:
 def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
     """Columns with one unit and one `display`, of any other table, over time.
 
-    Lines leave out values too small to be seen beside the others; a logarithmic scale shows them all.
+    Lines leave out those too small to be seen beside the others, and several so small that they lie on each other; a logarithmic scale shows them all.
     """
     frame = run.tables[table]
     display = frame.attrs["display"].get(names[0], "line")
@@ -331,6 +331,9 @@ def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
     sizes = {name: float(np.nan_to_num(frame[name].abs().max(), posinf=0.0)) for name in names}
     largest = max(sizes.values(), default=0.0)
     kept = [name for name in names if logarithmic or sizes[name] >= 5e-3 * largest] or list(names)
+    near = [name for name in kept if not logarithmic and sizes[name] < 2e-2 * largest]
+    if len(near) > 1:  # on each other about zero
+        kept = [name for name in kept if name not in near]
     kept = kept[: len(COLOURS)]
     drawn = {name: frame[name].abs() if display == "error" else frame[name] for name in kept}
     if display == "ratio":

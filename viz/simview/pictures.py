@@ -13,24 +13,30 @@ from simview.snapshot import Snapshot
 
 
 def _of_fields(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot]) -> list[Picture]:
-    """Maps and surfaces of fields, and flows of vectors; for fields along a line over a series, strips."""
-    from simview.flow import Flow, Vorticity, vectors
+    """Maps and surfaces of fields, and of vectors how they flow; along a line and over a series, strips."""
+    from simview.flow import Flow, Vorticity, parts, vectors
+    from simview.streams import Streams
     from simview.volume import Volume, has_surface
 
     last = samples[-1]
     flows = vectors(last)
     names = list(look.fields or [])
-    if not names:  # flows, no fields derived from them; of transported fields only the temperature
-        turns = "temperature" if "temperature" in last.fields else "vorticity"
-        names = [*flows[:1], *([turns] if "velocity" in flows[:1] else [])] or list(last.fields)
+    if not names:  # of a vector what it does, and nothing that follows from it; of what it carries one field
+        names = [*flows[:1], *([_carried(last)] if "velocity" in flows[:1] else [])] or list(last.fields)
     shown: list[Picture] = []
     for name in names:
-        known = f"{flows[0]}/{'x' if f'{flows[0]}/x' in last.fields else 'y'}" if name in (*flows, "vorticity") and flows else name
+        vector = name if name in flows else "velocity" if name == "vorticity" and "velocity" in flows else ""
+        known = next(iter(parts(last, vector).values())) if vector else name
         cut = across(samples, look, [known])
         if name in flows:
-            shown.append(Flow(samples, look, name, cut))
+            whole = has_surface(last, known) and not look.axes and look.at is None
+            if whole:
+                shown.append(Streams(samples, look, name))
+            if look.view is None or not whole:
+                shown.append(Flow(samples, look, name, cut))
         elif name == "vorticity" and "velocity" in flows and name not in last.fields:
-            shown.append(Vorticity(samples, look, "velocity", cut))
+            if look.view is None or not shown or not isinstance(shown[0], Streams):
+                shown.append(Vorticity(samples, look, "velocity", cut))
         elif series and len(last.field(name).shape) == 1:
             shown.append(Strip(series, look, name))
         else:
@@ -40,6 +46,15 @@ def _of_fields(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapsho
             if look.view is None or not whole:
                 shown.append(Map(samples, look, name, across(samples, look, [one for one in names if one in last.fields])))
     return shown
+
+
+def _carried(last: Snapshot) -> str:
+    """What is shown beside a velocity: the temperature, another field that is no component of it, or the vorticity."""
+    from simview.flow import parts
+
+    others = [name for name in last.fields if name not in parts(last, "velocity").values()]
+    scalars = others if "/" not in "".join(parts(last, "velocity").values()) else []  # of diffusion
+    return next(iter(["temperature"] if "temperature" in others else scalars), "vorticity")
 
 
 def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot] = (),

@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simview.errors import NotFoundError
 from simview.hdf5 import Array
@@ -28,24 +27,11 @@ def has_surface(snapshot: Snapshot, name: str) -> bool:
     return len(shape) == 3 and min(shape) > 7
 
 
-class Volume:
-    """The surface midway between the least and the greatest value of a field, without a hundredth at either end."""
-
-    options = ("field", "axes", "at", "view", "pixels")
+class Space:
+    """What pictures of fields on three axes in space share: the block that the grid fills, its frame, and the eye."""
 
     def __init__(self, samples: Sequence[Snapshot], look: Look, name: str) -> None:
-        self.name, self.look, self.first = name, look, samples[-1]
-        ends = []
-        for snapshot in samples:
-            with suppress(NotFoundError):
-                values = np.asarray(snapshot.field(name))
-                values = values[np.isfinite(values)]
-                if values.size:
-                    ends.append(np.percentile(values, (1, 99)))
-        low, high = (min(float(e[0]) for e in ends), max(float(e[1]) for e in ends)) if ends else (0.0, 1.0)
-        self.level = (low + high) / 2
-        if abs(self.level) < 1e-6 * (high - low):  # zero but for rounding
-            self.level = 0.0
+        self.look, self.first = look, samples[-1]
         bounds = [self.first.field(name).bounds[dim] for dim in "xyz"]
         self.low, self.high = (np.array([pair[k] for pair in bounds], float) for k in (0, 1))
         self.eye = Eye(look.view or VIEW, self.low, self.high)
@@ -68,23 +54,65 @@ class Volume:
         scale_bar(axes, self.first, self.eye)
 
     def show(self, snapshot: Snapshot) -> None:
-        field, file = snapshot.field(self.name), written(snapshot)
-        if file is None or file != self.shown:  # the layout shows a snapshot several times
-            self.artist.set_data(self._image(field))
+        file = written(snapshot)
+        if file is None or file != self.shown:  # a layout shows one snapshot several times
+            scene = Scene(self.frame_low.tolist(), self.frame_high.tolist(), min(self.look.pixels, _MOST))
+            self.fill(scene, snapshot)
+            for edge in block(self.low, self.high)[1]:
+                scene.line(self.eye.see(edge), _EDGE, 1.0, 0.0)
+            self.artist.set_data(scene.image())
             self.shown = file
-        unit = f" {field.unit}" if snapshot.units.names and field.unit not in ("", "1") else ""
-        set_title(self.axes, title(snapshot, f"surface {self.name} = {self.level:.4g}{unit}"))
+        set_title(self.axes, title(snapshot, self.words(snapshot)))
 
-    def _image(self, field: Field) -> NDArray[np.uint8]:
-        values = np.asarray(field, np.float32).transpose([field.dims.index(dim) for dim in "xyz"])
-        scene = Scene(self.frame_low.tolist(), self.frame_high.tolist(), min(self.look.pixels, _MOST))
-        spacing = dict(zip(field.dims, field.grid.spacing))
-        depth, normal, above = march(values, np.array([spacing[dim] for dim in "xyz"]), self.low, self.level, self.eye, scene)
+    def fill(self, scene: Scene, snapshot: Snapshot) -> None:
+        """Puts into the scene what is shown."""
+        raise NotImplementedError
+
+    def words(self, snapshot: Snapshot) -> str:
+        """What the title says of it."""
+        raise NotImplementedError
+
+
+def values_of(field: Field) -> Array:
+    """The values ``[x, y, z]`` in single precision."""
+    return np.asarray(np.asarray(field, np.float32).transpose([field.dims.index(dim) for dim in "xyz"]))
+
+
+def cell_of(field: Field) -> Array:
+    """The sides of a cell along x, y and z."""
+    spacing = dict(zip(field.dims, field.grid.spacing))
+    return np.array([spacing[dim] for dim in "xyz"], float)
+
+
+class Volume(Space):
+    """The surface where a field is halfway between its least and its greatest value, a hundredth at either end left out."""
+
+    options = ("field", "axes", "at", "view", "pixels")
+
+    def __init__(self, samples: Sequence[Snapshot], look: Look, name: str) -> None:
+        super().__init__(samples, look, name)
+        self.name = name
+        ends = []
+        for snapshot in samples:
+            with suppress(NotFoundError):
+                values = np.asarray(snapshot.field(name))
+                values = values[np.isfinite(values)]
+                if values.size:
+                    ends.append(np.percentile(values, (1, 99)))
+        low, high = (min(float(e[0]) for e in ends), max(float(e[1]) for e in ends)) if ends else (0.0, 1.0)
+        self.level = (low + high) / 2
+        if abs(self.level) < 1e-6 * (high - low):  # zero but for rounding
+            self.level = 0.0
+
+    def words(self, snapshot: Snapshot) -> str:
+        unit = snapshot.field(self.name).unit
+        return f"surface {self.name} = {self.level:.4g}" + (f" {unit}" if snapshot.units.names and unit not in ("", "1") else "")
+
+    def fill(self, scene: Scene, snapshot: Snapshot) -> None:
+        field = snapshot.field(self.name)
+        depth, normal, above = march(values_of(field), cell_of(field), self.low, self.level, self.eye, scene)
         for side, colour in zip((True, False), _COLOURS):
             scene.surface(np.where(above == side, depth, -np.inf), normal, np.array(colour, np.float32))
-        for edge in block(self.low, self.high)[1]:
-            scene.line(self.eye.see(edge), _EDGE, 1.0, 0.0)
-        return scene.image()
 
 
 def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, scene: Scene) -> tuple[Array, Array, Array]:
@@ -118,10 +146,10 @@ def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, sce
     found = np.full(begin.shape[1], np.nan)
     above = np.zeros(begin.shape[1], bool)
     at, origin, course = enter[rays], begin[:, rays], _of(way, rays)
-    before = _sample(values, origin + at * course) - level
+    before = sample(values, origin + at * course) - level
     while rays.size:
         after_at = np.minimum(at + step, leave[rays])
-        after = _sample(values, origin + after_at * course) - level
+        after = sample(values, origin + after_at * course) - level
         close = np.flatnonzero((np.minimum(np.abs(before), np.abs(after)) < near) & ((before < 0) == (after < 0)))
         turn, least = _turn(values, origin[:, close], _of(course, close), at[close], after_at[close], before[close], after[close], level)
         twice = ((least < 0) != (before[close] < 0)) | (np.abs(least) < 2e-3 * near)  # or by less than a pixel not
@@ -132,7 +160,7 @@ def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, sce
             a, b, fa, fb = at[hit], after_at[hit], before[hit], after[hit]
             for _ in range(3):
                 middle = a + (b - a) * np.clip(fa / (fa - fb), 0.05, 0.95)
-                fm = _sample(values, origin[:, hit] + middle * _of(course, hit)) - level
+                fm = sample(values, origin[:, hit] + middle * _of(course, hit)) - level
                 left = (fa < 0) != (fm < 0)
                 b, fb = np.where(left, middle, b), np.where(left, fm, fb)
                 a, fa = np.where(left, a, middle), np.where(left, fa, fm)
@@ -142,7 +170,7 @@ def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, sce
         rays, at, before, origin, course = rays[kept], after_at[kept], after[kept], origin[:, kept], _of(course, kept)
     there = np.flatnonzero(np.isfinite(found))
     place = begin[:, there] + found[there] * _of(way, there)
-    slope = np.stack([_sample(values, place + shift) - _sample(values, place - shift) for shift in 0.75 * np.eye(3)[..., None]], axis=1) / spacing
+    slope = np.stack([sample(values, place + shift) - sample(values, place - shift) for shift in 0.75 * np.eye(3)[..., None]], axis=1) / spacing
     normal = np.zeros((len(found), 3), np.float32)
     seen = slope @ eye.turn.T
     seen /= np.maximum(np.linalg.norm(seen, axis=1), 1e-30)[:, None]
@@ -155,11 +183,11 @@ def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, sce
 def _turn(values: Array, origin: Array, course: Array, at: Array, after_at: Array, before: Array, after: Array, level: float) -> tuple[Array, Array]:
     """Where values along a ray turn within a step, by the parabola through its ends and its middle, and the value there: near an
     edge where two sheets of a surface meet a ray may cross both of them in one step."""
-    middle = _sample(values, origin + (at + after_at) / 2 * course) - level
+    middle = sample(values, origin + (at + after_at) / 2 * course) - level
     bend = 2 * (before - 2 * middle + after)
     share = (3 * before - 4 * middle + after) / np.where(bend == 0, 1, 2 * bend)
     turn = at + np.clip(share, 0, 1) * (after_at - at)
-    return turn, _sample(values, origin + turn * course) - level
+    return turn, sample(values, origin + turn * course) - level
 
 
 def _of(way: Array, rays: Array) -> Array:
@@ -167,8 +195,8 @@ def _of(way: Array, rays: Array) -> Array:
     return way if way.shape[1] == 1 else way[:, rays]
 
 
-def _sample(values: Array, at: Array) -> Array:
-    """Values at points ``[3, n]`` in cells, linear along each axis; constant beyond the outermost cells."""
+def sample(values: Array, at: Array) -> Array:
+    """Values at points ``[3, n]`` in cells, linear along each axis between the middles; beyond the outermost ones theirs."""
     strides = values.shape[1] * values.shape[2], values.shape[2], 1
     corner, parts = np.zeros(at.shape[1], np.intp), []
     for place, side, stride in zip(at, values.shape, strides):

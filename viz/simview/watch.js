@@ -36,7 +36,7 @@ async function draw(card, image, address) {
 async function show(card) {
   const plane = card.axis.value ? `&axis=${card.axis.value}&share=${card.share.value}` : "";
   const eye = card.turned && !plane ? `&eye=${card.azimuth.value},${card.elevation.value},${Number(card.near.checked)}` : "";
-  const wanted = `${card.steps[card.slider.value]}&of=${card.of}${plane}${eye}`;
+  const wanted = `${card.steps[card.slider.value]}&of=${card.of}${plane}${eye}${card.sharp ? "&sharp=1" : ""}`;
   if (card.busy || wanted === card.shown || !card.steps.length) return;
   card.busy = true;
   const drawing = card.root.querySelector(".drawing");
@@ -77,7 +77,7 @@ function make(index) {
   const find = (name) => root.querySelector(name);
   const card = { root, index, steps: [], times: [], shown: "", busy: false, faults: {}, panels: new Map(),
                  slider: find(".slider"), image: find(".picture"), newest: find(".newest"), axis: find(".axis"), share: find(".share"), axes: {},
-                 azimuth: find(".azimuth"), elevation: find(".elevation"), near: find(".near"), turned: false };
+                 azimuth: find(".azimuth"), elevation: find(".elevation"), near: find(".near"), turned: false, sharp: false };
   card.slider.addEventListener("input", () => { card.newest.checked = false; move(card); });
   card.newest.addEventListener("change", () => { if (card.newest.checked) { card.slider.value = card.slider.max; move(card); } });
   card.axis.addEventListener("change", () => cut(card));
@@ -85,8 +85,58 @@ function make(index) {
   for (const part of [card.azimuth, card.elevation, card.near]) {
     part.addEventListener("input", () => { card.turned = true; show(card); });
   }
+  zooming(card, find(".frame"));
   find("details").addEventListener("toggle", () => log(card));
   return card;
+}
+
+// Zoom and drag of a picture: by buttons, keys, Ctrl and the wheel (a pinch on a touch pad is the same), and the pointer. The
+// next picture keeps them. `zoom` is a factor, `left` and `top` are where the picture's corner lies, in pixels of the page.
+function zooming(card, frame) {
+  const image = card.image;
+  let zoom = 1, left = 0, top = 0, held = null;
+  const place = () => {
+    const inside = (at, side) => Math.min(0, Math.max(at, side * (1 - zoom))); // no rim comes into the frame
+    left = inside(left, frame.clientWidth);
+    top = inside(top, frame.clientHeight);
+    image.style.transform = zoom === 1 ? "" : `translate(${left}px, ${top}px) scale(${zoom})`;
+    image.style.cursor = zoom === 1 ? "" : "grab";
+    frame.style.touchAction = zoom === 1 ? "" : "none";
+  };
+  const scale = (factor, x = frame.clientWidth / 2, y = frame.clientHeight / 2) => { // the point x, y of the frame stays
+    const next = Math.min(16, Math.max(1, zoom * factor));
+    left = x - (x - left) * next / zoom;
+    top = y - (y - top) * next / zoom;
+    zoom = next;
+    place();
+    card.sharp = zoom > 1.2;
+    show(card);
+  };
+  const move = (x, y) => { left += x; top += y; place(); };
+  const keys = { "+": () => scale(1.5), "=": () => scale(1.5), "-": () => scale(1 / 1.5), 0: () => scale(0),
+                 ArrowLeft: () => move(40, 0), ArrowRight: () => move(-40, 0), ArrowUp: () => move(0, 40), ArrowDown: () => move(0, -40) };
+  frame.addEventListener("keydown", (event) => {
+    if (!keys[event.key] || event.ctrlKey || event.metaKey || (zoom === 1 && event.key.startsWith("Arrow"))) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+  frame.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey) return; // the page scrolls
+    event.preventDefault();
+    const box = frame.getBoundingClientRect();
+    scale(Math.exp(-event.deltaY / 300), event.clientX - box.left, event.clientY - box.top);
+  }, { passive: false });
+  image.addEventListener("pointerdown", (event) => {
+    held = [event.clientX, event.clientY];
+    image.setPointerCapture(event.pointerId);
+  });
+  image.addEventListener("pointermove", (event) => {
+    if (!held) return;
+    move(event.clientX - held[0], event.clientY - held[1]);
+    held = [event.clientX, event.clientY];
+  });
+  for (const end of ["pointerup", "pointercancel"]) image.addEventListener(end, () => { held = null; });
+  frame.querySelectorAll("button").forEach((button, i) => button.addEventListener("click", () => scale(i ? 1 / 1.5 : 1.5)));
 }
 
 async function log(card) {

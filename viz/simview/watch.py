@@ -13,6 +13,7 @@ import re
 import secrets
 import socket
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -37,12 +38,13 @@ from simview.style import SETTINGS
 from simview.sweeps import is_sweep
 from simview.volume import has_surface
 
-_KEPT = 64 << 20  # most bytes of pictures in the cache
-_LOG = 1 << 16  # bytes shown of the end of the log
-_MOST = 4_000_000  # most particles that a picture reads; of more particles one in n
-_NEAR = 1.5  # distance of the eye in perspective, in diagonals
-_SCREENS = 4  # most figures of a run in the cache
-_NICE = 19  # pictures have the lowest priority, below the run
+_KEPT = 64 << 20  # bytes of pictures that are kept
+_LOG = 1 << 16  # bytes of the log's end
+_MOST = 4_000_000  # particles that a picture reads; of more one of n
+_NEAR = 1.5  # diagonals from which a picture in perspective is seen
+_SCREENS = 4  # figures of a run that are kept
+_AWAY, _QUIET, _LONGEST = 5.0, 3.0, 300.0  # seconds after a run: without a question, without a picture, at all; a page asks every 2 s
+_NICE = 19  # the run goes before the pictures
 _SETTING = re.compile(r"--(?:set[ =](\w+)=|(seed)[ =])(\S+)")
 _PAGE = {"": ("watch.html", "text/html"), "watch.js": ("watch.js", "text/javascript"), "watch.css": ("watch.css", "text/css")}
 
@@ -148,23 +150,23 @@ class _Watched:
         except SimviewError:
             return False
 
-    def picture(self, step: int, axis: str = "", share: float = 0.5, eye: tuple[float, ...] | None = None) -> bytes:
-        """A picture of a snapshot, with the limits and colours of the whole run, as in a film.
+    def picture(self, step: int, axis: str = "", share: float = 0.5, eye: tuple[float, ...] | None = None, sharp: bool = False) -> bytes:
+        """A snapshot, with the limits and colours of all of the run, as a frame of a film has them.
 
-        `axis`: for fields on three axes the normal of the plane, which is at this share of the way along it. `eye`:
-        direction of the eye for pictures in space, as `Look.view`.
+        `axis`: of fields on three axes the plane across this one, at this share of the way along it. `eye`: where pictures in
+        space are seen from, as `Look.view` has it. `sharp`: with twice as many pixels along a side, for a page that zooms.
         """
         run = self.run()
-        snapshot, key = run.at_step(step), f"{self._limits(run)}/{axis}/{share}/{eye}"
+        snapshot, key = run.at_step(step), f"{self._limits(run)}/{axis}/{share}/{eye}/{sharp}"
         if key not in self._screens:
-            look = Look(pixels=500, most=_MOST, view=eye)
+            look = Look(pixels=1000 if sharp else 500, most=_MOST, view=eye)
             if axis:
                 ends = self._axes(run).get(axis)
                 if ends is None or not 0 <= share <= 1:
                     raise NotFoundError("no such plane")
                 look = Look(axes="xyz".replace(axis, ""), at=ends[0] + share * (ends[1] - ends[0]))
             shown = pictures(spread(run, 5), look, run[:] if len(run) <= 2000 else ())
-            self._screens[key] = Screen(shown, heading(run), 120, run[-1])
+            self._screens[key] = Screen(shown, heading(run), 240 if sharp else 120, run[-1])
             while len(self._screens) > _SCREENS:
                 self._screens.popitem(last=False)
         self._screens.move_to_end(key)
@@ -237,6 +239,7 @@ class Watch:
         if not self.runs:
             raise NotFoundError("no run to watch yet")
         self._lock = threading.Lock()
+        self._asked: dict[tuple[str, str], str] = {}  # by run and panel (empty: the picture): of which state a page had an answer
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
     def _add_runs(self, sweep: Path) -> None:
@@ -275,12 +278,22 @@ class Watch:
                 axis, share = query.get("axis", ""), query.get("share", "500")
                 if axis not in ("", "x", "y", "z") or not share.isdecimal() or int(share) > 1000:
                     raise NotFoundError("no such page")
-                eye = _eye(query.get("eye", ""))
-                step += f"/{axis}/{share}/{eye}"
-                make = partial(watched.picture, int(query["step"]), axis, int(share) / 1000, eye)
+                eye, sharp = _eye(query.get("eye", "")), query.get("sharp") == "1"
+                step += f"/{axis}/{share}/{eye}/{sharp}"
+                make = partial(watched.picture, int(query["step"]), axis, int(share) / 1000, eye, sharp)
             else:
                 raise NotFoundError("no such page")
+            self._asked[number, query.get("name", "")] = query.get("of", "")  # one that cannot be drawn is answered too
             return "image/png", self._keep(f"{name}/{number}/{step}/{query.get('name')}/{query.get('of')}", make)
+
+    def complete(self) -> bool:
+        """Whether some page had a picture and all panels of each run as it is now."""
+        with self._lock:
+            for number, told in enumerate(watched.about() for watched in self.runs):
+                wanted = {name: told["tables"] for name in told["panels"]} | ({"": told["of"]} if told["steps"] else {})
+                if any(self._asked.get((str(number), name)) != of for name, of in wanted.items()):
+                    return False
+        return True
 
     def _keep(self, key: str, make: Callable[[], bytes]) -> bytes:
         """Makes a picture once and keeps it; pictures that were unused for the longest time are dropped first."""
@@ -293,8 +306,45 @@ class Watch:
         return self._kept[key]
 
 
-def serve(watch: Watch, port: int = 0) -> tuple[ThreadingHTTPServer, str]:
-    """A server on 127.0.0.1 that does not answer yet, and its link, which contains a secret token.
+class Visits:
+    """When pages last asked: what a server that is about to end waits for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open, self._last, self._drawn = 0, -math.inf, -math.inf
+
+    def begin(self) -> None:
+        with self._lock:
+            self._open += 1
+
+    def end(self, drawn: bool) -> None:
+        with self._lock:
+            self._open -= 1
+            self._last = time.monotonic()
+            if drawn:
+                self._drawn = self._last
+
+    def wait(self, watch: Watch, longest: float = _LONGEST) -> None:
+        """Returns when no page asks any more, or all that there is was shown and no page has asked for a picture since; at the
+        latest after `longest` seconds."""
+        begun = time.monotonic()
+        while (now := time.monotonic()) < begun + longest:
+            with self._lock:
+                still, last, drawn = self._open == 0, self._last, self._drawn
+            if still and (now - last > _AWAY or (now - max(drawn, begun) > _QUIET and watch.complete())):
+                return
+            time.sleep(0.1)
+
+
+class Server(ThreadingHTTPServer):
+    """A server of pages, which knows when they last asked."""
+
+    daemon_threads = True
+    visits: Visits
+
+
+def serve(watch: Watch, port: int = 0) -> tuple[Server, str]:
+    """A server on 127.0.0.1 that has not begun to answer, and its link, which holds a secret token.
 
     Raises
     ------
@@ -313,12 +363,24 @@ def serve(watch: Watch, port: int = 0) -> tuple[ThreadingHTTPServer, str]:
             self.reply(False)
 
         def reply(self, body: bool) -> None:
+            server.visits.begin()
+            drawn = False
+            try:
+                drawn = self.answer(body) == "image/png"
+            finally:
+                server.visits.end(drawn)
+
+        def answer(self, body: bool) -> str:
+            """Sends one answer, whose type it returns."""
+            more: tuple[tuple[str, str], ...] = ()
             try:
                 asked = urlsplit(self.path)
                 _, given, name = [*asked.path.split("/", 2), "", ""][:3]
                 query = {key: values[0] for key, values in parse_qs(asked.query).items()}
-                if not secrets.compare_digest(given.encode(), token.encode()) or asked.path.count("/") < 2:
+                if not secrets.compare_digest(given.encode(), token.encode()):
                     code, kind, text = 403, "text/plain", b"the link's token is missing\n"
+                elif asked.path.count("/") < 2:  # a link without its last slash; relative, as a proxy may stand before
+                    code, kind, text, more = 308, "text/plain", b"", (("Location", f"{token}/"),)
                 else:
                     code, (kind, text) = 200, watch.answer(name, query)
             except NotFoundError as error:
@@ -326,7 +388,7 @@ def serve(watch: Watch, port: int = 0) -> tuple[ThreadingHTTPServer, str]:
             except (SimviewError, ValueError) as error:
                 code, kind, text = 503, "text/plain; charset=utf-8", str(error).encode()
             self.send_response(code)
-            for header, value in (("Content-Type", kind), ("Content-Length", str(len(text))), ("Cache-Control", "no-store"),
+            for header, value in (*more, ("Content-Type", kind), ("Content-Length", str(len(text))), ("Cache-Control", "no-store"),
                                   ("Referrer-Policy", "no-referrer"), ("X-Content-Type-Options", "nosniff"),
                                   ("Content-Security-Policy", "default-src 'self'; img-src 'self' blob: data:")):  # fmt: skip
                 self.send_header(header, value)
@@ -334,15 +396,16 @@ def serve(watch: Watch, port: int = 0) -> tuple[ThreadingHTTPServer, str]:
             if body:
                 with suppress(BrokenPipeError, ConnectionResetError):
                     self.wfile.write(text)
+            return kind
 
         def log_message(self, *_: Any) -> None:
             """Prints nothing."""
 
     try:
-        server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        server = Server(("127.0.0.1", port), Handler)
     except OSError as error:
         raise SimviewError(f"port {port}: {error.strerror}; --port chooses another one") from None
-    server.daemon_threads = True
+    server.visits = Visits()
     return server, f"http://127.0.0.1:{server.server_port}/{token}/"
 
 
@@ -351,16 +414,19 @@ def _wait_for(stream: IO[Any], ended: threading.Event) -> None:
     ended.set()
 
 
-def _shut(ended: threading.Event, server: ThreadingHTTPServer) -> None:
+def _shut(ended: threading.Event, server: Server, watch: Watch) -> None:
     ended.wait()
-    server.shutdown()
+    try:
+        server.visits.wait(watch)
+    finally:
+        server.shutdown()
 
 
 def watch(paths: Sequence[str], port: int = 0, say: Callable[[str], None] = print, until: IO[Any] | None = None) -> None:
     """Shows runs and sweeps on a page until Ctrl-C. The process has the lowest priority.
 
-    With `until` the page belongs to a run that has just begun: it waits for the first files, and ends with the stream
-    `until`, which the run's process holds open.
+    With `until` the page belongs to a run that has just begun: it waits for the first files, and ends with this stream, which
+    the run's process holds open; where a page is open in a browser then, once that has the last picture and tables.
     """
     with suppress(OSError, AttributeError):
         os.nice(_NICE)
@@ -369,7 +435,8 @@ def watch(paths: Sequence[str], port: int = 0, say: Callable[[str], None] = prin
         threading.Thread(target=_wait_for, args=(until, ended), daemon=True).start()
     while True:
         try:
-            server, link = serve(Watch(paths), port)
+            shown = Watch(paths)
+            server, link = serve(shown, port)
             break
         except NotFoundError:
             if until is None:
@@ -380,8 +447,8 @@ def watch(paths: Sequence[str], port: int = 0, say: Callable[[str], None] = prin
         server.server_close()
         return
     if until is not None:
-        threading.Thread(target=_shut, args=(ended, server), daemon=True).start()
-        say(f"simview: {link}\n(as long as the run goes on; from another machine first: ssh -N -L "
+        threading.Thread(target=_shut, args=(ended, server, shown), daemon=True).start()
+        say(f"simview: {link}\n(as long as the run goes on, and until an open page has its last picture; from another machine first: ssh -N -L "
             f"{server.server_port}:127.0.0.1:{server.server_port} {socket.gethostname()})")  # fmt: skip
         with server:
             server.serve_forever()

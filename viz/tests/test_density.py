@@ -26,8 +26,8 @@ def test_hostile_values():
     image = project(x, np.full(6, 0.5), None, (0, 0), 1, 16)
     assert image.sum() == 2 and image[12, 12] == 2
     assert project(x[:0], x[:0], None, (0, 0), 1, 16).sum() == 0
-    assert limits([(x, x)])[0] == (0.5, 0.5)
-    assert limits([(x[1:2], x[1:2])]) == ((0.0, 0.0), 1.0)
+    assert limits([[(x, x, None)]])[0] == (0.5, 0.5)
+    assert limits([[(x[1:2], x[1:2], None)]]) == ((0.0, 0.0), 1.0)
 
 
 def test_same_on_any_threads(monkeypatch):
@@ -59,3 +59,25 @@ def test_smooth_does_not_wrap():
     alone[0, 0] = 1
     image = smooth(alone, alone)
     assert image[0, 0] == image.max() and image[:, 100:].max() < 1e-6 and image[100:].max() < 1e-6
+
+
+def test_limits_by_mass():
+    """A frame holds 98 % of the mass of a small heavy group, and 98 % of the bodies about a heavy one; not one that flew away."""
+    many = np.random.default_rng(5).normal(size=(2, 3000))
+    few = np.random.default_rng(6).normal(size=(2, 40)) + [[5], [0]]
+
+    def share(frame, group):
+        (cx, cy), half = frame
+        return float(((np.abs(group[0] - cx) < half) & (np.abs(group[1] - cy) < half)).mean())
+
+    mass = np.full(3000, 1 / 3000), np.full(40, 2 / 40)
+    groups = [(*many, mass[0]), (*few, mass[1])]
+    assert share(limits([groups], 98), few) == 1 and share(limits([groups], 98), many) > 0.98
+    one = [np.concatenate(parts) for parts in zip(*groups)]  # of one name
+    assert share(limits([[tuple(one)]], 98), few) > 0.97
+    hole = [(*many, mass[0]), (np.zeros(1), np.zeros(1), np.array([50.0]))]
+    assert share(limits([hole], 98), many) > 0.98
+    assert limits([[tuple(np.concatenate(parts) for parts in zip(*hole))]], 98)[1] > 2
+    assert limits([[(*many, None), (np.array([900.0]), np.zeros(1), None)]], 98)[1] < 4
+    assert limits([[(*many, np.zeros(3000))]], 98)[1] == limits([[(*many, None)]], 98)[1]
+    assert limits([[(np.zeros(0), np.zeros(0), None)]]) == limits([]) == ((0.0, 0.0), 1.0)

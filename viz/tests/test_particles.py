@@ -199,6 +199,21 @@ def test_display(tmp_path):
     assert share.lines[0].get_ydata() == [1, 1]
 
 
+def test_several_at_zero(tmp_path):
+    """Several curves that lie on each other about zero, beside larger ones, are left out; a single one is told."""
+    from matplotlib.figure import Figure
+
+    from simview.panels import columns
+
+    write.table(tmp_path / "tables.h5", "bodies", {"step": np.arange(9), "time": np.arange(9.0), "blade": np.arange(9.0),
+                                                   **{name: np.full(9, 0.1 + 0.01 * k) for k, name in enumerate(("west", "east"))}})
+    run = snapshot(tmp_path, {"stars": (cube(3), None)})
+    for names, wanted in ((["blade", "west", "east"], ["blade"]), (["blade", "west"], ["blade", "west"])):
+        axes = Figure().add_subplot()
+        columns(run, axes, "bodies", names)
+        assert [line.get_label() for line in axes.lines] == wanted
+
+
 def test_long_names(tmp_path):
     """The label of an axis is no longer than the axis."""
     time = np.arange(5.0)

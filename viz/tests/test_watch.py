@@ -3,14 +3,16 @@
 import http.client
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 import pytest
@@ -84,7 +86,7 @@ def test_refuses(clusters, served):
     """No token, no answer; no path from outside; nothing can be changed."""
     link, ask = served(clusters)
     token = urlsplit(link).path.strip("/")
-    for path in ("/", "/runs", "/watch.js", f"/{token}", f"/{token[:-1]}/runs", f"/x{token}/runs", "//runs", f"/?token={token}"):
+    for path in ("/", "/runs", "/watch.js", f"/{token[:-1]}", f"/{token[:-1]}/runs", f"/x{token}/runs", "//runs", f"/?token={token}"):
         code, body = ask(path, whole=True)
         assert code == 403 and token.encode() not in body, path
     for path in ("status.json", "../status.json", "%2e%2e/%2e%2e/etc/passwd", "../../../../etc/passwd", "log?run=../0", "log?run=-1",
@@ -98,6 +100,19 @@ def test_refuses(clusters, served):
     assert sorted((path, path.stat().st_mtime_ns) for path in clusters.rglob("*")) == before
     with pytest.raises(simview.NotFoundError):
         Watch([clusters / "snap"])
+
+
+def test_link_without_its_slash(clusters, served):
+    """It leads to the page, by a relative address, which holds behind a proxy too."""
+    link, _ = served(clusters)
+    parts = urlsplit(link)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
+    connection.request("GET", parts.path.rstrip("/"))
+    answer = connection.getresponse()
+    assert answer.status == 308 and urljoin(link.rstrip("/"), answer.headers["Location"]) == link
+    connection.close()
+    with urllib.request.urlopen(link.rstrip("/"), timeout=60) as page:
+        assert b"watch.js" in page.read()
 
 
 def test_goes_on_breaks_and_goes(clusters, served, tmp_path):
@@ -198,6 +213,14 @@ def test_eye(ball, grains, clusters, served):
         assert ask(f"picture?run=0&step=5&eye={wrong}")[0] == 404, wrong
 
 
+def test_sharp(clusters, served):
+    """A page that zooms gets the same picture with twice as many pixels along a side."""
+    _, ask = served(clusters)
+    of = only(ask)["of"]
+    sizes = [struct.unpack(">2I", ask(f"picture?run=0&step=16&of={of}{more}")[1][16:24]) for more in ("", "&sharp=1")]
+    assert all(abs(large - 2 * small) <= 2 for small, large in zip(*sizes)), sizes
+
+
 def test_page_in_a_notebook(clusters, tmp_path, monkeypatch):
     """A process of its own that answers below its link and ends when it is closed; behind a Jupyter server by the proxy's path."""
     with pytest.raises(simview.NotFoundError):
@@ -233,6 +256,39 @@ def test_ends_with_the_run(clusters, tmp_path):
     nobody = subprocess.run([sys.executable, "-m", "simview", "watch", "--until-eof", tmp_path / "none.out"], env=environment, input="",
                             capture_output=True, text=True, timeout=240)  # fmt: skip
     assert (nobody.returncode, nobody.stdout, nobody.stderr) == (0, "", "")  # the run was over before anything was written
+
+
+def test_stays_for_an_open_page(clusters, tmp_path):
+    """A page that is open when the run ends gets the last picture and all panels, however slowly it asks; then, or where it
+    asks no more, the server ends."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+
+    def begin():
+        program = subprocess.Popen([sys.executable, "-m", "simview", "watch", "--until-eof", "--", clusters], env=environment,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
+        return program, program.stdout.readline().split()[1]
+
+    def get(address):
+        with urllib.request.urlopen(address, timeout=240) as answer:
+            return answer.read()
+
+    program, link = begin()
+    get(link + "runs")
+    program.stdin.close()  # the run ends before anything is drawn
+    time.sleep(2)
+    run = json.loads(get(link + "runs"))[0]
+    for name in run["panels"]:
+        assert get(f"{link}panel?run=0&name={name}&of={run['tables']}")[1:4] == b"PNG"
+    time.sleep(3.5)  # the panels alone are not all
+    assert get(f"{link}picture?run=0&step=16&of={run['of']}")[1:4] == b"PNG"
+    get(link + "runs")
+    assert program.wait(60) == 0
+    program.stdout.close()
+    program, link = begin()
+    get(link + "runs")
+    program.stdin.close()  # and the page is closed
+    assert program.wait(60) == 0
+    program.stdout.close()
 
 
 def test_sweep_side_by_side(sweep, served):
@@ -389,6 +445,24 @@ def test_browser(clusters, sweep, block, tmp_path):
         page.find_elements("css selector", "summary")[0].click()
         until(f"{first}.querySelector('.log').textContent.includes('bodies')")
         page.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_first.png")
+        assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
+        page.execute_script("scrollTo(0, 0)")
+        style = f"{picture}.style.transform"
+        frame = page.find_elements("css selector", ".frame")[0]
+        before = page.execute_script(f"return {picture}.src")
+        frame.find_elements("css selector", "button")[0].click()
+        until(f"{style}.includes('scale(1.5)') && {picture}.src !== {json.dumps(before)} && {picture}.naturalWidth > 1200")
+        middle = page.execute_script(f"return {style}")
+        webdriver.ActionChains(page).drag_and_drop_by_offset(frame, 60, 40).perform()
+        until(f"{style} !== {json.dumps(middle)}")
+        dragged = [float(part) for part in re.findall(r"-?[0-9.]+(?=px)", page.execute_script(f"return {style}"))]
+        at = [float(part) for part in re.findall(r"-?[0-9.]+(?=px)", middle)]
+        assert abs(dragged[0] - at[0] - 60) <= 1 and abs(dragged[1] - at[1] - 40) <= 1
+        page.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_zoom.png")
+        frame.send_keys("+", webdriver.Keys.ARROW_RIGHT)
+        until(f"{style}.includes('scale(2.25)')")
+        frame.send_keys("0")
+        until(f"{style} === ''")
         assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
         program.send_signal(2)
         assert program.wait(240) == 130

@@ -325,9 +325,11 @@ static void test_multipoles(void **state) {
     assert_true(fabs(u / v - 1) < median);
     before = median;
     free(a);
-    how.single = true; /* coordinates near 1 are rounded by 2^-25, and distances are 0.01 */
+    how.single = true; /* coordinates near 1 are rounded by 2^-25, and distances are 0.01; order 6 without rank 5 */
     a = force(&how, &b, NULL);
-    assert_true(median_error(a, reference, b.n) < median + 1e-5);
+    const double single = median_error(a, reference, b.n);
+    print_message("  the same in fp32: median %.1e\n", single);
+    assert_true(single < (order == 6 ? 1.3 : 1) * median + 1e-5);
     free(a);
   }
   free(exactly), free(reference), free(few.mass), free(b.mass);

@@ -31,7 +31,7 @@ static const table usual = {
      {1.6e-6, 2.5e-4, {6, 0.4, 1.5, 64}},
      {4e-7, 1e-4, {6, 0.3, 1.5, 64}}},
 };
-/* For the CPU in fp32, which leaves out moments of rank 5 at order 6: that is cheaper than order 5 with narrow angles. */
+/* For the CPU in fp32, where order 6 is without moments of rank 5: it is cheaper than order 5 with narrow angles. */
 static const table short_m2l = {
     11,
     {{4e-3, 1.2e-1, {3, 0.9, 1.5, 64}},

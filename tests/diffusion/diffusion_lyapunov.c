@@ -169,32 +169,8 @@ static void test_refused(void **state) {
   }
 }
 
-/* Fields that are what the values of their walls give: no distance is a fraction of the rest. */
-static void test_walls_alone(void **state) {
-  (void)state;
-  for (int noisy = 0; noisy < 2; noisy++) {
-    char text[1024];
-    system_run s = {
-        .setup = {
-            .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 1, .folder = ""}};
-    snprintf(text, sizeof text,
-             "return sim.diffusion { grid = { n = {8}, size = {1}, boundary = 'no_flux' }, fields = {{ name = 'u', D = "
-             "1, initial = 1, noise = %g, sides = { x_low = { value = 1 }, x_high = { value = 1 } } }},"
-             "rates = function(u) return 1 - u end,"
-             "lyapunov = { every = 1/4 }, integrate = { scheme = 'etd1', dt = 1/64, t_end = 1 } }",
-             0.01 * noisy);
-    assert_true(decode(&s, text, NULL));
-    assert_int_equal(diffusion_model.create(s.p, &s.setup, &s.clock, &s.self), noisy ? SIM_OK : SIM_ERR_SCENARIO);
-    if (!noisy) assert_non_null(strstr(sim_error_last()->message, "just what the values of their walls give"));
-    if (s.self) diffusion_model.destroy(&s.self);
-    void *p = s.p;
-    sim_model_parameters_free(&diffusion_model, &p);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_chaos),
-                                     cmocka_unit_test(test_same_bits), cmocka_unit_test(test_refused),
-                                     cmocka_unit_test(test_walls_alone)};
+                                     cmocka_unit_test(test_same_bits), cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
--- expect: 65 forcing.k: "u, v" has no mode without divergence from 0.9 to 1.1 between these walls
+-- expect: 65 forcing.k: "u, v" has no mode without divergence from 0.9 to 1.1 on this grid
 return sim.diffusion {
   grid       = { n = {8, 8}, size = {math.pi, math.pi}, boundary = "no_flux" },
   solenoidal = "u, v",

@@ -38,10 +38,6 @@ sim_status diffusion_twin_begin(diffusion_run *run, const sim_setup *setup, void
   SIM_TRY(run->ops->load(run->work, 0));
   SIM_TRY(run->ops->load(run->twin, 0));
   SIM_TRY(run->ops->twin(run->work, run->twin, p->lyapunov.size, &distance, &magnitude));
-  if (!(distance > 0 && magnitude > 0))
-    return sim_fail(SIM_ERR_SCENARIO, "lyapunov: the fields are at the start just what the values of their walls give, "
-                                      "and the distance of the second run is a fraction of the rest: change `initial`, "
-                                      "or add `noise`");
   run->growth = (diffusion_growth){.distance = p->lyapunov.size * magnitude, .length = 1};
   return SIM_OK;
 }

@@ -28,4 +28,8 @@ void diffusion_check_lyapunov(const diffusion_parameters *p, sim_faults *faults)
     sim_faults_add(faults, 0, "lyapunov.every",
                    "expected an interval between start = %g and t_end = %g, got %g: intervals begin at its multiples",
                    l->start, i->t_end, l->every);
+  for (int f = 0; f < (int)p->fields.count && faults->count == 0; f++) /* states are stored without these */
+    if (diffusion_lift_of(p, f).axis >= 0)
+      sim_faults_add(faults, p->fields.items[f].line, "lyapunov", "expected values and slopes of 0 at the walls of %s",
+                     diffusion_field_of(p, f)->name);
 }

@@ -179,6 +179,8 @@ sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, 
 
 /* ---- scenario/lyapunov.c ---- */
 
+/* Steps of h in an interval between two resets of the distance: at least 1. */
+int64_t diffusion_growth_steps(const diffusion_lyapunov *lyapunov, double h);
 void diffusion_check_lyapunov(const diffusion_parameters *p, sim_faults *faults);
 
 /* ---- scenario/functions.c: rules of the functions, which they bind ---- */
@@ -371,7 +373,8 @@ sim_status diffusion_measure(const diffusion_measured *measured, const void *val
 
 /* ---- structure.c ---- */
 
-/* values[2][separations]: moments along the increments' axis, and across it, averaged over axes and components.
+/* values[2][separations]: moments along the increments' axis, and across it, averaged over axes and components; on one
+ * axis values[1][separations].
  * real[fields]: [cells], host memory; partial[rows of cells]: scratch. */
 void diffusion_structure_row(const diffusion_parameters *p, double *const *real, int threads, double *partial,
                              double *values);

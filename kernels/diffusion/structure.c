@@ -46,6 +46,6 @@ void diffusion_structure_row(const diffusion_parameters *p, double *const *real,
         *(c == axis ? &along : &across) += m;
       }
     values[i] = along / axes;
-    values[s->separations + i] = axes > 1 ? across / (axes * (axes - 1)) : 0;
+    if (axes > 1) values[s->separations + i] = across / (axes * (axes - 1));
   }
 }

@@ -66,6 +66,16 @@ static const law laws[] = {
      "c = { function(c, y) return c*" R2 "math.cos(y) end, reduce = 'mean' },"
      "d = { function(c, x, y) return c*2*math.cos(x)*math.cos(y) end, reduce = 'mean' } },",
      4, 4},
+    /* a shell where u has no mode, but v and w: v of the part without divergence has half of each mode's mean square */
+    {"grid = { n = {6, 6, 7}, size = {math.pi/3, math.pi, math.pi*2}, x = 'no_flux', y = 'no_flux' },"
+     "solenoidal = 'u, v, w', fields = {"
+     "{ name = 'u', sides = { x_low = { value = 0 }, x_high = { value = 0 } } },"
+     "{ name = 'v', sides = { y_low = { value = 0 }, y_high = { value = 0 } } }, { name = 'w' }},"
+     "rates = function(u, v, w) return 0*u, 0*v, 0*w end,"
+     "forcing = { fields = 'u, v, w', k = {1.4, 1.5}, power = 0.3, random = true }, observe = {"
+     "a = { function(v, y, z) return v*2*" R2 "math.sin(y)*math.cos(z) end, reduce = 'mean' },"
+     "b = { function(v, y, z) return v*2*" R2 "math.sin(y)*math.sin(z) end, reduce = 'mean' } },",
+     2, 2},
     /* a vector on periodic axes: (1, 0) moves v, (0, 1) moves u */
     {"grid = { n = {8, 8}, size = {2*math.pi, 2*math.pi} }, solenoidal = 'u, v', fields = {{ name = 'u' }, { name = "
      "'v' }},"

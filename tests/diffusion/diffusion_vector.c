@@ -161,8 +161,29 @@ static void test_third_order(void **state) {
   shut(&s);
 }
 
+/* One axis: the velocity is named, and nothing is across it. */
+static void test_one_axis(void **state) {
+  double values[3];
+  system_run s;
+  (void)state;
+  whole(&s, "return sim.diffusion { grid = { n = {16}, size = {math.pi*2} },"
+            "fields = {{ name = 'u', initial = function(x) return math.sin(x) + 0.5*math.sin(2*x + 0.4) end }},"
+            "rates = function(u) return 0*u end, structure = { order = 3, separations = 3 },"
+            "integrate = { scheme = 'etd1', dt = 1, t_end = 1, velocity = 'u' } }");
+  int table = 0;
+  while (strcmp(s.p->tables[table]->name, "structure") != 0) table++;
+  assert_null(s.p->tables[table]->columns[3].name);
+  row(&s, "structure", values);
+  for (int i = 0; i < 3; i++) {
+    const double expected = third_moment(2 * acos(-1.0) / 16 * (1 << i));
+    if (!(fabs(values[i] - expected) < 1e-13 && fabs(expected) > 1e-3))
+      fail_msg("distance %d: %.12g, expected %.12g", 1 << i, values[i], expected);
+  }
+  shut(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_budgets), cmocka_unit_test(test_structure),
-                                     cmocka_unit_test(test_third_order)};
+                                     cmocka_unit_test(test_third_order), cmocka_unit_test(test_one_axis)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ struct diffusion_stirring {
   diffusion_at *column; /* [columns]: those of the solenoidal vector's numbers */
   twist *twisted;       /* [twists]: none without helicity */
   bool has_vector;      /* whether a solenoidal vector is forced */
-  int vector[3];
+  int vector[3], axes;  /* its fields, and their number */
 };
 
 typedef struct finding {
@@ -41,7 +41,7 @@ typedef struct finding {
   grid_shape grid; /* of the field */
   double deviation;
   int field;
-  bool first, counts; /* first: component of the vector; counts: stores nothing */
+  bool first, component, counts; /* first: component 0 of the vector; counts: stores nothing */
 } finding;
 
 /* Number of the mode: the lower one of k and -k. *mirrored: that is -k; *own: they are one mode. */
@@ -98,12 +98,19 @@ static void add(void *context, const diffusion_number *from) {
   const diffusion_forcing *forcing = &s->p->forcing;
   if (!diffusion_in_shell(forcing->k[0], forcing->k[1], from->k2)) return;
   add_number(f, from);
-  if (!f->first) return;
-  if (forcing->helicity != 0) add_twist(f, from);
+  if (f->first && forcing->helicity != 0) add_twist(f, from);
+  if (!f->component) return;
   if (!f->counts) s->column[s->columns] = from->column;
   s->columns++;
 }
 
+static bool is_component(const diffusion_stirring *s, int field) {
+  bool is = false;
+  for (int a = 0; a < s->axes; a++) is = is || s->vector[a] == field;
+  return is;
+}
+
+/* Between walls each component has modes that the others lack: the columns are those of all components. */
 static void find(diffusion_stirring *s, double deviation, bool counts) {
   const unsigned forced = diffusion_forced(s->p);
   s->columns = s->twists = 0;
@@ -113,6 +120,7 @@ static void find(diffusion_stirring *s, double deviation, bool counts) {
                    .deviation = deviation,
                    .field = f,
                    .first = s->has_vector && f == s->vector[0],
+                   .component = s->has_vector && is_component(s, f),
                    .counts = counts};
     s->count[f] = 0;
     if (forced >> f & 1) diffusion_each_number(s->spectral, f, add, &all);
@@ -143,8 +151,8 @@ sim_status diffusion_stirring_create(const diffusion_parameters *p, const diffus
   if (!s) return sim_no_memory("the random forcing");
   s->p = p;
   s->spectral = spectral;
-  const int axes = diffusion_vector_of(p, s->vector);
-  s->has_vector = axes > 0 && (diffusion_forced(p) >> s->vector[0] & 1) != 0;
+  s->axes = diffusion_vector_of(p, s->vector);
+  s->has_vector = s->axes > 0 && (diffusion_forced(p) >> s->vector[0] & 1) != 0;
   find(s, 0, true);
   bool good = true;
   for (int f = 0; f < (int)p->fields.count; f++)
@@ -174,12 +182,13 @@ double diffusion_stirring_bytes(const diffusion_parameters *p) {
   int vector[3];
   double bytes = 0;
   const unsigned forced = diffusion_forced(p);
-  const bool has_vector = diffusion_vector_of(p, vector) > 0;
+  const int axes = diffusion_vector_of(p, vector);
   for (int f = 0; f < (int)p->fields.count; f++) {
     const double numbers = forced >> f & 1 ? diffusion_shell_numbers(p, f) : 0;
     bytes += sizeof(number) * (numbers + 1);
-    if (has_vector && f == vector[0])
-      bytes += (sizeof(diffusion_at) + (p->forcing.helicity != 0 ? sizeof(twist) / 2.0 : 0)) * numbers;
+    for (int a = 0; a < axes; a++)
+      if (vector[a] == f) bytes += sizeof(diffusion_at) * numbers;
+    if (axes > 0 && f == vector[0] && p->forcing.helicity != 0) bytes += sizeof(twist) / 2.0 * numbers;
   }
   return bytes + sizeof(diffusion_at) + sizeof(twist);
 }

@@ -68,11 +68,11 @@ static void add_interval(diffusion_growth *g, double growth, double time) {
 sim_status diffusion_twin_step(diffusion_run *run, const sim_clock *clock) {
   const diffusion_lyapunov *l = &run->p->lyapunov;
   diffusion_growth *g = &run->growth;
-  const int64_t every = (int64_t)fmax(1, round(fmin(l->every / run->h, 0x1p52)));
+  const int64_t every = diffusion_growth_steps(l, run->h);
   double distance, magnitude;
   if ((clock->step - (int64_t)run->begin[1]) % every != 0) return SIM_OK;
   SIM_TRY(run->ops->twin(run->work, run->twin, l->size, &distance, &magnitude));
-  if (!(distance >= nearest * magnitude && distance <= farthest * magnitude))
+  if (!(distance > 0 && distance >= nearest * magnitude && distance <= farthest * magnitude))
     return sim_fail(SIM_ERR_DIVERGED,
                     "lyapunov: the second run is %.3g of the fields' root mean square away at t = %.9g, from %.3g: "
                     "outside of %g to %g the distance is not that of neighbours: shorten `every`, or change `size`",

@@ -177,6 +177,9 @@ void diffusion_check_forcing(const diffusion_parameters *p, sim_faults *faults) 
     sim_faults_add(faults, 0, "forcing.fields",
                    "expected all of \"%s\" or none, because the sum of a part of a solenoidal vector has a divergence",
                    p->solenoidal);
+  else if (diffusion_stirred(p) && faults->count == before && !(diffusion_shell_freedom(p) > 1e-6))
+    sim_faults_add(faults, 0, "forcing.k", "\"%s\" has no mode%s from %g to %g on this grid", forcing->fields,
+                   (forced & components) != 0 ? " without divergence" : "", forcing->k[0], forcing->k[1]);
 }
 
 sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, double h, bool start, double *out) {

@@ -221,7 +221,7 @@ static void check_structure(const diffusion_parameters *p, sim_faults *faults) {
   int vector[3];
   if (!s->given) return;
   const int axes = diffusion_velocity_of(p, vector);
-  bool known = axes == grid.rank && axes > 1;
+  bool known = axes == grid.rank;
   for (int a = 0; a < axes && a < 3 && known; a++) known = vector[a] >= 0;
   if (!known)
     sim_faults_add(faults, 0, "structure",

@@ -88,7 +88,8 @@ static void vector_budgets(diffusion_parameters *p, int *count) {
 
 static void structure_table(diffusion_parameters *p, int *count) {
   sim_field *column = p->more[6];
-  for (int k = 0; k < 2 && p->structure.given; k++)
+  const int kinds = p->grid.n.rows > 1 ? 2 : 1; /* one axis has nothing across it */
+  for (int k = 0; k < kinds && p->structure.given; k++)
     for (int64_t i = 0; i < p->structure.separations; i++, column++) {
       char *name = p->extra[5][column - p->more[6]];
       snprintf(name, sizeof p->extra[5][0], "%s_%lld", k == 0 ? "along" : "across", 1LL << i);

@@ -143,6 +143,9 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
     double flow[FLUID_FLOW_SUMS];
     SIM_TRY(run->ops->flow(run->work, flow));
     fluid_porous_row(run->p, &run->machine.walls, flow, values);
+    double drive[3];
+    const int permeability = 1 + run->machine.grid.rank;
+    if (fluid_driving(run->p, drive) > 0) fluid_watch_porous(run, clock, values[permeability]);
     return SIM_OK;
   }
   SIM_TRY(run->ops->flow(run->work, values));

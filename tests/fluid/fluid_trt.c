@@ -215,11 +215,34 @@ static void test_mass(void **state) {
   flow_close(&f);
 }
 
+/* Long relaxation times are told where a body is interpolated. */
+static void test_long_steps(void **state) {
+  (void)state;
+  for (int slow = 0; slow < 2; slow++) {
+    flow f;
+    flow_heard h = {0};
+    sim_plan plan = {0};
+    char text[512];
+    snprintf(text, sizeof text,
+             "return sim.fluid { grid = { n = {20, 20}, size = {20, 20} }, viscosity = %s, speed = 0.01,\n"
+             "  collision = 'trt', bodies = { sim.ball { point = {10, 10, 0}, radius = 5 } },\n"
+             "  integrate = { dt = 1, t_end = 10 } }",
+             slow ? "0.5" : "0.3"); /* relaxation times 2 and 1.4 */
+    flow_open(&f, text, sim_isa_best(), 1, NULL);
+    assert_true(sim_log_add(flow_hear, &h));
+    assert_int_equal(fluid_model.plan(f.p, &f.setup, &plan), SIM_OK);
+    sim_log_remove(flow_hear, &h);
+    assert_int_equal(strstr(h.text, "have too little drag") != NULL, slow);
+    flow_close(&f);
+  }
+}
+
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_poiseuille), cmocka_unit_test(test_couette),        cmocka_unit_test(test_permeability),
-      cmocka_unit_test(test_hasimoto),   cmocka_unit_test(test_taylor_couette), cmocka_unit_test(test_buoyancy),
-      cmocka_unit_test(test_stream),     cmocka_unit_test(test_same),           cmocka_unit_test(test_mass)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_poiseuille),     cmocka_unit_test(test_couette),
+                                     cmocka_unit_test(test_permeability),   cmocka_unit_test(test_hasimoto),
+                                     cmocka_unit_test(test_taylor_couette), cmocka_unit_test(test_buoyancy),
+                                     cmocka_unit_test(test_stream),         cmocka_unit_test(test_same),
+                                     cmocka_unit_test(test_mass),           cmocka_unit_test(test_long_steps)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

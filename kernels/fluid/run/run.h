@@ -21,6 +21,9 @@ typedef struct fluid_run {
   double first[3];        /* where it did so first, as stored in checkpoints: step, row, x */
   double excess; /* density above that at rest of all cells at the start, or where this run resumed with a pressure */
   bool told_mass, told_speed, told_heat;
+  double porous[2]; /* time and permeability of the last row of `porous`, 0: none */
+  double unsteady;  /* change of the permeability at the rate between the last two rows over the time of the run, as a
+                       part of it; 0: not known */
 } fluid_run;
 
 /* ---- plan.c ---- */
@@ -53,6 +56,8 @@ sim_status fluid_show_fields(fluid_run *run, const sim_clock *clock) SIM_MUST_CH
 void fluid_warn_of_flow(fluid_run *run, const sim_clock *clock, const double *values);
 /* Warns once of temperatures that diffusion cannot make: beyond those of the start and of the sides. */
 void fluid_warn_of_heat(fluid_run *run, const sim_clock *clock, const fluid_heat_sums *sums);
+/* Keeps the permeability of a row of `porous`, for the remark that the flow is not steady. */
+void fluid_watch_porous(fluid_run *run, const sim_clock *clock, double permeability);
 void fluid_remark(const void *self, const sim_clock *clock, sim_bytes *out);
 
 #endif

@@ -114,11 +114,27 @@ void fluid_warn_of_heat(fluid_run *run, const sim_clock *clock, const fluid_heat
           clock->t, 100 * part);
 }
 
-/* A flow that was too fast for its step, even if the warning has scrolled away. */
+void fluid_watch_porous(fluid_run *run, const sim_clock *clock, double permeability) {
+  const double passed = clock->t - run->porous[0], change = permeability - run->porous[1];
+  if (run->porous[1] != 0 && permeability != 0 && passed > 0)
+    run->unsteady = fabs(change / permeability) * clock->t / passed;
+  run->porous[0] = clock->t;
+  run->porous[1] = permeability;
+}
+
+/* A flow that was too fast for its step, even if the warning has scrolled away; a porous box whose flow still changes.
+ */
 void fluid_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
+  enum { PERCENT = 1 };
   const fluid_run *run = self;
   char where[256];
   (void)clock;
+  if (100 * run->unsteady > PERCENT)
+    sim_bytes_format(
+        out,
+        "the permeability is not steady: at its last rate it changes by %.2g %% in the time of the run: raise "
+        "integrate.t_end%s",
+        100 * run->unsteady, run->fast ? "; " : "");
   if (!run->fast) return;
   place(run, &(fluid_worst){.row = (int64_t)run->first[1], .x = (int64_t)run->first[2]}, (int64_t)run->first[0], where);
   sim_bytes_format(out, "the Mach number was above %g, first %s: compression changed the flow by %.0f %% or more",

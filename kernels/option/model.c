@@ -399,7 +399,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->comm = setup->comm;
   run->batch = run->ops->batch(p);
   run->quantity = calloc(q, sizeof *run->quantity);
-  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 5 * (size_t)option_payoff_count(p) + 3 * q, sizeof(double));
+  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 6 * (size_t)option_payoff_count(p) + 3 * q, sizeof(double));
   if (run->mean == NULL || run->quantity == NULL) return sim_no_memory("the sums");
   option_quantities(p, run->quantity);
   run->squares = run->mean + all;
@@ -411,7 +411,8 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->rest = run->bias_squares + option_payoff_count(p);
   run->gap = run->rest + option_payoff_count(p);
   run->gap_error = run->gap + option_payoff_count(p);
-  run->jump = run->gap_error + option_payoff_count(p);
+  run->bias_doubt = run->gap_error + option_payoff_count(p);
+  run->jump = run->bias_doubt + option_payoff_count(p);
   run->jump_deviation = run->jump + q;
   run->jump_factor = run->jump_deviation + q;
   warn_of_rounding(p);
@@ -419,7 +420,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
     const option_heston *h = &option_asset_at(p, a)->heston;
     if (h->given) SIM_TRY(option_heston_remark(h, a, p->maturity));
   }
-  SIM_TRY(option_warn_heston(p, &run->bias_doubt));
+  SIM_TRY(option_warn_heston(p, run->bias_doubt));
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema == &option_autocallable_schema && o->coupon >= 1)

@@ -24,7 +24,7 @@ typedef struct option_run {
   double *block_mean, *block_squares;
   option_bias *bias;                             /* NULL: the steps are exact */
   double *bias_mean, *bias_squares, bias_chunks; /* [payoffs]; from bias_chunks chunks */
-  double bias_doubt; /* standard error of biases by long steps (Heston), as a share of a typical payment */
+  double *bias_doubt; /* [payoffs]: standard error of the bias by long steps (Heston), as a share of a payment */
   /* [payoffs], discounted: of barriers what they pay where they leave no European payoff; of functions that may jump
    * the median of what they pay; else NaN */
   double *rest;

@@ -149,7 +149,7 @@ double option_shift_error(const option_run *run, double n, int payoff) {
   const double spread = shift_spread(run, payoff),
                order = option_bias_doubt(run->parameters) * option_shift(run, payoff);
   const bool moved = spread > shift_rounding(run, payoff); /* not of an asset whose steps are exact */
-  return hypot(spread, hypot(order, moved ? run->bias_doubt * typical_payment(run, n, payoff) : 0));
+  return hypot(spread, hypot(order, moved ? run->bias_doubt[payoff] * typical_payment(run, n, payoff) : 0));
 }
 
 double option_upper(const option_run *run, int payoff) {

@@ -53,8 +53,10 @@ static const sim_field described_heat[] = {
 static const sim_field described_porous[] = {
     COLUMN("porosity", "part of the cells that is fluid"),
     COLUMN("darcy_x", "mean velocity over the whole box; also y, z"),
-    COLUMN("permeability", "viscosity times this velocity along what drives it, over that: acceleration, and pressures "
-                           "at both ends of an axis"),
+    COLUMN(
+        "permeability",
+        "permeability, viscosity times the mean velocity along what drives it, over that: acceleration, and pressures "
+        "at both ends of an axis"),
     {0}};
 static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns_3d},
                                       {"bodies", "forces on bodies; with bodies", described_bodies},
@@ -165,8 +167,8 @@ void fluid_name_tables(fluid_parameters *p) {
     add_column(&porous, "part of the cells that is fluid", (sim_dimension){0}, "porosity");
     for (int a = 0; a < rank; a++) add_column(&porous, "mean velocity over the whole box", speed, "darcy_%c", "xyz"[a]);
     if (fluid_driving(p, drive) > 0)
-      add_column(&porous, "viscosity times this velocity along what drives it, over that", (sim_dimension){2, 0, 0},
-                 "permeability");
+      add_column(&porous, "permeability, viscosity times the mean velocity along what drives it, over that",
+                 (sim_dimension){2, 0, 0}, "permeability");
   }
   p->table[3] = (sim_table){.name = "porous", .doc = POROUS_DOC, .columns = p->columns[3]};
   if (porous.count > 0) {

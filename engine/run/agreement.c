@@ -16,7 +16,7 @@ sim_status sim_agreement_post(sim_agreement *a, uint64_t word) {
 /* Ends a round of requests; if it has a decision, begins the round that finds the step. */
 static sim_status close_requests(sim_agreement *a, int64_t step, const uint64_t *words, uint64_t *asked) {
   for (int r = 0; r < a->comm->size; r++) *asked |= words[r] & SIM_ASKED;
-  a->decision = words[0] & ~(uint64_t)SIM_ASKED;
+  a->decision = words[0] & ~(uint64_t)(SIM_ASKED | SIM_ENDED);
   if (!a->decision) return SIM_OK;
   a->meeting = true;
   a->wait_after = step + 1;
@@ -29,6 +29,8 @@ static void close_meeting(sim_agreement *a, const uint64_t *words) {
     if ((int64_t)words[r] > a->act_after) a->act_after = (int64_t)words[r];
 }
 
+static void wait_for(long nanoseconds) { (void)nanosleep(&(struct timespec){.tv_nsec = nanoseconds}, NULL); }
+
 sim_status sim_agreement_look(sim_agreement *a, int64_t step, double patience, uint64_t *asked, uint64_t *decision) {
   const double until = patience > 0 ? sim_wall_clock() + patience : 0;
   uint64_t words[SIM_RANKS_MAX];
@@ -39,7 +41,7 @@ sim_status sim_agreement_look(sim_agreement *a, int64_t step, double patience, u
     if (!complete) {
       const bool waits = a->meeting ? step >= a->wait_after : patience > 0 && sim_wall_clock() < until;
       if (!waits) break;
-      (void)nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+      wait_for(20000);
       continue;
     }
     a->posted = false;
@@ -51,5 +53,27 @@ sim_status sim_agreement_look(sim_agreement *a, int64_t step, double patience, u
   if (a->act_after != step) return SIM_OK;
   a->act_after = -1;
   *decision = a->decision;
+  return SIM_OK;
+}
+
+sim_status sim_agreement_end(sim_agreement *a, int64_t step) {
+  uint64_t words[SIM_RANKS_MAX], asked = 0;
+  for (bool ended = false; !ended;) {
+    bool complete = false;
+    if (!a->posted) SIM_TRY(sim_agreement_post(a, SIM_ENDED));
+    for (long wait = 20000;; wait = wait < 1000000 ? 2 * wait : wait) {
+      SIM_TRY(a->comm->ops->test(a->comm, &complete, words));
+      if (complete) break;
+      wait_for(wait);
+    }
+    a->posted = false;
+    if (a->meeting) {
+      close_meeting(a, words);
+      continue;
+    }
+    ended = true;
+    for (int r = 0; r < a->comm->size; r++) ended &= (words[r] & SIM_ENDED) != 0;
+    SIM_TRY(close_requests(a, step, words, &asked));
+  }
   return SIM_OK;
 }

@@ -4,8 +4,10 @@
  *
  * Rounds of words run beside the steps. In a round each rank posts what it was asked for, and rank 0 its decision. A
  * rank that finds a round with a decision complete posts the number of its next step, and waits after that step until
- * all have posted. All ranks act after the largest of these numbers, which no rank has passed. This cannot deadlock:
- * each step needs contributions of all ranks, so a rank that waits has contributed all that slower ranks need. */
+ * all have posted. All ranks act after the largest of these numbers, which no rank has passed. This cannot deadlock: a
+ * rank that waits after a step has contributed all that slower ranks need for it, and a rank that has made its last
+ * step goes on with rounds until all ranks have. A decision that is found after that acts nowhere: its step does not
+ * come. */
 #ifndef SIM_ENGINE_AGREEMENT_H
 #define SIM_ENGINE_AGREEMENT_H
 
@@ -17,9 +19,10 @@ enum {
   SIM_ASKED_WARNING = 2,
   SIM_ASKED_CHECKPOINT = 4,
   SIM_ASKED = 7,
+  SIM_ENDED = 32, /* this rank has made its last step */
   SIM_DECIDED_STOP = 8,
   SIM_DECIDED_CHECKPOINT = 16,
-  SIM_DECIDED_SINK = 32 /* number of the first of these bits */
+  SIM_DECIDED_SINK = 32 /* number of the first of these bits, not a bit */
 };
 
 typedef struct sim_agreement {
@@ -42,5 +45,9 @@ sim_status sim_agreement_post(sim_agreement *agreement, uint64_t word) SIM_MUST_
  * Fails as the transport does. */
 sim_status sim_agreement_look(sim_agreement *agreement, int64_t step, double patience, uint64_t *asked,
                               uint64_t *decision) SIM_MUST_CHECK;
+
+/* Call after the last step of the run: takes part in rounds until all ranks have made it. Fails as the transport does.
+ */
+sim_status sim_agreement_end(sim_agreement *agreement, int64_t step) SIM_MUST_CHECK;
 
 #endif

@@ -276,7 +276,7 @@ static sim_status step_until_done(loop *l, bool *stopped) {
       return SIM_OK;
     }
   }
-  return SIM_OK;
+  return l->many ? sim_agreement_end(&l->agreement, run->clock.step) : SIM_OK;
 }
 
 /* ---- end ---- */

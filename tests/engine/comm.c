@@ -251,6 +251,35 @@ static void test_decisions(void **state) {
   for (int size = 1; size <= RANKS; size += 2) run_well(size, decide_some);
 }
 
+/* Ranks whose steps need nothing of each other run apart: the last one sleeps before its first step, so that the others
+ * have posted and made all their steps when rank 0, or it, posts. Every rank ends, and a decision acts on all or none.
+ */
+static int decide_apart(const sim_comm *comm) {
+  sim_agreement agreement = sim_agreement_begin(comm);
+  for (int late = 0; late < comm->size; late++) {
+    uint64_t acted = 0, all[RANKS], asked, decision, rounds = 0;
+    agreement = sim_agreement_begin(comm);
+    if (comm->rank == late) (void)nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    for (int64_t step = 1; step <= STEPS; step++) {
+      if (sim_agreement_look(&agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
+      if (decision) acted = acted << 16 | (uint64_t)step;
+      if (!sim_agreement_idle(&agreement)) continue;
+      const uint64_t word = comm->rank > 0 ? SIM_ASKED_STOP : SIM_DECIDED_STOP | ++rounds << 32;
+      if (sim_agreement_post(&agreement, word) != SIM_OK) return 1;
+    }
+    if (sim_agreement_end(&agreement, STEPS) != SIM_OK) return 1;
+    if (comm->ops->gather(comm, &acted, sizeof acted, all) != SIM_OK) return 1;
+    for (int r = 0; r < comm->size; r++)
+      if (all[r] != acted) return 3;
+  }
+  return 0;
+}
+
+static void test_decisions_apart(void **state) {
+  (void)state;
+  for (int size = 1; size <= RANKS; size += 2) run_well(size, decide_apart);
+}
+
 static int exchange_all(const sim_comm *comm) {
   const int code = gather_some(comm);
   if (code != 0) return 10 + code;
@@ -455,10 +484,9 @@ static int play_by_mpi(const char *path, const char *name) {
 int main(int argc, char **argv) {
   if (argc == 3) return play_by_mpi(argv[1], argv[2]);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exchange), cmocka_unit_test(test_exchange_delayed),
-      cmocka_unit_test(test_alone),    cmocka_unit_test(test_decisions),
-      cmocka_unit_test(test_share),    cmocka_unit_test(test_failures),
-      cmocka_unit_test(test_attach),
+      cmocka_unit_test(test_exchange),  cmocka_unit_test(test_exchange_delayed), cmocka_unit_test(test_alone),
+      cmocka_unit_test(test_decisions), cmocka_unit_test(test_decisions_apart),  cmocka_unit_test(test_share),
+      cmocka_unit_test(test_failures),  cmocka_unit_test(test_attach),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

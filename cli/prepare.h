@@ -40,8 +40,9 @@ sim_status cli_prepare_device(cli_job *job) SIM_MUST_CHECK;
 sim_status cli_prepare_memory(const cli_job *job) SIM_MUST_CHECK;
 /* Writes "12.3 MiB of memory"; on a GPU the memory of the GPU and of the host. */
 void cli_memory_text(const cli_job *job, char *out, size_t capacity);
-/* Estimated seconds of a step of the least work, from the plan; 0: unknown. A step of more work (individual steps) waits
- * for the device after each of its parts, and no part takes longer: the watch over the device uses this estimate. */
+/* Estimated seconds of a step of the least work, from the plan; 0: unknown. A step of more work (individual steps)
+ * waits for the device after each of its parts, and no part takes longer: the watch over the device uses this estimate.
+ */
 double cli_step_seconds(const cli_job *job);
 /* Prepends the scenario's path to the message if the model has refused the scenario; returns `status`. */
 sim_status cli_of_scenario(const cli_job *job, sim_status status);

@@ -360,8 +360,7 @@ typedef struct heating {
 
 /* Adds the area and the temperature of the surface at a link, where the heat flux is given: that of the cell and what
  * the flux makes of the way to the surface. */
-static void add_surface(const heating *h, const fluid_cell *cell, const fluid_link *link,
-                        fluid_heat_sums *out) {
+static void add_surface(const heating *h, const fluid_cell *cell, const fluid_link *link, fluid_heat_sums *out) {
   const fluid_machine *m = h->m;
   const fluid_warmth *w = m->warmth;
   const int side = link->arriving - 1;

@@ -135,8 +135,8 @@ static int64_t mass_at(const fluid_machine *m, const fluid_cell *cell) {
   return cell->row * m->rows.numbers * m->rows.pitch + cell->x;
 }
 
-/* Adds mass to the fluid at rest of a cell whose mass_numbers are `old`, where the cell is this rank's. Returns what has
- * been added, after rounding. */
+/* Adds mass to the fluid at rest of a cell whose mass_numbers are `old`, where the cell is this rank's. Returns what
+ * has been added, after rounding. */
 static double add_mass(const fluid_machine *m, const fluid_cell *cell, const sim_buffer *state, const double *old,
                        double mass) {
   double added = 0;

@@ -47,8 +47,8 @@ static const table short_m2l = {
      {4e-7, 1e-4, {6, 0.3, 1.5, 80}}},
 };
 
-/* Errors of n bodies over those of 10^5: with fewer bodies a larger share has cells that are barely far enough. `steep`:
- * with wide angles of order 6, measured for four or five draws of two galaxies of 10^4 to 55000 bodies. */
+/* Errors of n bodies over those of 10^5: with fewer bodies a larger share has cells that are barely far enough.
+ * `steep`: with wide angles of order 6, measured for four or five draws of two galaxies of 10^4 to 55000 bodies. */
 static double error_by_count(double n, bool steep) {
   const double factor = n >= 1e6 ? 0.6 : n >= 1e5 ? 1 : pow(1e5 / n, 0.3);
   return steep && n < 1e5 ? fmax(factor, fmin(2, pow(1e5 / n, 0.55))) : factor;

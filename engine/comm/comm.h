@@ -85,10 +85,10 @@ sim_status sim_comm_agree(const sim_comm *comm, uint64_t word, uint64_t *most) S
 /* *same: whether all ranks gave the same word. Waits for all ranks. */
 sim_status sim_comm_same(const sim_comm *comm, uint64_t word, bool *same) SIM_MUST_CHECK;
 
-/* Maps zeroed host memory that all ranks share: `count` arrays of `each` bytes. What a rank writes before an exchange
- * of all ranks, the others read after it. This rank allocates the pages of bytes [first, end) of each array. *out is
- * NULL with one rank, on several hosts, and (with a warning) if a host lacks such memory. All ranks call it, with the
- * same count and each. */
+/* Maps host memory that all ranks share, filled with zeros: `count` arrays of `each` bytes. The other ranks see what a
+ * rank has written after the next exchange of all ranks. This rank allocates the pages of bytes [first, end) of each
+ * array. *out is NULL with one rank, on several hosts, and, with a warning, if a host has too little of such memory.
+ * All ranks call the function, with the same `count` and `each`. */
 sim_status sim_comm_map(const sim_comm *comm, size_t count, size_t each, size_t first, size_t end,
                         void **out) SIM_MUST_CHECK;
 void sim_comm_unmap(void *memory, size_t bytes); /* NULL does nothing */

@@ -27,8 +27,8 @@ static struct {
 
 /* ---- failures ---- */
 
-/* Checks the error of a call other than a launch. Such a call may be the first to report that an earlier kernel failed:
- * the message names the last kernel. */
+/* Turns the error of a CUDA call that starts no kernel into a status. The cause may be an earlier kernel, so the
+ * message names the kernel that was started last. */
 static sim_status check(cudaError_t error, const char *call) {
   if (error == cudaSuccess) return SIM_OK;
   char what[160];

@@ -97,15 +97,6 @@ static real population(const fluid_lattice *l, const real *m, ptrdiff_t pitch, i
   return out;
 }
 
-/* The moments of the neighbour in a direction, of a state; x - 1 and x + 1 are in the row. */
-static const real *neighbour(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const real *from,
-                             int direction) {
-  const int8_t *c = l->c[direction];
-  const int64_t ny = rows->n[1], nz = rows->n[2];
-  const int64_t y = (cell->row % ny + c[1] + ny) % ny, z = (cell->row / ny + c[2] + nz) % nz;
-  return from + (z * ny + y) * rows->numbers * rows->pitch + cell->x + c[0];
-}
-
 /* d_c of a link. */
 static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
                    const real *from, const real *here) {

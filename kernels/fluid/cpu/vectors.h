@@ -1,7 +1,10 @@
-/* Numbers side by side for kernels that are compiled once for each instruction set and precision: FLUID_ISA and
- * FLUID_SINGLE are defined. vector_on.inc and scalar_on.inc say what a text that is included twice is made of. */
+/* Numbers side by side, and neighbours of cells, for kernels that are compiled once for each instruction set and
+ * precision: FLUID_ISA and FLUID_SINGLE are defined. vector_on.inc and scalar_on.inc say what a text that is included
+ * twice is made of. */
 #ifndef FLUID_CPU_VECTORS_H
 #define FLUID_CPU_VECTORS_H
+
+#include "kernels/fluid/cpu/kernels.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +37,15 @@ static inline bool any(vint a) {
   bool out = false;
   for (size_t i = 0; i < sizeof a / sizeof a[0]; i++) out = out || a[i] != 0;
   return out;
+}
+
+/* The first number, in a state `from`, of a cell's neighbour in a direction; x - 1 and x + 1 are in the row. */
+static inline const real *neighbour(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell,
+                                    const real *from, int direction) {
+  const int8_t *c = l->c[direction];
+  const int64_t ny = rows->n[1], nz = rows->n[2];
+  const int64_t y = (cell->row % ny + c[1] + ny) % ny, z = (cell->row / ny + c[2] + nz) % nz;
+  return from + (z * ny + y) * rows->numbers * rows->pitch + cell->x + c[0];
 }
 
 #endif

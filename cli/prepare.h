@@ -33,8 +33,8 @@ sim_status cli_prepare_scenario(cli_job *job) SIM_MUST_CHECK;
 sim_status cli_prepare_saved(cli_job *job) SIM_MUST_CHECK;
 /* SIM_ERR_INCOMPATIBLE, with the difference, unless job->saved belongs to the prepared scenario. */
 sim_status cli_prepare_same(const cli_job *job) SIM_MUST_CHECK;
-/* Chooses device, threads and instruction set, and computes the plan, for the ranks of setup.comm (NULL: one rank).
- * SIM_ERR_USAGE if the model or the device does not support ranks. */
+/* device.c: chooses device, threads and instruction set, and computes the plan, for the ranks of setup.comm (NULL: one
+ * rank). SIM_ERR_USAGE if the model or the device does not support ranks. */
 sim_status cli_prepare_device(cli_job *job) SIM_MUST_CHECK;
 /* SIM_ERR_NO_MEMORY with the list of items if the plan does not fit. */
 sim_status cli_prepare_memory(const cli_job *job) SIM_MUST_CHECK;
@@ -51,7 +51,7 @@ void cli_prepare_free(cli_job *job);
 void cli_prepare_again(cli_job *job);
 /* Sets job->output: --output, or the scenario's name with this suffix. */
 sim_status cli_prepare_output(cli_job *job, const char *suffix) SIM_MUST_CHECK;
-/* Number of GPUs that this process may use; makes no context on them. */
+/* device.c: number of GPUs that this process may use; makes no context on them. */
 int cli_gpus(void);
 /* Writes the name of GPU `number` for --device: "cuda:GPU-" and its UUID. False: there are fewer GPUs. */
 enum { CLI_GPU_NAME = 64 };

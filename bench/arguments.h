@@ -1,4 +1,4 @@
-/* What a benchmark program is told on its command line: a mistake ends it, so that it never measures something else. */
+/* Command line of a benchmark program. A mistake ends the program, so that it never measures something else. */
 #ifndef BENCH_ARGUMENTS_H
 #define BENCH_ARGUMENTS_H
 
@@ -17,8 +17,8 @@ typedef enum bench_kind {
   BENCH_END,
   BENCH_FLAG,   /* bool: given or not */
   BENCH_NUMBER, /* double, at least `least` */
-  BENCH_LIST,   /* bench_list of whole numbers, 1 or more; may be given several times */
-  BENCH_INDEX   /* int: of one of the words, which end with NULL */
+  BENCH_LIST,   /* bench_list of integers, 1 or more; may be given several times */
+  BENCH_INDEX   /* int: index of one of the words, which end with NULL */
 } bench_kind;
 
 typedef struct bench_argument {
@@ -49,7 +49,7 @@ static inline bool bench_take(const bench_argument *a, const char *value) {
   return true;
 }
 
-/* known ends with a BENCH_END. Prints a line with what is known and exits with 64 where something is not. */
+/* known ends with a BENCH_END. Where an argument is wrong it prints a line with the known ones and exits with 64. */
 static inline void bench_arguments(int count, char **arguments, const bench_argument *known) {
   for (int k = 1; k < count; k++) {
     const bench_argument *a = known;

@@ -58,7 +58,7 @@ static void free_state(nbody_state *s) {
   for (void *array : arrays) sim_backend_cuda.free(array);
 }
 
-/* fp32 issue slots, or fp64 instructions, a second at the highest clock. */
+/* Returns fp32 issue slots, or fp64 instructions, a second at the highest clock. */
 static double device_rate(bool narrow) {
   int clock = 0, device = 0;
   cudaGetDevice(&device);
@@ -66,7 +66,7 @@ static double device_rate(bool narrow) {
   return 1e3 * clock * sim_cuda_multiprocessors() * (narrow ? 128 : 64);
 }
 
-/* Milliseconds of a step of length 0 (kernels/nbody/steps.c), replayed as a run replays it. */
+/* Milliseconds of a step of length 0 (kernels/nbody/steps.c), replayed as in a run. */
 static double time_step(const nbody_options *options, const nbody_ops *ops, nbody_work *work) {
   const sim_backend *backend = &sim_backend_cuda;
   const int replays = options->n < 32768 ? 64 : 4;

@@ -61,7 +61,7 @@ __device__ static void galaxy(uint64_t i, double x[3]) {
   } else
     plummer(i, 5, x);
   if (i % 2 == 0) return;
-  const double y = x[1]; /* the other one stands upright, 20 away */
+  const double y = x[1]; /* the other galaxy is upright, 20 away */
   x[0] += 20, x[1] = x[2] + 5, x[2] = y;
 }
 
@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(THREADS) place(int n, int distribution,
 
 /* ---- errors ---- */
 
-/* A block a sample: a[3][SAMPLES] without G. */
+/* One block for each sample: a[3][SAMPLES] without G. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     direct(int n, const real *mass, const real *position, double softening2, const int *sample, double *a) {
@@ -152,7 +152,7 @@ static uint64_t digest_of(const nbody_state *s, const double *acceleration) {
 
 /* ---- times ---- */
 
-/* Of forces one after the other, as in a run. Ranks make the same number of them. */
+/* Times forces one after the other, as in a run. All ranks compute the same number of them. */
 static double time_forces(nbody_solver_work *work, int forces, bool alone) {
   nbody_raw_force raw;
   const auto queue = [&] {
@@ -161,7 +161,7 @@ static double time_forces(nbody_solver_work *work, int forces, bool alone) {
   return (alone ? milliseconds(queue) : milliseconds(queue, 20, INFINITY)) / forces;
 }
 
-/* Of a new solver: one that has captured its force replays it as a whole. */
+/* For a new solver: a solver that has captured its force replays it as a whole. */
 static void print_phases(const nbody_options *options, const nbody_state *state) {
   nbody_solver_work *work;
   nbody_raw_force raw;
@@ -268,7 +268,7 @@ static int play(const sim_comm *comm, const std::vector<int64_t> &sizes, const r
   return 0;
 }
 
-/* On as many ranks; the process itself touches no GPU. */
+/* Runs on several ranks. This process itself touches no GPU. */
 static int play_on_ranks(int ranks, const std::vector<int64_t> &sizes, const request &r) {
   sim_forked *forked;
   bool good = true;

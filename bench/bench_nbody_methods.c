@@ -1,12 +1,12 @@
-/* Direct sums and fast multipoles for the same bodies, and which of them gravity.solver = "auto" takes: the time of a
- * force by each, and that of the method taken over that of the faster one.
+/* Direct sums and fast multipoles for the same bodies, and the method that gravity.solver = "auto" takes. Prints the
+ * time of a force by each method, and the time of the chosen method over that of the faster one.
  *
  *   bench_nbody_methods [--device cpu|cuda] [--precision single|double] [--threads T] [--isa plain|avx2|avx512]
  *                       [--error E] [--n N]... [--limit SECONDS] [--bodies plummer|uniform|box]
  *
- * Bodies are a Plummer sphere, a uniform cube, or that in a periodic box. A method that is estimated to take longer
- * than --limit for one force is not measured, and the other one counts as the faster. On the CPU a time is processor
- * time over the number of threads, which other programs disturb less than the clock on the wall. */
+ * Bodies are a Plummer sphere, a uniform cube, or a uniform cube in a periodic box. A method that is estimated to take
+ * longer than --limit for one force is not measured, and the other one counts as the faster. On the CPU a time is
+ * processor time over the number of threads, which other programs disturb less than the clock on the wall. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench/arguments.h"
 #include "engine/wall_clock.h"
@@ -86,7 +86,7 @@ static void free_bodies(const settings *of, nbody_state *s) {
   of->backend->free(s->acceleration);
 }
 
-/* Seconds of a force: the least of several rounds, which last a fifth of a second each, or one force. */
+/* Returns the seconds of a force: the least of several rounds of a fifth of a second each, or of one force. */
 static double measure(const settings *of, const nbody_options *options, const nbody_state *state,
                       const nbody_solver *solver) {
   nbody_solver_work *work;
@@ -102,7 +102,7 @@ static double measure(const settings *of, const nbody_options *options, const nb
     double taken = 0;
     for (int batch = 1; taken < 0.2 && forces < 1 << 20; batch *= 2) {
       for (int k = 0; k < batch; k++) solver->accelerate(work, false, &form);
-      must(of->backend->copy(&end, state->acceleration, sizeof end) == SIM_OK, "force"); /* waits */
+      must(of->backend->copy(&end, state->acceleration, sizeof end) == SIM_OK, "force"); /* waits for the device */
       forces += batch;
       taken = now(of) - start;
     }

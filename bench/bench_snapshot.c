@@ -43,7 +43,7 @@ static sim_array make_array(int k, int64_t n) {
   return a;
 }
 
-/* Processor seconds of this process, or of those that it waited for. */
+/* Returns the processor seconds of this process, or of its finished child processes. */
 static double spent(int who) {
   struct rusage use;
   getrusage(who, &use);
@@ -52,7 +52,7 @@ static double spent(int who) {
 }
 
 typedef struct cost {
-  double took, used; /* seconds, processor seconds */
+  double took, used; /* seconds on the clock, and of the processor */
 } cost;
 
 static cost dd(const char *folder, double bytes) {

@@ -23,7 +23,7 @@ static void must(cudaError_t error) {
 
 /* ---- the sum ---- */
 
-/* AHEAD float4 of each vector are under way at once in every thread. */
+/* Every thread reads AHEAD float4 of each vector at a time. */
 template <int AHEAD>
 __global__ void __launch_bounds__(256) add(const float4 *a, const float4 *b, float4 *c, int count) {
   const int stride = (int)(gridDim.x * blockDim.x);
@@ -129,9 +129,9 @@ __global__ void __launch_bounds__(THREADS) matmul(const float *a, const float *b
 
 /* ---- the transform ---- */
 
-/* One block, 8192 points in shared memory: passes of radix 16, 16, 16 and 2 that leave the order as it was (Stockham).
- * In the pass of radix R after passes whose product is S, butterfly j takes the points j + r N/R, times
- * exp(-2 pi i r (j mod S) / (S R)), and leaves them at (j / S) S R + j mod S + r S. */
+/* One block, 8192 points in shared memory: passes of radix 16, 16, 16 and 2 that keep the natural order (Stockham). In
+ * the pass of radix R after passes whose product is S, butterfly j reads the points j + r N/R, times exp(-2 pi i r (j
+ * mod S) / (S R)), and writes them to (j / S) S R + j mod S + r S. */
 enum { N = 8192, FFT_THREADS = 512, EACH = N / FFT_THREADS };
 
 __device__ __forceinline__ float2 operator+(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }
@@ -163,7 +163,7 @@ __device__ __forceinline__ void sixteen(float2 x[16]) {
   for (int k = 0; k < 16; k++) x[k] = y[k];
 }
 
-__device__ __forceinline__ int spread(int i) { return i + (i >> 4); } /* against conflicts of banks */
+__device__ __forceinline__ int spread(int i) { return i + (i >> 4); } /* against bank conflicts */
 
 template <int S> __device__ __forceinline__ void twiddle(float2 x[16], int j) {
   if (S == 1) return;
@@ -320,7 +320,7 @@ typedef struct form {
   void (*call)(void);
 } form;
 
-/* Checks every form of a kernel and times the one that was fastest at a first try. */
+/* Checks every form of a kernel, and times the form that was fastest at a first try. */
 static void row(const char *name, const form *forms, int count, void (*right)(const char *name), int rounds) {
   float us[ROUNDS_MAX] = {}, least = 0;
   const form *best = NULL;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* The list that CMake makes for the command. */
+/* The list of models that CMake makes for the command. */
 const sim_model *const sim_models[] = {&DRIVER_MODEL, NULL};
 
 void driver_must(sim_status status, const char *what) {
@@ -64,7 +64,7 @@ void driver_look(driver *d, driver_frame *out) {
   out->frame.species = out->species;
 }
 
-/* All of an array, wherever it is. */
+/* Copies a whole array to the host from any memory. */
 static void read_array(const driver *d, const sim_array *array, void *out) {
   if (array->space == SIM_SPACE_HOST)
     memcpy(out, array->data, sim_array_bytes(array));
@@ -72,7 +72,7 @@ static void read_array(const driver *d, const sim_array *array, void *out) {
     driver_must(d->setup.backend->copy(out, array->data, sim_array_bytes(array)), "copy");
 }
 
-/* What an array holds, for the host to read; a device's is copied once a step. */
+/* Returns an array's values in host memory. A device's array is copied once a step. */
 static const void *values_of(driver *d, driver_frame *now, const sim_array *array) {
   const size_t k = (size_t)(array - now->arrays);
   if (array->space == SIM_SPACE_HOST) return array->data;

@@ -1,5 +1,5 @@
-/* TEST_SANITIZED: whether this is a build whose sanitizer takes terabytes of address space and more memory than is
- * usual, so that limits and measurements of memory mean nothing. */
+/* TEST_SANITIZED: this build has a sanitizer that takes terabytes of address space and more memory than usual, so that
+ * limits and measurements of memory mean nothing. */
 #ifndef TESTS_SANITIZED_H
 #define TESTS_SANITIZED_H
 

@@ -1,6 +1,6 @@
-/* Adaptive time steps, by their error or by their Courant number. The length is a power of two, 2^level, and the tables
- * of the last few lengths are kept, so that tables are rarely computed. The last step ends at t_end. All decisions
- * depend on the state, the clock and the level alone, which a checkpoint holds. */
+/* Adaptive time steps, by their error or by their Courant number. The length is a power of two, 2^level. The tables of
+ * the last few lengths are kept, so that tables are rarely computed. The last step ends at t_end. All decisions depend
+ * only on the state, the clock and the level, which a checkpoint holds. */
 #include "kernels/diffusion/diffusion.h"
 
 #include <limits.h>
@@ -31,7 +31,7 @@ static int slot_of(int level) {
   return (level % slots + slots) % slots;
 }
 
-/* Largest ratio of error to tolerance over the fields, and the field that has it. */
+/* Finds the largest ratio of error to tolerance over the fields, and the field that has it. */
 static sim_status ratio_of(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work, double *out,
                            int *worst) {
   double errors[DIFFUSION_FIELDS], sizes[DIFFUSION_FIELDS];
@@ -82,8 +82,9 @@ sim_status diffusion_courant_step(const diffusion_parameters *p, const diffusion
   const diffusion_integrate *i = &p->integrate;
   const diffusion_method *method = diffusion_method_of(p);
   double after;
-  /* 2^level times the rate is at most the number. A flow that starts from rest may be fast after the longest step:
-   * where that is not too long, the first step is shorter, and a step is at most twice the one before. */
+  /* 2^level times the rate is at most the Courant number. A flow that starts from rest may be fast after the longest
+   * step: so the first step is shorter where the longest one would be allowed, and a step is at most twice the one
+   * before. */
   const double longest = fmin(i->courant / rate, most == INT_MAX ? INFINITY : ldexp(1, most));
   const int first = clock->step > 0 ? c->level + 1 : longest < ldexp(1, top_level(i)) ? INT_MAX : c->level;
   c->level = first < top_level(i) ? first : top_level(i);
@@ -132,12 +133,12 @@ sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusio
       clock->step++;
       clock->t = after;
       clock->dt = h;
-      /* at most doubled, and not directly after a rejected step */
+      /* doubled at most, and not directly after a rejected step */
       if (!last && !again && ratio * exp2(e->power) <= hope) c->level++;
       return SIM_OK;
     }
     if (h <= ldexp(1, bottom)) return too_short(p, clock->t, worst);
-    c->known = !e->kept; /* else the rates are lost and computed again from the state */
+    c->known = !e->kept; /* else the rates are overwritten, and computed again from the state */
     if (!c->known) SIM_TRY(ops->resume(work));
     /* lower by as many levels as the error's order suggests, at most 8 */
     const double levels = ratio < INFINITY ? ceil(log2(ratio / hope) / e->power) : 8;

@@ -1,5 +1,5 @@
-/* Fields on a grid: u_t = L u + N(u). L is linear with constant coefficients and is solved exactly by Fourier,
- * cosine and sine transforms; N is the scenario's pointwise function of all fields. */
+/* Fields on a grid: u_t = L u + N(u). L is linear with constant coefficients; Fourier, cosine and sine transforms solve
+ * it exactly. N is the scenario's pointwise function of all fields. */
 #ifndef DIFFUSION_DIFFUSION_H
 #define DIFFUSION_DIFFUSION_H
 
@@ -9,12 +9,12 @@
 extern const sim_model diffusion_model;
 extern const sim_bench diffusion_bench[]; /* bench.c */
 
-/* One field: L_k = -D sum_a axes_a k_a^2 - 2 (tensor_0 k_x k_y + tensor_1 k_x k_z + tensor_2 k_y k_z) - hyper |k|^4
- * - decay - i drift . k + linear(k); u_t = L u + N, or L u + lap N where it is conserved. */
-/* What one wall does to one field. NaN: not given. */
+/* One field: L_k = -D sum_a axes_a k_a^2 - 2 (tensor_0 k_x k_y + tensor_1 k_x k_z + tensor_2 k_y k_z) - hyper |k|^4 -
+ * decay - i drift . k + linear(k). The field obeys u_t = L u + N, or L u + lap N where it is conserved. */
+/* Condition of one wall on one field. NaN: not given. */
 typedef struct diffusion_side {
   bool given;
-  double value, slope; /* of the field, or of its derivative along the axis; one of them is given */
+  double value, slope; /* of the field, or of its derivative along the axis; one of the two is given */
 } diffusion_side;
 
 typedef struct diffusion_field {
@@ -23,11 +23,11 @@ typedef struct diffusion_field {
   sim_expr *linear;  /* of k2, kx, ky, kz -> real part, or real and imaginary parts; NULL: none */
   sim_doubles cross; /* diffusivities of the other fields in this one: adds -cross_j sum_a axes_a k_a^2 times field j */
   bool conserved;
-  diffusion_side sides[6]; /* x_low, x_high, y_low, ...; not given: as grid.boundary says */
+  diffusion_side sides[6]; /* x_low, x_high, y_low, ...; not given: grid.boundary holds */
   double fluctuation;
   sim_expr *initial; /* initial value: see grid_start */
   grid_file file;
-  double noise; /* standard deviation of what is added to each cell at the start */
+  double noise; /* standard deviation of the normal number that is added to each cell at the start */
 } diffusion_field;
 extern const sim_schema diffusion_field_schema;
 
@@ -41,33 +41,34 @@ typedef enum diffusion_scheme {
   DIFFUSION_SCHEMES
 } diffusion_scheme;
 
-/* How a GPU makes steps: as it is fastest, or by a pass over memory for each axis. */
+/* Method of steps on a GPU: the fastest one, or a pass over memory for each axis. */
 typedef enum diffusion_way_asked { DIFFUSION_FASTEST, DIFFUSION_AXES } diffusion_way_asked;
 
 typedef struct diffusion_integrate {
   int scheme, method;                /* method: diffusion_way_asked */
   double dt, t_end;                  /* dt NaN: t_end/100 without rates, adaptive with rates */
   double rtol, atol, dt_max, dt_min; /* dt_max NaN: t_end/64 */
-  double dealias;                    /* NaN: true; see diffusion_dealias */
-  double courant;                    /* 0: steps by their errors */
-  char *velocity;                    /* fields of the Courant number; "": the solenoidal ones */
+  double dealias;                    /* NaN: `true` in the scenario; see diffusion_dealias */
+  double courant;                    /* 0: error estimates choose the steps */
+  /* names of the fields whose velocity gives the Courant number; "": the solenoidal fields */
+  char *velocity;
 } diffusion_integrate;
 
-/* Adds to the rates of the fields P/(2 E) times their part with wavenumbers k[0] <= |k| <= k[1], of energy E; or, where
- * it is random, white noise in time in that shell. */
+/* Adds to the rates of the fields P/(2 E) times their part with wavenumbers k[0] <= |k| <= k[1]; E is the energy of
+ * that part. Random forcing adds white noise in time in that shell instead. */
 typedef struct diffusion_forcing {
   bool given, random;
   char *fields; /* names */
   double k[2], power, helicity;
 } diffusion_forcing;
 
-/* The largest Lyapunov exponent, by a twin of the run at a small distance that is restored now and then. */
+/* The largest Lyapunov exponent, from a second run (the twin) at a small distance, which is restored at intervals. */
 typedef struct diffusion_lyapunov {
   bool given;
   double every, size, start; /* size: distance over the root mean square of all fields */
 } diffusion_lyapunov;
 
-/* Moments of a velocity's increments over 1, 2, 4, ... cells. */
+/* Moments of a velocity's increments over separations of 1, 2, 4, ... cells. */
 typedef struct diffusion_structure {
   bool given;
   int64_t order, separations;
@@ -81,24 +82,26 @@ typedef struct diffusion_parameters {
   grid_parameters grid;
   int64_t members;
   sim_list fields; /* of diffusion_field */
-  /* Function of the fields, x, y, z, t, the fields' derivatives by x, y, z, and the member -> one number a field; or
-   * NULL. */
+  /* Function of the fields, x, y, z, t, the fields' derivatives by x, y, z, and the member; returns one number for each
+   * field. NULL: none. */
   sim_expr *rates;
   diffusion_integrate integrate;
-  /* Function with the inputs of rates -> the flux of each field along each axis: u_t = L u + N - div flux; or NULL. */
+  /* Function with the inputs of rates; returns the flux of each field along each axis: u_t = L u + N - div flux. NULL:
+   * none. */
   sim_expr *flux;
-  sim_function_map derived; /* of kx, ky, kz, k2, member and the fields, in which it is linear -> re, or re and im */
+  /* functions of kx, ky, kz, k2, member and the fields (linear in the fields): re, or re and im */
+  sim_function_map derived;
   diffusion_forcing forcing;
   diffusion_lyapunov lyapunov;
   char *solenoidal;         /* names of the fields that are a vector without divergence; "": none */
-  sim_function_map observe; /* inputs as of rates, one result each */
+  sim_function_map observe; /* inputs as of rates; one result each */
   sim_doubles probes;       /* [count][rank] */
   int64_t spectrum;         /* number of bins of |k| */
-  int64_t transfer;         /* the same of the tables `transfer` and `dissipation` */
-  int64_t enstrophy;        /* the same of the tables of the enstrophy's budget, and the helicity's */
+  int64_t transfer;         /* number of bins of the tables `transfer` and `dissipation` */
+  int64_t enstrophy;        /* number of bins of the budget tables of enstrophy and helicity */
   int64_t helicity;
   diffusion_structure structure;
-  /* Filled by validation: tables, their columns and the state's fields, with names of the scenario's fields. */
+  /* Filled by validation: tables, their columns and the state's fields, with the names of the scenario's fields. */
   char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[6][SIM_COLUMNS_MAX][96], bins[SIM_COLUMNS_MAX][32];
   sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[7][SIM_COLUMNS_MAX + 1],
       binned[6][SIM_COLUMNS_MAX + 1], state[DIFFUSION_FIELDS];
@@ -110,84 +113,86 @@ extern const sim_schema diffusion_schema;
 
 const diffusion_field *diffusion_field_of(const diffusion_parameters *p, int field);
 grid_shape diffusion_grid_of(const diffusion_parameters *p);
-/* Number of the input `member` of rates and observed functions: after the fields, x, y, z, t and all derivatives. */
+/* Number of the input `member` of rates and observed functions. It follows the fields, x, y, z, t and all derivatives.
+ */
 static inline int diffusion_member_input(int fields) { return 4 * fields + 4; }
-/* Whether any result of a function depends on this input, which the function may lack. */
+/* Whether any result of a function depends on this input. The function may lack the input. */
 bool diffusion_takes(const sim_expr *expr, int input);
-/* Whether tables distinguish k from -k: L is complex, or not even in k. */
+/* Whether tables have separate entries for k and -k: L is complex, or not even in k. */
 bool diffusion_unfolded(const diffusion_parameters *p);
 
 /* ---- scenario/walls.c ---- */
 
 extern const char *const diffusion_side_names[6];
 grid_shape diffusion_shape_of(const diffusion_parameters *p, int field); /* the grid with this field's boundaries */
-bool diffusion_same_walls(const diffusion_parameters *p, int a, int b);  /* whether two fields have the same */
-/* Whether fields' walls differ from the grid's, or what is read joins series of different kinds; see spectral.h. */
+bool diffusion_same_walls(const diffusion_parameters *p, int a, int b);  /* whether two fields have the same walls */
+/* Whether each field has series of its own: its walls differ from the grid's, or functions join series of different
+ * kinds. See spectral.h. */
 bool diffusion_aligned(const diffusion_parameters *p, const diffusion_gradients *read);
-/* The series in *out; NULL where they are not aligned. */
+/* Returns the series in *out; NULL where fields have no series of their own. */
 const diffusion_series *diffusion_series_of(const diffusion_parameters *p, const diffusion_gradients *read,
                                             diffusion_series *out);
 
-/* Between walls that hold a field at given values or slopes, the field is v + lift. v is what is transformed; its
- * values or slopes are 0 at the walls. lift = low + sum over the axes of (slopes x + curves x^2) + growth t, where L of
- * the lift is `growth`, so that v_t = L v + N. */
+/* Between walls that hold a field at given values or slopes, the field is v + lift. v is transformed; its values or
+ * slopes are 0 at the walls. lift = low + sum over the axes of (slopes x + curves x^2) + growth t. `growth` is L of the
+ * lift, so that v_t = L v + N. */
 typedef struct diffusion_lift {
   int axis; /* -1: no lift; else the first axis that it depends on */
   double low, slopes[3], curves[3], growth;
 } diffusion_lift;
 diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field);
 double diffusion_lift_at(const diffusion_lift *lift, const double x[3], double t);
-/* A derivative, by diffusion_kind; x: the position along its axis. */
+/* Returns a derivative of the lift. kind: diffusion_kind; x: position along its axis. */
 double diffusion_lift_slope(const diffusion_lift *lift, int kind, double x);
 void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults);
-void diffusion_say_walls(
-    const diffusion_parameters *p); /* warns of fluxes of which walls with a slope hold back a part */
+void diffusion_say_walls(const diffusion_parameters *p); /* warns of fluxes that walls with a slope partly suppress */
 
 /* ---- scenario/inputs.c: inputs of rates, fluxes and observed functions ---- */
 
 enum { DIFFUSION_INPUTS = 11 * (int)DIFFUSION_FIELDS + 5 + (int)DIFFUSION_KINDS * (int)DIFFUSION_DERIVED };
-/* Number of the input that is a derivative of a source: of a field, or of a derived field, which follow the fields. */
+/* Returns the number of the input that is a derivative of a source. Sources are the fields, then the derived fields. */
 int diffusion_input(const diffusion_parameters *p, int source, int kind);
 int diffusion_input_count(const diffusion_parameters *p);
-bool diffusion_has_kind(const diffusion_parameters *p, int source, int kind); /* whether there is this input */
+bool diffusion_has_kind(const diffusion_parameters *p, int source, int kind); /* whether this input exists */
 const char *diffusion_source_name(const diffusion_parameters *p, int source);
 void diffusion_input_name(const diffusion_parameters *p, int source, int kind, char out[SIM_EXPR_NAME_MAX]);
-/* Adds what a function (may be NULL) reads; out->count may become larger than DIFFUSION_READ, which is a fault. */
+/* Adds what a function (may be NULL) reads. out->count may exceed DIFFUSION_READ, which is a fault. */
 void diffusion_find_gradients(const diffusion_parameters *p, const sim_expr *expr, diffusion_gradients *out);
 void diffusion_sort_gradients(diffusion_gradients *gradients);
-/* What the rates and fluxes read, and how fields are joined. */
+/* Returns what the rates and fluxes read, and how fields are joined at a wavenumber. */
 diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p);
-bool diffusion_has_gradients(const diffusion_parameters *p); /* whether there is any of that */
-/* Number of names in `solenoidal`, and the first three fields; -1: no field. The same for the velocity of the Courant
- * number. */
+/* whether rates or fluxes read any derivative or derived field */
+bool diffusion_has_gradients(const diffusion_parameters *p);
+/* Returns the number of names in `solenoidal`, and in vector[] the first three fields; -1: no such field. The other
+ * function does the same for the velocity of the Courant number. */
 int diffusion_vector_of(const diffusion_parameters *p, int vector[3]);
 int diffusion_velocity_of(const diffusion_parameters *p, int vector[3]);
-/* The same of any names: the first `most` fields. */
+/* Does the same for any list of names, and returns the first `most` fields. */
 int diffusion_named_fields(const diffusion_parameters *p, const char *names, int most, int *fields);
 
 /* ---- scenario/forcing.c ---- */
 
-unsigned diffusion_forced(const diffusion_parameters *p); /* bit f: the field is forced, in either way */
+unsigned diffusion_forced(const diffusion_parameters *p); /* bit f: field f is forced, at fixed power or at random */
 bool diffusion_stirred(const diffusion_parameters *p);    /* whether forcing is random */
-/* Degrees of freedom of the shell: real numbers that determine the forced fields there. */
+/* Returns the degrees of freedom of the shell: the number of real numbers that determine the forced fields there. */
 double diffusion_shell_freedom(const diffusion_parameters *p);
 void diffusion_check_forcing(const diffusion_parameters *p, sim_faults *faults);
-/* The factor P/(2 E) of a shell of energy E. Where a step of h at it is not accurate, P h > 2 E: SIM_ERR_SCENARIO at
+/* Computes the factor P/(2 E) of a shell of energy E. A step of h is not accurate where P h > 2 E: SIM_ERR_SCENARIO at
  * the `start`, SIM_ERR_DIVERGED later. */
 sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, double h, bool start,
                                   double *out) SIM_MUST_CHECK;
 
 /* ---- scenario/lyapunov.c ---- */
 
-/* Steps of h in an interval between two resets of the distance: at least 1. */
+/* Returns the number of steps of h between two resets of the distance, at least 1. */
 int64_t diffusion_growth_steps(const diffusion_lyapunov *lyapunov, double h);
 void diffusion_check_lyapunov(const diffusion_parameters *p, sim_faults *faults);
 
-/* ---- scenario/functions.c: rules of the functions, which they bind ---- */
+/* ---- scenario/functions.c: checks the functions and binds their inputs ---- */
 
-/* Rates that are 0, for a scenario that has fluxes alone. */
+/* Sets rates that are 0, for a scenario that has only fluxes. */
 sim_status diffusion_no_rates(diffusion_parameters *p) SIM_MUST_CHECK;
-sim_status diffusion_bind_rates(diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK; /* and the flux */
+sim_status diffusion_bind_rates(diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK; /* binds the flux too */
 sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 void diffusion_check_solenoidal(const diffusion_parameters *p, sim_faults *faults);
 const char *diffusion_not_periodic(const grid_shape *grid, int axis); /* why an axis is not periodic, for a message */
@@ -196,19 +201,19 @@ const char *diffusion_not_periodic(const grid_shape *grid, int axis); /* why an 
 
 /* Adds faults of derived fields, and binds their functions. */
 sim_status diffusion_check_derived_fields(diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
-/* The coefficient of a field, by the wavenumbers. */
+/* Builds a program for the coefficient of a field, a function of the wavenumbers. */
 sim_status diffusion_symbol_program(const diffusion_parameters *p, int derived, int field,
                                     sim_expr_program **out) SIM_MUST_CHECK;
-/* Which parts the coefficient of a field has. */
+/* Returns whether the coefficient of a field is real, imaginary or both. */
 diffusion_parts diffusion_symbol_parts(const sim_expr *expr, int field);
-/* Value of such a program, re and im; 0 at k = 0 where it is not finite there. Returns false where it
- * is not finite elsewhere. Where a mode is its own mirror image along an axis, the mean of both signs. */
+/* Computes the value of a coefficient program, re and im. At k = 0 a value that is not finite becomes 0; elsewhere it
+ * returns false. Where a mode is its own mirror image along an axis, the value is the mean of both signs. */
 bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *program, const double k[3],
                          const int64_t mode[3], double out[2]);
-/* The failure of a coefficient that is not finite at k, SIM_ERR_SCENARIO. */
+/* Returns the failure for a coefficient that is not finite at k, SIM_ERR_SCENARIO. */
 sim_status diffusion_symbol_fault(const diffusion_parameters *p, int derived, int field, const double k[3]);
 
-/* Fraction of the highest wavenumber along each axis below which wavenumbers are kept; 0: all are kept. */
+/* Returns the fraction of the highest wavenumber along each axis below which wavenumbers are kept; 0: all are kept. */
 double diffusion_dealias(const diffusion_integrate *integrate);
 bool diffusion_single(const diffusion_parameters *p);
 int64_t diffusion_steps(const diffusion_integrate *integrate);
@@ -216,7 +221,7 @@ double diffusion_dt(const diffusion_integrate *integrate);
 bool diffusion_fluctuates(const diffusion_parameters *p); /* whether some field has white noise in each step */
 bool diffusion_has_noise(const diffusion_parameters *p);  /* the same, or random forcing */
 bool diffusion_crossed(const diffusion_parameters *p);    /* whether fields have cross diffusion */
-/* Whether the step's length is adaptive; then by estimates of its error, or by a Courant number. */
+/* Whether the length of steps is adaptive, and whether by error estimates or by a Courant number. */
 bool diffusion_adaptive(const diffusion_parameters *p);
 bool diffusion_estimates(const diffusion_parameters *p);
 bool diffusion_by_courant(const diffusion_parameters *p);
@@ -234,8 +239,8 @@ sim_status diffusion_check_linear(const diffusion_parameters *p, sim_faults *fau
 
 /* ---- schemes.c ---- */
 
-/* A scheme: number of arrays beyond [0], of tables, and the stages. Before stage s the rates are evaluated at t +
- * at[s] dt. */
+/* A scheme: number of arrays beyond [0], number of tables, and the stages. Before stage s the rates are evaluated at t
+ * + at[s] dt. */
 enum { DIFFUSION_STAGES = 7 };
 typedef struct diffusion_method {
   const char *name;
@@ -245,29 +250,28 @@ typedef struct diffusion_method {
 } diffusion_method;
 extern const diffusion_method diffusion_methods[DIFFUSION_SCHEMES];
 
-/* An embedded scheme, which estimates the error of a step. Stage 0 evaluates the rates of the state unless they are
- * known; the others make a step. Then array [DIFFUSION_NEXT] is the new state, [DIFFUSION_ERROR] its difference from
- * the scheme of one order less, and [DIFFUSION_BETWEEN] the error of the rates' interpolation between the stages'
- * times. */
+/* An embedded scheme estimates the error of a step. Stage 0 evaluates the rates of the state unless they are known; the
+ * other stages make a step. Then array [DIFFUSION_NEXT] is the new state, [DIFFUSION_ERROR] its difference from the
+ * scheme of one order less, and [DIFFUSION_BETWEEN] the error of the rates' interpolation between the stages' times. */
 enum { DIFFUSION_NEXT = 3, DIFFUSION_ERROR = 4, DIFFUSION_BETWEEN = 5 };
 typedef struct diffusion_embedded {
   diffusion_method method;
-  bool kept;    /* the last stage stores the rates of the new state, and overwrites those of the old one */
+  bool kept;    /* the last stage stores the rates of the new state over those of the old one */
   double power; /* order p of the error, which is proportional to dt^p */
 } diffusion_embedded;
 /* The embedded form of DIFFUSION_ETDRK2 or DIFFUSION_ETDRK4. */
 const diffusion_embedded *diffusion_embedded_of(diffusion_scheme scheme);
-/* The method of the scenario. */
+/* Returns the method of the scenario. */
 const diffusion_method *diffusion_method_of(const diffusion_parameters *p);
-/* The same with the scale; scale 0 stands for the scale in the source of GPU kernels. Where fields fluctuate, the
- * last stage adds array [DIFFUSION_NOISE], the transformed normal numbers, times an additional table; the same with the
- * coefficients of random forcing. Where fields are forced otherwise, the second term of each stage's first set adds the
- * stage's state, times an additional table that is 1 in the shell; its coefficient, NaN, stands for P/(2 E) of that
- * state. */
+/* Returns the same method with a scale. Scale 0 stands for the scale in the source of GPU kernels. Where fields
+ * fluctuate, or forcing is random, the last stage adds array [DIFFUSION_NOISE] (transformed normal numbers, or the
+ * coefficients of random forcing) times an additional table. Other forcing: the second term of each stage's first set
+ * adds the stage's state times an additional table that is 1 in the shell; its coefficient is NaN, which stands for
+ * P/(2 E) of that state. */
 diffusion_method diffusion_method_with(const diffusion_parameters *p, double scale);
-int diffusion_table_count(const diffusion_parameters *p); /* tables of that method */
-/* Parameters for the tables of one field with steps dt; `scale`: of the transforms. The context of
- * diffusion_method_fill. */
+int diffusion_table_count(const diffusion_parameters *p); /* number of tables of that method */
+/* Parameters of the tables of one field for steps dt; the context of diffusion_method_fill. `scale`: scale of the
+ * transforms. */
 typedef struct diffusion_filling {
   const diffusion_field *species;
   grid_shape grid;
@@ -281,12 +285,13 @@ sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, dou
 void diffusion_filling_end(diffusion_filling *filling);
 diffusion_fill diffusion_method_fill;
 void diffusion_filling_linear(const diffusion_filling *filling, const double k[3], const int64_t mode[3],
-                              double out[2]);                                          /* re, im of the field's L */
-bool diffusion_filling_keeps(const diffusion_filling *filling, const int64_t mode[3]); /* dealiasing keeps it */
+                              double out[2]); /* re, im of the field's L */
+/* whether dealiasing keeps the mode */
+bool diffusion_filling_keeps(const diffusion_filling *filling, const int64_t mode[3]);
 
 /* ---- rates.c: the scenario's rates on pieces of planes ---- */
 
-/* `substeps` steps of the rates, each of length h, from time t; `step` numbers the step, for its noise. */
+/* `substeps` steps of the rates, each of length h, from time t. `step` numbers the step and keys its noise. */
 typedef struct diffusion_step_context {
   double t, h;
   int substeps;
@@ -307,11 +312,12 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
                                   diffusion_rates **out) SIM_MUST_CHECK;
 void diffusion_rates_destroy(diffusion_rates **rates);
 double diffusion_rates_bytes(const diffusion_parameters *p, int threads);
-void diffusion_rates_set(diffusion_rates *rates, const diffusion_step_context *context); /* of the next pass */
+/* sets the context of the next pass */
+void diffusion_rates_set(diffusion_rates *rates, const diffusion_step_context *context);
 void diffusion_rates_apply(void *rates, const diffusion_piece *piece); /* pointwise work (diffusion_pointwise) */
 
-/* ---- start/: the initial state; real_fields[fields]: host memory, the run's precision, [nz][ny][nx] each, or this
- * rank's slab of that ---- */
+/* ---- start/: the initial state. real_fields[fields]: host memory, the run's precision, [nz][ny][nx] each, or this
+ * rank's slab of it ---- */
 
 /* Draws of sim_rng_normal(seed, cell, step, draw): step 0 is the initial state, s + 1 is step s. */
 enum diffusion_draw {
@@ -322,11 +328,11 @@ enum diffusion_draw {
       DIFFUSION_DRAW_FORCING + (int)DIFFUSION_FIELDS /* + field: the twin's first difference, at step 0 */
 };
 
-/* Computes the initial state and checks it. SIM_ERR_SCENARIO where values or rates are not finite, or dt is too
- * long. */
+/* Computes the initial state and checks it. SIM_ERR_SCENARIO where values or rates are not finite, or dt is too long.
+ */
 sim_status diffusion_start(const diffusion_parameters *p, const sim_setup *setup,
                            void *const *real_fields) SIM_MUST_CHECK;
-/* Reads the fields' files into real_fields; NULL: only checks that they can be read. */
+/* Reads the fields' files into real_fields. NULL: only checks that the files can be read. */
 sim_status diffusion_read_files(const diffusion_parameters *p, const sim_setup *setup,
                                 void *const *real_fields) SIM_MUST_CHECK;
 bool diffusion_has_files(const diffusion_parameters *p);
@@ -335,7 +341,7 @@ sim_status diffusion_cut(const diffusion_parameters *p, const sim_setup *setup,
                          void *const *real_fields) SIM_MUST_CHECK;
 double diffusion_cut_bytes(const diffusion_parameters *p, const sim_setup *setup);
 /* SIM_ERR_SCENARIO where the rates of the initial state are not finite, or where dt is surely above the scheme's
- * stability limit there. Rates with derivatives are checked by diffusion_check_derived (observe.h). */
+ * stability limit there. diffusion_check_derived (observe.h) checks rates with derivatives. */
 sim_status diffusion_check_rates(const diffusion_parameters *p, const sim_setup *setup,
                                  const void *const *real_fields) SIM_MUST_CHECK;
 sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *setup,
@@ -343,12 +349,12 @@ sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *
 
 /* ---- cpu/pointwise.c, cpu/measure.c ---- */
 
-/* Normal numbers of a step for cells first <= i < end of the grid: real_fields[fields][end - first]; 0 for a field that
- * does not fluctuate. */
+/* Computes the normal numbers of a step for cells first <= i < end of the grid, real_fields[fields][end - first]. They
+ * are 0 for a field that does not fluctuate. */
 void diffusion_white_noise(const diffusion_parameters *p, int64_t step, int64_t first, int64_t end, int threads,
                            void *const *real_fields);
 double diffusion_noise_of(const diffusion_parameters *p, int field); /* diffusion_filling.noise of a field */
-/* Adds `sign` times the field's lift at time t to cells first <= i < end of the grid: values[end - first] in the run's
+/* Adds `sign` times the field's lift at time t to cells first <= i < end of the grid. values[end - first]: the run's
  * precision, host memory. */
 void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, double t, int64_t first, int64_t end,
                         void *values, int threads);
@@ -357,7 +363,7 @@ typedef struct diffusion_statistics {
   double mean, variance, least, greatest, mass;
 } diffusion_statistics;
 /* A field's shape, the ranks that divide it, and scratch: partial[blocks of the whole field], and
- * block[SIM_REDUCE_BLOCK] in the run's precision; together at most diffusion_measure_bytes. */
+ * block[SIM_REDUCE_BLOCK] in the run's precision. Both together take at most diffusion_measure_bytes. */
 typedef struct diffusion_measured {
   grid_shape grid;
   bool single;
@@ -367,15 +373,15 @@ typedef struct diffusion_measured {
   int threads;
 } diffusion_measured;
 double diffusion_measure_bytes(const grid_shape *grid);
-/* values[cells of the slab], host memory. All ranks call it, and have the same result. */
+/* values[cells of the slab]: host memory. All ranks call it and get the same result. */
 sim_status diffusion_measure(const diffusion_measured *measured, const void *values,
                              diffusion_statistics *out) SIM_MUST_CHECK;
 
 /* ---- structure.c ---- */
 
-/* values[2][separations]: moments along the increments' axis, and across it, averaged over axes and components; on one
- * axis values[1][separations].
- * real[fields]: [cells], host memory; partial[rows of cells]: scratch. */
+/* Computes moments of increments. values[2][separations]: along the axis of the increment, and across it, averaged over
+ * axes and components; on one axis values[1][separations]. real[fields][cells]: host memory. partial[rows of cells]:
+ * scratch. */
 void diffusion_structure_row(const diffusion_parameters *p, double *const *real, int threads, double *partial,
                              double *values);
 
@@ -384,27 +390,27 @@ void diffusion_structure_row(const diffusion_parameters *p, double *const *real,
 enum {
   DIFFUSION_LINES = 32,
   DIFFUSION_LINE_CELLS = 16384
-}; /* sampled lines along an axis: the larger of 32 and as many as have 16384 cells */
+}; /* sampled lines along an axis: the larger of 32 and the number that has 16384 cells */
 int64_t diffusion_line_count(const grid_shape *grid, int axis);    /* over all members */
 double diffusion_lines_bytes(const grid_shape *grid, bool single); /* host bytes of the longest call of `lines` */
 double diffusion_resolution_bytes(const diffusion_parameters *p);  /* host bytes of the check */
 typedef struct diffusion_resolution diffusion_resolution;
 typedef sim_status diffusion_take_lines(void *context, int field, int axis, int64_t count, void *out);
-/* *out is NULL where a field fluctuates, because white noise has power at all wavenumbers. */
+/* Creates the check. *out is NULL where a field fluctuates, because white noise has power at all wavenumbers. */
 sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa isa,
                                        diffusion_resolution **out) SIM_MUST_CHECK;
 void diffusion_resolution_destroy(diffusion_resolution **resolution);
-/* Reads sampled lines of the fields with `take`. Warns, once a field, where the share of power at the highest
- * wavenumbers is above the limit and has not fallen since the last check; at the `end` wherever it is above. In the
- * initial state the share is only stored. */
+/* Reads sampled lines of the fields with `take`. Warns, once for each field, where the share of power at the highest
+ * wavenumbers is above the limit and has not fallen since the last check; at the `end`, wherever it is above. In the
+ * initial state it only stores the share. */
 sim_status diffusion_resolution_check(diffusion_resolution *resolution, double t, bool end, diffusion_take_lines *take,
                                       void *context) SIM_MUST_CHECK;
 
-/* ---- adaptive.c: steps of length 2^level, as long as their error or their Courant number allows ---- */
+/* ---- adaptive.c: steps of length 2^level, as long as the error or the Courant number allows ---- */
 
 typedef struct diffusion_controller {
   int level;  /* the step is 2^level */
-  bool known; /* array of rates belongs to the current state */
+  bool known; /* the array of rates belongs to the current state */
 } diffusion_controller;
 typedef struct diffusion_ops diffusion_ops;
 typedef struct diffusion_work diffusion_work;
@@ -415,58 +421,62 @@ bool diffusion_any_level(const diffusion_integrate *integrate);
 sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
                                    diffusion_controller *controller, sim_clock *clock) SIM_MUST_CHECK;
 
-/* Sum over the axes of the largest velocity divided by the length of a cell, from the real fields (`show`); NaN where a
- * field is. */
+/* Computes the sum over the axes of the largest velocity divided by the length of a cell, from the real fields
+ * (`show`). The sum is NaN where a field is. */
 sim_status diffusion_courant_rate(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
                                   double *out) SIM_MUST_CHECK;
-/* A step by the Courant number of the state, which has this rate; at most 2^most long, INT_MAX: no limit. */
+/* Makes a step by the Courant number of the state, whose rate is `rate`. The step is at most 2^most long; INT_MAX: no
+ * limit. */
 sim_status diffusion_courant_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
                                   diffusion_controller *controller, double rate, int most,
                                   sim_clock *clock) SIM_MUST_CHECK;
-/* INT_MAX where a step of h that ended with this rate had at most twice the Courant number; else the level of the
- * longest step to repeat it with. */
+/* Returns INT_MAX where a step of h that ended with this rate had at most twice the Courant number. Otherwise returns
+ * the level of the longest step with which to repeat it. */
 int diffusion_courant_shorter(const diffusion_parameters *p, double rate, double h);
 
 /* ---- the operations of a backend ---- */
 
-/* On a backend with a queue, operations that return no numbers are only enqueued. A real field is [nz][ny][nx]
- * numbers of the run's precision, in the backend's memory. */
+/* On a backend with a queue, operations that return no numbers are only enqueued. A real field has [nz][ny][nx] numbers
+ * of the run's precision, in the backend's memory. */
 struct diffusion_ops {
   void (*plan)(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out);
-  /* computes tables for steps of diffusion_dt, unless steps are adaptive */
+  /* creates the run's memory, and the tables for steps of diffusion_dt unless steps are adaptive */
   sim_status (*create)(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out);
   void (*destroy)(diffusion_work **work);
   const sim_buffer *(*real)(const diffusion_work *work);  /* [fields][cells], for the initial state and outputs */
-  const sim_buffer *(*state)(const diffusion_work *work); /* [fields][numbers], what a checkpoint holds */
+  const sim_buffer *(*state)(const diffusion_work *work); /* [fields][numbers], the arrays of a checkpoint */
   sim_status (*load)(diffusion_work *work, double t);     /* computes the state from the real fields of time t */
-  sim_status (*resume)(diffusion_work *work);             /* computes the other arrays from a restored state */
-  /* One stage of the method: rates, forward transforms, and its sums of products. */
+  sim_status (*resume)(diffusion_work *work);             /* computes the other arrays from the restored state */
+  /* Makes one stage of the method: rates, forward transforms, and sums of products. */
   sim_status (*stage)(diffusion_work *work, int stage, const diffusion_step_context *context);
-  sim_status (*jump)(diffusion_work *work, double t); /* DIFFUSION_EXACT: to time t from the start */
-  /* Computes the real fields of time t; `half` (may be NULL): with a further substep of rates, for split schemes. */
+  sim_status (*jump)(diffusion_work *work, double t); /* DIFFUSION_EXACT: jumps from the start to time t */
+  /* Computes the real fields of time t. `half` (may be NULL) adds a further substep of rates, for split schemes. */
   sim_status (*show)(diffusion_work *work, double t, const diffusion_step_context *half);
-  sim_status (*measure)(diffusion_work *work, int field, double cell, diffusion_statistics *out); /* of the real one */
+  /* of the real field */
+  sim_status (*measure)(diffusion_work *work, int field, double cell, diffusion_statistics *out);
   const char *(*name)(const diffusion_work *work); /* description of the transforms, for messages */
   /* Copies `count` sampled lines of a real field (modes.cuh) along an axis to the host: out[count][n of the axis]. */
   sim_status (*lines)(diffusion_work *work, int field, int axis, int64_t count, void *out);
-  /* *field: the first field whose state is not finite, or -1. NULL: no check. */
+  /* Sets *field to the first field whose state is not finite, or to -1. NULL: no check. */
   sim_status (*broken)(diffusion_work *work, int *field);
-  /* Adaptive steps; NULL: not supported. Selects tables for steps of h, in a slot; DIFFUSION_SLOTS slots hold the
-   * last lengths. */
+  /* Adaptive steps; NULL: not supported. Selects tables for steps of h, in a slot. DIFFUSION_SLOTS slots keep the
+   * tables of the last lengths. */
   sim_status (*use)(diffusion_work *work, double h, int slot);
-  /* Root mean squares over the grid, [fields] each: the larger of the two errors (NaN counts as largest), and the
-   * new state. */
+  /* Computes root mean squares over the grid, [fields] each: of the larger of the two errors (NaN counts as largest),
+   * and of the new state. */
   sim_status (*error)(diffusion_work *work, double *errors, double *sizes);
   void (*accept)(diffusion_work *work); /* makes the new state the current one */
-  /* NULL: not supported. *distance: root of the sum over the fields of their mean squared differences between two
-   * states, *magnitude: the same of the first state. The twin is then moved along the difference to `size` times
-   * *magnitude from the first. All ranks call it. For methods with arrays, in double. */
+  /* NULL: not supported. Sets *distance to the root of the sum over the fields of their mean squared differences
+   * between two states, and *magnitude to the same of the first state. Then moves the twin along the difference to
+   * `size` times *magnitude from the first state. All ranks call it. For methods with arrays, in double. */
   sim_status (*twin)(diffusion_work *work, diffusion_work *twin, double size, double *distance, double *magnitude);
-  /* Whether this backend has what the run asks for, on these ranks; SIM_ERR_SCENARIO, SIM_ERR_USAGE. NULL: it has. */
+  /* Checks whether this backend has what the run asks for, on these ranks; SIM_ERR_SCENARIO, SIM_ERR_USAGE. NULL: it
+   * has. */
   sim_status (*check)(const diffusion_parameters *p, const sim_setup *setup);
-  /* Several ranks. Then `real` is this rank's slab (cpu/spectral/slabs.h), [fields][cells of the slab], and
-   * all ranks call all operations. The slab of the state as a part of the whole: data, shape and offset of *out, whose
-   * global shape is that of `state` on one rank; and the state from the whole one, whose shape `whole` sets. */
+  /* For several ranks. Then `real` is this rank's slab (cpu/spectral/slabs.h), [fields][cells of the slab], and all
+   * ranks call all operations. `whole` describes the slab of the state as a part of the whole array: data, shape and
+   * offset of *out, and the global shape, which is that of `state` on one rank. The next operation sets the slab from
+   * the whole state, whose shape `whole` gives. */
   void (*whole)(const diffusion_work *work, sim_array *out);
   sim_status (*state_slab)(diffusion_work *work, sim_array *out);
   sim_status (*restore_slab)(diffusion_work *work, const sim_array *whole);

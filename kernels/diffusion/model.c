@@ -1,4 +1,4 @@
-/* The model: what it needs, and its table of functions. */
+/* The model: its plan, and its table of functions. */
 #include "kernels/diffusion/run/run.h"
 
 #include "engine/log.h"
@@ -16,7 +16,7 @@ static bool supports(const void *parameters, sim_backend_kind backend, char *lac
   return false;
 }
 
-/* Adds what the second run of a Lyapunov exponent needs: as much as the first one. */
+/* Adds the needs of the second run of a Lyapunov exponent: as much as the first run's. */
 static void plan_twin(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
   sim_plan twin = {0};
   double bytes = 0;

@@ -10,14 +10,14 @@
 #endif
 
 /* Whether `dealias` keeps a mode along an axis of n cells. Modes go to n/2 on periodic axes and to n between walls.
- * Below 2/(p + 1) of that, no product of p modes is aliased to a mode that is kept (Orszag, J. Atmos. Sci. 28,
- * 1971). A mode at the limit itself is cut, with a margin for the fraction's rounding. fraction 0: all are kept. */
+ * Below 2/(p + 1) of that, no product of p modes is aliased to a mode that is kept (Orszag, J. Atmos. Sci. 28, 1971). A
+ * mode at the limit itself is cut, with a margin for rounding of the fraction. fraction 0: all are kept. */
 DIFFUSION_BOTH int diffusion_mode_kept(long long mode, long long n, int periodic, double fraction) {
   const double most = periodic ? 0.5 * (double)n : (double)n;
   return !(fraction > 0) || (double)(mode < 0 ? -mode : mode) < (fraction - 1e-9) * most || mode == 0;
 }
 
-/* Whether a shell of wavenumbers low <= |k| <= high has one of this square. */
+/* Whether a shell of wavenumbers low <= |k| <= high contains a wavenumber with this square. */
 DIFFUSION_BOTH int diffusion_in_shell(double low, double high, double k2) {
   const double margin = 1e-9; /* for rounding of the limits and of k */
   return k2 > 0 && k2 >= low * low * (1 - margin) && k2 <= high * high * (1 + margin);
@@ -29,9 +29,9 @@ DIFFUSION_BOTH double diffusion_noise_weight(double h, double twice) {
   return sqrt(fabs(twice) < 1e-9 ? h * (1 + twice / 2) : h * expm1(twice) / twice);
 }
 
-/* The same for n <= 8 fields with a matrix A of rates: lower triangular w with w w^H = integral of exp(A s) Q
- * exp(A^H s) ds, Q diagonal. Matrices are [n][n] complex numbers (re, im); a = A h, q[n] = Q h. Series of the
- * integral over h/2^m with |A| h/2^m <= 1/2 (term j is below 1/(j + 1)!), then doubling. */
+/* The same for n <= 8 fields with a matrix A of rates: lower triangular w with w w^H = integral of exp(A s) Q exp(A^H
+ * s) ds, Q diagonal. Matrices are [n][n] complex numbers (re, im); a = A h, q[n] = Q h. Series of the integral over
+ * h/2^m with |A| h/2^m <= 1/2 (term j is below 1/(j + 1)!), then doubling. */
 enum { DIFFUSION_NOISE_MATRIX = 2 * 8 * 8 };
 /* out = x y, or x y^H */
 DIFFUSION_BOTH void diffusion_noise_product(int n, const double *x, const double *y, int adjoint, double *out) {
@@ -103,8 +103,8 @@ DIFFUSION_BOTH void diffusion_noise_matrix(int n, const double *a, const double 
     }
 }
 
-/* Sampled lines of cells along an axis, `count` evenly spaced ones of all: the first cell of line j in [nz][ny][nx],
- * and the stride of its cells. */
+/* Sampled lines of cells along an axis, `count` lines evenly spaced among all: the first cell of line j in
+ * [nz][ny][nx], and the stride of its cells. */
 DIFFUSION_BOTH long long diffusion_line_begin(const long long n[3], int axis, long long count, long long j) {
   const long long q = (2 * j + 1) * (n[0] * n[1] * n[2] / n[axis]) / (2 * count);
   return axis == 0 ? q * n[0] : axis == 1 ? q / n[0] * n[0] * n[1] + q % n[0] : q;

@@ -16,11 +16,11 @@ struct diffusion_observer {
   const diffusion_parameters *p;
   grid_shape grid;
   diffusion_gradients gradients; /* derivatives that the functions read */
-  diffusion_gradients along;     /* those that one transform gives: see `slopes` */
+  diffusion_gradients along;     /* derivatives that one transform gives: see `slopes` */
   diffusion_spectral *spectral;  /* of one field, or of all, with derivatives; NULL: not needed */
   diffusion_derivation *derivation;
-  int fields, together, threads; /* together: fields in one transform */
-  bool all;                      /* that is all fields, for their own derivatives */
+  int fields, together, threads; /* together: number of fields in one transform */
+  bool all;                      /* one transform has all fields */
   int64_t cells, rows;
   double *real[KEPT]; /* [cells]: fields in double, and derivatives */
   void *mixed[DIFFUSION_FIELDS], *coefficients[DIFFUSION_FIELDS], *slope[DIFFUSION_READ];
@@ -51,7 +51,8 @@ static int fields_together(const diffusion_parameters *p, const diffusion_gradie
   return takes_all(p, g) ? (int)p->fields.count : 1;
 }
 
-/* Derivatives of those fields, each kind that some of them has; of single fields they are taken in turn. */
+/* Returns the derivatives of the fields, each kind that some field has. Where fields are transformed one by one, their
+ * derivatives are computed in turn. */
 static diffusion_gradients slopes(const diffusion_parameters *p, const diffusion_gradients *observed) {
   diffusion_gradients g = {0};
   if (takes_all(p, observed)) return *observed;
@@ -126,7 +127,7 @@ static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
   return good ? SIM_OK : sim_no_memory("what is observed");
 }
 
-/* The rates of the run in double, without its steps and its forcing. */
+/* Creates the work of budgets: the rates of the run in double, without its steps and its forcing. */
 static sim_status create_budget(diffusion_observer *o, sim_isa isa) {
   o->rates = *o->p;
   o->rates.common.precision = SIM_DOUBLE;
@@ -188,7 +189,7 @@ static void widen(diffusion_observer *o, const void *const *real_fields) {
   }
 }
 
-/* Coefficients of the fields from `field` on that are transformed together, and their derivatives. */
+/* Computes the coefficients of the fields that are transformed together, from `field` on, and their derivatives. */
 static void transform(diffusion_observer *o, int field) {
   const diffusion_stage stage = {1, 1, 2, {{1, 1, {{diffusion_scale(&o->grid), -1, 0}}}, {0, 1, {{1, -1, 1}}}}};
   diffusion_arrays arrays = {.symbols = diffusion_derivation_symbols(o->derivation)};
@@ -203,7 +204,7 @@ static void transform(diffusion_observer *o, int field) {
   diffusion_columns(o->spectral, &stage, &arrays);
 }
 
-/* The number among `along` of an observed derivative. */
+/* Returns the number among `along` of an observed derivative. */
 static int slope_of(const diffusion_observer *o, int g) {
   int i = 0;
   while (o->along.of[i].kind != o->gradients.of[g].kind || (o->all && o->along.of[i].field != o->gradients.of[g].field))
@@ -217,7 +218,7 @@ static double position(const diffusion_observer *o, int axis, int64_t i) {
   return grid_centre(&o->grid, axis, i / under % o->grid.n[axis]);
 }
 
-/* Adds the derivative of a field's lift to that of the field without it. */
+/* Adds the derivative of a field's lift to the derivative of the field without the lift. */
 static void add_slope(diffusion_observer *o, int g) {
   const int field = o->gradients.of[g].field, kind = o->gradients.of[g].kind;
   const diffusion_lift lift = field < o->fields ? diffusion_lift_of(o->p, field) : (diffusion_lift){.axis = -1};
@@ -225,7 +226,7 @@ static void add_slope(diffusion_observer *o, int g) {
     o->real[o->fields + g][i] += diffusion_lift_slope(&lift, kind, kind <= DIFFUSION_Z ? position(o, kind, i) : 0);
 }
 
-/* Takes their lifts off the fields, whose series have none. Returns whether there are any. */
+/* Subtracts the lifts from the fields, because the series have none. Returns whether there are any lifts. */
 static bool drop_lifts(diffusion_observer *o, double t) {
   bool any = false;
   for (int f = 0; f < o->fields; f++) {
@@ -260,7 +261,7 @@ static void differentiate(diffusion_observer *o) {
   }
 }
 
-/* Sum, minimum or maximum of a function over one row of the grid; NaN is kept. */
+/* Returns the sum, minimum or maximum of a function over one row of the grid. NaN is kept. */
 static double over_row(const diffusion_observer *o, size_t function, int64_t row, double t) {
   const int64_t n = o->grid.n[X];
   const double y = grid_centre(&o->grid, Y, row % o->grid.n[Y]), z = grid_centre(&o->grid, Z, row / o->grid.n[Y]);
@@ -308,7 +309,7 @@ static double value_at(const diffusion_observer *o, int field, const double *pos
   return o->real[field][cell];
 }
 
-/* Mean and variance over members of each member's mean and variance over the grid. */
+/* Computes mean and variance over members of two numbers: each member's mean and variance over the grid. */
 static void over_members(const diffusion_observer *o, int field, double *values) {
   const int64_t members = o->grid.n[o->grid.member_axis], cells = o->cells / members;
   double sums[DIFFUSION_OVER_MEMBERS] = {0}, first[2] = {0};

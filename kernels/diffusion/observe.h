@@ -1,5 +1,5 @@
-/* Observations beyond statistics: functions over the grid, spectra, probes. On the host, from the real fields in
- * double. */
+/* Observations beyond statistics: functions over the grid, spectra, probes. Computed on the host, from the real fields
+ * in double. */
 #ifndef DIFFUSION_OBSERVE_H
 #define DIFFUSION_OBSERVE_H
 
@@ -16,7 +16,7 @@ typedef enum diffusion_tables_kind {
   DIFFUSION_DISSIPATION,
   DIFFUSION_LYAPUNOV_TABLE,
   DIFFUSION_STRUCTURE,
-  /* the budget's three tables of each quantity, in the order of diffusion_quantity and of diffusion_vector_budget_of */
+  /* three budget tables of each quantity, in the order of diffusion_quantity and of diffusion_vector_budget_of */
   DIFFUSION_VECTOR_BUDGETS
 } diffusion_tables_kind;
 
@@ -24,18 +24,18 @@ typedef enum diffusion_tables_kind {
 enum { DIFFUSION_OVER_MEMBERS = 4 };
 
 typedef struct diffusion_observer diffusion_observer;
-/* *out is NULL where the scenario observes nothing. */
+/* Creates the observer. *out is NULL where the scenario observes nothing. */
 sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa, int threads,
                                      diffusion_observer **out) SIM_MUST_CHECK;
 void diffusion_observer_destroy(diffusion_observer **observer);
 double diffusion_observer_bytes(const diffusion_parameters *p, int threads);
 /* Derivatives that `observe` reads. */
 diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p);
-/* Computes a row of a table: values[columns]; real_fields[fields] in host memory, in the run's precision. */
+/* Computes a row of a table. values[columns]; real_fields[fields]: host memory, the run's precision. */
 sim_status diffusion_observer_row(diffusion_observer *observer, diffusion_tables_kind table,
                                   const void *const *real_fields, double t, double *values) SIM_MUST_CHECK;
 
-/* SIM_ERR_SCENARIO where rates with derivatives are not finite; skipped above 2^22 cells. */
+/* SIM_ERR_SCENARIO where rates with derivatives are not finite. The check is skipped above 2^22 cells. */
 sim_status diffusion_check_derived(const diffusion_parameters *p, const sim_setup *setup,
                                    const void *const *real_fields) SIM_MUST_CHECK;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { X, Y, Z, T, COORDINATES };
-/* of the graph: the fields, x, y, z, t, h, and what the rates read */
+/* inputs of the graph: the fields, x, y, z, t, h, and the derivatives that the rates read */
 enum { INPUTS = DIFFUSION_FIELDS + COORDINATES + 1 + DIFFUSION_READ };
 
 struct diffusion_rates {
@@ -52,7 +52,7 @@ static sim_status add_lift(sim_expr_builder *b, const diffusion_lift *lift, cons
   return sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){*field, low}, field);
 }
 
-/* Adds the lift's derivatives to those of v, inputs of[]. */
+/* Adds the lift's derivatives to the derivatives of v, inputs of[]. */
 static sim_status add_slopes(sim_expr_builder *b, const diffusion_parameters *p, int field, const diffusion_lift *lift,
                              const sim_expr_ref *coordinates, sim_expr_ref *of) {
   for (int kind = 0; kind < DIFFUSION_VALUE && lift->axis >= 0; kind++) {
@@ -68,7 +68,7 @@ static sim_status add_slopes(sim_expr_builder *b, const diffusion_parameters *p,
   return SIM_OK;
 }
 
-/* Inputs: the fields, x, y, z, t, h, derivatives. */
+/* Builds a form of the rates. Inputs: the fields, x, y, z, t, h, derivatives. */
 static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diffusion_form form, sim_expr **out) {
   static const char *const coordinates[] = {"x", "y", "z", "t"};
   const int fields = (int)p->fields.count;

@@ -1,6 +1,6 @@
-/* Check of the spatial resolution. Structure finer than the grid collects at the highest wavenumbers, so that power
- * there means an unresolved solution, whatever the time step. Lines of cells along each axis are transformed on the
- * host: all of small grids, evenly spaced ones of large grids. */
+/* Check of the spatial resolution. Structure finer than the grid collects at the highest wavenumbers. Power there means
+ * an unresolved solution, for any time step. The host transforms lines of cells along each axis: all lines of small
+ * grids, evenly spaced lines of large ones. */
 #include "kernels/diffusion/diffusion.h"
 
 #include "engine/log.h"
@@ -10,15 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Largest share of a fluctuation's power. A field with a tail exp(-k/k0) reaches it where k0 is about a fifth of the
- * highest wavenumber; one with jumps, whose tail is 1/k^2, up to k = 300. */
+/* Largest share of a fluctuation's power. A field with a tail exp(-k/k0) reaches this share where k0 is about a fifth
+ * of the highest wavenumber. A field with jumps, whose tail is 1/k^2, reaches it up to k = 300. */
 static const double limit = 1e-3;
 
 typedef struct along {
-  diffusion_spectral *spectral; /* of lines side by side; NULL: no check */
+  diffusion_spectral *spectral; /* of lines beside each other; NULL: no check */
   void *coefficients;
   int64_t count;    /* lines */
-  double low, high; /* modes: the upper third of those that are kept */
+  double low, high; /* modes: the upper third of the modes that are kept */
   double before[DIFFUSION_FIELDS];
 } along;
 
@@ -46,7 +46,7 @@ double diffusion_lines_bytes(const grid_shape *grid, bool single) {
   return most * (single ? sizeof(float) : sizeof(double));
 }
 
-/* The lines along an axis, as members of an ensemble. */
+/* Returns the lines along an axis, as members of an ensemble. */
 static grid_shape lines_of(const grid_shape *grid, int axis, grid_boundary kind) {
   const int64_t count = diffusion_line_count(grid, axis);
   return (grid_shape){.rank = 2,
@@ -138,7 +138,7 @@ static along *along_of(diffusion_resolution *r, int field, int axis) {
   return &r->axis[diffusion_shape_of(r->p, field).boundary[axis]][axis];
 }
 
-/* Subtracts the field's lift, but for its growth, from the lines, and sums a member's cells: values and squares. */
+/* Subtracts the field's lift without its growth from the lines. Sums a member's cells: values and squares. */
 static void sum_lines(diffusion_resolution *r, int field, int axis, int64_t count, int64_t first, int64_t end,
                       double sums[2]) {
   const diffusion_lift lift = diffusion_lift_of(r->p, field);
@@ -162,7 +162,7 @@ static void sum_lines(diffusion_resolution *r, int field, int axis, int64_t coun
   }
 }
 
-/* The largest share over the members, and the member that has it; 0 within rounding. */
+/* Returns the largest share over the members, and the member that has it; 0 within rounding. */
 static double share_of(diffusion_resolution *r, int field, int axis, int64_t *worst) {
   const along *a = along_of(r, field, axis);
   const bool single = diffusion_single(r->p);

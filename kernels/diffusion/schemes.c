@@ -20,7 +20,7 @@ enum { NOW, U, N, M, A, B };
 enum { E, P1, P2, HALF = 1, Q, F1, F2, F3 };
 enum { NONE = -1 };
 
-/* Stages of ETDRK4: state b from the rates at a, and state d from those at b; M accumulates both rates. */
+/* Stages of ETDRK4: state b from the rates at a, and state d from the rates at b. M accumulates both rates. */
 #define STAGE_B                                                                                                        \
   1, 1, 2, {                                                                                                           \
     {M, 1, {{0, NONE, NOW}}}, {                                                                                        \
@@ -173,8 +173,8 @@ const diffusion_embedded *diffusion_embedded_of(diffusion_scheme scheme) {
   return scheme == DIFFUSION_ETDRK2 ? &embedded[0] : scheme == DIFFUSION_ETDRK4 ? &embedded[1] : NULL;
 }
 
-/* Derivatives are computed from coefficients at the end of a step, so that coefficients are the state: the fields
- * alone would lose them at a restart. */
+/* Derivatives are computed from coefficients at the end of a step, so the state is the coefficients. The real fields
+ * alone would lose bits at a restart. */
 static const diffusion_method lie_of_derivatives = {
     .name = "lie",
     .arrays = 1,
@@ -223,7 +223,7 @@ diffusion_method diffusion_method_with(const diffusion_parameters *p, double sca
     for (int s = 0; s < last->sets; s++) {
       diffusion_set *set = &last->set[s];
       if (set->target != (method.arrays > 0 ? U : NOW)) continue;
-      /* 0: as the result of a forward transform; random forcing makes coefficients */
+      /* coefficient 0: scaled as the result of a forward transform; random forcing gives coefficients directly */
       set->term[set->terms++] = (diffusion_term){diffusion_stirred(p) ? 1 : 0, method.tables, DIFFUSION_NOISE};
     }
     method.tables++;
@@ -236,8 +236,8 @@ int diffusion_table_count(const diffusion_parameters *p) {
   return method->tables + ((diffusion_fluctuates(p) || diffusion_forced(p) != 0) && method->stages > 0);
 }
 
-/* phi_1, phi_2, phi_3 of c; e = exp(c). The quotients cancel near c = 0 (Kassam and Trefethen, SIAM J. Sci. Comput.
- * 26, 2005): for |c| < 1 they come from the series of phi_3, whose next term is c^17/20! < 1e-18. */
+/* Computes phi_1, phi_2, phi_3 of c, with e = exp(c). The quotients cancel near c = 0 (Kassam and Trefethen, SIAM J.
+ * Sci. Comput. 26, 2005). For |c| < 1 they come from the series of phi_3, whose next term is c^17/20! < 1e-18. */
 static void phis(double complex c, double complex e, double complex phi[3]) {
   if (cabs(c) < 1) {
     double complex sum = 1;
@@ -252,12 +252,12 @@ static void phis(double complex c, double complex e, double complex phi[3]) {
   }
 }
 
-/* L of one wavenumber. */
+/* Returns L of one wavenumber. */
 static double complex linear_part(const diffusion_filling *f, const double k[3], const int64_t mode[3]) {
   const diffusion_field *s = f->species;
   const double squares[3] = {k[0] * k[0], k[1] * k[1], k[2] * k[2]};
   const double k2 = squares[0] + squares[1] + squares[2];
-  /* odd parts are 0 where k is its own mirror image, whose coefficients are real */
+  /* odd parts are 0 where k is its own mirror image, because the coefficients there are real */
   double odd[3], real_part = -s->hyper * k2 * k2 - s->decay, turn = 0;
   for (int a = 0; a < 3; a++) {
     odd[a] = f->grid.boundary[a] == GRID_PERIODIC && 2 * (mode[a] < 0 ? -mode[a] : mode[a]) == f->grid.n[a] ? 0 : k[a];
@@ -283,7 +283,7 @@ void diffusion_filling_linear(const diffusion_filling *f, const double k[3], con
   out[1] = cimag(c);
 }
 
-/* Whether mode m of a series has the wavenumber of m + 1/2, which is cut as that of m + 1. */
+/* Whether mode m of a series has the wavenumber of m + 1/2. Dealiasing cuts it as m + 1. */
 static bool is_quarter(grid_boundary b) { return b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH; }
 
 bool diffusion_filling_keeps(const diffusion_filling *f, const int64_t mode[3]) {
@@ -297,12 +297,12 @@ bool diffusion_filling_keeps(const diffusion_filling *f, const int64_t mode[3]) 
 
 void diffusion_method_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
   const diffusion_filling *f = context;
-  if (!diffusion_filling_keeps(f, mode)) { /* cut: removes rates and rounding errors of the field */
+  if (!diffusion_filling_keeps(f, mode)) { /* the mode is cut: removes rates and rounding errors of the field */
     for (int t = 0; t <= diffusion_methods[f->scheme].tables; t++) values[t][0] = values[t][1] = 0;
     return;
   }
   const double complex c = linear_part(f, k, mode) * f->dt;
-  const double under = f->species->conserved ? -(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) : 1; /* lap N, or N */
+  const double under = f->species->conserved ? -(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) : 1; /* of lap N, or of N */
   const double h = under * f->dt;
   double complex result[6] = {cexp(c)}, phi[3] = {0}, half[3];
   if (f->scheme == DIFFUSION_LIE || f->scheme == DIFFUSION_STRANG) result[E] *= f->scale;

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What the command says about itself, and how it is used wrongly.
+# The command's own texts, and wrong use of the command.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 
 expect 0 "sim check" "$SIM" --help
 grep -q resume output || fail "help does not name resume"
-# Each command has its own help: every option that it takes, and an example that it takes itself.
+# Each command has its own help: every option that it takes, and an example that the command accepts.
 every=$("$SIM" --help | sed -n 's/^  \(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' | sort -u)
 for command in run check resume sweep batch status list describe new info bench verify doctor completion; do
   expect 0 "usage: sim $command" "$SIM" "$command" --help
@@ -66,8 +66,9 @@ for model in $("$SIM" list | cut -d ' ' -f 1); do # each model's own: results to
   ! grep -q warning output || fail "the starter of $model: $(grep -m 1 warning output)"
 done
 
-# What cannot be printed was not said: every command whose result is its text ends with 74, on a full disk, in a pipe that
-# nobody reads, and where stdout is closed. The last one prints more than a buffer, of which the rest is written first.
+# Output that cannot be printed must be an error: every command whose result is its text ends with 74, on a full disk,
+# in a pipe without a reader, and where stdout is closed. The last command prints more than a buffer; the rest is
+# written first.
 commands=("--help" "--version" "help" "list" "info" "new nbody" "describe nbody" "check starter.lua" "batch starter.lua"
   "status starter" "sweep starter.lua --seed 1..2 --array" "status$(printf ' starter%.0s' {1..200})")
 for command in "${commands[@]}"; do

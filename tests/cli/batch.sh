@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a run makes of a batch system, played by a few small programs; sim batch, sweep and status.
+# How a run uses a batch system, simulated by a few small programs; sim batch, sweep and status.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 scenario s.lua
 run=("$SIM" run s.lua --threads 1)
@@ -11,7 +11,7 @@ play() { # play NAME TEXT: a command that says TEXT
 export PATH=$PWD/fake:$PATH
 unset "${!SLURM_@}" "${!PBS_@}" "${!LSB_@}" CUDA_VISIBLE_DEVICES SGE_ROOT JOB_ID
 
-# --wall auto: where there is no job, no limit, or none that can be told, and each system's way to say it.
+# --wall auto: without a job, without a limit, or where none can be told; and the message of each system.
 expect 0 "not in a batch job, no limit" "${run[@]}" --wall auto -o plain
 play squeue UNLIMITED
 SLURM_JOB_ID=7 expect 0 "Slurm's job 7 has no limit" "${run[@]}" --wall auto -o unlimited
@@ -31,21 +31,21 @@ LSB_JOBID=7 LSB_JOBINDEX=3 expect 0 "LSF's job 7_3 ends in 90 min 00 s (bjobs -o
 play qstat "hard resource_list:         h_rt=9000000,mem=2G"
 JOB_ID=7 SGE_ROOT=/sge SGE_TASK_ID=undefined expect 0 "Grid Engine's job 7 ends in" "${run[@]}" --wall auto -o sge
 
-# It stops in time: ten seconds ahead, of which a tenth and twice a checkpoint are kept.
+# The run stops in time, ten seconds ahead. Of these a tenth, and twice the time of a checkpoint, are kept.
 started=$SECONDS
 SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 4)) \
   expect 75 "a checkpoint takes" "${run[@]}" --set n=700 --set steps=100000000 --wall auto -o limited
 ((SECONDS - started <= 60)) || fail "stopped long after the limit: $((SECONDS - started)) s" # a busy machine may delay it
-# A limit that is over: one checkpoint, no more.
+# A limit that has passed: one checkpoint, no more.
 SLURM_JOB_ID=7 SLURM_JOB_END_TIME=1000000000 expect 0 "" "${run[@]}" --wall auto -o over || true
 play squeue 0:00
 SLURM_JOB_ID=7 expect 75 "the limit of the job is over" "${run[@]}" --set n=700 --set steps=100000000 --wall auto -o past
 play squeue 1-00:59:30
 
-# Cores: those that the job was given, unless more are asked for.
+# Cores: those that the job was given, unless more are requested.
 SLURM_JOB_ID=7 SLURM_CPUS_PER_TASK=1 expect 0 ", 1 thread," "$SIM" run s.lua -o one
 
-# A job that was given a GPU does not quietly run without one, whatever the model and the build. GPU number 0 is one; a
+# A job that was given a GPU does not silently run without one, for any model and build. GPU number 0 is one GPU; a
 # count of 0 is none.
 if ! "$SIM" info | grep -q '^cuda .*memory free'; then
   for model in nbody collision diffusion option; do
@@ -59,7 +59,7 @@ if ! "$SIM" info | grep -q '^cuda .*memory free'; then
   SLURM_JOB_ID=7 SLURM_JOB_GPUS=0 expect 0 "" "${run[@]}" --device cpu -o withoutgpu
 fi
 
-# Locks of other machines, by what stands in them and how old they are.
+# Locks of other machines, by their text and their age.
 lock() { printf 'host far, process 1, %ssince 2026-01-01 00:00:00 +0000, machine elsewhere, tick 5\n' "$1" >over/.lock; }
 lock ""
 expect 73 "in use by another run (host far, process 1, since 2026" "$SIM" resume over
@@ -72,7 +72,7 @@ SLURM_JOB_ID=8 expect 73 "Slurm job 7, restart 1" "$SIM" resume over
 SLURM_JOB_ID=7 SLURM_RESTART_COUNT=1 expect 73 "in use" "$SIM" resume over
 SLURM_JOB_ID=7 SLURM_RESTART_COUNT=2 expect 0 "which was this job before it was requeued" "$SIM" resume over
 
-# sim sweep: every combination once, the same bits as single runs; killed and started again it does what is left.
+# sim sweep: every combination once, with the bits of single runs. Killed and started again it does the rest.
 grid=(sweep s.lua --set n=20,30 --set steps=10 --seed 1..3 --threads 1)
 expect 0 "6 runs: 6 done, 0 stopped, 0 failed" "$SIM" "${grid[@]}" -o grid
 [ "$(wc -l <grid/sweep.csv)" = 7 ] || fail "sweep.csv: $(cat grid/sweep.csv)"
@@ -98,7 +98,7 @@ expect 0 "2 done" "$SIM" "${long[@]}" -o killed
 "${run[@]}" --set n=700 --set steps=3000 --seed 2 -o calm >/dev/null
 same calm killed/run_0002 "a run of a sweep that was stopped"
 
-# --no-progress is for all; USR1 in a sweep of a job with a limit is left to its runs.
+# --no-progress applies to all runs. USR1 in a sweep of a job with a limit is left to the runs.
 expect 0 "6 done (some before)" "$SIM" "${grid[@]}" --no-progress -o grid
 SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 20)) "$SIM" "${long[@]/#steps=*/steps=100000000}" --wall auto -o warned >output 2>&1 &
 pid=$!
@@ -107,14 +107,15 @@ kill -USR1 $pid
 code=0
 wait $pid || code=$?
 [ "$code" = 75 ] || fail "a sweep that was warned: exit $code"
-# The first run that stops for the limit says so; the sweep then stops the other one, which may have come to it too.
+# The first run that stops for the limit says so. The sweep then stops the other run, which may have reached the limit
+# too.
 grep -qh "the limit of the job is near: [0-9]* s are left" warned/logs/run_000?.log || fail "a warned sweep stopped its runs: $(cat warned/logs/*)"
 
-# sim status: a table of many runs, and a line for what is none.
+# sim status: a table of many runs, and a line for a folder without a run.
 expect 66 "no run" "$SIM" status grid/run_000? fake
 [ "$(grep -c '^grid.* done *100 % ' output)" = 6 ] || fail "six runs are done"
 
-# Where they stand: a run that ended early has done what its newest checkpoint holds, and no end to come.
+# State of runs: a run that ended early has done the part that its newest checkpoint holds, and has no expected end.
 stand() { # stand STATE KEYS: the columns state, done and ends
   mkdir -p stands
   printf '{"state": "%s", "time": 9, "t_end": 10, "updated": "u"%s}\n' "$1" "$2" >stands/status.json
@@ -125,12 +126,12 @@ stand() { # stand STATE KEYS: the columns state, done and ends
 [ "$(stand stopped ', "exit_code": 75, "checkpoint_step": 9, "checkpoint_time": 9, "expected_end": "e"')" = " stopped 75 90 % u" ] ||
   fail "a stopped run"
 [ "$(stand done ', "exit_code": 0, "stop_when": true')" = " done 100 % u" ] || fail "a run that is done"
-# A health figure may have the name of any key. Earlier versions wrote it beside the keys.
+# A health figure may have the name of any key. Earlier versions wrote it beside the other keys.
 named='"health": {"state": 1, "exit_code": 2, "checkpoint_time": 3, "updated": 4}'
 [ "$(stand failed ", $named, \"exit_code\": 74")" = " failed 74 0 % u" ] || fail "health figures named as keys"
 [ "$(stand done ', "error": 1e-3, "exit_code": 0')" = " done 100 % u" ] || fail "a health figure beside the keys"
 
-# A name, a state or a host with control characters: the terminal gets none of them.
+# A name, a state or a host with control characters: the terminal must receive none of them.
 mkdir $'esc\e[31m' && printf '{"state": "done", "exit_code": 0, "host": "h\\u001b]0;x\\u0007", "job": "j\\r7"}\n' >$'esc\e[31m/status.json'
 expect 0 '\x1b[31m' "$SIM" status $'esc\e[31m'
 grep -qF 'h\x1b]0;x\x07' output || fail "the host of a status: $(cat output)"
@@ -139,7 +140,7 @@ cp s.lua $'s\e[31m.lua'
 expect 0 '\x1b[31m' "$SIM" check $'s\e[31m.lua'
 LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' output && fail "check printed a control character"
 
-# One value, as a string or as JSON; what is no status.
+# One value, as a string or as JSON; and files that are no status.
 "${run[@]}" --set steps=10 -o valued >/dev/null
 [ "$("$SIM" status --value digest valued)" = "$(digest valued)" ] || fail "sim status --value digest"
 [[ $("$SIM" status valued --value health valued) =~ ^\{\"error\":\ [0-9.e-]+\}$'\n'\{ ]] || fail "$("$SIM" status --value health valued)"
@@ -184,7 +185,7 @@ rm -rf links && mkdir links && ln -s ../precious links/sweep.csv
 waits 0 "1 done" "$SIM" "${tiny[@]}" 1 -o links
 [ "$(cat precious)" = mine ] && [ ! -L links/sweep.csv ] || fail "sweep.csv was written through a link"
 
-# What is wrong gets its line.
+# Each fault gets its line.
 for seeds in '1,$(touch pwned),3' '1,-2,3' '1,2 3,4' '1,0x10,3' $'1,2\n,3'; do
   expect 64 "expected an integer from 0 to 2^64 - 1" "$SIM" sweep s.lua --seed "$seeds" --array -o none
   expect 64 "expected an integer from 0 to 2^64 - 1" "$SIM" sweep s.lua --seed "$seeds" -o none
@@ -204,7 +205,7 @@ expect 64 "--time 99999999:00:00: longer than a year" "$SIM" batch s.lua --time 
 expect 64 "task 100000000, the largest number that a cluster accepts is 4000000" "$SIM" batch s.lua --array 0-100000000
 expect 64 "a sweep of 4000001 runs" "$SIM" sweep s.lua --seed 1..4000001 --yes --array -o none
 
-# An option without an effect, and two that contradict each other, are refused; without --array nothing runs here.
+# An option without an effect, and two contradictory options, are refused. Without --array nothing is submitted.
 pair=(sweep s.lua --seed 1..2 -o none)
 for words in "--time 01:00:00" "--partition long" "--account ab1" "--gpus 1" "--cpus 2" "--scheduler pbs"; do
   read -ra given <<<"$words"
@@ -224,7 +225,7 @@ done
 expect 0 "#SBATCH --cpus-per-task=4" "$SIM" batch s.lua --threads 4 --gpus 1
 expect 0 "#SBATCH --cpus-per-task=2" "$SIM" batch s.lua --threads 2 --cpus 2
 [ ! -e none ] || fail "a sweep ran in silence"
-# A run that is alone has all cores, also where the sweep has as many runs as there are cores.
+# A single run has all cores, also where a sweep has as many runs as there are cores.
 expect 0 "1 run, 1 at once" "$SIM" sweep s.lua --seed 1 --set steps=10 -o alone
 alone=$(grep -o 'with [0-9]* threads\{0,1\} each' output)
 expect 0 "1 at once $alone" "$SIM" sweep s.lua --seed 1..64 --set steps=10 --only 2 -o task
@@ -235,7 +236,7 @@ expect 64 "--scheduler 'cron'" "$SIM" batch s.lua --scheduler cron
 expect 64 "--wall 'later'" "${run[@]}" --wall later
 [ ! -e none ] || fail "a refused sweep left a folder"
 
-# Scripts are shell that parses, and say what they are told.
+# Scripts are valid shell, and contain the given values.
 for scheduler in slurm pbs; do
   "$SIM" batch s.lua --set kind=single --array 0-9 --time 02:00:00 --cpus 8 --gpus 1 --scheduler $scheduler >$scheduler.sh
   bash -n $scheduler.sh
@@ -243,7 +244,7 @@ done
 grep -qx '#SBATCH --time=02:00:00' slurm.sh && grep -qx '#SBATCH --gpus=1' slurm.sh || fail "$(cat slurm.sh)"
 grep -qx '#PBS -J 0-9' pbs.sh && grep -q 'ncpus=8:.*:ngpus=1' pbs.sh || fail "$(cat pbs.sh)"
 
-# Partition and account: as lines of the script, and kept by a chain of PBS jobs, whose next one is submitted by the job.
+# Partition and account: as lines of the script, and kept by a chain of PBS jobs, of which each submits the next one.
 "$SIM" batch s.lua --partition long --account ab123 >named.sh
 grep -qx '#SBATCH --partition=long' named.sh && grep -qx '#SBATCH --account=ab123' named.sh || fail "$(cat named.sh)"
 "$SIM" batch s.lua --partition long --account ab123 --scheduler pbs >named.sh
@@ -270,7 +271,7 @@ PBS_JOBID=7.host PBS_O_WORKDIR=$PWD bash job.sh >job.log 2>&1 || code=$?
 [ "$code" = 78 ] || fail "a job whose run ends with 78: exit $code"
 grep -q '^exit 78: not put back into the queue' job.log || fail "the log of a job that failed: $(cat job.log)"
 
-# Every value stands there as one word, whatever its letters: the script is run with a sim that lists what it was given.
+# Every value is one word of the script, with any characters: the script runs with a sim that lists its arguments.
 hostile='a b$(touch pwned)`touch pwned`;touch pwned"q"'"'"''
 cat >"text.lua" <<'LUA'
 sim.param("text", "x", "any text")
@@ -296,7 +297,7 @@ done
 expect 64 "line break" "$SIM" batch text.lua --set $'text=a\nb'
 expect 64 "line break" "$SIM" sweep text.lua --set $'text=a\nb,c' --array
 
-# Tasks that share a run: what is refused, and the lines of the script (tests/slurm/ranks.sh submits one).
+# Tasks that share a run: refusals, and the lines of the script (tests/slurm/ranks.sh submits one).
 cat >option.lua <<'LUA'
 return sim.option {
   assets = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturity = 1, steps = 8,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# sim bench: a quick table, the same as JSON, and how it is used wrongly. Rates are not judged: the machine may be busy.
+# sim bench: a quick table, the same as JSON, and wrong use. Rates are not judged, since the machine may be busy.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 
 expect 0 "ceilings" "$SIM" bench --quick --device cpu --threads 1
@@ -19,7 +19,7 @@ assert {r["model"] for r in bench["results"]} == {"nbody", "option"}
 kernels = {}
 for r in bench["results"]:
     assert 0 < r["min"] <= r["median"] <= r["max"] and r["repeats"] >= 2 and r["steps"] >= r["repeats"], r
-    # A step's work over its time is the rate: direct sums count n^2 interactions, each to six digits.
+    # The rate is a step's work over its time. Direct sums count n^2 interactions, each to six digits.
     if r["model"] == "nbody" and "direct" in r["kernel"]:
         assert math.isclose(r["n"] ** 2 / r["seconds_a_step"], r["median"], rel_tol=1e-5), r
     if r.get("share"):
@@ -36,7 +36,7 @@ PY
 
 expect 64 "nearest is nbody" "$SIM" bench nbodi
 
-# The steps of a scenario, and its tables after them: as many as asked, of the problem that was asked for.
+# The steps of a scenario, and its tables after them: as many as requested, of the requested problem.
 cat >gas.lua <<'LUA'
 local n = sim.param("n", 8, "grains")
 return sim.collision {
@@ -60,11 +60,11 @@ expect 64 "not for rows of models" "$SIM" bench nbody --set n=100
 expect 66 "scenario.lua" "$SIM" bench scenario.lua
 expect 64 "does not take --quick" "$SIM" info --quick
 expect 64 "does not take --seed" "$SIM" bench --seed 1
-# --device cuda insists on it.
+# --device cuda requires a GPU.
 expect 69 "cuda" env CUDA_VISIBLE_DEVICES= "$SIM" bench --quick --device cuda option
 
-# A linear diffusion's steps compute nothing: each one's state is timed, also beyond the run's 100 steps. Transforms of
-# 65536 cells take more than 0.02 ms (16 operations a cell, 5e10 of them a second), a clock alone less than 0.001 ms.
+# A linear diffusion's steps compute nothing: each step's state is timed, also beyond the run's 100 steps. Transforms of
+# 65536 cells take more than 0.02 ms (16 operations a cell, 5e10 of them a second), the clock alone less than 0.001 ms.
 cat >linear.lua <<'LUA'
 return sim.diffusion { grid = { n = {256, 256}, size = {1, 1} }, integrate = { t_end = 1 },
                        fields = { { name = "u", D = 0.01, initial = function(x, y) return sim.box(x, y, 0.2, 0.4) end } } }

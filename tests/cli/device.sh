@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Where no GPU can be seen: an explicit one is refused with the reason, "auto" takes the CPU. And --profile there.
+# Without a visible GPU: an explicit GPU is refused with the reason, "auto" takes the CPU. And --profile there.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 scenario s.lua
 export CUDA_VISIBLE_DEVICES=

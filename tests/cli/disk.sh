@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# A full disk, a limit on file sizes, a folder that cannot be written: the run goes on, old checkpoints stay good.
+# A full disk, a limit on file sizes, a folder without write permission: the run continues, and old checkpoints stay
+# good.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 scenario s.lua
 # A checkpoint of 2000 bodies: 7 arrays of doubles, about 110 kB.
 run=("$SIM" run s.lua --set n=2000 --set steps=30 --set "every=every 5 steps")
 expect 0 "" "${run[@]}" -o whole
 
-# No file above 60 kB: every checkpoint fails, none is left half written, and after the second one the run stops: what it
-# would compute could not be saved.
+# No file above 60 kB: every checkpoint fails, and none is left half written. After the second one the run stops,
+# because its results could not be saved.
 code=0
 (ulimit -f 60 && exec timeout 60 "${run[@]}" -o limit) >output 2>&1 || code=$?
 [ "$code" = 74 ] || fail "file size limit: exit $code, not 74"
@@ -27,7 +28,7 @@ grep -q "snapshot" output || fail "a lost snapshot is not named"
 grep -q "snapshots or slices could not be written: [12]; run.log names them" output || fail "lost snapshots are not counted"
 [[ "$(key remark snapless)" = *"could not be written: "* ]] || fail "lost snapshots are not in status.json"
 
-# A folder that cannot be written, for somebody who is not root.
+# A folder without write permission, for a user other than root.
 mkdir closed && chmod 555 closed
 if [ "$(id -u)" != 0 ]; then
   expect 77 closed "${run[@]}" -o closed/out
@@ -55,7 +56,7 @@ rm small/filler
 expect 0 "" "$SIM" resume small/out
 same whole small/out "full disk, then room again"
 
-# Full only for a while: later checkpoints make up for it.
+# Full only for a while: later checkpoints succeed.
 rm -rf small/out
 expect 0 "" "${run[@]}" -o small/out
 same whole small/out "a small disk that suffices"

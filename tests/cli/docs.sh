@@ -11,7 +11,7 @@ here=$(cd -- "${BASH_SOURCE[0]%/*}" && pwd)
 kind=${1:-}
 pages=("$ROOT/README.md" "$ROOT/CONTRIBUTING.md" "$ROOT"/docs/*.md "$ROOT"/docs/tutorials/*.md)
 
-# Each block becomes a file PAGE_LINE.KIND; what the comment before it says, PAGE_LINE.about.
+# Each block becomes a file PAGE_LINE.KIND; the text of the comment before it becomes PAGE_LINE.about.
 mkdir blocks
 awk '
   FNR == 1 { name = FILENAME; sub(/.*\//, "", name); sub(/\.md$/, "", name); about = "" }
@@ -25,7 +25,8 @@ awk '
 unknown=$(find blocks -type f ! -name '*.lua' ! -name '*.sh' ! -name '*.python' ! -name '*.about')
 [ -z "$unknown" ] || fail "blocks of a language that is not known here: $unknown"
 
-# A folder as a user has it: the sources, and `sim` and `dev` on the path. What installs or needs a cluster does nothing.
+# A folder as a user has it: the sources, and `sim` and `dev` on the path. Commands that install, or need a cluster, do
+# nothing.
 smaller='function small(n) { n = int(n / 60); return n < 16 ? 16 : n }'
 mkdir bin scenarios
 for file in "$ROOT"/scenarios/*.lua; do
@@ -80,7 +81,7 @@ draws() { grep -qE 'simview|dev plot' "$1"; }
 ran=0
 
 if [ "$kind" != python ]; then
-  # A picture of 16 by 16 points, and a run with a field v: what a block of scenario.md reads.
+  # A picture of 16 by 16 points, and a run with a field v, which a block of scenario.md reads.
   base64 -d >cat.png <<'PNG'
 iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAHUlEQVR42mNkYGgQYGAgHrEwCDCQBEY1jGoYOhoAHgoCnoxpJwYAAAAASUVORK5CYII=
 PNG
@@ -107,7 +108,7 @@ LUA
   done
 fi
 
-# The scenario that README says to save.
+# The scenario that the README tells the reader to save.
 two=$(grep -l '^-- A small cluster falls into a large one' blocks/README_*.lua)
 awk "$smaller"' match($0, /sim\.param\("n", [0-9]+/) {
     $0 = substr($0, 1, RSTART + 14) small(substr($0, RSTART + 15, RLENGTH - 15)) substr($0, RSTART + RLENGTH) }
@@ -126,7 +127,7 @@ else
   modules=numpy,h5py,pandas,xarray,matplotlib,PIL,openpmd_viewer,tables
   python=$(python_with "$modules" -r "$ROOT/viz/requirements.txt" openpmd-viewer==1.11.0 tables==3.10.1) ||
     skip "no Python with $modules, and none could be installed (see $BUILD/python.log)"
-  # PyVista and VTK are some hundred megabytes: with `long` alone.
+  # PyVista and VTK are some hundred megabytes: only with `long`.
   [ "${2:-}" != long ] || python=$(python_with "$modules,pyvista" pyvista==0.49.1 vtk==9.7.2) || skip "no PyVista"
   export PYTHONPATH=$ROOT/viz MPLBACKEND=agg MPLCONFIGDIR=$scratch PYTHONDONTWRITEBYTECODE=1
   printf '#!/bin/sh\nexec "%s" -m simview "$@"\n' "$python" >bin/simview
@@ -150,13 +151,13 @@ else
   exit
 fi
 
-# A parameter's description says more than its name: else "strike: missing: strike".
+# A parameter's description must say more than its name: otherwise "strike: missing: strike".
 for model in $("$SIM" list | awk '{ print $1 }'); do
   "$SIM" describe "$model" | awk -v model="$model" '$1 == $2 && NF == 2 { print model ": " $1; bad = 1 } END { exit bad }' ||
     fail "a description repeats its name"
 done
 
-# Every exit code that the help names is documented, and the other way round.
+# Every exit code of the help is documented, and every documented code is in the help.
 codes() { grep -oE '\b(6[4-9]|7[0-9]|8[0-9])\b' | sort -u; }
 "$SIM" --help | sed -n '/^exit codes/,$p' | codes >help.codes
 sed -n '/^## Exit codes/,$p' "$ROOT/docs/outputs.md" | codes >docs.codes

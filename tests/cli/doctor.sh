@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# sim doctor: one line a fact, also where things are hidden or broken; exit 83 for a fault alone.
+# sim doctor: one line for each fact, also where things are hidden or broken; exit 83 only for a fault.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 
 # shape: every line is SUBJECT ok|none|FAULT TEXT.
@@ -11,7 +11,8 @@ shape() {
 has() { grep -qE "^$1 +$2 +.*$3" output || fail "no line '$1 $2 ... $3'"; }
 unset "${!SLURM_@}" "${!PBS_@}" SIM_MPI PMI_RANK PMI_SIZE OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE
 
-# Nothing is in PATH: all of it is told as absent, and nothing is at fault. (A driver's own faults are not hidden so.)
+# PATH is empty: all tools are reported as absent, and nothing is a fault. (A driver's own faults are not hidden by
+# that.)
 mkdir bin
 code=0
 PATH=$PWD/bin "$SIM" doctor >output 2>&1 || code=$?
@@ -53,20 +54,20 @@ has python FAULT 'does not run'
 tail -n 1 output | grep -qE '^sim: .*faults?: see' || fail "the fault is not told at the end"
 rm bin/python3
 
-# A real Python: a folder of a package's name is no package, wherever the program is started.
+# A real Python: a folder with a package's name is no package, wherever the program is started.
 if command -v python3 >/dev/null; then
   mkdir -p packages/simview packages/xarray
   (cd packages && PYTHONPATH='' "$SIM" doctor >../with 2>&1) || true
   (mkdir -p plain && cd plain && PYTHONPATH='' "$SIM" doctor >../without 2>&1) || true
   cmp <(grep '^python' with) <(grep '^python' without) || fail "folders are taken for packages"
-  # Another program's package of the same name, which PyPI has.
+  # Another program's package of the same name, from PyPI.
   mkdir -p other/simview
   echo '__version__ = "6.3.1"' >other/simview/__init__.py
   (PYTHONPATH=$PWD/other "$SIM" doctor >output 2>&1) || true
   has python none 'cannot be imported: .*simview.* pip install ./viz'
 fi
 
-# A tool must answer, and CMake be new enough.
+# A tool must respond, and CMake must be new enough.
 tool() { printf '#!/bin/sh\n%s\n' "$2" >"bin/$1" && chmod +x "bin/$1"; }
 for name in cc ninja mpirun sbatch; do tool "$name" 'exit 1'; done
 tool cmake 'echo cmake version 3.5.1'
@@ -81,7 +82,7 @@ ask
 has build ok "bin/cmake"
 rm bin/cc bin/ninja bin/mpirun bin/sbatch bin/cmake
 
-# A plugin whose MPI is there and broken.
+# A plugin whose MPI exists and is broken.
 if [ -e "$(dirname -- "$SIM")/libsim_mpi_openmpi.so" ]; then
   mkdir lonely && cp "$SIM" "$(dirname -- "$SIM")/libsim_mpi_openmpi.so" lonely/
   echo broken >lonely/libmpi.so.40
@@ -108,7 +109,7 @@ OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 SIM_MPI=$PWD/absent.so "$SIM" doct
 has mpi FAULT 'absent.so'
 [ "$code" = 83 ] || fail "exit $code for a plugin that is not there"
 
-# A folder that cannot be written; root may write everywhere.
+# A folder without write permission; root may write everywhere.
 if [ "$(id -u)" != 0 ]; then
   mkdir closed && chmod 500 closed
   (cd closed && "$SIM" doctor >../output 2>&1) && fail "no fault in a folder that cannot be written"

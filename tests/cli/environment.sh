@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Odd surroundings change nothing, or are refused in one line.
+# Unusual environments change nothing, or are refused in one line.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 scenario s.lua
 expect 0 "" "$SIM" run s.lua -o whole
 
-# Closed descriptors: the next files to be opened get their numbers, and nothing may print into them.
+# Closed descriptors: the next files to be opened get their numbers, and no output may go into them.
 code=0
 timeout 60 "$SIM" run s.lua -o stdout >&- 2>output || code=$?
 [ "$code" = 0 ] || fail "closed stdout: exit $code"
@@ -23,7 +23,7 @@ if [ -c /dev/full ]; then
   [ "$code" = 0 ] || [ "$code" = 74 ] || fail "stdout on a full disk: exit $code"
   same whole full "stdout on a full disk"
 fi
-# A reader that went away.
+# A reader that has closed the pipe.
 { timeout 60 "$SIM" run s.lua -o pipe -v 2>&1 || echo "exit $?" >pipe.code; } | true
 until_true 120 test -f pipe/status.json
 until_true 120 eval '[ "$(key state pipe)" = done ]'
@@ -45,7 +45,7 @@ for threads in abc -1 0 99999999999 ""; do
   expect 0 "" env OMP_NUM_THREADS="$threads" "$SIM" run s.lua -o omp
   same whole omp "OMP_NUM_THREADS=$threads"
 done
-# Without a GPU in sight a run takes the CPU, as with --device cpu.
+# Without a visible GPU a run takes the CPU, as with --device cpu.
 expect 0 "" "$SIM" run s.lua -o cpu --device cpu
 expect 0 "" env CUDA_VISIBLE_DEVICES= "$SIM" run s.lua -o visible
 same cpu visible "empty CUDA_VISIBLE_DEVICES"
@@ -53,7 +53,7 @@ expect 0 "" env CUDA_VISIBLE_DEVICES= "$SIM" info
 expect 69 "cuda" env CUDA_VISIBLE_DEVICES= "$SIM" run s.lua -o cuda --device cuda
 [ ! -e cuda ] || fail "a refused run left a folder"
 
-# Without HOME, TERM and PATH; and from a folder that is gone.
+# Without HOME, TERM and PATH; and from a folder that was removed.
 expect 0 "" env -i "$SIM" run s.lua -o bare
 same whole bare "an empty environment"
 mkdir gone

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Functions of a scenario in a whole program: described, checked, run, stored, and gone on with where no Lua is left.
+# Functions of a scenario in the whole program: described, checked, run, stored, and resumed without Lua.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 
 cat >weights.lua <<'LUA'
@@ -42,7 +42,7 @@ assert "0.25 * exp(-x)" in text and "where(" in text, text
 PY
 fi
 
-# Without the file, and with a file that is not Lua any more: the stored graph goes on.
+# Without the file, and with a file that is no longer Lua: the run continues with the stored graph.
 cp -r whole split
 for late in 112 128; do rm -f -- "split/ckpt/ck_000000000$late.h5"; done
 rm weights.lua
@@ -50,7 +50,7 @@ echo 'not Lua' >split/scenario.lua
 expect 0 "" "$SIM" resume split
 same whole split "restart with functions"
 
-# A number in its place, and the values that a function may not take.
+# A number in place of a function, and values that a function may not return.
 cat >plain.lua <<'LUA'
 return sim.template { n = 5, mass = 2, integrate = { dt = 1/64, t_end = 1/64 } }
 LUA

@@ -27,7 +27,7 @@ skip() {
   exit 77
 }
 
-# expect CODE TEXT COMMAND...: its exit code, and TEXT somewhere in what it says (in ./output).
+# expect CODE TEXT COMMAND...: checks the exit code, and that TEXT is in the output (./output).
 expect() {
   local code=$1 text=$2 got=0
   shift 2
@@ -36,7 +36,8 @@ expect() {
   grep -qF -- "$text" output || fail "no '$text' in the output of: $*"
 }
 
-# brief COMMAND...: a run that SIGTERM stops after 0.3 s, or later where it had not made a step by then; its exit code.
+# brief COMMAND...: a run that SIGTERM stops after 0.3 s, or later where it had not made a step by then. Returns its
+# exit code.
 brief() {
   local seconds code
   for seconds in 0.3 2 8 30 100; do
@@ -58,8 +59,8 @@ same() { # same DIR DIR WHAT
 }
 checkpoints() { { find "$1/ckpt" -name 'ck_*.h5' 2>/dev/null || true; } | sort; }
 
-# until_true SECONDS COMMAND...: waits until it succeeds. Two minutes are enough on a busy machine, and cost nothing
-# where it does.
+# until_true SECONDS COMMAND...: waits until the command succeeds. Two minutes are enough on a busy machine, and cost
+# nothing when it succeeds.
 until_true() {
   local tries=$(($1 * 50))
   shift
@@ -87,8 +88,8 @@ return sim.nbody {
 LUA
 }
 
-# Two payoffs, one with early exercise; parameters paths, error (that ends the run), kind (local: a local volatility, whose
-# bias by the time steps is estimated too), each (steps between rows and checkpoints).
+# Two payoffs, one with early exercise; parameters paths, error (which ends the run), kind (local: a local volatility,
+# whose bias by the time steps is estimated too), each (steps between rows and checkpoints).
 option_scenario() {
   cat >"$1" <<'LUA'
 local paths = sim.param("paths", 2^20 + 3000, "paths")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The reference as Markdown, the man page and the completions are made from the tables of `sim describe` and --help, and
-# lack nothing of them.
+# The reference as Markdown, the man page and the completions are generated from the tables of `sim describe` and
+# --help, and contain all of them.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 
 "$SIM" --help >help
@@ -12,7 +12,7 @@ sed -n '/^exit codes/,$p' help | awk 'NR > 1 { print $1 }' >codes
 
 expect 0 "# Reference of sim" "$SIM" describe --markdown
 cp output all.md
-# even FILE: every row of a table has as many cells as its head; a bar in code would make another.
+# even FILE: every row of a table has as many cells as its head. A bar in code would add a cell.
 even() {
   awk -F'|' '/^\|---/ { cells = NF; next } /^\|/ && cells { line = $0; gsub(/\\\|/, "", line)
       if (split(line, parts, "|") != cells) { print; bad = 1 } } !/^\|/ { cells = 0 } END { exit bad }' "$1"
@@ -102,7 +102,7 @@ if command -v fish >/dev/null; then
   grep -q '^cuda' offered || fail "fish offers no device after a scenario: $(head -n 3 offered)"
 fi
 
-# Words that are offered for a value are values: the parser takes them.
+# Words that are offered for a value are values: the parser accepts them.
 sed -n "s/^    \(-. | \)\{0,1\}\(--[a-z-]*\) | --.*) kind='\([a-z0-9 ]*\)' ;;\$/\2 \3/p" sim.bash >values
 [ "$(wc -l <values)" -ge 4 ] || fail "too few options whose values are offered: $(cat values)"
 while read -r option words; do

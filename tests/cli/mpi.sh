@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs whose ranks a launcher of MPI has started, for each MPI that has a plugin and a mpirun here: the digests of runs
-# of one process, restarts with other numbers, signals, ranks that fail or die, and what is refused. `long`: messages
-# of more than 2 GiB, and a rank that falls silent.
+# of one process, restarts with other numbers, signals, ranks that fail or die, and refusals. `long`: messages of more
+# than 2 GiB, and a rank that falls silent.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 . "${BASH_SOURCE[0]%/*}/mpi_lib.sh"
 : "${COMPARE:?the program crash_compare}" "${COMM:?the program test_comm}"

@@ -82,7 +82,7 @@ for name in "${mpis[@]}"; do
   until_true 40 none_of "killed_$mpi"
   expect 75 "continues from checkpoint" "$SIM" resume "killed_$mpi" --threads 1 --wall 1
 
-  # The network fails: neither side hears of the other any more.
+  # The network fails: the two sides are cut off from each other.
   begin "cut_$mpi"
   ip link set eth0 down
   until_true 40 none_of "cut_$mpi"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# --watch: the page beside a run is begun, has nothing of the run's in hand, ends with it however that ends, and neither a
-# page that fails nor one that stays changes anything. In place of simview stands a script that writes down what it sees.
+# --watch: the page beside a run is started, and holds none of the run's descriptors. It ends with the run in every
+# case. A page that fails, or that does not end, changes nothing. A script that records what it sees stands in for
+# simview.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 scenario s.lua
 mkdir bin
@@ -31,7 +32,7 @@ grep -qx "arguments watch --until-eof -- page.out" "$seen" || fail "begun as: $(
 ! grep -q "page.out/" "$seen" || fail "the page holds a file of the run: $(cat "$seen")"
 same plain.out page.out "with and without a page"
 
-# One that fails at once, and one that does not care; a run after it finds the folder free.
+# A page that fails at once, and a page that ignores its input; a later run finds the folder free.
 rm -f "$seen"
 expect 0 "" "${with[@]}" FAKE=fails "$SIM" run s.lua -o fails.out --watch
 until_true 120 begun
@@ -43,7 +44,7 @@ expect 0 "" "$SIM" run s.lua -o stays.out --force
 until_true 120 grep -q '^process' "$seen"
 kill "$(sed -n 's/^process //p' "$seen")"
 
-# A run that is killed takes its page along; one that is resumed has a page again.
+# A run that is killed ends its page; a run that is resumed has a page again.
 rm -f "$seen"
 "${with[@]}" "$SIM" run s.lua --set steps=100000000 -o long.out --watch >/dev/null 2>&1 &
 run=$!
@@ -55,7 +56,7 @@ expect 75 "" "$SIM" run s.lua -o cut.out --wall 1 --set steps=100000000
 expect 75 "" "${with[@]}" "$SIM" resume cut.out --wall 1 --watch
 until_true 120 ended
 
-# Without simview the run goes on and says so.
+# Without simview the run continues and says so.
 mkdir empty
 expect 0 "no program simview in PATH" env PATH="$PWD/empty" "$SIM" run s.lua -o none.out --watch
 same plain.out none.out "without simview"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Steps that take minutes: a signal is waited for 15 s, the limit of the job not at all; then the run goes on from its
-# checkpoint.
+# Steps that take minutes: after a signal the run waits 15 s, at the limit of the job not at all. Then the run continues
+# from its checkpoint.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 export CUDA_VISIBLE_DEVICES=
 cat >slow.lua <<'LUA'
@@ -13,7 +13,7 @@ return sim.nbody {
 LUA
 begun() { [ -n "$(checkpoints slow)" ]; }
 
-# The first force takes a third of a step: from there on the first step is under way.
+# The first force takes a third of a step: after it the first step is under way.
 "$SIM" run slow.lua --threads 1 -o slow >log 2>&1 &
 pid=$!
 until_true 300 begun
@@ -31,7 +31,7 @@ grep -q "a step was abandoned because it did not end in time: the run continues 
 grep -q ', ended ' slow/.lock || fail "the lock is not given back"
 ! find slow -name '*.tmp' | grep -q . || fail "a temporary file is left"
 
-# The limit of the job, within the next try of the same step.
+# The limit of the job comes within the next attempt of the same step.
 SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 12)) \
   expect 75 "a step was abandoned because the limit of the job is near: the run continues from its checkpoint of step 0" \
   timeout 100 "$SIM" resume slow --threads 1 --wall auto

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Outer planets over 10^7 years by whfast, in steps of half a year, beside REBOUND's whfast from the same start: energy errors
-# and eccentricities. Skipped without rebound and h5py.
+# Outer planets over 10^7 years by whfast, in steps of half a year, compared with REBOUND's whfast from the same start:
+# energy errors and eccentricities. Skipped without rebound and h5py.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 python=${PYTHON:-python3}
 "$python" -c 'import h5py, rebound' 2>/dev/null || { echo "skipped: needs Python with h5py and rebound"; exit 77; }
@@ -37,13 +37,14 @@ for row, t in enumerate(time):
 rows = np.array(rows)
 worst, peer = np.abs(own).max(), np.abs(rows[:, 0]).max()
 print(f"energy error: sim {worst:.3g}, REBOUND {peer:.3g}; rows {len(own)}")
-# The same map: until rounding has grown, over the first 10^5 years, the same numbers; later the same error, 1.2 times at most.
+# The same map: over the first 10^5 years, until rounding has grown, the same numbers; later the same error, 1.2 times
+# at most.
 assert len(own) == 501 and worst < 1.2 * peer and peer < 3e-6, (worst, peer)
 early = time <= 1e5
 for k, s in enumerate(names[1:], 1):
     assert np.abs(e[s] - rows[:, k])[early].max() < 1e-8, s
     assert abs(e[s].max() - rows[:, k].max()) < 0.01 * rows[:, k].max(), s
-# No drift: the mean of the last tenth is that of the first, within the spread of rows.
+# No drift: the mean of the last tenth equals that of the first, within the spread of rows.
 tenth = len(own) // 10
 assert abs(own[-tenth:].mean() - own[:tenth].mean()) < own.std(), "the energy drifts"
 PY

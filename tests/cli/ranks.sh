@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs of several ranks: the same digests, tables and checkpoints for every number; signals to any rank, a rank that is
-# killed, restarts with another number of ranks, and what is refused.
+# Runs of several ranks: the same digests, tables and checkpoints for every number of ranks; signals to any rank, a rank
+# that is killed, restarts with another number of ranks, and refusals.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 : "${COMPARE:?the program crash_compare}" "${ROOT:?the source tree}"
 set -m # jobs get their signals undisturbed
@@ -168,7 +168,7 @@ cmp -s alone output || fail "faults of a scenario are told otherwise by ranks"
 
 # ---- launchers of MPI ----
 
-# None of them is one of a launcher's processes in truth: with a plugin it sees a world of 1 (mpi.sh has the launchers).
+# None of these processes really belongs to a launcher: with a plugin it sees a world of 1 (mpi.sh tests the launchers).
 for environment in OMPI_COMM_WORLD_SIZE=4 PMI_SIZE=4 "PMIX_RANK=3 OMPI_COMM_WORLD_SIZE=4" \
   "SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4"; do
   # shellcheck disable=SC2086

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# ranks_fail.sh [COUNT]: a rank that is killed, COUNT times (8) at random moments; one that is frozen or, with a COUNT
-# above 8, hangs; a clock that is wrong on one rank; a full disk. All ranks end with one exit code and one line, leave no lock, and the resumed
-# run has the digest of a calm one. SEED repeats a sequence of kills.
+# ranks_fail.sh [COUNT]: a rank that is killed, COUNT times (8) at random moments; a rank that is frozen or, with a
+# COUNT above 8, hangs; a clock that is wrong on one rank; a full disk. All ranks end with one exit code and one line,
+# leave no lock, and the resumed run has the digest of an undisturbed one. SEED repeats a sequence of kills.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 . "${BASH_SOURCE[0]%/*}/ranks_fail_lib.sh"
 : "${FAULTS:?the library that is preloaded}"
@@ -140,7 +140,7 @@ suspended_or_hanging() { # takes a minute
 }
 ((count <= 8)) || suspended_or_hanging
 
-# ---- a wrong clock on one rank: the wall clock decides when, and never what ----
+# ---- a wrong clock on one rank: the wall clock decides when outputs are written, never a result ----
 
 for fault in ahead fast stuck; do
   for rank in 0 1; do

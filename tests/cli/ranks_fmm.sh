@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Scenarios whose forces are multipoles, on several ranks: the digest, tables and snapshots of one rank, with shared
-# and individual steps, in a periodic box, with delays, with more ranks than leaves, and after restarts.
+# Scenarios with forces by multipoles, on several ranks: the digest, tables and snapshots of one rank, with shared and
+# individual steps, in a periodic box, with delays, with more ranks than leaves, and after restarts.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 : "${COMPARE:?the program crash_compare}" "${ROOT:?the source tree}"
 export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
@@ -13,7 +13,7 @@ by_multipoles() {
   grep -q 'solver = "fmm"' "$1.lua" || fail "$1: no gravity"
 }
 
-# A checkpoint also has the rows of tables that are not in their file yet, as many as the clock makes them.
+# A checkpoint also has the rows of tables that are not in their file yet; their number depends on the clock.
 equal() { # equal DIR DIR WHAT: digest, tables, snapshots
   local file
   same "$1" "$2" "$3"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Files that the hosts of a run write together, from the command on (tests/io/io_hosts.c has larger ones, and failures):
-# the same as those of one rank for every number of hosts and ranks, good seals, restarts.
+# Files that the hosts of a run write together, through the command (tests/io/io_hosts.c has larger files, and
+# failures): the same as those of one rank for every number of hosts and ranks, valid seals, restarts.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 : "${COMPARE:?the program crash_compare}"
 export CUDA_VISIBLE_DEVICES="" OMP_WAIT_POLICY=passive

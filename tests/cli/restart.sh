@@ -5,7 +5,7 @@ scenario s.lua
 
 set -m
 has_newer() { [ "$(checkpoints chain | tail -n 1)" != "$newest" ]; }
-# stop_soon COMMAND...: asks it to stop after its next checkpoint.
+# stop_soon COMMAND...: stops the command after its next checkpoint.
 stop_soon() {
   newest=$(checkpoints chain | tail -n 1)
   rm -f output
@@ -23,7 +23,7 @@ for setup in "leapfrog double" "leapfrog single" "leapfrog mixed" "yoshida4 doub
   run=("$SIM" run s.lua --set "scheme=$scheme" --set "kind=$kind")
   rm -rf -- whole chain short again
 
-  # Stopped at step 1, and at the last step but one: a run of three steps keeps its checkpoints of all.
+  # Stopped at step 1, and at the last step but one: a run of three steps keeps all its checkpoints.
   expect 0 "" "${run[@]}" -o short --set steps=3 --set every=never
   for step in 1 2; do
     expect 0 "" "${run[@]}" -o again --set steps=3 --set "every=every 1 steps" --force
@@ -35,8 +35,8 @@ for setup in "leapfrog double" "leapfrog single" "leapfrog mixed" "yoshida4 doub
     same short again "$label, restart at step $step of 3"
   done
 
-  # Five times in a row, anywhere, each time with another number of threads; a run that ends before it is asked to stop
-  # is begun anew with more steps.
+  # Five times in a row, at any step, each time with another number of threads. A run that ends before the stop is
+  # started again with more steps.
   for steps in 6000 24000 96000; do
     expect 0 "" "${run[@]}" -o whole --set "steps=$steps" --set every=never --force
     rm -rf -- chain
@@ -67,7 +67,7 @@ rm -- "$(checkpoints cut | tail -n 1)"
 expect 0 "" "$SIM" resume cut
 same adaptive cut "an adaptive step"
 
-# By the command of the start, and from a named file.
+# With the command of the start, and from a named file.
 expect 0 "" "$SIM" run s.lua -o whole --force
 cp -r whole again.out
 rm -- again.out/ckpt/ck_000000000040.h5
@@ -83,7 +83,7 @@ same whole fresh "--resume=auto of a run that is done"
 expect 66 absent "$SIM" run s.lua -o absent --resume
 [ ! -e absent ] || fail "a refused resume left a folder"
 
-# In single precision the instruction set is part of the result: a restart keeps it, on a wider processor too.
+# In single precision the instruction set affects the result: a restart keeps it, on a wider processor too.
 expect 0 "" "$SIM" run s.lua -o narrow --device cpu --set kind=single --isa plain
 cp -r narrow wide
 rm -- wide/ckpt/ck_000000000040.h5
@@ -96,7 +96,7 @@ if [ "$best" != plain ]; then
   [ "$(digest other)" != "$(digest narrow)" ] || fail "another instruction set has the same bits: the test sees nothing"
 fi
 
-# A checkpoint of another run in the folder is not gone on from, though its scenario is the same.
+# A checkpoint of another run in the folder is not used, even if its scenario is the same.
 cp -r named host && rm -- host/ckpt/ck_000000000040.h5
 expect 0 "" "$SIM" run s.lua -o guest
 cp guest/ckpt/ck_000000000040.h5 host/ckpt/
@@ -104,7 +104,7 @@ expect 0 "belongs to another run than host" "$SIM" resume host
 grep -q "continues from checkpoint ck_000000000030.h5" output || fail "went on from another run's checkpoint"
 same whole host "a checkpoint of another run beside"
 expect 78 "belongs to another run than host" "$SIM" run s.lua -o host --resume=guest/ckpt/ck_000000000020.h5
-# A folder that lost it takes that of its newest checkpoint, and says so once; so where it is damaged.
+# A folder without run.id takes the name from its newest checkpoint, and says so once; the same where run.id is damaged.
 rm host/run.id
 expect 0 "host/run.id: is missing" "$SIM" resume host
 cmp -s host/run.id named/run.id || fail "the name of a run is not kept"
@@ -115,7 +115,7 @@ cmp -s host/run.id named/run.id || fail "the name of a run is not kept"
 expect 0 "" "$SIM" resume host
 ! grep -q 'run\.id' output || fail "a warning about a good run.id"
 
-# What stands in the way of the lock is named.
+# The message names what prevents the lock.
 cp -r named locked
 rm locked/.lock && mkfifo locked/.lock
 expect 73 "locked/.lock: is not a regular file" "$SIM" resume locked
@@ -126,17 +126,17 @@ expect 73 "locked/.lock: is not a regular file" "$SIM" run s.lua -o locked --for
 mkdir begun && mkfifo begun/.lock
 expect 73 "begun/.lock: is not a regular file" "$SIM" run s.lua -o begun
 
-# Exit 78 says what to do.
+# The message of exit 78 says what to do.
 expect 78 "sim resume continues the original scenario; --force or another -o starts this one" \
   "$SIM" run s.lua -o named --resume --set n=151
 
-# A folder may move, and the scenario may be gone.
+# A folder may be moved, and the scenario removed.
 cp -r named moved && rm -- moved/ckpt/ck_000000000040.h5
 rm s.lua
 expect 0 "" env -C / "$SIM" resume "$scratch/moved"
 same whole moved "a folder that moved"
 
-# Tables are cut back to the checkpoint: no row twice.
+# Tables are cut back to the checkpoint: no row appears twice.
 if python3 -c 'import h5py' 2>/dev/null; then
   python3 - <<'PY' || fail "tables of a resumed run"
 import h5py

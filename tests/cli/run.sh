@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A run's folder, its options, and what it leaves behind.
+# A run's folder, its options, and its files.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 scenario s.lua
 
@@ -25,7 +25,7 @@ expect 73 "s.out" "$SIM" run s.lua
 echo mine >s.out/mine.txt
 expect 0 "" "$SIM" run s.lua --force
 [ "$(cat s.out/mine.txt)" = mine ] || fail "--force removed a file that is not ours"
-# What is refused once the bodies are made costs the earlier run nothing, and leaves nothing.
+# A scenario that is refused after the bodies were generated does no harm to the earlier run, and leaves nothing.
 cat >same.lua <<'LUA'
 local place = { mass = 1, position = {1, 2, 3}, velocity = {0, 0, 0} }
 return sim.nbody { bodies = { place, place }, integrate = { dt = 1, t_end = 1 } }
@@ -39,7 +39,7 @@ mkdir other && echo x >other/x
 expect 73 other "$SIM" run s.lua -o other
 [ "$(cat other/x)" = x ] || fail "another folder was touched"
 
-# --set, --seed, --precision; a run depends on them, and on nothing else.
+# --set, --seed, --precision: a run depends on these alone.
 expect 0 "" "$SIM" run s.lua -o again
 same s.out again "the same run twice"
 expect 0 "" "$SIM" run s.lua -o steps --set steps=20

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every example is a scenario, and begins to run: a third of a second of it, or all.
+# Every example is a valid scenario, and begins to run: a third of a second of it, or all.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 cp -r -- "${ROOT:?the source tree}/scenarios" "$ROOT/data" .
 [ -f scenarios/galaxy.lua ] || fail "no scenarios"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Signals and the wall limit: a checkpoint, the documented exit, and a run that goes on to the same end.
+# Signals and the wall limit: a checkpoint, the documented exit code, and a resumed run with the same end.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 set -m # jobs get their signals undisturbed
 scenario s.lua
-# Long enough that a signal arrives in the middle, short enough to be run to its end: a second or two.
+# Long enough that a signal arrives in the middle, short enough to run to the end: a second or two.
 export CUDA_VISIBLE_DEVICES= # a GPU is through before a signal comes
 plain=("$SIM" run s.lua --set n=300 --set steps="${STEPS:-32000}")
 run=("${plain[@]}" --set "every=every 2000 steps")
@@ -64,7 +64,7 @@ finish
 [ -n "$before" ] || fail "SIGUSR2: no checkpoint"
 same whole USR2 SIGUSR2
 
-# SIGUSR2 writes one where no cadence does.
+# SIGUSR2 writes a checkpoint where no cadence does.
 rm -f output
 "${plain[@]}" --set every=never -o USR2b >output 2>&1 &
 pid=$!
@@ -75,17 +75,17 @@ finish
 [ "$code" = 0 ] || fail "SIGUSR2 without a cadence: exit $code"
 same whole USR2b "SIGUSR2 without a cadence"
 
-# At any moment of the start, the script included: the run stops with a checkpoint, or has not begun. A shorter run, which
-# on a busy machine may have ended before its signal.
+# At any moment of the start, including the script: the run stops with a checkpoint, or has not begun. A shorter run,
+# which on a busy machine may have ended before its signal.
 short=("${run[@]/#steps=*/steps=12000}")
 expect 0 "" "${short[@]}" -o shorter
-# stop_early DELAY RUN...: SIGTERM so many seconds after the program is there; $code 143: it had not begun.
+# stop_early DELAY RUN...: SIGTERM so many seconds after the program exists; $code 143: it had not begun.
 stop_early() {
   local delay=$1
   rm -rf early
   "${@:2}" -o early >output 2>&1 &
   pid=$!
-  # The shell's own child, before it becomes the program, has the shell's answer to a signal.
+  # Before it becomes the program, the shell's child responds to a signal as the shell does.
   until [ "/proc/$pid/exe" -ef "$SIM" ] || ! kill -0 "$pid" 2>/dev/null; do :; done
   sleep "$delay"
   kill -s TERM "$pid"
@@ -99,14 +99,14 @@ for delay in 0 0.002 0.005 0.01 0.02 0.03 0.05; do
   [ "$code" = 0 ] || expect 0 "" "$SIM" resume early
   same shorter early "SIGTERM after $delay s"
 done
-# None is forgotten while the program restarts itself with settings for its threads.
+# No signal is lost while the program restarts itself with settings for its threads.
 for ((k = 0; k < 60; k++)); do
   stop_early "0.000$((100 + 15 * k))" "${run[@]}"
   [ "$code" = 75 ] || [ "$code" = 143 ] || fail "SIGTERM $k in the first millisecond: exit $code"
 done
 
-# Nor is one that the starting process passes on to a rank which has no handlers yet. So few bodies are not divided: a rank
-# that the system starts late must not find the other one at its end.
+# Nor is a signal that the starting process passes on to a rank without handlers yet. So few bodies are not divided: a
+# rank that starts late must not find the other rank at its end.
 for ((k = 0; k < 40; k++)); do
   rm -rf early
   "${run[@]/#steps=*/steps=640000}" -o early --ranks 2 >output 2>&1 &
@@ -125,13 +125,13 @@ expect 75 "" "$SIM" run s.lua -o wall --set n=2000 --set steps=1000000 --wall 00
 ((SECONDS - started <= 60)) || fail "--wall 00:00:02 took $((SECONDS - started)) s"
 [ "$(key state wall)" = stopped ] || fail "--wall: state"
 grep -q "the wall limit of 2 s is reached" output || fail "--wall: the message"
-# A start that takes time counts; the message names the limit that was given all the same.
+# A slow start counts; the message still names the given limit.
 { echo 'local s = 0 for i = 1, 1.2e8 do s = s + i end' && cat s.lua; } >late.lua
 expect 75 "the wall limit of 6 s is reached" \
   "$SIM" run late.lua -o walllate --lua-seconds 60 --set n=2000 --set steps=1000000 --wall 00:00:06
 
-# In a job whose limit is known USR1 within its last minutes, as Slurm's --signal sends it, stops nothing: the run's own
-# margin does. Before that, or where no limit is known, it stops the run.
+# In a job with a known limit USR1 within its last minutes, as Slurm's --signal sends it, stops nothing: the run's own
+# margin does. Earlier, or where no limit is known, it stops the run.
 warned() { # warned DIR SECONDS OPTION...: USR1 to a run of a job that ends in so many seconds; $code and $took
   local folder=$1 seconds=$2
   shift 2
@@ -159,7 +159,7 @@ expect 73 busy "$SIM" resume busy
 kill -s TERM "$pid"
 finish
 [ "$code" = 75 ] || fail "the first run was disturbed: exit $code"
-# A lock that a dead run left behind is no lock. What its newest checkpoint holds is what is done.
+# A lock of a dead run is no lock. The share that is done is that of its newest checkpoint.
 begin dead
 until_true 120 grep -q '"checkpoint_step": [1-9]' dead/status.json
 kill -s KILL "$pid"
@@ -171,7 +171,7 @@ awk 'NR == 2 { exit !($3 != "" && NF == 6) }' table || fail "a lost run has a ra
 expect 0 "" "$SIM" resume dead
 same whole dead "kill -9, then resume"
 
-# A holder that was away for so long that another run took its lock over stops, and writes nothing more.
+# A run that was suspended until another run took its lock over stops, and writes nothing more.
 begin lost
 far='host far, process 1, since 2026-01-01 00:00:00 +0000, machine elsewhere, tick 5'
 printf '%s\n' "$far" >line && mv line lost/.lock # at once: no reader sees an empty one

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Slices beside full snapshots: named by their keys, counted before, and the same after a restart.
+# Slices beside full snapshots: named by their keys, counted in advance, and the same after a restart.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 cat >s.lua <<'LUA'
 return sim.diffusion {
@@ -32,7 +32,7 @@ expect 0 "" "$SIM" s.lua -o whole
 [ "$(find whole/snap -type f | wc -l)" = 3 ] || fail "not three snapshots"
 [ ! -e whole/slices/silent ] || fail "a folder for what is never written"
 
-# From the checkpoint of step 12: the same files with the same values, and none else.
+# From the checkpoint of step 12: the same files with the same values, and no others.
 cp -r whole again
 rm -- again/ckpt/ck_000000000016.h5 again/slices/middle/snap_00000016.h5 again/slices/coarse/snap_00000015.h5
 expect 0 "" "$SIM" resume again
@@ -44,7 +44,7 @@ if command -v h5dump >/dev/null; then
   cmp whole.txt again.txt || fail "other values after a restart"
 fi
 
-# Slices change nothing, and may differ in a run that goes on.
+# Slices change nothing, and may differ in a resumed run.
 sed 's/slices = .*/slices = { { name = "new", y = 0, when = "every 1 steps" } },/; /silent/d' s.lua >other.lua
 expect 0 "" "$SIM" other.lua -o other
 same whole other "other slices"

@@ -13,7 +13,7 @@ expect 0 "" "$SIM" check decay.lua
 expect 0 "" "$SIM" run decay.lua -o whole
 [ "$(key model whole)" = template ] || fail "model in status.json"
 
-# 2/(1/64) steps; each multiplies by exp(-rate dt) with a rounding of half an ulp of the factor and half of the product.
+# 2/(1/64) steps. Each multiplies by exp(-rate dt) with a rounding of half an ulp of the factor and half of the product.
 [ "$(key step whole)" = 128 ] || fail "not 128 steps"
 if python3 -c 'import h5py' 2>/dev/null; then
   python3 - <<'PY' || fail "not the exact solution"

@@ -24,7 +24,7 @@ for scheme in leapfrog hermite4; do
   done
 done
 
-# Threads that wait sleep soon, whatever the environment says: the program has started itself again as the same process.
+# Threads that wait soon sleep, whatever the environment says: the program has started itself again as the same process.
 OMP_WAIT_POLICY=active GOMP_SPINCOUNT=infinity "$SIM" run s.lua --set n=3000 --set steps=100000 --threads 2 -q -o long &
 pid=$!
 until_true 120 test -s long/status.json # it runs, and has its handlers of signals

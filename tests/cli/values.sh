@@ -7,7 +7,7 @@ return sim.option { assets = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturit
   payoffs = { sim.european { strike = K } }, sampling = { paths = 2^12 } }
 LUA
 
-# The values of the run itself, and no files.
+# The values of the run itself, without files.
 expect 0 "" "$SIM" run call.lua --threads 1
 expect 0 '"tables": {"price": {"step": 1, "time": 4096, "paths": 4096, "price": ' "$SIM" run call.lua --threads 1 --json
 [ "$(wc -l <output)" = 1 ] || fail "more than a line"
@@ -23,7 +23,7 @@ expect 64 "does not take --json" "$SIM" check call.lua --json
 if "$SIM" run call.lua --json >/dev/full 2>output; then fail "a full disk"; fi
 grep -q "cannot write to standard output" output || fail "no word of the full disk"
 
-# One answer a request, in order, also after faults; the last line may have no end.
+# One response for each request, in order, also after faults. The last line may lack a newline.
 printf 'call.lua\tstrike=110\ncall.lua\tstrke=1\nnone.lua\n\ncall.lua\tx\ncall.lua\tstrike=-1\ncall.lua' |
   "$SIM" serve --threads 1 >answers || fail "serve"
 [ "$(wc -l <answers)" = 7 ] || fail "not seven answers"
@@ -42,7 +42,7 @@ expect 64 "takes no argument" "$SIM" serve call.lua
 printf 'call.lua\0x\n' | "$SIM" serve >answers || fail "serve with a zero byte"
 grep -q '"exit_code": 64, "error": "expected a line of text, got a zero byte in it"' answers || fail "a zero byte"
 
-# It ends by a signal while it waits.
+# The server ends by a signal while it waits.
 mkfifo requests
 "$SIM" serve --threads 1 <requests >waiting &
 server=$!
@@ -51,7 +51,7 @@ printf 'call.lua\n' >&3
 until_true 120 test -s waiting
 kill -TERM $server
 wait $server || fail "serve after SIGTERM: $?"
-# Also by a signal that comes as it begins to wait: it has ended, or never began.
+# Also by a signal that comes when it begins to wait: it has ended, or never began.
 for ((i = 0; i < 40; i++)); do
   signal=$([ $((i % 2)) = 0 ] && echo TERM || echo USR1) code=0
   "$SIM" serve --threads 1 <requests >waiting &

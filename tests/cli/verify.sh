@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# sim verify: of a folder, that every file is whole and of this run; of a scenario, the digits of its observables.
+# sim verify: for a folder, that every file is whole and of this run; for a scenario, the digits of its observables.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 
 # ---- folders ----
@@ -59,14 +59,14 @@ fresh
 first=$(checkpoints bad | head -n 1)
 cp "$first" bad/ckpt/ck_000000000011.h5
 faulty "not the one of its name" ckpt/ck_000000000011.h5
-# A state that is whole and of this run, and not the one that the run ended with.
+# A state that is whole and of this run, but not the state with which the run ended.
 fresh
 digest=$(digest bad)
 sed -i "s/$digest/${digest//[0-9]/7}/" bad/status.json
 faulty "status.json says" "$newest"
 
 
-# Files that the run wrote and that are not there, as its newest checkpoint and its indexes say.
+# Missing files that the run wrote, according to its newest checkpoint and its indexes.
 last=snap/$(basename "$(find good/snap -name 'snap_*.h5' | sort | tail -n 1)")
 index=$(basename "$(find good -maxdepth 1 -name '*.hdf')")
 fresh
@@ -81,11 +81,11 @@ faulty "points into snap/snap_00000000.h5, which is missing" "$index"
 fresh
 rm "bad/$last" "bad/$index"
 expect 83 "bad/$last: is missing" "$SIM" verify bad
-# Without a checkpoint nobody knows; it is said.
+# Without a checkpoint missing files cannot be detected; a line says so.
 expect 0 "" "$SIM" run s.lua --set every=never -o unsaved
 expect 0 "not looked at: texts (scenario.lua, logs), and whether outputs are missing" "$SIM" verify unsaved
 
-# Files of the run under the name of one of another kind.
+# Files of the run under the name of another kind of file.
 fresh
 cp bad/tables.h5 "bad/$index"
 faulty "does not hold an index" "$index"
@@ -124,7 +124,7 @@ sed -i 's/"step": [0-9]*/"step": 7777/' bad/status.json
 expect 83 "done at step 7777, and its last checkpoint is of" "$SIM" verify bad
 grep -q "bad/tables.h5: ends with step" output || fail "tables that end elsewhere are not told"
 
-# Temporary files and files of others count for nothing; neither do they hide.
+# Temporary files and files of other programs do not count, and do not hide faults.
 fresh
 echo mine >bad/notes.hdf
 touch bad/notes.txt bad/snap/.snap_00000007.h5.tmp
@@ -137,7 +137,7 @@ mkdir empty
 expect 66 "holds no run" "$SIM" verify empty
 expect 66 "absent" "$SIM" verify absent
 
-# A run that goes on, also a stopped one.
+# A run that is under way, and a stopped one.
 scenario long.lua
 "$SIM" run long.lua --set n=600 --set steps=2000000 -o running >running.log 2>&1 &
 run=$!
@@ -154,7 +154,7 @@ expect 0 "0 faults; the run is stopped" "$SIM" verify running
 column() { awk -v name="$1" '$1 == name { print $3, $4 }' output; }
 digits() { column "$1" | cut -d' ' -f1; }
 
-# One body in a harmonic potential: x = cos t. What is stated must be true, and not much worse than the truth.
+# One body in a harmonic potential: x = cos t. The stated error must be above the true error, and not much larger.
 cat >swing.lua <<'LUA'
 local dt = sim.param("dt", 0.01, "step")
 local t_end = sim.param("t_end", 5.0, "end")
@@ -170,22 +170,23 @@ expect 0 "steps of 0.01 and 0.005; also in" "$SIM" verify swing.lua
 [ -z "$(find . -maxdepth 1 -name 'swing*.out')" ] || fail "a folder was left"
 read -r stated error <<<"$(column observe.x)"
 value=$(awk '$1 == "observe.x" { print $2 }' output)
-# Leapfrog shifts the phase by t dt^2/24 = 2.1e-5, of which x = 0.28 sees at most all; the estimate is 3/2 of the error, as
-# the difference is 3/4 of it and is doubled, and the largest in the second half of the run, where sin t reaches 1.
+# Leapfrog shifts the phase by t dt^2/24 = 2.1e-5, and x = 0.28 changes by at most that. The estimate is 3/2 of the
+# error: the difference is 3/4 of it and is doubled. It is the largest in the second half of the run, where sin t
+# reaches 1.
 awk -v x="$value" -v e="$error" -v d="$stated" 'BEGIN {
   off = x - cos(5); off = off < 0 ? -off : off; print_error = 0.5 * 10^-d
   exit !(off <= print_error && e >= 0.9 * 1.5 * 5 * 1e-4 / 24 && e <= 1.5 * 5 * 1e-4 / 24 * 1.1 && d == 3) }' ||
   fail "x = $value, $stated digits, error $error: the exact value is cos 5"
-# Second order: a step of a tenth gives two digits more.
+# Second order: a tenth of the step gives two more digits.
 expect 0 "" "$SIM" verify swing.lua --set dt=0.001
 [ "$(digits observe.x)" = $((stated + 2)) ] || fail "a tenth of the step: $(digits observe.x) digits, not $((stated + 2))"
 
-# At t = pi the error, some t sin t dt^2/24, passes through zero: agreement by chance. The second half of the run counts,
-# where t sin t reaches 1.8: 1.5 * 1.8 * 1e-4/24 = 1.1e-5.
+# At t = pi the error, about t sin t dt^2/24, passes through zero: agreement by chance. The second half of the run
+# counts, where t sin t reaches 1.8: 1.5 * 1.8 * 1e-4/24 = 1.1e-5.
 expect 0 "" "$SIM" verify swing.lua --set t_end=3.14159265
 [ "$(digits observe.x)" = 4 ] || fail "$(digits observe.x) digits by chance, not 4"
 
-# Chaos: three bodies that meet closely have no digits left at the end; their mass is sure.
+# Chaos: three bodies with close encounters have no digits left at the end; their mass is exact.
 cat >chaos.lua <<'LUA'
 return sim.nbody {
   bodies    = { sim.plummer { n = 24, mass = 1, radius = 1 } },
@@ -199,17 +200,18 @@ expect 0 "" "$SIM" verify chaos.lua
 [ "$(digits observe.x)" = 0 ] || fail "digits of a chaotic observable: $(digits observe.x)"
 [ "$(digits observe.mass)" -ge 13 ] || fail "digits of the mass: $(digits observe.mass)"
 
-# Monte Carlo: the digits are those of the standard error that the run states.
+# Monte Carlo: the digits follow from the standard error that the run states.
 "$SIM" new option >option.lua
 expect 0 "no step test" "$SIM" verify option.lua
 read -r stated error <<<"$(column price.price)" # of two digits: within 5 % of twice the standard error
 awk '$1 == "price.standard_error" { print $2 }' output >standard
 awk -v e="$error" -v s="$(cat standard)" 'BEGIN { exit !(e > 1.9 * s && e < 2.1 * s) }' || fail "error $error of a price, standard error $(cat standard)"
 [ "$stated" -le 4 ] || fail "$stated digits of a Monte Carlo price"
-# A standard error is itself known from samples: to two digits at most, and no error of it is claimed.
+# A standard error is itself estimated from samples: two digits at most, and no error of it is stated.
 [ "$(column price.standard_error)" = "2 -" ] || fail "digits and error of a standard error: $(column price.standard_error)"
 
-# Digits to trust that are zero are written too: as many as the number beside says. What is not there begins no run.
+# Trailing zeros that can be trusted are printed too: as many digits as the number beside says. A missing file starts no
+# run.
 expect 0 "" "$SIM" verify swing.lua
 awk '$3 ~ /^[0-9]+$/ && $2 ~ /^-?[0-9.]+(e[-+][0-9]+)?$/ && $3 > 0 {
        text = $2; sub(/e.*/, "", text); gsub(/[-.]/, "", text); sub(/^0+/, "", text)
@@ -220,7 +222,7 @@ awk '$3 ~ /^[0-9]+$/ && $2 ~ /^-?[0-9.]+(e[-+][0-9]+)?$/ && $3 > 0 {
 expect 66 "" "$SIM" verify nowhere.lua
 ! grep -q "run 1" output || fail "a run of a scenario that is not there: $(cat output)"
 
-# Interrupted: it ends by the signal, as a run does.
+# Interrupted: the command ends by the signal, as a run does.
 for signal in INT TERM; do
   rm -f output # what the run before has said is not this one's
   env --default-signal=INT "$SIM" verify swing.lua --set t_end=1e6 >output 2>&1 &
@@ -235,19 +237,19 @@ for signal in INT TERM; do
   grep -q interrupted output || fail "SIG$signal: it does not say that it was interrupted"
 done
 
-# Adaptive steps: said, not guessed.
+# Adaptive steps: a line says so, and nothing is estimated.
 sed 's/dt = dt, t_end/dt = "adaptive", t_end/; s/  external/  gravity = { softening = 0.1 },\n  external/' swing.lua >adaptive.lua
 expect 0 "no step test: the steps are not all" "$SIM" verify adaptive.lua
 awk '$1 == "observe.x" { exit !($2 == "?" && $3 ~ /^<=/) }' output || fail "digits are trusted whose steps were not tested"
 
-# A step longer than the run is cut to it: its half is half of the step really taken, and not the same run again. One step
-# of leapfrog from x = 1 at rest gives 1 - h^2/2: 0.955, and two of h/2 0.9555.
+# A step longer than the run is cut to the run. Its half is half of the step actually taken, not the same run again. One
+# step of leapfrog from x = 1 at rest gives 1 - h^2/2: 0.955, and two of h/2 0.9555.
 expect 0 "steps of 0.3 and 0.15;" "$SIM" verify swing.lua --set dt=1 --set t_end=0.3
 awk '$1 == "observe.x" { exit !($2 == "?" && $3 ~ /^<=[0-3]$/ && $5 > 1e-4) }' output || fail "a step is compared with itself"
 # So few rows may agree by chance: a limit, and a line.
 grep -q "observe has fewer than 4 rows" output || fail "few rows are not told"
 
-# With expansion dt is no time, and the half of it is the half also where the first step is shorter than dt.
+# With expansion dt is no time. Half of it is used also where the first step is shorter than dt.
 cat >cosmos.lua <<'LUA'
 return sim.nbody {
   precision = "single",
@@ -261,7 +263,8 @@ return sim.nbody {
 LUA
 expect 0 "steps of 0.02 and 0.01; also in double" "$SIM" verify cosmos.lua
 
-# A test that fails is told, and the rest is reported: rounding ahead of this front grows until single precision overflows.
+# A test that fails is reported, and the other tests too: rounding ahead of this front grows until single precision
+# overflows.
 cat >front.lua <<'LUA'
 return sim.diffusion {
   grid      = { n = {1024}, size = {100}, boundary = "no_flux" },

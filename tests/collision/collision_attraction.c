@@ -1,4 +1,5 @@
-/* Self-gravity of grains: the tree against plain sums over images, orbits, and what is kept between its steps. */
+/* Self-gravity of grains: the tree against plain sums over images, orbits, and the state kept between updates of the
+ * forces. */
 #include "kernels/collision/gravity/tree.h"
 #include "kernels/collision/scenario/options.h"
 #include "tests/collision/driver.h"
@@ -43,8 +44,8 @@ static void scatter(points *p, const double size[2]) {
   }
 }
 
-/* What grain i feels: of all images of each grain, those within rings + 1/2 sides along x, and along y of the image's
- * column, by trying them all. */
+/* Attraction of grain i by all images of each grain that lie within rings + 1/2 sides along x, and along y of the
+ * image's column. It tries all images. */
 static collision_attraction plain(const points *p, const collision_images *im, double softening, int i) {
   collision_attraction out = {{0}, 0, 0};
   const int far = isinf(im->size[0]) ? 0 : im->rings + 3;
@@ -75,9 +76,9 @@ static collision_tree *plant(points *p, const double size[2], sim_isa isa) {
 }
 
 /* Sums over all grains by the tree with opening 0 are the plain sums: 1e-12 of the greatest, rounding of some 3600
- * terms. With cells at an opening of 0.4 what is left out, third moments, is at most 0.4^3 = 0.064 of each cell's part,
- * and of all of them, spread through their cells, 0.4 of that; for most grains, of whose cells the signs differ, a
- * tenth of that. */
+ * terms. With cells at an opening of 0.4 the neglected third moments are at most 0.4^3 = 0.064 of each cell's part;
+ * over all cells, with grains spread through them, 0.4 of that. For most grains, whose cells have terms of both signs,
+ * it is a tenth of that. */
 static void sums_of_images(void **state) {
   (void)state;
   static points p;
@@ -97,7 +98,7 @@ static void sums_of_images(void **state) {
     collision_tree_attract(tree, &images[k], 0.3, 0, got);
     collision_tree_attract(tree, &images[k], 0.3, 0.4, cells);
     collision_tree_attract(plainly, &images[k], 0.3, 0.4, other);
-    assert_memory_equal(cells, other, sizeof cells); /* any instruction set */
+    assert_memory_equal(cells, other, sizeof cells); /* for any instruction set */
     for (int i = 0; i < N; i++) {
       const collision_attraction all = plain(&p, &images[k], 0.3, i);
       double error = 0;
@@ -122,8 +123,8 @@ static void sums_of_images(void **state) {
   collision_tree_destroy(&plainly);
 }
 
-/* A grain far from eight others, at the largest error: a cell that has the grain itself would attract it twice as
- * strongly as the eight do. They fill a hundredth of the distance, and the force is theirs within (0.01)^2. */
+/* A grain far from eight others, at the largest error. If a cell contained the grain itself, the force would be twice
+ * as strong. The others fill a hundredth of the distance, so the force is theirs within (0.01)^2. */
 static void lone(void **state) {
   (void)state;
   double x[27] = {0}, m[9];
@@ -179,15 +180,15 @@ static double orbit(double steps) {
   return angle;
 }
 
-/* Second order: half the step, a fourth of the error; the next order's share is (2 pi/100)^2, 0.4 %. */
+/* Second order: half the step gives a fourth of the error. The next order's share is (2 pi/100)^2, 0.4 %. */
 static void orbits(void **state) {
   (void)state;
   near_to(orbit(100) / orbit(200), 4, 0.04, "errors of the angle, whose order is 2");
 }
 
-/* In Hill's frame two grains at rest against each other on the x axis at the distance of the Lagrange points, (G
- * (m1 + m2)/(3 omega^2))^(1/3), stay there (G. W. Hill 1878): tide and attraction are equal. The point is unstable and
- * the step errs by 1e-5 a unit of time. */
+/* In Hill's frame two grains at rest on the x axis at the distance of the Lagrange points, (G (m1 + m2)/(3
+ * omega^2))^(1/3), stay there (G. W. Hill 1878): tide and attraction are equal. The point is unstable, and the step
+ * errs by 1e-5 a unit of time. */
 static void lagrange(void **state) {
   (void)state;
   const double m = 1, G = 1, radius = cbrt(G * 2 * m / 3), volume = 4 * pi / 3 * 1e-3;
@@ -198,7 +199,7 @@ static void lagrange(void **state) {
   d.parameters.self_gravity = (collision_self_gravity){.G = G, .error = 0, .step = NAN, .images = 1};
   d.parameters.contact.values.contact_time = 0.05;
   collision_grain a = {.radius = 0.1}, b = {.radius = 0.1};
-  /* against the flow, which is -3/2 x */
+  /* relative to the flow, which is -3/2 x */
   a.group = (collision_group){.density = m / volume, .velocity = {0, -0.75 * radius, 0}};
   b.group = (collision_group){.density = m / volume, .velocity = {0, 0.75 * radius, 0}};
   a.position[0] = -0.5 * radius;

@@ -29,7 +29,7 @@ static collision_clump clump_of(double *spheres, size_t count) {
 
 /* ---- mass properties ---- */
 
-/* Three spheres, by hand: masses V, V and V/8 of the radii 1, 1 and 1/2. */
+/* Three spheres by hand: masses V, V and V/8 for the radii 1, 1 and 1/2. */
 static void exact_properties(void **state) {
   (void)state;
   double spheres[] = {-1, 0, 0, 1, 1, 0, 0, 1, 0, 3, 0, 0.5};
@@ -45,7 +45,7 @@ static void exact_properties(void **state) {
   near_to(s.error, 0, 0, "error");
   near_to(s.body.bound, fmax(1 + sqrt(1 + y * y), 3.5 - y), 1e-14, "bound");
   collision_shape_free(&s);
-  /* A mass instead of a density, and the same body askew: the same moments, in some order. */
+  /* A mass instead of a density, and the same body tilted: the same moments, in some order. */
   const double c = cos(0.7), t = sin(0.7);
   double askew[12];
   for (int i = 0; i < 3; i++) {
@@ -62,10 +62,10 @@ static void exact_properties(void **state) {
   collision_shape_free(&s);
 }
 
-/* Two unit spheres at +-a that overlap: half of the union is a body of revolution about x of radius R^2 = 1 - t^2, t =
- * x
- * - a from -a to 1. Within the error that is told, which is small: midpoints of 400 lines err by some 1.5 powers of
- * their distance, (2/400)^1.5 = 4e-4, of edges that are short. And where none overlap, sampling is near the sums. */
+/* Two unit spheres at +-a that overlap. Half of the union is a body of revolution about x of radius R^2 = 1 - t^2, t =
+ * x - a from -a to 1. The result must be within the stated error, which must be small: midpoints of 400 lines err by
+ * the distance of the lines to the power of about 1.5, (2/400)^1.5 = 4e-4, at short edges. Where no spheres overlap,
+ * sampling is near the sums. */
 static void sampled_properties(void **state) {
   (void)state;
   const double a = 0.6;
@@ -76,7 +76,7 @@ static void sampled_properties(void **state) {
   assert_true(collision_spheres_overlap(&rigid, pair) && pair[0] == 0 && pair[1] == 1);
   assert_int_equal(collision_shape_create(&rigid, &s), SIM_OK);
   double v = 0, along = 0, xx = 0;
-  enum { STEPS = 2000 }; /* Simpson's rule is exact up to cubes: of polynomials of the fourth degree, to 1e-13 */
+  enum { STEPS = 2000 }; /* Simpson's rule is exact up to cubes; for polynomials of the fourth degree to 1e-13 */
   for (int k = 0; k <= STEPS; k++) {
     const double h = (1 + a) / STEPS, t = -a + k * h, w = h / 3 * (k == 0 || k == STEPS ? 1 : k % 2 ? 4 : 2);
     const double square = 1 - t * t;
@@ -92,7 +92,7 @@ static void sampled_properties(void **state) {
   near_to(s.centre[0], 0, s.error, "centre");
   near_to(s.centre[1], 0.3, s.error, "centre");
   collision_shape_free(&s);
-  /* A third sphere far away on the axis: the two are sampled as well as before, by lines of their own. */
+  /* A third sphere far away on the axis: the other two are sampled as well as before, by lines of their own. */
   double far[] = {-a, 0.3, 0, 1, 1000, 0.3, 0, 1, a, 0.3, 0, 1};
   const double ball = 4 * pi / 3, reduced = v * ball / (v + ball);
   rigid = (collision_rigid){.group.density = 1, .spheres = {far, 3, 4}, .mass = NAN};
@@ -133,8 +133,8 @@ static void jacobi(double u, double m, double *sn, double *cn, double *dn) {
   *sn = sin(phi), *cn = cos(phi), *dn = sqrt(1 - m * *sn * *sn);
 }
 
-/* Spins of the top along its axes, I1 < I2 < I3, that turns about the third one most; w2 = 0 at t = 0. L. D. Landau and
- * E. M. Lifshitz, Mechanics, section 37: w1 ~ cn, w2 ~ sn, w3 ~ dn. */
+/* Angular velocities of the top along its axes, I1 < I2 < I3, which turns mainly about the third one; w2 = 0 at t = 0.
+ * L. D. Landau and E. M. Lifshitz, Mechanics, section 37: w1 ~ cn, w2 ~ sn, w3 ~ dn. */
 typedef struct top {
   double I[3], w[3], rate, m;
 } top;
@@ -156,10 +156,10 @@ static void spins(const top *t, double time, double w[3]) {
   w[0] = t->w[0] * cn, w[1] = t->w[1] * sn, w[2] = t->w[2] * dn;
 }
 
-/* An asymmetric top over several of its periods, against Jacobi's functions; its axes about the angular momentum L
- * along z too: axis 3 is at the angle acos(I3 w3/L), and its azimuth grows as L (I1 w1^2 + I2 w2^2)/(I1^2 w1^2 + I2^2
- * w2^2). The error is of the second order: 4 times less with half of the step, 10 % for what is left. L does not change
- * in a bit. */
+/* An asymmetric top over several of its periods, against Jacobi's functions. Also its axes about the angular momentum L
+ * along z: axis 3 is at the angle acos(I3 w3/L), and its azimuth grows as L (I1 w1^2 + I2 w2^2)/(I1^2 w1^2 + I2^2
+ * w2^2). The error is of the second order: 4 times smaller with half of the step, 10 % for higher orders. L keeps every
+ * bit. */
 static void free_top(void **state) {
   (void)state;
   double error[2];
@@ -175,7 +175,7 @@ static void free_top(void **state) {
     const double *I = s.body.moment, w1 = 0.6, w3 = 0.7;
     assert_true(I[0] < I[1] && I[1] < I[2]);
     const double L = sqrt(I[0] * I[0] * w1 * w1 + I[2] * I[2] * w3 * w3);
-    /* Turned about y so that L is along z: L in the body is (I1 w1, 0, I3 w3). */
+    /* Turned about y so that L is along z. L in the body is (I1 w1, 0, I3 w3). */
     const double tilt = -atan2(I[0] * w1, I[2] * w3), cosine = cos(tilt), sine = sin(tilt);
     c.orientation[0] = cos(tilt / 2), c.orientation[2] = sin(tilt / 2);
     c.angular_velocity[0] = cosine * w1 + sine * w3, c.angular_velocity[2] = -sine * w1 + cosine * w3;
@@ -201,7 +201,8 @@ static void free_top(void **state) {
     for (int a = 0; a < 4; a++) q[a] = body(&d, 0, ORIENTATION + a);
     rigid_matrix(q, turn);
     double worst = 0;
-    for (int a = 0; a < 3; a++) worst = fmax(worst, fabs(turn[2][a] - I[a] * w[a] / L)); /* L in the body */
+    /* L in the frame of the body */
+    for (int a = 0; a < 3; a++) worst = fmax(worst, fabs(turn[2][a] - I[a] * w[a] / L));
     worst = fmax(worst, fabs(remainder(atan2(turn[1][2], turn[0][2]) - azimuth, 2 * pi)));
     error[k] = worst;
     const double energy = 0.5 * (I[0] * w1 * w1 + I[2] * w3 * w3);
@@ -219,7 +220,7 @@ typedef struct planar {
   double z, angle, vz, spin;
 } planar;
 
-/* Rates of a dumbbell that meets the floor z = 0 without friction: two spheres of radius r at a distance `arm` from the
+/* Rates of a dumbbell that hits the floor z = 0 without friction: two spheres of radius r at a distance `arm` from the
  * middle, linear springs, gravity. */
 static planar rates(const planar *s, double M, double I, double r, double arm, double k, double g) {
   planar d = {s->vz, s->spin, -g, 0};
@@ -236,9 +237,10 @@ static planar moved(const planar *s, const planar *d, double h) {
   return (planar){s->z + h * d->z, s->angle + h * d->angle, s->vz + h * d->vz, s->spin + h * d->spin};
 }
 
-/* A dumbbell that falls askew on a floor and bounces twice, against the equations of its plane by the Runge-Kutta
- * method of the fourth order with steps of a tenth. The step's error is of the second order, and a contact that begins
- * in the middle of a step adds a little: errors by half steps are 4 times less, within a factor of 2. */
+/* A tilted dumbbell falls on a floor and bounces twice. It is compared with the equations in its plane by the
+ * Runge-Kutta method of the fourth order with steps of a tenth. The step's error is of the second order, and a contact
+ * that begins in the middle of a step adds a little: errors with half steps are 4 times smaller, within a factor of 2.
+ */
 static void dumbbell_falls(void **state) {
   (void)state;
   double error[2] = {0};
@@ -253,7 +255,7 @@ static void dumbbell_falls(void **state) {
     d.parameters.contact.values.stiffness = k;
     d.parameters.gravity[2] = -g;
     c.position[2] = 1.2;
-    c.orientation[0] = cos(angle / 2), c.orientation[2] = -sin(angle / 2); /* lifts the end at +x */
+    c.orientation[0] = cos(angle / 2), c.orientation[2] = -sin(angle / 2); /* raises the end at +x */
     driver_add(&d, &collision_clump_schema, &c);
     driver_wall(&d, &collision_plane_schema, &floor);
     driver_create(&d);
@@ -275,7 +277,7 @@ static void dumbbell_falls(void **state) {
     error[half] = fmax(error[half], fabs(body(&d, 0, VELOCITY + 2) - s.vz));
     error[half] = fmax(error[half], fabs(body(&d, 0, ANGULAR + 1) / I + s.spin)); /* about -y */
     near_to(driver_get(&d, "orientation", 1, 0), -s.angle, 0.02, "angle");
-    assert_true(fabs(s.angle - angle) > 0.5);                          /* it did meet the floor off its middle */
+    assert_true(fabs(s.angle - angle) > 0.5);                          /* it hit the floor off its middle */
     near_to(driver_value(&d, "energy", "balance"), 0, 3e-4, "energy"); /* (w dt)^2/12, w^2 = k/m, m = 0.6 */
     driver_destroy(&d);
   }
@@ -283,9 +285,9 @@ static void dumbbell_falls(void **state) {
   assert_true(error[0] / error[1] > 2 && error[0] / error[1] < 8);
 }
 
-/* The end of a dumbbell meets a floor, at three angles: the point of the contact leaves with e times the speed of the
- * approach, as the dashpot is that of the mass which the contact feels. During the contact, of a duration T = pi/w
- * root(1 + (log e/pi)^2) with w^2 = k/m, the arm turns by the spin times T: 3e-3, and so far the answer may be off. */
+/* The end of a dumbbell hits a floor, at three angles. The point of the contact leaves with e times the speed of
+ * approach, since the dashpot is that of the effective mass of the contact. During the contact, of a duration T = pi/w
+ * root(1 + (log e/pi)^2) with w^2 = k/m, the arm turns by the spin times T: 3e-3, which is the allowed error. */
 static void restitution(void **state) {
   (void)state;
   for (int k = 0; k < 3; k++) {
@@ -311,9 +313,9 @@ static void restitution(void **state) {
 
 /* ---- collisions ---- */
 
-/* A clump of one sphere is a grain: two of them, or a grain and one, collide askew with friction, rolling and twist.
- * The arithmetic differs in its order alone: 1e-12 after 2000 steps of rounding at 1e-16, of which contacts, 300 steps,
- * make up to 100 times more. */
+/* A clump of one sphere is a grain. Two of them, or a grain and one clump, collide obliquely with friction, rolling and
+ * twist. The arithmetic differs only in its order: 1e-12 after 2000 steps of rounding at 1e-16; contacts, 300 steps,
+ * amplify it up to 100 times. */
 static void one_sphere(void **state) {
   (void)state;
   double x[3][12];
@@ -351,7 +353,7 @@ static void one_sphere(void **state) {
     near_to(x[1][i], x[0][i], 1e-12, "a grain and a clump");
     near_to(x[2][i], x[0][i], 1e-12, "two clumps");
   }
-  assert_true(fabs(x[0][3]) > 0.1 && fabs(x[0][1] - 0.3) > 0.01); /* the collision did act */
+  assert_true(fabs(x[0][3]) > 0.1 && fabs(x[0][1] - 0.3) > 0.01); /* the collision had an effect */
 }
 
 static double tripod[] = {0, 0, 0, 0.5, 0.7, 0, 0, 0.4, 0, 0.6, 0.2, 0.3}, rod[] = {-0.4, 0, 0, 0.4, 0.4, 0, 0, 0.4};
@@ -378,8 +380,8 @@ static driver meeting(sim_precision precision, double dt, double t_end, collisio
   return d;
 }
 
-/* Momentum and angular momentum, with spin, are kept by contacts with friction, rolling, twist and dashpots: forces of
- * a pair are opposite to the bit, and at one line. Sums over some thousand steps round at 1e-16 of momenta of about 10.
+/* Contacts with friction, rolling, twist and dashpots conserve momentum, and angular momentum with spin: forces of a
+ * pair are opposite to the bit, and on one line. Sums over some thousand steps round at 1e-16 of momenta of about 10.
  */
 static void momenta(void **state) {
   (void)state;
@@ -405,13 +407,14 @@ static void momenta(void **state) {
     assert_true(driver_value(&d, "contacts", "collisions") >= 4);
     for (int k = 0; k < 6; k++) near_to(driver_value(&d, "momentum", columns[k]), before[k], 1e-12, columns[k]);
     assert_true(driver_value(&d, "energy", "dissipated") > 0.1 * energy);
-    /* (w dt)^2 with w^2 = k/m of the lightest contact, 0.06: 8e-3 at most, of the energy that contacts hold */
+    /* (w dt)^2 with w^2 = k/m of the lightest contact, 0.06: at most 8e-3 of the energy in contacts */
     near_to(driver_value(&d, "energy", "balance"), 0, 4e-3, "energy");
     driver_destroy(&d);
   }
 }
 
-/* Without friction and dashpots the energy is kept, to the second order of the step: 4 times better with half of it. */
+/* Without friction and dashpots the energy is conserved to the second order of the step: 4 times better with half of
+ * it. */
 static void energy_kept(void **state) {
   (void)state;
   double most[2] = {0};
@@ -419,7 +422,7 @@ static void energy_kept(void **state) {
     collision_clump c[4];
     collision_grain g[2];
     driver d = meeting(SIM_DOUBLE, k ? 5e-4 : 1e-3, 1.5, c, g);
-    d.parameters.contact.law = COLLISION_HERTZ; /* smooth at the touch */
+    d.parameters.contact.law = COLLISION_HERTZ; /* smooth at the first touch */
     d.parameters.contact.values.young = 1000;
     driver_create(&d);
     for (double t = 0.01; t < 1.5; t += 0.01) {
@@ -433,8 +436,8 @@ static void energy_kept(void **state) {
   near_to(most[0] / most[1], 4, 1.2, "order");
 }
 
-/* Two clumps that overlap at rest press on each other along the line of the spheres' centres; the stress is that force
- * along the line between the centres of mass: (X1 - X2) F over the volume. */
+/* Two clumps that overlap at rest press on each other along the line of the spheres' centres. The stress is that force
+ * times the line between the centres of mass: (X1 - X2) F over the volume. */
 static void stress(void **state) {
   (void)state;
   driver d = driver_make(SIM_DOUBLE, 1e-4, 1e-4);
@@ -442,7 +445,7 @@ static void stress(void **state) {
   d.parameters.contact.values.stiffness = 1000;
   driver_add(&d, &collision_clump_schema, &c[0]);
   driver_add(&d, &collision_clump_schema, &c[1]);
-  c[1].position[0] = 1.2; /* its middle; spheres at 0.4 of the one, and 0.8 of the other and above by 0.69 */
+  c[1].position[0] = 1.2; /* its middle; spheres at 0.4 of the first, and at 0.8 of the second, 0.69 above */
   c[1].position[1] = 0.69;
   driver_create(&d);
   const double apart = sqrt(0.16 + 0.69 * 0.69), force = 1000 * (0.8 - apart);
@@ -450,7 +453,7 @@ static void stress(void **state) {
   near_to(driver_value(&d, "gas", "stress_xy"), 1.2 * 0.69 / apart * force / 1e6, 1e-15, "stress xy");
   near_to(driver_value(&d, "gas", "stress_yy"), 0.69 * 0.69 / apart * force / 1e6, 1e-15, "stress yy");
   near_to(driver_value(&d, "contacts", "coordination"), 1, 0, "coordination");
-  driver_run(&d); /* the force falls by k dt^2/(2 m) of itself, m > 0.1 */
+  driver_run(&d); /* the force decreases by the share k dt^2/(2 m), m > 0.1 */
   const double power = force * (1.2 * 0.4 + 0.69 * 0.69) / apart;
   near_to(driver_value(&d, "gas", "virial_time"), power * 1e-4, 5e-5 * power * 1e-4, "virial");
   driver_destroy(&d);
@@ -458,8 +461,8 @@ static void stress(void **state) {
 
 /* ---- boxes and packings ---- */
 
-/* A rod that flies through the sides of a periodic box while it turns, beside the same in an open one; and gravity
- * along the box's periodic axis: its work balances. */
+/* A rod that flies through the sides of a periodic box while it turns, compared with the same rod in an open box; and
+ * gravity along the box's periodic axis, whose work balances. */
 static void periodic(void **state) {
   (void)state;
   for (int single = 0; single < 2; single++) {
@@ -477,8 +480,8 @@ static void periodic(void **state) {
       driver_create(&d);
       driver_run(&d);
       for (int a = 0; a < 3; a++) at[k][a] = driver_get(&d, "position", a, 1);
-      near_to(driver_value(&d, "energy", "balance"), 0, 1e-6, "energy"); /* (w dt)^2/12 of a turning body */
-      assert_true(driver_value(&d, "contacts", "collisions") == 0);      /* nor with itself */
+      near_to(driver_value(&d, "energy", "balance"), 0, 1e-6, "energy"); /* (w dt)^2/12 of a body that turns */
+      assert_true(driver_value(&d, "contacts", "collisions") == 0);      /* not even with itself */
       for (int a = 0; a < 3 && k; a++) assert_true(at[k][a] >= 0 && at[k][a] < 6);
       driver_destroy(&d);
     }
@@ -487,9 +490,9 @@ static void periodic(void **state) {
   }
 }
 
-/* Clumps and grains fall into a box and come to rest: then floor and walls bear their weight. They are at rest where
- * the power of what is left, 1e-6 of a fall's energy, cannot move the floor's force by 1e-3 of the weight: v w of 1e-3
- * g, with w^2 = k/m. */
+/* Clumps and grains fall into a box and come to rest. Then floor and walls bear their weight. They are at rest where
+ * the remaining energy, 1e-6 of a fall's energy, cannot move the floor's force by 1e-3 of the weight: v w of 1e-3 g,
+ * with w^2 = k/m. */
 static void packing(void **state) {
   (void)state;
   driver d = driver_make(SIM_DOUBLE, NAN, 2);

@@ -17,7 +17,7 @@ static void near_to(double got, double expected, double relative, const char *wh
              got / expected - 1);
 }
 
-/* Two grains of mass m head-on at `speed`, `gap` apart; runs until they have parted. */
+/* Two grains of mass m collide head-on at `speed`, `gap` apart. Runs until they have separated. */
 typedef struct collision_result {
   double restitution, overlap, duration;
 } collision_result;
@@ -37,7 +37,7 @@ static collision_result collide(driver *d, double radius, double speed, double g
     driver_step(d);
     const double now = 2 * radius - (driver_get(d, "position", 0, 1) - driver_get(d, "position", 0, 0));
     out.overlap = fmax(out.overlap, now);
-    /* Times between steps: the overlap is close to a straight line there. */
+    /* Times between steps: the overlap is nearly linear there. */
     if (before <= 0 && now > 0) began = d->clock.t - d->clock.dt * now / (now - before);
     if (before > 0 && now <= 0) ended = d->clock.t - d->clock.dt * now / (now - before);
     before = now;
@@ -45,16 +45,16 @@ static collision_result collide(driver *d, double radius, double speed, double g
   for (int k = 0; k < 3; k++) driver_step(d);
   out.duration = ended - began;
   out.restitution = (driver_get(d, "velocity", 0, 1) - driver_get(d, "velocity", 0, 0)) / speed;
-  /* Of the energy, the dashpot takes 4 z w dt = 0.1 in the step in which a contact begins, at e = 0.3; the speed
-   * changes by w dt = 0.067 in it, and half of that at half of the step is not seen: 1.6e-3. */
+  /* In the step in which a contact begins the dashpot takes 4 z w dt = 0.1 of the energy, at e = 0.3. The speed changes
+   * by w dt = 0.067 in it; half of that, over half of the step, is not accounted for: 1.6e-3. */
   near_to(driver_value(d, "energy", "balance") + 1, 1, 2e-3, "energy balance of a collision");
   driver_destroy(d);
   return out;
 }
 
-/* e = exp(-pi z/sqrt(1 - z^2)), duration pi/(w sqrt(1 - z^2)). At duration/50 the oscillator's phase error is
- * (w dt)^2/24 = 1.6e-4, and the scheme on paper is right to 7e-4 at e = 0.3 and 1e-4 at 0.7, whatever part of a step
- * the contact begins in. */
+/* e = exp(-pi z/sqrt(1 - z^2)), duration pi/(w sqrt(1 - z^2)). At duration/50 the oscillator's phase error is (w
+ * dt)^2/24 = 1.6e-4. By analysis the scheme is right to 7e-4 at e = 0.3 and 1e-4 at 0.7, wherever in a step the contact
+ * begins. */
 static void test_linear(void **state) {
   (void)state;
   const double restitution[] = {0.95, 0.9, 0.7, 0.5, 0.3};
@@ -71,7 +71,7 @@ static void test_linear(void **state) {
     }
 }
 
-/* The same by contact_time; and by damping, gamma = 2 z sqrt(k m*). */
+/* The same by contact_time, and by damping, gamma = 2 z sqrt(k m*). */
 static void test_linear_otherwise(void **state) {
   (void)state;
   driver d = driver_make(SIM_DOUBLE, NAN, 1e3);
@@ -108,7 +108,7 @@ static void test_hertz(void **state) {
   }
 }
 
-/* Dashpots that never pull: within the bounds of the two tests above. */
+/* Dashpots that never pull keep the bounds of the two tests above. */
 static void test_limited(void **state) {
   (void)state;
   const double restitution[] = {0.9, 0.6, 0.3}, v = 0.1, m = 2 * pi / 3;
@@ -134,8 +134,8 @@ static void test_limited(void **state) {
 
 static const collision_plane ground = {.point = {0, 0, 0}, .normal = {0, 0, 2}};
 
-/* Heights h0 e^(2n). The step of gravity within a contact takes of the speed v about g tc/v = 1e-3 of it, and the
- * restitution is right to 4e-4 (see above), both twice in a height: 6e-3 after four bounces. */
+/* Heights h0 e^(2n). Gravity within a contact changes the speed v by about g tc/v = 1e-3 of it. The restitution is
+ * right to 4e-4 (see above). Both count twice in a height: 6e-3 after four bounces. */
 static void test_bounces(void **state) {
   (void)state;
   const double e = 0.8, g = 10, h0 = 1;
@@ -168,7 +168,7 @@ static void test_bounces(void **state) {
   driver_destroy(&d);
 }
 
-/* A grain that rests on the ground under gravity g. */
+/* A grain at rest on the ground under gravity g. */
 static void rest(driver *d, collision_grain *grain, collision_plane *wall, double g, double tilt, double friction) {
   const double m = 4 * pi / 3 * pow(grain->radius, 3), stiffness = 1e6;
   d->parameters.gravity[0] = g * sin(tilt);
@@ -182,8 +182,9 @@ static void rest(driver *d, collision_grain *grain, collision_plane *wall, doubl
   driver_create(d);
 }
 
-/* It rolls at 5 v0/7 after 2 v0/(7 mu g). The arm is the radius less an overlap of 4e-5 of it. What friction takes is
- * counted at the end of each step: mu m g v0 dt/2 = 8e-4 in all, of an energy of 44 with that of height, 2e-5. */
+/* The grain rolls at 5 v0/7 after 2 v0/(7 mu g). The arm is the radius less an overlap of 4e-5 of it. The loss by
+ * friction is counted at the end of each step: mu m g v0 dt/2 = 8e-4 in all, of an energy of 44 including height, 2e-5.
+ */
 static void test_sliding(void **state) {
   (void)state;
   for (int axis = 0; axis < 2; axis++) {
@@ -216,14 +217,14 @@ static void test_incline(void **state) {
     rest(&d, &grain, &wall, g, alpha, mu);
     driver_until(&d, 0.5);
     const double a = k ? g * (sin(alpha) - mu * cos(alpha)) : 5.0 / 7 * g * sin(alpha);
-    /* The spring takes up its load in some contact times of 6 ms of 500: 2e-3. */
+    /* The spring takes up its load within some contact times of 6 ms, out of 500 ms: 2e-3. */
     near_to(driver_get(&d, "velocity", 0, 0), a * d.clock.t, 2e-3, "speed on an incline");
     driver_destroy(&d);
   }
 }
 
-/* Rolling friction: torque mu_r R m g, so v' = -(mu_r g)/(1 + 2/5) for a grain that rolls without sliding; but for an
- * overlap of 4e-5, as above. Its loss is counted as that of sliding: mu_r m g v0 dt/2 of 45, 1.2e-6. */
+/* Rolling friction: torque mu_r R m g, so v' = -(mu_r g)/(1 + 2/5) for a grain that rolls without sliding, except for
+ * an overlap of 4e-5, as above. Its loss is counted like that of sliding: mu_r m g v0 dt/2 of 45, 1.2e-6. */
 static void test_rolling(void **state) {
   (void)state;
   const double v0 = 1, g = 10, rolling = 0.02;
@@ -252,7 +253,8 @@ static void test_twisting(void **state) {
   driver_destroy(&d);
 }
 
-/* Oblique impact on a wall that slides throughout: the tangential impulse is mu (1 + e) m v, the turning 5/2 of it. */
+/* Oblique impact on a wall that slides throughout: the tangential impulse is mu (1 + e) m v, and the surface speed of
+ * the spin 5/2 of it. */
 static void test_oblique(void **state) {
   (void)state;
   const double e = 0.8, mu = 0.1, vn = 1, vt = 2;
@@ -318,7 +320,7 @@ static void test_oblique_limited(void **state) {
       }
 }
 
-/* Cohesion: two grains at rest in touch sink in to the overlap where k d = 4 pi surface_energy R. */
+/* Cohesion: two grains at rest in contact reach the overlap where k d = 4 pi surface_energy R. */
 static void test_cohesion(void **state) {
   (void)state;
   driver d = driver_make(SIM_DOUBLE, NAN, 20);

@@ -54,7 +54,8 @@ static driver rain(sim_precision precision, int threads, double t_end) {
   return d;
 }
 
-/* What came, less what went, is there; who has left through the region has passed the gate before it. */
+/* Grains inserted less grains removed are present. Grains that left through the region have passed the gate before it.
+ */
 static void test_count(void **state) {
   (void)state;
   driver d = rain(SIM_DOUBLE, 2, 1.5);
@@ -71,14 +72,15 @@ static void test_count(void **state) {
   for (int64_t i = 0; i < (int64_t)here; i++) mass += driver_get(&d, "mass", 0, i);
   const double all = 5 * 4 * 3.14159265358979323846 / 3 * 0.008 + driver_value(&d, "flow", "inserted_mass");
   near_to(mass, all - driver_value(&d, "flow", "removed_mass"), 1e-12 * all, "mass that is there");
-  /* What was brought and taken is not in it: the step's order is left, and friction's, 1 % as for a gas. */
+  /* Grains inserted and removed are not counted in the balance. The step's order remains, and friction, 1 % as for a
+   * gas. */
   near_to(driver_value(&d, "energy", "balance"), 0, 1e-2, "energy balance with grains that come and go");
   driver_frame_free(&now);
   driver_destroy(&d);
 }
 
-/* The potential 10 z is gravity from the first half step of a new grain on: the same to rounding over some thousand
- * steps. */
+/* The potential 10 z acts as gravity from the first half step of a new grain on: the same to rounding over some
+ * thousand steps. */
 static void test_newcomers_fall(void **state) {
   (void)state;
   static const char *const inputs[] = {"x", "y", "z", "t", NULL};
@@ -91,14 +93,14 @@ static void test_newcomers_fall(void **state) {
     driver_create(&d);
     driver_run(&d);
     assert_true(driver_value(&d, "flow", "inserted") > 20);
-    height[own] = driver_get(&d, "position", 2, 10); /* behind the five of the start */
+    height[own] = driver_get(&d, "position", 2, 10); /* after the five grains of the start */
     driver_destroy(&d);
     sim_expr_free(&phi);
   }
   near_to(height[1], height[0], 1e-11, "height of a new grain in an external potential");
 }
 
-/* From the middle, with history, between two times at which grains come. */
+/* From the middle, with history, between two times of insertion. */
 static void test_restart(void **state) {
   (void)state;
   for (int single = 0; single < 2; single++) {
@@ -128,7 +130,7 @@ static int64_t room(driver *d, int64_t *n) {
   return room;
 }
 
-/* More grains than there was room for at the start: in the same bits as with room for all. */
+/* More grains than there was memory for at the start: the same bits as with memory for all. */
 static void test_growth(void **state) {
   (void)state;
   for (int single = 0; single < 2; single++) {
@@ -146,7 +148,7 @@ static void test_growth(void **state) {
     driver_run(&other);
     driver_digest(&other, grown);
     assert_string_equal(whole, grown);
-    const int64_t now = room(&other, &n); /* half more than were there at some time */
+    const int64_t now = room(&other, &n); /* half more than were present at some time */
     assert_true(n > 150 && now >= n && now <= 365 + 365 / 2);
     driver_destroy(&other);
   }
@@ -161,14 +163,15 @@ static double planned(double t_end) {
   return sim_plan_bytes(&plan, SIM_SPACE_HOST);
 }
 
-/* Grains go, so what a run takes does not follow those that ever come: 8e9 of them in the end. */
+/* Grains are removed, so the memory of a run does not follow the grains that ever come: 8e9 of them in the end. */
 static void test_long_plan(void **state) {
   (void)state;
   const double hour = planned(3600);
   assert_true(planned(2e7) == hour && planned(0.1) < 0.1 * hour);
 }
 
-/* Two grains that meet across the sheared boundary, and far from it in the same relative motion, do the same. */
+/* Two grains that collide across the sheared boundary, and far from it with the same relative motion, behave the same.
+ */
 static void test_shear_image(void **state) {
   (void)state;
   const double rate = 0.5, size = 10;
@@ -177,7 +180,7 @@ static void test_shear_image(void **state) {
     driver d = driver_make(SIM_DOUBLE, 1e-3, 1);
     driver_box(&d, size, COLLISION_PERIODIC);
     d.parameters.box.shear_rate = rate;
-    /* Velocities are those against the flow: b is above a by 2.05, in the image or not. */
+    /* Velocities are relative to the flow: b is above a by 2.05, in the image or not. */
     collision_grain a = {.radius = 1, .position = {5, across ? 9 : 4, 5}, .group.velocity = {0, 0.5, 0}};
     collision_grain b = {.radius = 1, .position = {5, across ? 1.05 : 6.05, 5}, .group.velocity = {0, -0.5, 0}};
     d.parameters.contact.values.stiffness = 1e3;
@@ -189,7 +192,7 @@ static void test_shear_image(void **state) {
     speed[across] = driver_get(&d, "velocity", 0, 0) - rate * (driver_get(&d, "position", 1, 0) - 0.5 * size);
     driver_destroy(&d);
   }
-  /* Rounding of places near 10 over 1e3 steps. */
+  /* Rounding of positions near 10 over 1e3 steps. */
   near_to(speed[1], speed[0], 1e-10, "a contact across a sheared boundary");
   assert_true(fabs(speed[0]) > 1e-3);
 }
@@ -218,8 +221,8 @@ static void test_shear_flow(void **state) {
   driver_destroy(&d);
 }
 
-/* Two grains of mass m in one slice of five, of 5 x 5 x 1: they fill 2 (4 pi/3) r^3 of its 25; V = 1, and the mean of
- * m (v - V)^2/3 is m (2^2 + 2^2)/2/3. */
+/* Two grains of mass m in one slice of five, of 5 x 5 x 1. They fill 2 (4 pi/3) r^3 of its 25; V = 1, and the mean of m
+ * (v - V)^2/3 is m (2^2 + 2^2)/2/3. */
 static void test_profile(void **state) {
   (void)state;
   driver d = driver_make(SIM_DOUBLE, 1e-3, 1);
@@ -241,8 +244,8 @@ static void test_profile(void **state) {
   driver_destroy(&d);
 }
 
-/* Gates in both planes of a periodic side count alike, and in both directions; one of radius 1 reaches over the other
- * seam. A fourth gate, across the middle, is passed by nobody. */
+/* Gates in both planes of a periodic side count the same, in both directions. A gate of radius 1 reaches over the other
+ * seam. No grain passes a fourth gate, across the middle. */
 static void test_gate_at_seam(void **state) {
   (void)state;
   for (int precision = 0; precision < 2; precision++)
@@ -271,8 +274,9 @@ static void test_gate_at_seam(void **state) {
     }
 }
 
-/* A grain falls freely through a periodic box of 10 eight times: gravity has done 8 m g 10 of work on it, to rounding
- * of m. Steps are exact, and each of 4e3 rounds v, of up to 40, by half an ulp: 2 (m/2 40^2) eps 4e3/2 beside m g 5. */
+/* A grain falls freely through a periodic box of 10 eight times. Gravity has done work of 8 m g 10 on it, to rounding
+ * of m. Steps are exact, and each of 4e3 rounds v, of up to 40, by half an ulp: 2 (m/2 40^2) eps 4e3/2 relative to m g
+ * 5. */
 static void test_fall_through(void **state) {
   (void)state;
   for (int precision = 0; precision < 2; precision++) {
@@ -292,9 +296,9 @@ static void test_fall_through(void **state) {
   }
 }
 
-/* Grains that run down a slope, periodic along it. At 50 steps a contact sums over steps miss (2 pi/50)^2/12 = 0.13 %
- * of what goes through contacts; what was lost bounds half of that with a restitution of 0.7 (1 - 0.7^2), and in the
- * midst of contacts a part of one step's loss, less, is missed. */
+/* Grains that run down a slope, periodic along it. At 50 steps a contact, sums over steps miss (2 pi/50)^2/12 = 0.13 %
+ * of the energy that passes through contacts. The lost energy bounds half of that with a restitution of 0.7 (1 -
+ * 0.7^2). During contacts a part of one step's loss is missed too, which is less. */
 static void test_chute(void **state) {
   (void)state;
   driver d = driver_make(SIM_DOUBLE, NAN, 3);

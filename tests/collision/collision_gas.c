@@ -1,5 +1,5 @@
-/* Gases of hard-enough spheres against kinetic theory, and what no run may change: momentum, energy, bits.
- * `long`: larger ones, to the tolerances of the field. */
+/* Gases of nearly hard spheres against kinetic theory, and quantities that must not change: momentum, energy, bits.
+ * `long`: larger gases, to the tolerances of the field. */
 #include "tests/collision/setups.h"
 
 #include <math.h>
@@ -35,8 +35,8 @@ static driver gas(sim_precision precision, int64_t n, double eta, double contact
 }
 
 /* Enskog's rate 4 sqrt(pi) n s^2 chi sqrt(T), Z = 1 + 4 eta chi, and <v^4>/<v^2>^2 = 5/3. Soft spheres of contact time
- * tc meet at a smaller distance, by about v tc/pi; the rate is that of spheres smaller by 0.3 of it: with tc = 0.004
- * 4e-3. N collisions a run leave a scatter of about 0.6/sqrt(N) in the rate. */
+ * tc collide at a smaller distance, by about v tc/pi. The rate is that of spheres smaller by 0.3 of it: 4e-3 with tc =
+ * 0.004. N collisions in a run leave a scatter of about 0.6/sqrt(N) in the rate. */
 static void test_equilibrium(void **state) {
   (void)state;
   const double eta = 0.1, chi = (1 - eta / 2) / pow(1 - eta, 3), tc = large ? 0.004 : 0.005;
@@ -68,10 +68,10 @@ static void test_equilibrium(void **state) {
   const double density = 6 * eta / pi;
   near_to(2 * count / ((double)n * time), 4 * sqrt(pi) * density * chi * sqrt(temperature), large ? 0.01 : 0.03,
           "collision rate");
-  /* Of the virial in Z - 1 = 0.51, as much. */
+  /* the same error for the virial in Z - 1 = 0.51 */
   near_to(1 + (driver_value(&d, "gas", "virial_time") - virial) / (3 * (double)n * time * temperature),
           1 + 4 * eta * chi, large ? 5e-3 : 1.5e-2, "equation of state");
-  /* Of n velocities the fourth moment scatters by 2.4/sqrt(n): 5 % for one look, and there are 10. */
+  /* The fourth moment of n velocities scatters by 2.4/sqrt(n): 5 % for one row, and there are 10 rows. */
   near_to(fourth / looks / pow(square / looks, 2), 5.0 / 3, large ? 0.01 : 0.04, "Maxwell's fourth moment");
   near_to(driver_value(&d, "energy", "balance") + 1, 1, 1e-3, "energy");
   driver_destroy(&d);
@@ -92,13 +92,13 @@ static void test_haff(void **state) {
     near_to(driver_value(&d, "gas", "temperature"), t0 * pow(1 + (d.clock.t - start) / cooling, -2), 0.05,
             "Haff's law");
   }
-  /* What dashpots took is what is missing: of the energy at the start, a step's order. */
+  /* The dashpots' loss is the energy that is missing: of the energy at the start, to a step's order. */
   near_to(driver_value(&d, "energy", "balance") + 1, 1, 2e-3, "energy with what was lost");
   driver_destroy(&d);
 }
 
-/* Forces of a pair are opposite to the bit, so only the rounding of each velocity's sums is left: for n grains of speed
- * 1 that is 2^-53 (2^-24) a step and grain, at random signs. */
+/* Forces of a pair are opposite to the bit, so only the rounding of each velocity's sums remains: for n grains of speed
+ * 1 that is 2^-53 (2^-24) a step and grain, with random signs. */
 static void test_momentum(void **state) {
   (void)state;
   for (int single = 0; single < 2; single++) {
@@ -113,13 +113,13 @@ static void test_momentum(void **state) {
     print_message("  momentum: %.2e\n", change);
     assert_true(change < 6 * unit * sqrt(2000 * steps));
     assert_true(driver_value(&d, "energy", "rotational") > 0);
-    /* Friction's loss is taken at the end of each step, with 50 of them a contact: 1 % of what is lost. */
+    /* Friction's loss is evaluated at the end of each step, with 50 steps a contact: 1 % of the loss. */
     near_to(driver_value(&d, "energy", "balance") + 1, 1, 1e-2, "energy with friction");
     driver_destroy(&d);
   }
 }
 
-/* A heap between walls with everything that a contact can have. */
+/* A heap between walls with every option of contacts. */
 static collision_each each;
 static driver heap(sim_precision precision, int threads, double t_end) {
   driver d = driver_make(precision, NAN, t_end);
@@ -149,7 +149,7 @@ static void test_threads(void **state) {
     char first[33] = "", digest[33];
     for (int threads = 1; threads <= 7; threads += 2) {
       driver d = heap(single ? SIM_SINGLE : SIM_DOUBLE, threads, 0.4);
-      if (threads == 5) d.parameters.integrate.skin = 0.17; /* neither does it depend on when lists are made */
+      if (threads == 5) d.parameters.integrate.skin = 0.17; /* nor does it depend on when lists are rebuilt */
       driver_create(&d);
       driver_run(&d);
       driver_digest(&d, digest);
@@ -176,7 +176,7 @@ static void test_restart(void **state) {
     const double balance = driver_value(&d, "energy", "balance");
     driver_destroy(&d);
     driver other = heap(single ? SIM_SINGLE : SIM_DOUBLE, 1, 1.2);
-    other.parameters.integrate.skin = 1e-6; /* less than what grains move in a step: history reaches farther */
+    other.parameters.integrate.skin = 1e-6; /* less than the motion of grains in a step: history reaches farther */
     expect_restart(&other, &kept, whole);
     assert_true(balance == driver_value(&other, "energy", "balance"));
     driver_destroy(&other);
@@ -184,7 +184,7 @@ static void test_restart(void **state) {
   }
 }
 
-/* What lies on the floor presses on it with its weight. */
+/* A heap presses on the floor with its weight. */
 static void test_weight(void **state) {
   (void)state;
   driver d = heap(SIM_DOUBLE, 2, 6);
@@ -193,7 +193,7 @@ static void test_weight(void **state) {
   driver_run(&d);
   double weight = 0, force = -driver_value(&d, "walls", "z_low_force_z");
   for (int64_t i = 0; i < 202; i++) weight += 10 * driver_get(&d, "mass", 0, i);
-  near_to(force, weight, 0.02, "weight on the floor"); /* it still creeps a little */
+  near_to(force, weight, 0.02, "weight on the floor"); /* the heap still creeps a little */
   assert_true(driver_value(&d, "contacts", "overlap") < 0.05);
   driver_destroy(&d);
 }

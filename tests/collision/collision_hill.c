@@ -1,4 +1,5 @@
-/* Hill's equations: the motion of a grain against its closed form, the sheared images, and the restitution by speed. */
+/* Hill's equations: the motion of a grain against its closed form, the sheared images, and restitution as a function of
+ * speed. */
 #include "tests/collision/driver.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static void near_to(double got, double expected, double within, const char *what
     fail_msg("%s: got %.17g, expected %.17g within %.1e", what, got, expected, within);
 }
 
-/* A box of these sides about the origin, open in z, with Hill's equations. */
+/* A box with these sides about the origin, open in z, with Hill's equations. */
 static driver patch(double dt, double t_end, double lx, double ly, collision_hill hill) {
   driver d = driver_make(SIM_DOUBLE, dt, t_end);
   d.parameters.box = (collision_box){.size = {lx, ly, 20}, .origin = {-0.5 * lx, -0.5 * ly, -10}, .boundary = 0};
@@ -29,8 +30,8 @@ static driver patch(double dt, double t_end, double lx, double ly, collision_hil
   return d;
 }
 
-/* The solution of Hill's equations, from the roots of their characteristic equation: not by steps. v is in the frame.
- */
+/* The solution of Hill's equations, from the roots of their characteristic equation and not by steps. v is in the
+ * frame. */
 static void solution(const collision_hill *h, const double x0[3], const double v0[3], double t, double x[3],
                      double v[3]) {
   const double w = h->omega, k = h->kappa, nu = h->vertical, A = w - k * k / (4 * w);
@@ -43,7 +44,8 @@ static void solution(const collision_hill *h, const double x0[3], const double v
   v[2] = nu > 0 ? v0[2] * cos(nu * t) - nu * x0[2] * sin(nu * t) : v0[2];
 }
 
-/* Where an unbounded solution is in the box: whole sides less across the shear, with what the image is ahead by. */
+/* Moves an unbounded solution into the box: subtracts whole sides, and across the shear also the displacement of the
+ * image. */
 static void fold(const driver *d, double shear, double t, double x[3], double v[3]) {
   const double *size = d->parameters.box.size;
   const double n = rint(x[0] / size[0]);
@@ -58,8 +60,8 @@ static double apart(double a, double b, double size) {
   return fabs(d - size * rint(d / size));
 }
 
-/* A grain on an epicycle, in ten revolutions and over both pairs of sides. 1e-11: rounding of 2^-53 times places of 10
- * and 6 operations in each of 6283 steps, which at worst add up (4e-11 along the shear, where an error of the
+/* A grain on an epicycle, in ten revolutions and over both pairs of sides. 1e-11: rounding of 2^-53 times positions of
+ * 10 and 6 operations in each of 6283 steps, which at worst add up (4e-11 along the shear, where an error of the
  * epicycle's centre drifts; random: below 1e-12). */
 static void follows(collision_hill hill, const double x0[3], const double v0[3], double sides) {
   const double A = hill.omega - hill.kappa * hill.kappa / (4 * hill.omega), end = 20 * pi / hill.kappa;
@@ -70,7 +72,7 @@ static void follows(collision_hill hill, const double x0[3], const double v0[3],
   memcpy(grain.position, x0, sizeof grain.position);
   memcpy(grain.group.velocity, v0, sizeof grain.group.velocity);
   driver_add(&d, &collision_grain_schema, &grain);
-  const double start[3] = {v0[0], v0[1] - 2 * A * x0[0], v0[2]}; /* a grain's velocity is given against the flow */
+  const double start[3] = {v0[0], v0[1] - 2 * A * x0[0], v0[2]}; /* a grain's velocity is given relative to the flow */
   driver_create(&d);
   for (int k = 1; k <= 40; k++) {
     driver_until(&d, end * k / 40);
@@ -126,7 +128,7 @@ static void periods(void **state) {
   collision_hill hill = {true, 1, 0.7, 1.4};
   driver d = patch(0.01, 2 * pi / 0.7, 10, 10, hill);
   d.parameters.contact.values.contact_time = 0.2;
-  /* velocity against the flow: the centre of the epicycle is at x = 0 with v_y = -2 omega x in the frame */
+  /* velocity relative to the flow: the centre of the epicycle is at x = 0 with v_y = -2 omega x in the frame */
   const double A = 1 - 0.49 / 4;
   collision_grain grain = {.radius = 0.1, .position = {1, 0, 0.5}, .group.velocity = {0.3, -2 + 2 * A, 0.1}};
   driver_add(&d, &collision_grain_schema, &grain);
@@ -136,7 +138,7 @@ static void periods(void **state) {
   driver_destroy(&d);
 }
 
-/* ---- restitution by speed ---- */
+/* ---- restitution as a function of speed ---- */
 
 static double bridges(double speed) { return fmin(1, 0.34 * pow(speed, -0.234)); }
 
@@ -157,9 +159,9 @@ static sim_expr *bridges_law(void) {
   return expr;
 }
 
-/* Speed after an impact over that before: of two grains of unlike mass, or of one on a wall. 50 steps in a contact: the
- * dashpot's error in restitution is (pi/50)^2/6 of the loss at most, 7e-4; a wrong speed of impact, by the change over
- * half a step, is less than that times 0.234. */
+/* Speed after an impact over the speed before: two grains of unlike mass, or one grain on a wall. 50 steps in a
+ * contact: the dashpot's error in restitution is at most (pi/50)^2/6 of the loss, 7e-4. A wrong speed of impact, by the
+ * change over half a step, is less than that times 0.234. */
 static void rebounds(double speed, bool wall, double friction, bool time) {
   driver d = driver_make(SIM_DOUBLE, NAN, 1e9);
   collision_grain a = {.radius = 0.5, .position = {0.6, 0, 0}}, b = {.radius = 0.8, .position = {-0.75, 0, 0}};
@@ -178,7 +180,7 @@ static void rebounds(double speed, bool wall, double friction, bool time) {
   else
     driver_add(&d, &collision_grain_schema, &b);
   driver_create(&d);
-  int apart_for = 0; /* the last step of a contact's dashpot follows after the spring's */
+  int apart_for = 0; /* the last step of a contact's dashpot comes after the spring's */
   for (int k = 0; k < 100000 && apart_for < 3; k++) {
     driver_step(&d);
     if (driver_get(&d, "velocity", 0, 0) - (wall ? 0 : driver_get(&d, "velocity", 0, 1)) > 0 &&
@@ -209,7 +211,7 @@ typedef struct patch_of_many {
   collision_each each;
 } patch_of_many;
 
-/* Grains of a flat patch, shifted by (dx, dy); their velocities are against the flow. */
+/* Grains of a flat patch, shifted by (dx, dy). Their velocities are relative to the flow. */
 static void add_many(driver *d, patch_of_many *m, double dx, double dy) {
   const double *size = d->parameters.box.size;
   for (int i = 0; i < MANY; i++) {
@@ -239,8 +241,8 @@ static driver many(double t_end, double dt, patch_of_many *m, double dx, double 
   return d;
 }
 
-/* No place of a patch differs from another: grains that begin elsewhere in the box collide, attract and cross its sides
- * as before. Rounding, 1e-15, grows by the 2 or 3 collisions of a grain, each by its free path over its radius. */
+/* A patch is homogeneous: grains that begin elsewhere in the box collide, attract and cross its sides as before.
+ * Rounding, 1e-15, grows by the 2 or 3 collisions of a grain, each by its free path over its radius. */
 static void homogeneous(void **state) {
   (void)state;
   static patch_of_many a, b;
@@ -268,8 +270,8 @@ static void homogeneous(void **state) {
   sim_expr_free(&law);
 }
 
-/* The balance of energy with collisions, self-gravity, images that move and the tide: its error falls as the square of
- * the step. At 20 and 40 steps a contact, which is when contacts are resolved; exact: 0. */
+/* The balance of energy with collisions, self-gravity, images that move and the tide: its error decreases as the square
+ * of the step. At 20 and 40 steps a contact, where contacts are resolved; exact: 0. */
 static void balance(void **state) {
   (void)state;
   static patch_of_many m;
@@ -287,7 +289,7 @@ static void balance(void **state) {
   if (!(error[0] < 2e-3 && error[1] < 0.5 * error[0])) fail_msg("errors of the balance: %g, %g", error[0], error[1]);
 }
 
-/* The same bits on 1 and 3 threads, and continued from a step within those for which accelerations are kept. */
+/* The same bits on 1 and 3 threads, and when continued from a step between updates of the accelerations. */
 static void same_bits(void **state) {
   (void)state;
   static patch_of_many m;
@@ -327,13 +329,12 @@ static void same_bits(void **state) {
 /* ---- wakes, `long` ---- */
 
 /* The viscosity of a patch with self-gravity wakes is C G^2 Sigma^2/omega^3 (H. Daisaka, H. Tanaka and S. Ida, Icarus
- * 154 (2001) 296, abstract) with C = 26 h^5, h the Hill radius of two particles over their radii together; half of it
- * is motion, half gravity, and r^2 omega tau by contacts comes on top (as J. Salmon et al., Icarus 209 (2010) 771, take
- * it over). Their spheres are hard, of restitution 0.5 and an optical depth of 0.5, as here, in patches of some
- * wavelengths 4 pi^2 G Sigma/omega^2. C is a fit of one and a half digits, 10 %; wakes come and go, and means over 8
- * revolutions of runs from other places differ by 10 % (measured), of which two standard deviations: together 30 %.
- * From h = 0.65 to 0.75 the viscosity grows by 3.4. Toomre's Q: wakes keep it between 1 and 2 (H. Salo, Icarus 117
- * (1995) 287). */
+ * 154 (2001) 296, abstract) with C = 26 h^5, h the Hill radius of two particles over their radii together. Half of it
+ * is motion, half gravity; contacts add r^2 omega tau (as in J. Salmon et al., Icarus 209 (2010) 771). Their spheres
+ * are hard, with restitution 0.5 and an optical depth of 0.5, as here, in patches of some wavelengths 4 pi^2 G
+ * Sigma/omega^2. C is a fit of one and a half digits, 10 %. Wakes fluctuate, and means over 8 revolutions of runs from
+ * other positions differ by 10 % (measured), of which two standard deviations: together 30 %. From h = 0.65 to 0.75 the
+ * viscosity grows by 3.4. Toomre's Q: wakes keep it between 1 and 2 (H. Salo, Icarus 117 (1995) 287). */
 static void wakes_of(double h) {
   static collision_random_spheres spheres;
   const double tau = 0.5, mass = 1.5 * pow(2 * h, 3), sigma = tau * mass / pi, revolution = 2 * pi;

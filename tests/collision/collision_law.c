@@ -1,4 +1,4 @@
-/* What a law of contacts asks of the step, of time and of the account of energy. */
+/* Effects of the law of contacts on the step, on the clock and on the balance of energy. */
 #include "tests/collision/driver.h"
 #include "engine/log.h"
 #include "tests/collision/near.h"
@@ -13,8 +13,8 @@ static collision_grain one, other;
 static collision_pair pair;
 static sim_item pair_item;
 
-/* Contacts of Hertz's law at overlaps of 5 % last half of Rayleigh's five times, and a fourth where deeper: 50 of 200
- * steps. What has kinks at its ends is summed over them to (2 pi/50)^2/12. */
+/* Contacts of Hertz's law at overlaps of 5 % last half of Rayleigh's five times, and a fourth where they are deeper: 50
+ * of 200 steps. Quantities with kinks at their ends are summed over these steps to (2 pi/50)^2/12. */
 static const double closes = 1.3e-3;
 
 static driver make(int law, double restitution, double t_end) {
@@ -38,9 +38,9 @@ static void add_pair(driver *d, char *a, char *b, double young) {
 
 /* ---- the step ---- */
 
-/* A soft grain and a stiff wall, or one of two soft kinds that are stiff to each other: the step is that of the stiff
- * pair, Rayleigh's wave being slower by the root of its modulus, and an elastic bounce gives its energy back. Hertz's
- * force is of order d^(3/2) at both ends, so that the scheme's error at 50 steps is below 1e-3. */
+/* A soft grain and a stiff wall, or a grain of one of two soft materials that are stiff to each other. The step is that
+ * of the stiff pair, since Rayleigh's wave is slower by the root of its modulus, and an elastic bounce gives its energy
+ * back. Hertz's force is of order d^(3/2) at both ends, so that the scheme's error at 50 steps is below 1e-3. */
 static void test_pairs(void **state) {
   (void)state;
   const double ratio = 1e5;
@@ -80,7 +80,7 @@ static void test_tangential(void **state) {
   for (int k = 0; k < 4; k++) {
     driver d = make(COLLISION_LINEAR, 0.9, 1);
     one = (collision_grain){.radius = 0.5, .position = {0, 0, 1}};
-    d.parameters.contact.values.friction = k < 3 ? 0.5 : 0; /* without friction it is not there */
+    d.parameters.contact.values.friction = k < 3 ? 0.5 : 0; /* without friction there is no tangential spring */
     d.parameters.contact.values.tangential_stiffness = share[k];
     driver_add(&d, &collision_grain_schema, &one);
     driver_wall(&d, &collision_plane_schema, &ground);
@@ -113,15 +113,15 @@ static void test_slide(void **state) {
   const double up = g * d.clock.t + driver_get(&d, "velocity", 2, 0);
   near_to(driver_get(&d, "velocity", 0, 0), 1 - mu * up, 1e-9, "speed while sliding");
   driver_until(&d, 1);
-  /* Losses are counted at the end of a step, and mu m g v falls from v = 1: half a step of that, of m v^2/2. */
+  /* Losses are counted at the end of a step, and mu m g v decreases from v = 1: half a step of that, of m v^2/2. */
   const double gap = driver_value(&d, "energy", "total") + driver_value(&d, "energy", "dissipated") - start;
   near_to(gap / (0.5 * m), 0, mu * g * d.clock.dt, "energy of a grain that slides, then rolls");
   driver_destroy(&d);
 }
 
-/* An oblique impact: until the normal speed turns, the grain slides forward and friction is mu N against it at every
- * step, for a spring that begins at an overlap of 0 as well. Of the
- * energy, a dashpot takes 0.64 in 100 of 200 steps (see `closes`): (2 pi/100)^2/12 of it in the account. */
+/* An oblique impact. Until the normal speed changes its sign, the grain slides forward and friction opposes it with mu
+ * N at every step, also for a spring that begins at an overlap of 0. A dashpot takes 0.64 of the energy in 100 of 200
+ * steps (see `closes`): (2 pi/100)^2/12 of it in the balance. */
 static void test_oblique(void **state) {
   (void)state;
   const double mu = 0.1;
@@ -150,7 +150,7 @@ static void test_oblique(void **state) {
   driver_destroy(&d);
 }
 
-/* A bed that settles, with all springs, in contacts that load and unload again and again. */
+/* A bed that settles, with all springs, in contacts that load and unload repeatedly. */
 static void test_bed(void **state) {
   (void)state;
   static double low[3] = {-2, -2, 0}, high[3] = {2, 2, 6};
@@ -192,8 +192,8 @@ static driver gas(double t_end) {
   return d;
 }
 
-/* A run ends in a shortened step; one that goes on from there does not jump, gets back to whole steps, and has the bits
- * of one that knew: in the general form, and in whole numbers. */
+/* A run ends in a shortened step. A run that continues from there does not jump, returns to whole steps, and has the
+ * bits of a run to the later end: in the general solver and in the fixed-point solver. */
 static void test_later_end(void **state) {
   (void)state;
   driver d = driver_make(SIM_DOUBLE, 0.001, 0.0205);
@@ -241,7 +241,7 @@ static void test_later_end(void **state) {
   driver_destroy(&parts);
 }
 
-/* ---- the account ---- */
+/* ---- the balance ---- */
 
 static int warnings;
 static void count_warnings(void *context, sim_log_level level, const char *message) {
@@ -249,8 +249,8 @@ static void count_warnings(void *context, sim_log_level level, const char *messa
   warnings += level == SIM_LOG_WARN && strstr(message, "the energy is not conserved") != NULL;
 }
 
-/* A grain so fast that its contact is over within a few of Rayleigh's steps gains energy: said once. A slow one is not
- * spoken of. */
+/* A grain so fast that its contact lasts only a few of Rayleigh's steps gains energy: one warning. A slow grain gives
+ * none. */
 static void test_warning(void **state) {
   (void)state;
   sim_log_add(count_warnings, NULL);
@@ -274,9 +274,9 @@ static void test_warning(void **state) {
   sim_log_remove(count_warnings, NULL);
 }
 
-/* A pile at the longest step that is accepted, with dashpots that nearly end a contact: once it lies still nothing is
- * lost any more. Dashpots that are faster than the step chatter for ever, and lose 1e-2 in that time. Before it lies
- * the kinetic energy is below 1e-3 of the fall's, and falls by a factor of ten in a tenth of that time. */
+/* A pile at the longest step that is accepted, with dashpots that nearly end a contact: once it is at rest no energy is
+ * lost any more. Dashpots faster than the step oscillate for ever, and lose 1e-2 in that time. Before the rest the
+ * kinetic energy is below 1e-3 of the fall's, and decreases by a factor of ten in a tenth of that time. */
 static void test_rest(void **state) {
   (void)state;
   for (int law = COLLISION_LINEAR; law <= COLLISION_HERTZ; law++) {

@@ -1,4 +1,4 @@
-/* Grains that merge: two by hand, chains, criteria, sheared and turning boxes, coagulation, and the same bits. */
+/* Grains that merge: two by hand, chains, criteria, sheared and rotating boxes, coagulation, and the same bits. */
 #include "tests/collision/driver.h"
 
 #include <math.h>
@@ -26,10 +26,10 @@ static driver gas(sim_precision precision, double dt, double t_end, int when) {
 
 static double mass_of(const collision_grain *g, double density) { return density * 4 * pi / 3 * pow(g->radius, 3); }
 
-/* Two unequal spheres that turn meet across a side of a periodic box, off centre. Mass, volume, momentum and centre of
- * mass are sums; the spin has the angular momentum about the centre of mass, which moves on by V t. Forces between the
+/* Two unequal rotating spheres collide across a side of a periodic box, off centre. Mass, volume, momentum and centre
+ * of mass are sums. The spin has the angular momentum about the centre of mass, which moves by V t. Forces between the
  * two change none of these. In double: rounding of some ten operations, and of 20,000 positions up to 10, 1e-15 each.
- * In single half of 6e-7 for each of these; the place of the touch, known to 1e-5, turns the lever of 0.7. */
+ * In single half of 6e-7 for each of these; the position of the touch, known to 1e-5, turns the lever of 0.7. */
 static void two_by_hand(void **state) {
   (void)state;
   for (int single = 0; single < 2; single++) {
@@ -51,7 +51,7 @@ static void two_by_hand(void **state) {
     assert_true(driver_value(&d, "events", "grains") == 1);
     near_to(driver_get(&d, "mass", 0, 0), all, tight, "mass");
     near_to(driver_get(&d, "radius", 0, 0), r, tight, "radius");
-    assert_true(driver_get(&d, "id", 0, 0) == 1); /* the heavier one */
+    assert_true(driver_get(&d, "id", 0, 0) == 1); /* the heavier grain */
     assert_true(driver_value(&d, "events", "last_other") == 0);
     double V[3], spin[3], energy = 0;
     for (int c = 0; c < 3; c++) V[c] = (m * a.group.velocity[c] + M * b.group.velocity[c]) / all;
@@ -62,15 +62,15 @@ static void two_by_hand(void **state) {
       near_to(remainder(driver_get(&d, "position", c, 0) - centre, 10), 0, single ? 6e-3 : 1e-11, "position");
       spin[c] = 0.4 * m * 0.25 * a.angular_velocity[c];
     }
-    spin[2] += mu * (x[0] * u[1] - x[1] * u[0]); /* is the same at the touch: no force before */
+    spin[2] += mu * (x[0] * u[1] - x[1] * u[0]); /* the same at the touch, since no force acts before */
     for (int c = 0; c < 3; c++) {
       spin[c] /= 0.4 * all * r * r;
       near_to(driver_get(&d, "angular_velocity", c, 0), spin[c], single ? 2e-5 : 1e-11, "spin");
       energy += 0.5 * all * V[c] * V[c] + 0.2 * all * r * r * spin[c] * spin[c];
     }
     near_to(driver_value(&d, "energy", "total"), energy, single ? 1e-5 : 1e-11, "energy");
-    /* What the dashpot takes in the step of the touch and half a step before, c v^2 dt with c = 2 mu |log e|/t_c, is in
-     * `dissipated` as well; of this, that of half a step errs by as much as half of it. */
+    /* The loss of the dashpot in the step of the touch and half a step before, c v^2 dt with c = 2 mu |log e|/t_c, is
+     * in `dissipated` too. The loss of half a step errs by up to half of it. */
     const double dashpot = 2 * mu * 0.357 / (50 * dt) * 1.45 * dt;
     near_to(driver_value(&d, "energy", "dissipated"), before - energy, 0.5 * dashpot, "dissipated");
     near_to(driver_value(&d, "events", "energy"), before - energy, 1.5 * dashpot, "energy of mergers");
@@ -79,9 +79,9 @@ static void two_by_hand(void **state) {
   }
 }
 
-/* Three in a row, of which the outer two meet the middle one in the same step: one grain, the middle one, which is the
- * heaviest, at rest. Its neighbours, which the merged sphere of radius 3^(1/3) r buries, though they come nearer
- * slowly, go with it. */
+/* Three grains in a row; the outer two touch the middle one in the same step. They become one grain at rest with the id
+ * of the middle one, which is the heaviest. Its neighbours overlap deeply with the merged sphere of radius 3^(1/3) r,
+ * and merge too although they approach slowly. */
 static void chain(void **state) {
   (void)state;
   driver d = gas(SIM_DOUBLE, 1e-3, 0.3, COLLISION_MERGE_SLOW);
@@ -96,7 +96,8 @@ static void chain(void **state) {
   driver_until(&d, 0.199);
   assert_true(driver_value(&d, "events", "mergers") == 0);
   driver_until(&d, 0.202);
-  near_to(driver_value(&d, "events", "mergers"), 3, 0, "mergers"); /* the lower small one is 1.6 from the middle then */
+  /* the lower small grain is then 1.6 from the middle */
+  near_to(driver_value(&d, "events", "mergers"), 3, 0, "mergers");
   assert_true(driver_value(&d, "events", "last_grain") == 2);
   double p = 3 * (mass_of(&g[3], 1) + mass_of(&g[4], 1));
   near_to(driver_value(&d, "momentum", "momentum_y"), p, 1e-12, "momentum");
@@ -104,8 +105,9 @@ static void chain(void **state) {
   driver_destroy(&d);
 }
 
-/* The speed that decides is that of the approach, without the dashpot of the touch: 1 % above and below `speed`; and of
- * escape, G (m + m)/(r + r), from gaps of 0.01: v^2 grows by 2 G M (1/2 - 1/2.01) = 1.0 % of 2 G M/2 till then. */
+/* The speed that decides is that of the approach, without the dashpot of the touch: 1 % above and below `speed`, and of
+ * the escape speed, G (m + m)/(r + r), from gaps of 0.01. Until the touch v^2 grows by 2 G M (1/2 - 1/2.01) = 1.0 % of
+ * 2 G M/2. */
 static void criteria(void **state) {
   (void)state;
   for (int k = 0; k < 4; k++) {
@@ -127,8 +129,8 @@ static void criteria(void **state) {
   }
 }
 
-/* Across the moving side of a sheared box, along which images move by 0.5 x 10: velocities relative to the flow count.
- * Also with Hill's equations, where the side is x and energy has the tide. All energies stay accounted for: to the
+/* Across the moving side of a sheared box, whose images move by 0.5 x 10: velocities relative to the flow count. Also
+ * with Hill's equations, where the side is x and the energy includes the tide. All energies stay in balance, to the
  * dashpot of the touch, see above. */
 static void sheared(void **state) {
   (void)state;
@@ -142,7 +144,7 @@ static void sheared(void **state) {
       d.parameters.hill = (collision_hill){true, 0.3, NAN, NAN};
     else
       d.parameters.box.shear_rate = 0.5;
-    /* the flow is added; relative to it they come together across the side */
+    /* the flow is added; relative to it the grains approach each other across the side */
     const double low[3] = {hill ? 0.6 : 5, hill ? 5 : 0.6, 5}, high[3] = {hill ? 9.3 : 5.3, hill ? 5.3 : 9.3, 5.1};
     collision_grain a = {.radius = 0.5, .position = {low[0], low[1], low[2]}};
     collision_grain b = {.radius = 0.6, .position = {high[0], high[1], high[2]}};
@@ -157,20 +159,21 @@ static void sheared(void **state) {
     const double dashpot = 2 * mu * 0.357 / 50 * 2.2 * 2.2, scale = driver_value(&d, "energy", "total") + 2;
     near_to(driver_value(&d, "energy", "balance"), 0, 1.5 * dashpot / 2, "balance");
     assert_true(scale > 0);
-    /* speeds of approach: 2 across, and along what the flow differs by over the distance, the rate times 1.1 at most */
+    /* speeds of approach: 2 across; along, the difference of the flow over the distance, at most the rate times 1.1 */
     near_to(driver_value(&d, "events", "last_speed"), 2, 0.2, "speed");
     driver_destroy(&d);
   }
 }
 
-/* A sphere meets four others in one step, at 45 degrees from its way. It grows to 201 times the radius of a fifth
- * sphere, which no run may begin with; this run goes on, and can be resumed. In the rest of the step after a touch the
- * dashpot takes c v^2 times that rest, over two, and this must be counted once: `total` and `dissipated` together stay
- * constant within a tenth of what the four touches take. The springs, which act for a step too, are left out of this:
- * they take (pi/100)^2/4 of the energy of approach, a hundredth of it. */
+/* A sphere touches four others in one step, at 45 degrees from its direction of motion. It grows to 201 times the
+ * radius of a fifth sphere, a ratio with which no run may begin; this run continues, and can be resumed. In the rest of
+ * the step after a touch the dashpot takes c v^2 times that rest, over two. It must be counted once: `total` plus
+ * `dissipated` is constant within a tenth of the loss of the four touches. The springs, which also act for a step, are
+ * neglected: they take (pi/100)^2/4 of the energy of approach, a hundredth of it. */
 static void several_at_once(void **state) {
   (void)state;
-  const double dt = 1e-3, both = 1.99 + 0.4, t = 0.02765; /* of the touch: 0.85 of the step about 0.028 is after it */
+  /* time of the touch: 0.85 of the step about 0.028 comes after it */
+  const double dt = 1e-3, both = 1.99 + 0.4, t = 0.02765;
   const double away = 0.5 * (t + sqrt(2 * both * both - t * t));
   driver_frame kept;
   driver d = gas(SIM_DOUBLE, dt, 0.1, COLLISION_MERGE_TOUCH);
@@ -205,10 +208,10 @@ enum { COUNT = 3000 };
 
 /* A gas of equal spheres that merge at each touch, at early times. By Smoluchowski, dN/dt = -K N^2/(2 V), with K = pi
  * (2 r)^2 <v> = 16 r^2 sqrt(pi T/m) of spheres of a temperature T; x = K N t/(2 V): N/N_0 = 1 - x + c x^2. A constant
- * kernel has c = 1; here pairs of one and two have 1.277 (radii) x 0.866 (speeds) of K, and those that are taken out
- * are faster than the mean (T falls by x/3): c = 0.98, and 0.2 more or less for what is left out, 0.004 N_0 at x =
- * 0.15. The number of mergers scatters by its root at most, 20; 4 of these are allowed; contacts of spheres that fill
- * 0.005 are more frequent by 1 + 5/2 0.005 (Enskog). */
+ * kernel has c = 1. Here pairs of one and two have 1.277 (radii) x 0.866 (speeds) of K, and the spheres that merge are
+ * faster than the mean (T decreases by x/3): c = 0.98, with 0.2 for neglected effects, 0.004 N_0 at x = 0.15. The
+ * number of mergers scatters by its root at most, 20; 4 of these are allowed. Contacts of spheres that fill 0.005 are
+ * more frequent by 1 + 5/2 0.005 (Enskog). */
 static void coagulation(void **state) {
   (void)state;
   const double r = 0.5, T = 1, side = cbrt(COUNT * 4 * pi / 3 * 0.125 / 0.005), V = side * side * side;
@@ -230,7 +233,7 @@ static void coagulation(void **state) {
   }
   near_to(mass / (COUNT * m), 1, 1e-12, "mass");
   near_to(volume / (COUNT * 0.125), 1, 1e-12, "volume");
-  for (int c = 0; c < 3; c++) /* it was 0 */
+  for (int c = 0; c < 3; c++) /* 0 at the start */
     near_to(driver_value(&d, "momentum",
                          c == 0   ? "momentum_x"
                          : c == 1 ? "momentum_y"

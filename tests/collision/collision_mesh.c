@@ -1,4 +1,4 @@
-/* Contacts with meshes: one with a flat floor, however it is cut into triangles. */
+/* Contacts with meshes: one contact with a flat floor, however it is cut into triangles. */
 #include "kernels/common/geometry/geometry.h"
 #include "kernels/common/geometry/mesh_contact.h"
 #include "tests/collision/driver.h"
@@ -11,8 +11,8 @@
 
 enum { CUTS_MOST = 32 };
 
-/* A square of side 2, cut into 2 n^2 triangles; its vertices shaken along it by up to `shaken` of a side, tilted by two
- * orthogonal unit vectors, far off by `off`, and rounded to single precision or not. */
+/* A square of side 2, cut into 2 n^2 triangles. Its vertices are displaced in its plane by up to `shaken` of a side. It
+ * is tilted by two orthogonal unit vectors, shifted by `off`, and rounded to single precision or not. */
 typedef struct floor_plan {
   int n;
   double shaken, off, along[2][3], normal[3], vertex[CUTS_MOST + 1][CUTS_MOST + 1][3];
@@ -48,8 +48,8 @@ static void cut(const floor_plan *f, geometry_triangles *out) {
   }
 }
 
-/* Grains over faces, over vertices and over edges, on both sides. `within`: of the normal and of the distance over the
- * radius. */
+/* Tests grains over faces, over vertices and over edges, on both sides. `within`: tolerance of the normal and of the
+ * distance over the radius. */
 static void stand_on(floor_plan *f, double within) {
   const double r = 0.2;
   geometry_triangles triangles;
@@ -93,7 +93,7 @@ static void test_floor(void **state) {
     }
 }
 
-/* As text that writes a zero as 1e-17 now and then; see `mesh`. */
+/* Writes the floor as text, in which some zeros are 1e-17; see `mesh`. */
 static const char *write_floor(int n) {
   static floor_plan f = {.along = {{1, 0, 0}, {0, 1, 0}}};
   static const char *const path = "collision_floor.stl";
@@ -122,7 +122,7 @@ typedef struct ending {
   double x, v, spin, along, energy;
 } ending;
 
-/* A grain that starts to slide, with friction, and ends to roll: in contact all the time, over dozens of seams or none.
+/* A grain that begins to slide, with friction, and ends rolling, in contact all the time, over dozens of seams or none.
  */
 static ending roll(const sim_schema *schema, void *wall) {
   const double g = 10, stiffness = 1e4, r = 0.1, density = 240, m = density * 4 / 3 * 3.14159265358979 * r * r * r;
@@ -151,13 +151,13 @@ static void test_rolling(void **state) {
   (void)state;
   collision_plane plane = {.normal = {0, 0, 1}};
   const ending expected = roll(&collision_plane_schema, &plane);
-  /* Sliding ends at 5/7 of the velocity, after 2 v / (7 mu g) = 0.19; then it rolls. 1e-2: the tangential spring
-   * swings. */
+  /* Sliding ends at 5/7 of the velocity, after 2 v / (7 mu g) = 0.19; then the grain rolls. 1e-2: the tangential spring
+   * oscillates. */
   near_to(expected.v, 2 * 5 / 7.0, 2e-2, "velocity of rolling");
   for (int n = 1; n <= CUTS_MOST; n *= 4) {
     collision_stl mesh = {.path = (char *)(size_t)write_floor(n), .scale = 1};
     const ending got = roll(&collision_stl_schema, &mesh);
-    /* A normal is off by rounding, 1e-16 / r, at each of 1e4 steps: 1e-11; times 10 for what grows. */
+    /* A normal has an error of rounding, 1e-16 / r, at each of 1e4 steps: 1e-11; times 10 for growth. */
     near_to(got.x, expected.x, 1e-10, "way over seams");
     near_to(got.v, expected.v, 1e-10, "velocity over seams");
     near_to(got.spin, expected.spin, 1e-9, "spin over seams");
@@ -174,8 +174,8 @@ static geometry_mesh *make(const double (*corner)[9], int64_t count) {
   return mesh;
 }
 
-/* Two slopes of 3:4 that meet in the line x = z = 0. A ridge has one contact with grains above it, whose normal turns
- * from one face to the other; a valley two, but one with a grain that reaches one side alone. */
+/* Two slopes of 3:4 that join in the line x = z = 0. A ridge has one contact with grains above it, whose normal turns
+ * from one face to the other. A valley has two contacts, but one with a grain that reaches only one side. */
 static void test_ridge_and_valley(void **state) {
   (void)state;
   for (int up = -1; up <= 1; up += 2) {
@@ -205,7 +205,7 @@ static void test_ridge_and_valley(void **state) {
   }
 }
 
-/* The edge of a sheet, open, has a contact on each side of it; the far face of a thin plate none. */
+/* The open edge of a sheet has a contact on each side of the sheet. The far face of a thin plate has none. */
 static void test_sheet_and_plate(void **state) {
   (void)state;
   const double sheet[1][9] = {{-5, 0, 0, 5, 0, 0, 0, 9, 0}};
@@ -213,7 +213,7 @@ static void test_sheet_and_plate(void **state) {
   geometry_contact touch[GEOMETRY_CONTACTS_MAX];
   geometry_mesh *mesh = make(sheet, 1);
   for (int k = -9; k <= 9; k++) {
-    const double turn = 0.15 * k; /* from straight out */
+    const double turn = 0.15 * k; /* from the direction straight out */
     assert_int_equal(mesh_contacts(mesh, (double[]){0.3, -0.9 * cos(turn), 0.9 * sin(turn)}, 1, touch), 1);
     near_to(touch->normal[2], sin(turn), 1e-15 * 8, "normal of an open edge");
   }

@@ -13,7 +13,7 @@ static const double mass = 1000 * 4 * 3.14159265358979323846 / 3 * 0.125;
 static collision_plane ground;
 static collision_grain one;
 
-/* A grain at rest under its weight on the ground, or with this gap (>= 0) above it. */
+/* A grain at rest under its weight on the ground, or with this gap (>= 0) above the ground. */
 static driver make(sim_precision precision, int law, double gap, double t_end) {
   driver d = driver_make(precision, NAN, t_end);
   collision_values *v = &d.parameters.contact.values;
@@ -42,9 +42,9 @@ static collision_turning_values turning(int model, double coefficient) {
 
 /* ---- rolling ---- */
 
-/* A torque mu r m g on a sphere that rolls, its contact at a distance l from the centre, takes mu r g/(l + 0.4 r^2/l),
- * about 5/7 mu g, of its speed a time. It stops, and stays. Springs take their share of the torque before they slide:
- * the mean over the time from a quarter to half of the way has no part of that. */
+/* A torque mu r m g on a sphere that rolls, with its contact at a distance l from the centre, decelerates it by mu r
+ * g/(l + 0.4 r^2/l), about 5/7 mu g. It stops, and stays at rest. Springs take their share of the torque before they
+ * slide: the mean over the time from a quarter to half of the distance excludes that. */
 static double arm_of(int law) {
   if (law == COLLISION_LINEAR) return r - mass * g / 1e7;
   return r - pow(mass * g / (4.0 / 3 * 1e7 / (2 * (1 - 0.09)) * sqrt(r)), 2.0 / 3);
@@ -70,7 +70,7 @@ static void test_rolls(void **state) {
       driver_until(&d, 0.5 * v0 / slow);
       near_to((v1 - driver_get(&d, "velocity", 0, 0)) / (d.clock.t - t1), slow, 1e-5 * slow, "deceleration of rolling");
       driver_run(&d);
-      /* way v0^2/(2 a); a spring that yields stores up to mu r m g in an angle mu m g/(k r) and gives it back */
+      /* distance v0^2/(2 a); a spring that yields stores up to mu r m g in an angle mu m g/(k r) and gives it back */
       near_to(driver_get(&d, "position", 0, 0), v0 * v0 / (2 * slow), 0.01 * v0 * v0 / (2 * slow), "way of rolling");
       near_to(driver_get(&d, "velocity", 0, 0), 0, 1e-3 * v0, "rest after rolling");
       const double lost = driver_value(&d, "energy", "dissipated");
@@ -80,7 +80,7 @@ static void test_rolls(void **state) {
     }
 }
 
-/* A torque mu r^2 m g v/l: the speed falls at this rate. */
+/* A torque mu r^2 m g v/l: the speed decreases at this rate. */
 static void test_viscous(void **state) {
   (void)state;
   const double mu = 0.1, l = arm_of(COLLISION_LINEAR), rate = mu * g * r * r / l / (l + 0.4 * r * r / l);
@@ -96,8 +96,8 @@ static void test_viscous(void **state) {
   driver_destroy(&d);
 }
 
-/* On a slope whose tangent is the coefficient times 0.9 a grain stays, at 1.1 it rolls down with 5/7 of what is left
- * of gravity: springs alone. */
+/* On a slope whose tangent is 0.9 times the coefficient a grain stays. At 1.1 times it rolls down with 5/7 of the rest
+ * of gravity, with springs alone. */
 static void test_slope(void **state) {
   (void)state;
   const double mu = 0.1;
@@ -123,8 +123,8 @@ static void test_slope(void **state) {
 
 /* ---- twist ---- */
 
-/* A torque mu r m g stops a grain that spins about the normal after 0.4 r w/(mu g); of a disc of contact that slips,
- * 2/3 a mu m g, a = sqrt(r overlap). The half way has no part of the springs. */
+/* A torque mu r m g stops a grain that spins about the normal after 0.4 r w/(mu g); for a disc of contact that slips,
+ * 2/3 a mu m g, a = sqrt(r overlap). Half of the way excludes the effect of the springs. */
 static void test_twist(void **state) {
   (void)state;
   static const int models[] = {COLLISION_SPRING_DASHPOT, COLLISION_SDS, COLLISION_CONSTANT_TORQUE, COLLISION_MARSHALL};
@@ -152,9 +152,9 @@ static void test_twist(void **state) {
 
 /* ---- JKR ---- */
 
-/* The force that parts a sphere from a plane is 1.5 pi W r (Johnson, Kendall and Roberts 1971), W = 2 gamma the work of
- * adhesion. A force that grows this slowly parts them at it: it passes it by 0.5 % while they gather speed, at a tenth
- * of the rate by a sixth of that. */
+/* The force that separates a sphere from a plane is 1.5 pi W r (Johnson, Kendall and Roberts 1971), W = 2 gamma the
+ * work of adhesion. A slowly growing force separates them at that value. It passes the value by 0.5 % while they
+ * accelerate; at a tenth of the rate by a sixth of that. */
 static void test_jkr_force(void **state) {
   (void)state;
   static const char *const places[] = {"x", "y", "z", "t", NULL};
@@ -175,10 +175,10 @@ static void test_jkr_force(void **state) {
   sim_expr_free(&ramp);
 }
 
-/* In a collision that is elastic otherwise adhesion takes 7.09 (W^5 R^4/E^2)^(1/3) (K. L. Johnson and H. M. Pollock, J.
- * Adhesion Sci. Technol. 8 (1994) 1323), and they part at an overlap of -3/4^(4/3) (R c^2)^(1/3). A slower grain
- * stays. The number has three digits; the steps of the end are 2 % of the contact, of the second order in the
- * account. */
+/* In an otherwise elastic collision adhesion takes 7.09 (W^5 R^4/E^2)^(1/3) (K. L. Johnson and H. M. Pollock, J.
+ * Adhesion Sci. Technol. 8 (1994) 1323), and the grains separate at an overlap of -3/4^(4/3) (R c^2)^(1/3). A slower
+ * grain stays. The number has three digits. The steps of the end are 2 % of the contact, of the second order in the
+ * balance. */
 static void test_jkr_loss(void **state) {
   (void)state;
   const double gamma = 50, E = 1e7 / (2 * (1 - 0.09)), W = 2 * gamma;
@@ -216,8 +216,8 @@ static void test_jkr_loss(void **state) {
 
 /* ---- a well and a bridge ---- */
 
-/* The automatic step resolves the neck: at 50 steps a contact a touch loses what it should within 5 %, at up to twice
- * the speed at which it just parts (see neck_time), wherever between two steps it begins; and 0.3 %, as in
+/* The automatic step resolves the neck. At 50 steps a contact a touch loses the right energy within 5 %, at up to twice
+ * the speed at which grains just separate (see neck_time), wherever between two steps it begins; and 0.3 %, as in
  * test_jkr_loss. */
 static void test_jkr_auto(void **state) {
   (void)state;
@@ -267,7 +267,7 @@ static void test_well(void **state) {
 }
 
 /* Force of a bridge by the closed form of Willett et al. for equal spheres of radius q, which for a plane is 2 r, at a
- * gap s; from the first touch until (1 + angle/2) V^(1/3). */
+ * gap s, from the first touch to (1 + angle/2) V^(1/3). */
 static double bridge_force(double tension, double angle, double volume, double s) {
   const double q = 2 * r, part = s * sqrt(q / volume);
   return 2 * pi * q * tension * cos(angle) / (1 + 1.05 * part + 2.5 * part * part);
@@ -309,7 +309,7 @@ static void test_bridge(void **state) {
 
 /* ---- heat ---- */
 
-/* Grains at rest in a row along x with overlap d, at places that the test has put them. */
+/* Grains at rest in a row along x with overlap d, at positions that the test sets. */
 static collision_grain row[16];
 static driver make_row(int n, double overlap, double conductivity, double capacity, double t_end) {
   driver d = driver_make(SIM_DOUBLE, NAN, t_end);
@@ -322,8 +322,8 @@ static driver make_row(int n, double overlap, double conductivity, double capaci
   return d;
 }
 
-/* Two grains whose disc of contact has radius a = root(r/2 d) differ by exp(-2 h t/(m c)), h = 2 k a; Euler's steps of
- * rate s: exp(-s) against 1 - s, s^2/2 a step. The heat stays, to rounding. */
+/* The temperature difference of two grains whose disc of contact has radius a = root(r/2 d) decays as exp(-2 h t/(m
+ * c)), h = 2 k a. Euler's steps of rate s: exp(-s) against 1 - s, s^2/2 a step. The heat is conserved to rounding. */
 static void test_two_warm(void **state) {
   (void)state;
   static const char *const places[] = {"x", "y", "z", NULL};
@@ -344,9 +344,9 @@ static void test_two_warm(void **state) {
   sim_expr_free(&along);
 }
 
-/* A chain between walls at 0 and 1: all contacts of grains conduct h, those with walls, of the whole radius, h root(2)
- * at the same overlap; the steady fall of each is in inverse proportion. What came in at one end has gone out at the
- * other, but for what stays, to the rounding of 4e4 steps. */
+/* A chain between walls at 0 and 1. All contacts of grains conduct h; contacts with walls, of the whole radius, conduct
+ * h root(2) at the same overlap. The steady difference at each contact is inversely proportional to its conductance.
+ * The heat that enters at one end leaves at the other, except for the stored heat, to the rounding of 4e4 steps. */
 static void test_chain(void **state) {
   (void)state;
   enum { N = 6 };
@@ -397,8 +397,8 @@ static driver make_servo(double speed, double t_end) {
   return d;
 }
 
-/* Grains between the floor and a plane that comes down until they press on it: then on the floor too, and the plane
- * rests. The energy balance includes the work of the plane. */
+/* A plane comes down until the grains press on it. Then they press on the floor too, and the plane rests. The energy
+ * balance includes the work of the plane. */
 static void test_servo(void **state) {
   (void)state;
   const double pressure = 2000;
@@ -414,7 +414,8 @@ static void test_servo(void **state) {
   driver_destroy(&d);
 }
 
-/* A plane that is too fast for its contacts ends the run where its force has swung 60 times about the wanted one. */
+/* A plane that is too fast for its contacts ends the run when its force has oscillated 60 times about the wanted one.
+ */
 static void test_servo_swings(void **state) {
   (void)state;
   driver d = make_servo(2, 20);
@@ -426,7 +427,7 @@ static void test_servo_swings(void **state) {
   driver_destroy(&d);
 }
 
-/* A law with a long reach may begin at overlaps of its own. */
+/* A law with a long reach may begin at larger overlaps. */
 static void test_long_reach(void **state) {
   (void)state;
   static const char *const inputs[] = {COLLISION_FORCE_INPUTS, NULL};

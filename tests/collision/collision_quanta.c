@@ -1,5 +1,5 @@
-/* Gases in whole numbers: their contacts against all pairs, their paths against the general form, and bits that nothing
- * may change. */
+/* Gases in the fixed-point solver: their contacts against all pairs, their paths against the general solver, and
+ * changes that must keep every bit. */
 #include "tests/collision/setups.h"
 
 #include <math.h>
@@ -44,8 +44,8 @@ static const void *array(const driver_frame *frame, const char *name) {
   return a->data;
 }
 
-/* Overlaps of a thousandth of a radius: they lie 1e-4 of positions above their rounding, 2^-24 of the distance. Of
- * about 100 contacts one may stand at touch within it. */
+/* Overlaps of a thousandth of a radius are 1e-4 of positions, above their rounding of 2^-24 of the distance. Of about
+ * 100 contacts one may be at the edge of touch within that. */
 static void check_contacts(driver *d, bool mixed) {
   driver_frame now;
   driver_keep(d, &now);
@@ -93,8 +93,9 @@ static void test_contacts(void **state) {
     }
 }
 
-/* Paths part as fast as those of a gas do, by e at each collision; in a time of 0.15 a grain has about one. The start
- * differs by fp32's 2^-24 of positions of 20: 1e-6, forces by as much of an overlap of 0.01: 1e-4 of a velocity. */
+/* Paths diverge as fast as in a gas, by e at each collision; in a time of 0.15 a grain has about one collision. The
+ * start differs by fp32's 2^-24 of positions of 20: 1e-6. Forces differ by as much of an overlap of 0.01: 1e-4 of a
+ * velocity. */
 static void test_paths(void **state) {
   (void)state;
   for (int mixed = 0; mixed < 2; mixed++)
@@ -171,8 +172,8 @@ static void add_momenta(driver *d, int64_t sum[3]) {
   driver_frame_free(&now);
 }
 
-/* To the last quantum. Energy: the step's error comes back at the end of each contact, (w dt)^2 = 4e-3 of what a
- * contact holds; 3e-5 of all are in contacts' springs at packing 0.25. */
+/* Momentum to the last quantum. Energy: the step's error is compensated at the end of each contact, (w dt)^2 = 4e-3 of
+ * a contact's energy; 3e-5 of the energy is in contacts' springs at packing 0.25. */
 static void test_conserved(void **state) {
   (void)state;
   for (int mixed = 0; mixed < 2; mixed++) {
@@ -205,7 +206,7 @@ static void test_cooling(void **state) {
   driver_destroy(&d);
 }
 
-/* Neither threads, instruction sets, lists, outputs nor a restart. */
+/* Threads, instruction sets, lists, outputs and a restart change no bit. */
 static void test_bits(void **state) {
   (void)state;
   for (int form = 0; form < 4; form++) {
@@ -253,7 +254,7 @@ static driver dense(bool random, sim_precision precision) {
   d.parameters.contact.values.stiffness = 1000;
   d.parameters.contact.values.restitution = 0.9;
   if (random) {
-    const double mean = 0.85 / 16; /* of a cube of a radius */
+    const double mean = 0.85 / 16; /* of a cube with the side of a radius */
     driver_box(&d, cbrt(COUNT * 4 * pi / 3 * mean / 0.62), COLLISION_PERIODIC);
     spheres = (collision_random_spheres){.group.density = 6 / pi, .n = COUNT, .temperature = 0.1};
     spheres.size = (collision_radii){NAN, {radii, 2, 1}, COLLISION_UNIFORM};
@@ -264,8 +265,8 @@ static driver dense(bool random, sim_precision precision) {
   return d;
 }
 
-/* Close packings, against the general form, for less than a contact's time of 0.07. fp32's rounding of positions of 11,
- * 7e-7, is 1e-3 of overlaps of some 1e-3; 1e-2 for a grain with several contacts. */
+/* Close packings, compared with the general solver, for less than a contact's time of 0.07. fp32's rounding of
+ * positions of 11, 7e-7, is 1e-3 of overlaps of some 1e-3; 1e-2 for a grain with several contacts. */
 static void test_dense(void **state) {
   (void)state;
   for (int random = 0; random < 2; random++) {

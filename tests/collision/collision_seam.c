@@ -1,4 +1,4 @@
-/* Meshes across the sides of a periodic box, and what grains remember of meshes. */
+/* Meshes across the sides of a periodic box, and the triangles that grains remember. */
 #include "kernels/common/geometry/geometry.h"
 #include "kernels/common/geometry/mesh_cache.h"
 #include "tests/collision/driver.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 2 n^2 triangles over [from, to]^2 at the height that `rise` says. */
+/* 2 n^2 triangles over [from, to]^2 at the height given by `rise`. */
 static geometry_triangles surface(int n, double from, double to, double (*rise)(double, double)) {
   static const int corner[2][3][2] = {{{0, 0}, {1, 0}, {1, 1}}, {{0, 0}, {1, 1}, {0, 1}}};
   geometry_triangles out = {.corner = malloc((size_t)(2 * n * n) * 9 * sizeof(double)), .count = 2 * n * n};
@@ -61,7 +61,7 @@ static void write_surface(int n, double from, double to, double (*rise)(double, 
   free(t.corner);
 }
 
-/* A box of side 2, periodic but in z, and one grain in it. */
+/* A box of side 2, periodic except in z, and one grain in it. */
 typedef struct ending {
   double x[3], v[3], spin[3], energy;
 } ending;
@@ -111,7 +111,7 @@ static void test_floor(void **state) {
     d.parameters.gravity[2] = -10;
     driver_wall(&d, &collision_stl_schema, &mesh);
     const ending got = run(&d);
-    /* As over seams within the box: rounding of normals, 1e-16 / r, at each of 1e4 steps, times 10 for what grows. */
+    /* As over seams within the box: rounding of normals, 1e-16 / r, at each of 1e4 steps, times 10 for growth. */
     for (int c = 0; c < 3; c++) {
       near_to(got.x[c], expected.x[c], 1e-10, "way over the corner");
       near_to(got.v[c], expected.v[c], 1e-10, "velocity over the corner");
@@ -121,7 +121,7 @@ static void test_floor(void **state) {
   }
 }
 
-/* A pyramid that stands at `middle`, and a grain that comes to it from the side; `speed`: it comes to the grain. */
+/* A pyramid at `middle`, and a grain that comes to it from the side; `speed`: the pyramid comes to the grain. */
 static ending strike(double middle, double speed) {
   const double a = middle, s = 0.2;
   const double corner[6][3] = {{a - s, a - s, 0}, {a + s, a - s, 0}, {a + s, a + s, 0}, {a - s, a + s, 0}, {a, a, 0.3}};
@@ -143,9 +143,9 @@ static ending strike(double middle, double speed) {
   return home;
 }
 
-/* Half of it beyond the sides, and one that goes round through them: as in the middle. Places differ by roundings of
- * numbers of size 2, 4e-16, which a bounce off a corner of radius 0.1 lets grow about 10 times; times 100 steps of
- * contact. */
+/* A pyramid that is half beyond the sides, and one that moves through them, act as in the middle. Positions differ by
+ * roundings of numbers of size 2, 4e-16. A bounce off a corner of radius 0.1 lets them grow about 10 times; times 100
+ * steps of contact. */
 static void test_pyramid(void **state) {
   (void)state;
   for (int moves = 0; moves < 2; moves++) {
@@ -173,7 +173,7 @@ static sim_status place(int n, double from, double to, double (*rise)(double, do
   return status;
 }
 
-/* What is longer than the box has to be the same on both sides, and to stay so. */
+/* A mesh longer than the box must be the same on both sides, and remain so. */
 static void test_refused(void **state) {
   (void)state;
   const geometry_wall still = {.turn = {0, 0, 1}}, moves = {.velocity = {1, 0, 0}, .turn = {0, 0, 1}},
@@ -183,7 +183,7 @@ static void test_refused(void **state) {
   assert_int_equal(place(9, -1, 5, flat, still), SIM_OK);
   assert_int_equal(place(12, -2, 4, hills, still), SIM_OK);
   assert_int_equal(place(9, -1, 5, slope, still), SIM_ERR_SCENARIO);
-  assert_int_equal(place(9, -1, 5, furrows, still), SIM_ERR_SCENARIO); /* 3 y is not of the box */
+  assert_int_equal(place(9, -1, 5, furrows, still), SIM_ERR_SCENARIO); /* 3 y does not fit the period of the box */
   assert_int_equal(place(9, -0.1, 2.1, flat, still), SIM_ERR_SCENARIO);
   assert_int_equal(place(9, -1, 5, flat, moves), SIM_ERR_SCENARIO);
   assert_int_equal(place(8, 0, 2, hills, moves), SIM_OK);
@@ -191,8 +191,8 @@ static void test_refused(void **state) {
   assert_int_equal(place(8, 0.6, 1.4, hills, turns), SIM_OK); /* a circle of 0.57 about the middle, and grains of 0.2 */
 }
 
-/* As all triangles one by one say, with and without what is remembered; large grains and small ones, on ways that end
- * in other images too. */
+/* Compared with all triangles one by one, with and without the remembered ones; large grains and small ones, on paths
+ * that also end in other images. */
 static void test_near(void **state) {
   (void)state;
   const double period[3] = {2, 2, 0};

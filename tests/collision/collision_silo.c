@@ -1,5 +1,5 @@
-/* Grains in a silo: what they weigh on its floor (H. A. Janssen, 1895), and how fast they run out of a hole in it
- * (W. A. Beverloo et al., Chem. Eng. Sci. 15 (1961) 260). Lengths are in diameters, masses in grains, g = 1. */
+/* Grains in a silo: their weight on its floor (H. A. Janssen, 1895), and how fast they flow out of a hole in it (W. A.
+ * Beverloo et al., Chem. Eng. Sci. 15 (1961) 260). Lengths are in diameters, masses in grains, g = 1. */
 #include "tests/collision/driver.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ typedef struct load {
   double on_floor, on_wall, weight;
 } load;
 
-/* The floor goes down slowly, so that friction bears all that it can; a mean over the last quarter. */
+/* The floor moves down slowly, so that friction bears as much as it can. Returns means over the last quarter. */
 static load pressed(int64_t n, double friction) {
   driver d = silo(n, 2.5, 60);
   load mean = {0};
@@ -75,13 +75,13 @@ static load pressed(int64_t n, double friction) {
 static void test_janssen(void **state) {
   (void)state;
   const load smooth = pressed(300, 0), low = pressed(300, 0.5), high = pressed(600, 0.5);
-  /* At rest but for the floor's way: what the grains' fall brought dies out, 2 % is left of their shaking. */
+  /* At rest except for the floor's motion: the energy of the fall decays, and 2 % of the oscillations remain. */
   assert_true(fabs(smooth.on_floor - smooth.weight) < 0.02 * smooth.weight);
   assert_true(fabs(low.on_floor + low.on_wall - low.weight) < 0.02 * low.weight);
   assert_true(fabs(high.on_floor + high.on_wall - high.weight) < 0.02 * high.weight);
-  /* On the floor lies w (1 - exp(-h/l)), w: the weight of a length l = R/(2 mu K) = 2.5 ... 6 for K = 0.4 ... 1. Of
-   * heights 14 and 28 that is at least 0.9 and 0.99 w. A bed of 5 diameters across does not average out its own chains
-   * of force: 20 % between two of them. */
+  /* The load on the floor is w (1 - exp(-h/l)), w: the weight of a length l = R/(2 mu K) = 2.5 ... 6 for K = 0.4 ... 1.
+   * For heights of 14 and 28 that is at least 0.9 and 0.99 w. A bed of 5 diameters across does not average out its own
+   * chains of force: 20 % between two of them. */
   assert_true(high.on_floor < 0.45 * high.weight);
   assert_true(fabs(high.on_floor / low.on_floor - 1) < 0.1 + 0.2);
 }
@@ -110,7 +110,7 @@ static double outflow(double hole) {
   driver_run(&d);
   const double after = driver_value(&d, "flow", "gate1_mass");
   print_message("  hole %g: %g, then %g a time\n", hole, (middle - before) / half, (after - middle) / half);
-  /* It does not depend on how many are left above: 175 grains each, and half of Poisson's scatter. */
+  /* The rate does not depend on how many grains are left above: 175 grains each, and half of Poisson's scatter. */
   assert_true(fabs((after - middle) / (middle - before) - 1) < 3 * 0.5 * sqrt(2 / 175.0));
   driver_destroy(&d);
   return (after - before) / (end - t);
@@ -122,8 +122,7 @@ static void test_beverloo(void **state) {
   const double exponent = log(wide / narrow) / log((7.5 - 1.4) / (5 - 1.4));
   print_message("  exponent %g\n", exponent);
   /* 350 grains each with half of Poisson's scatter: 0.037 in the logarithm, of 0.53. The offset is 1.4 within 0.2:
-   * 0.12.
-   */
+   * 0.12. */
   assert_true(fabs(exponent - 2.5) < 0.12 + 3 * 0.07);
   /* 0.58 rho sqrt(g): packings of 0.5 to 0.62, and constants of 0.55 to 0.65 by shape and friction. */
   assert_true(wide > 0.55 * 0.5 * 6 / pi * pow(7.5 - 1.4, 2.5) && wide < 0.65 * 0.62 * 6 / pi * pow(7.5 - 1.4, 2.5));

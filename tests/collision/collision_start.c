@@ -1,4 +1,4 @@
-/* How a run begins: grains that are packed, that come into an empty box, that are read from a file. */
+/* The start of a run: grains that are packed, that enter an empty box, that are read from a file. */
 #include "tests/collision/setups.h"
 #include "engine/log.h"
 #include "tests/sanitized.h"
@@ -19,7 +19,7 @@ static void near_to(double got, double expected, double within, const char *what
     fail_msg("%s: got %.9g, expected %.9g within %.1e", what, got, expected, within);
 }
 
-/* Deepest of all pairs over the smaller radius, below 0: a gap. In a periodic box of `size`. */
+/* Returns the deepest overlap of all pairs over the smaller radius; below 0: a gap. In a periodic box of `size`. */
 static double deepest(driver *d, double size) {
   driver_frame kept;
   driver_keep(d, &kept);
@@ -41,8 +41,8 @@ static double deepest(driver *d, double size) {
   return most;
 }
 
-/* Ten large among 3000 small ones, which begin with overlaps in any case. What is found is places that were looked at:
- * no overlap at all, to the rounding of 2 in the distances over the smallest radius. */
+/* Ten large grains among 3000 small ones, which always begin with overlaps. Accepted positions were checked: no overlap
+ * at all, to the rounding of 2 in the distances over the smallest radius. */
 static void test_pack_sizes(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 3; seed += 2) {
@@ -102,8 +102,8 @@ static driver rain(double t_end) {
   return d;
 }
 
-/* The widest radii there are, 1:20, are not refused for their rounding. The step is that of the smallest radius
- * which is drawn, m exp(-4 s): with a constant stiffness it goes with the root of the mass. */
+/* The widest range of radii, 1:20, is not refused because of rounding. The step is that of the smallest radius that is
+ * drawn, m exp(-4 s): with a constant stiffness it follows the root of the mass. */
 static void test_lognormal(void **state) {
   (void)state;
   static const double medians[] = {0.02, 0.03, 0.05, 0.07, 0.09, 0.1};
@@ -126,7 +126,7 @@ static void test_lognormal(void **state) {
     }
 }
 
-/* From an empty box: what falls freely is where it has to be. */
+/* From an empty box: grains in free fall are at the right positions. */
 static void test_empty_start(void **state) {
   (void)state;
   for (int single = 0; single < 2; single++) {
@@ -144,7 +144,7 @@ static void test_empty_start(void **state) {
   }
 }
 
-/* All leave, nobody is there for a while, then others come; from the empty box a restart has the same bits. */
+/* All grains leave, the box is empty for a while, then others come. From the empty box a restart has the same bits. */
 static void test_all_leave(void **state) {
   (void)state;
   char whole[33];
@@ -175,7 +175,7 @@ static void test_all_leave(void **state) {
   driver_frame_free(&kept);
 }
 
-/* Nobody comes any more: the run goes on to its end, and a restart from there too. */
+/* No more grains come: the run continues to its end, and so does a restart from there. */
 static void test_stays_empty(void **state) {
   (void)state;
   driver_frame kept;
@@ -205,7 +205,7 @@ static sim_status count_two(const char *path, const char *species, int64_t *coun
   return SIM_OK;
 }
 
-/* As a snapshot has them: radii that are not those of mass and density, and spins. */
+/* As in a snapshot: radii that do not follow from mass and density, and spins. */
 static sim_status read_two(const char *path, const char *species, const sim_units *units, sim_particles *out) {
   (void)path, (void)species, (void)units;
   *out = (sim_particles){.count = 2, .radius = calloc(2, sizeof(double)), .mass = calloc(2, sizeof(double))};
@@ -243,7 +243,8 @@ static void count_warnings(void *context, sim_log_level level, const char *messa
   too_fast += level == SIM_LOG_WARN && strstr(message, "of its radius in a step") != NULL;
 }
 
-/* Said of a grain that goes 1.1 radii in a step, against the flow of a sheared box; not of one that goes 0.9. */
+/* A warning for a grain that moves 1.1 radii in a step, relative to the flow of a sheared box; none for a grain that
+ * moves 0.9. */
 static void test_too_fast(void **state) {
   (void)state;
   sim_log_add(count_warnings, NULL);

@@ -1,4 +1,4 @@
-/* STL files as programs write them, and as they should not. */
+/* STL files as programs write them, and with faults. */
 #include "kernels/common/geometry/geometry.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ static void test_text(void **state) {
   accept_text("solid a\nfacet normal nan nan nan\nouter loop\nvertex 0 0 0 vertex 1e-3 0 0 vertex 0 +1.5E0 -0\nendloop "
               "endfacet\nendsolid",
               1);
-  /* Without an area: two corners at one place, three in a line. */
+  /* Triangles without an area: two corners at one position, three in a line. */
   accept_text("solid\n" FACET "facet vertex 1 1 1 vertex 1 1 1 vertex 2 2 3 endfacet\n"
               "facet vertex 0 0 0 vertex 1 2 3 vertex 2 4 6 endfacet endsolid",
               1);
@@ -82,7 +82,7 @@ static void test_text(void **state) {
 
 enum { RECORD = 50 };
 
-/* `header` as the first bytes, then so many triangles and what they are said to be. */
+/* Writes `header` as the first bytes, then `count` triangles, with `said` as their stated number. */
 static size_t binary(unsigned char *out, const char *header, uint32_t said, int count, float first) {
   const float corner[9] = {first, 0, 0, 1, 0, 0, 0, 1, 0};
   memset(out, 0, 84 + RECORD * (size_t)count);

@@ -1,4 +1,4 @@
-/* Walls of every shape, moved ones, and functions of the scenario, against what must be so. */
+/* Walls of every shape, moving walls, and functions of the scenario, against known results. */
 #include "kernels/common/geometry/geometry.h"
 #include "kernels/common/geometry/mesh_contact.h"
 #include "tests/collision/driver.h"
@@ -39,8 +39,8 @@ static const char *write_cube(void) {
   return path;
 }
 
-/* A grain that lies on top of a wall presses on it with its weight, sunk in by m g/k. It stands on the seam of two
- * triangles of the mesh: a contact that counted twice would halve the depth. 1e-4: what is left of the first bounces,
+/* A grain that lies on top of a wall presses on it with its weight, with an overlap of m g/k. It is on the seam of two
+ * triangles of the mesh: a contact that counted twice would halve the overlap. 1e-4: the rest of the first bounces,
  * e^30 = 1e-9 of them, and rounding. */
 static void lie_on(const sim_schema *schema, void *wall, double top, const char *what) {
   const double g = 10, stiffness = 1e5, m = 4 * pi / 3 * 0.125, depth = m * g / stiffness;
@@ -75,7 +75,7 @@ static void test_shapes(void **state) {
   remove(mesh.path);
 }
 
-/* The sheet is a stretch of a line in the half-plane through its axis. Some roundings of numbers near 1. */
+/* The sheet is a line segment in the half-plane through its axis. Some roundings of numbers near 1. */
 static void test_cone_distance(void **state) {
   (void)state;
   const geometry_wall cone = {
@@ -90,7 +90,8 @@ static void test_cone_distance(void **state) {
   near_to(touch->normal[2], 1, 1e-15 * 8, "normal at a cone's rim");
 }
 
-/* Both sides of an edge of a mesh, and a corner, count once: distance sqrt(2) and sqrt(3) off the cube. */
+/* The two faces at an edge of a mesh, and the faces at a corner, count once: distance sqrt(2) and sqrt(3) from the
+ * cube. */
 static void test_edges(void **state) {
   (void)state;
   geometry_triangles triangles;
@@ -106,7 +107,7 @@ static void test_edges(void **state) {
   near_to(touch->distance, sqrt(2), 1e-15 * 8, "beside an edge");
   assert_int_equal(mesh_contacts(mesh, (double[]){2, 2, 1}, 1.8, touch), 1);
   near_to(touch->distance, sqrt(3), 1e-15 * 8, "off a corner");
-  /* Within, in a corner: three faces. */
+  /* Inside, in a corner: three faces. */
   assert_int_equal(mesh_contacts(mesh, (double[]){0.7, 0.7, -0.3}, 0.4, touch), 3);
   geometry_mesh_destroy(&mesh);
   triangles.count--;
@@ -115,7 +116,7 @@ static void test_edges(void **state) {
   remove("collision_cube.stl");
 }
 
-/* A floor that rises with velocity 2 t has risen by t^2; Simpson's rule is exact for it, to the rounding of 1000 steps.
+/* A floor that rises with velocity 2 t has risen by t^2. Simpson's rule is exact for it, to the rounding of 1000 steps.
  */
 static void test_motion(void **state) {
   (void)state;
@@ -135,8 +136,8 @@ static void test_motion(void **state) {
   sim_expr_free(&speed);
 }
 
-/* The linear law without a dashpot as a function of the scenario: the same motion but for the order of its products;
- * after one collision of 50 steps some hundred roundings, 1e-12. */
+/* The linear law without a dashpot as a function of the scenario: the same motion except for the order of its products.
+ * After one collision of 50 steps some hundred roundings, 1e-12. */
 static void test_own_law(void **state) {
   (void)state;
   static const char *const inputs[] = {COLLISION_FORCE_INPUTS, NULL};

@@ -1,5 +1,5 @@
-/* Radii over 1:150: the neighbours that cells of several levels find are those of trying all pairs, in the order of
- * ids, however classes of radii are put together into levels. */
+/* Radii over 1:150: the neighbours from cells of several levels are those of all pairs, in the order of ids, however
+ * classes of radii are combined into levels. */
 typedef double real;
 #include "kernels/collision/general/cpu/search.inc"
 #include "tests/collision/driver.h"
@@ -17,7 +17,7 @@ static double uniform(uint64_t *bits) {
   return (double)(*bits >> 11) * 0x1p-53;
 }
 
-/* Sizes of grains: two, a continuous range of logarithms, a continuous range, and a few large among many small ones,
+/* Radii of grains: two, a continuous range of logarithms, a continuous range, and a few large among many small grains,
  * which have more than 64 neighbours. */
 static double radius_of(int kind, int i, double u) {
   const double least = 0.001, ratio = 150;
@@ -71,7 +71,7 @@ static void all_neighbours(void **state) {
     }
     collision_search_destroy(&s);
   }
-  assert_true(longest > 64); /* rows that are sorted by a heap occur */
+  assert_true(longest > 64); /* there are rows that a heap sorts */
 }
 
 int main(void) {

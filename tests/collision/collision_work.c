@@ -1,4 +1,4 @@
-/* The energy that moving walls and a sheared box give to grains: the balance closes with it. */
+/* The energy that moving walls and a sheared box give to grains: with it the balance closes. */
 #include "tests/collision/setups.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* A sum over steps of a fiftieth of a contact, of what has a kink at its ends: (2 pi/50)^2/12 of it. */
+/* A sum over steps of a fiftieth of a contact, of a quantity with a kink at its ends: (2 pi/50)^2/12 of it. */
 static const double closes = 1.3e-3;
 
 static double energy(driver *d, const char *column) { return driver_value(d, "energy", column); }
@@ -21,7 +21,7 @@ static void near_to(double got, double expected, double within, const char *what
     fail_msg("%s: got %.9g, expected %.9g within %.1e", what, got, expected, within);
 }
 
-/* What the account lacks, over what was lost and given. */
+/* Returns the error of the balance, over the energy lost and gained. */
 static double missing(driver *d, double total) {
   const double gap = energy(d, "total") - total + energy(d, "dissipated") - energy(d, "work");
   const double share = fabs(gap) / (energy(d, "dissipated") + fabs(energy(d, "work")));
@@ -30,7 +30,7 @@ static double missing(driver *d, double total) {
   return share;
 }
 
-/* A plane of velocity V meets a grain of velocity -u: it gives the momentum m (1 + e)(V + u), and V times that of
+/* A plane of velocity V hits a grain of velocity -u. It transfers the momentum m (1 + e)(V + u), and V times that as
  * energy, to `closes`. */
 static void test_plane(void **state) {
   (void)state;
@@ -63,7 +63,7 @@ static void test_plane(void **state) {
 static collision_random_spheres spheres;
 static collision_cylinder turning;
 
-/* Grains with friction and rolling in a drum that turns. */
+/* Grains with friction and rolling in a rotating drum. */
 static driver drum(int threads, double dt, double t_end) {
   static double low[3] = {-2.5, -1.5, -2.5}, high[3] = {2.5, 1.5, 2.5};
   driver d = driver_make(SIM_DOUBLE, dt, t_end);
@@ -105,9 +105,9 @@ static void test_drum(void **state) {
   driver_destroy(&other);
 }
 
-/* A gas in a sheared box: work over rate, volume and time is the mean of the stress -P_xy, but for the share of the
- * flow in the energy. That is rate sum m y u_x + rate^2/2 sum m y^2 (u: against the flow), which scatters at both ends
- * by about 2 sqrt(500) 2.7 3 and 2 sqrt(500) 6.7: together 4 % of the work here. */
+/* A gas in a sheared box: work over rate, volume and time is the mean of the stress -P_xy, except for the share of the
+ * flow in the energy. That share is rate sum m y u_x + rate^2/2 sum m y^2 (u: relative to the flow), which scatters at
+ * both ends by about 2 sqrt(500) 2.7 3 and 2 sqrt(500) 6.7: together 4 % of the work here. */
 static void test_shear(void **state) {
   (void)state;
   const double rate = 2, size = cbrt(500 * pi / 6 / 0.3);
@@ -133,10 +133,10 @@ static void test_shear(void **state) {
   driver_destroy(&d);
 }
 
-/* Grains that turn with a wall are at rest on it: neither rolling nor twisting resistance is there to feel. One in a
- * drum, pressed on it by its inertia: k d = m w^2 (R - r + d), at first. What is left is the circle's error of a step
- * of 1/50 of a contact, (w dt)^2 = 1e-7 of it a turn. The resistance would stop the spin within 1/10 of a turn. One on
- * the axis of a turning plane: its spin is left as it is. */
+/* Grains that rotate with a wall are at rest relative to it, without rolling or twisting resistance. A grain in a drum,
+ * pressed on it by its inertia: k d = m w^2 (R - r + d) at first. The remaining error is that of the circle with a step
+ * of 1/50 of a contact, (w dt)^2 = 1e-7 of it a turn. The resistance would stop the spin within 1/10 of a turn. A grain
+ * on the axis of a rotating plane keeps its spin. */
 static void test_turning(void **state) {
   (void)state;
   const double w = 2, r = 0.5, R = 3, k = 1e4, m = 4 * pi / 3 * r * r * r,

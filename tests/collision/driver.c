@@ -47,7 +47,7 @@ void driver_add(driver *d, const sim_schema *schema, void *data) {
 
 void driver_wall(driver *d, const sim_schema *schema, void *data) {
   assert_true(d->parameters.walls.count < sizeof d->wall_items / sizeof *d->wall_items);
-  collision_plane *wall = data; /* material comes first in all */
+  collision_plane *wall = data; /* the material is the first member of all walls */
   if (wall->material == NULL) wall->material = "wall";
   if (wall->temperature == 0) wall->temperature = NAN;
   if (schema == &collision_plane_schema && !(wall->servo.speed > 0))

@@ -9,15 +9,16 @@
   sim_item items[16], wall_items[8];
 #include "tests/driver.inc"
 
-/* An open box of 100 about the origin, the linear law with what is given, dt NaN: automatic. Two threads, seed 1. */
+/* An open box of 100 about the origin, the linear law with the given values. dt NaN: automatic. Two threads, seed 1. */
 driver driver_make(sim_precision precision, double dt, double t_end);
-/* Nothing given. */
+/* Returns values of which none is given. */
 collision_values driver_values(void);
-void driver_box(driver *d, double size, collision_side side);     /* from the origin on */
+void driver_box(driver *d, double size, collision_side side);     /* a cube from the origin on */
 void driver_add(driver *d, const sim_schema *schema, void *data); /* data must outlive the driver */
 void driver_wall(driver *d, const sim_schema *schema, void *data);
 
-/* The operation on inputs a and b (b < 0: on a and the number); the last of 1 or 3 results, the others 0. */
+/* Builds the operation on inputs a and b (b < 0: on a and the number). It is the last of 1 or 3 results; the others are
+ * 0. */
 sim_expr *driver_function(const char *const *inputs, sim_expr_op op, int a, int b, double number, int results);
 
 #endif

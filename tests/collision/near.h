@@ -1,4 +1,4 @@
-/* Checks and numbers of tests that need nothing else. */
+/* Checks and random numbers without other dependencies. */
 #ifndef TESTS_COLLISION_NEAR_H
 #define TESTS_COLLISION_NEAR_H
 
@@ -11,7 +11,7 @@ static inline void near_to(double got, double expected, double within, const cha
     fail_msg("%s: got %.12g, expected %.12g within %.1e", what, got, expected, within);
 }
 
-/* Numbers of [0, 1), the same at each run. */
+/* Numbers of [0, 1), the same in each run. */
 static inline double chance(void) {
   static uint64_t state = 1;
   state = state * 6364136223846793005u + 1442695040888963407u;

@@ -28,9 +28,10 @@ static double prime_bound(int64_t n) {
 static double bound(int64_t n, fft_kind kind, bool single) {
   const double u = single ? 0x1p-24 : 0x1p-53;
   int64_t m = 1;
-  while (m < 2 * n - 1) m *= 2; /* no shorter one has more or larger factors in its bound */
+  while (m < 2 * n - 1) m *= 2; /* a shorter length has neither more nor larger factors in its bound */
   double units = fft_smooth(n) ? prime_bound(n) : 2 * prime_bound(m) + 3 * 8 + 30;
-  const double shift = kind == FFT_QUARTER_COSINE || kind == FFT_QUARTER_SINE ? 4 : 0; /* a product, as the others */
+  /* a product, like the other kinds */
+  const double shift = kind == FFT_QUARTER_COSINE || kind == FFT_QUARTER_SINE ? 4 : 0;
   return u * (units + (kind ? 8 : 0) + shift + 1);
 }
 
@@ -65,7 +66,7 @@ static fft_plan *plan_of(int64_t n, fft_kind kind, bool single, sim_isa isa) {
   return plan;
 }
 
-/* cos and sin of a quarter turn times m / n, from a table of all of them. */
+/* cos and sin of a quarter turn times m / n, from a table. */
 static long double *quarters;
 static int64_t quarters_of;
 
@@ -108,7 +109,7 @@ static void check(int64_t n, fft_kind kind, bool single, sim_isa isa) {
   void *x = take(bytes), *y = take(bytes), *back = take(bytes), *work = take(fft_work_bytes(plan));
   for (int64_t i = 0; i < n * 2 * group; i++) set(x, single, i, noise((uint64_t)i));
   fft_forward(plan, x, 1, y, 1, work, NULL);
-  const int64_t step = n > 600 ? n / 97 + 1 : 1; /* of a long one, some wavenumbers */
+  const int64_t step = n > 600 ? n / 97 + 1 : 1; /* of long transforms only some wavenumbers */
   for (int lane = 0; lane < group; lane += group - 1) {
     long double error = 0, norm = 0;
     bool *seen = calloc((size_t)n + 1, 1);
@@ -139,7 +140,7 @@ static void check(int64_t n, fft_kind kind, bool single, sim_isa isa) {
     error += d * d;
     norm += get(x, single, i) * get(x, single, i);
   }
-  assert_true(sqrt(error) <= 2 * bound(n, kind, single) * sqrt(norm)); /* there and back */
+  assert_true(sqrt(error) <= 2 * bound(n, kind, single) * sqrt(norm)); /* forward and back */
   free(x), free(y), free(back), free(work);
   fft_plan_destroy(&plan);
   fft_plan_destroy(&beside);
@@ -156,7 +157,7 @@ static void test_direct_sum(void **state) {
         for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) check(sizes[i], kind, single, isa);
 }
 
-/* The same bits for every instruction set in fp64; for any strides; in place or not, in both precisions. */
+/* The same bits for every instruction set in fp64; for all strides; in place or not, in both precisions. */
 static void test_same_bits(void **state) {
   static const int64_t sizes[] = {1, 2, 7, 17, 60, 121, 256, 509, 720};
   (void)state;
@@ -191,7 +192,8 @@ static void test_same_bits(void **state) {
       }
 }
 
-/* Rows to coefficients and back, for any number of rows. Twice the coefficients come; a half is exact. */
+/* Transforms rows to coefficients and back, for any number of rows. The result is twice the coefficients; the factor
+ * 1/2 is exact. */
 static void check_rows(int64_t n, fft_kind kind, fft_packing packing, bool single, int64_t count, sim_isa isa) {
   fft_plan *plan = plan_of(n, kind, single, isa);
   const int64_t group = fft_group(single), points = fft_row_points(n, packing, single), row = n + 3;
@@ -231,7 +233,7 @@ static void check_rows(int64_t n, fft_kind kind, fft_packing packing, bool singl
       norm += want * want;
       set(split, single, r * points * 2 * group + i, got);
     }
-    /* a row's own norm may be below that of the pair it shares a transform with: 4 for rows of noise */
+    /* a row's norm may be below that of the pair with which it shares a transform: factor 4 for rows of noise */
     assert_true(sqrt(error) <= 4 * tolerance * sqrt(norm));
   }
   fft_rows_join(plan, packing, split, points, count, column);

@@ -36,7 +36,7 @@ static sim_expr_program *program_of(int terms) {
   return out;
 }
 
-/* Each thread fills its memory with its number; none finds another's afterwards. */
+/* Each thread fills its memory with its number. No thread may find another number afterwards. */
 static void test_threads(void **state) {
   (void)state;
   sim_expr_program *programs[] = {program_of(1), NULL, program_of(9)};

@@ -27,8 +27,8 @@ for file in ../scenarios/*.lua; do
   if grep -q "return sim\.$model\b" "$file"; then own+=("$file"); fi
 done
 
-# short FILE STEPS TABLES CHECKPOINTS SNAPSHOTS: ./short.lua is that scenario, ended after STEPS, with these cadences. It
-# lies beside the scenarios, whose paths are relative.
+# short FILE STEPS TABLES CHECKPOINTS SNAPSHOTS: ./short.lua is that scenario, ended after STEPS, with these cadences.
+# It is put beside the scenarios, whose paths are relative.
 short() {
   {
     printf 'local scenario = (function() '
@@ -143,7 +143,7 @@ check_precision() { # SCENARIO
       0)
         bits=$(digest precision)
         cp output "said.$kind"
-        # The bits of another one: one of the two runs names the other one.
+        # The bits of another precision: one of the two runs names the other one.
         if [[ $taken =~ ([a-z]+)=$bits ]] && ! grep -q "precision.*${BASH_REMATCH[1]}" output &&
           ! grep -q "precision.*$kind" "said.${BASH_REMATCH[1]}"; then
           fail "$1: precision $kind has the bits of ${BASH_REMATCH[1]}"
@@ -160,9 +160,9 @@ check_precision() { # SCENARIO
   [ -n "$taken" ] || fail "$1: no precision is accepted"
 }
 
-# Both run 5 steps from the same start. Sums on the two devices have the same terms in another order: each step adds
-# the rounding of sums of some thousand terms, at most 2^12 units of the largest value of an array. Rows hold numbers of
-# many kinds, and differences of large ones: they are compared in double, against the table's largest value.
+# Both run 5 steps from the same start. Sums on the two devices have the same terms in another order: each step adds the
+# rounding of sums of some thousand terms, at most 2^12 units of the largest value of an array. Rows hold numbers of
+# many kinds, and differences of large ones: they are compared in double, relative to the table's largest value.
 check_device() {
   "$SIM" list | grep -qE "^$model .*\[.*cuda.*\]" || return 0
   short "$1" 5 "every 1 steps" never ends
@@ -185,8 +185,8 @@ check_device() {
   done
 }
 
-# Every constructor that is named is there, and every key of the first level is known: a wrong value of each is refused
-# as such.
+# Every constructor that is named exists, and every key of the first level is known: a wrong value of each is refused as
+# such.
 check_describe() {
   local key
   "$SIM" describe "$model" >description || fail "sim describe $model"
@@ -245,7 +245,7 @@ for check; do
       steps=0
       for file in example.lua "${own[@]}"; do
         "check_$check" "$file"
-        # A restart needs some steps: where the example makes too few, the first scenario that has them.
+        # A restart needs some steps: where the example makes too few, the first scenario with enough steps is used.
         if [ -z "${ALL:-}" ] && { [ "$check" != restart ] || ((steps >= 3)); }; then break; fi
       done
       [ "$check" != restart ] || ((steps >= 3)) || [ "${ALL:-}" ] || fail "no scenario of $model makes 3 steps"

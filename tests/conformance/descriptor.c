@@ -39,12 +39,12 @@ static void *count_block(void *block) {
   return block;
 }
 
-/* Large aligned blocks count as what is asked for: their usable size has up to one alignment more, which nobody touches
- * and the system thus never finds memory for. */
+/* Large aligned blocks count with the size that was asked for. Their usable size has up to one more alignment, which is
+ * never touched and so takes no memory. */
 enum { LARGE = 1 << 22, LARGE_BLOCKS = 256 };
 static struct large {
   void *_Atomic block;
-  long long unused; /* usable beyond what is asked for */
+  long long unused; /* usable bytes beyond the size that was asked for */
 } large[LARGE_BLOCKS];
 static void *count_aligned(void *block, size_t size) {
   if (!count_block(block) || size < LARGE) return block;
@@ -136,7 +136,7 @@ static void check_encode(const cli_job *job) {
 
 enum { PLACES = 400, PLANTED = 40, PATH = 160 };
 
-/* Where a value can be replaced, or (table) a key added. */
+/* A value that can be replaced, or (table) a table to which a key can be added. */
 typedef struct place {
   sim_entry *entry;
   sim_value *table;
@@ -145,7 +145,7 @@ typedef struct place {
 static place places[PLACES];
 static int place_count;
 
-/* A table of named entries alone, or a list of such tables: what it holds has paths of its own. */
+/* A table that contains only named entries, or a list of such tables. Its contents have paths of their own. */
 static bool is_walked(const sim_value *value) {
   if (value->kind != SIM_VALUE_TABLE || value->u.table.count == 0) return false;
   for (size_t i = 0; i < value->u.table.count; i++) {
@@ -233,8 +233,8 @@ static bool has_function(const sim_value *value) {
   return false;
 }
 
-/* To 5 % and 256 KiB, as tests/nbody/memory.c: structs and names are small. Graphs of functions and their derivatives
- * are made in two workspaces of 657 KiB, which are given back, and one more for each kind of graph: 2 MiB. */
+/* To 5 % and 256 KiB, as in tests/nbody/memory.c: structs and names are small. Graphs of functions and their
+ * derivatives are built in two workspaces of 657 KiB, which are freed, and one more for each kind of graph: 2 MiB. */
 static void check_memory(cli_job *job) {
 #if TEST_SANITIZED
   return; /* a sanitizer has its own malloc */

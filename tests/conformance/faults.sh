@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Each check of the suite sees the fault that is planted for it (faulty.c), and nothing where there is none.
+# Each check of the suite detects the fault planted for it (faulty.c), and reports nothing where there is none.
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 : "${DESCRIPTOR:?the program faulty_descriptor}"
 suite=$(cd -- "${BASH_SOURCE[0]%/*}" && pwd)
@@ -18,7 +18,7 @@ sees ranks ranks "2 ranks: "
 sees precision precision "precision double has the bits of single"
 sees reseal reseal "a resealed checkpoint, mutation"
 
-# A second device that is the CPU with a fault: the check of devices is seen to fail where there is no GPU too.
+# A second device that is the CPU with a fault: so the check of devices is tested where there is no GPU too.
 cat >device <<'SH'
 #!/usr/bin/env bash
 words=() fault=

@@ -1,4 +1,4 @@
-/* The template with one planted fault, which the environment variable FAULT names (faults.sh). */
+/* The template with one planted fault. The environment variable FAULT names it (faults.sh). */
 #define template_model faulty_template /* a library exports what begins with its name */
 #include "tests/template/model.c"
 
@@ -9,7 +9,7 @@ static bool has_fault(const char *name) {
   return fault != NULL && strcmp(fault, name) == 0;
 }
 
-/* What no checkpoint holds. */
+/* State that no checkpoint holds. */
 static int64_t steps_made;
 static void *taken;
 static const sim_comm *comm;
@@ -31,8 +31,8 @@ static sim_status faulty_create(const void *parameters, const sim_setup *setup, 
   return SIM_OK;
 }
 
-/* Every rank sums its share of the coordinates. Added by rank, as a reduction of floating-point numbers would do, the
- * sum depends on the number of ranks. */
+/* Every rank sums its share of the coordinates. Added rank by rank, as a reduction of floating-point numbers would do,
+ * the sum depends on the number of ranks. */
 static sim_status sum_by_ranks(void *self, double *sum) {
   double own = 0, sums[SIM_RANKS_MAX];
   size_t end;

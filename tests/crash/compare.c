@@ -1,9 +1,9 @@
-/* compare [--near UNITS] FILE FILE: whether two HDF5 files hold the same objects, datasets and attributes. What says
- * when and how a run was made is passed over: /provenance, the date of an openPMD file, and the random name of the run
- * in a checkpoint. The tail of a table in a checkpoint, the rows that tables.h5 lacked, is longer or shorter (or is not
- * there) by when the tables were flushed: its last rows are compared, as many as both have. With --near the
- * floating-point values of a dataset may differ by UNITS roundings (2^-52, in single 2^-23) of its largest value. Exit
- * 1 names the first difference. */
+/* compare [--near UNITS] FILE FILE: whether two HDF5 files hold the same objects, datasets and attributes. Data on when
+ * and how a run was made are ignored: /provenance, the date of an openPMD file, and the random name of the run in a
+ * checkpoint. A checkpoint has the tail of each table: the rows that tables.h5 lacked. Its length depends on when the
+ * tables were flushed, and it may be absent. So the last rows are compared, as many as both have. With --near the
+ * floating-point values of a dataset may differ by UNITS roundings (2^-52, in single 2^-23) of its largest value. With
+ * exit code 1 it names the first difference. */
 #include <hdf5.h>
 
 #include <float.h>
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *different; /* where; NULL: nowhere yet */
+static const char *different; /* first difference; NULL: none */
 static char place[1024];
 
 static void differs(const char *object, const char *what) {
@@ -22,7 +22,7 @@ static void differs(const char *object, const char *what) {
   different = place;
 }
 
-/* Bytes of a dataset or an attribute, in the file's own type; NULL where there are none. */
+/* Returns the bytes of a dataset or an attribute in the file's own type; NULL where there are none. */
 static unsigned char *read_values(hid_t id, bool attribute, size_t *bytes) {
   hid_t type = attribute ? H5Aget_type(id) : H5Dget_type(id), space = attribute ? H5Aget_space(id) : H5Dget_space(id);
   const hssize_t count = H5Sget_simple_extent_npoints(space);
@@ -43,7 +43,8 @@ typedef struct distance {
   double most, apart, rounding;
 } distance;
 
-/* Elements of one type at `offset` of each row of `size` bytes; false: they must be equal and are not. */
+/* Compares elements of one type at `offset` of each row of `size` bytes. Returns false where they must be equal and are
+ * not. */
 static bool measure(hid_t type, size_t offset, size_t size, size_t rows, const unsigned char *a, const unsigned char *b,
                     distance *out) {
   const size_t width = H5Tget_size(type);
@@ -67,8 +68,8 @@ static bool measure(hid_t type, size_t offset, size_t size, size_t rows, const u
 
 /* Bytes of two datasets or attributes. */
 typedef struct two_values {
-  unsigned char *all[2], *from[2]; /* owned; where the comparison begins */
-  size_t bytes;                    /* to compare; SIZE_MAX: they have another size, or cannot be read */
+  unsigned char *all[2], *from[2]; /* all: owned; from: where the comparison begins */
+  size_t bytes;                    /* bytes to compare; SIZE_MAX: the sizes differ, or a value cannot be read */
 } two_values;
 
 static two_values read_both(hid_t a, hid_t b, bool attribute) {
@@ -79,7 +80,7 @@ static two_values read_both(hid_t a, hid_t b, bool attribute) {
   return out;
 }
 
-/* The last rows of two tails of a table, [rows][columns], as many as both have. */
+/* Reads the last rows of two tails of a table, [rows][columns], as many as both have. */
 static two_values read_tails(hid_t a, hid_t b) {
   hsize_t shape[2][2] = {{0}};
   size_t sizes[2], row[2] = {0};
@@ -98,7 +99,8 @@ static two_values read_tails(hid_t a, hid_t b) {
   return out;
 }
 
-/* Values of datasets of the same type. All columns of a table count as one array: some are differences of others. */
+/* Compares values of datasets of the same type. All columns of a table count as one array, since some are differences
+ * of others. */
 static bool near_values(hid_t a, hid_t b, const two_values *values) {
   hid_t type = H5Dget_type(a), other = H5Dget_type(b);
   bool near = values->bytes != SIZE_MAX && H5Tequal(type, other) > 0;
@@ -119,7 +121,7 @@ static bool near_values(hid_t a, hid_t b, const two_values *values) {
   return near;
 }
 
-/* `tail`: of a table. */
+/* `tail`: the values are the tail of a table. */
 static bool same_values(hid_t a, hid_t b, bool attribute, bool tail) {
   two_values values = tail ? read_tails(a, b) : read_both(a, b, attribute);
   bool same = values.bytes != SIZE_MAX;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # kill.sh [COUNT]: kills runs COUNT times (10) by SIGKILL, in turn of each model, resumes them each time, and compares
-# with a run that nobody disturbed: the digest, and every value and attribute of all snapshots, slices and tables. Every
-# second kill waits until a checkpoint is being written; the others come at a random time. SEED repeats a sequence.
+# with an undisturbed run: the digest, and every value and attribute of all snapshots, slices and tables. Every second
+# kill waits until a checkpoint is being written; the others come at a random time. SEED repeats a sequence.
 COMPARE=$(readlink -f -- "${COMPARE:?the program crash_compare}")
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 count=${1:-10}
@@ -10,7 +10,7 @@ RANDOM=$((seed % 32768))
 models=(nbody collision diffusion option fluid)
 echo "seed $seed"
 
-# Checkpoints so often that half of the time goes into writing them.
+# Checkpoints so often that writing them takes half of the time.
 output='output = { snapshots = snapshots, tables = "every 7 steps", checkpoint = every'
 cat >nbody.lua <<LUA
 local every, steps = sim.param("every", "never"), sim.param("steps", 3000)
@@ -68,7 +68,7 @@ return sim.fluid {
                 slices = { { name = "middle", y = 12, when = "every 40 steps" } } } }
 LUA
 
-# all_files DIR: what is compared, by name.
+# all_files DIR: the files to compare, by name.
 all_files() { (cd "$1" && find . \( -path './snap/*.h5' -o -path './slices/*.h5' -o -name tables.h5 \) | sort); }
 # compare DIR DIR WHAT
 compare() {
@@ -80,7 +80,7 @@ compare() {
   [ -z "$(find "$2" -name '*.tmp' -o -name tables.rows)" ] || fail "$3: a temporary file is left"
 }
 
-# writing: a file that is not yet a checkpoint lies in ckpt/.
+# writing: a file in ckpt/ is not yet a checkpoint.
 writing() { [ -n "$(find run/ckpt -type f ! -name 'ck_*.h5' 2>/dev/null | head -n 1)" ]; }
 kills=0 rounds=0 during=0 turn=0
 while ((kills < count)); do
@@ -124,7 +124,7 @@ while ((kills < count)); do
       0) break ;;
       *) fail "$model, kill $kills, seed $seed: exit $code" ;;
     esac
-    # Before the first checkpoint there is nothing to resume: the start is simply repeated.
+    # Before the first checkpoint a run cannot be resumed: the start is repeated.
     if [ -n "$(checkpoints run)" ]; then
       command=("$SIM" resume run)
     else

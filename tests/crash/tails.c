@@ -1,5 +1,5 @@
-/* Whether `compare` compares tails of a table that have other lengths: argument 1 is its path. Writes two files into
- * the folder, each with a tail of two columns, and asks for the exit status with and without --near. */
+/* Whether `compare` (path: argument 1) compares tails of a table of different lengths. Writes two files into the
+ * folder, each with a tail of two columns, and checks the exit status with and without --near. */
 #include <hdf5.h>
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Rows first .. first + rows - 1 of a table {k, 0.1 k + off}. */
+/* Writes rows first .. first + rows - 1 of a table {k, 0.1 k + off}. */
 static void write_tail(const char *file, int first, int rows, double off) {
   double values[8][2];
   for (int k = 0; k < rows; k++) values[k][0] = first + k, values[k][1] = 0.1 * (first + k) + off;
@@ -38,8 +38,8 @@ static int status_of(const char *compare, const char *units) {
 }
 
 int main(int count, char **arguments) {
-  /* The second tail's first row and length, and what it is off by; units of --near, where 1 is 2^-52 of the largest
-   * value, 7: the statuses without and with it. */
+  /* The second tail's first row and length, and its offset in units of --near (1: 2^-52 of the largest value 7); then
+   * the statuses without and with --near. */
   static const struct {
     int first, rows;
     double off;

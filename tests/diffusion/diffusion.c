@@ -16,7 +16,7 @@ static const double pi = 3.14159265358979323846;
 
 static const char *const boundary[] = {"periodic", "no_flux", "fixed"};
 
-/* exp(-D k^2 t) of one mode, at each boundary of each axis, with odd sizes and odd boxes. Values are of order 1: 1e-12
+/* exp(-D k^2 t) of one mode, at each boundary of each axis, with odd sizes and odd boxes. Values are of order 1. 1e-12
  * in double and 1e-5 in single are some 10 times the bound of three transforms and back at these lengths
  * (tests/common/fft.c). */
 static void test_eigenmodes(void **state) {
@@ -66,8 +66,9 @@ static void test_eigenmodes(void **state) {
       }
 }
 
-/* A Gaussian of variance s^2 stays one of variance s^2 + 2 D t; drift carries it. Images 1 box away count, further ones
- * are below exp(-100). Spectrally resolved: the initial one falls to exp(-(pi s n/L)^2/2) < 1e-20 at the largest k. */
+/* A Gaussian of variance s^2 becomes one of variance s^2 + 2 D t, and drift moves it. Images 1 box away count; further
+ * ones are below exp(-100). Spectrally resolved: the initial spectrum falls to exp(-(pi s n/L)^2/2) < 1e-20 at the
+ * largest k. */
 static void test_gaussian(void **state) {
   (void)state;
   system_run s;
@@ -102,19 +103,19 @@ static void test_table(void **state) {
   static const double table[] = {8.95e-6, 4.99e-7, 2.95e-8, 1.79e-9};
   (void)state;
   system_run exact, s;
-  allen_cahn(&exact, "etdrk4", 1.0 / 512); /* its own error is 4^4 below the last one of the table */
+  allen_cahn(&exact, "etdrk4", 1.0 / 512); /* its own error is 4^4 below the last error of the table */
   for (int i = 0; i < 4; i++) {
     allen_cahn(&s, "etdrk4", 0.125 / (1 << i));
     const double error = distance(&s, &exact);
     print_message("  etdrk4, h = 1/%d: %.3g (%.3g)\n", 8 << i, error, table[i]);
-    assert_true(fabs(error / table[i] - 1) < 0.2); /* its maximum was taken at other points of the same curve */
+    assert_true(fabs(error / table[i] - 1) < 0.2); /* the table's maximum was taken at other points of the same curve */
     shut(&s);
   }
   shut(&exact);
 }
 
-/* Orders, for every scheme at every boundary in every dimension: the ratio of errors when dt is halved, against etdrk4
- * with an eighth of the step. Two fields, rates that depend on all. */
+/* Orders of every scheme at every boundary in every dimension: the ratio of errors when dt is halved, against etdrk4
+ * with an eighth of the step. Two fields, with rates that depend on both. */
 static void mixed(system_run *s, int rank, int b, const char *scheme, double dt) {
   static const char *const n[] = {"14", "14, 9", "10, 9, 6"}, *const size[] = {"3", "3, 2", "3, 2, 2"};
   static const char *const bump[] = {
@@ -122,7 +123,7 @@ static void mixed(system_run *s, int rank, int b, const char *scheme, double dt)
       "(0.3 + 0.1*math.cos(math.pi*x/3))*(1 + 0.2*math.cos(math.pi*y/2))",
       "(0.4*math.sin(math.pi*x/3) + 0.1*math.sin(math.pi*x))*math.sin(math.pi*(y + %d)/2)"};
   char shape[256];
-  /* sin(pi (0 + 1)/2) = 1 where there is no y, and z makes no difference but at a fixed wall */
+  /* sin(pi (0 + 1)/2) = 1 where there is no y; z matters only at a fixed wall */
   snprintf(shape, sizeof shape, "%s", bump[b]);
   char *hole = strstr(shape, "%d");
   if (hole) memcpy(hole, rank == 1 ? "1 " : "0 ", 2);
@@ -160,8 +161,8 @@ static void test_orders(void **state) {
     }
 }
 
-/* u = exp(-t) sin(x) cos(2y) with the source that it takes: spectral in space, so the error is that of time alone, of
- * order 4; at dt = 1/64 the measured order puts it below 1e-9. */
+/* u = exp(-t) sin(x) cos(2y) with the source that makes it a solution. Spectral in space, so the error is that of time
+ * alone, of order 4. At dt = 1/64 the measured order puts it below 1e-9. */
 static void test_manufactured(void **state) {
   (void)state;
   double error[2];
@@ -185,7 +186,7 @@ static void test_manufactured(void **state) {
   assert_true(error[1] < 1e-6 && fabs(log2(error[0] / error[1]) - 4) < 0.4);
 }
 
-/* Rates that are 0 but not known to be: only rounding moves the mean. 1e-14 a step. */
+/* Rates that are 0, but not known to be 0: only rounding moves the mean, 1e-14 a step. */
 static void test_mean(void **state) {
   static const char *const names[] = {"lie", "strang", "etd1", "etdrk2", "etdrk4"};
   (void)state;
@@ -209,8 +210,9 @@ static void test_mean(void **state) {
 }
 
 /* Fisher's front from a steep start, D = r = 1: its mean speed over t = 10 ... 20 and 20 ... 30 (computed
- * independently), +- 0.02: not 2, but about 2 - 3/(2t) (Bramson). The integral of u grows with that speed. The start is
- * smooth, as a jump rings; what rounding puts ahead of the front, 1e-16, grows as exp(t), to 1e-3 at t = 30. */
+ * independently), +- 0.02. The speed is not 2, but about 2 - 3/(2t) (Bramson). The integral of u grows with that speed.
+ * The start is smooth, since a jump causes oscillations. Rounding ahead of the front, 1e-16, grows as exp(t), to 1e-3
+ * at t = 30. */
 static void test_front(void **state) {
   static const double speed[] = {1.882, 1.927};
   (void)state;
@@ -237,7 +239,7 @@ static void test_front(void **state) {
 
 /* ---- the same bits ---- */
 
-/* Large enough for three threads to have work. */
+/* Large enough that three threads have work. */
 static const char case_text[] = "return sim.diffusion { seed = 5, precision = '%s', grid = { n = {36, 30, 40}, "
                                 "size = {1, 1, 0.5}, y = '%s', x = '%s' },"
                                 "fields = {{ name = 'u', D = 1e-3, initial = 1, noise = 0.1 }, { name = 'v', D = "
@@ -269,7 +271,7 @@ static void test_same_bits(void **state) {
           open_with(&s, text, single ? sim_isa_best() : SIM_ISA_PLAIN, threads, NULL);
           run_to(&s, 4);
           look(&s);
-          open_with(&again, text, sim_isa_best(), threads, &s.frame); /* a restart, in double on other vectors */
+          open_with(&again, text, sim_isa_best(), threads, &s.frame); /* a restart, in double with other vectors */
           shut(&s);
           run_to(&again, INT64_MAX);
           digest_of(&again, other);

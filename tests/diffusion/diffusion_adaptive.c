@@ -1,4 +1,4 @@
-/* Steps that are as long as their error or their Courant number allows. */
+/* Steps as long as their error or their Courant number allows. */
 #include "tests/diffusion/diffusion_driver.h"
 
 #include <math.h>
@@ -26,9 +26,10 @@ static void run_with(system_run *s, int rank, int b, const char *scheme, const c
         n[rank - 1], size[rank - 1], boundary[b], scheme, steps);
 }
 
-/* The errors of steps add up, and are damped: at the end they stay below what one step may have, for both tolerances.
- * Of ETDRK4 a hundredth of it takes 100^(1/4) = 3.2 times as many steps, of ETDRK2, whose estimate is of order 2, 10
- * times; powers of two may make a factor of 2 of it. Steps grow as the rates fall: 256 of the shortest would not do. */
+/* The errors of steps add up and are damped. At the end they stay below the error of one step, for both tolerances.
+ * With a hundredth of the tolerance ETDRK4 takes 100^(1/4) = 3.2 times as many steps, and ETDRK2, whose estimate is of
+ * order 2, 10 times; powers of two may change this by a factor of 2. Steps grow as the rates fall: 256 of the shortest
+ * steps would not reach the end. */
 static void test_tolerance(void **state) {
   static const char *const schemes[] = {"etdrk2", "etdrk4"};
   (void)state;
@@ -59,8 +60,8 @@ static void test_tolerance(void **state) {
     }
 }
 
-/* Any number of threads, any instruction set, outputs at any step, restarts: the same bits. Derivatives and conserved
- * fields too. The first step is 4096 times too long. */
+/* Any number of threads, any instruction set, outputs at any step, and restarts give the same bits. Derivatives and
+ * conserved fields too. The first step is 4096 times too long. */
 static void test_same_bits(void **state) {
   static const char *const schemes[] = {"etdrk2", "etdrk4"};
   (void)state;
@@ -104,8 +105,9 @@ static void test_same_bits(void **state) {
   }
 }
 
-/* One step serves all members, and its error is the root mean square over all of them: that of one is at most sqrt(4)
- * times as much. Each ends where it does alone with short steps; 1e-6 as above. Restarts have the same bits. */
+/* One step serves all members, and its error is the root mean square over all of them: the error of one member is at
+ * most sqrt(4) times as much. Each member ends where it does alone with short steps; 1e-6 as above. Restarts have the
+ * same bits. */
 static void test_members(void **state) {
   static const char *const grids[] = {"n = {18}, size = {3}, boundary = 'fixed'",
                                       "n = {16, 9}, size = {3, 2}, y = 'no_flux'"};
@@ -149,8 +151,8 @@ static void test_members(void **state) {
   }
 }
 
-/* Values of a file, here made up, steps that adapt, and probes: the same bits, and the same row, after a restart, which
- * reads no file. */
+/* Values of a file (simulated here), adaptive steps, and probes: the same bits, and the same row, after a restart,
+ * which reads no file. */
 static int files_read;
 static sim_status made_up(const sim_grid_source *source, double *values) {
   const int64_t count = source->n[0] * source->n[1] * source->n[2];
@@ -202,7 +204,8 @@ static void test_file_and_probes(void **state) {
   }
 }
 
-/* The array's name tells the order of its numbers: that of older versions had another one, and is refused. */
+/* The array's name tells the order of its numbers. Older versions had another order and another name, which is refused.
+ */
 static void test_older_state(void **state) {
   static const sim_field older = {.name = "spectrum"};
   static const char text[] =
@@ -221,7 +224,7 @@ static void test_older_state(void **state) {
   shut(&s), shut(&again);
 }
 
-/* u_t = u^2 from 1 ends at t = 1: there no step is short enough. */
+/* u_t = u^2 from 1 ends at t = 1: no step is short enough there. */
 static void test_end_of_time(void **state) {
   (void)state;
   system_run s;
@@ -237,8 +240,8 @@ static void test_end_of_time(void **state) {
 }
 
 /* Each step is the longest power of two within the Courant number, dt sum max |v|/cell, that does not pass dt_max or
- * the end; the flow loses its speed, and steps become longer. Velocities that are 0 leave the longest step, after short
- * ones: a flow that is driven from rest never has more than three times the number within a step. */
+ * the end. The flow loses its speed, and steps become longer. Zero velocity gives the longest step, after short ones: a
+ * flow that is driven from rest never has more than three times the number within a step. */
 static void test_courant(void **state) {
   static const char *const schemes[] = {"lie", "etd1", "etdrk2", "etdrk4"};
   (void)state;

@@ -1,4 +1,4 @@
-/* Fields that diffuse across each other. */
+/* Cross diffusion between fields. */
 #include "tests/diffusion/diffusion_driver.h"
 
 #include <complex.h>
@@ -14,7 +14,7 @@
 static const double pi = 3.14159265358979323846;
 static const char *const boundary[] = {"periodic", "no_flux", "fixed"};
 
-/* exp(-t D) of two rows by its eigenvalues m +- r: e^(-tm) (cosh(tr) - (D - m) sinh(tr)/r). */
+/* Computes exp(-t D) of two rows by its eigenvalues m +- r: e^(-tm) (cosh(tr) - (D - m) sinh(tr)/r). */
 static void exponential(const double d[2][2], double t, double out[2][2]) {
   const double m = (d[0][0] + d[1][1]) / 2;
   const double complex r = csqrt((d[0][0] - m) * (d[0][0] - m) + d[0][1] * d[1][0]);
@@ -23,10 +23,8 @@ static void exponential(const double d[2][2], double t, double out[2][2]) {
     for (int j = 0; j < 2; j++) out[i][j] = (i == j ? even + m * odd : 0) - d[i][j] * odd;
 }
 
-/* One mode in every boundary and number of axes; real eigenvalues, complex ones, and those of Schroedinger's equation,
- * imaginary. Tolerances as for eigenmodes of one field: |D| k^2 t is below 30, of which doubling loses as many
- * roundings.
- */
+/* One mode in every boundary and number of axes; eigenvalues that are real, complex, and imaginary (Schroedinger's
+ * equation). Tolerances as for eigenmodes of one field: |D| k^2 t is below 30, and doubling loses as many roundings. */
 static void test_modes(void **state) {
   static const double matrix[][2][2] = {
       {{0.02, 0.006}, {0.004, 0.01}}, {{0.02, -0.03}, {0.03, 0.02}}, {{0, -0.03}, {0.03, 0}}};
@@ -79,9 +77,9 @@ static void test_modes(void **state) {
         }
 }
 
-/* Rows of 32 in three periodic axes, whose wavenumber 16 is stored apart: five modes at once, of which three have it,
- * each with its own exponential. |D| k^2 t is below 3, so that the bounds above are ample; in fp32 the arguments of the
- * first sines are rounded to 2^-18, at their crests, and those of the others to 2^-20. */
+/* Rows of 32 in three periodic axes, whose wavenumber 16 is stored separately. Five modes at once, three of them with
+ * wavenumber 16, each with its own exponential. |D| k^2 t is below 3, so that the bounds above are ample. In fp32 the
+ * arguments of the first sines are rounded to 2^-18, at their crests, and the others to 2^-20. */
 static void test_rows_apart(void **state) {
   static const double matrix[][2][2] = {{{2e-4, 6e-5}, {4e-5, 1e-4}}, {{2e-4, -3e-4}, {3e-4, 2e-4}}};
   static const int n[3] = {32, 6, 5}, modes[5][3] = {{16, 1, 0}, {16, 3, 1}, {16, 0, 2}, {0, 1, 1}, {5, 2, 1}};
@@ -126,8 +124,8 @@ static void test_rows_apart(void **state) {
     }
 }
 
-/* Three fields with drift, decay, hyper-diffusion, a conserved one and derivatives: with a cross-diffusion of 1e-300
- * the matrices are diagonal, and give what each scheme's own coefficients do. */
+/* Three fields with drift, decay, hyper-diffusion, a conserved field and derivatives. With a cross-diffusion of 1e-300
+ * the matrices are diagonal, and give the same as each scheme's coefficients for single fields. */
 static void run_with(system_run *s, const char *scheme, const char *cross, double dt, const char *more) {
   whole(s,
         "return sim.diffusion { grid = { n = {14, 9}, size = {3, 2} }, fields = {"
@@ -182,8 +180,8 @@ static void test_schemes(void **state) {
   }
 }
 
-/* Steps that adapt, in every boundary: as near to the end of short ones as the tolerance of one step, for errors are
- * damped (tests/diffusion/diffusion_adaptive.c). */
+/* Adaptive steps, in every boundary, end as near to the solution of short steps as the tolerance of one step, since
+ * errors are damped (tests/diffusion/diffusion_adaptive.c). */
 static void test_adaptive(void **state) {
   static const char *const n[] = {"32", "16, 9", "32, 6, 5"}, *const size[] = {"3", "3, 2", "3, 2, 2"};
   (void)state;
@@ -205,7 +203,7 @@ static void test_adaptive(void **state) {
     }
 }
 
-/* Any number of threads, restarts, steps that adapt: the same bits. */
+/* Any number of threads, restarts, and adaptive steps give the same bits. */
 static void test_same_bits(void **state) {
   (void)state;
   for (int i = 0; i < 2; i++) {

@@ -15,19 +15,20 @@ typedef struct system_run {
   sim_frame frame;
 } system_run;
 
-extern char current[4096]; /* the text that was decoded last; a failure names it */
+extern char current[4096]; /* the text that was decoded last; failures print it */
 
 void must(sim_status status, const char *what);
-/* The text's parameters; false where it has faults, which `faults` (of 512 bytes, may be NULL) then has. */
+/* Decodes the text's parameters. Returns false where it has faults, and copies them to `faults` (512 bytes, may be
+ * NULL). */
 bool decode(system_run *s, const char *text, char *faults);
 void open_with(system_run *s, const char *text, sim_isa isa, int threads, const sim_frame *saved);
 void shut(system_run *s);
 void run_to(system_run *s, int64_t step);
-void look(system_run *s); /* makes the fields there */
+void look(system_run *s); /* computes the real fields at this step */
 double value(const system_run *s, int field, int64_t cell);
 int64_t cells(const system_run *s);
 /* Runs a text to its end and leaves the fields in `s`. */
 void whole(system_run *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-double distance(const system_run *a, const system_run *b); /* the largest of any value */
+double distance(const system_run *a, const system_run *b); /* the largest difference of all values */
 
 #endif

@@ -1,4 +1,4 @@
-/* Ensembles: each member is what a run of its own gives, tables and restarts. */
+/* Ensembles: each member gives the results of a run of its own, with tables and restarts. */
 #include "tests/diffusion/diffusion_driver.h"
 
 #include "kernels/diffusion/observe.h"
@@ -19,7 +19,7 @@ typedef struct form {
   bool single;
 } form;
 
-/* With `member` as a value that functions take, or as a number. */
+/* Writes the scenario with `member` as an input of functions, or with a number in its place. */
 static void scenario_of(char *text, size_t size, const form *f, int member, const char *more) {
   const bool all = member == 0;
   char first[64] = "", members[64] = "";
@@ -72,7 +72,7 @@ static void test_members(void **state) {
   }
 }
 
-/* The row of an ensemble from what its members' runs have, and a probe in one of them. */
+/* The row of an ensemble from the rows of its members' runs, and a probe in one of them. */
 static void test_tables(void **state) {
   (void)state;
   char text[2048];

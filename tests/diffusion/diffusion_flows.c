@@ -12,12 +12,12 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* A row of a table of one run. */
+/* Computes a row of a table of one run. */
 static void row(system_run *s, int table, double *values) {
   must(diffusion_model.observe(s->self, &s->clock, table, values), "observe");
 }
 
-/* ---- against a code in NumPy, which shares nothing with ours: tests/diffusion/flows.py ---- */
+/* ---- against a separate code in NumPy: tests/diffusion/flows.py ---- */
 
 enum { REFERENCE = 512 };
 
@@ -69,7 +69,7 @@ static const char porous[] =
 
 /* The order in dt of every scheme, and the fields themselves. The errors of dt and dt/2 differ by 2^order within 20 %:
  * the next power of dt (dt = 1/40 or less, rates up to some 5 for a unit of time) adds a tenth. The last error is below
- * 1e-7, which a fault of any term would exceed by far: products of the fields are of order 1. */
+ * 1e-7. A fault of any term would exceed that by far: products of the fields are of order 1. */
 static void test_reference(void **state) {
   static const struct {
     const char *name, *text, *dealias;
@@ -105,7 +105,7 @@ static void test_reference(void **state) {
 
 /* ---- exact solutions ---- */
 
-/* Taylor and Green's vortices decay without change of form: the advection of the vorticity is 0, and that of the
+/* Taylor and Green's vortices decay without change of form. The advection of the vorticity is 0, and that of the
  * velocity is a gradient, which the projection removes. Rounding of some 100 steps of transforms: below 1e-12. */
 static void test_taylor_green(void **state) {
   static const char *const schemes[] = {"lie", "etd1", "etdrk2", "etdrk4"};
@@ -143,7 +143,7 @@ static void test_taylor_green(void **state) {
 }
 
 /* Arnold, Beltrami and Childress: curl u = u, so that (u . grad) u = grad u^2/2, and u decays as exp(-nu t). With odd
- * lengths, with paired rows (32 cells along x), and with members of no axis left. */
+ * lengths, and with paired rows (32 cells along x). Three axes leave no axis for members. */
 static void test_beltrami(void **state) {
   static const char *const n[] = {"9, 7, 11", "32, 6, 6", "6, 8, 10"};
   (void)state;
@@ -177,10 +177,10 @@ static void test_beltrami(void **state) {
 }
 
 /* Each kind of derivative of a plane wave, and of a potential -u/k^2, in observed functions at the start: its factor
- * times the wave, but for rounding times k^2 <= 281 of the highest mode (single: the fields themselves are rounded to
- * 6e-8). And through the steps, where u_t = u_xx and so on multiplies the wave by exp(factor t). ETDRK4 with rates h of
- * 6/64: an error of 0.1^5/120 in each of 4 steps. Modes with kx ky < 0 grow by exp(60/16) = 43 where u_t = u_xy:
- * rounding stays below 1e-5 in single precision. */
+ * times the wave, to rounding times k^2 <= 281 of the highest mode (single: the fields themselves are rounded to 6e-8).
+ * Also through steps, where u_t = u_xx and so on multiplies the wave by exp(factor t). ETDRK4 with rates h of 6/64 has
+ * an error of 0.1^5/120 in each of 4 steps. Modes with kx ky < 0 grow by exp(60/16) = 43 where u_t = u_xy: rounding
+ * stays below 1e-5 in single precision. */
 static void test_derivatives(void **state) {
   static const char *const kinds[] = {"u_xx", "u_yy", "u_zz", "u_xy", "u_xz", "u_yz", "lap_u", "p", "p_xx", "lap_p"};
   static const double factors[] = {-1, -4, -1, -2, 1, 2, -6, -1.0 / 6, 1.0 / 6, 1};
@@ -219,7 +219,7 @@ static void test_walls(void **state) {
   static const char *const kinds[] = {"no_flux", "fixed"};
   (void)state;
   for (int kind = 0; kind < 2; kind++)
-    for (int periodic = 0; periodic < 2; periodic++) { /* all axes walled, or y periodic */
+    for (int periodic = 0; periodic < 2; periodic++) { /* walls along all axes, or y periodic */
       system_run s;
       double values[2];
       const double k2 = pi * pi * (4.0 + (periodic ? 16 : 9));
@@ -245,9 +245,9 @@ static void test_walls(void **state) {
     }
 }
 
-/* First derivatives between walls turn cosine series into sine series and back: an observed one is exact to rounding,
- * along each axis of grids of 1 to 3 axes, beside periodic axes and walls. So is a step by Lie's scheme without L, u +
- * dt u_a^2. */
+/* First derivatives between walls turn cosine series into sine series and back. An observed derivative is exact to
+ * rounding, along each axis of grids of 1 to 3 axes, beside periodic axes and walls. So is a step by Lie's scheme
+ * without L, u + dt u_a^2. */
 static void test_wall_derivatives(void **state) {
   (void)state;
   for (int c = 0; c < 2 * 2 * 2 * 6; c++) {
@@ -270,10 +270,11 @@ static void test_wall_derivatives(void **state) {
     for (int64_t i = 0; i < cells(&s); i++) {
       const int64_t place = a == 0 ? i % g.n[0] : a == 1 ? i / g.n[0] % g.n[1] : i / g.n[0] / g.n[1];
       const double x = 2 * pi * grid_centre(&g, a, place), slope = 2 * pi * (fixed ? cos(x) : -sin(x));
-      if (fixed) continue; /* u_a^2 is even there: its sine series is not exact */
+      if (fixed) continue; /* u_a^2 is even there, so its sine series is not exact */
       assert_true(fabs(value(&s, 0, i) - cos(x) - slope * slope * 0x1p-20) < (single ? 1e-6 : 1e-13));
     }
-    row(&s, 1, values); /* after the step, which adds 4 pi^2 2^-20 to the derivative of a function of 4 pi */
+    /* after the step, which adds 4 pi^2 2^-20 to the derivative of a function with derivative 4 pi */
+    row(&s, 1, values);
     assert_true(values[0] < 4 * pi * pi * 0x1p-20 * 30);
     shut(&s);
     char text[sizeof current];
@@ -291,9 +292,9 @@ static void test_wall_derivatives(void **state) {
   "rates = function(w, T, w_x, w_y, T_x, T_y, psi_x, psi_y)"                                                           \
   " return psi_y*w_x - psi_x*w_y + Ra*T_x, psi_y*T_x - psi_x*T_y end,"
 
-/* Rolls with k = pi/sqrt(2) neither grow nor decay at Ra = 27 pi^4/4 = 657.511, and near it grow by K/2 (Ra/Ra_c - 1),
- * K = k^2 + pi^2 (Prandtl number 1): at 1e-6 above, by 7.4e-6 for a unit of time; measured from t = 1 on, when the
- * other mode has decayed by exp(-2 K). Rolls of 1e-6 change the mean by 1e-12. The bound is 1e-4 of that rate. */
+/* Rolls with k = pi/sqrt(2) neither grow nor decay at Ra = 27 pi^4/4 = 657.511. Near it they grow by K/2 (Ra/Ra_c - 1),
+ * K = k^2 + pi^2 (Prandtl number 1): at 1e-6 above, by 7.4e-6 for a unit of time. This is measured from t = 1 on, when
+ * the other mode has decayed by exp(-2 K). Rolls of 1e-6 change the mean by 1e-12. The bound is 1e-4 of that rate. */
 static void test_critical_rayleigh_number(void **state) {
   (void)state;
   system_run s;
@@ -317,8 +318,8 @@ static void test_critical_rayleigh_number(void **state) {
 }
 
 /* Convection at Ra = 5000, between walls and in a periodic box of twice the height, where w and T - (1 - y) are odd
- * about the walls: the same series, so the same fields but for rounding, which the flow stretches. There T' = T - (1 -
- * y), with the rate psi_x more. */
+ * about the walls. The series are the same, so the fields are the same except for rounding, which the flow stretches.
+ * There T' = T - (1 - y), and its rate has the additional term psi_x. */
 static void test_free_plates(void **state) {
   static const char *const walls = "y = 'fixed'", *const line = "walls = {1, 0},", *const whole_T = "1 - y + ";
   system_run a, b;
@@ -342,7 +343,7 @@ static void test_free_plates(void **state) {
     most[1] = fmax(most[1], fabs(value(&a, 1, i) - (1 - y) - value(&b, 1, i)));
     moved = fmax(moved, fabs(value(&a, 1, i) - (1 - y)));
   }
-  assert_true(moved > 0.2);                        /* a flow that is far from linear */
+  assert_true(moved > 0.2);                        /* the flow is far from linear */
   assert_true(most[0] < 1e-10 && most[1] < 1e-12); /* w is of order 100 */
   shut(&a);
   shut(&b);
@@ -350,7 +351,7 @@ static void test_free_plates(void **state) {
 
 /* ---- invariants ---- */
 
-/* Fluxes keep the mass to rounding, whatever they are; rates add what they are. */
+/* Fluxes conserve the mass to rounding, for any flux; rates add exactly what they are. */
 static void test_conserved(void **state) {
   (void)state;
   system_run s;
@@ -373,7 +374,7 @@ static void test_conserved(void **state) {
   shut(&s);
 }
 
-/* Threads give the same bits, and a run from a checkpoint goes on with them. */
+/* Threads give the same bits, and a run that continues from a checkpoint too. */
 static void test_same_bits(void **state) {
   static const char *const texts[] = {vorticity, rotational, by_flux, porous};
   (void)state;
@@ -407,7 +408,8 @@ static void test_same_bits(void **state) {
     }
 }
 
-/* The start without the part that has a divergence: that of cos(x + y) in both components is all of it but the mean. */
+/* The start without the part that has a divergence. For cos(x + y) in both components that part is everything except
+ * the mean. */
 static void test_projection(void **state) {
   (void)state;
   system_run s;

@@ -14,9 +14,9 @@ static void row(system_run *s, int table, double *values) {
   must(diffusion_model.observe(s->self, &s->clock, table, values), "observe");
 }
 
-/* Fields whose forced modes all have |k|^2 = K, with D K = 0.4. Their energy E(t) follows E' = P - 2 D K E, so that
- * they are the start times a(t) = sqrt(E(t)/E(0)), which is SHAPE(P, E(0)). Modes outside of the shell, and the second
- * field of a case, are not forced: they decay. Each case observes the largest difference from this solution. */
+/* Fields whose forced modes all have |k|^2 = K, with D K = 0.4. Their energy E(t) follows E' = P - 2 D K E, so that the
+ * fields are the start times a(t) = sqrt(E(t)/E(0)), which is SHAPE(P, E(0)). Modes outside of the shell, and the
+ * second field of a case, are not forced and decay. Each case observes the largest difference from this solution. */
 #define DECAY "math.exp(-0.8*t)"
 #define SHAPE(power, energy) "math.sqrt(" power "/0.8/(" energy ")*(1 - " DECAY ") + " DECAY ")"
 #define SHAPE_OF_MODES SHAPE("0.7", "5/16")
@@ -79,8 +79,8 @@ static double greatest_error(const char *text, const char *scheme, double dt, co
   return fmax(e[0], e[1]);
 }
 
-/* Orders 1, 2 and 4 of the schemes, within the next order: dt = 1/16 and c dt is up to 1/5, so that ratios are between
- * 2^p (1 - 0.2) and 2^p (1 + 0.3); the error of etdrk4 is far above rounding (1e-14). */
+/* Orders 1, 2 and 4 of the schemes, to the next order: dt = 1/16 and c dt is up to 1/5, so that ratios are between 2^p
+ * (1 - 0.2) and 2^p (1 + 0.3). The error of etdrk4 is far above rounding (1e-14). */
 static void test_exact(void **state) {
   static const char *const schemes[] = {"etd1", "etdrk2", "etdrk4"};
   static const int orders[] = {1, 2, 4};
@@ -94,8 +94,8 @@ static void test_exact(void **state) {
     }
 }
 
-/* A turbulent start: energy - start = input - dissipation, whose integral by Boole's rule over 1/32 has an error of h^6
- * of a function that changes in 1/2: 1e-8; the scheme's is of order 4 and was 1.1e-10 for dt = 1/64. */
+/* A turbulent start: energy - start = input - dissipation. Their integral by Boole's rule over 1/32 has an error of h^6
+ * of a function with the time scale 1/2: 1e-8. The scheme's error is of order 4 and was 1.1e-10 for dt = 1/64. */
 static void test_budget(void **state) {
   static const int weights[] = {7, 32, 12, 32, 7};
   system_run s;
@@ -127,13 +127,14 @@ static void test_budget(void **state) {
   const double defect = e[0] - first - forcing[2] + dissipated;
   if (!(fabs(defect) < 2e-8) || fabs(forcing[0] - e[0]) > 1e-14)
     fail_msg("defect %.3g, energy %.17g and %.17g", defect, forcing[0], e[0]);
-  assert_true(e[0] - first > 0.1); /* it was forced */
+  assert_true(e[0] - first > 0.1); /* the forcing did add energy */
   shut(&s);
 }
 
-/* Budgets by |k|: half the change of each bin of the spectrum in time is the transfer minus the dissipation, of a flow,
- * of dispersion and drift, of fluxes and quarter waves between walls, and of members. The derivative by five points of
- * steps of 1/256 has the error h^4/30 of a function that changes in 1/20: 1e-7 of it; the scheme's is smaller. */
+/* Budgets by |k|: half the change of each bin of the spectrum in time is the transfer minus the dissipation. Cases: a
+ * flow, dispersion and drift, fluxes and quarter waves between walls, and members. The derivative by five points of
+ * steps of 1/256 has the error h^4/30 of a function with the time scale 1/20: 1e-7 of it. The scheme's error is
+ * smaller. */
 static const char *const budgets[] = {
     "grid = { n = {16, 12, 10}, size = {2*math.pi, 2*math.pi, 2*math.pi} }, solenoidal = 'u, v, w', fields = {"
     "{ name = 'u', D = 0.05, initial = function(x, y, z) return math.sin(x)*math.cos(y)*math.cos(z) end },"
@@ -185,12 +186,13 @@ static void test_transfer(void **state) {
                  dissipation[b]);
       sum += transfer[b];
     }
-    if (c < 2 && !(fabs(sum) < 1e-15)) fail_msg("case %zu: transfers add up to %g", c, sum); /* they only move energy */
+    /* transfers only move energy */
+    if (c < 2 && !(fabs(sum) < 1e-15)) fail_msg("case %zu: transfers add up to %g", c, sum);
     shut(&s);
   }
 }
 
-/* Threads, instruction sets (in double) and a restart, also of steps by a Courant number, change no bit. */
+/* Threads, instruction sets (in double) and a restart, also with steps by a Courant number, change no bit. */
 static void test_same_bits(void **state) {
   static const char *const steps[] = {"dt = 1/64", "dt = 'auto', courant = 0.2, dt_max = 1/16", "dt = 1/64"};
   (void)state;
@@ -219,7 +221,8 @@ static void test_same_bits(void **state) {
   }
 }
 
-/* A shell that is empty at the start is a fault of the scenario; one that loses its energy is a failure of the run. */
+/* A shell that is empty at the start is a fault of the scenario. A shell that loses its energy is a failure of the run.
+ */
 static void test_no_energy(void **state) {
   static const struct {
     const char *start, *message;
@@ -250,8 +253,8 @@ static void test_no_energy(void **state) {
   }
 }
 
-/* The plan has the shell's numbers, 24 bytes each and one more: 2 x 7 x 10 of all wavenumbers, 2 x 2 x 3 up to 1; and a
- * sum of 8 bytes for the one group of columns. */
+/* The plan has the shell's numbers, 24 bytes each, and one more: 2 x 7 x 10 of all wavenumbers, 2 x 2 x 3 up to 1; and
+ * a sum of 8 bytes for the one group of columns. */
 static void test_plan(void **state) {
   static const struct {
     const char *k;

@@ -1,5 +1,5 @@
-/* What a grid can hold: the warning of fields that it does not resolve, the cut of `dealias`, and white noise at every
- * wavenumber, whatever the step. */
+/* Limits of a grid: the warning of fields that it does not resolve, the cut of `dealias`, and white noise at every
+ * wavenumber, for any step. */
 #include "tests/diffusion/diffusion_driver.h"
 
 #include "engine/log.h"
@@ -22,7 +22,7 @@ static const char *const schemes[] = {"lie", "strang", "etd1", "etdrk2", "etdrk4
 /* ---- resolution ---- */
 
 typedef struct heard {
-  int warnings; /* and lines of information */
+  int warnings; /* also lines of information */
   char last[512];
 } heard;
 
@@ -33,7 +33,7 @@ static void hear(void *context, sim_log_level level, const char *message) {
   snprintf(h->last, sizeof h->last, "%s", message);
 }
 
-/* Warnings of a run with `rows` rows of its table after the first one. */
+/* Counts the warnings of a run with `rows` rows of its table after the first one. */
 static heard run_with_rows(const char *text, int rows) {
   heard h = {0};
   system_run s;
@@ -52,8 +52,8 @@ static heard run_with_rows(const char *text, int rows) {
   return h;
 }
 
-/* Burgers from a sine wave: a shock of width D forms at t = 1/(2 pi). 256 cells of 0.004 hold D = 5e-3, not 1e-5. The
- * cut of `dealias` keeps what passes it at the highest wavenumbers. */
+/* Burgers from a sine wave: a shock of width D forms at t = 1/(2 pi). 256 cells of 0.004 resolve D = 5e-3, but not
+ * 1e-5. With the cut of `dealias` the highest wavenumbers that are kept still show the lack of resolution. */
 static void test_burgers(void **state) {
   static const struct {
     const char *D, *dealias;
@@ -67,7 +67,7 @@ static void test_burgers(void **state) {
              "function(x) return math.sin(2*math.pi*x) end }}, rates = function(u, u_x) return -u*u_x end, integrate = "
              "{ scheme = 'etdrk4', dt = 2e-3, dealias = %s, t_end = 0.3 } }",
              cases[i].D, cases[i].dealias);
-    for (int rows = 1; rows <= 6; rows += 5) { /* at the end alone, and on the way */
+    for (int rows = 1; rows <= 6; rows += 5) { /* only at the end, and at rows too */
       const heard h = run_with_rows(text, rows);
       if (h.warnings != !cases[i].resolved) fail_msg("%s: %d warnings: %s", text, h.warnings, h.last);
       if (h.warnings && !strstr(h.last, "does not resolve u: at t = ")) fail_msg("%s", h.last);
@@ -76,7 +76,7 @@ static void test_burgers(void **state) {
 }
 
 /* Allen and Cahn: walls of width sqrt(2 D) form between phases, along one axis, at each boundary, in one member of an
- * ensemble. D = 1e-6 beside cells of 1/48, or 2e-2. The start has noise at all wavenumbers, which is damped. */
+ * ensemble. D = 1e-6 with cells of 1/48, or 2e-2. The start has noise at all wavenumbers, which is damped. */
 static void test_layers(void **state) {
   (void)state;
   for (int i = 0; i < 3 * 3 * 2 * 2; i++) {
@@ -104,7 +104,8 @@ static void test_layers(void **state) {
   }
 }
 
-/* Uniform fields but for rounding, straight lines between walls that hold values, and white noise say nothing. */
+/* No warning for fields that are uniform to rounding, for straight lines between walls that hold values, and for white
+ * noise. */
 static void test_nothing_to_resolve(void **state) {
   static const char *const texts[] = {
       "return sim.diffusion { precision = 'single', grid = { n = {32, 24}, size = {1, 1} }, fields = {{ name = 'u', "
@@ -123,7 +124,7 @@ static void test_nothing_to_resolve(void **state) {
   }
 }
 
-/* Steps that are not the scenario's are said. */
+/* Steps that differ from the scenario's are reported. */
 static void test_steps(void **state) {
   static const struct {
     const char *dt, *said;
@@ -157,8 +158,8 @@ static void test_steps(void **state) {
 
 /* ---- memory ---- */
 
-/* A whole state on its way to a checkpoint holds the transformed fields and those of snapshots: the plan has both. Each
- * array begins at 64 bytes, and an adaptive scheme keeps a few numbers more. */
+/* A whole state on its way to a checkpoint holds the transformed fields and the fields of snapshots: the plan has both.
+ * Each array begins at a multiple of 64 bytes, and an adaptive scheme keeps a few numbers more. */
 static void test_stage(void **state) {
   static const char *const more[] = {"precision = 'single', integrate = { dt = 0.1, t_end = 1 }",
                                      "integrate = { dt = 0.1, t_end = 1 }",
@@ -192,7 +193,7 @@ static void test_stage(void **state) {
 
 /* ---- dealias ---- */
 
-/* What a wavenumber along x holds of field 0, the mean over rows of its square; 0: m = 0 and so on. */
+/* Returns the power of a wavenumber along x in field 0: the mean over rows of its square. 0: m = 0 and so on. */
 static double power_of(const system_run *s, int64_t mode) {
   const grid_shape g = diffusion_grid_of(s->p);
   const int64_t rows = cells(s) / g.n[0];
@@ -213,10 +214,10 @@ static double power_of(const system_run *s, int64_t mode) {
   return sum;
 }
 
-/* A start of all wavenumbers, which all grow by e^2 or more until the end: those at the limit and above are not there,
- * neither at the start nor at the end, of every scheme, boundary and precision, in an ensemble, and where fields
- * diffuse across each other. Rounding of the transforms, 1e-7 or 1e-16 of each value, is there at the end anew;
- * Strang's last half step acts at points, where rates that are linear move no power. */
+/* A start with all wavenumbers, which all grow by e^2 or more until the end. Wavenumbers at the limit and above are
+ * absent at the start and at the end, in every scheme, boundary and precision, in an ensemble, and with cross
+ * diffusion. At the end rounding of the transforms, 1e-7 or 1e-16 of each value, appears again. Strang's last half step
+ * acts at points, where linear rates move no power. */
 static void test_cut(void **state) {
   static const char *const dealias[] = {"true", "0.5"};
   (void)state;
@@ -247,10 +248,10 @@ static void test_cut(void **state) {
   }
 }
 
-/* A fraction that suffices makes the run that of the modes that are kept, however many cells there are: products of
- * them are exact. So 24 cells and 72, with every third one at the same place, give the same to the rounding of 10
- * steps, 1e-12. With a fraction that does not suffice they differ. A square of sines has no sine series that ends, a
- * cube has. */
+/* With a sufficient fraction a run depends only on the modes that are kept, for any number of cells: products are
+ * exact. So 24 cells, and 72 with every third one at the same position, agree to the rounding of 10 steps, 1e-12. With
+ * a fraction that does not suffice they differ. The sine series of a square of sines does not end; that of a cube does.
+ */
 static void test_products(void **state) {
   static const char *const starts[] = {
       "0.5*math.sin(2*math.pi*x) + 0.4*math.cos(6*math.pi*x) + 0.3*math.sin(10*math.pi*x)",
@@ -280,11 +281,11 @@ static void test_products(void **state) {
 
 /* ---- white noise ---- */
 
-/* u_t = L u + a white noise from 0: each mode has the variance a^2/V (1 - e^(-2 |Re L| t))/(2 |Re L|) at every t,
- * whatever dt, of a box of volume V; beside it, k^4 of a conserved field. Each of N M modes of M members counts once (a
- * complex one twice): the sum of squares over variances is N M within 4 sqrt(2 N M), and so is that of each wavenumber
- * within 5 of its own errors. Re L dt is 0.3 to 20 or more: the rates' own weight would be 2/(|L| dt) of the variance.
- */
+/* u_t = L u + a white noise from 0. Each mode has the variance a^2/V (1 - e^(-2 |Re L| t))/(2 |Re L|) at every t, for
+ * any dt, in a box of volume V; in a conserved field with the factor k^4. Each of N M modes of M members counts once (a
+ * complex one twice). The sum of squares over variances is N M within 4 sqrt(2 N M), and the sum for each wavenumber is
+ * within 5 of its own errors. Re L dt is 0.3 to 20 or more: the weight of the rates would give 2/(|L| dt) of the
+ * variance. */
 static void expect_spectrum(const system_run *s, const char *text, double D, double decay, double amplitude,
                             bool conserved, double cut) {
   const grid_shape g = diffusion_grid_of(s->p);
@@ -293,7 +294,7 @@ static void expect_spectrum(const system_run *s, const char *text, double D, dou
   for (int64_t m = g.boundary[0] == GRID_FIXED;
        m < (g.boundary[0] == GRID_PERIODIC ? n / 2 + 1 : n + (g.boundary[0] == GRID_FIXED)); m++) {
     const double k = (g.boundary[0] == GRID_PERIODIC ? 2 : 1) * pi * (double)m / g.size[0], rate = D * k * k + decay;
-    const bool alone = m == 0 || 2 * m == n; /* of cosines and sines too: the wave of all cells has weight 1 there */
+    const bool alone = m == 0 || 2 * m == n; /* also of cosines and sines: the wave of all cells has weight 1 there */
     const double parts = g.boundary[0] == GRID_PERIODIC && !alone ? 2 : 1;
     const double weight = g.boundary[0] == GRID_PERIODIC || (g.boundary[0] == GRID_NO_FLUX ? m == 0 : m == n) ? 1 : 2;
     const double variance = amplitude * amplitude / g.size[0] * (conserved ? pow(k, 4) : 1) *
@@ -340,9 +341,9 @@ static void test_spectrum(void **state) {
   }
 }
 
-/* Two fields that diffuse across each other: only v fluctuates, and u has it by the matrix (-p, r; 0, -q). The weights
- * against the integrals of its exponential, (r (e^-qs - e^-ps)/(p - q))^2 and so on, at steps that take no doubling and
- * ten; 1e-12 of the greatest. Then the variance of a run, as above. */
+/* Two fields with cross diffusion: only v fluctuates, and u receives the noise by the matrix (-p, r; 0, -q). The
+ * weights against the integrals of the matrix exponential, (r (e^-qs - e^-ps)/(p - q))^2 and so on, at steps without
+ * doubling and with ten doublings; 1e-12 of the greatest. Then the variance of a run, as above. */
 static void test_weights(void **state) {
   static const double steps[] = {0.01, 1, 100};
   (void)state;
@@ -358,7 +359,7 @@ static void test_weights(void **state) {
     const double s = r / (p - q), uu = 0.2 * pp + 1.1 * s * s * (qq - 2 * pq + pp), uv = 1.1 * s * (qq - pq);
     assert_true(fabs(c[0][0] / uu - 1) < 1e-12 && fabs(c[1][1] / (1.1 * qq) - 1) < 1e-12);
     assert_true(fabs(c[0][1] - uv) < 1e-12 * sqrt(uu * 1.1 * qq) && c[0][1] == c[1][0]);
-    /* one field: the same as of the weight of one, and two half steps are one */
+    /* one field: the same as the weight of one field, and two half steps are one step */
     const double one = diffusion_noise_weight(h, -2 * p * h), half = diffusion_noise_weight(h / 2, -p * h);
     assert_true(fabs(one * one / pp - 1) < 1e-14);
     assert_true(fabs(half * half * (1 + exp(-p * h)) / (one * one) - 1) < 1e-14);
@@ -408,8 +409,8 @@ static void test_bits(void **state) {
 
 /* A uniform velocity that grows within a step: by a pulse, 1000 exp(-1000 (t - 0.6)^2), whose integral is an error
  * function, and by exp(30 t), which doubles in 0.023. With 16 cells the Courant number is at most 2 C = 1 at the end of
- * each step, so that a step of h changes u by 1/(16 h) at most. Steps of 1/32 and more, longer than the pulse, see its
- * tail alone, changes of 2, and are off by less than a fourth of these: 1 % of 56 in the end; steps in the pulse, where
+ * each step, so that a step of h changes u by 1/(16 h) at most. Steps of 1/32 and more, longer than the pulse, see only
+ * its tail, changes of 2, and are wrong by less than a fourth of these: 1 % of 56 in the end. Steps in the pulse, where
  * u is above 6, are below 0.01, half of its deviation, where Simpson's rule is good to 1e-3. Steps of the exponential
  * are below 1/32, a growth of 2.6, where a step of order 4 leaves 1/120 at most. Steps that are not repeated give 89 in
  * place of 56. A restart within the growth, and threads, give the same bits in all schemes. */

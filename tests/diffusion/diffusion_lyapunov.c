@@ -20,10 +20,11 @@ static void row(system_run *s, double *values) {
 
 /* ---- exact rates ---- */
 
-/* Each case ends in a state of which the slowest difference is known: the mean of a field that grows or decays; the
- * fixed point 1 of u' = u (1 - u), where u' = -(u - 1), or beside a wall that holds 0 the mode of 3/4 - 1/4; two modes
- * of a forced shell, which share its energy as they began, so that what one gives to the other stays. The next slowest
- * differs by 1 at least, from t = 20 on by e^-20. A distance of 1e-7 is rounded at 1e-16 and bent at 1e-7: 1e-6. */
+/* Each case ends in a state with a known slowest difference: the mean of a field that grows or decays; the fixed point
+ * 1 of u' = u (1 - u), where u' = -(u - 1), or beside a wall that holds 0 the mode of 3/4 - 1/4; two modes of a forced
+ * shell, which share its energy in the ratio of the start, so that a difference between them persists. The next slowest
+ * difference decays faster by 1 at least, from t = 20 on by e^-20. A distance of 1e-7 has rounding of 1e-16 and a
+ * nonlinear part of 1e-7: 1e-6. */
 static void test_exact(void **state) {
   static const struct {
     const char *text, *integrate;
@@ -64,9 +65,9 @@ static void test_exact(void **state) {
 
 /* ---- chaos ---- */
 
-/* Kuramoto and Sivashinsky at L = 22: 0.048 (Cvitanovic, Davidchack and Siminos, SIAM J. Appl. Dyn. Syst. 9, 2010) or
- * 0.043 (Edson, Bunder, Mattner and Roberts, ANZIAM J. 61, 2019). Lorenz' equations, as fields that diffusion keeps
- * uniform: 0.9056 (Viswanath, 1998). Within 4 errors, which are of the size that the runs' lengths give. */
+/* The Kuramoto-Sivashinsky equation at L = 22: 0.048 (Cvitanovic, Davidchack and Siminos, SIAM J. Appl. Dyn. Syst. 9,
+ * 2010) or 0.043 (Edson, Bunder, Mattner and Roberts, ANZIAM J. 61, 2019). Lorenz' equations, as fields that diffusion
+ * keeps uniform: 0.9056 (Viswanath, 1998). Within 4 errors, whose size follows from the length of the runs. */
 static void test_chaos(void **state) {
   static const struct {
     const char *text;
@@ -109,8 +110,8 @@ static const char flow[] = "grid = { n = {24, 18}, size = {6, 5}, y = 'no_flux' 
                            "forcing = { fields = 'u, v', k = {1, 3}, power = 1e-2, random = true },"
                            "integrate = { scheme = 'etdrk4', dt = 1/32, dealias = true, t_end = 2 }";
 
-/* The second run changes no bit of the first one; threads, instruction sets and a restart between two resets change
- * none of the exponent. */
+/* The second run changes no bit of the first one. Threads, instruction sets and a restart between two resets change no
+ * bit of the exponent. */
 static void test_same_bits(void **state) {
   double one[COLUMNS], other[COLUMNS];
   char with[2048];
@@ -136,7 +137,7 @@ static void test_same_bits(void **state) {
   shut(&alone);
 }
 
-/* An interval so long that the second run is no neighbour any more, or too near; and fields that are 0. */
+/* An interval so long that the second run is no longer a neighbour, or is too near; and fields that are 0. */
 static void test_refused(void **state) {
   static const struct {
     const char *decay, *initial, *message;
@@ -150,8 +151,8 @@ static void test_refused(void **state) {
     system_run s = {
         .setup = {
             .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 1, .folder = ""}};
-    /* u settles at 1, where differences decay as e^-t: by e^-32 in an interval; with v, which grows beside it, they
-     * grow */
+    /* u settles at 1, where differences decay as e^-t: by e^-32 in an interval. v grows beside it, and with it
+     * differences grow */
     snprintf(
         text, sizeof text,
         "return sim.diffusion { grid = { n = {8}, size = {1} }, fields = {{ name = 'u', D = 1, initial = %s },"

@@ -17,8 +17,8 @@ static void row(system_run *s, int table, double *values) {
 /* ---- the law of the modes ---- */
 
 /* Without L and rates the amplitude of each mode is a sum of independent normal steps. The functions are orthonormal:
- * the mean of the square of each is 1; `share`: of the power, what each function has. Modes of both kinds of storage
- * are among them: along x alone, along y alone, which k and -k share, and along walls. */
+ * the mean of the square of each is 1. `share`: each function's share of the power. There are modes of all kinds of
+ * storage: along x alone, along y alone, which k and -k share, and along walls. */
 typedef struct law {
   const char *text;
   int modes;
@@ -54,7 +54,8 @@ static const law laws[] = {
      "c = { function(u, x, y) return u*2*math.cos(x)*math.cos(2*y) end, reduce = 'mean' },"
      "d = { function(u, x, y) return u*2*math.cos(x)*math.sin(2*y) end, reduce = 'mean' } },",
      4, 5},
-    /* a vector between walls of all axes: (1, 1) alone has a part without divergence; two scalars of one field more */
+    /* a vector between walls of all axes: only (1, 1) has a part without divergence; and one more field with two
+     * scalars */
     {"grid = { n = {8, 8}, size = {math.pi, math.pi}, boundary = 'no_flux' }, solenoidal = 'u, v', fields = {"
      "{ name = 'u', sides = { x_low = { value = 0 }, x_high = { value = 0 } } },"
      "{ name = 'v', sides = { y_low = { value = 0 }, y_high = { value = 0 } } }, { name = 'c' }},"
@@ -66,7 +67,8 @@ static const law laws[] = {
      "c = { function(c, y) return c*" R2 "math.cos(y) end, reduce = 'mean' },"
      "d = { function(c, x, y) return c*2*math.cos(x)*math.cos(y) end, reduce = 'mean' } },",
      4, 4},
-    /* a shell where u has no mode, but v and w: v of the part without divergence has half of each mode's mean square */
+    /* a shell where u has no mode, but v and w have: v of the part without divergence has half of each mode's mean
+     * square */
     {"grid = { n = {6, 6, 7}, size = {math.pi/3, math.pi, math.pi*2}, x = 'no_flux', y = 'no_flux' },"
      "solenoidal = 'u, v, w', fields = {"
      "{ name = 'u', sides = { x_low = { value = 0 }, x_high = { value = 0 } } },"
@@ -88,8 +90,8 @@ static const law laws[] = {
      4, 8},
 };
 
-/* Steps of dt give each mode the variance 2 P dt/freedom. Over N steps the estimate of a variance has the standard
- * deviation sqrt(2/N) of it, that of a covariance of two modes sqrt(1/N): 5 of them. */
+/* Steps of dt give each mode the variance 2 P dt/freedom. Over N steps the estimate of a variance has the relative
+ * standard deviation sqrt(2/N), that of a covariance of two modes sqrt(1/N): 5 of them. */
 static void test_law(void **state) {
   enum { STEPS = 2000 };
   (void)state;
@@ -121,8 +123,8 @@ static void test_law(void **state) {
 }
 
 /* Ornstein and Uhlenbeck: from 0 the variance of a mode at t is 2 P/freedom (1 - e^(-2 a t))/(2 a), a = D k^2, for any
- * step. The shell of 2 <= |k| <= 5 has 490 wavenumbers, counted in the test, and as many degrees of freedom as there
- * are components without divergence; the energy is a sum over them, of which each has a relative variance of 2. */
+ * step. The shell 2 <= |k| <= 5 has 490 wavenumbers, counted in the test. Each has as many degrees of freedom as
+ * components without divergence. The energy is a sum over them, each with a relative variance of 2. */
 static void test_variance(void **state) {
   (void)state;
   for (int steps = 1; steps <= 4; steps += 3) {
@@ -160,9 +162,9 @@ static void test_variance(void **state) {
 
 /* ---- power, whatever the flow does ---- */
 
-/* The energy of a flow that mixes its modes: E(T) - E(0) + dissipation = P T + a martingale of variance integral of
- * 2 P/freedom 2 E dt, where E is the shell's energy, at most that of the flow. The dissipation by the trapezoidal rule
- * over dt = 1/32 and the scheme's first order are far below. */
+/* The energy of a flow that mixes its modes: E(T) - E(0) + dissipation = P T + a martingale. The martingale's variance
+ * is the integral of 2 P/freedom 2 E dt, where E is the shell's energy, at most that of the flow. The errors of the
+ * dissipation by the trapezoidal rule over dt = 1/32, and of the scheme's first order, are far below. */
 static void test_power(void **state) {
   double e[2], before = 0, dissipated = 0, variance = 0, first = 0;
   const double freedom = 2 * 1044; /* vectors of integers with 1 <= |k|^2 <= 40, twice */
@@ -204,8 +206,8 @@ static void test_power(void **state) {
 
 /* ---- helicity ---- */
 
-/* Modes of one helicity at |k| = 1 are their own curl. Of a wide shell the helicity <u . curl u> grows by 2 h P <|k|>:
- * with h = 1/2 three quarters of the power go to one sign. Its spread is below that of the energy times 2 k. */
+/* Modes of one helicity at |k| = 1 are their own curl. The helicity <u . curl u> of a wide shell grows by 2 h P <|k|>:
+ * with h = 1/2 one sign has three quarters of the power. Its spread is below that of the energy times 2 k. */
 static void test_helicity(void **state) {
   static const double shares[] = {1, -1, 0.5};
   (void)state;

@@ -10,8 +10,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* At k = 0 a coefficient that is not finite leaves those of the other fields: p is the mean of u, plus the potential of
- * v, whose mean is 0. The bound is rounding. */
+/* At k = 0 a coefficient that is not finite counts as 0 and does not change those of the other fields: p is the mean of
+ * u, plus the potential of v, whose mean is 0. The bound is rounding. */
 static void test_mean(void **state) {
   (void)state;
   system_run s;
@@ -27,7 +27,8 @@ static void test_mean(void **state) {
   shut(&s);
 }
 
-/* Imaginary coefficients of the second of two fields, beside an axis with walls: derivatives along the periodic one. */
+/* Imaginary coefficients of the second of two fields, beside an axis with walls: derivatives along the periodic axis.
+ */
 static void test_beside_walls(void **state) {
   (void)state;
   for (int wall = 0; wall < 2; wall++) {

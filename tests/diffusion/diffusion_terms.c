@@ -98,7 +98,8 @@ static void test_burgers(void **state) {
   }
 }
 
-/* A square under two derivatives: u_t = (u_x)^2 + 2 u_y + source for u = sin(x + y - t) + 2; every scheme that may. */
+/* The square of a derivative: u_t = (u_x)^2 + 2 u_y + source for u = sin(x + y - t) + 2, in every scheme that takes
+ * derivatives. */
 static void test_gradient_orders(void **state) {
   static const char *const schemes[] = {"lie", "etd1", "etdrk2", "etdrk4"};
   static const int orders[] = {1, 1, 2, 4};
@@ -126,8 +127,8 @@ static void test_gradient_orders(void **state) {
   }
 }
 
-/* u_t = lap(u^3 - u - kappa lap u): a small mode grows at k^2 (1 - 3 u0^2) - kappa k^4. 1e-3 of it, of which the term
- * of third order in the amplitude 1e-4 e^(0.5) is 1e-8/k^2 and the step's error (rate h)^4. */
+/* u_t = lap(u^3 - u - kappa lap u): a small mode grows at k^2 (1 - 3 u0^2) - kappa k^4. The bound is 1e-3 of it. The
+ * term of third order in the amplitude 1e-4 e^(0.5) is 1e-8/k^2, and the step's error is (rate h)^4. */
 static void test_cahn_hilliard(void **state) {
   (void)state;
   system_run s;
@@ -139,7 +140,7 @@ static void test_cahn_hilliard(void **state) {
   const double want = 4 * (1 - 3 * 0.04) - 0.1 * 16;
   assert_true(fabs(log(amplitude / 1e-4) / 0.25 / want - 1) < 1e-3);
   shut(&s);
-  /* From noise: the mass stays, to 1e-12, and the energy never rises. */
+  /* From noise: the mass is conserved to 1e-12, and the energy never rises. */
   double energy = INFINITY, first = NAN;
   const char *text =
       "return sim.diffusion { seed = 3, grid = { n = {48, 48}, size = {24, 24} }, fields = {{ name = 'u',"
@@ -168,9 +169,9 @@ static void test_gray_scott(void **state) {
   const double a = -v * v - F - q * q * 2e-5, b = -2 * u * v, c = v * v, d = 2 * u * v - F - k - q * q * 1e-5;
   const double middle = (a + d) / 2, half = (a - d) * (a - d) / 4 + b * c;
   (void)state;
-  assert_true(half > 0); /* two real ones */
+  assert_true(half > 0); /* two real eigenvalues */
   for (int sign = -1; sign <= 1; sign += 2) {
-    const double rate = middle + sign * sqrt(half), w = (rate - a) / b; /* (1, w) */
+    const double rate = middle + sign * sqrt(half), w = (rate - a) / b; /* the eigenvector (1, w) */
     system_run s;
     whole(&s,
           "local F, k, e = 0.04, 0.055, 1e-6 return sim.diffusion { grid = { n = {32}, size = {0.5} }, fields = {"
@@ -188,8 +189,8 @@ static void test_gray_scott(void **state) {
   }
 }
 
-/* u_t = -u + 0.3 white noise, from 0: at t a cell has the variance a^2/V (1 - e^(-2t))/2, whatever dt. 4 standard
- * errors of a variance, 4 sqrt(2/N). Cells are independent: neighbours' correlation is 0 within 4/sqrt(N). */
+/* u_t = -u + 0.3 white noise, from 0: at t a cell has the variance a^2/V (1 - e^(-2t))/2, for any dt. 4 standard errors
+ * of a variance, 4 sqrt(2/N). Cells are independent: neighbours' correlation is 0 within 4/sqrt(N). */
 static void test_noise(void **state) {
   enum { N = 64 };
   static const char *const schemes[] = {"etd1", "etdrk2", "etdrk4", "lie", "strang"};
@@ -215,8 +216,8 @@ static void test_noise(void **state) {
   }
 }
 
-/* Between walls at 1 and 3 a wave decays onto the straight line between them: with rates too, which draw the field to
- * that solution and so tell every order. Along each axis; tolerances as for eigenmodes. */
+/* Between walls at 1 and 3 a wave decays onto the straight line between them, also with rates, which draw the field to
+ * that solution and so show every order. Along each axis; tolerances as for eigenmodes. */
 static void test_walls(void **state) {
   static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4"};
   static const int orders[] = {0, 1, 2, 1, 2, 4};
@@ -293,7 +294,7 @@ static void test_observe(void **state) {
     for (int single = 0; single < 2; single++) {
       system_run s;
       double values[SIM_COLUMNS_MAX], sum = 0, tolerance = single ? 1e-6 : 1e-13;
-      /* sin alone where y is fixed, whose box is half as long */
+      /* only sin where y is fixed, whose box is half as long */
       const double mean = i == 1 ? 0 : 1, third = i == 1 ? 0 : 0.5, y = i == 1 ? pi : 2 * pi;
       char text[1024];
       snprintf(text, sizeof text,
@@ -328,7 +329,7 @@ static void test_observe(void **state) {
       double square = 0;
       for (int64_t c = 0; c < cells(&s); c++) square += value(&s, 0, c) * value(&s, 0, c) / (double)cells(&s);
       assert_true(fabs(sum - square) < 4 * tolerance); /* Parseval */
-      /* of a box from 0 to 2 pi between walls the least k is 1/2 */
+      /* in a box from 0 to 2 pi between walls the least k is 1/2 */
       const int least = i == 2 ? 2 : 1;
       const double in[8] = {[0] = mean * mean};
       if (i == 0) assert_true(fabs(values[2] - 0.25) < tolerance && fabs(values[3] - 0.125) < tolerance);

@@ -1,4 +1,5 @@
-/* Rates that change with time: their error, the limits of steps, runs that are extended, and states that break. */
+/* Rates that change with time: their error, the limits of steps, runs that are extended, and states that are not
+ * finite. */
 #include "tests/diffusion/diffusion_driver.h"
 
 #include <complex.h>
@@ -27,10 +28,10 @@ static double pulse(double x) {
 }
 static double carried(double x) { return 0.5 + (sin(4 * pi * (x - 5)) - sin(4 * pi * x)) / (40 * pi); }
 
-/* Rates of t alone, and of a field that is exact: the stages of one time have the same rates, and so has what is
- * embedded in ETDRK4. Steps may each err by atol + rtol times the field, and nothing that damps is counted on. A narrow
- * pulse is met by steps of t_end/64 = 0.047, a power of two below, whose rates are at most 0.58 of that apart: 0.018
- * where the pulse is 0.02 wide. */
+/* Rates of t alone, and of a field that is exact: the stages at one time have the same rates, and so has the scheme
+ * embedded in ETDRK4. Each step may err by atol + rtol times the field; no damping is assumed. Steps of t_end/64 =
+ * 0.047, a power of two below, meet a narrow pulse: their rates are at most 0.58 of a step apart, 0.018, where the
+ * pulse is 0.02 wide. */
 static void test_quadrature(void **state) {
   static const struct {
     const char *text;
@@ -72,8 +73,8 @@ static void test_quadrature(void **state) {
       }
 }
 
-/* The first step is a whole period, so that the rates at the stages' times are 0, or what they are at the start: it is
- * far too long all the same. Of the steps that follow none is as long as half a period. */
+/* The first step is a whole period, so that the rates at the stages' times are 0, or equal to those at the start. The
+ * estimate must still show that it is far too long. Of the steps that follow none is as long as half a period. */
 static void test_period(void **state) {
   static const char *const schemes[] = {"etdrk2", "etdrk4"};
   (void)state;
@@ -94,9 +95,9 @@ static void test_period(void **state) {
   }
 }
 
-/* The bound itself, where the divided difference is constant: h^4/32 for u_t = t^3 with ETDRK4, h^3/6 for u_t = t^2 - h
- * t, whose ends are 0, with ETDRK2. A step of h = 1/8 is taken where atol is a little above, and refused where it is
- * below. */
+/* The bound itself, where the divided difference is constant: h^4/32 for u_t = t^3 with ETDRK4; h^3/6 for u_t = t^2 - h
+ * t, whose ends are 0, with ETDRK2. A step of h = 1/8 is accepted where atol is slightly above the bound, and rejected
+ * where it is below. */
 static void test_bound(void **state) {
   static const double bounds[] = {1.0 / 8 / 8 / 8 / 6, 1.0 / 8 / 8 / 8 / 8 / 32};
   (void)state;
@@ -116,7 +117,7 @@ static void test_bound(void **state) {
   }
 }
 
-/* Without rates that matter a step is doubled until dt_max, a power of two at or below it; where rates grow without
+/* Where rates are negligible a step is doubled until dt_max, a power of two at or below it. Where rates grow without
  * bound, dt_min ends the run. */
 static void test_limits(void **state) {
   static const char *const schemes[] = {"etdrk2", "etdrk4"};
@@ -140,7 +141,7 @@ static void test_limits(void **state) {
       before = s.clock.dt;
       longest = fmax(longest, before);
     }
-    assert_true(longest == limit || limit == 16); /* which the end comes before */
+    assert_true(longest == limit || limit == 16); /* or 16, before which the run ends */
     shut(&s);
   }
   for (int i = 0; i < 2; i++) {
@@ -175,9 +176,9 @@ static void extended(char *text, size_t capacity, const char *scheme, const char
            exact ? "" : "rates = function(u, t) return math.sin(3*t) - u^3 end,", scheme, dt, t_end);
 }
 
-/* A run to t_end that goes on to a later one. Where dt fills both it has the bits of a run that was never stopped.
- * Where not, steps have another length from there on, a third of it at most, so that the error is of the same size (4
- * times, for it may cancel); a restart on the way has the same bits. */
+/* A run to t_end that is continued to a later one. Where dt fills both it has the bits of a run that was never stopped.
+ * Where not, steps are shorter from there on by at most a third, so that the error is of the same size (4 times, since
+ * it may cancel). A restart on the way has the same bits. */
 static void test_extension(void **state) {
   static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4", "auto"};
   static const double ends[][2] = {{0.7, 1.3}, {1, 2}};
@@ -216,8 +217,9 @@ static void test_extension(void **state) {
   }
 }
 
-/* One cell breaks between t = 0.45 and 0.55: the step that takes its rate there, or the next, is refused, and says
- * which field. In every boundary, number of axes and scheme, and in one member of an ensemble. */
+/* One cell becomes not finite between t = 0.45 and 0.55. The step that takes its rate there, or the next step, is
+ * refused, and the message names the field. In every boundary, number of axes and scheme, and in one member of an
+ * ensemble. */
 static void test_broken(void **state) {
   static const char *const boundary[] = {"periodic", "no_flux", "fixed"}, *const size[] = {"1", "1, 1", "1, 1, 1"};
   static const char *const schemes[] = {"lie", "strang", "etd1", "etdrk2", "etdrk4"};
@@ -247,9 +249,10 @@ static void test_broken(void **state) {
   }
 }
 
-/* Coefficients of ETDRK4 against their series in long double, whose 60th term is below 3^60/60! = 5e-54: around |c| =
- * 1, where a circle of radius 1 about c comes near 0, on all sides. phi_3 divides three times by c, and errs by at most
- * 4 + 3 + 2 roundings of 1 where |c| = 1; F1 has 4 of it, and 3 phi_2 and phi_1: 9 * 4 + 7 * 3 + 4 < 64 of 1.1e-16. */
+/* Coefficients of ETDRK4 against their series in long double, whose 60th term is below 3^60/60! = 5e-54. Points are
+ * around |c| = 1, where a circle of radius 1 about c comes near 0, on all sides. phi_3 divides three times by c, and
+ * errs by at most 4 + 3 + 2 roundings of 1 where |c| = 1. F1 has 4 of it, and 3 phi_2 and phi_1: 9 * 4 + 7 * 3 + 4 < 64
+ * of 1.1e-16. */
 static void test_coefficients(void **state) {
   static const double sizes[] = {1e-3, 0.5, 0.99, 0.9999, 1, 1.0001, 1.5, 3};
   const diffusion_field species = {.decay = 0, .axes = {1, 1, 1}, .D = 1, .drift = {1, 0, 0}};

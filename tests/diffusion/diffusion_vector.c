@@ -27,10 +27,10 @@ static double sum_of(const double *values, int count) {
 
 enum { BINS = 7 };
 
-/* Flows of three and two axes, on odd and even grids, and between walls; `total`: the whole quantity, as a function. */
+/* Flows of three and two axes, on odd and even grids, and between walls. `total`: the whole quantity, as a function. */
 static const struct {
   const char *text, *key, *total;
-  bool moves_only; /* rates add nothing to the whole */
+  bool moves_only; /* rates add nothing to the sum over all bins */
 } flows[] = {
 #define THREE(n)                                                                                                       \
   "grid = { n = " n ", size = {2*math.pi, 2*math.pi, 4*math.pi} }, solenoidal = 'u, v, w', fields = {"                 \
@@ -58,9 +58,9 @@ static const struct {
      "enstrophy", "function(u_y, v_x) return (v_x - u_y)^2/2 end", true},
 };
 
-/* The bins add up to the whole, and each one changes in time by its transfer less its dissipation. The derivative by
- * five points of steps of 1/256 has the error h^4/30 of a function that changes in 1/20: 1e-7 of it; the scheme's is
- * smaller. Sums are of some 1e4 numbers: 1e-13 of the largest. */
+/* The bins add up to the whole quantity, and each bin changes in time by its transfer less its dissipation. The
+ * derivative by five points of steps of 1/256 has the error h^4/30 of a function with the time scale 1/20: 1e-7 of it.
+ * The scheme's error is smaller. Sums are of some 1e4 numbers: 1e-13 of the largest. */
 static void test_budgets(void **state) {
   (void)state;
   for (size_t c = 0; c < sizeof flows / sizeof *flows; c++) {
@@ -132,7 +132,7 @@ static void test_structure(void **state) {
     for (int i = 0; i < 4; i++) {
       const double r = 2 * acos(-1.0) / 16 * (1 << i);
       const double e = order == 3 ? third_moment(r) : pow(2 * sin(r / 2), order) * (order == 2 ? 0.25 : 9.0 / 64);
-      /* u gives e along x, and v, its opposite, -e along y: their mean is 0; across as well */
+      /* u gives e along x, and v, its opposite, -e along y: their mean is 0, also across */
       const double expected = order == 3 ? 0 : e;
       if (!(fabs(values[i] - expected) < 1e-13 && fabs(values[4 + i] - expected) < 1e-13))
         fail_msg("order %d, distance %d: %.12g, %.12g, expected %.12g", order, 1 << i, values[i], values[4 + i],
@@ -142,7 +142,7 @@ static void test_structure(void **state) {
   }
 }
 
-/* A plane wave of three axes whose third moments differ from 0: only w moves, along x and y. */
+/* A plane wave of three axes whose third moments differ from 0: only w is not 0, and varies along x and y. */
 static void test_third_order(void **state) {
   double values[6];
   system_run s;
@@ -161,7 +161,7 @@ static void test_third_order(void **state) {
   shut(&s);
 }
 
-/* One axis: the velocity is named, and nothing is across it. */
+/* One axis: the velocity is named, and there is nothing across the axis. */
 static void test_one_axis(void **state) {
   double values[3];
   system_run s;

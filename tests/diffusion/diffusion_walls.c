@@ -19,7 +19,7 @@ static void row(system_run *s, int table, double *values) {
   must(diffusion_model.observe(s->self, &s->clock, table, values), "observe");
 }
 
-/* The text with each Q replaced by a letter. */
+/* Returns the text with each Q replaced by a letter. */
 static const char *along(const char *text, char letter) {
   static char out[4096];
   assert_true(strlen(text) < sizeof out);
@@ -28,7 +28,7 @@ static const char *along(const char *text, char letter) {
 }
 
 /* Columns are in the order of their names. Heat between walls 2 apart, of each kind, with values and slopes: the exact
- * solutions, their slopes and curvatures. A slope that differs at both ends makes a parabola that grows by 2 D c. */
+ * solutions, their slopes and curvatures. Slopes that differ at both ends give a parabola that grows by 2 D c. */
 static const char heat[] =
     "fields = {{ name = 'a', D = 0.3, sides = { Q_low = { value = 0 } },"
     " initial = function(Q) return math.sin(math.pi/4*Q) end },"
@@ -64,7 +64,7 @@ static const char heat[] =
     "d_slope = { function(d_Q, Q, t) return math.abs(d_Q - (2 - math.exp(-0.3*(math.pi/4)^2*t)*math.pi/4*"
     "math.sin(math.pi/4*Q))) end, reduce = 'max' } },";
 
-/* Values up to 8, and derivatives up to k^2 = 1000 times rounding of them. */
+/* Values up to 8, and derivatives up to k^2 = 1000 times their rounding. */
 static void test_heat(void **state) {
   static const char *const n[] = {"20", "20, 18", "20, 18, 10"}, *const size[] = {"2", "2, 2", "2, 2, 2"};
   static const int rank[] = {1, 2, 2, 3, 3, 3}, axis[] = {0, 0, 1, 0, 1, 2};
@@ -75,7 +75,8 @@ static void test_heat(void **state) {
     const double u = single ? 0x1p-24 : 0x1p-53;
     double values[10];
     system_run s;
-    if (fixed && (r > 1 || walls)) continue; /* along the axis itself: both ends are given, or one is as the grid's */
+    /* along the axis itself: both ends are given, or one has the grid's boundary */
+    if (fixed && (r > 1 || walls)) continue;
     char text[2048];
     snprintf(
         text, sizeof text,
@@ -121,8 +122,8 @@ static void test_two_axes(void **state) {
   }
 }
 
-/* Orders of all schemes where fields have other walls, a value, slopes and a growing parabola. N = f - p for known u
- * and v: exact solutions e and c whose rates f are chosen so that they are solutions, with products of both. */
+/* Orders of all schemes where fields have walls of their own, a value, slopes and a growing parabola. N = f - p for
+ * known u and v: the rates f are chosen so that e and c are exact solutions; p has products of both fields. */
 static const char coupled[] =
     "local D = 0.3 local function E(x, t) return 2 + 3*x + math.exp(-t)*math.sin(math.pi/4*x) end "
     "local function C(x, t) return x + x^2/2 + D*t + math.cos(2*t)*math.cos(math.pi/2*x) end "
@@ -254,15 +255,15 @@ static void test_box(void **state) {
           : c == 1 ? ", { name = 'w', D = 0.1, sides = { z_low = { value = 0 }, z_high = { value = 0 } } }"
                    : ", { name = 'w', D = 0.1 }",
           three ? ", 0" : "");
-    row(&s, 1, values); /* 0.3 sin(2 x) has a divergence, and is taken off at the start */
+    row(&s, 1, values); /* 0.3 sin(2 x) has a divergence, and is removed at the start */
     if (!(values[0] < 1e-12 && values[1] < 1e-12)) fail_msg("case %d: %.3g %.3g", c, values[0], values[1]);
     shut(&s);
   }
 }
 
-/* A flow in a box and in the periodic box of twice the lengths, where u is odd along x and even along y and so on: the
- * same series, and so the same flow but for rounding, which it stretches; dealiased, because a vector between walls
- * lacks the sines of n half waves. */
+/* A flow in a box, and in the periodic box of twice the lengths, where u is odd along x and even along y and so on. The
+ * series are the same, and so is the flow except for rounding, which it stretches. Dealiased, because a vector between
+ * walls lacks the sines of n half waves. */
 static void test_images(void **state) {
   static const char *const grids[] = {"n = {18, 16, 8}, size = {1, 1, 1}, boundary = 'no_flux'",
                                       "n = {36, 32, 16}, size = {2, 2, 2}",
@@ -300,8 +301,9 @@ static void test_images(void **state) {
 
 /* Convection between free plates by velocities: u slips, v is 0 at the plates, T has values. Rolls with k = pi/sqrt(2)
  * = 2.2214 grow above the Rayleigh number 27 pi^4/4 = 657.511 (Rayleigh 1916) and decay below it, by K/2 (Ra/Ra_c - 1),
- * K = k^2 + pi^2; at 1e-6 from it, so that the number is found to 1e-6. Measured from t = 1 on, when the other mode has
- * decayed by exp(-2 K). Rolls of 1e-6 change the mean by 1e-12; the bound is 1e-4 of the rate. Along y and along x. */
+ * K = k^2 + pi^2. The test is at 1e-6 from it, so that the number is found to 1e-6. It measures from t = 1 on, when the
+ * other mode has decayed by exp(-2 K). Rolls of 1e-6 change the mean by 1e-12; the bound is 1e-4 of the rate. Along y
+ * and along x. */
 static void test_critical_rayleigh_number(void **state) {
   (void)state;
   for (int c = 0; c < 4; c++) {
@@ -337,7 +339,8 @@ static void test_critical_rayleigh_number(void **state) {
   }
 }
 
-/* Fluxes between walls, of a diffusivity that varies, beside the periodic box of twice the length; nothing is lost. */
+/* Fluxes between walls with a varying diffusivity, compared with the periodic box of twice the length; the mass is
+ * conserved. */
 static void test_fluxes(void **state) {
   static const char *const grids[] = {"n = {20, 9}, size = {1, 1}, boundary = 'no_flux'", "n = {40, 18}, size = {2, 2}",
                                       "n = {20, 18}, size = {1, 2}, x = 'no_flux'",
@@ -412,7 +415,7 @@ static void test_same_bits(void **state) {
   shut(&first);
 }
 
-/* A run with split steps that goes on to an end that its steps do not fill: the lift that grows counts once. */
+/* A run with split steps that continues to an end that its steps do not fill: the growing lift counts once. */
 static void test_later_end(void **state) {
   static const char text[] =
       "return sim.diffusion { grid = { n = {16}, size = {2}, boundary = 'no_flux' },"
@@ -445,8 +448,8 @@ static void count_walls(void *context, sim_log_level level, const char *message)
     ++*(int *)context;
 }
 
-/* A flux that takes the derivative through a wall with a slope is warned of, and no other one; so are budgets beside
- * a spectrum that has the values at walls. */
+/* Only a flux that takes the derivative through a wall with a slope is warned of. So are budgets beside a spectrum that
+ * has the values at walls. */
 static void test_warning(void **state) {
   static const struct {
     const char *sides, *flux;

@@ -33,7 +33,7 @@ static void *take(double numbers, bool single) {
   const size_t bytes = ((size_t)numbers * (single ? 4 : 8) + 63) / 64 * 64;
   void *p = aligned_alloc(64, bytes);
   assert_non_null(p);
-  memset(p, 255, bytes); /* NaN: nothing is read that was not written */
+  memset(p, 255, bytes); /* NaN: shows what is read before it is written */
   return p;
 }
 
@@ -49,7 +49,7 @@ static void fill(void *context, const double k[3], const int64_t mode[3], double
   values[0][1] = diffusion_scale(&f->grid) * damping(k) * sin(turn);
 }
 
-/* The waves at a cell, damped and shifted where `after`, derived along an axis where it is one. */
+/* Returns the waves at a cell, damped and shifted where `after`, differentiated along an axis where one is given. */
 static double sum(const fixture *f, int64_t cell, bool after, int axis) {
   const int64_t *n = f->grid.n, at[3] = {cell % n[0], cell / n[0] % n[1], cell / n[0] / n[1]};
   double all = 0;

@@ -12,8 +12,8 @@ fail() {
   exit 1
 }
 
-# bare_begin SCRIPT ARGUMENT...: starts SCRIPT again in a mount namespace of its own, so that what is mounted goes with it,
-# however it ends. Sets scratch, and outside: what programs inside need to reach the network.
+# bare_begin SCRIPT ARGUMENT...: starts SCRIPT again in a mount namespace of its own, so that its mounts are removed
+# however it ends. Sets scratch, and outside: the variables that programs inside need to reach the network.
 bare_begin() {
   local script=$1 tool name
   [ "$(id -u)" = 0 ] || skip "only root may make a root folder"
@@ -43,8 +43,8 @@ bare_end() {
   fi
 }
 
-# bare_system SUITE KEPT: makes the system in $root, with a user `someone`. KEPT: a folder where it is kept for the next
-# time; "": none.
+# bare_system SUITE KEPT: makes the system in $root, with a user `someone`. KEPT: a folder that keeps the system for the
+# next time; "": none.
 bare_system() {
   local suite=$1 bare=${2:-$scratch/bare-$1} name
   root=$scratch/root-$suite
@@ -63,7 +63,7 @@ bare_system() {
   chroot "$root" useradd -m someone
 }
 
-# inside USER FOLDER COMMAND...: what it says goes to the log.
+# inside USER FOLDER COMMAND...: its output goes to the log.
 inside() {
   local user=$1 folder=$2 home
   shift 2
@@ -73,7 +73,7 @@ inside() {
     >"$scratch/log" 2>&1 </dev/null
 }
 
-# copy_tree TREE FOLDER: the sources, without what is built.
+# copy_tree TREE FOLDER: the sources, without built files.
 copy_tree() {
   mkdir -p "$2"
   git -C "$1" ls-files -z --cached --others --exclude-standard | tar -C "$1" --null -T - -c | tar -C "$2" -x

@@ -14,7 +14,7 @@ tried=0
 # ---- the Dockerfile ----
 
 engine() { podman --root "$scratch/store" --runroot "$scratch/run" "${runtime[@]}" "$@"; }
-# What this machine lets podman do: limits as they are, and a runtime that knows its control groups.
+# Limits of podman on this machine: limits as they are, and a runtime that knows its control groups.
 runs() { engine run --rm --network host "${limits[@]}" "$@"; }
 choose() {
   local name

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The README's two commands in a bare Debian 13 (GCC 14, CMake 3.31, HDF5 1.14) that debootstrap makes: as root, for whom
-# `dev` installs what is missing, and as a user without sudo, who is told in one line what to install. Needs root, a
-# network and some forty minutes of two cores. ROOT: the source tree. DEBIAN13: a folder where the bare system is kept for the
-# next time (default: none is).
+# The README's two commands in a bare Debian 13 (GCC 14, CMake 3.31, HDF5 1.14) that debootstrap makes: as root, for
+# whom `dev` installs missing packages; and as a user without sudo, who is told in one line what to install. Needs root,
+# a network and some forty minutes of two cores. ROOT: the source tree. DEBIAN13: a folder that keeps the bare system
+# for the next time (default: none).
 . "${BASH_SOURCE[0]%/*}/bare.sh"
 tree=$(readlink -f -- "${ROOT:?the source tree}")
 bare_begin "${BASH_SOURCE[0]}" "$@"
 bare_system trixie "${DEBIAN13:-}"
 
-# as USER COMMAND...: in the tree, which becomes that user's; what it says goes to the log.
+# as USER COMMAND...: in the tree, which then belongs to that user; its output goes to the log.
 as() {
   local user=$1
   shift

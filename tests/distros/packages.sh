@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# What `dev package` makes, where nothing else is: the .deb, the .tar.gz and the wheel of simview in a bare Debian 12 and 13,
-# installed by root and used by another user. They are built here, so a Debian older than this system is left out. Needs
-# root, a network and some ten minutes of two cores. ROOT: the source tree. BARE: a folder where the bare systems are kept
-# for the next time (default: none is). PACKAGES: a folder of packages that dev package has made from ROOT (default: they are
-# made in a copy). KIND: cpu (default), or cuda, the packages with GPU code, which run on the CPU where there is no GPU.
+# The products of `dev package` on bare systems: the .deb, the .tar.gz and the wheel of simview in a bare Debian 12 and
+# 13, installed by root and used by another user. They are built here, so a Debian older than this system is skipped.
+# Needs root, a network and some ten minutes of two cores. ROOT: the source tree. BARE: a folder that keeps the bare
+# systems for the next time (default: none). PACKAGES: a folder of packages that dev package has made from ROOT
+# (default: they are made in a copy). KIND: cpu (default), or cuda: the packages with GPU code, which run on the CPU
+# where there is no GPU.
 . "${BASH_SOURCE[0]%/*}/bare.sh"
 tree=$(readlink -f -- "${ROOT:?the source tree}")
 bare_begin "${BASH_SOURCE[0]}" "$@"
@@ -24,7 +25,7 @@ deb=$(ls "$packages/$name"_*.deb) archive=$(ls "$packages/$name"-[0-9]*-linux-*[
 wheel=$(ls "$packages"/sim_engine_simview-*.whl) || fail "no wheel"
 ls "$packages/$name"-[0-9]*-dbgsym.tar.gz "$packages/$name"-dbgsym_*.d*deb >/dev/null || fail "no symbols"
 
-# Their content names no folder of this machine (but for the line tables of GPU code), and belongs to root.
+# Their content names no folder of this machine (except in the line tables of GPU code), and belongs to root.
 mkdir "$scratch/content" "$scratch/archive"
 dpkg-deb -x "$deb" "$scratch/content"
 dpkg-deb -c "$deb" >"$scratch/list"

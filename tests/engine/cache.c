@@ -1,4 +1,4 @@
-/* The cache on disk: what was kept is found, and what another user may have written is not used. */
+/* The cache on disk: stored code is found again, and files that another user may have written are not used. */
 #include "engine/device/cache.h"
 #include "engine/log.h"
 
@@ -54,7 +54,7 @@ static void test_writable_file(void **state) {
     assert_int_equal(chmod(path, modes[i]), 0);
     assert_false(found());
   }
-  sim_cache_write(&key, code, sizeof code); /* in its place */
+  sim_cache_write(&key, code, sizeof code); /* stored in its place */
   assert_true(found());
 }
 
@@ -74,7 +74,7 @@ static void test_fifo(void **state) {
   (void)state;
   unlink(path);
   assert_int_equal(mkfifo(path, 0600), 0);
-  assert_false(found()); /* at once */
+  assert_false(found()); /* refused at once */
   sim_cache_write(&key, code, sizeof code);
   assert_true(found());
 }
@@ -88,14 +88,14 @@ static void test_writable_folder(void **state) {
   sim_cache_write(&other, code, sizeof code);
   assert_int_equal(chmod(folder, 0700), 0);
   assert_true(found());
-  assert_false(sim_cache_read(&other, &out)); /* nothing was kept there */
+  assert_false(sim_cache_read(&other, &out)); /* nothing was stored there */
   assert_int_equal(warnings, 1);              /* for the first of these calls */
 }
 
 static void test_other_owner(void **state) {
   (void)state;
   enum { SOMEBODY = 12345 };
-  if (geteuid() != 0) skip(); /* nobody else can make a file another user's */
+  if (geteuid() != 0) skip(); /* only root can give a file to another user */
   assert_int_equal(chown(path, SOMEBODY, 0), 0);
   assert_false(found());
   assert_int_equal(chown(path, 0, 0), 0);

@@ -1,5 +1,5 @@
-/* The watch over calls of a device's driver: a thread is in a call while the observer looks, with time that passes as
- * the test says. */
+/* The watch over calls of a device's driver. A thread is in a call while the observer checks it; the test sets the
+ * time. */
 #include "engine/device/calls.h"
 
 #include <pthread.h>
@@ -51,8 +51,8 @@ static void leave(void) {
   while (act != IDLE) pause_a_little();
 }
 
-/* Looks once a second; the number of the look that finds the call too long, 0: none up to `most`. The first look only
- * notes the call. */
+/* Checks once a second. Returns the number of the check that finds the call too long; 0: none of `most` checks. The
+ * first check only notes the call. */
 static int looks(sim_call_watch *w, int most, sim_call_found *found) {
   for (int i = 0; i <= most; i++)
     if (sim_call_watch_look(w, 1, found)) return i;
@@ -64,7 +64,7 @@ static void limits(void **state) {
   sim_call_watch w;
   sim_call_found found;
   sim_call_watch_begin(&w, 20, 0);
-  assert_int_equal(looks(&w, 1000, &found), 0); /* nothing is called */
+  assert_int_equal(looks(&w, 1000, &found), 0); /* no call is under way */
 
   enter(known); /* the first call after a kernel: ten minutes */
   assert_int_equal(looks(&w, 700, &found), 601);
@@ -72,11 +72,12 @@ static void limits(void **state) {
                                   "SIM_DEVICE_TIMEOUT sets the limit)");
   leave();
   sim_call_watch_begin(&w, 20, 0);
-  enter(known); /* which has returned once, and was not seen to last by this observer: `longest` stays from before */
+  /* this kernel's call has returned once, but this observer saw no duration: `longest` stays from before */
+  enter(known);
   assert_int_equal(looks(&w, 19, &found), 0);
   leave();
 
-  enter(slow); /* 5 s at first, then at most ten times as long, with the look that saw it end */
+  enter(slow); /* 5 s at first, then at most ten times the longest call, including the check that saw it end */
   assert_int_equal(looks(&w, 5, &found), 0);
   leave();
   assert_int_equal(looks(&w, 0, &found), 0);
@@ -94,7 +95,8 @@ static void limits(void **state) {
   leave();
 }
 
-/* A launch returns before its kernel: it tells nothing of the first call that waits for it, which may be a long one. */
+/* A launch returns before its kernel ends. So it says nothing about the first call that waits for the kernel, which may
+ * be long. */
 static void enqueued(void **state) {
   (void)state;
   static const char compiled[] = "compiled", long_one[] = "long";
@@ -117,13 +119,13 @@ static void enqueued(void **state) {
   assert_int_equal(looks(&w, 5, &found), 0);
   leave();
   assert_int_equal(looks(&w, 0, &found), 0);
-  enter(compiled); /* it waits for room in the queue */
+  enter(compiled); /* it waits for a free slot in the queue */
   assert_int_equal(looks(&w, 700, &found), 61);
   leave();
   kind = SIM_CALL_WAITS;
 }
 
-/* A gigabyte may take four seconds more. */
+/* Each gigabyte adds four seconds to the limit. */
 static void bytes(void **state) {
   (void)state;
   static const char copies[] = "copies";
@@ -155,7 +157,7 @@ static void setting(void **state) {
   setenv("SIM_DEVICE_TIMEOUT", "0", 1);
   sim_call_watch_begin(&w, 20, 0);
   assert_int_equal(looks(&w, 100000, &found), 0);
-  setenv("SIM_DEVICE_TIMEOUT", "3 hours", 1); /* no number: as if it were not given */
+  setenv("SIM_DEVICE_TIMEOUT", "3 hours", 1); /* not a number: the variable is ignored */
   sim_call_watch_begin(&w, 20, 0);
   assert_true(w.misread);
   assert_int_equal(looks(&w, 700, &found), 601);
@@ -163,7 +165,8 @@ static void setting(void **state) {
   leave();
 }
 
-/* A device that waits for another rank: its time begins when it goes on, and says nothing of its own speed. */
+/* A device that waits for another rank: its time begins when it continues, and does not count as the device's own
+ * speed. */
 static void excuse(void **state) {
   (void)state;
   static volatile int words[2];
@@ -190,7 +193,7 @@ static void excuse(void **state) {
   leave();
 }
 
-/* Last: the thread stays in its call. */
+/* This test is the last one: the thread stays in its call. */
 static void given_up(void **state) {
   (void)state;
   sim_call_watch w;
@@ -199,7 +202,7 @@ static void given_up(void **state) {
   enter(known);
   assert_int_not_equal(looks(&w, 10000, &found), 0);
   leave();
-  assert_false(sim_call_give_up(&found)); /* it has returned in time */
+  assert_false(sim_call_give_up(&found)); /* the call has returned in time */
   sim_call_watch_begin(&w, 20, 0);
   enter(known);
   assert_int_not_equal(looks(&w, 10000, &found), 0);

@@ -1,4 +1,4 @@
-/* Exchange between ranks: bytes of random sizes arrive where they belong, whatever the delays; all act on a decision
+/* Exchange between ranks: bytes of random sizes arrive in the right place, for any delays; all ranks act on a decision
  * after the same step; and every wait ends when a rank fails or dies. */
 #include "engine/comm/forked.h"
 #include "engine/comm/mpi.h"
@@ -47,11 +47,12 @@ static bool holds(const unsigned char *from, size_t bytes, uint64_t a, uint64_t 
   return true;
 }
 
-/* ---- a run: `play` in `size` processes; returns how many failed ---- */
+/* ---- a run: `play` in `size` processes; returns the number of processes that failed ---- */
 
 typedef int play(const sim_comm *comm);
 
-/* exits[rank]: the wait status of each. A rank that ends badly is told to the others, as the launcher does. */
+/* exits[rank]: the wait status of each rank. As the launcher does, it tells the others of a rank that ends with a
+ * failure. */
 static void run(int size, play *work, int exits[RANKS]) {
   sim_forked *forked;
   pid_t ranks[RANKS];
@@ -105,7 +106,7 @@ static int gather_some(const sim_comm *comm) {
   return code;
 }
 
-/* Parts of unequal sizes, some of none, by the transport's own function and made of swap. */
+/* Gathers parts of unequal sizes, some empty, by the transport's own function and by swap. */
 static int gather_parts_some(const sim_comm *comm) {
   unsigned char *all = malloc((size_t)comm->size * LARGEST);
   sim_transport by_swap = *comm->ops;
@@ -157,8 +158,8 @@ static int swap_some(const sim_comm *comm) {
   return code;
 }
 
-/* Memory that all ranks of a host see: zeroed, and each rank reads what the others wrote before an exchange. On two
- * hosts there is none. */
+/* Memory that all ranks of a host share is zeroed, and each rank reads what the others wrote before an exchange. Two
+ * hosts share no memory. */
 static int map_some(const sim_comm *comm) {
   const size_t part = 5000, bytes = part * (size_t)comm->size;
   void *memory, *none;
@@ -167,13 +168,13 @@ static int map_some(const sim_comm *comm) {
   apart.host_size = comm->size - 1;
   const size_t first = part * (size_t)comm->rank;
   if (sim_comm_map(&apart, 1, bytes, 0, bytes, &none) != SIM_OK || none) return 1;
-  if (sim_comm_map(comm, 2, (size_t)1 << 60, 0, 1, &none) != SIM_OK || none) return 6; /* more than there is */
+  if (sim_comm_map(comm, 2, (size_t)1 << 60, 0, 1, &none) != SIM_OK || none) return 6; /* more than the machine has */
   if (sim_comm_map(comm, 1, bytes, first, first + part, &memory) != SIM_OK || (memory == NULL) != (comm->size == 1))
     return 2;
   unsigned char *all = memory;
   for (size_t i = 0; i < bytes && all; i++)
     if (all[i] != 0) return 3;
-  for (uint64_t e = 0; e < EXCHANGES && all; e++) { /* each writes the part behind its own */
+  for (uint64_t e = 0; e < EXCHANGES && all; e++) { /* each rank writes the part behind its own */
     if (sim_comm_agree(comm, 0, &most) != SIM_OK) return 4;
     const size_t r = ((size_t)comm->rank + e) % (size_t)comm->size;
     fill(all + r * part, part, e, r);
@@ -185,7 +186,7 @@ static int map_some(const sim_comm *comm) {
   return 0;
 }
 
-/* Rounds of words go on beside other exchanges. */
+/* Rounds of words continue beside other exchanges. */
 static int post_some(const sim_comm *comm) {
   uint64_t words[RANKS], most;
   for (uint64_t e = 0; e < EXCHANGES; e++) {
@@ -210,13 +211,14 @@ static int post_some(const sim_comm *comm) {
 enum { STEPS = 300, DECISIONS_MAX = STEPS };
 
 static void sleep_randomly(const sim_comm *comm, uint64_t step, uint64_t part) {
-  const long longest = (long)(draw(step / 20, 4, (uint64_t)comm->rank) % 3) * 100000; /* ns: the slowest one changes */
+  /* ns: another rank is the slowest in each step */
+  const long longest = (long)(draw(step / 20, 4, (uint64_t)comm->rank) % 3) * 100000;
   const long ns = longest > 0 ? (long)(draw(step, part, (uint64_t)comm->rank) % (uint64_t)longest) : 0;
   if (ns > 0) (void)nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-/* Rank 0 decides in every second round, with a number; the others ask for something in each. All must act on the same
- * decisions after the same steps. */
+/* Rank 0 makes a decision with a number in every second round; the other ranks make a request in each round. All must
+ * act on the same decisions after the same steps. */
 static int decide_some(const sim_comm *comm) {
   sim_agreement agreement = sim_agreement_begin(comm);
   uint64_t acted[2 * DECISIONS_MAX + 1] = {0}, all[RANKS][2 * DECISIONS_MAX + 1], most, asked, decision, rounds = 0;
@@ -237,12 +239,12 @@ static int decide_some(const sim_comm *comm) {
     if (sim_agreement_post(&agreement, word) != SIM_OK) return 1;
     if (sim_agreement_look(&agreement, step, step % 3 == 0 ? 1e-4 : 0, &asked, &decision) != SIM_OK) return 1;
     heard |= asked == SIM_ASKED_WARNING;
-    if (decision) return 2; /* it is for a later step */
+    if (decision) return 2; /* the decision is for a later step */
   }
   if (comm->ops->gather(comm, acted, sizeof acted, all) != SIM_OK) return 1;
   for (int r = 0; r < comm->size; r++)
     if (memcmp(all[r], acted, sizeof acted) != 0) return 3;
-  if (acted[0] < 20) return 4; /* with 300 steps there are some 50 decisions */
+  if (acted[0] < 20) return 4; /* 300 steps have some 50 decisions */
   return heard ? 0 : 5;
 }
 
@@ -251,9 +253,9 @@ static void test_decisions(void **state) {
   for (int size = 1; size <= RANKS; size += 2) run_well(size, decide_some);
 }
 
-/* Ranks whose steps need nothing of each other run apart: the last one sleeps before its first step, so that the others
- * have posted and made all their steps when rank 0, or it, posts. Every rank ends, and a decision acts on all or none.
- */
+/* Ranks whose steps need no exchange run apart. The last rank sleeps before its first step, so that the others have
+ * posted and made all their steps when rank 0, or the last rank, posts. Every rank must end, and a decision must act on
+ * all ranks or on none. */
 static int decide_apart(const sim_comm *comm) {
   sim_agreement agreement = sim_agreement_begin(comm);
   for (int late = 0; late < comm->size; late++) {
@@ -307,7 +309,7 @@ static void test_alone(void **state) {
   assert_int_equal(exchange_all(&sim_comm_alone), 0);
 }
 
-/* Every item belongs to one rank, in order. */
+/* Every item belongs to exactly one rank, in order. */
 static void test_share(void **state) {
   (void)state;
   for (int size = 1; size <= RANKS; size++)
@@ -336,7 +338,7 @@ static bool says(const char *message) {
   return strcmp(sim_error_last()->message, expected) == 0;
 }
 
-/* Waits for a rank that never comes: by exchanges, or by rounds of words. */
+/* Waits for a rank that never comes, by exchanges or by rounds of words. */
 static int wait_in_vain(const sim_comm *comm, bool rounds) {
   uint64_t most, words[RANKS];
   bool complete = false;
@@ -405,9 +407,9 @@ static void test_attach(void **state) {
 
 /* ---- ranks of MPI: the program is started by a launcher, once for each ---- */
 
-/* One message that is longer than an int can count, from rank 0 to rank 1. */
+/* Sends one message from rank 0 to rank 1 that is longer than an int can count. */
 static int swap_large(const sim_comm *comm) {
-  const size_t words = ((size_t)1 << 28) + 12345; /* 2 GiB and some */
+  const size_t words = ((size_t)1 << 28) + 12345; /* a little more than 2 GiB */
   uint64_t *data = malloc(words * sizeof *data);
   if (!data) return 101;
   const sim_piece to = {.rank = 1, .in = data, .in_bytes = words * sizeof *data},
@@ -440,7 +442,7 @@ static int fail_one(const sim_comm *comm) {
   return status == SIM_ERR_DIVERGED && strcmp(sim_error_last()->message, message) == 0 ? NOTICED : 1;
 }
 
-/* All but rank 0 fail with the same, the highest first; and rank 0 names the lowest. */
+/* All ranks but rank 0 fail with the same error, the highest first. Rank 0 must name the lowest. */
 static int fail_several(const sim_comm *comm) {
   char message[128];
   uint64_t most;
@@ -463,7 +465,7 @@ static int fail_to_leave(sim_comm *comm) {
   return NOTICED;
 }
 
-/* PLUGIN PLAY: the exit code is 0, or of what was wrong. */
+/* Arguments PLUGIN PLAY. The exit code is 0, or the number of the check that failed. */
 static int play_by_mpi(const char *path, const char *name) {
   const sim_mpi_plugin *plugin;
   sim_comm comm;

@@ -1,4 +1,4 @@
-/* The engine's own parts against known answers. */
+/* The engine's parts against known answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void philox_known_answers(void **state) {
   }
 }
 
-/* Mean and variance of n samples: 5 standard errors, so that a right generator fails once in 10^6 seeds; this one is
+/* Mean and variance of n samples within 5 standard errors. A right generator fails at one seed in 10^6; this seed is
  * fixed. Uniform: variance 1/12, fourth central moment 1/80. Normal: variance 1, fourth moment 3. */
 static void moments(void **state) {
   (void)state;
@@ -88,7 +88,7 @@ static void sums_do_not_depend_on_threads(void **state) {
     double many = sim_reduce_sum(x, N, partial, threads[i]);
     assert_memory_equal(&one, &many, sizeof one);
   }
-  /* A lane adds 128 numbers one by one, the trees are 5 and 7 deep: 140 roundings of sums below 128 at most. */
+  /* A lane adds 128 numbers one by one, and the trees are 5 and 7 deep: at most 140 roundings of sums below 128. */
   assert_true(fabs(one - (double)exact) < 140 * 0x1p-53 * 0.25 * N);
   assert_true(sim_reduce_sum(x, 0, partial, 4) == 0);
   assert_true(sim_reduce_sum(x, 1, partial, 4) == x[0]);
@@ -104,7 +104,7 @@ __attribute__((target("fma"), noinline)) static double multiply_add(double a, do
 __attribute__((noinline)) static double multiply_add(double a, double b, double c) { return a * b + c; }
 #endif
 
-/* (1 + 2^-30)^2 - 1: the last bit of the product is lost unless a and b are fused with c. */
+/* (1 + 2^-30)^2 - 1: without a fused operation the last bit of the product is lost. */
 static void no_contraction(void **state) {
   (void)state;
   if (sim_isa_best() == SIM_ISA_PLAIN) skip();
@@ -149,7 +149,7 @@ static void values_travel(void **state) {
   sim_bytes_free(&json);
 }
 
-/* Damage must be refused or give some tree; never a crash (this runs under the sanitizers too). */
+/* Damaged bytes must be refused or give some tree, never a crash (this runs under the sanitizers too). */
 static void damaged_values_are_refused(void **state) {
   (void)state;
   sim_value *value = sample(), *out;
@@ -262,7 +262,7 @@ static void parameters_are_decoded(void **state) {
   assert_true(((dot *)p.dots.items[0].data)->at[2] == 2.5);
   assert_true(p.table.rows == 2 && p.table.data[3] == 10);
   assert_true(p.seed == UINT64_MAX);
-  /* What was resolved decodes to the same bits. */
+  /* the resolved parameters decode to the same bits */
   sim_value *resolved = sim_schema_encode(&sample_schema, &p);
   decode(resolved, &kpc, &again, "");
   sim_value *twice = sim_schema_encode(&sample_schema, &again);
@@ -356,7 +356,7 @@ static void one_number_and_no_zero_byte(void **state) {
   }
 }
 
-/* Beyond the limit of 50 faults are counted, all of them, and written no more. */
+/* Beyond the limit of 50, faults are counted but not listed. */
 static void faults_are_counted(void **state) {
   (void)state;
   enum { ROWS = 1000 };
@@ -381,7 +381,7 @@ static void faults_are_counted(void **state) {
 
 /* ---- cadence ---- */
 
-/* What a checkpoint keeps of a cadence must be the same cadence, to the bit, or no cadence from the start. */
+/* A cadence from a checkpoint must be the same to the bit, or start anew. */
 static void cadences_are_resumed(void **state) {
   (void)state;
   sim_units units = {.given = true, .length = 1, .mass = 1, .time = 31557600e6 / 3};

@@ -28,7 +28,7 @@ static void constants_fold(void **state) {
   assert_true(isinf(constant(F("div", number(1), number(0)))));
   assert_true(constant(F("lt", number(1), number(2))) == 1);
   assert_int_equal(sim_expr_builder_type(builder, F("lt", number(1), number(2))), SIM_EXPR_C);
-  /* as the evaluator computes them, on every instruction set */
+  /* the same as the evaluator computes, on every instruction set */
   for (int isa = 0; isa <= (int)sim_isa_best(); isa++)
     for (double x = 0.01; x < 30; x *= 1.7) {
       double y;
@@ -40,7 +40,7 @@ static void constants_fold(void **state) {
     }
 }
 
-/* What is rewritten, and what only looks as if it might be. */
+/* Expressions that are rewritten, and expressions that only look as if they could be. */
 static void rewritings(void **state) {
   (void)state;
   sim_expr_ref zero = number(0), minus_zero = number(-0.0), one = number(1), p = F("lt", a, b);
@@ -80,7 +80,7 @@ static void powers(void **state) {
   assert_int_equal(F("pow", a, number(-1.5)), F("div", number(1), F("mul", a, F("sqrt", a))));
   assert_true(constant(F("pow", a, number(0))) == 1);
   for (int n = -64; n <= 64; n++) {
-    /* a product of at most 12 factors rounds 12 times; a reciprocal once more */
+    /* a product of at most 12 factors rounds 12 times; a reciprocal adds one rounding */
     double got = value_at(F("pow", a, number(n)), 1.37, 0, 0), expected = pow(1.37, n);
     assert_true(fabs(got - expected) <= 70 * 0x1p-52 * expected);
   }
@@ -97,7 +97,7 @@ static void composites(void **state) {
   assert_true(value_at(F("log", a, number(2)), 8, 0, 0) == 3 && value_at(F("log", a, number(10)), 1000, 0, 0) == 3);
   assert_true(value_at(F("deg", F("atan", a, b)), 1, -1, 0) == 135 && value_at(F("rad", a), 180, 0, 0) == acos(-1));
   assert_int_equal(F("atan", a, b), F("atan2", a, b));
-  /* A NaN is no place inside or outside; numbers compared with infinities are. */
+  /* A NaN is neither inside nor outside. Numbers can be compared with infinities. */
   sim_expr_ref open = F("box", a, number(-INFINITY), b);
   assert_true(isnan(value_at(F("step", a), NAN, 0, 0)) && isnan(constant(F("step", number(NAN)))));
   assert_true(isnan(value_at(box, NAN, 1.5, 0)) && isnan(value_at(box, 1.5, NAN, 0)) &&
@@ -106,7 +106,8 @@ static void composites(void **state) {
   assert_true(isnan(value_at(open, 0, NAN, 0)) && value_at(F("step", a), -INFINITY, 0, 0) == 0);
 }
 
-/* Where linear functions of the input meet, in pieces, products and sizes; and the graph of what else switches. */
+/* The points where linear functions of the input meet, in pieces, products and sizes; and the graph of all other
+ * switches. */
 static void breaks(void **state) {
   (void)state;
   sim_expr_ref half = F("sub", F("mul", number(2), a), number(1)), sum, size = F("abs", F("sub", a, number(3)));
@@ -143,11 +144,11 @@ static void breaks(void **state) {
     assert_ok(sim_expr_switches(expr, 0, 0, 16, &switches));
     if ((switches != NULL) != rows[i].switches) fail_msg("row %zu: switches", i);
     sim_expr_free(&switches);
-    assert_ok(sim_expr_switches(expr, 0, 16, 16, &switches)); /* none after so many */
+    assert_ok(sim_expr_switches(expr, 0, 16, 16, &switches)); /* nothing is returned above that number */
     assert_null(switches);
     sim_expr_free(&expr);
   }
-  /* a^2 - 4 changes its sign at -2 and 2, a's rest by 2 at even numbers */
+  /* a^2 - 4 changes its sign at -2 and 2; the remainder of a by 2 jumps at even numbers */
   sim_expr *expr = finish(F("where", F("lt", F("mul", a, a), number(4)), F("mod", a, number(2)), b)), *switches;
   assert_ok(sim_expr_switches(expr, 0, 0, 16, &switches));
   assert_int_equal(sim_expr_output_count(switches), 2);
@@ -205,7 +206,7 @@ static void limits(void **state) {
   assert_int_equal(status, SIM_ERR_SCENARIO);
   assert_string_equal(sim_error_last()->message, "the function has more than 16384 operations");
   assert_int_equal(made, SIM_EXPR_NODES_MAX - 3 + 1);
-  /* The largest graph is differentiated or refused, written, read and run. */
+  /* The largest graph is either refused or differentiated, written, read and run. */
   sim_expr *expr = finish(x), *derivative, *read;
   assert_int_equal(sim_expr_derivative(expr, 0, &derivative), SIM_ERR_SCENARIO);
   assert_string_equal(sim_error_last()->message,
@@ -247,7 +248,7 @@ static void queries(void **state) {
   assert_int_equal(sim_expr_output_type(expr, 1), SIM_EXPR_C);
   assert_true(sim_expr_depends(expr, 0, 0) && sim_expr_depends(expr, 1, 1));
   assert_false(sim_expr_depends(expr, 1, 0) || sim_expr_depends(expr, 2, 1) || sim_expr_depends(expr, 0, 2));
-  /* composed: a takes the place of b */
+  /* composed: a is replaced by b */
   sim_expr_ref composed[3];
   assert_ok(sim_expr_builder_insert(builder, expr, (sim_expr_ref[]){a, a, c}, composed));
   assert_int_equal(composed[0], F("add", a, a));
@@ -321,7 +322,7 @@ static void threads_share_a_program(void **state) {
   const bool uniform[] = {false, true, false};
   sim_expr_program *program;
   assert_ok(sim_expr_program_create(expr, &(sim_expr_target){.isa = sim_isa_best(), .uniform = uniform}, &program));
-  /* one value a lane at a time, and 4 for what is the same for all: cos b is computed once a run */
+  /* one value for each lane at a time, and 4 values that are the same for all lanes: cos b is computed once a run */
   assert_true(sim_expr_program_scratch(program) <= 2 * 1024 * sizeof(double) + 256);
   assert_true(sim_expr_program_bytes(program) > 0);
   static double in[LANES];
@@ -342,7 +343,7 @@ static void threads_share_a_program(void **state) {
   sim_expr_free(&expr);
 }
 
-/* Outputs that are inputs, constants, uniform or the same value twice. */
+/* Outputs that are inputs, constants, uniform, or the same value twice. */
 static void plain_outputs(void **state) {
   (void)state;
   sim_expr_ref sum = F("add", a, b), outputs[] = {a, number(3), sum, sum, c, F("mul", sum, number(2))};
@@ -381,7 +382,7 @@ static void quotients_of_powers(void **state) {
   sim_expr_free(&expr);
 }
 
-/* What is seen without the inputs. */
+/* Results that are known without the inputs. */
 static void always(void **state) {
   (void)state;
   sim_expr_ref zero = number(0), nan = number(NAN);
@@ -407,7 +408,7 @@ static void always(void **state) {
       fail_msg("row %zu", i);
     sim_expr_free(&expr);
   }
-  /* heavier ones take more */
+  /* the heavier program takes more time */
   sim_expr *light = finish(F("add", a, b)), *heavy = finish(F("exp", F("div", a, b)));
   assert_true(sim_expr_work(light) == 1 && sim_expr_work(heavy) == 18);
   sim_expr_free(&light);

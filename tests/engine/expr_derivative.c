@@ -7,7 +7,7 @@ static double derivative_at(sim_expr_ref ref, int input, double x, double y, dou
   assert_ok(sim_expr_gradient(expr, 0, &gradient));
   double d = at(forward, 0, x, y, z), g = at(gradient, input, x, y, z);
   if (isnan(d)) assert_true(isnan(g));
-  /* Both directions take the same products, in another order: a few roundings. */
+  /* Both directions compute the same products in another order: a few roundings of difference. */
   if (!isnan(d) && !(fabs(d - g) <= 1e-14 * fabs(d) || d == g)) fail_msg("forward %.17g, reverse %.17g", d, g);
   sim_expr_free(&expr);
   sim_expr_free(&forward);
@@ -15,8 +15,8 @@ static double derivative_at(sim_expr_ref ref, int input, double x, double y, dou
   return d;
 }
 
-/* Every function of numbers at points inside its domain, off its kinks: central differences in h = 1e-5 are wrong by
- * f''' h^2 / 6 and f eps / h, which is below 1e-8 for values and derivatives up to about 10. */
+/* Tests every function of numbers at points inside its domain, away from its kinks. Central differences with h = 1e-5
+ * are wrong by f''' h^2 / 6 and f eps / h, which is below 1e-8 for values and derivatives up to about 10. */
 static void finite_differences(void **state) {
   (void)state;
   const double x[] = {0.31, 0.77, -0.43, 0.052}, y[] = {0.6, -0.83, 0.71, -0.27}, h = 1e-5;
@@ -72,11 +72,11 @@ static void closed_forms(void **state) {
   };
   for (size_t i = 0; i < COUNT(rows); i++) {
     double d = derivative_at(rows[i].f, rows[i].input, x, y, z);
-    /* a dozen operations of at most 2.5 units each, on either side */
+    /* a dozen operations of at most 2.5 units each, on both sides */
     if (!(fabs(d - rows[i].expected) <= 1e-14 * (1 + fabs(rows[i].expected))))
       fail_msg("row %zu: %.17g, expected %.17g", i, d, rows[i].expected);
   }
-  /* far out, where 1 - tanh^2 would be 0 */
+  /* at large x, where 1 - tanh^2 would be 0 */
   assert_true(fabs(derivative_at(F("tanh", a), 0, 30, 0, 0) / (4 * exp(-60)) - 1) < 1e-14);
   /* the second derivative of a^3 b */
   sim_expr *expr = finish(F("mul", F("pow", a, number(3)), b)), *first, *second;
@@ -89,7 +89,7 @@ static void closed_forms(void **state) {
   sim_expr_free(&second);
 }
 
-/* The branch that gave the value gives the derivative. */
+/* The derivative is that of the branch that gave the value. */
 static void kinks(void **state) {
   (void)state;
   sim_expr_ref zero = number(0);
@@ -106,13 +106,13 @@ static void kinks(void **state) {
   assert_true(derivative_at(F("clamp", a, number(-1), number(1)), 0, 2, 0, 0) == 0);
   assert_true(derivative_at(F("step", a), 0, 0, 0, 0) == 0);
   assert_true(derivative_at(F("mod", a, number(2)), 0, 4, 0, 0) == 1);
-  /* a branch not taken gives 0, though its own derivative is infinite */
+  /* the branch that is not taken contributes 0, although its own derivative is infinite */
   sim_expr_ref guarded = F("where", F("gt", a, zero), F("sqrt", a), zero);
   assert_true(derivative_at(guarded, 0, 0, 0, 0) == 0);
   sim_expr_ref inside = F("sqrt", F("where", F("gt", a, zero), a, zero));
   assert_true(derivative_at(inside, 0, 0, 0, 0) == 0);
   assert_true(derivative_at(F("div", number(1), F("max", F("mul", a, a), number(0.25))), 0, 0, 0, 0) == 0);
-  /* several of them, that meet in one value before an infinite factor */
+  /* several branches that meet in one value before an infinite factor */
   sim_expr_ref r = F("sqrt", F("add", F("mul", a, a), F("mul", b, b))), far = F("gt", r, number(1));
   sim_expr_ref inverse = F("div", number(1), r), both = F("add", F("log", r), inverse);
   assert_true(derivative_at(F("where", far, both, zero), 0, 0, 0, 0) == 0);
@@ -128,7 +128,7 @@ static void kinks(void **state) {
   sim_expr_free(&expr);
 }
 
-/* (x^2 + y^2)^(n/2), however it is written, has a derivative at 0 from n = 2 on. */
+/* (x^2 + y^2)^(n/2) has a derivative at 0 from n = 2 on, in every way to write it. */
 static void powers_of_roots_at_their_zero(void **state) {
   (void)state;
   sim_expr_ref r2 = F("add", F("mul", a, a), F("mul", b, b)), r = F("sqrt", r2);
@@ -154,7 +154,7 @@ static void powers_of_roots_at_their_zero(void **state) {
   }
   /* a root alone has none */
   assert_true(isnan(derivative_at(r, 0, 0, 0, 0)));
-  /* halves of halves of a graph that is its own square many times */
+  /* square roots of square roots of a graph that is squared many times */
   sim_expr_ref square = F("sqrt", a);
   for (int i = 0; i < 40; i++) square = F("mul", square, square);
   assert_true(derivative_at(square, 0, 1, 0, 0) == 0x1p39);

@@ -1,5 +1,5 @@
 /* Every operation against the C library, in long double where it has 64 bits: bounds in units of the last place,
- * special values, the same bits on all instruction sets. With the argument `table`, prints the table of
+ * special values, the same bits on all instruction sets. With the argument `table` it prints the table of
  * docs/functions.md. */
 #include "expr_testing.h"
 
@@ -32,10 +32,10 @@ static long double modulo_f(long double x, long double y) {
   return r != 0 && (r < 0) != (y < 0) ? (long double)((float)r + (float)y) : r;
 }
 
-/* Bounds in double and single precision: measured on 10^6 arguments and raised by a tenth or more; 0.5 and 0 are what
- * IEEE 754 demands. Single precision is a double rounded once: half a unit and what the double is wrong by. Arguments
- * are drawn evenly between low and high, or, with `decades`, evenly by their logarithm and of both signs where
- * `negative` is set; b of a ^ b between -20 and 20. */
+/* Bounds in double and single precision, measured on 10^6 arguments and raised by a tenth or more. 0.5 and 0 are
+ * required by IEEE 754. Single precision is a double rounded once: half a unit plus the double's error. Arguments are
+ * drawn evenly between low and high. With `decades` their logarithm is drawn evenly, and both signs where `negative` is
+ * set. The b of a ^ b is between -20 and 20. */
 static const struct row {
   const char *name;
   sim_expr_op op;
@@ -96,7 +96,7 @@ static const struct row {
     {"erfc, any x", SIM_EXPR_ERFC, erfcl, NULL, 4.5, 0.51, -1, 27.3, false, false},
 };
 
-/* In units of the last place, which are no smaller than the least subnormal number. */
+/* Returns the error in units of the last place, which are never smaller than the least subnormal number. */
 static double distance(double y, long double truth, bool single) {
   if (isnan(y) || isnan(truth)) return isnan(y) && isnan(truth) ? 0 : HUGE_VAL;
   double rounded = single ? (double)(float)truth : (double)truth;
@@ -114,7 +114,7 @@ static double draw(const struct row *row, uint64_t *state) {
   return row->negative && (test_random(state) & 1) ? -x : x;
 }
 
-/* Arguments [n] of an operation as the precision holds them, and its results on each instruction set; these must be the
+/* Arguments [n] of an operation, rounded to the precision, and its results on each instruction set, which must have the
  * same bits. results: as doubles. */
 static void evaluate(const struct row *row, bool single, size_t n, double *a, double *b, double *results) {
   bool takes_conditions = row->op == SIM_EXPR_AND || row->op == SIM_EXPR_OR || row->op == SIM_EXPR_NOT;
@@ -186,8 +186,8 @@ static void accuracy(void **state) {
   assert_int_equal(failed, 0);
 }
 
-/* C's results at special values (annex F): the same number, infinity, NaN, and sign of zero; others within 5 units,
- * more than any row's. */
+/* C's results at special values (annex F): the same number, infinity, NaN, and sign of zero. Other results within 5
+ * units, more than any row's bound. */
 static void special_values(void **state) {
   (void)state;
   static const double values[] = {0.0,       -0.0,
@@ -231,8 +231,8 @@ static void special_values(void **state) {
   assert_int_equal(failed, 0);
 }
 
-/* Far beyond the last exact turn, from 60 digits; 6381956970095103 * 2^797 is the double nearest to a multiple of pi/2.
- */
+/* Arguments far beyond the last exact turn, computed from 60 digits. 6381956970095103 * 2^797 is the double nearest to
+ * a multiple of pi/2. */
 static void huge_arguments(void **state) {
   (void)state;
   static const struct {
@@ -252,7 +252,7 @@ static void huge_arguments(void **state) {
     sim_expr_target target = {.isa = sim_isa_best()};
     test_run(sine, &target, 1, (const void *const[]){&rows_huge[i].x}, (void *const[]){&s});
     test_run(cosine, &target, 1, (const void *const[]){&rows_huge[i].x}, (void *const[]){&c});
-    /* 0.9 of the table and half a unit of the reference's rounding */
+    /* 0.9 from the table, and half a unit from the rounding of the reference */
     assert_true(distance(s, (long double)rows_huge[i].sine, false) <= 1.4);
     assert_true(distance(c, (long double)rows_huge[i].cosine, false) <= 1.4);
   }

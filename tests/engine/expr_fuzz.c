@@ -1,8 +1,6 @@
-/* Random graphs: the evaluator with any block, uniform inputs and instruction set, the emitted text compiled by the
- * host's compiler, and a plain evaluation node by node give the same bits. Functions that C's library rounds otherwise
- * are replaced in the compiled text by the evaluator's own, one value at a time; what they are worth is tested
- * elsewhere.
- */
+/* Random graphs. The evaluator with any block, uniform inputs and instruction set, the emitted text compiled by the
+ * host's compiler, and a plain evaluation node by node must give the same bits. Where C's library rounds a function
+ * otherwise, the compiled text calls the evaluator's function on one value; its accuracy is tested elsewhere. */
 #include "expr_testing.h"
 
 #include <dlfcn.h>
@@ -10,13 +8,13 @@
 
 enum { NODES = 60, INPUTS = 4, OUTPUTS = 3, N = 203, SHORT = 60 };
 
-/* A graph and how it was made, so that it can be evaluated without the library's own form of it. */
+/* A graph and its construction, so that it can be evaluated without the library's own form of it. */
 typedef struct made {
   sim_expr *expr;
   sim_expr_op ops[NODES];
   int args[NODES][3], outputs[OUTPUTS];
   double values[NODES];
-  bool constant[NODES]; /* so the builder said: powers by such exponents are products */
+  bool constant[NODES]; /* constant according to the builder: powers with such exponents are products */
 } made;
 
 static const double constants[] = {0, -0.0, 1, -1, 0.5, 2, 3, -4, 0.1, 1e-3, 1e10, 0x1p-130, 1.5, INFINITY};
@@ -184,7 +182,7 @@ static void add_function(sim_bytes *text, const made *m, int number, bool single
                    real, real, name);
 }
 
-/* All graphs as one library; NULL where there is no compiler. */
+/* Compiles all graphs as one library; NULL where there is no compiler. */
 static void *compile(const made *graphs, int count) {
   sim_bytes text = {0}, command = {0};
   char folder[] = "/tmp/sim_expr_XXXXXX";
@@ -233,7 +231,8 @@ static double input_value(uint64_t *state) {
   return kind < 4 ? u : kind < 6 ? u * 10 : u * 1e4;
 }
 
-/* [n] of a program with the given uniform inputs, block and offset of the arrays, against expected[OUTPUTS][n]. */
+/* Compares [n] results of a program with given uniform inputs, block and offset of the arrays with
+ * expected[OUTPUTS][n]. */
 static void check_program(const made *m, const sim_expr_target *target, const void *const *inputs, const void *expected,
                           size_t n, int number) {
   static double results[OUTPUTS][N + 1];
@@ -302,7 +301,7 @@ static void check_graph(const made *m, int number, void *library, uint64_t *stat
   }
 }
 
-/* A stored graph is read back as the same. */
+/* A stored graph is read back as the same graph. */
 static void check_stored(const made *m) {
   sim_bytes first = {0}, second = {0};
   sim_expr *read;
@@ -338,7 +337,7 @@ static void random_graphs(void **state) {
     }
 }
 
-/* expr_fuzz [number of graphs] */
+/* Arguments: expr_fuzz [number of graphs] */
 int main(int argc, char **argv) {
   if (argc > 1) count = atoi(argv[1]);
   const struct CMUnitTest tests[] = {cmocka_unit_test(random_graphs)};

@@ -1,4 +1,4 @@
-/* Graphs of three inputs a, b, c in few words. */
+/* Short notation for graphs of three inputs a, b, c. */
 #ifndef TESTS_EXPR_LANGUAGE_H
 #define TESTS_EXPR_LANGUAGE_H
 
@@ -42,7 +42,7 @@ static inline sim_expr *finish(sim_expr_ref out) {
   return expr;
 }
 
-/* The first output at (x, y, z). */
+/* Returns the first output at (x, y, z). */
 static inline double at(const sim_expr *expr, int output, double x, double y, double z) {
   double results[8];
   void *outputs[8];

@@ -1,4 +1,4 @@
-/* Stored function graphs: what is no graph is refused, whatever the bytes. */
+/* Stored function graphs: bytes that are no graph are refused. */
 #include "expr_language.h"
 
 static uint64_t checksum(const unsigned char *data, size_t size) {
@@ -11,7 +11,7 @@ static void mend(unsigned char *data, size_t size) {
   for (int i = 0; i < 8; i++) data[size - 8 + (size_t)i] = (unsigned char)(hash >> (8 * i));
 }
 
-/* A graph that was read is run and shown: if it were not sound, a sanitizer would see it. */
+/* A graph that was read is run and shown, so that a sanitizer sees a broken graph. */
 static void exercise(const void *data, size_t size, int *read_count) {
   sim_expr *expr;
   sim_status status = sim_expr_read(data, size, &expr);
@@ -51,7 +51,7 @@ static void damaged_bytes(void **state) {
   sim_expr_free(&expr);
   unsigned char *copy = malloc(bytes.size + 8);
   int read_count = 0;
-  for (size_t size = 0; size < bytes.size; size++) { /* cut */
+  for (size_t size = 0; size < bytes.size; size++) { /* cut short */
     memcpy(copy, bytes.data, size);
     exercise(copy, size, &read_count);
     if (size < 28) continue;
@@ -60,16 +60,16 @@ static void damaged_bytes(void **state) {
   }
   memcpy(copy, bytes.data, bytes.size);
   memset(copy + bytes.size, 0, 8);
-  exercise(copy, bytes.size + 8, &read_count); /* longer */
+  exercise(copy, bytes.size + 8, &read_count); /* too long */
   mend(copy, bytes.size + 8);
   exercise(copy, bytes.size + 8, &read_count);
-  for (size_t i = 0; i < bytes.size * 8; i++) { /* one bit */
+  for (size_t i = 0; i < bytes.size * 8; i++) { /* one bit changed */
     memcpy(copy, bytes.data, bytes.size);
     copy[i / 8] ^= (unsigned char)(1u << (i % 8));
     exercise(copy, bytes.size, &read_count);
   }
   assert_int_equal(read_count, 0);
-  /* With a right checksum, structure alone protects: every byte at every value, then several at random. */
+  /* With a right checksum only the structure protects: every byte at every value, then several bytes at random. */
   for (size_t i = 0; i < bytes.size - 8; i++)
     for (int value = 0; value < 256; value++) {
       memcpy(copy, bytes.data, bytes.size);
@@ -85,7 +85,7 @@ static void damaged_bytes(void **state) {
     mend(copy, bytes.size);
     exercise(copy, bytes.size, &read_count);
   }
-  assert_true(read_count > 1000); /* another constant, or another operation of as many operands, is no damage */
+  assert_true(read_count > 1000); /* another constant, or another operation with as many operands, is no damage */
   copy[7] = 2;
   assert_int_equal(sim_expr_read(copy, bytes.size, &expr), SIM_ERR_INCOMPATIBLE);
   assert_string_equal(sim_error_last()->message, "a stored function is of version 2: this program reads version 1");

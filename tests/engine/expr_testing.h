@@ -1,4 +1,4 @@
-/* What the tests of function graphs share. */
+/* Shared by the tests of function graphs. */
 #ifndef TESTS_EXPR_TESTING_H
 #define TESTS_EXPR_TESTING_H
 
@@ -25,7 +25,7 @@
 
 static const char *const test_names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 
-/* A generator of the tests' own (splitmix64). */
+/* Random generator of the tests (splitmix64). */
 static inline uint64_t test_random(uint64_t *state) {
   uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -34,7 +34,7 @@ static inline uint64_t test_random(uint64_t *state) {
 }
 static inline double test_uniform(uint64_t *state) { return (double)(test_random(state) >> 11) * 0x1p-53; }
 
-/* The graph of one operation of inputs a, b, c; numbers stand for the conditions that it takes: x ~= 0. */
+/* The graph of one operation on inputs a, b, c. Where the operation takes a condition, a number x stands for x ~= 0. */
 static inline sim_expr *test_operation(sim_expr_op op, int operands, const bool *conditions) {
   sim_expr_builder *builder;
   sim_expr *expr;
@@ -58,11 +58,11 @@ static inline sim_expr_program *test_program(const sim_expr *expr, const sim_exp
   size_t bytes = (sim_expr_program_scratch(program) + 63) / 64 * 64;
   *scratch = aligned_alloc(64, bytes ? bytes : 64);
   assert_non_null(*scratch);
-  memset(*scratch, 0xff, bytes); /* NaN: what is read before it is written shows */
+  memset(*scratch, 0xff, bytes); /* NaN: shows what is read before it is written */
   return program;
 }
 
-/* Runs a graph in one go. */
+/* Runs a graph in one call. */
 static inline void test_run(const sim_expr *expr, const sim_expr_target *target, size_t n, const void *const *inputs,
                             void *const *outputs) {
   void *scratch;

@@ -14,7 +14,7 @@ typedef struct operation {
   void *to;
   const void *from;
   size_t bytes;
-  int64_t after; /* of the steps' operations */
+  int64_t after; /* number of the steps' operation after which it may run */
 } operation;
 
 typedef struct lane {
@@ -23,7 +23,7 @@ typedef struct lane {
   pthread_t thread;
 } lane;
 
-/* Work itself is done under the lock, so that the planted fault reads wrong values and races with nothing. */
+/* The work is done under the lock, so that the planted fault reads wrong values without a data race. */
 static struct {
   fake_options options;
   lane lanes[LANES];

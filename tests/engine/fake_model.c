@@ -31,7 +31,7 @@ static sim_status step(void *self, sim_clock *clock) {
   fake_state *s = self;
   clock->step++;
   clock->t += 1;
-  s->controller[0] = clock->t; /* the host's, changed at once */
+  s->controller[0] = clock->t; /* on the host, changed at once */
   if (clock->step == s->stop_step) s->requests.stop = 1;
   if (s->backend->queue)
     fake_queue(advance, s, clock->t);

@@ -1,4 +1,4 @@
-/* What a state is checked for before it is saved: the first number that is not finite, wherever it stands. And its
+/* The check of a state before it is saved: it finds the first number that is not finite, in any array. And the state's
  * digest, which depends on every byte and can be computed in parts. */
 #include "engine/frame.h"
 
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COUNT = 2 * 4096 + 5 }; /* two blocks and a rest */
+enum { COUNT = 2 * 4096 + 5 }; /* two blocks and a remainder */
 static float narrow[COUNT];
 static double wide[COUNT];
 
@@ -51,7 +51,7 @@ static void test_not_finite(void **state) {
         char text[32];
         memset(narrow, 0, sizeof narrow);
         memset(wide, 0, sizeof wide);
-        narrow[places[i]] = narrow[COUNT - 1] = (float)bad[k]; /* the first one counts */
+        narrow[places[i]] = narrow[COUNT - 1] = (float)bad[k]; /* the first of them counts */
         wide[places[i]] = wide[COUNT - 1] = bad[k];
         assert_int_equal(check(single ? SIM_F32 : SIM_F64), SIM_ERR_DIVERGED);
         snprintf(text, sizeof text, "u[%d] is not finite", places[i]);
@@ -59,7 +59,7 @@ static void test_not_finite(void **state) {
       }
 }
 
-/* The digest by its definition: blocks of a MiB that are hashed on their own. */
+/* Computes the digest by its definition: hashes of blocks of a MiB. */
 static void test_digest(void **state) {
   (void)state;
   enum { MEBIBYTE = 1 << 20, BYTES = 2 * MEBIBYTE + 24 };

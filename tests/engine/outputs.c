@@ -1,4 +1,4 @@
-/* Outputs of a state that lies in a device: written by a thread of their own, and the same as on the CPU. */
+/* Outputs of a state in a device's memory: a thread of their own writes them, and they are the same as on the CPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,37 +21,37 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- sinks that remember ---- */
+/* ---- sinks that record their calls ---- */
 
 enum { TABLE, SNAPSHOT, CHECKPOINT, SINKS, RECORDS = 4096 };
 
 typedef struct record {
   int sink;
   int64_t step;
-  uint64_t hash; /* of what the sink is for: rows, arrays of SIM_IN_SNAPSHOT, all arrays */
-  bool ended;    /* as stop_when leaves it */
+  uint64_t hash; /* hash of the sink's data: rows, arrays of SIM_IN_SNAPSHOT, or all arrays */
+  bool ended;    /* set where stop_when ended the run */
 } record;
 
 typedef struct probe {
   struct memory *all;
   int which;
-  int64_t waits_for; /* a write waits, 20 s at most, until the model has made this many steps; then sleeps */
+  int64_t waits_for; /* a write waits, 20 s at most, until the model has made this many steps; then it sleeps */
   unsigned sleep_us;
   int64_t fails_at; /* step at which a write fails; -1: none */
-  bool onwards;     /* and every later one */
+  bool onwards;     /* every later write fails too */
   sim_status failure;
-  int64_t steps_ahead; /* the most that the model was ahead of a write when it ended */
+  int64_t steps_ahead; /* the largest number of steps by which the model was ahead when a write ended */
 } probe;
 
 typedef struct memory {
   const fake_state *model;
   record records[RECORDS];
-  _Atomic size_t calls[SINKS]; /* of write that succeeded, those too that found no room in records */
+  _Atomic size_t calls[SINKS]; /* successful writes, also those without room in records */
   size_t count;
   int flushes;
-  int64_t written, durable; /* checkpoints behind the run */
-  bool lost, told;          /* these never become durable; that has been logged */
-  bool failed_behind;       /* the last one did */
+  int64_t written, durable; /* steps of checkpoints written by the thread behind the run */
+  bool lost, told;          /* lost: these never become durable; told: that has been logged */
+  bool failed_behind;       /* the last one failed */
   probe sinks[SINKS];
 } memory;
 
@@ -104,7 +104,7 @@ static sim_cadence steps(double interval) {
   return (sim_cadence){.kind = interval > 0 ? SIM_EVERY_STEPS : SIM_NEVER, .interval = interval};
 }
 
-/* Cadences in steps of the tables, snapshots and checkpoints. */
+/* Creates a run with cadences of tables, snapshots and checkpoints in steps. */
 static trial *trial_make(int64_t count, double rows, double snapshots, double checkpoints) {
   static const char *const names[] = {"tables", "snapshots", "checkpoint"};
   static const sim_sink_kind kinds[] = {SIM_SINK_TABLE, SIM_SINK_SNAPSHOT, SIM_SINK_CHECKPOINT};
@@ -136,7 +136,7 @@ static trial *trial_make(int64_t count, double rows, double snapshots, double ch
   return t;
 }
 
-/* On the device with these options, or on the CPU. */
+/* Runs on the device with these options; NULL: on the CPU. */
 static trial *trial_run(trial *t, const fake_options *options) {
   const sim_backend *backend = t->run.backend = options ? &fake_device : &sim_backend_cpu;
   if (options) fake_start(options);
@@ -162,7 +162,7 @@ static void assert_same(const trial *a, const trial *b) {
   assert_memory_equal(&a->run.last.health, &b->run.last.health, sizeof(double)); /* NaN without rows */
 }
 
-/* How many records of a sink, up to and with a step. */
+/* Returns the number of records of a sink up to and including a step. */
 static int count_of(const trial *t, int sink, int64_t last) {
   int count = 0;
   for (size_t i = 0; i < t->memory.count; i++)
@@ -186,7 +186,7 @@ static void as_on_the_cpu(void **state) {
   free(device);
 }
 
-/* The check above sees copies that leave from the live arrays: steps of 0.2 ms go on while a copy waits for 5 ms. */
+/* The check above must detect copies from the live arrays: steps of 0.2 ms continue while a copy waits for 5 ms. */
 static void a_copy_that_is_not_staged_is_seen(void **state) {
   (void)state;
   const fake_options planted = {.step_us = 200, .leave_us = 5000, .unstaged = true};
@@ -212,9 +212,9 @@ static void a_resumed_run_that_was_over(void **state) {
   free(t);
 }
 
-/* ---- who waits for whom ---- */
+/* ---- order of waiting ---- */
 
-/* The snapshot at the start is not over before a hundred steps are made. */
+/* The snapshot at the start does not end before a hundred steps are made. */
 static void steps_go_on_while_a_sink_sleeps(void **state) {
   (void)state;
   const fake_options fast = {.step_us = 20, .leave_us = 100};
@@ -227,8 +227,8 @@ static void steps_go_on_while_a_sink_sleeps(void **state) {
   free(t);
 }
 
-/* With a snapshot a step the loop is ahead by as many states as there are stages for, and waits with the next one. The
- * first one is not over before the loop is ahead by more than it had stages for at the start. */
+/* With a snapshot at every step the loop is ahead by as many states as there are stages, and waits with the next one.
+ * The first snapshot does not end before the loop is ahead by more states than there were stages at the start. */
 static void states_wait_for_a_stage(void **state) {
   (void)state;
   trial *cpu = trial_run(trial_make(90, 0, 1, 0), NULL), *t = trial_make(90, 0, 1, 0);
@@ -241,8 +241,8 @@ static void states_wait_for_a_stage(void **state) {
   free(t);
 }
 
-/* The row at the start is not over before the loop has come as far as it may: with as many rows waiting as can, it
- * holds the row of the next step. Two milliseconds later it still does. */
+/* The row at the start does not end before the loop is as far ahead as possible: the queue of rows is full, and the
+ * loop holds the row of the next step. Two milliseconds later it still does. */
 static void rows_wait_until_the_queue_is_full(void **state) {
   (void)state;
   const int64_t count = SIM_OUTPUTS_WAITING + 100;
@@ -256,8 +256,8 @@ static void rows_wait_until_the_queue_is_full(void **state) {
   free(t);
 }
 
-/* The loop looks at most every 5 ms once it knows the pace, and is ahead by what it queued in two looks: 2 x 5 steps
- * of 1 ms. While it learns the pace it doubles its stride at most four times too often. */
+/* Once the loop knows the pace it checks at most every 5 ms, and is ahead by the steps that it queued in two checks: 2
+ * x 5 steps of 1 ms. While it learns the pace, doubling its stride makes it at most four times farther ahead. */
 static void the_host_is_not_far_ahead(void **state) {
   (void)state;
   trial *t = trial_run(trial_make(300, 0, 0, 0), &(fake_options){.step_us = 1000});
@@ -265,7 +265,7 @@ static void the_host_is_not_far_ahead(void **state) {
   assert_true(fake_most_queued() <= 32);
   free(t);
   t = trial_run(trial_make(6, 0, 0, 0), &(fake_options){.step_us = 20000});
-  assert_true(t->run.last.elapsed >= 0.12); /* the device's work is in it, to the last step */
+  assert_true(t->run.last.elapsed >= 0.12); /* contains the device's work up to the last step */
   free(t);
 }
 
@@ -280,7 +280,7 @@ static void keep_log(void *context, sim_log_level level, const char *message) {
   snprintf(logged, sizeof logged, "%s", message);
 }
 
-/* Takes the place of pthread_create: the linker's --wrap. */
+/* Replaces pthread_create, by the linker's --wrap. */
 static int thread_error;
 int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *context);
@@ -321,13 +321,12 @@ static void a_failed_sink_is_tried_again(void **state) {
   t = run_failing(CHECKPOINT, 60, SIM_ERR_IO);
   assert_int_equal(t->status, SIM_ERR_IO);
   assert_string_equal(t->message, "at step 60: the last checkpoint could not be written: planted");
-  assert_int_equal(log_lines, 0); /* the error says it all */
+  assert_int_equal(log_lines, 0); /* the error has the whole message */
   assert_int_equal(t->run.checkpoint_step, 40);
   free(t);
 }
 
-/* A run of which nothing can be saved any more does not go on: one checkpoint that fails is made up for, two are not.
- */
+/* A run that can no longer be saved must end: after one failed checkpoint it continues, after two in a row it ends. */
 static void two_failed_checkpoints_end_the_run(void **state) {
   (void)state;
   trial *t = trial_make(60, 3, 10, 10);
@@ -343,7 +342,7 @@ static void two_failed_checkpoints_end_the_run(void **state) {
   free(t);
 }
 
-/* The thread that gives up the computing of a run, in a process of its own: the loop then stands still. */
+/* The thread that gives up a run's computation, in a process of its own. The loop then stops. */
 static void *give_up(void *context) {
   trial *t = context;
   while (t->model.steps < 20) (void)usleep(100);
@@ -357,7 +356,7 @@ static void *give_up(void *context) {
   _exit(good ? 0 : 1);
 }
 
-/* Outputs that were handed over are written before it returns, and no step is made after. */
+/* Outputs already queued are written before the function returns, and no further step is made. */
 static void a_step_is_given_up(void **state) {
   (void)state;
   fflush(NULL);
@@ -385,15 +384,16 @@ static void lack_of_memory_ends_the_run(void **state) {
   assert_string_equal(t->message, "planted");
   assert_int_equal(count_of(t, SNAPSHOT, 60), 2);
   assert_int_equal(count_of(t, CHECKPOINT, 60), 1);
-  assert_int_equal(count_of(t, TABLE, 60), count_of(t, TABLE, 20)); /* nothing that came later */
+  assert_int_equal(count_of(t, TABLE, 60), count_of(t, TABLE, 20)); /* no later row */
   assert_true(t->memory.flushes > 0);
   free(t);
 }
 
-/* Where a state is written, the writer sees it; it says the same as the CPU's run, and stops at the same output. */
+/* The writer detects a state that is not finite when it writes one. It gives the same message as the CPU's run, and
+ * stops at the same output. */
 static void a_state_that_is_not_finite_ends_the_run(void **state) {
   (void)state;
-  for (int64_t at = 0; at <= 5; at += 5) { /* position[0] is what is observed */
+  for (int64_t at = 0; at <= 5; at += 5) { /* position[0] is observed */
     trial *both[2];
     for (int device = 0; device < 2; device++) {
       trial *t = trial_make(400, at ? 0 : 3, 10, 0);
@@ -413,12 +413,12 @@ static void a_state_that_is_not_finite_ends_the_run(void **state) {
   }
 }
 
-/* Rows before the failure stay, and no checkpoint is made of what came after it. The operations: one a
- * step, and one for each of the snapshots at 10 and 30, which no checkpoint waits for; so step 40 is the 42nd. */
+/* Rows before the failure are kept, and no checkpoint is made of a later state. There is one operation for each step,
+ * and one for each of the snapshots at 10 and 30, for which no checkpoint waits. So step 40 is the 42nd operation. */
 static void a_failed_device_ends_the_run(void **state) {
   (void)state;
   for (int64_t at = 30; at < 50; at += 3) {
-    const fake_options options = {.step_us = 2000, .leave_us = 500, .fails_at = at}; /* the writer keeps up */
+    const fake_options options = {.step_us = 2000, .leave_us = 500, .fails_at = at}; /* slow enough for the writer */
     trial *t = trial_make(400, 3, 10, 20);
     trial_run(t, &options);
     assert_int_equal(t->status, SIM_ERR_DEVICE);
@@ -448,7 +448,7 @@ static void a_stop_drains_and_saves(void **state) {
   free(both[1]);
 }
 
-/* Nothing is made durable for a checkpoint: its sink sees to the order itself. */
+/* A checkpoint flushes no other sink: its own sink takes care of the order. */
 static void a_checkpoint_flushes_nothing(void **state) {
   (void)state;
   trial *t = trial_run(trial_make(60, 3, 7, 5), NULL);
@@ -458,9 +458,10 @@ static void a_checkpoint_flushes_nothing(void **state) {
   free(t);
 }
 
-/* ---- checkpoints that become durable behind the run ---- */
+/* ---- checkpoints that become durable while the run continues ---- */
 
-static pthread_mutex_t behind = PTHREAD_MUTEX_INITIALIZER; /* of memory.written and .durable: the run's thread asks */
+/* protects memory.written and .durable, which the run's thread reads */
+static pthread_mutex_t behind = PTHREAD_MUTEX_INITIALIZER;
 
 static void saved_behind(void *opaque, sim_saved *out) {
   const memory *m = ((probe *)opaque)->all;
@@ -469,7 +470,7 @@ static void saved_behind(void *opaque, sim_saved *out) {
   pthread_mutex_unlock(&behind);
 }
 
-/* The disk has what was written before the last state, until it is waited for. */
+/* All but the last written state are durable, until the sink is waited for. */
 static sim_status remember_behind(void *opaque, const sim_frame *frame) {
   memory *m = ((probe *)opaque)->all;
   pthread_mutex_lock(&behind);
@@ -481,7 +482,7 @@ static sim_status remember_behind(void *opaque, const sim_frame *frame) {
 
 static sim_status flush_behind(void *opaque) {
   memory *m = ((probe *)opaque)->all;
-  if (m->lost && !m->told) sim_log(SIM_LOG_WARN, "checkpoint not written: planted"); /* as the thread behind the run */
+  if (m->lost && !m->told) sim_log(SIM_LOG_WARN, "checkpoint not written: planted"); /* as the writing thread does */
   m->told = m->lost;
   if (m->lost) return sim_fail(SIM_ERR_IO, "planted");
   pthread_mutex_lock(&behind);
@@ -502,7 +503,7 @@ static trial *trial_behind(double checkpoints, bool lost) {
 
 static void a_checkpoint_behind_the_run(void **state) {
   (void)state;
-  trial *t = trial_run(trial_behind(10, false), NULL); /* to the end */
+  trial *t = trial_run(trial_behind(10, false), NULL); /* a run to its end */
   assert_int_equal(t->status, SIM_OK);
   assert_int_equal(t->run.checkpoint_step, 60);
   assert_true(t->run.checkpoint_seconds == 7);
@@ -513,7 +514,7 @@ static void a_checkpoint_behind_the_run(void **state) {
   assert_string_equal(t->message, "at step 60: the last checkpoint could not be written: planted");
   assert_int_equal(t->run.checkpoint_step, 50);
   free(t);
-  for (int64_t at = 20; at <= 23; at += 3) { /* stopped: where one is under way none is made again */
+  for (int64_t at = 20; at <= 23; at += 3) { /* stopped runs: a checkpoint that is under way is not made again */
     t = trial_behind(10, false);
     t->model.stop_step = at;
     trial_run(t, NULL);
@@ -525,7 +526,7 @@ static void a_checkpoint_behind_the_run(void **state) {
   }
 }
 
-/* A checkpoint that cannot be made durable is said once, by its sink, though a stop tries it twice. */
+/* A checkpoint that cannot be made durable is reported once, by its sink, although a stop tries it twice. */
 static void a_warning_is_said_once(void **state) {
   (void)state;
   trial *t = trial_behind(10, true);
@@ -534,13 +535,13 @@ static void a_warning_is_said_once(void **state) {
   assert_true(sim_log_add(keep_log, NULL));
   trial_run(t, NULL);
   sim_log_remove(keep_log, NULL);
-  assert_int_equal(t->status, SIM_ERR_IO);          /* at the end: the last flush failed */
+  assert_int_equal(t->status, SIM_ERR_IO);          /* at the end, because the last flush failed */
   assert_int_equal(count_of(t, CHECKPOINT, 60), 5); /* 0, 10, 20, 30, 33 */
   assert_int_equal(log_lines, 1);
   free(t);
 }
 
-/* One that failed behind the run is the first of two in a row. */
+/* A failure after the write counts as the first of two failures in a row. */
 static void two_checkpoints_that_fail(void **state) {
   (void)state;
   trial *t = trial_behind(10, false);
@@ -588,8 +589,8 @@ static sim_expr *at_least(double least) {
   return out;
 }
 
-/* Rows every 3 steps: the first one from step 10 on is that of step 12. It is the last of all outputs, and its
- * checkpoint alone says so, also where the one before is written later. */
+/* Rows every 3 steps: the first one from step 10 on is at step 12. It is the last of all outputs. Only its checkpoint
+ * says that the run has ended, also where the checkpoint before is written later. */
 static void stop_when_ends_the_run(void **state) {
   (void)state;
   sim_expr *stop = at_least(10);
@@ -613,7 +614,7 @@ static void stop_when_ends_the_run(void **state) {
   }
   for (int i = 0; i < 3; i++) free(trials[i]);
 
-  trial *over = trial_make(100, 3, 100, 4); /* resumed: nothing is left to do */
+  trial *over = trial_make(100, 3, 100, 4); /* resumed: no step is left */
   over->run.stop_when = stop;
   over->run.ended = over->run.resumed = true;
   over->run.clock.step = 12;
@@ -644,9 +645,10 @@ static void the_plan_knows_where(void **state) {
   sim_stage_plan(&sim_backend_cpu, &sim_comm_alone, false, true, &host);
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500);
   sim_stage_plan(&sim_backend_cpu, &sim_comm_alone, true, true,
-                 &host); /* one for whole states and all that there are of snapshots */
+                 &host); /* one for whole states, and all for snapshots */
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500 + 500 + (SIM_STAGES_MAX - 1) * 300);
-  sim_plan apart = {.snapshot_bytes = 300, .checkpoint_bytes = 200, .unsaved_bytes = 300}; /* no array is of both */
+  /* no array belongs to both */
+  sim_plan apart = {.snapshot_bytes = 300, .checkpoint_bytes = 200, .unsaved_bytes = 300};
   sim_stage_plan(&sim_backend_cpu, &sim_comm_alone, false, true, &apart);
   assert_true(sim_plan_bytes(&apart, SIM_SPACE_HOST) == 500);
   assert_int_equal(sim_stage_count(100 << 20, true), 3);
@@ -666,7 +668,7 @@ static void a_state_may_grow(void **state) {
   sim_stage stage;
   assert_int_equal(sim_stage_create(&fake_device, NULL, &view, true, 0, &stage), SIM_OK);
   const void *first = stage.host;
-  for (int64_t n = 40; n <= 100; n += 60) { /* within its room; then with more room */
+  for (int64_t n = 40; n <= 100; n += 60) { /* within the memory of the plan; then with more */
     array.shape[0] = n;
     if (n > 50) array.room = sizeof data;
     assert_int_equal(sim_stage_copy(&stage, &view, true), SIM_OK);

@@ -1,4 +1,4 @@
-/* The table and the trace of a profile, from events that are made up. */
+/* The table and the trace of a profile, from invented events. */
 #include "engine/run/profile.h"
 
 #include <pthread.h>
@@ -32,8 +32,8 @@ static size_t lines_with(const char *text, const char *word) {
   return count;
 }
 
-/* 300 forces of 2 ms with 1e9 fp32 each: 0.6 s, 5e11 a second, half of the limit; 100 kicks of 1 ms with 1 GB: a tenth
- * of the limit's bytes. Shares 6/7 and 1/7. */
+/* 300 forces of 2 ms with 1e9 fp32 instructions each: 0.6 s, 5e11 a second, half of the limit. 100 kicks of 1 ms with 1
+ * GB: a tenth of the limit's bytes. Shares 6/7 and 1/7. */
 static void table(void **state) {
   (void)state;
   const double limits[SIM_LIMITS] = {1e13, 1e12, 5e11};
@@ -73,7 +73,7 @@ static void table(void **state) {
   sim_profile_stop();
 }
 
-/* What Python's json makes of the trace: 0 where the condition holds. */
+/* Returns 0 where the condition holds for the trace as Python's json reads it. */
 static int python_says(const sim_bytes *trace, const char *condition) {
   char command[1024];
   snprintf(command, sizeof command,
@@ -108,12 +108,12 @@ static void trace_is_json(void **state) {
   assert_int_equal(python_says(&trace, "[e[\"pid\"] for e in spans] == [0, 0, 1] and "
                                        "spans[1][\"ts\"] == 3000250000 and spans[1][\"tid\"] == 1"),
                    0);
-  assert_int_not_equal(python_says(&trace, "len(spans) == 4"), 0); /* Python is asked indeed */
+  assert_int_not_equal(python_says(&trace, "len(spans) == 4"), 0); /* shows that Python is called */
   sim_bytes_free(&trace);
   sim_profile_stop();
 }
 
-/* A long run: the trace keeps its beginning, the table all of it. */
+/* A long run: the trace keeps its beginning, the table counts everything. */
 static void bounded(void **state) {
   (void)state;
   sim_profile_start();
@@ -127,7 +127,7 @@ static void bounded(void **state) {
   sim_bytes_free(&text);
   sim_bytes_free(&trace);
   sim_profile_stop();
-  /* Off: nothing is kept. */
+  /* switched off: nothing is recorded */
   add(&kick, SIM_TRACK_STEPS, 0, 1, 1);
   sim_profile_range_begin("step");
   sim_profile_range_end();
@@ -139,13 +139,13 @@ static void bounded(void **state) {
   sim_profile_stop();
 }
 
-/* More ranges within each other than are looked at: the inner ones are lost, the outer ones are right. */
+/* More nested ranges than are recorded: the inner ranges are lost, the outer ones are right. */
 static void deep(void **state) {
   (void)state;
   sim_profile_start();
   for (int i = 0; i < 40; i++) sim_profile_range_begin(i ? "inner" : "outer");
   for (int i = 0; i < 40; i++) sim_profile_range_end();
-  sim_profile_range_end(); /* one too many is no harm */
+  sim_profile_range_end(); /* one end too many does no harm */
   sim_bytes text = {0};
   sim_profile_table(&text);
   assert_non_null(strstr(text.data, "  outer "));

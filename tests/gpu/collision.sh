@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Grains on a GPU, a gas, a hopper with friction, and rain with all that a scenario may add: taken by itself, the same
-# bits twice and after kills, and energies as the CPU's.
+# Grains on a GPU: a gas, a hopper with friction, and rain with all features of a scenario. They take the GPU
+# automatically, give the same bits twice and after kills, and the CPU's energies.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 need_gpu
 grains s.lua
@@ -12,12 +12,12 @@ for law in gas rain hertz; do
   same "$law.one" "$law.two" "$law, twice"
 done
 
-# A reach of the lists of some diameters, which they have no room for: they take a shorter one.
+# Lists with a reach of some diameters, for which there is no memory: they take a shorter one.
 expect 0 "(GPU 0)" "$SIM" run s.lua -o hertz.wide "${options[@]}" --set skin=0.15
 same hertz.one hertz.wide "another reach of the lists"
 
-# Positions and velocities have the CPU's bits (tests/parity/collision.c); energies are sums of 1500 such terms in
-# another order, each within 2^-53, and those of the gas's contacts whole numbers of 2^-40: less than 1e-6 of any.
+# Positions and velocities have the CPU's bits (tests/parity/collision.c). Energies are sums of 1500 such terms in
+# another order, each within 2^-53; energies of the gas's contacts are integers of 2^-40: less than 1e-6 of any.
 for device in cpu cuda; do
   expect 0 "" "$SIM" sweep s.lua -o "$device.sweep" --device "$device" --jobs 1 --set law=gas,hertz --set steps=400
 done
@@ -67,7 +67,7 @@ for law in gas hertz rain; do
   same "$law.whole" "$law.cut" "$law after three kills"
 done
 
-# A grain that is thrown out of all bounds is named, where an output notices it: the row of step 100.
+# A grain that is thrown out of all bounds is named by the output that detects it: the row of step 100.
 cat >wild.lua <<'LUA'
 return sim.collision {
   box       = { size = {2, 2, 4}, boundary = "wall" },

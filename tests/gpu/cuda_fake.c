@@ -1,5 +1,5 @@
-/* The CUDA backend on a stand-in for the runtime: which device and why not, the first failure, memory, graphs, and the
- * times of kernels. Each case has a process of its own, as a run has. */
+/* The CUDA backend on a stand-in for the runtime: the choice of the device and its reasons, the first failure, memory,
+ * graphs, and the times of kernels. Each case has a process of its own, as a run has. */
 #include "engine/device/backend.h"
 #include "engine/device/cuda.h"
 #include "engine/run/profile.h"
@@ -62,7 +62,7 @@ static sim_status chosen(const char *device) {
   return sim_backend_select(device, &backend);
 }
 
-/* ---- why not ---- */
+/* ---- reasons against a device ---- */
 
 static void no_driver(void) {
   fake.driver = 0;
@@ -135,13 +135,13 @@ static void why_not(void **state) {
   in_child(architectures);
 }
 
-/* ---- which ---- */
+/* ---- choice ---- */
 
 static void first_usable(void) {
   devices(4);
   fake.devices[0].major = 6;
   fake.devices[1].mode = cudaComputeModeProhibited;
-  fake.devices[2].start = cudaErrorDevicesUnavailable; /* taken by somebody else */
+  fake.devices[2].start = cudaErrorDevicesUnavailable; /* in use by another process */
   CHECK(chosen("auto") == SIM_OK && fake.current == 3);
   CHECK(chosen("cuda:0") == SIM_ERR_NO_DEVICE && last_says("GPU 0: architecture not compiled in"));
   CHECK(chosen("cuda:1") == SIM_ERR_NO_DEVICE && last_says("compute mode"));
@@ -165,7 +165,7 @@ static void by_uuid(void) {
   CHECK(chosen("cuda:GPU-ac") == SIM_ERR_NO_DEVICE && last_says("no GPU with UUID 'GPU-ac'"));
   CHECK(chosen("cuda:GPU-AB01abab-abab") == SIM_OK && fake.current == 1);
 }
-/* Ranks take GPUs by UUID, before anything has touched one. */
+/* Ranks take GPUs by UUID, before any GPU is touched. */
 static void identities(void) {
   char name[64], line[1024];
   devices(3);
@@ -208,7 +208,7 @@ static void launch(const sim_kernel *kernel, cudaError_t error) {
   sim_cuda_end(kernel, 1000);
 }
 
-/* Every call but those that free says what failed first. */
+/* Every call except the freeing ones reports the first failure. */
 static void all_say(const char *text) {
   const sim_backend *b = cuda();
   void *data = NULL;
@@ -238,7 +238,7 @@ static void bad_launch(void) {
   CHECK(fake.frees == 1);
 }
 
-/* A kernel that fails is heard of at the next call that waits. */
+/* A kernel that fails is reported at the next call that waits. */
 static void late(void) {
   devices(1);
   CHECK(chosen("cuda") == SIM_OK);
@@ -249,15 +249,15 @@ static void late(void) {
   all_say("cudaStreamSynchronize (last kernel: test_a): launch text");
 }
 
-/* Any call may fail, at any time: no crash, and the first one is told. */
+/* Any call may fail, at any time: no crash, and the first failure is reported. */
 static const char *const calls[] = {
     "cudaMalloc",           "cudaMemsetAsync",      "cudaMemcpyAsync", "cudaStreamSynchronize",  "cudaStreamWaitEvent",
     "cudaEventRecord",      "cudaEventSynchronize", "cudaSetDevice",   "cudaStreamBeginCapture", "cudaStreamEndCapture",
     "cudaGraphInstantiate", "cudaGraphUpload",      "cudaGraphLaunch"};
 enum { CALLS = sizeof calls / sizeof *calls, NOT_REACHED = 78 };
 
-/* A row of calls of which number `after` (from 0) of those of this name fails; ends with NOT_REACHED where there are
- * fewer. */
+/* Makes a series of calls, in which call number `after` (from 0) of this name fails. Ends with NOT_REACHED where there
+ * are fewer. */
 static void row_of_calls(const char *name, int after) {
   devices(1);
   const sim_backend *b = cuda();
@@ -292,7 +292,7 @@ static void row_of_calls(const char *name, int after) {
   b->free_host(host);
 }
 
-/* Exit status of the row in a process of its own. */
+/* Returns the exit status of the series in a process of its own. */
 static int row_with_failure(const char *name, int after) {
   int status;
   pid_t child = fork();
@@ -306,7 +306,7 @@ static int row_with_failure(const char *name, int after) {
   return WEXITSTATUS(status);
 }
 
-/* Any call may fail, at any time: no crash, and the first one is told. */
+/* Any call may fail, at any time: no crash, and the first failure is reported. */
 static void failures(void **state) {
   (void)state;
   in_child(bad_launch);
@@ -333,11 +333,11 @@ static void memory(void) {
   CHECK(cuda()->alloc_host((size_t)64 << 20, &data) == SIM_OK && data && fake.pinned && fake.pinned < data);
   cuda()->free_host(data);
   CHECK(!fake.pinned && !fake.frees);
-  fake.memory = (size_t)1 << 20; /* neither way */
+  fake.memory = (size_t)1 << 20; /* neither allocation works */
   data = NULL;
   CHECK(cuda()->alloc_host((size_t)64 << 20, &data) == SIM_ERR_NO_MEMORY && !data && !fake.pinned);
   sim_cuda_begin(&kernel_a);
-  sim_cuda_end(&kernel_a, 0); /* is not blamed for it */
+  sim_cuda_end(&kernel_a, 0); /* is not named as the cause */
   CHECK(cuda()->queue->status() == SIM_OK);
   CHECK(cuda()->alloc(0, &data) == SIM_OK && data);
   cuda()->free(data);
@@ -358,7 +358,7 @@ static void graphs(void) {
   b->queue->graph_destroy(&graph);
   b->queue->graph_destroy(&graph);
   CHECK(!graph);
-  sim_profile_start(); /* now it is run at once */
+  sim_profile_start(); /* it then runs at once */
   memset(to, 0, 4);
   CHECK(b->queue->graph_begin() == SIM_OK && b->queue->stage(to, from, 4) == SIM_OK && strcmp(to, "abc") == 0);
   CHECK(b->queue->graph_end(&graph) == SIM_OK && !graph);
@@ -376,7 +376,7 @@ static void refused_graphs(void) {
   CHECK(b->queue->graph_end(&graph) == SIM_OK && !graph);
 }
 
-/* The failure of another rank: the first one stays, with its status, and nothing is taken from a copy after it. */
+/* The failure of another rank: the first failure remains, with its status, and a copy after it is not used. */
 static void failed_rank(void) {
   devices(1);
   const sim_backend *b = cuda();
@@ -399,7 +399,7 @@ static void memory_and_graphs(void **state) {
 
 /* ---- times ---- */
 
-/* 10000 launches, far more than are kept under way, each a quarter of a millisecond by the stand-in's clock. 10
+/* 10000 launches, far more than are in progress at once, each a quarter of a millisecond by the stand-in's clock. 10
  * multiprocessors of 128 lanes at 1 GHz: 1000 fp32 in 0.25 ms are 4e6 of 1.28e12 a second. */
 static void times(void) {
   devices(1);

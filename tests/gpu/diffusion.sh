@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Diffusion on a GPU: taken by itself for what the CPU computes too, the same bits twice, after a kill, and for the
-# scheme exact, which jumps.
+# Diffusion on a GPU: taken automatically for scenarios that the CPU computes too, the same bits twice, after a kill,
+# and for the scheme exact, which jumps.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 need_gpu
 diffusion_scenario d.lua
@@ -14,7 +14,7 @@ done
 
 killed d.lua --set steps=20000
 
-# Steps that adapt, values at walls, cross-diffusion: the same.
+# Adaptive steps, walls with values, cross diffusion: the same.
 cat >auto.lua <<'LUA'
 return sim.diffusion {
   grid      = { n = {48, 40}, size = {1, 2}, x = "fixed" },
@@ -33,7 +33,7 @@ expect 0 "(GPU 0)" "$SIM" run auto.lua -o two.out --device cuda
 same one.out two.out "steps that adapt, twice"
 killed auto.lua --set t_end=40
 
-# A velocity without divergence, fluxes of what it carries, and steps by its Courant number: the same.
+# A velocity without divergence, fluxes of a field that it carries, and steps by its Courant number: the same.
 cat >flow.lua <<'LUA'
 return sim.diffusion {
   grid       = { n = {48, 40}, size = {2 * math.pi, 2 * math.pi} },

@@ -1,6 +1,6 @@
-/* fake_exchange PLUGIN: a rank of an MPI world whose GPU is the stand-in's, where MPI has been told to say that it
- * takes GPU memory. The exchange by MPI brings every column where it belongs; what is to be added arrives, and the
- * kernel that adds is that of the exchange by NCCL. */
+/* fake_exchange PLUGIN: a rank of an MPI world whose GPU is the stand-in's, where MPI reports that it takes GPU memory.
+ * The exchange by MPI copies every column to the right place. Numbers to be added arrive, and the kernel that adds is
+ * that of the exchange by NCCL. */
 #include "engine/comm/cuda/exchange_ways.h"
 #include "engine/comm/mpi.h"
 #include "engine/device/cuda.h"

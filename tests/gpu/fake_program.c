@@ -1,5 +1,5 @@
-/* Linked into the program in place of the CUDA runtime, with fake_runtime.c. It pretends to FAKE_DEVICES devices, whose
- * memory is the host's and whose kernels do nothing, so the numbers of a run mean nothing: it shows how a run ends.
+/* Linked into the program in place of the CUDA runtime, with fake_runtime.c. It simulates FAKE_DEVICES devices whose
+ * memory is the host's and whose kernels do nothing. So the numbers of a run mean nothing: it shows how a run ends.
  * While the file FAKE_HANG exists, calls of rank FAKE_HANG_RANK (without ranks: 0) that wait for the device do not
  * return. */
 #include "tests/gpu/fake_runtime.h"
@@ -29,7 +29,7 @@ __attribute__((constructor)) static void make_devices(void) {
   fake.wait = wait_for_device;
 }
 
-/* ---- what nvcc's code calls ---- */
+/* ---- functions that nvcc's code calls ---- */
 
 void **__cudaRegisterFatBinary(void *code);
 void __cudaRegisterFatBinaryEnd(void **handle);

@@ -11,7 +11,7 @@ struct CUevent_st {
   bool recorded, done;
 };
 
-/* Copies that are captured. */
+/* Number of copies that can be captured. */
 enum { COPIES_MAX = 16 };
 typedef struct copies {
   int count;
@@ -79,7 +79,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int de
   return cudaSuccess;
 }
 
-/* Of pairs of devices. */
+/* For pairs of devices. */
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int other) {
   return *can = (device ^ other) == 1, cudaSuccess;
 }
@@ -209,7 +209,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return free((void *)graph), cudaSuccess; }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return free((void *)graph), cudaSuccess; }
 
-/* Code is any text: one kernel. */
+/* Any text counts as code with one kernel. */
 cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *jit, void **jit_values,
                                 unsigned jit_count, enum cudaLibraryOption *options, void **values, unsigned count) {
   (void)code, (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;

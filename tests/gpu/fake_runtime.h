@@ -1,5 +1,5 @@
-/* Stands in for the CUDA runtime: memory of the host, a queue that is done at once, and failures on demand. It lets the
- * backend's own code run where there is no GPU. */
+/* A stand-in for the CUDA runtime: the host's memory, a queue that works at once, and failures on demand. It runs the
+ * backend's own code where there is no GPU. */
 #ifndef SIM_TESTS_FAKE_RUNTIME_H
 #define SIM_TESTS_FAKE_RUNTIME_H
 
@@ -12,7 +12,7 @@ struct fake_device {
   const char *name;
   int major, minor, mode;
   unsigned char uuid[16];
-  cudaError_t start; /* what cudaSetDevice says */
+  cudaError_t start; /* result of cudaSetDevice */
 };
 
 extern struct fake {
@@ -22,18 +22,18 @@ extern struct fake {
   struct fake_device devices[FAKE_DEVICES_MAX];
   size_t memory;
   void *pinned;      /* the block of the last cudaHostRegister */
-  const char *fails; /* this call does, with `error`, once `after` calls of it were good */
+  const char *fails; /* this call fails with `error`, after `after` successful calls */
   cudaError_t error;
-  bool once;   /* later ones are good again */
-  bool failed; /* one has */
+  bool once;   /* later calls succeed */
+  bool failed; /* a call has failed */
   int after;
-  cudaError_t pending; /* what cudaGetLastError says next */
-  bool slow;           /* events are done only when they are waited for */
-  double clock;        /* ms: each event that is recorded comes a quarter later */
+  cudaError_t pending; /* next result of cudaGetLastError */
+  bool slow;           /* events are complete only when they are waited for */
+  double clock;        /* ms: a quarter is added for each event that is recorded */
   int current;
   const char *kernel; /* the name of every kernel; NULL: f */
   long calls, frees, libraries;
-  void (*wait)(void); /* every call that waits for the device calls it; NULL: nothing */
+  void (*wait)(void); /* called by every call that waits for the device; NULL: nothing */
 } fake;
 
 #endif

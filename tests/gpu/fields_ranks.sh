@@ -62,7 +62,7 @@ case $part in
     SIM_COMM_DELAY=3000 divided "2 3" n=256x256x256 terms=two steps=3
     divided "7" n=256x256x256 steps=3 # 38 rows each, but for the last one
     divided "9" n=256x256x256 steps=2 # by the copy engine: stores reach eight
-    # A grid that one GPU makes by passes over axes without being asked.
+    # A grid for which one GPU uses passes over axes by default.
     divided "2" n=256x256x256 "along=periodic no_flux periodic" method=auto steps=2
     ;;
   grids)

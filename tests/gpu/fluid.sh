@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fluids on a GPU: taken by itself, the same bits twice, after a kill and in a resumed run; a state of the CPU is refused.
+# Fluids on a GPU: taken automatically, the same bits twice, after a kill and in a resumed run; a state of the CPU is
+# refused.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 need_gpu
 fluid_scenario f.lua
@@ -17,7 +18,7 @@ done
 
 killed f.lua --set steps=20000 --set kind=single
 
-# The order of the moments is each device's own.
+# Each device has its own order of the moments.
 "$SIM" run f.lua -o cpu.out --device cpu --set steps=1e6 >output 2>&1 &
 saved() { [ -n "$(checkpoints cpu.out)" ]; }
 until_true 60 saved

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* NULL: there is none, the reason was printed, and the test ends with 77. */
+/* Returns NULL without a GPU. The reason was then printed, and the test ends with 77. */
 static inline const sim_backend *gpu_or_skip(void) {
   const sim_backend *backend = NULL;
   if (sim_backend_select("cuda", &backend) == SIM_OK) return backend;
@@ -14,7 +14,8 @@ static inline const sim_backend *gpu_or_skip(void) {
   return NULL;
 }
 
-/* 0; or what main() is to return, and the reason was printed: 77 where there is none, 1 where it does not open. */
+/* Returns 0, or the result of main(): 77 where there is no GPU, 1 where it does not open. The reason was then printed.
+ */
 static inline int gpu_open(void) {
   const char *reason = sim_backend_cuda.unavailable();
   if (reason != NULL) {

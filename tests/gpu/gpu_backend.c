@@ -36,7 +36,7 @@ static void all_are(const unsigned *data, unsigned value) {
     if (data[i] != value) fail_msg("[%zu] is %u, not %u", i, data[i], value);
 }
 
-/* Memory that was used and freed is zero again. */
+/* Memory that is allocated again is zero. */
 static void zeroed(void **state) {
   (void)state;
   unsigned *host = host_array();
@@ -69,7 +69,7 @@ static void copies(void **state) {
   gpu->free(to);
 }
 
-/* What leaves is the state at `stage`, although later steps have changed it long before it has left. */
+/* A copy to the host has the state at `stage`, although later steps have changed it long before the copy. */
 static void outputs_leave(void **state) {
   (void)state;
   unsigned *data = device_array(), *staged = device_array(), *host = host_array();
@@ -88,7 +88,7 @@ static void outputs_leave(void **state) {
   gpu->free_host(host);
 }
 
-/* `left` does not wait for the steps behind it: 2e9 clocks are about a second. */
+/* `left` does not wait for later steps: 2e9 clocks are about a second. */
 static void steps_go_on(void **state) {
   (void)state;
   unsigned *data = device_array(), *staged = device_array(), *host = host_array();
@@ -117,7 +117,7 @@ static void graphs(void **state) {
   assert_int_equal(gpu->queue->graph_end(&graph), SIM_OK);
   assert_non_null(graph);
   assert_int_equal(gpu->copy(host, data, BYTES), SIM_OK);
-  all_are(host, 0); /* kept, not run */
+  all_are(host, 0); /* captured, not run */
   for (int i = 0; i < 1000; i++) {
     assert_int_equal(gpu->queue->graph_launch(graph), SIM_OK);
     if (i % 64 == 0) assert_int_equal(gpu->queue->throttle(), SIM_OK);
@@ -132,7 +132,7 @@ static void graphs(void **state) {
   gpu->free_host(host);
 }
 
-/* (1 + 2^-30)(1 - 2^-30) is 1 - 2^-60: in fp64 it rounds to 1, unless a fused multiply-add takes the 1 away first. */
+/* (1 + 2^-30)(1 - 2^-30) is 1 - 2^-60. In fp64 it rounds to 1, unless a fused multiply-add subtracts the 1 first. */
 static void contraction_is_off(void **state) {
   (void)state;
   const double values[] = {1 + 0x1p-30, 1 - 0x1p-30, 5};

@@ -1,6 +1,6 @@
-/* gpu_exchange PATH: arrays of several ranks on GPUs (shared, where there are fewer) arrive where they belong, by this
- * path of SIM_COMM_PATH, with and without random delays, from the queue and from a graph; with "early", that this test
- * sees a flag that is raised before its data. */
+/* gpu_exchange PATH: arrays of several ranks on GPUs (shared, where there are fewer) arrive at the right place, by this
+ * path of SIM_COMM_PATH, with and without random delays, from the queue and from a graph. With "early" it shows that
+ * this test detects a flag that is set before its data. */
 #include "engine/comm/cuda/exchange_parts.h"
 #include "engine/comm/forked.h"
 #include "tests/gpu/gpu.h"
@@ -17,7 +17,7 @@ typedef struct shape {
 } shape;
 static const shape shapes[] = {{1, 0}, {5, 4}, {1000, 0}, {4099, 2048}, {300001, 0}};
 
-/* Value of one column in one turn: no two turns or places have the same. */
+/* Returns the value of one column in one turn. No two turns or positions have the same value. */
 static uint64_t value(uint64_t turn, uint64_t rank, uint64_t place) {
   uint64_t z = (turn * 64 + rank) * UINT64_C(0x9e3779b97f4a7c15) + place;
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -32,7 +32,7 @@ static uint64_t value(uint64_t turn, uint64_t rank, uint64_t place) {
     }                                                                                                                  \
   } while (0)
 
-/* The faulty order: all are told before the data are stored, into the areas of the meeting before. */
+/* The faulty order: all ranks are told before the data are stored, into the areas of the previous exchange. */
 static void gather_early(const sim_exchange *x, void *array) {
   sim_peers late = *sim_exchange_peers(x);
   late.flags += late.area;
@@ -73,8 +73,8 @@ static int add_once(const sim_comm *comm, sim_exchange *x, const sim_columns *c,
   return 0;
 }
 
-/* Sums of sums, from a graph that is replayed: ranks^k times the first ones. An odd number of meetings each, so that
- * both areas are used: two ranks add in one meeting, more in two. */
+/* Sums of sums, from a graph that is replayed: ranks^k times the first ones. Each has an odd number of exchanges, so
+ * that both areas are used: two ranks add in one exchange, more ranks in two. */
 static int replay(const sim_comm *comm, sim_exchange *x, const sim_columns *c, uint64_t *host, void *device) {
   const size_t all = ROWS * c->n;
   const sim_queue *queue = sim_backend_cuda.queue;
@@ -86,7 +86,7 @@ static int replay(const sim_comm *comm, sim_exchange *x, const sim_columns *c, u
   sim_exchange_gather(x, device);
   if (comm->size == 2) sim_exchange_gather(x, device);
   TRY(queue->graph_end(&graph));
-  const int times = graph != NULL ? 5 : 1; /* staged: it has been done once, uncaptured */
+  const int times = graph != NULL ? 5 : 1; /* staged: it was done once, not captured */
   for (int k = 0; k < times && graph != NULL; k++) TRY(queue->graph_launch(graph));
   TRY(queue->finish());
   queue->graph_destroy(&graph);
@@ -98,7 +98,7 @@ static int replay(const sim_comm *comm, sim_exchange *x, const sim_columns *c, u
   return 0;
 }
 
-/* GPUs that may be used; touches none. */
+/* Returns the number of usable GPUs; touches none. */
 static int gpus(void) {
   char text[64];
   int count = 0;
@@ -170,8 +170,8 @@ static void run(int size, const char *path, int codes[]) {
   sim_forked_destroy(&forked);
 }
 
-/* 200 and the number of GPUs, asked in a process of its own: ranks are forked from one that has not touched any. Less:
- * an exit code of this test. */
+/* Returns 200 and the number of GPUs, found in a process of its own: ranks are forked from a process that has touched
+ * none. Less: an exit code of this test. */
 static int count_gpus(void) {
   const pid_t child = fork();
   int how = 0;

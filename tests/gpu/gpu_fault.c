@@ -1,5 +1,5 @@
-/* gpu_fault CASE: a real failure of the device in a process of its own. The first one stays, nothing hangs, and the
- * process ends in order. */
+/* gpu_fault CASE: a real failure of the device in a process of its own. The first failure is kept, nothing hangs, and
+ * the process ends in order. */
 #include "engine/device/cuda.h"
 #include "tests/gpu/gpu.h"
 #include "tests/gpu/kernels.h"
@@ -22,7 +22,7 @@ static int fails(sim_status status, const char *text) {
   return status == SIM_ERR_DEVICE && strstr(sim_error_last()->message, text) != NULL;
 }
 
-/* A launch that cannot be: known at once, by its name. */
+/* An impossible launch: reported at once, by its name. */
 static void bad_launch(unsigned *data) {
   unsigned here;
   gpu_test_bad_launch();
@@ -32,7 +32,7 @@ static void bad_launch(unsigned *data) {
   CHECK(fails(gpu->copy(&here, data, sizeof here), "cudaErrorInvalid"));
 }
 
-/* A kernel that writes to address 0: known when something waits. The context is lost with it. */
+/* A kernel that writes to address 0: reported when a call waits. The context is lost with it. */
 static void bad_address(unsigned *data) {
   unsigned here;
   void *more;

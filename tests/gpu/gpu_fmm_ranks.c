@@ -1,7 +1,7 @@
 /* gpu_fmm_ranks PATH [MOST]: forces, potentials and samples of multipoles on the GPUs of several ranks (on one GPU,
- * where there is one), 2 to MOST of them, have the bits of one rank, by this path of SIM_COMM_PATH: in all precisions,
- * for collapsed bodies, with fewer bodies than ranks, on some bodies, where cuts follow the work, where lists grow, and
- * with random delays. */
+ * where there is one), 2 to MOST ranks, have the bits of one rank, by this path of SIM_COMM_PATH. Cases: all
+ * precisions, collapsed bodies, fewer bodies than ranks, forces on some bodies, cuts that follow the work, lists that
+ * grow, and random delays. */
 #include "engine/comm/forked.h"
 #include "kernels/nbody/fmm/cuda/fmm.h"
 #include "tests/gpu/gpu.h"
@@ -55,7 +55,7 @@ static double draw(void) {
 typedef struct bodies {
   double *mass, *position, *acceleration; /* [n], [3][n], [3][n] */
   uint8_t *level;
-  void *typed; /* room for a copy in fp32 */
+  void *typed; /* for a copy in fp32 */
   nbody_state device;
   uint8_t *device_level;
 } bodies;
@@ -77,7 +77,7 @@ static void make(const system_of *of, bodies *b) {
   }
 }
 
-/* A step that every rank makes itself. */
+/* Moves the bodies by a step that every rank makes itself. */
 static void move(const system_of *of, bodies *b) {
   double *x = b->position;
   for (int k = 0; of->shape != POINT && k < 3 * of->n; k++) {
@@ -101,8 +101,8 @@ static void add(uint64_t *digest, double value) {
   *digest ^= *digest >> 29;
 }
 
-/* Of accelerations, of targets alone where there are some; that of the others is undefined. Leaves them in the state.
- */
+/* Digest of accelerations; with targets only of the targets, since those of other bodies are undefined. Leaves the
+ * accelerations in the state. */
 static int digest_of(bodies *b, const double *from, const nbody_targets *targets, uint64_t *out) {
   const size_t n = (size_t)b->device.n;
   TRY(sim_backend_cuda.copy(b->acceleration, from, 3 * n * sizeof(double)));
@@ -113,8 +113,8 @@ static int digest_of(bodies *b, const double *from, const nbody_targets *targets
   return 0;
 }
 
-/* Forces on all, the potential, forces on some bodies by trees that are kept and by one that is new, samples; 8 numbers
- * a round. From the second round on, cuts follow the work of the one before. */
+/* Forces on all, the potential, forces on some bodies by trees that are kept and by a new one, samples; 8 numbers a
+ * round. From the second round on, cuts follow the work of the round before. */
 static int compute(const system_of *of, const nbody_options *options, bodies *b, uint64_t *results) {
   const nbody_solver *solver = &nbody_fmm_cuda;
   const size_t vectors = 3 * (size_t)of->n;
@@ -154,7 +154,7 @@ static int compute(const system_of *of, const nbody_options *options, bodies *b,
   return 0;
 }
 
-/* All systems, on one rank of several. */
+/* Computes all systems, on one rank of several. */
 static int play(const sim_comm *comm, uint64_t (*results)[RESULTS]) {
   const size_t vector = 3 * MANY * sizeof(double);
   const sim_backend *gpu = NULL;
@@ -178,7 +178,8 @@ static int play(const sim_comm *comm, uint64_t (*results)[RESULTS]) {
     TRY(upload(&b, b.device.mass, b.mass, n));
     TRY(upload(&b, b.device.position, b.position, 3 * n));
     TRY(gpu->copy(b.device_level, b.level, n));
-    memset(b.acceleration, comm->size, 3 * n * sizeof(double)); /* what a rank leaves out is no other rank's */
+    /* a rank must not use values of an earlier number of ranks */
+    memset(b.acceleration, comm->size, 3 * n * sizeof(double));
     TRY(gpu->copy(b.device.acceleration, b.acceleration, 3 * n * sizeof(double)));
     const nbody_options options = {.n = of->n,
                                    .single_pairs = of->precision != DOUBLE,
@@ -201,7 +202,7 @@ static int play(const sim_comm *comm, uint64_t (*results)[RESULTS]) {
 
 typedef uint64_t all_results[SYSTEMS][RESULTS];
 
-/* Whether none has failed; out[size]: what each rank has computed. */
+/* Returns whether no rank has failed. out[size]: the results of each rank. */
 static bool run(int size, all_results *out) {
   sim_forked *forked;
   if (sim_forked_create(size, &forked) != SIM_OK) return false;
@@ -238,7 +239,7 @@ static bool compare(int size, all_results *expected, all_results *got) {
   return true;
 }
 
-/* Whether there is a GPU, asked in a process of its own: ranks are forked from one that has not touched it. */
+/* Whether there is a GPU, found in a process of its own: ranks are forked from a process that has not touched it. */
 static int gpu_is_there(void) {
   const pid_t child = fork();
   int how = 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A device that does not finish its work, on the stand-in for the runtime (fake_program.c): alone, and on either of two
-# ranks. All processes end within 35 s with 81 and one line that names rank and host, leave no lock, and the run goes on
-# from its newest checkpoint. A device that waits for a rank, or computes for long, is let be.
+# ranks. All processes end within 35 s with 81 and one line that names rank and host, leave no lock, and the run resumes
+# from its newest checkpoint. A device that waits for a rank, or computes for long, is not stopped.
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/ranks_fail_lib.sh"
 : "${FAULTS:?the library that is preloaded}"
@@ -87,7 +87,7 @@ within 20 "$begin" "a GPU that hangs at the start"
 rm hang
 [ ! -e early ] || fail "a GPU that hangs at the start leaves a folder"
 
-# A device that takes long and then goes on. Rank 1 waits for rank 0 meanwhile.
+# A device that takes long and then continues. Rank 1 waits for rank 0 meanwhile.
 for rank in 0 1; do
   FAKE_HANG_RANK=$rank start slow --gpus 2
   sleep 4

@@ -1,6 +1,6 @@
-/* Linked into the program in front of the CUDA runtime: call number SIM_INJECT of those below fails; before the first
- * call after the file SIM_INJECT_SPIN has come to exist, a kernel is enqueued that never ends. With SIM_INJECT_RANK on
- * this rank of sim --ranks alone. */
+/* Linked into the program in front of the CUDA runtime. Call number SIM_INJECT of those below fails. Before the first
+ * call after the file SIM_INJECT_SPIN was created, a kernel is enqueued that never ends. With SIM_INJECT_RANK only on
+ * this rank of sim --ranks. */
 #include "tests/gpu/kernels.h"
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static atomic_long left;         /* calls until the one that fails; 0 or less: none does */
-static const char *_Atomic spin; /* NULL: no kernel, or no more */
+static const char *_Atomic spin; /* NULL: no kernel, or already enqueued */
 
 __attribute__((constructor)) static void read_environment(void) {
   const char *text = getenv("SIM_INJECT");
@@ -23,7 +23,7 @@ __attribute__((constructor)) static void read_environment(void) {
   spin = here ? getenv("SIM_INJECT_SPIN") : NULL;
 }
 
-/* The n-th call: fails as a device does that is lost; its name goes into the file `injected`. */
+/* The n-th call fails as for a lost device. Its name is written into the file `injected`. */
 static cudaError_t inject(const char *name) {
   const char *when = spin;
   if (when && access(when, F_OK) == 0 && atomic_compare_exchange_strong(&spin, &when, NULL)) gpu_test_wait(LLONG_MAX);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The n-th call of the CUDA runtime fails, for some n from the first one of a run to its last: exit 81 with the call (or
-# the run never began), no crash, nothing that hangs, and what was saved is good: the run goes on from it to the same end.
+# The n-th call of the CUDA runtime fails, for some n from the first call of a run to its last: exit 81 with the call
+# (or the run never began), no crash and no hang. Saved files are good: the resumed run has the same end.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 need_gpu
 scenario s.lua

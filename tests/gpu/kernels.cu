@@ -32,7 +32,7 @@ __global__ void contract(double *x) { x[2] = x[0] * x[1] - 1; }
 
 __global__ void write_at(unsigned *x, size_t i) { x[i] = 1; }
 
-/* Each thread reads what its neighbour writes, with nothing between. */
+/* Each thread reads what its neighbour writes, without synchronisation. */
 __global__ void race(unsigned *x) {
   __shared__ unsigned shared[BLOCK];
   shared[threadIdx.x] = threadIdx.x;
@@ -82,7 +82,7 @@ void gpu_test_bad_address(void) {
 
 int gpu_test_planted(int tool) {
   unsigned *x = nullptr, *sum = nullptr;
-  if (cudaMalloc(&x, BLOCK * sizeof *x)) return 1; /* what lies behind it belongs to nobody */
+  if (cudaMalloc(&x, BLOCK * sizeof *x)) return 1; /* the memory behind it is not allocated */
   if (tool == GPU_TEST_INITCHECK && cudaMalloc(&sum, sizeof *sum)) return 1;
   if (tool == GPU_TEST_MEMCHECK) write_at<<<1, 1>>>(x, BLOCK);
   if (tool == GPU_TEST_RACECHECK) race<<<1, BLOCK>>>(x);

@@ -1,4 +1,4 @@
-/* See kernels.cu. Pointers are the device's. */
+/* See kernels.cu. Pointers are to device memory. */
 #ifndef SIM_TESTS_GPU_KERNELS_H
 #define SIM_TESTS_GPU_KERNELS_H
 
@@ -14,7 +14,7 @@ void gpu_test_contract(double *x); /* x[2] = x[0] * x[1] - 1 */
 void gpu_test_bad_launch(void);
 void gpu_test_bad_address(void);
 
-/* One fault for each tool of compute-sanitizer; none of them changes the exit code without the tool. */
+/* One fault for each tool of compute-sanitizer. Without the tool none of them changes the exit code. */
 enum { GPU_TEST_MEMCHECK, GPU_TEST_RACECHECK, GPU_TEST_INITCHECK, GPU_TEST_SYNCCHECK, GPU_TEST_TOOLS };
 int gpu_test_planted(int tool); /* not 0: it could not run */
 

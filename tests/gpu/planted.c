@@ -1,4 +1,4 @@
-/* planted TOOL: runs the fault that this tool of compute-sanitizer is to find. */
+/* planted TOOL: runs the fault that this tool of compute-sanitizer must find. */
 #include "tests/gpu/kernels.h"
 
 #include <stdio.h>

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# ranks_hang.sh [WAY...]: a kernel that never ends on one rank, while kernels or the host of the other wait for it, by each
-# way of exchange: that rank is named, not the one that waits. All end within 35 s with 81 and one line, leave no lock,
-# and the resumed run has the digest of a calm one. The same of one GPU alone, unless ways are given.
+# ranks_hang.sh [WAY...]: a kernel that never ends on one rank, while kernels or the host of the other rank wait for it,
+# by each way of exchange. The message names that rank, not the waiting one. All end within 35 s with 81 and one line,
+# leave no lock, and the resumed run has the digest of an undisturbed one. The same with one GPU alone, unless ways are
+# given.
 . "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/ranks_fail_lib.sh"
 gpus=$("$SIM" info | grep -c '^cuda .* GiB free' || true)

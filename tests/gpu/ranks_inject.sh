@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A rank's GPU is lost: the n-th call of the CUDA runtime fails on rank 1, while kernels or the host of the others wait for
-# it. All ranks end within 35 s with one exit code, and one line names the rank; what was saved is good.
+# A rank's GPU is lost: the n-th call of the CUDA runtime fails on rank 1, while kernels or the host of the others wait
+# for it. All ranks end within 35 s with one exit code, and one line names the rank. Saved files are good.
 . "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
 gpus=$("$SIM" info | grep -c '^cuda .* GiB free' || true)
 paths=(peer staged)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# sanitize.sh TOOL: this tool of compute-sanitizer finds a fault that is planted for it, and none in small runs.
+# sanitize.sh TOOL: this tool of compute-sanitizer finds a planted fault, and no fault in small runs.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 tool=$1
 need_gpu
@@ -37,7 +37,7 @@ run symmetric --set 'every=every 2 steps' --set n=8200 --set kind=single --set s
 sed 's/softening = 0.05/&, solver = "fmm", error = 1e-2/' s.lua >multipoles.lua
 file=multipoles.lua run multipoles_single --set steps=1 --set n=600 --set kind=single
 file=multipoles.lua run multipoles_double --set steps=1 --set n=600 --set kind=double
-# Individual steps, of several levels; trees that are kept.
+# Individual steps of several levels, with trees that are kept.
 for name in s multipoles; do
   sed 's/integrate = {/& steps = "individual", eta = 0.003,/' "$name.lua" >"individual_$name.lua"
   file=individual_$name.lua run "individual_$name" --set steps=1 --set n=600 --set kind=single

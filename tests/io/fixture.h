@@ -1,4 +1,4 @@
-/* What the tests of io share: a temporary folder, a provenance, a frame that holds every kind of array. */
+/* Shared by the tests of io: a temporary folder, a provenance, and a frame that holds every kind of array. */
 #ifndef SIM_TESTS_IO_FIXTURE_H
 #define SIM_TESTS_IO_FIXTURE_H
 
@@ -35,7 +35,7 @@
   } while (0)
 
 typedef struct fixture {
-  char base[64], run[96]; /* a folder of our own, and the output folder in it */
+  char base[64], run[96]; /* a temporary folder, and the output folder in it */
   io_provenance provenance;
   sim_units units;
   sim_bytes blob;
@@ -81,7 +81,7 @@ static inline int fixture_setup(void **state) {
   fixture *self = calloc(1, sizeof *self);
   if (!self || io_init() != SIM_OK) return -1;
   *state = self;
-  /* In memory where that is possible: thousands of files are written and synced. */
+  /* in memory where possible, because thousands of files are written and synced */
   snprintf(self->base, sizeof self->base, "%s/sim-io-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
   if (!mkdtemp(self->base)) return -1;
   snprintf(self->run, sizeof self->run, "%s/run.out", self->base);
@@ -151,7 +151,7 @@ static inline int fixture_teardown(void **state) {
   return 0;
 }
 
-/* Opens the output folder, writes checkpoints of these steps, closes it. */
+/* Opens the output folder, writes checkpoints of these steps, and closes it. */
 static inline void fixture_checkpoints(fixture *self, io_folder_mode mode, const int64_t *steps, size_t count) {
   io_folder *folder;
   sim_sink sink;
@@ -169,7 +169,7 @@ static inline void fixture_checkpoint_path(const fixture *self, int64_t step, ch
   snprintf(path, 160, "%s/ckpt/ck_%012lld.h5", self->run, (long long)step);
 }
 
-/* Whether a loaded checkpoint holds what the fixture's frame does. */
+/* Whether a loaded checkpoint equals the fixture's frame. */
 static inline bool fixture_same(const fixture *self, const io_checkpoint *loaded) {
   char wrote[33], read[33];
   sim_frame_digest(&self->frame, wrote);
@@ -180,7 +180,7 @@ static inline bool fixture_same(const fixture *self, const io_checkpoint *loaded
          strcmp(loaded->scenario_text, self->provenance.scenario_text) == 0;
 }
 
-/* Seals a file that HDF5 wrote, or wrote to, which cuts off a seal. */
+/* Seals a file that HDF5 wrote. Writing by HDF5 cuts off an older seal. */
 static inline void fixture_seal(const char *path) {
   io_file file = {.fd = open(path, O_RDWR)};
   assert_true(file.fd >= 0);
@@ -188,7 +188,7 @@ static inline void fixture_seal(const char *path) {
   close(file.fd);
 }
 
-/* The latest line of the log, kept by a writer that a test adds. */
+/* The latest line of the log, kept by a log writer of the test. */
 typedef struct fixture_log {
   int warnings;
   char first[1024], last[1024];

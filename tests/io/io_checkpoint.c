@@ -36,7 +36,7 @@ static void test_roundtrip(void **state) {
 
 static void test_many_chunks(void **state) {
   fixture *self = *state;
-  const int64_t shape[] = {3, 300007}; /* 7.2 MB: several chunks, none of them whole at the end */
+  const int64_t shape[] = {3, 300007}; /* 7.2 MB: several chunks, the last one incomplete */
   double *data = malloc(3 * 300007 * sizeof *data);
   io_checkpoint loaded;
   for (int i = 0; i < 3 * 300007; i++) data[i] = i * 0.7;
@@ -82,14 +82,14 @@ static void test_bad_ones_do_not_push_out_good_ones(void **state) {
   assert_false(exists(self, 1) || exists(self, 2) || exists(self, 3));
 }
 
-/* Checkpoints behind the one that a run went on from are of a future that was given up. */
+/* Checkpoints later than the one from which a run continued belong to an abandoned future. */
 static void test_future_that_was_given_up(void **state) {
   fixture *self = *state;
   io_checkpoint loaded;
   fixture_checkpoints(self, IO_FOLDER_NEW, (const int64_t[]){10, 20, 30}, 3);
   snprintf(self->provenance.parent_checkpoint, sizeof self->provenance.parent_checkpoint, "ck_000000000010.h5");
   fixture_checkpoints(self, IO_FOLDER_RESUME, NULL, 0);
-  assert_true(exists(self, 30)); /* nothing goes before there is something new */
+  assert_true(exists(self, 30)); /* nothing is removed before there is a new checkpoint */
   fixture_checkpoints(self, IO_FOLDER_RESUME, (const int64_t[]){25}, 1);
   assert_true(exists(self, 10) && exists(self, 25));
   assert_false(exists(self, 20) || exists(self, 30));
@@ -107,7 +107,8 @@ static void test_own_checkpoints_stay(void **state) {
   assert_false(exists(self, 10) || exists(self, 20));
 }
 
-/* From a file of another name, only what is later than the new one is known to be of another future. */
+/* Resumed from a file of another name: only checkpoints later than the new one are known to belong to another future.
+ */
 static void test_parent_of_another_name(void **state) {
   fixture *self = *state;
   fixture_checkpoints(self, IO_FOLDER_NEW, (const int64_t[]){10, 20, 30}, 3);
@@ -117,8 +118,8 @@ static void test_parent_of_another_name(void **state) {
   assert_false(exists(self, 30));
 }
 
-/* The newest of two good checkpoints under less and less memory: loaded, or exit code 71; never "damaged", and never
- * the one before. In a child, whose memory may be limited. */
+/* The newest of two good checkpoints with less and less memory: it is loaded, or the exit code is 71; never "damaged",
+ * and never the one before. In a child process, whose memory may be limited. */
 static void test_too_little_memory(void **state) {
   fixture *self = *state;
   if (TEST_SANITIZED) skip();
@@ -157,7 +158,7 @@ static void test_too_little_memory(void **state) {
   assert_true(counts[0] > 0 && counts[1] > 0);
 }
 
-/* A file that somebody renamed is not taken for a later state. */
+/* A renamed file is not taken for a later state. */
 static void test_name_and_step_agree(void **state) {
   fixture *self = *state;
   fixture_log log = {0};

@@ -1,4 +1,4 @@
-/* Damage of every kind that a disk can do. A load must fail, or give what was written: none may give anything else. */
+/* Damage of every kind by a disk. A load must fail or give the data that were written, and nothing else. */
 #include "fixture.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static void close_victim(victim *it) {
   free(it->content);
 }
 
-/* 1: the file loads with other content; 0: refused, or the same. */
+/* Returns 1 where the file loads with other content; 0: refused, or the same content. */
 static int is_wrong(const fixture *self, const victim *it) {
   io_checkpoint loaded;
   sim_status status = io_checkpoint_read(it->path, &loaded);
@@ -49,7 +49,7 @@ static void test_every_byte_flipped(void **state) {
   for (off_t at = 0; at < it.size; at++) {
     unsigned char flipped = it.content[at] ^ (unsigned char)(1 << at % 8);
     assert_int_equal(pwrite(it.fd, &flipped, 1, at), 1);
-    assert_status(io_checkpoint_read(it.path, &loaded), SIM_ERR_INCOMPATIBLE); /* the digest is over every byte */
+    assert_status(io_checkpoint_read(it.path, &loaded), SIM_ERR_INCOMPATIBLE); /* the digest covers every byte */
     assert_int_equal(pwrite(it.fd, it.content + at, 1, at), 1);
   }
   assert_int_equal(is_wrong(self, &it), 0);
@@ -63,7 +63,7 @@ static void test_every_length(void **state) {
   for (off_t size = it.size - 1; size >= 0; size--) {
     assert_int_equal(ftruncate(it.fd, size), 0);
     assert_status(io_checkpoint_read(it.path, &loaded), SIM_ERR_INCOMPATIBLE);
-    /* HDF5's superblock, which knows the length, ends within the first 52 bytes; the seal is 512 bytes. */
+    /* HDF5's superblock, which contains the length, ends within the first 52 bytes; the seal has 512 bytes. */
     const char *said = sim_error_last()->message;
     if (size >= it.size - 512)
       assert_non_null(strstr(said, "has no seal in its last 512 bytes"));

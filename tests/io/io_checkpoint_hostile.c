@@ -1,5 +1,4 @@
-/* Checkpoints that somebody made on purpose: valid HDF5 with a valid digest, and something in it that must be refused.
- */
+/* Malicious checkpoints: valid HDF5 with a valid digest, and contents that must be refused. */
 #include "fixture.h"
 #include "io/seal.h"
 
@@ -44,7 +43,7 @@ static void assert_refused(crafted *it, const char *reason) {
   assert_message("ck_000000000012.h5");
 }
 
-/* Puts a dataset in the place of /state/mass, with the attributes that an array needs. */
+/* Replaces /state/mass by a dataset with the attributes that an array needs. */
 static void replace_mass(crafted *it, hid_t type, int rank, const hsize_t *shape, hid_t plist, bool write) {
   static const double values[7] = {1, 2, 3, 4, 5, 6, 7};
   int64_t global[32] = {0}, offset[32] = {0};
@@ -169,7 +168,7 @@ static void test_filters(void **state) {
   for (int kind = 0; kind < 3; kind++) {
     crafted it = begin(state);
     hid_t plist = chunked(1, 7);
-    if (kind == 0) assert_true(H5Pset_deflate(plist, 9) >= 0); /* no bomb without it */
+    if (kind == 0) assert_true(H5Pset_deflate(plist, 9) >= 0); /* without it there is no decompression bomb */
     if (kind == 1) assert_true(H5Pset_scaleoffset(plist, H5Z_SO_FLOAT_DSCALE, 3) >= 0);
     if (kind == 2) assert_true(H5Pset_filter(plist, 32004, H5Z_FLAG_OPTIONAL, 0, NULL) >= 0);
     replace_mass(&it, H5T_IEEE_F64LE, 1, seven, plist, kind != 2);

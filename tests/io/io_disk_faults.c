@@ -1,5 +1,5 @@
-/* The n-th call that changes a file fails, for n = 1, 2, ... until none is left to fail, once or from there on. No
- * crash, no temporary file, the older files as they were, and the next write works. */
+/* The n-th call that changes a file fails, for n = 1, 2, ... until all calls were covered, once or from there on. There
+ * must be no crash and no temporary file, the older files must be unchanged, and the next write must work. */
 #include "fixture.h"
 #include "io/folder.h"
 #include "io/sys.h"
@@ -53,7 +53,7 @@ static sim_status write_one(outputs *it, fixture *self, int kind) {
   }
   if (kind == 1) {
     SIM_TRY(it->snapshots.write(it->snapshots.self, &frame));
-    io_later_wait(it->folder->later); /* the index comes behind it */
+    io_later_wait(it->folder->later); /* the index is written later */
     return it->snapshots.flush(it->snapshots.self);
   }
   if (kind == 3) return io_folder_write(it->folder, "status.json", "{}\n", 3);
@@ -69,7 +69,7 @@ static void run_faults(fixture *self, int kind, bool onwards, int error) {
   open_outputs(self, &out);
   self->frame.clock.step = 1;
   assert_ok(write_one(&out, self, 0));
-  if (kind == 1) assert_ok(write_one(&out, self, kind)); /* run.pmd and the index are there */
+  if (kind == 1) assert_ok(write_one(&out, self, kind)); /* run.pmd and the index exist already */
   self->frame.clock.step = 2;
   int64_t n = 1;
   for (;; n++) {
@@ -92,9 +92,9 @@ static void run_faults(fixture *self, int kind, bool onwards, int error) {
     assert_true(loaded.frame.clock.step == 1 || kind == 0);
     io_checkpoint_free(&loaded);
   }
-  /* A file is made by six calls: open, write, sync, close, rename, sync of the folder; checkpoints and snapshots by one
-   * more, which writes the seal. More are the index behind a snapshot, whose failures are no failures here, and tables.
-   */
+  /* A file takes six calls: open, write, sync, close, rename, sync of the folder. Checkpoints and snapshots take one
+   * more, which writes the seal. Also counted are the index after a snapshot, whose failures do not count as failures
+   * here, and tables. */
   assert_true(kind == 0 ? n == 8 : kind == 3 ? n == 7 : n >= 7);
   assert_ok(write_one(&out, self, kind));
   assert_ok(io_checkpoint_newest(self->run, &loaded));
@@ -109,7 +109,8 @@ static void test_each_call_fails(void **state) {
     for (int onwards = 0; onwards < 2; onwards++) run_faults(*state, kind, onwards != 0, onwards ? ENOSPC : EIO);
 }
 
-/* The index of the snapshots is a convenience: its failures are loud, but stop neither the flush nor a checkpoint. */
+/* The index of the snapshots is only a convenience: its failures are reported, but stop neither the flush nor a
+ * checkpoint. */
 static void test_index_fails(void **state) {
   fixture *self = *state;
   outputs out;
@@ -130,7 +131,7 @@ static void test_index_fails(void **state) {
       assert_true(n > 14); /* two files, more than seven calls each */
       break;
     }
-    assert_int_equal(log.warnings, 1); /* one failure after another is said once */
+    assert_int_equal(log.warnings, 1); /* repeated failures are reported once */
   }
   self->frame.clock.step++;
   assert_ok(out.snapshots.write(out.snapshots.self, &self->frame));

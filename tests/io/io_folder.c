@@ -27,7 +27,7 @@ static void test_new_refuses_what_is_there(void **state) {
   fixture *self = *state;
   io_folder *folder;
   assert_int_equal(mkdir(self->run, 0700), 0);
-  assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder)); /* empty: fine */
+  assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder)); /* an empty folder is accepted */
   io_folder_close(&folder);
   assert_status(io_folder_open(self->run, IO_FOLDER_NEW, &folder), SIM_ERR_CANT_CREATE);
   assert_message("--resume");
@@ -98,7 +98,7 @@ static void test_lock(void **state) {
     close(finish[1]); /* so that it ends with its parent in any case */
     bool good = io_folder_open(self->run, IO_FOLDER_NEW, &theirs) == SIM_OK;
     if (write(ready[1], &byte, 1) != 1 || read(finish[0], &byte, 1) != 1) _exit(2);
-    _exit(good ? 0 : 1); /* without closing the folder: the kernel gives the lock back */
+    _exit(good ? 0 : 1); /* without closing the folder: the kernel releases the lock */
   }
   assert_int_equal(read(ready[0], &byte, 1), 1);
   const io_folder_mode modes[] = {IO_FOLDER_NEW, IO_FOLDER_AGAIN, IO_FOLDER_FORCE, IO_FOLDER_RESUME};
@@ -117,10 +117,10 @@ static void test_lock(void **state) {
   for (int i = 0; i < 2; i++) close(ready[i]), close(finish[i]);
 }
 
-/* Many processes begin in one folder at once, each ending without a run: the lock is taken, refused, and its file
- * removed all the time. Nobody may hold it beside another. */
+/* Many processes open one folder at once, and each ends without a run: the lock is taken and refused, and its file
+ * removed, all the time. No two processes may hold it at once. */
 static void test_lock_race(void **state) {
-  enum { PROCESSES = 4, ROUNDS = 1500 }; /* that got the lock */
+  enum { PROCESSES = 4, ROUNDS = 1500 }; /* times that the lock was obtained */
   fixture *self = *state;
   char mark[160];
   pid_t children[PROCESSES];
@@ -131,7 +131,7 @@ static void test_lock_race(void **state) {
     for (int round = 0, tries = 0; round < ROUNDS && tries < 100 * ROUNDS; tries++) {
       io_folder *folder;
       sim_status status = io_folder_open(self->run, round % 2 ? IO_FOLDER_NEW : IO_FOLDER_FORCE, &folder);
-      if (status == SIM_ERR_CANT_CREATE) continue; /* another has it */
+      if (status == SIM_ERR_CANT_CREATE) continue; /* another process holds it */
       if (status != SIM_OK) _exit(1);
       int fd = open(mark, O_CREAT | O_EXCL | O_WRONLY, 0600);
       if (fd < 0) _exit(2);
@@ -165,8 +165,8 @@ static void write_lock(const fixture *self, const char *name, const char *text, 
 
 static const char far_holder[] = "host far, process 1, since 2026-01-01 00:00:00 +0000, machine elsewhere, tick 5\n";
 
-/* Somebody is killed at any moment of a take-over: whoever comes next has the lock at once, and not after a time in
- * which that one might live. */
+/* A process is killed at any moment of a take-over. The next process must get the lock at once, without waiting for a
+ * sign of life. */
 static void test_killed_while_taking_over(void **state) {
   fixture *self = *state;
   io_folder *folder;
@@ -186,10 +186,10 @@ static void test_killed_while_taking_over(void **state) {
     clock_gettime(CLOCK_MONOTONIC, &begin);
     assert_ok(io_folder_open(self->run, IO_FOLDER_RESUME, &folder));
     clock_gettime(CLOCK_MONOTONIC, &end);
-    assert_true(end.tv_sec - begin.tv_sec < 60); /* a lock of another machine lasts for minutes */
+    assert_true(end.tv_sec - begin.tv_sec < 60); /* a lock of another machine is kept for minutes */
     io_folder_close(&folder);
   }
-  /* One that died there on this machine, and one of another machine, whose age tells. */
+  /* One holder died on this machine; another is of another machine, whose age decides. */
   char dead[256] = "", host[96] = "";
   FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
   char boot[64] = "?";
@@ -208,7 +208,7 @@ static void test_killed_while_taking_over(void **state) {
   assert_false(exists(self->run, ".lock.taking"));
 }
 
-/* A holder that was away for so long that another took its lock over writes nothing more. */
+/* A holder that was suspended until another process took its lock over writes nothing more. */
 static void test_lost_lock(void **state) {
   fixture *self = *state;
   for (int how = 0; how < 2; how++) {
@@ -237,7 +237,7 @@ static void test_lost_lock(void **state) {
   }
 }
 
-/* --resume=auto without a checkpoint: only where nothing is lost. */
+/* --resume=auto without a checkpoint: accepted only where nothing is lost. */
 static void test_again(void **state) {
   fixture *self = *state;
   io_folder *folder;
@@ -245,7 +245,7 @@ static void test_again(void **state) {
   io_folder_close(&folder);
   make_file(self->run, "run.log");
   make_file(self->run, "snap/snap_00000000.h5");
-  make_file(self->run, "ckpt/.ck_000000000000.h5.tmp"); /* it was killed while it wrote the first one */
+  make_file(self->run, "ckpt/.ck_000000000000.h5.tmp"); /* killed while it wrote the first checkpoint */
   assert_status(io_folder_open(self->run, IO_FOLDER_NEW, &folder), SIM_ERR_CANT_CREATE);
   assert_ok(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder));
   assert_ok(io_folder_clear(folder));
@@ -256,7 +256,7 @@ static void test_again(void **state) {
   make_file(self->run, "ckpt/ck_000000000100.h5");
   assert_status(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder), SIM_ERR_CANT_CREATE);
   assert_message("is not empty; --resume");
-  assert_true(exists(self->run, ".lock")); /* it was there before */
+  assert_true(exists(self->run, ".lock")); /* existed before */
 }
 
 static void test_again_needs_our_lock(void **state) {
@@ -269,12 +269,12 @@ static void test_again_needs_our_lock(void **state) {
   assert_int_equal(unlink(path), 0);
   assert_status(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder), SIM_ERR_CANT_CREATE);
   assert_false(exists(self->run, ".lock"));
-  make_file(self->run, ".lock"); /* of another program: empty */
+  make_file(self->run, ".lock"); /* empty, of another program */
   assert_status(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder), SIM_ERR_CANT_CREATE);
   assert_true(exists(self->run, ".lock"));
 }
 
-/* Looked at with RESUME and given up again: not taken for one of ours by that. */
+/* A folder opened with RESUME, and closed again, must not look like one of our runs. */
 static void test_resume_leaves_no_lock(void **state) {
   fixture *self = *state;
   io_folder *folder;
@@ -295,7 +295,7 @@ static void test_again_after_an_early_death(void **state) {
   assert_ok(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder));
   io_folder_close(&folder);
   snprintf(path, sizeof path, "%s/ckpt", self->run);
-  assert_int_equal(rmdir(path), 0); /* killed before this folder was made */
+  assert_int_equal(rmdir(path), 0); /* killed before this folder was created */
   assert_ok(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder));
   io_folder_close(&folder);
   assert_int_equal(rmdir(path), 0);
@@ -313,11 +313,11 @@ static void test_abandon(void **state) {
   assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder));
   io_folder_abandon(&folder);
   assert_true(exists(self->run, ""));
-  assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder)); /* empty, as it was */
+  assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder)); /* empty, as before */
   io_folder_close(&folder);
 }
 
-/* The names of a new folder are synced, its own and those in it: each failure is said, and stops nothing. */
+/* The names of a new folder are synced, its own and those in it. Each failure is reported, and stops nothing. */
 static void test_new_folder_is_durable(void **state) {
   fixture *self = *state;
   io_folder *folder;
@@ -335,7 +335,8 @@ static void test_new_folder_is_durable(void **state) {
   sim_log_remove(fixture_log_writer, &log);
 }
 
-/* A log is appended to a regular file only: a FIFO would make the run wait, a link or device lead out of the folder. */
+/* A log is appended only to a regular file: a FIFO would block the run, a link or device could lead out of the folder.
+ */
 static void test_append_to_regular_files_only(void **state) {
   fixture *self = *state;
   io_folder *folder;
@@ -350,7 +351,7 @@ static void test_append_to_regular_files_only(void **state) {
   assert_int_equal(log.warnings, 1);
   assert_non_null(strstr(log.last, "run.log: not written: not a regular file"));
   close(reader);
-  assert_int_equal(io_folder_append(folder, "run.log"), -1); /* and without one it would wait */
+  assert_int_equal(io_folder_append(folder, "run.log"), -1); /* without a reader it would wait */
   assert_int_equal(unlink(path), 0);
   snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", self->base);
   assert_int_equal(symlink(elsewhere, path), 0);

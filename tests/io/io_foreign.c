@@ -1,4 +1,5 @@
-/* Snapshots as an input: sealed ones are verified, and what others wrote is parsed in a child that may die. */
+/* Snapshots as input: sealed files are verified, and files of other programs are parsed in a child process that may
+ * die. */
 #include "fixture.h"
 
 #include "io/input/foreign.h"
@@ -48,7 +49,7 @@ static sim_status read_back(const char *path) {
   return status;
 }
 
-/* One bit in each of 700 places and in every bit of the seal; blocks of zeros; every hundredth length. */
+/* One bit in each of 700 positions and in every bit of the seal; blocks of zeros; every hundredth length. */
 static void test_sealed(void **state) {
   fixture *self = *state;
   char path[160], damaged[160];
@@ -56,7 +57,7 @@ static void test_sealed(void **state) {
   write_snapshot(self, path);
   assert_ok(read_back(path));
   unsigned char *data = load(path, &size);
-  assert_memory_equal(data, "\x89HDF\r\n\x1a\n", 8); /* where all readers look for it */
+  assert_memory_equal(data, "\x89HDF\r\n\x1a\n", 8); /* at the position where all readers look for it */
   snprintf(damaged, sizeof damaged, "%s/damaged.h5", self->base);
   for (size_t k = 0; k < 700 + 64 * 8; k++) {
     const size_t bit = k < 700 ? k * 8 * size / 700 + k % 8 : 8 * (size - IO_SEAL_SIZE) + k - 700;
@@ -79,14 +80,14 @@ static void test_sealed(void **state) {
     save(damaged, data, length);
     assert_status(read_back(damaged), SIM_ERR_SCENARIO);
   }
-  save(damaged, data, size - IO_SEAL_SIZE); /* the HDF5 file is whole */
+  save(damaged, data, size - IO_SEAL_SIZE); /* the HDF5 file is complete */
   assert_status(read_back(damaged), SIM_ERR_SCENARIO);
   save(damaged, data, size);
   assert_ok(read_back(damaged));
   free(data);
 }
 
-/* Files of earlier versions have the seal as their first block, in front of the HDF5 file. */
+/* Files of earlier versions have the seal as their first block, before the HDF5 file. */
 static void test_sealed_in_front(void **state) {
   fixture *self = *state;
   char path[160];
@@ -110,7 +111,7 @@ static void test_sealed_in_front(void **state) {
   free(old);
 }
 
-/* The same without a seal, as of another program: read, or refused, and this process lives. */
+/* The same without a seal, as a file of another program: read, or refused, and this process survives. */
 static void test_foreign_flips(void **state) {
   fixture *self = *state;
   char path[160];
@@ -131,7 +132,7 @@ static void test_foreign_flips(void **state) {
   free(data);
 }
 
-/* ---- what the child may do ---- */
+/* ---- limits of the child ---- */
 
 static sim_status do_crash(const io_foreign *file, void *context) {
   (void)file, (void)context;
@@ -144,7 +145,7 @@ static sim_status do_loop(const io_foreign *file, void *context) {
   for (volatile uint64_t k = 0; k < UINT64_MAX; k = k + 1) continue;
   return SIM_OK;
 }
-/* Address space alone: 4 GiB where 1 GiB and a little are allowed. */
+/* Takes only address space: 4 GiB where a little over 1 GiB is allowed. */
 static sim_status do_fill(const io_foreign *file, void *context) {
   (void)context;
   void *block = mmap(NULL, (size_t)4 << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -175,7 +176,7 @@ static void test_limits(void **state) {
     io_foreign_task task;
     sim_status status;
     const char *message;
-    bool limit; /* sanitizers leave it out */
+    bool limit; /* not tested with sanitizers */
   } cases[] = {{{do_nothing, send_nothing, take_nothing}, SIM_OK, "", false},
                {{do_crash, send_nothing, take_nothing}, SIM_ERR_SCENARIO, "was ended by signal 11", false},
                {{do_loop, send_nothing, take_nothing}, SIM_ERR_SCENARIO, "reading takes more than 0.05 s", false},
@@ -235,7 +236,7 @@ static double child_seconds(void) {
   return (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec;
 }
 
-/* 2000 more iterations take as long as the first 2000: one by one by their number they took 30 times that. */
+/* 2000 more iterations take as long as the first 2000. A look-up of each by its number took 30 times that. */
 static void test_many_iterations(void **state) {
   fixture *self = *state;
   char path[160];
@@ -260,7 +261,7 @@ static void test_many_iterations(void **state) {
     file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
   }
   H5Fclose(file);
-  /* Four times as many; twice that for what a clock of ticks and a busy machine add. */
+  /* Four times as many; twice that for the resolution of the clock and a busy machine. */
   if (taken[1] > 8 * taken[0] + 0.1) fail_msg("2000 iterations took %g s, 8000 %g s", taken[0], taken[1]);
 }
 

@@ -10,7 +10,7 @@ enum { W = 13, H = 7, ROOM = 1 << 16 };
 typedef struct image {
   unsigned char file[ROOM];
   size_t size;
-  double want[H][W]; /* of channel `red` or the only one */
+  double want[H][W]; /* values of channel `red`, or of the only one */
 } image;
 
 static uint32_t word = 1;
@@ -37,7 +37,7 @@ static int paeth(int a, int b, int c) {
   return da <= db && da <= dc ? a : db <= dc ? b : c;
 }
 
-/* Samples at random; row y has filter y % 5; the data lie in three chunks. */
+/* Random samples; row y has filter y % 5; the data are in three chunks. */
 static void make(image *p, int colour, int depth, unsigned char palette[][3]) {
   static const int per_pixel[] = {1, 0, 3, 1, 2, 0, 4};
   static const unsigned char signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
@@ -119,8 +119,8 @@ static void test_forms(void **state) {
   }
 }
 
-/* Every length, and every third bit flipped in turn (a process each): refused, or, where it is in what is not read, the
- * same values. */
+/* Every length, and every third bit flipped in turn (a process each): the file is refused, or, where the damage is in
+ * parts that are not read, gives the same values. */
 static void test_damage(void **state) {
   static image p;
   double values[H * W];
@@ -141,10 +141,10 @@ static void test_damage(void **state) {
       for (int x = 0; x < W; x++) assert_true(values[y * W + x] == p.want[y][x]);
     if (status != SIM_OK) assert_int_equal(status, SIM_ERR_SCENARIO);
   }
-  assert_true(same <= 8 * (12 + 15)); /* of the text and of the last chunk */
+  assert_true(same <= 8 * (12 + 15)); /* bits of the text and of the last chunk */
 }
 
-/* Behind a user block of so many bytes. */
+/* Writes datasets behind a user block of `block` bytes. */
 static void make_datasets(const char *path, double *values, hsize_t block) {
   const hsize_t shape[] = {H, W};
   for (int i = 0; i < H * W; i++) values[i] = sqrt(i);

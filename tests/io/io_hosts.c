@@ -1,5 +1,5 @@
-/* Files that several hosts write together: their content is the frame's and their seal is good for every number of
- * hosts and ranks; a host that cannot open the file, or whose disk is full; and no exchange is left over after a
+/* Files that several hosts write together. Their content is the frame's and their seal is valid for every number of
+ * hosts and ranks. Cases: a host that cannot open the file, or whose disk is full. No exchange is pending after a
  * failure. */
 #include "engine/comm/forked.h"
 #include "engine/memory/buffer.h"
@@ -54,7 +54,7 @@ static void make_frame(sim_array arrays[ARRAYS], sim_species *species, sim_frame
 
 typedef enum trouble { NONE, BLIND, FULL, FULL_ONCE, NO_FOLDER } trouble;
 
-/* Rank 0: a snapshot and a checkpoint; 0 if both are as they must be. */
+/* Rank 0: writes a snapshot and a checkpoint. Returns 0 if both are right. */
 static int write_files(const sim_comm *comm, trouble what) {
   sim_array arrays[ARRAYS];
   sim_species species;
@@ -130,7 +130,7 @@ static void run(int ranks, int hosts, trouble what) {
     if (sim_forked_attach(dup(sim_forked_descriptor(forked)), r, &comm) != SIM_OK) _exit(100);
     const int code = r == 0 ? write_files(&comm, what) : help(&comm, comm.host_rank == 0 ? what : NONE);
     if (code == 0 && sim_comm_agree(&comm, (uint64_t)r, &most) != SIM_OK) _exit(101);
-    if (code == 0 && most != (uint64_t)ranks - 1) _exit(102); /* an exchange was left over */
+    if (code == 0 && most != (uint64_t)ranks - 1) _exit(102); /* an exchange was pending */
     if (code != 0) comm.ops->abandon(&comm, SIM_ERR_INTERNAL, sim_error_last()->message);
     _exit(code);
   }
@@ -144,7 +144,7 @@ static void run(int ranks, int hosts, trouble what) {
   unsetenv("SIM_IO_SHARED_FROM");
 }
 
-/* ---- what they have written ---- */
+/* ---- the written files ---- */
 
 static void check_snapshot(void) {
   char path[128];
@@ -202,7 +202,7 @@ static void test_full(void **state) {
     assert_false(exists("snap/snap_00000007.h5") || exists("snap/.snap_00000007.h5.tmp"));
     assert_false(exists("ckpt/ck_000000000007.h5") || exists("ckpt/.ck_000000000007.h5.tmp"));
   }
-  run(3, 2, FULL_ONCE); /* the next file is whole */
+  run(3, 2, FULL_ONCE); /* the next file is complete */
   assert_false(exists("snap/snap_00000007.h5"));
   check_checkpoint();
 }

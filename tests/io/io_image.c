@@ -1,5 +1,5 @@
-/* A file that several threads write has the same bytes as one that one thread writes, a good seal, and no part of it is
- * left where any of the writes fails. */
+/* A file that several threads write has the same bytes as one that one thread writes, and a valid seal. No part of it
+ * is left where any of the writes fails. */
 #include "io/hdf5/h5.h"
 #include "io/hdf5/image.h"
 #include "io/io.h"
@@ -63,11 +63,11 @@ static unsigned char *load(const char *name, size_t *size) {
 static void test_same_bytes(void **state) {
   (void)state;
   size_t one_size, many_size;
-  io_image image; /* one, as HDF5 writes the time of its creation */
+  io_image image; /* one image, since HDF5 writes the time of its creation */
   make_image(&image);
   assert_int_equal(write_file(&image, "one.h5"), SIM_OK);
   unsigned char *one = load("one.h5", &one_size);
-  for (int i = 0; i < 20; i++) { /* whatever the order of the threads */
+  for (int i = 0; i < 20; i++) { /* for any order of the threads */
     setenv("SIM_IO_SHARED_FROM", "0", 1);
     assert_int_equal(write_file(&image, "many.h5"), SIM_OK);
     unsetenv("SIM_IO_SHARED_FROM");

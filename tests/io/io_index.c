@@ -1,5 +1,5 @@
-/* The index of the snapshots for viewers, beyond one set of particles: fields on a grid, and particles that come and
- * go. What VTK's own reader makes of it is seen in viz/tests/test_readers.py. */
+/* The index of the snapshots for viewers, beyond one set of particles: fields on a grid, and particles that are
+ * inserted and removed. viz/tests/test_readers.py tests it with VTK's reader. */
 #include "fixture.h"
 
 #include <hdf5.h>
@@ -17,7 +17,7 @@ static hid_t open_index(const fixture *self, const char *name) {
   return file;
 }
 
-/* Reads a dataset of exactly this shape. */
+/* Reads a dataset, which must have exactly this shape. */
 static void read_whole(hid_t file, const char *name, int rank, const hsize_t *shape, hid_t type, void *out) {
   hsize_t found[4];
   hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(set);
@@ -129,14 +129,14 @@ static void test_particles_come_and_go(void **state) {
   H5Fclose(file);
   file = open_index(self, "stars.hdf");
   read_whole(file, "/VTKHDF/PointData/mass", 1, (hsize_t[]){16}, H5T_NATIVE_DOUBLE,
-             mass); /* one constant of all steps */
+             mass); /* one constant for all steps */
   for (int i = 0; i < 16; i++) assert_true(mass[i] == 0.25);
   read_whole(file, "/VTKHDF/NumberOfPoints", 1, (hsize_t[]){4}, H5T_NATIVE_INT64, counts);
   for (int i = 0; i < 4; i++) assert_int_equal(counts[i], 4);
   H5Fclose(file);
 }
 
-/* Number of mappings of a virtual dataset. */
+/* Returns the number of mappings of a virtual dataset. */
 static size_t mappings(hid_t file, const char *name) {
   size_t count;
   hid_t set = H5Dopen2(file, name, H5P_DEFAULT), plist = H5Dget_create_plist(set);
@@ -146,8 +146,8 @@ static size_t mappings(hid_t file, const char *name) {
   return count;
 }
 
-/* A long run: each mapping takes HDF5 microseconds, so the datasets made at the end have few. With 16 steps a block,
- * 40 steps are 3 mappings, not one for each step and component. */
+/* A long run. Each mapping takes HDF5 microseconds, so the datasets that are written at the end have few. With 16 steps
+ * a block, 40 steps are 3 mappings, not one for each step and component. */
 static void test_long_run(void **state) {
   enum { STEPS = 40, REMOVED = 21, N = 7 };
   fixture *self = *state;
@@ -166,9 +166,9 @@ static void test_long_run(void **state) {
     fixture_array(self, 3, SIM_U64, 1, &n, self->id);
     self->frame.clock.step = step;
     for (int i = 0; i < 3 * N; i++) ((double *)self->position)[i] = 1000 * step + i;
-    for (int i = 0; i < N; i++) self->mass[i] = i < 4 ? step / 5 : i; /* of the stars one value, of the halo not */
+    for (int i = 0; i < N; i++) self->mass[i] = i < 4 ? step / 5 : i; /* the stars have one value, the halo does not */
     assert_ok(sink.write(sink.self, &self->frame));
-    if (step == 18) assert_ok(sink.flush(sink.self)); /* completes the files; the next block begins them again */
+    if (step == 18) assert_ok(sink.flush(sink.self)); /* completes the files; the next block begins new ones */
   }
   sink.destroy(&sink.self);
   io_folder_close(&folder);

@@ -1,4 +1,5 @@
-/* Files that become durable behind the run: in what order they get their names, and what is said of each. */
+/* Files that become durable while the run continues: the order in which they get their names, and what is reported of
+ * each. */
 #include "fixture.h"
 #include "io/folder.h"
 #include "io/sys.h"
@@ -13,7 +14,7 @@ typedef struct disk {
   io_later_result snapshots, checkpoints;
   io_later_end ends[FILES];
   int called[FILES], newest;
-  bool there[FILES]; /* the snapshot that was added before a checkpoint had its name when that ended */
+  bool there[FILES]; /* whether the snapshot added before a checkpoint had its name when that checkpoint was finished */
 } disk;
 
 typedef struct ticket {
@@ -42,7 +43,8 @@ static void make_file(int folder, const char *path, const char *stem, int number
   assert_int_equal(io_sys_write(out->fd, name, sizeof name, 0), 0);
 }
 
-/* A snapshot and a checkpoint, FILES times; with `nth` that call to the system fails, from when all are written. */
+/* Adds a snapshot and a checkpoint, FILES times. With `nth` that call to the system fails, counted from when all files
+ * are written. */
 static void add_all(disk *d, fixture *self, ticket *tickets, int64_t nth, bool onwards) {
   static io_file snapshots[FILES], checkpoints[FILES];
   *d = (disk){.fixture = self, .newest = -1};
@@ -69,8 +71,8 @@ static void end(disk *d) {
   fixture_remove(d->fixture->run);
 }
 
-/* However they fall into groups: each snapshot has its name before the checkpoint behind it, the newest KEEP
- * checkpoints are there, and each that is said to be durable is. */
+/* For any grouping: each snapshot has its name before the checkpoint after it, the newest KEEP checkpoints exist, and
+ * each checkpoint that is reported as durable exists. */
 static void test_order(void **state) {
   disk d;
   ticket tickets[FILES];
@@ -90,8 +92,8 @@ static void test_order(void **state) {
   }
 }
 
-/* Each call fails, once: a checkpoint that is not the newest of a group is made durable where a newer one was not. A
- * call fails for one file, or for one folder and so for all files of a group in it: one warning tells of it. */
+/* Each call fails, once. A checkpoint that is not the newest of a group is made durable where a newer one was not. A
+ * call fails for one file, or for one folder and so for all files of a group in it: one warning reports it. */
 static void test_failures(void **state) {
   disk d;
   ticket tickets[FILES];

@@ -1,4 +1,5 @@
-/* The files of a run whose state lies in a device: written by a thread of their own while the loop's writes status. */
+/* The files of a run whose state is in a device's memory: a thread of their own writes them while the loop's thread
+ * writes status. */
 #include "tests/io/fixture.h"
 
 #include "engine/run/run.h"
@@ -26,7 +27,7 @@ static void write_status(void *context, const sim_progress *progress) {
   (void)!io_folder_write(s->folder, "status.json", text, (size_t)n);
 }
 
-/* To the end, or to the end of step `stop`; from the folder's newest checkpoint with `again`. */
+/* Runs to the end, or to the end of step `stop`; with `again` from the folder's newest checkpoint. */
 static sim_status run(session *s, const sim_backend *backend, int64_t stop, bool again) {
   const sim_cadence often = {.kind = SIM_EVERY_STEPS, .interval = 3},
                     seldom = {.kind = SIM_EVERY_STEPS, .interval = 11};
@@ -66,7 +67,7 @@ static sim_status run(session *s, const sim_backend *backend, int64_t stop, bool
   return status;
 }
 
-/* What is in the folder: the state of its newest checkpoint, and how many rows and snapshots. */
+/* Contents of the folder: the state of its newest checkpoint, and the numbers of rows and snapshots. */
 typedef struct content {
   char digest[33];
   int64_t rows, step;
@@ -120,7 +121,7 @@ static void goes_on_where_it_stopped(void **state) {
   fixture_remove(s.fixture->run);
 }
 
-/* One call to the system fails, the n-th: the run goes on, and ends as the last outputs did. */
+/* One call to the system fails, the n-th: the run continues, and ends with the status of the last outputs. */
 static void a_failed_call(void **state) {
   session s = {.fixture = *state};
   for (int64_t nth = 100; nth <= 1000; nth += 150) {
@@ -133,7 +134,7 @@ static void a_failed_call(void **state) {
   }
 }
 
-/* Everything that the log warned of. */
+/* All warnings of the log. */
 typedef struct warnings {
   int count;
   char text[400][512];
@@ -144,7 +145,7 @@ static void keep_warning(void *context, sim_log_level level, const char *message
   if (level == SIM_LOG_WARN && all->count < 400) snprintf(all->text[all->count++], sizeof *all->text, "%s", message);
 }
 
-/* The disk is full from some call on: each file that could not be written is told once, by whoever noticed. */
+/* The disk is full from some call on: each file that could not be written is reported once. */
 static void told_once(void **state) {
   static warnings all;
   session s = {.fixture = *state};
@@ -169,7 +170,7 @@ static void told_once(void **state) {
       fixture_remove(s.fixture->run);
     }
   sim_log_remove(keep_warning, &all);
-  assert_true(told > 20); /* the calls that fail are those of files */
+  assert_true(told > 20); /* these are calls on files */
 }
 
 int main(void) {

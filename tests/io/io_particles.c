@@ -90,7 +90,7 @@ static void test_csv_faults(void **state) {
   assert_message("too long");
 }
 
-/* A scenario may name any file: what it holds is not for its messages. */
+/* A scenario may name any file: messages must not show its contents. */
 static void test_csv_keeps_secrets(void **state) {
   static const char *const texts[] = {"root:SECRET:19000\n", "SECRET\n", "x,y,z\n1,SECRET,3\n", "x,y,z,SECRET\n"};
   sim_particles read;
@@ -161,8 +161,8 @@ static void test_snapshot_units(void **state) {
   sim_particles_free(&read);
 }
 
-/* Changes attribute "value" of an object in the file. (In this order: HDF5 1.10 cannot write an attribute that was
- * opened by its object's name.) */
+/* Changes attribute "value" of an object in the file. (In this order, since HDF5 1.10 cannot write an attribute that
+ * was opened by its object's name.) */
 static void set_value(hid_t file, const char *name, double value) {
   hid_t object = H5Oopen(file, name, H5P_DEFAULT), attribute = H5Aopen(object, "value", H5P_DEFAULT);
   assert_true(H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value) >= 0);

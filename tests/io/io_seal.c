@@ -1,4 +1,5 @@
-/* Seals of both versions: what is written in pieces or from the file has one digest, and a changed byte shows. */
+/* Seals of both versions: data written in pieces and data read from the file have one digest, and a changed byte is
+ * detected. */
 #include "io/seal.h"
 
 #include <setjmp.h>

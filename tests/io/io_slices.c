@@ -1,4 +1,4 @@
-/* Slices: which cells they keep, where those stand, and their files. */
+/* Slices: the cells that they keep, the positions of these cells, and the slices' files. */
 #include "fixture.h"
 
 #include <hdf5.h>
@@ -22,7 +22,7 @@ static void put_field(fixture *self) {
                                 .mesh = &mesh};
 }
 
-/* `at` by x, y, z; NAN: all. */
+/* Places a slice; `at` by x, y, z; NAN: all. */
 static char *place(sim_slice *slice, double x, double y, double z, int64_t stride, int apart) {
   static sim_bytes text;
   static char name[] = "middle";
@@ -97,7 +97,7 @@ static void test_plane(void **state) {
   texts(set, "sliceAxes", "y");
   numbers(set, "gridSpacing", (const double[]){3 * 0.5, 3 * 2.0}, 2);
   numbers(set, "gridGlobalOffset", (const double[]){10, -7}, 2);
-  numbers(set, "position", (const double[]){0.5 / 3, 0.5 / 3}, 2); /* the first cell's centre is where it was */
+  numbers(set, "position", (const double[]){0.5 / 3, 0.5 / 3}, 2); /* the first cell's centre has not moved */
   numbers(set, "slicePosition", (const double[]){3.5 * 0.1}, 1);
   assert_true(H5Lexists(file, "/data/12/particles", H5P_DEFAULT) == 0);
   assert_true(H5Aexists(file, "particlesPath") == 0 && H5Aexists(file, "meshesPath") > 0);
@@ -138,11 +138,11 @@ static void test_refused(void **state) {
                          "output.slices[1].z: outside of the grid: expected a place from 10 to 12, got 12.1"));
   assert_non_null(strstr(place(&slice, -7.01, NAN, NAN, 1, -1), "output.slices[1].x: outside"));
   assert_non_null(strstr(place(&slice, 0, 0, 10, 1, -1), "no axis of the grid is left"));
-  assert_null(place(&slice, 7, 0.5, NAN, 1, -1)); /* the upper ends are of the last cells */
+  assert_null(place(&slice, 7, 0.5, NAN, 1, -1)); /* the upper ends belong to the last cells */
   assert_true(slice.first[2] == NX - 1 && slice.first[1] == NY - 1);
 }
 
-/* The same step again replaces its file; what an earlier process left half written goes; --force takes all away. */
+/* The same step again replaces its file; incomplete files of an earlier process are removed; --force removes all. */
 static void test_files(void **state) {
   fixture *self = *state;
   sim_slice slice;
@@ -171,7 +171,7 @@ static void test_files(void **state) {
   io_folder_close(&folder);
   path_of(self, "snap_00000020.h5", path);
   assert_int_not_equal(access(path, F_OK), 0);
-  assert_int_equal(access(foreign, F_OK), 0); /* files that are not ours stay */
+  assert_int_equal(access(foreign, F_OK), 0); /* files of other programs are kept */
   assert_int_equal(unlink(foreign), 0);
   assert_ok(io_folder_open(self->run, IO_FOLDER_FORCE, &folder));
   assert_ok(io_folder_clear(folder));
@@ -193,8 +193,8 @@ static void of_image(hid_t file, const char *name, hid_t type, void *found) {
   H5Aclose(attribute);
 }
 
-/* grid.hdf beside the files of a slice points to those of these cells alone, in all parts of a run. A plane is an axis
- * of one value, where the plane lies. */
+/* grid.hdf beside the files of a slice points only to the files with these cells, in all parts of a run. A plane is an
+ * axis of one value, at the plane's position. */
 static void test_index(void **state) {
   fixture *self = *state;
   sim_slice slice;
@@ -203,7 +203,7 @@ static void test_index(void **state) {
   double times[2], at[3];
   int64_t extent[6];
   put_field(self);
-  for (int step = 10; step < 14; step++) { /* another plane; cells x 0 and 4, not 5; then what stays */
+  for (int step = 10; step < 14; step++) { /* another plane; cells x 0 and 4, not 5; then no change */
     assert_null(place(&slice, NAN, step == 10 ? 0.1 : 0.3, NAN, step == 11 ? 4 : 5, -1));
     self->frame.clock.step = step;
     self->frame.clock.t = step / 4.0;

@@ -1,4 +1,4 @@
-/* A snapshot is read back with HDF5 alone, name by name as openPMD 1.1.0 asks for. */
+/* A snapshot is read back with HDF5 alone, name by name as openPMD 1.1.0 requires. */
 #include "fixture.h"
 
 #include <hdf5.h>
@@ -144,7 +144,7 @@ static void test_no_particles(void **state) {
   H5Fclose(file);
 }
 
-/* Species of which nobody is there now, of a box that is empty or not: who reads a series finds them in each part. */
+/* Species without particles now, in a box that is empty or not: readers of a series find them in each file. */
 static void test_empty_species(void **state) {
   fixture *self = *state;
   self->species[0].count = 0;
@@ -173,7 +173,7 @@ static void test_long_command_line(void **state) {
   fixture *self = *state;
   char *line = calloc(1, 100001);
   memset(line, 'x', 100000);
-  self->provenance.command_line = line; /* HDF5's classic format takes no attribute of this size */
+  self->provenance.command_line = line; /* too large for an attribute in HDF5's classic format */
   H5Fclose(write_and_open(self));
   free(line);
 }
@@ -196,7 +196,7 @@ static void write_steps(fixture *self, io_folder_mode mode, int64_t first, int64
   io_folder_close(&folder);
 }
 
-/* Points of `steps` steps of three bodies from halo.hdf. */
+/* Reads the points of `steps` steps of three bodies from halo.hdf. */
 static void read_points(const fixture *self, size_t steps, double (*points)[3][3], double *times) {
   char path[160];
   snprintf(path, sizeof path, "%s/halo.hdf", self->run);
@@ -235,8 +235,9 @@ static void test_vtkhdf_index(void **state) {
   read_points(self, 1, points, times);
 }
 
-/* Written anew at every flush the index would cost more than the snapshots: at most once a tenth more came, and at the
- * end in any case. 100 snapshots: 1 to 10 each, then at 12, 14, 16, ...: 10 + ln(10) / ln(1.1) = 34 at most. */
+/* An index that is written at every flush would cost more than the snapshots. So it is written when a tenth more
+ * snapshots have come, and at the end. 100 snapshots: 1 to 10 each, then at 12, 14, 16, ...: 10 + ln(10) / ln(1.1) = 34
+ * at most. */
 static void test_index_is_written_now_and_then(void **state) {
   fixture *self = *state;
   static double points[100][3][3], times[100];
@@ -263,7 +264,7 @@ static void test_index_is_written_now_and_then(void **state) {
   read_points(self, 100, points, times);
 }
 
-/* All bytes of the snapshot of a step, its date taken out. */
+/* Returns all bytes of the snapshot of a step, without its date. */
 static char *read_snapshot(const fixture *self, int step, size_t *size) {
   char path[160];
   snprintf(path, sizeof path, "%s/snap/snap_%08d.h5", self->run, step);
@@ -272,14 +273,15 @@ static char *read_snapshot(const fixture *self, int step, size_t *size) {
   char *bytes = calloc(1, 1 << 20);
   *size = fread(bytes, 1, 1 << 20, file);
   fclose(file);
-  memset(bytes + *size - IO_SEAL_SIZE, 0, 64); /* the digest is over the date too */
+  memset(bytes + *size - IO_SEAL_SIZE, 0, 64); /* the digest covers the date too */
   for (size_t i = 0; i + 25 < *size; i++)
     if (memcmp(bytes + i, "20", 2) == 0 && bytes[i + 4] == '-' && bytes[i + 13] == ':' && bytes[i + 16] == ':')
       memset(bytes + i, 0, 25);
   return bytes;
 }
 
-/* The records of HDF5 are made once for many snapshots of a layout: each file is the one that is made alone. */
+/* The records of HDF5 are built once for many snapshots with one layout. Each file is the same as one that is written
+ * alone. */
 static void test_one_layout_many_files(void **state) {
   fixture *self = *state;
   for (int last = 3; last <= 120; last += 13) { /* steps of one, two and three digits */

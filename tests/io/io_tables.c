@@ -62,7 +62,7 @@ static void checkpoint(outputs *it, fixture *self, int64_t step) {
   assert_ok(it->checkpoints.flush(it->checkpoints.self));
 }
 
-/* Rows of "energy" in the file: exactly those of steps 0 .. last. */
+/* Checks the rows of "energy" in the file: exactly those of steps 0 .. last. */
 static void assert_energy(const fixture *self, int64_t last) {
   char path[160];
   snprintf(path, sizeof path, "%s/tables.h5", self->run);
@@ -155,7 +155,7 @@ static void test_resume_cuts(void **state) {
   assert_energy(self, 15);
 }
 
-/* What happens to the file before the run is resumed: 0 nothing, 1 removed, 2 damaged, 3 an older one is put back. */
+/* Resumes after an accident to the file: 0 none, 1 removed, 2 damaged, 3 replaced by an older one. */
 static void resume_after(fixture *self, int accident, int expected_warnings, const char *expected) {
   outputs out;
   io_checkpoint loaded;
@@ -199,7 +199,7 @@ static void test_resume_after_accidents(void **state) {
   resume_after(*state, 3, 2, "the rest is lost"); /* both tables are short */
 }
 
-/* A run to row 10 that is killed then: it leaves its journal, at `path`, and with `file` tables.h5 of it too. */
+/* Makes a run to row 10 that is killed then. It leaves its journal at `path`, and with `file` its tables.h5 too. */
 static void leave_journal(fixture *self, bool file, char path[160]) {
   outputs out;
   char kept[176], h5[160];
@@ -215,7 +215,7 @@ static void leave_journal(fixture *self, bool file, char path[160]) {
   if (!file) assert_int_equal(unlink(h5), 0);
 }
 
-/* A run that was killed leaves its journal, of which a byte of row 6 is changed; `file`: tables.h5 is there too. */
+/* Resumes a killed run whose journal has a changed byte in row 6. `file`: tables.h5 exists too. */
 static void resume_damaged_journal(fixture *self, bool file, int64_t energy_rows, int warnings, const char *first) {
   outputs out;
   io_checkpoint loaded;
@@ -249,8 +249,8 @@ static void test_damaged_journal(void **state) {
                          "damaged after 9 rows: the tables continue from these"); /* and both are short */
 }
 
-/* A killed run's journal without tables.h5, byte `at` of whose head has a flipped bit (-1: none) or that is cut to
- * `size` bytes (-1: it is whole), is read; the first time it cannot be, which changes nothing. */
+/* Reads a killed run's journal without tables.h5. Its head has a flipped bit in byte `at` (-1: none), or it is cut to
+ * `size` bytes (-1: whole). The first attempt cannot read it, which changes nothing. */
 static void resume_headless_journal(fixture *self, int at, int size, int64_t rows) {
   outputs out;
   io_checkpoint loaded;
@@ -270,7 +270,7 @@ static void resume_headless_journal(fixture *self, int at, int size, int64_t row
   assert_ok(io_checkpoint_newest(self->run, &loaded));
   struct rlimit files;
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
-  assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, files.rlim_max}), 0); /* nothing more can be opened */
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, files.rlim_max}), 0); /* no more files can be opened */
   assert_status(io_table_resume(&out.tables, &loaded), SIM_ERR_IO);
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
   close_outputs(&out); /* the program ends */
@@ -280,7 +280,7 @@ static void resume_headless_journal(fixture *self, int at, int size, int64_t row
   io_checkpoint_free(&loaded);
   assert_int_equal(io_table_rows(&out.tables, 0), rows);
   snprintf(kept, sizeof kept, "%s.bad", path);
-  assert_int_equal(access(kept, F_OK) == 0, rows == 0); /* of other tables, as far as one can tell: kept */
+  assert_int_equal(access(kept, F_OK) == 0, rows == 0); /* possibly of other tables: kept */
   add_rows(&out, self, 11, 11);
   finish(&out);
   close_outputs(&out);
@@ -294,7 +294,7 @@ static void test_journal_head(void **state) {
   resume_headless_journal(*state, -1, 10, 0);
 }
 
-/* Opens the folder again, at its newest checkpoint, without a word about lost rows. */
+/* Opens the folder again, at its newest checkpoint, without a message about lost rows. */
 static void resume(fixture *self, outputs *out, int64_t step) {
   io_checkpoint loaded;
   fixture_log log = {0};
@@ -314,7 +314,7 @@ static void fail_flush(outputs *it) {
   io_sys_fail(0, false, 0);
 }
 
-/* A checkpoint that was made after a failed flush brings the rows itself: twice in a row, once without any file. */
+/* A checkpoint after a failed flush contains the rows itself: twice in a row, once without any file. */
 static void test_rows_that_were_not_durable(void **state) {
   fixture *self = *state;
   outputs out;
@@ -337,14 +337,14 @@ static void test_rows_that_were_not_durable(void **state) {
     self->frame.clock.step = 14;
     assert_ok(out.checkpoints.write(out.checkpoints.self, &self->frame));
     add_rows(&out, self, 15, 16);
-    finish(&out); /* behind the checkpoint: cut again */
+    finish(&out); /* later than the checkpoint: cut again */
     close_outputs(&out);
 
     resume(self, &out, 14);
     add_rows(&out, self, 15, 15);
     finish(&out);
     assert_energy(self, 15);
-    checkpoint(&out, self, 15); /* all are durable: none in the checkpoint */
+    checkpoint(&out, self, 15); /* all are durable: the checkpoint has none */
     close_outputs(&out);
     io_checkpoint loaded;
     assert_ok(io_checkpoint_newest(self->run, &loaded));

@@ -1,6 +1,6 @@
-/* Dates, day counts and business days beside QuantLib (dates_known.inc), which also agreed on 60,000 random pairs of
- * dates in all five counts and on 30,000 rolled and moved days. Fractions are sums and quotients of integers: rounding
- * of some 10^-16 a year. */
+/* Dates, day counts and business days compared with QuantLib (dates_known.inc). QuantLib also agreed on 60,000 random
+ * pairs of dates in all five counts and on 30,000 rolled and moved days. Fractions are sums and quotients of integers:
+ * rounding of some 10^-16 a year. */
 #include "lua/dates/date.h"
 
 #include <math.h>

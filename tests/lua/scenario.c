@@ -1,5 +1,5 @@
-/* The scenario language: what good files leave behind, and that bad and hostile ones end with one line, in time and
- * within their memory. */
+/* The scenario language: the results of good files. Bad and hostile files end with one line, in time and within their
+ * memory. */
 #include "engine/rng.h"
 #include "lua/scenario.h"
 
@@ -75,7 +75,7 @@ static const sim_value *get(const sim_value *table, const char *key) {
 
 static void expect_real(const sim_value *value, double real) {
   assert_int_equal(value->kind, SIM_VALUE_REAL);
-  assert_true(value->u.real == real); /* exact: numbers pass as they are */
+  assert_true(value->u.real == real); /* exact: numbers are not changed */
 }
 
 static void expect_int(const sim_value *value, int64_t integer) {
@@ -127,7 +127,7 @@ static void check_galaxy(const scenario *loaded) {
   const sim_value *position = get(first, "position");
   assert_int_equal(position->line, 9);
   expect_int(position->u.table.entries[0].value, -4);
-  /* a local that is given once: lines of its own */
+  /* a local that is set once: lines of its own */
   assert_int_equal(bodies->u.table.entries[1].line, 10);
   assert_int_equal(second->line, 3);
   assert_int_equal(get(second, "mass")->line, 5);
@@ -188,7 +188,7 @@ static void test_lines_of_code(void **state) {
   expect_function(get(root, "a"));
   assert_int_equal(get(root, "a")->line, 8);
   assert_int_equal(get(get(root, "b"), "c")->line, 10);
-  assert_int_equal(get(get(root, "d"), "x")->line, 11); /* two of that name: the line that mentions it */
+  assert_int_equal(get(get(root, "d"), "x")->line, 11); /* two locals of that name: the line that mentions it */
   scenario_free(&loaded);
 }
 
@@ -306,7 +306,7 @@ static void test_bad_values(void **state) {
   scenario_free(&loaded);
 }
 
-/* Order of pairs, next and table.sort: the same in every process, though Lua seeds its hashes anew in each. */
+/* Order of pairs, next and table.sort: the same in every process, although Lua seeds its hashes anew in each. */
 static void test_order(void **state) {
   (void)state;
   const char *text =
@@ -334,7 +334,7 @@ static void test_order(void **state) {
   scenario_free(&two);
 }
 
-/* Tables that lose keys while they are walked: setmetatable refuses them, but a metatable may change later. */
+/* Tables that lose keys while they are traversed: setmetatable refuses them, but a metatable may change later. */
 static void test_weak_tables(void **state) {
   (void)state;
   scenario loaded;
@@ -364,7 +364,7 @@ static void test_sizes(void **state) {
   refuse("local s = ('x'):rep(65536) for i = 1, 1000 do sim.param('p' .. i, s) end\n"
          "return sim.nbody { ('x'):rep(4e6) }",
          "s.lua:2: the scenario holds more than 64 MiB");
-  /* Positions end before the text does: 2^18 items and one stand before the second table. */
+  /* Positions are limited: 2^18 items and one come before the second table. */
   enum { ITEMS = (1 << 18) + 1 };
   static const char head[] = "local t = {", tail[] = "}\nreturn sim.nbody {\n  a = 1, t = #t }";
   char *text = malloc(sizeof head + sizeof tail + 2 * ITEMS);
@@ -431,7 +431,7 @@ static void test_refused(void **state) {
       {"string.format('%p', {})", "%p is not available in a scenario"},
       {"for k in pairs({ [{}] = 1 }) do end", "cannot walk a table with a table as a key"},
       {"table.sort({ 1, {}, 2 })", "s.lua:1: attempt to compare"},
-      /* the stack or the memory, whichever ends first */
+      /* the stack or the memory is exhausted first */
       {"local function f() return 1 + f() end f()", "s.lua:1: "},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) refuse(cases[i][0], cases[i][1]);
@@ -445,7 +445,7 @@ static void test_refused(void **state) {
   }
 }
 
-/* Each must end in time, though nothing in Lua can stop some of them. */
+/* Each must end in time, although nothing in Lua can stop some of them. */
 static void test_hostile(void **state) {
   (void)state;
   static const char *const cases[][2] = {
@@ -478,14 +478,14 @@ static void test_hostile(void **state) {
     expect_message(cases[i][1]);
     double used = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
                   1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec);
-    /* The timer goes off at 1.2 times the limit and 50 ms; the rest is for the kernel's ticks on a busy machine. */
+    /* The timer goes off at 1.2 times the limit and 50 ms. The rest allows for the kernel's ticks on a busy machine. */
     if (seconds < 1) assert_true(used < 1);
     scenario_free(&loaded);
   }
   struct rusage all;
   getrusage(RUSAGE_CHILDREN, &all);
 #if !TEST_SANITIZED
-  /* The most that any child held: 64 MiB of Lua, and of a tree of half a million values. */
+  /* The largest memory of any child: 64 MiB of Lua, and a tree of half a million values. */
   assert_true(all.ru_maxrss < 256 << 10);
 #endif
 }
@@ -528,7 +528,7 @@ static void test_files(void **state) {
   }
   assert_int_equal(truncate("s.lua", 1 << 30), 0);
   expect_path("s.lua", SIM_ERR_SCENARIO, "larger than 16 MiB");
-  /* The longest that is read, all comment. */
+  /* The longest text that is read, all of it a comment. */
   size_t size = 16 << 20;
   char *text = malloc(size);
   assert_non_null(text);
@@ -538,7 +538,8 @@ static void test_files(void **state) {
   expect_path("s.lua", SIM_ERR_SCENARIO, "returns nothing");
 }
 
-/* In a child: with descriptors 0, 1, 2 closed, a file loads; with a limit of 3 it is an error of its own. */
+/* In a child: with descriptors 0, 1, 2 closed, a file loads; with a limit of 3 descriptors the error is a separate one.
+ */
 static void test_descriptors(void **state) {
   (void)state;
   write_file("s.lua", galaxy, strlen(galaxy));
@@ -576,7 +577,7 @@ static int leave(void **state) {
   return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
 }
 
-/* The same numbers as the engine's, at the step that is kept for scripts. */
+/* The same numbers as the engine's, at the step that is reserved for scripts. */
 static void test_random(void **state) {
   (void)state;
   scenario loaded;

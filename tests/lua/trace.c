@@ -23,9 +23,9 @@ static uint64_t bits(double value) {
   return out;
 }
 
-/* What Lua gives for numbers is what the graph gives. Lua's own ^ is pow of the C library, within one unit of the last
- * place, as is the evaluator's; a product by repeated squaring of x^n rounds n - 1 times at most: 8 x 2^-53 for n <= 7.
- */
+/* The graph gives the same result as Lua does with numbers. Lua's own ^ is pow of the C library, within one unit of the
+ * last place, as is the evaluator's. A product by repeated squaring of x^n rounds n - 1 times at most: 8 x 2^-53 for n
+ * <= 7. */
 static void traced_values_are_those_of_lua(void **state) {
   (void)state;
   static const char *const exact[] = {"x + y",
@@ -149,11 +149,11 @@ static void loops_and_tables_unroll(void **state) {
          "end }",
          &out);
   evaluate(out.f, inputs, &got);
-  /* The same operations in the same order; 0 + a is a but for the sign of a zero. */
+  /* The same operations in the same order; 0 + a is a except for the sign of a zero. */
   double a = 1.5 - 0.125, b = -2 - 0.125, c = 0.25 - 0.125;
   assert_true(got == 0.5 * (a * a) + b * b + 2 * (c * c) + 3);
   assert_int_equal(sim_expr_input_count(out.f), 4);
-  assert_string_equal(sim_expr_input_name(out.f, 0), "x"); /* the signature's order, not the function's */
+  assert_string_equal(sim_expr_input_name(out.f, 0), "x"); /* the order of the signature, not of the function */
   assert_string_equal(sim_expr_input_name(out.f, 3), "t");
   sim_schema_free(&schema, &out);
 }
@@ -185,7 +185,7 @@ static void members_are_inputs(void **state) {
          &out);
   evaluate(out.body, record, got);
   assert_true(got[0] == 2 * 25);
-  assert_int_equal(sim_expr_input_count(out.any), 3); /* any: as they came */
+  assert_int_equal(sim_expr_input_count(out.any), 3); /* any: in the order of the function */
   assert_string_equal(sim_expr_input_name(out.any, 0), "mean_2");
   assert_string_equal(sim_expr_input_name(out.any, 1), "last");
   evaluate(out.any, path, got);
@@ -206,7 +206,7 @@ static void constants_stay_numbers(void **state) {
          "  local n = sim.max(2, 3)\n"                    /* a plain number, so that a loop may end there */
          "  if sim.lt(n, 2) then error('not here') end\n" /* and a plain condition */
          "  for i = 1, n do x = x + 1 end\n"              /* 7 */
-         "  return sim.where(sim.lt(x, 0), nothing, x)\n" /* NaN is a number as others are */
+         "  return sim.where(sim.lt(x, 0), nothing, x)\n" /* NaN is a number like others */
          "end }",
          &out);
   evaluate(out.f, inputs, &got);
@@ -217,7 +217,7 @@ static void constants_stay_numbers(void **state) {
   sim_schema_free(&schema, &out);
 }
 
-/* ---- conditions of plain Lua, in functions that are read with checks in them ---- */
+/* ---- conditions of plain Lua, in functions that contain checks when they are read ---- */
 
 static void conditions_of_numbers_stay(void **state) {
   (void)state;
@@ -249,12 +249,12 @@ static void conditions_of_numbers_stay(void **state) {
          "end }",
          &out);
   evaluate(out.f, inputs, &got);
-  /* sum: 1 * 5 + x * x + 3 * 6. n: 2, then 5 when the loop ends; k: 5, and 1 for each true line behind it. */
+  /* sum: 1 * 5 + x * x + 3 * 6. n: 2, then 5 when the loop ends; k: 5, and 1 for each true line after it. */
   assert_true(got == 5 + 16 + 18 + 7 * 0.5);
   sim_schema_free(&schema, &out);
 }
 
-/* A random expression of plain values; every operator at its own level, few parentheses. */
+/* Writes a random expression of plain values, with operators of every level and few parentheses. */
 static void random_expression(uint64_t *seed, int depth, char *out, size_t room) {
   static const char *const leaves[] = {"nil",
                                        "true",
@@ -355,7 +355,7 @@ static void maps_keep_names_and_options(void **state) {
   assert_int_equal(out.observe.items[1].line, 3);
   assert_int_equal(sim_expr_input_count(out.observe.items[2].expr), 3);
 
-  /* What is stored decodes to the same without Lua, to the byte. */
+  /* The stored text decodes to the same without Lua, to the byte. */
   sim_faults faults = {.file = "stored"};
   sim_bytes first = {0}, second = {0}, json = {0};
   sim_value *value = sim_schema_encode(&schema, &out), *read;
@@ -407,7 +407,8 @@ static void hostile_bytes_are_refused(void **state) {
       sim_value_free(&read);
       bytes.data[i] ^= (char)(1 << bit);
     }
-  /* The graph has a checksum: each flipped bit of it is seen. Its checksum ends it, the map and the number follow. */
+  /* The graph has a checksum, so that each flipped bit is detected. The checksum ends it; the map and the number
+   * follow. */
   assert_true(refused > 8 * 60);
   sim_bytes_free(&bytes);
   sim_value_free(&value);

@@ -1,4 +1,4 @@
-/* Functions that cannot be: each with its message, and no way around the limits. */
+/* Functions that are refused: each with its message, and no way around the limits. */
 #include "trace_testing.h"
 
 #define BIG "local s = x; for i = 1, 20000 do s = math.sin(s) + i end return s"

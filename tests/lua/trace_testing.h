@@ -1,4 +1,4 @@
-/* A schema of functions of each form, and scenarios that are read by it. */
+/* A schema of functions of each form, and scenarios that are decoded with it. */
 #ifndef TESTS_TRACE_TESTING_H
 #define TESTS_TRACE_TESTING_H
 

@@ -24,10 +24,10 @@ static void near(double got, double expected, double tolerance) {
 
 /* ---- expansion ---- */
 
-/* D = a and dlnD/dlna = 1 without curvature and cosmological constant; closed forms of flat and of open universes: D =
- * a 2F1(1/3, 1; 11/6; -a^3 omega_lambda/omega_m), and S. Weinberg, "Gravitation and cosmology" (1972), for the open
- * one. Hypergeometric functions and the universe with all three terms (adaptive quadrature) by scipy 1.11; the rates by
- * differences, good to 1e-8. Gauss's rule leaves rounding. */
+/* D = a and dlnD/dlna = 1 without curvature and cosmological constant. Closed forms for flat and for open universes: D
+ * = a 2F1(1/3, 1; 11/6; -a^3 omega_lambda/omega_m); and S. Weinberg, "Gravitation and cosmology" (1972), for the open
+ * one. Hypergeometric functions, and the universe with all three terms (adaptive quadrature), are from scipy 1.11; the
+ * rates are differences, good to 1e-8. Gauss's rule errs only by rounding. */
 static void test_growth(void **state) {
   (void)state;
   const nbody_expansion eds = {.omega_m = 1, .H0 = 3}, open = {.omega_m = 0.3, .H0 = 1},
@@ -44,15 +44,16 @@ static void test_growth(void **state) {
   near(nbody_growth_rate(&flat, 0.5), 0.8692851217408313, 1e-7);
   near(nbody_growth(&open, 1), 0.45683546140824005, 1e-13);
   near(nbody_growth(&closed, 1), 0.9905106145156956, 1e-12);
-  /* S. M. Carroll, W. H. Press and E. L. Turner, ARA&A 30 (1992) 499, equation 29, says itself: good to a few percent
-   */
+  /* S. M. Carroll, W. H. Press and E. L. Turner, ARA&A 30 (1992) 499, equation 29, is good to a few percent by its
+   * authors' words */
   for (double m = 0.2; m < 1; m += 0.1) {
     const nbody_expansion e = {.omega_m = m, .omega_lambda = 1 - m, .H0 = 1};
     near(nbody_growth(&e, 1), 2.5 * m / (pow(m, 4.0 / 7) - (1 - m) + (1 + m / 2) * (1 + (1 - m) / 70)), 0.02);
   }
 }
 
-/* Einstein and de Sitter: dt/a = da a^(-1/2)/H0, dt/a^2 = da a^(-3/2)/H0. Others by scipy's adaptive quadrature. */
+/* Einstein and de Sitter: dt/a = da a^(-1/2)/H0, dt/a^2 = da a^(-3/2)/H0. Other universes by scipy's adaptive
+ * quadrature. */
 static void test_factors(void **state) {
   (void)state;
   const nbody_expansion eds = {.omega_m = 1, .H0 = 3}, closed = {.omega_m = 0.4, .omega_lambda = 0.8, .H0 = 1};
@@ -69,7 +70,7 @@ static void test_factors(void **state) {
   near(nbody_drift_factor(&closed, 0.02, 1), 19.35933255495542, 1e-12);
 }
 
-/* A universe whose curvature halts the expansion before a = 1, and one that has no beginning. */
+/* A universe whose curvature halts the expansion before a = 1, and a universe without a beginning. */
 static void test_lasts(void **state) {
   (void)state;
   const nbody_expansion halts = {.omega_m = 3, .omega_lambda = 0}, bounces = {.omega_m = 0.1, .omega_lambda = 2};
@@ -81,7 +82,7 @@ static void test_lasts(void **state) {
 
 /* ---- spectrum of linear theory ---- */
 
-/* By a Python program of the same formula, and scipy's adaptive quadrature for sigma. */
+/* Values from a Python program with the same formula, and from scipy's adaptive quadrature for sigma. */
 static void test_power(void **state) {
   (void)state;
   near(nbody_transfer(0.3, 0.049, 0.7, 0.01), 0.7861413717063611, 1e-13);
@@ -106,8 +107,8 @@ static void test_power(void **state) {
 
 /* ---- the grid ---- */
 
-/* A plane wave is one coefficient; the inverse gives n^3 times the grid. Also for n that is no multiple of the lanes.
- */
+/* A plane wave has one coefficient, and the inverse transform gives n^3 times the grid. Also for n that is no multiple
+ * of the lanes. */
 static void test_cube(void **state) {
   (void)state;
   static const int64_t sizes[] = {4, 15, 22, 32};
@@ -162,14 +163,13 @@ static void measure(const nbody_bodies *b, int64_t m, double size, const nbody_p
   nbody_spectrum_destroy(&s);
 }
 
-/* Mass, momenta a^2 H f D psi, and the spectrum of fixed amplitudes: each shell is the mean of exactly P, at a time so
- * early that displacements leave the second order below 1e-3.
- *
- * Images of the lattice, of wave number K: a displacement psi along k gives each k + n K the amplitude (k + n K) psi,
- * of which clouds in cells leave (k_c / (k_c + n_c K))^2 along each axis. The two grids cancel odd sums of n, and the
- * quarter of a cell changes the sign of n = 2, 6, ... along one axis. The sum over n of -2 (-1)^(n/2) / n^2 is pi^2/24
- * for k_c^3 psi_c / K^2, and the same with the other sign for the other components of psi; the mean over directions is
- * (3/5 - 2/5) pi^2/24 = pi^2/120 (k/K)^2, twice that in the power. The next order is (k/K)^4, below 1/256. */
+/* Mass, momenta a^2 H f D psi, and the spectrum of fixed amplitudes. Each shell is the mean of exactly P, at a time so
+ * early that the second order of the displacements is below 1e-3. Images of the lattice, of wave number K: a
+ * displacement psi along k gives each k + n K the amplitude (k + n K) psi. Clouds in cells reduce it by (k_c / (k_c +
+ * n_c K))^2 along each axis. The two grids cancel odd sums of n, and the quarter of a cell changes the sign of n = 2,
+ * 6, ... along one axis. The sum over n of -2 (-1)^(n/2) / n^2 is pi^2/24 for k_c^3 psi_c / K^2, and the same with the
+ * other sign for the other components of psi. The mean over directions is (3/5 - 2/5) pi^2/24 = pi^2/120 (k/K)^2, twice
+ * that in the power. The next order is (k/K)^4, below 1/256. */
 static void test_start(void **state) {
   (void)state;
   const nbody_zeldovich z = {.n = 32, .index = NAN, .omega_b = NAN, .sigma8 = NAN, .amplitudes = NBODY_FIXED};
@@ -197,8 +197,8 @@ static void test_start(void **state) {
   free(b.mass);
 }
 
-/* With random amplitudes a shell of M modes, M/2 of them independent, scatters by (2/M)^(1/2): 4 of these for all
- * shells, and chi^2 of all modes together. */
+/* With random amplitudes a shell of M modes, M/2 of them independent, scatters by (2/M)^(1/2). The bounds are 4 of
+ * these for each shell, and chi^2 of all modes together. */
 static void test_random_start(void **state) {
   (void)state;
   const nbody_zeldovich z = {.n = 32, .index = NAN, .omega_b = NAN, .sigma8 = NAN};
@@ -226,14 +226,14 @@ static void test_random_start(void **state) {
   free(b.mass);
 }
 
-/* The same seed gives the same waves to any number of bodies: smooth fields, cut at the waves that both lattices have,
- * agree at the points that both have. Here a spectrum without power beyond the small lattice. */
+/* The same seed gives the same waves for any number of bodies. Smooth fields, cut at the waves that both lattices have,
+ * agree at the points that both lattices have. This spectrum has no power beyond the small lattice. */
 static void test_same_waves(void **state) {
   (void)state;
   double rows[] = {0.01, 1e3, 0.1, 1e3, 0.1001, 1e-30, 100, 1e-30}; /* ends at 3.2 times 2 pi/200 */
   nbody_zeldovich z = {.n = 9, .power = {rows, 4, 2}, .index = NAN, .omega_b = NAN, .sigma8 = NAN};
   nbody_bodies few = make(&z, &flat, 200, 1);
-  z.n = 27; /* the centre of each of 9 cells is that of the middle one of 3 */
+  z.n = 27; /* the centre of each of 9 cells is the centre of the middle one of 3 cells */
   nbody_bodies many = make(&z, &flat, 200, 2);
   double largest = 0;
   for (int64_t i = 0; i < few.n; i++) {
@@ -264,8 +264,8 @@ static void test_threads(void **state) {
   free(seven.mass);
 }
 
-/* Bodies at random: the power is the shot noise, with the scatter of M/2 modes; aliases of the assignment add up to as
- * much again only at the grid's last wave numbers. Half of the bodies weigh three times as much. */
+/* Bodies at random: the power is the shot noise, with the scatter of M/2 modes. Aliases of the assignment double it
+ * only at the grid's last wave numbers. Half of the bodies have three times the mass. */
 static void test_shot_noise(void **state) {
   (void)state;
   enum { N = 40000 };

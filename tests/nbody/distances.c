@@ -1,4 +1,4 @@
-/* The order of bodies by distance: that of qsort, for every number of threads. */
+/* The order of bodies by distance is that of qsort, for every number of threads. */
 #include "kernels/nbody/cpu/distances.h"
 
 #include "tests/must.h"
@@ -20,7 +20,7 @@ static double uniform(uint64_t *state) {
   return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* Spread over 40 doublings, of few values with ties, all equal, zero and denormal among others, two far apart. */
+/* Distances over 40 doublings, with few values and ties, all equal, zero and denormal values, and two far apart. */
 static double draw(int kind, int64_t i, uint64_t *state) {
   const double u = uniform(state);
   switch (kind) {
@@ -56,7 +56,7 @@ static void test_order(void **state) {
   free(got);
 }
 
-/* A state that is not finite, which is reported later, is sorted somehow. */
+/* A state that is not finite is sorted in some order; it is reported later. */
 static void test_not_finite(void **state) {
   (void)state;
   nbody_distance *bodies = malloc(N * sizeof *bodies);

@@ -1,5 +1,5 @@
-/* Many bodies: systems in balance stay as they are, a cold sphere falls as it must, momentum stays. With the argument
- * "long" the same with the numbers of bodies that the published figures are for. */
+/* Many bodies: systems in equilibrium remain so, a cold sphere collapses in the known time, momentum is conserved. The
+ * argument "long" takes the numbers of bodies of the published figures. */
 #include "tests/nbody/driver.h"
 
 #include <math.h>
@@ -17,14 +17,15 @@ static const char *const radius_columns[NBODY_RADII] = {"r10", "r25", "r50", "r7
 
 /* ---- Plummer ---- */
 
-/* d ln r / d ln f of r = a (f^(-2/3) - 1)^(-1/2), times the sampling error sqrt((1 - f)/(f N)) of f. */
+/* Returns the standard deviation of ln r by sampling: d ln r / d ln f of r = a (f^(-2/3) - 1)^(-1/2), times the
+ * sampling error sqrt((1 - f)/(f N)) of f. */
 static double plummer_noise(double f, double n) {
   const double p = pow(f, -2.0 / 3);
   return p / (3 * (p - 1)) * sqrt((1 - f) / (f * n));
 }
 
 static void plummer_holds(driver_place place, int64_t n, double dt, double crossings) {
-  const double a = 3 * pi / 16; /* so that E = -1/4 */
+  const double a = 3 * pi / 16; /* gives E = -1/4 */
   driver d = driver_make(place, NBODY_LEAPFROG, dt, crossings * 2 * sqrt(2.0), 0.02);
   nbody_sphere sphere = {.n = n, .mass = 1, .radius = a, .cutoff = NAN};
   driver_add(&d, &nbody_plummer_schema, &sphere);
@@ -32,7 +33,7 @@ static void plummer_holds(driver_place place, int64_t n, double dt, double cross
   const double every = d.clock.t_end / 10;
   for (int k = 0; k <= 10; k++) {
     while (d.clock.t < k * every * (1 - 1e-9)) driver_step(&d);
-    /* K and W of a sample scatter by about 1/sqrt(N) each. */
+    /* K and W of a sample scatter by about 1/sqrt(N) each */
     assert_true(fabs(driver_value(&d, "energy", "virial_ratio") - 1) < 3 / sqrt((double)n));
     for (int r = 0; r < NBODY_RADII; r += 2) {
       const double f = nbody_radius_fractions[r], known = a / sqrt(pow(f, -2.0 / 3) - 1);
@@ -42,8 +43,8 @@ static void plummer_holds(driver_place place, int64_t n, double dt, double cross
       if (!(fabs(error) < bound)) fail_msg("%s is off by %g at t = %g", radius_columns[r], error, d.clock.t);
     }
   }
-  /* Leapfrog's error is about (w dt)^2/24 of what encounters at distance eps exchange, w^2 = 2 m/eps^3: nothing drifts.
-   */
+  /* Leapfrog's error is about (w dt)^2/24 of the energy that encounters at distance eps exchange, w^2 = 2 m/eps^3: no
+   * drift. */
   assert_true(fabs(driver_value(&d, "energy", "error")) < 1e-3);
   driver_destroy(&d);
 }
@@ -71,8 +72,8 @@ static void hernquist(driver_place place) {
   nbody_sphere sphere = {.n = n, .mass = 1, .radius = 1, .cutoff = NAN};
   driver_add(&d, &nbody_hernquist_schema, &sphere);
   driver_create(&d);
-  /* Radii of the density times (1 - r^2/30^2)^2, and d ln r/d ln f, by quadrature. Sampling: that times
-   * sqrt((1 - f)/(f N)); three of them. r10 is left out: the centre of mass is off the cusp by as much as r90/sqrt(N).
+  /* Radii of the density times (1 - r^2/30^2)^2, and d ln r/d ln f, by quadrature. The bound is three sampling errors,
+   * d ln r/d ln f times sqrt((1 - f)/(f N)). r10 is left out: the centre of mass is away from the cusp by r90/sqrt(N).
    */
   static const double known[NBODY_RADII] = {0.41416, 0.86277, 1.90357, 4.13266, 7.86155};
   static const double slope[NBODY_RADII] = {0.707, 0.932, 1.460, 2.646, 5.015};
@@ -83,7 +84,7 @@ static void hernquist(driver_place place) {
       if (!(fabs(now / known[r] - 1) < bound))
         fail_msg("%s is %g, not %g, at t = %g", radius_columns[r], now, known[r], d.clock.t);
     }
-    /* Without softening 1; eps = 0.03 takes away the share eps^2/r^2 of W within the cusp: 0.5 %. */
+    /* 1 without softening; eps = 0.03 reduces W by the share eps^2/r^2 within the cusp: 0.5 %. */
     assert_true(fabs(driver_value(&d, "energy", "virial_ratio") - 1) < 3 / sqrt((double)n) + 0.005);
     driver_run(&d);
   }
@@ -121,7 +122,7 @@ static disk_shape shape_of(driver *d, int64_t count) {
   return shape;
 }
 
-/* Standard deviation of the velocity away from the axis, of the bodies from 2.2 to 2.8. */
+/* Returns the standard deviation of the radial velocity of the bodies between 2.2 and 2.8. */
 static double radial_dispersion(driver *d, int64_t count) {
   double sum = 0, squares = 0;
   int64_t found = 0;
@@ -136,11 +137,12 @@ static double radial_dispersion(driver *d, int64_t count) {
   return sqrt(squares / (double)found - pow(sum / (double)found, 2));
 }
 
-/* Three rotations of the half-mass radius (9 each), at which the radius must be that of the formula and stay.
- * Formula: R with 1 - (1 + R) exp(-R) = half of the share within 8, 1.6731; stratified, so right to the shift of the
- * centre, 1/sqrt(N). Later: sampling d R/df * 1/(2 sqrt(N)) = 1.6/sqrt(N), three of them, and 2 % for the spiral arms.
- * Height: |z| has its median at 0.549 thickness; sampling 1/sqrt(N) of itself. Halo bodies that weigh 2.5 times as much
- * as the disk's heat it: at n = 2048 by half of its height in three rotations, as 1/N. */
+/* Three rotations at the half-mass radius (9 each). The radius must begin at the formula's value and stay there.
+ * Formula: R with 1 - (1 + R) exp(-R) = half of the share within 8, 1.6731. Radii are stratified, so it is right to the
+ * shift of the centre, 1/sqrt(N). Later: sampling d R/df * 1/(2 sqrt(N)) = 1.6/sqrt(N), three of these, and 2 % for the
+ * spiral arms. Height: |z| has its median at 0.549 thickness, with a sampling error of 1/sqrt(N) of itself. Halo bodies
+ * of 2.5 times the mass of the disk's bodies heat the disk: at n = 2048 by half of its height in three rotations,
+ * proportional to 1/N. */
 static void disk(driver_place place) {
   const int64_t n = long_form ? 16384 : 2048;
   nbody_exponential_disk galaxy = {.group.species = "disk",
@@ -159,8 +161,8 @@ static void disk(driver_place place) {
   assert_true(fabs(start.half_mass - 1.6731) < noise);
   assert_true(fabs(start.height / (0.2 * atanh(0.5)) - 1) < 3 * noise);
   assert_true(fabs(driver_value(&d, "energy", "virial_ratio") - 1) < 3 * noise);
-  /* 3.36 Q G Sigma/kappa for a thin disk, by Freeman's formula and quadrature of the halo; a thick one's kappa is some
-   * percent less. One body in 8 is in the ring: three standard deviations of 1/sqrt(2 N/8), and 5 %. */
+  /* 3.36 Q G Sigma/kappa for a thin disk, by Freeman's formula and quadrature of the halo; kappa of a thick disk is
+   * some percent smaller. One body in 8 is in the ring: three standard deviations of 1/sqrt(2 N/8), and 5 %. */
   assert_true(fabs(radial_dispersion(&d, n) / 0.1269 - 1) < 6 * noise + 0.05);
   for (int k = 1; k <= 6; k++) {
     while (d.clock.t < 4.5 * k) driver_step(&d);
@@ -181,8 +183,8 @@ static void test_disk(void **state) {
 
 /* ---- cold collapse ---- */
 
-/* Radius over the initial one after a share tau of the free-fall time: cos^2 theta with
- * theta + sin(2 theta)/2 = (pi/2) tau. */
+/* Returns the radius over the initial radius after a share tau of the free-fall time: cos^2 theta with theta + sin(2
+ * theta)/2 = (pi/2) tau. */
 static double fallen(double tau) {
   double low = 0, high = pi / 2;
   for (int i = 0; i < 60; i++) {
@@ -195,10 +197,10 @@ static double fallen(double tau) {
   return cos(low) * cos(low);
 }
 
-/* A shell is a share of the mass. Radii are stratified, so that all begin as those of a smooth sphere. What is left is
- * granularity: it scatters bodies by some N^(-1/3) of the radius and blurs the edge, and the force there is softened.
- * Runs of 2048 to 16384 bodies and three seeds were off by at most 1.6/sqrt(N), at r90 by 2.2/sqrt(N): half as much
- * again is allowed, and in the long form the 1 % that is asked for. */
+/* A shell is a share of the mass. Radii are stratified, so that all shells begin as those of a smooth sphere. The
+ * remaining error is granularity: it scatters bodies by some N^(-1/3) of the radius and blurs the edge, and the force
+ * there is softened. Runs of 2048 to 16384 bodies and three seeds were off by at most 1.6/sqrt(N), at r90 by
+ * 2.2/sqrt(N). The bound is half as much again, and in the long form the 1 % that is asked for. */
 static void collapse(driver_place place) {
   const double t_ff = 0.5 * pi * sqrt(0.5);
   const int64_t n = long_form ? 65536 : 4096;
@@ -244,8 +246,8 @@ static void momentum(driver_place place) {
   const double rest = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / sizes;
   print_message("    |sum m a| / sum |m a| = %.2g\n", rest);
   assert_true(rest < (place.precision == SIM_DOUBLE ? 1e-14 : 1e-6));
-  /* The generator leaves momentum and centre at zero but for rounding of the state, 2^-24 or 2^-53 of speeds and
-   * distances of order 1, over sqrt(N); 20 of that. */
+  /* The generator sets momentum and centre to zero except for rounding of the state: 2^-24 or 2^-53 of speeds and
+   * distances of order 1, over sqrt(N). The bound is 20 times that. */
   const double unit = (place.precision == SIM_SINGLE ? 0x1p-24 : 0x1p-53) * 20 / sqrt((double)sphere.n);
   static const char *const zero[] = {"momentum_x", "momentum_y", "momentum_z", "centre_x", "centre_y", "centre_z"};
   for (size_t i = 0; i < sizeof zero / sizeof *zero; i++) assert_true(fabs(driver_value(&d, "energy", zero[i])) < unit);

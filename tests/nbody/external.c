@@ -1,4 +1,4 @@
-/* Forces of the surroundings that a scenario writes as a function, in motions that are known. */
+/* External forces that a scenario writes as a function, in motions with known solutions. */
 #include "tests/nbody/functions.h"
 
 #include "engine/log.h"
@@ -19,7 +19,7 @@ static const char lua[] = "trap  = function(x, y, z) return (x^2 + y^2 + z^2) / 
                           "halo  = function(x, y, z) return 0.5 * math.log(0.25 + x^2 + y^2 + z^2 / 0.64) end,\n"
                           "ramp  = function(t) return 1, t, -2 * t end,\n"
                           "swing = function(t) return math.cos(t), 0, math.sin(2 * t) end,\n"
-                          /* A logarithmic bar that turns with the speed 0.5. */
+                          /* A logarithmic bar that rotates with angular velocity 0.5. */
                           "bar   = function(x, y, z, t)\n"
                           "  local c, s = math.cos(t / 2), math.sin(t / 2)\n"
                           "  local u, v = c * x + s * y, c * y - s * x\n"
@@ -38,7 +38,7 @@ static nbody_body body(double mass, double x, double y, double z, double vx, dou
   return (nbody_body){.group = {.position = {x, y, z}, .velocity = {vx, vy, vz}}, .mass = mass};
 }
 
-/* Bodies in an external force that do not feel each other. */
+/* Creates a run of bodies in an external force, without forces between them. */
 static driver make(driver_place place, nbody_scheme scheme, double dt, double t_end, const char *external,
                    nbody_body *bodies, int count) {
   driver d = driver_make(place, scheme, dt, t_end, 0);
@@ -73,8 +73,8 @@ static double trap_error(driver_place place, nbody_scheme scheme, const char *ex
     assert_true(isnan(driver_value(&d, "energy", "error")));
     assert_true(isfinite(driver_value(&d, "energy", "kinetic")));
   } else {
-    /* Of the orbit: 1/2 + 2 (0.5^2 + 0.25^2 + 0.125^2 + 1 + 0.5^2)/2 + 0; an error of x and v moves it by up to the
-     * same times 2 m (|x| + |v|), below 8. */
+    /* Energy of the orbit: 1/2 + 2 (0.5^2 + 0.25^2 + 0.125^2 + 1 + 0.5^2)/2 + 0. An error of x and v changes it by up
+     * to 2 m (|x| + |v|) times as much, below 8. */
     assert_true(fabs(driver_value(&d, "energy", "total") - 0.5 - (0.25 + 0.0625 + 0.015625 + 1 + 0.25)) <=
                 8 * worst + 64 * unit_of(place));
   }
@@ -90,13 +90,13 @@ static void trap(driver_place place) {
       for (int k = 0; k < 3; k++) {
         const int steps = 64 << k;
         const double error = trap_error(place, (nbody_scheme)scheme, form ? "pull" : "trap", steps);
-        /* Seven roundings a step at most, of numbers up to 1.2, each kept for the rest of the orbit. */
+        /* Seven roundings a step at most, of numbers up to 1.2; each rounding persists for the rest of the orbit. */
         const double floor = 7 * 1.2 * steps * unit_of(place), dt = 2 * pi / steps;
-        /* Leapfrog turns faster by dt^2/24: 2 pi dt^2/24 ahead after a turn, on a circle of radius 1.2 and less. */
+        /* Leapfrog turns faster by dt^2/24: 2 pi dt^2/24 ahead after a turn, on a circle of radius 1.2 at most. */
         if (scheme == NBODY_LEAPFROG &&
             !(error > 0.9 * 2 * pi * dt * dt / 24 - floor && error < 1.2 * 1.1 * 2 * pi * dt * dt / 24 + floor))
           fail_msg("leapfrog: %g at dt = %g", error, dt);
-        /* dt^2 of the next order beside it: below 0.02 in the slope at these steps; 0.1 is allowed. */
+        /* The next order adds dt^2: below 0.02 in the slope at these steps; 0.1 is allowed. */
         if (k > 0 && place.precision != SIM_SINGLE && !(fabs(log2(before / error) - orders[scheme]) <= 0.1))
           fail_msg("%s: order %g", scheme_names[scheme], log2(before / error));
         if (place.precision == SIM_SINGLE && k > 0) assert_true(error <= before / (1 << orders[scheme]) * 1.1 + floor);
@@ -113,20 +113,20 @@ static void test_trap(void **state) {
 
 /* ---- adaptive steps ---- */
 
-/* A body at rest in the trap, or where the force begins without a slope: nothing but the second derivative says how
- * long the first step may be. */
+/* A body at rest in the trap, or a force that begins without a slope: only the second derivative limits the first step.
+ */
 static void adaptive(driver_place place) {
   static const char *const laws[] = {"trap", "swing", "bar"};
   for (int k = 0; k < 3; k++) {
     nbody_body alone = body(1, 1, 0, 0, 0, 0, 0);
     driver d = make(place, NBODY_HERMITE4, NAN, 3, laws[k], &alone, 1);
     driver_create(&d);
-    /* eta = 0.01 times a time scale of 0.2 (the bar's core) to 1. */
+    /* eta = 0.01 times a time scale between 0.2 (the bar's core) and 1 */
     if (!(d.clock.dt > 0.001 && d.clock.dt <= 0.011)) fail_msg("%s begins with %g", laws[k], d.clock.dt);
     driver_run(&d);
     assert_true(d.clock.t == 3);
     const double x = driver_get(&d, "position", 0, 0), unit = unit_of(place) * (double)d.clock.step * 7;
-    /* Aarseth's eta of 0.01 makes steps of 0.1 or so: (0.1)^4/720 a unit of time and less, times 3; 1e-5 is allowed. */
+    /* Aarseth's eta of 0.01 gives steps of about 0.1: (0.1)^4/720 a unit of time at most, times 3; 1e-5 is allowed. */
     if (k == 0) assert_true(fabs(x - cos(3)) < 1e-5 + unit);
     if (k == 1) assert_true(fabs(x - (2 - cos(3))) < 1e-5 + 3 * unit);
     finish(&d);
@@ -155,15 +155,16 @@ static void halo(driver_place place) {
       energy = fmax(energy, fabs(driver_value(&d, "energy", "error")));
     }
     const double rounding = 7 * radius * steps * unit_of(place), dt = period / steps;
-    /* Leapfrog: the circle's radius swings by R (Omega dt)^2/8 or so, below R (Omega dt)^2/4. Fourth order: below
-     * R (Omega dt)^4. The second body turns up to 4 times as fast (Omega <= 2): its energy errs by (Omega dt)^2/4 and
-     * (Omega dt)^4 of some 1. */
+    /* Leapfrog: the circle's radius oscillates by about R (Omega dt)^2/8, below R (Omega dt)^2/4. Fourth order: below R
+     * (Omega dt)^4. The second body turns up to 4 times as fast (Omega <= 2): its energy errs by (Omega dt)^2/4 and
+     * (Omega dt)^4 of about 1. */
     const double turn = 2 * pi / steps, fast = 2 * dt;
     const double radial = scheme == NBODY_LEAPFROG ? turn * turn / 4 : pow(turn, 4);
     const double total = scheme == NBODY_LEAPFROG ? fast * fast / 4 : pow(fast, 4);
     if (!(worst <= radius * radial + rounding)) fail_msg("%s: radius %g", scheme_names[scheme], worst);
     if (!(energy <= total + rounding)) fail_msg("%s: energy %g", scheme_names[scheme], energy);
-    /* Symmetric about z: kicks are along the radius, so only Hermite's corrector changes it, in its order. */
+    /* The force is symmetric about z. Kicks are along the radius, so only Hermite's corrector changes the angular
+     * momentum, at its order. */
     const double left = fabs(driver_value(&d, "energy", "angular_momentum_z") - turning);
     if (!(left <= rounding + (scheme == NBODY_HERMITE4 ? pow(fast, 4) : 0)))
       fail_msg("%s: angular momentum %g", scheme_names[scheme], left);
@@ -178,7 +179,7 @@ static void test_halo(void **state) {
 
 /* ---- forces that depend on time ---- */
 
-/* a = (1, t, -2 t): velocities are exact in all schemes, positions in those of fourth order. Leapfrog lacks a' dt^3/6
+/* a = (1, t, -2 t). Velocities are exact in all schemes, positions in schemes of fourth order. Leapfrog lacks a' dt^3/6
  * a step. */
 static void ramp(driver_place place) {
   const double t = 2;
@@ -203,7 +204,7 @@ static void test_ramp(void **state) {
   driver_everywhere(ramp);
 }
 
-/* The bar turns: neither energy nor angular momentum stays, but E - Omega Lz does (Jacobi). */
+/* The bar rotates: energy and angular momentum are not conserved, but E - Omega Lz is (Jacobi's integral). */
 static double jacobi(driver *d) {
   return driver_value(d, "energy", "total") - 0.5 * driver_value(d, "energy", "angular_momentum_z");
 }
@@ -231,9 +232,9 @@ static void bar(driver_place place) {
     const double coarse = bar_error(place, (nbody_scheme)scheme, 1.0 / 64, &change);
     const double fine = bar_error(place, (nbody_scheme)scheme, 1.0 / 128, &change);
     const double floor = 7 * 1024 * 2 * unit_of(place);
-    assert_true(change > 0.02);        /* of the energy: it is not conserved */
-    assert_true(coarse < change / 10); /* and what should be is, to the scheme */
-    /* Half the step: 2^-order of the error, within a factor of 1.5, or rounding. */
+    assert_true(change > 0.02);        /* of the energy, which is not conserved */
+    assert_true(coarse < change / 10); /* Jacobi's integral is conserved to the scheme's error */
+    /* Half the step: the error falls to 2^-order of it, within a factor of 1.5, or to rounding. */
     if (!(fine <= 1.5 * coarse / (1 << orders[scheme]) + floor))
       fail_msg("%s: %g and %g", scheme_names[scheme], coarse, fine);
   }
@@ -246,7 +247,7 @@ static void test_bar(void **state) {
 
 /* ---- with gravity, and at the beginning ---- */
 
-/* In a trap the centre of mass swings as if alone, whatever the bodies do to each other. */
+/* In a trap the centre of mass oscillates as a single body, whatever the forces between the bodies. */
 static void with_gravity(driver_place place) {
   driver d = driver_make(place, NBODY_HERMITE4, 1.0 / 128, 2, 0.1);
   driver_law(&d, "external", "trap");
@@ -256,7 +257,7 @@ static void with_gravity(driver_place place) {
   driver_create(&d);
   const double kinetic = driver_value(&d, "energy", "kinetic");
   driver_run(&d);
-  /* dt^4/720 a unit of time is 1e-11 here; fp32: 256 steps of 7 roundings, of 200 bodies on the average. */
+  /* dt^4/720 a unit of time is 1e-11 here. fp32: 256 steps of 7 roundings, averaged over 200 bodies. */
   const double bound = place.precision == SIM_SINGLE ? 7 * 256 * 0x1p-24 : place.precision == SIM_MIXED ? 1e-6 : 1e-9;
   assert_true(fabs(driver_value(&d, "energy", "centre_x") - cos(2)) < bound);
   assert_true(fabs(driver_value(&d, "energy", "centre_y") - 0.5 * sin(2)) < bound);
@@ -287,7 +288,8 @@ static void test_refused(void **state) {
   driver_everywhere(refused);
 }
 
-/* A velocity field is seen where bodies stand after rotation and shift, beside the group's own velocity. */
+/* A velocity field is evaluated at the bodies' positions after rotation and shift, and added to the group's own
+ * velocity. */
 static void velocity_field(driver_place place) {
   driver d = driver_make(place, NBODY_LEAPFROG, 0.1, 1, 0.1);
   nbody_uniform_sphere sphere = {.group = {.position = {3, -1, 0}, .velocity = {0.5, 0, 0.25}, .rotation = {0, 0, 90}},
@@ -302,7 +304,7 @@ static void velocity_field(driver_place place) {
   driver_create(&d);
   for (int64_t i = 0; i < 701; i++) {
     const double x = driver_get(&d, "position", 0, i), y = driver_get(&d, "position", 1, i);
-    /* A cold sphere has no velocity of its own; three roundings of numbers up to 5. */
+    /* A cold sphere has no velocity of its own. Three roundings of numbers up to 5. */
     const double bound = 3 * 8 * unit_of(place), *v = i < 700 ? sphere.group.velocity : alone.group.velocity;
     assert_true(fabs(driver_get(&d, "velocity", 0, i) - (v[0] - y)) <= bound);
     assert_true(fabs(driver_get(&d, "velocity", 1, i) - (v[1] + x)) <= bound);
@@ -326,7 +328,7 @@ static sim_plan plan_of(driver *d) {
   return plan;
 }
 
-/* The estimate of a run counts what its functions take: of bodies without forces between them nearly all of it. */
+/* The estimate of a run includes the cost of its functions: nearly all of it for bodies without forces between them. */
 static void test_estimate(void **state) {
   (void)state;
   const driver_place here = {&sim_backend_cpu, SIM_DOUBLE};
@@ -344,18 +346,18 @@ static void test_estimate(void **state) {
     rates[k] = plan.work_rate_guess;
     driver_forget(&d);
   }
-  assert_true(fabs(rates[1] / rates[0] - 1) < 1e-15); /* nothing but the interactions; two divisions */
+  assert_true(fabs(rates[1] / rates[0] - 1) < 1e-15); /* only the interactions; two divisions */
   assert_true(rates[2] < 0.5 * rates[1] && rates[3] < 0.5 * rates[1] && rates[4] < 0.5 * rates[0]);
 }
 
 static int warnings;
-static const char *warning; /* that is counted */
+static const char *warning; /* the warning that is counted */
 static void count_warnings(void *context, sim_log_level level, const char *message) {
   (void)context;
   if (level == SIM_LOG_WARN && strstr(message, warning) != NULL) warnings++;
 }
 
-/* An adaptive step without a limit, where the force has a time of its own. */
+/* An adaptive step without a limit, for a force with a time scale of its own. */
 static void test_late_force(void **state) {
   (void)state;
   const driver_place here = {&sim_backend_cpu, SIM_DOUBLE};
@@ -382,7 +384,7 @@ static void test_late_force(void **state) {
   sim_log_remove(count_warnings, NULL);
 }
 
-/* A step that is so short that single precision sees rounding alone. */
+/* A step so short that single precision sees only rounding. */
 static void test_rounded_step(void **state) {
   (void)state;
   static const struct {

@@ -37,9 +37,9 @@ static double draw(uint64_t k, uint32_t what) {
   return u[0];
 }
 
-/* Elements to a place, along the orbit and back to elements. Rounding of 4 eps in the place, of a relative condition of
- * 1 / (1 - e) in e and of as much over e in angles: 1e-11 for 0.01 < |1 - e|, 0.01 < e, inc > 0.05. M of a hyperbola
- * grows as e sinh H, and is compared relative to it. */
+/* Elements to position, along the orbit and back to elements. The position is rounded by 4 eps. Its relative condition
+ * is 1 / (1 - e) for e, and that over e for angles: 1e-11 for 0.01 < |1 - e|, 0.01 < e, inc > 0.05. M of a hyperbola
+ * grows as e sinh H, and is compared relative to that. */
 static void test_elements(void **state) {
   (void)state;
   for (uint64_t k = 0; k < 2000; k++) {
@@ -72,14 +72,14 @@ static void test_elements(void **state) {
   }
 }
 
-/* A circle in the plane has no node and no pericentre; a line has no elements but a and e. */
+/* A circle in the plane has no node and no pericentre. A straight line has only a and e. */
 static void test_elements_of_circle(void **state) {
   (void)state;
   nbody_elements el;
   nbody_elements_of(1, (double[]){0, 1, 0}, (double[]){-1, 0, 0}, &el);
   assert_true(el.a == 1 && el.e == 0 && el.inc == 0 && el.node == 0 && el.peri == 0 && fabs(el.M - pi / 2) < 1e-15);
   nbody_elements_of(1, (double[]){0, 1, 0}, (double[]){1, 0, 0}, &el);
-  assert_true(el.e == 0 && el.inc == 2 * asin(1) && fabs(el.M - 3 * pi / 2) < 1e-15); /* backwards */
+  assert_true(el.e == 0 && el.inc == 2 * asin(1) && fabs(el.M - 3 * pi / 2) < 1e-15); /* the orbit turns backwards */
   nbody_elements_of(1, (double[]){0, 1, 0}, (double[]){-1 - 4e-15, 0, 0}, &el);
   assert_true(el.e > 0 && el.peri == 0 && fabs(el.M - pi / 2) < 1e-13); /* rounding, not a pericentre */
   nbody_elements_of(1, (double[]){1, 0, 0}, (double[]){0.5, 0, 0}, &el);
@@ -88,7 +88,7 @@ static void test_elements_of_circle(void **state) {
 
 /* ---- ias15 ---- */
 
-/* Distance along the path after one orbit of e = 0.5, in steps of one length. */
+/* Returns the distance along the path after one orbit of e = 0.5, in steps of one length. */
 static double fixed_error(int steps) {
   driver d = driver_make(here(), NBODY_IAS15, 2 * pi / steps, 2 * pi, 0);
   nbody_body first = body(1, 0, 0, 0, 0), second = body(0, 0.5, 0, 0, sqrt(3.0));
@@ -101,17 +101,17 @@ static double fixed_error(int steps) {
   return error;
 }
 
-/* Errors of 8e-13 and 2.7e-14 are next to rounding at one end, and at the other to where next orders make them change
- * sign: 14.4 is measured. A wrong node or coefficient leaves an order of 8, that of the polynomial. */
+/* Errors of 8e-13 and 2.7e-14 are limited by rounding at one end; at the other end the next orders make them change
+ * sign. 14.4 is measured. A wrong node or coefficient leaves order 8, that of the polynomial. */
 static void test_order(void **state) {
   (void)state;
   const double coarse = fixed_error(30), fine = fixed_error(38), order = log(coarse / fine) / log(38.0 / 30);
   if (!(order > 13.5 && order < 16)) fail_msg("order %g from %g and %g", order, coarse, fine);
 }
 
-/* Ten orbits of e = 0.9999, which speed by the centre at 141 times the mean speed. A rounding of x at distance 1 is
- * 1e-16 / 1e-4 of the distance at the pericentre, where energy is 1e4 times that of the orbit: some roundings of
- * 1e-16 * 1e4 * sqrt(orbits) each. The adaptive step of 1e-9 adds less. */
+/* Ten orbits of e = 0.9999, with 141 times the mean speed at the pericentre. A rounding of x at distance 1 is 1e-16 /
+ * 1e-4 of the distance at the pericentre, where the energy is 1e4 times that of the orbit: some roundings of 1e-16 *
+ * 1e4 * sqrt(orbits) each. The adaptive step of 1e-9 adds less. */
 static void test_eccentric(void **state) {
   (void)state;
   const double e = 0.9999;
@@ -164,9 +164,9 @@ static driver make_zero(zero which, double dt) {
   return d;
 }
 
-/* Against steps of one length, in which the worst force here, that of bodies at the softening 0.1, is followed to
- * rounding: its time is (0.1^3 / 2)^(1/2) = 0.02. Rounding of 1e-16 in each of some 10^4 steps, times up to 10^3 by the
- * unstable motions (ring: e^(10 (7e-3)^(1/2) ...), head-on: v / 0.1): 1e-10. */
+/* Compared with steps of one length that follow the strongest force here to rounding: that of bodies at the softening
+ * 0.1, with the time scale (0.1^3 / 2)^(1/2) = 0.02. Rounding of 1e-16 in each of some 10^4 steps, times up to 10^3 by
+ * the unstable motions (ring: e^(10 (7e-3)^(1/2) ...), head-on: v / 0.1): 1e-10. */
 static void test_zero_acceleration(void **state) {
   (void)state;
   for (int which = 0; which < ZEROS; which++) {
@@ -191,9 +191,9 @@ static void test_zero_acceleration(void **state) {
   }
 }
 
-/* A body at the origin that drag stops within a 10000th of the run: a first step as long as the run gives no
- * polynomial, and later ones grow until their iteration would not converge. It comes as far as v / 0.5, to a rounding
- * of 2e-16 or 4e-16 in each of some 4000 steps. */
+/* Drag stops a body at the origin within a 10000th of the run. A first step as long as the run gives no polynomial, and
+ * later steps grow until their iteration would not converge. The body moves v / 0.5, to a rounding of 2e-16 or 4e-16 in
+ * each of some 4000 steps. */
 static void test_first_step(void **state) {
   (void)state;
   driver d = driver_make(here(), NBODY_IAS15, NAN, 20000, 0);
@@ -208,9 +208,9 @@ static void test_first_step(void **state) {
   driver_forget(&d);
 }
 
-/* A flyby of e = 2 turns the velocity by 2 asin(1/e): from and to a distance of 1e4 pericentres, where the velocity is
- * along the asymptote but for p/r = 3e-4. Beside the place of the elements then: a rounding of 1e-16 of the velocity
- * moves the pericentre by 1e-12, which turns the orbit by as much and ends 1e-8 away; ten times that. */
+/* A flyby of e = 2 turns the velocity by 2 asin(1/e). It begins and ends at a distance of 1e4 pericentres, where the
+ * velocity is along the asymptote to p/r = 3e-4. Then the position from the elements: a rounding of 1e-16 of the
+ * velocity moves the pericentre by 1e-12, which turns the orbit by as much and ends 1e-8 away; ten times that. */
 static void test_flyby(void **state) {
   (void)state;
   const nbody_elements before = {-1, 2, 0.3, 0.4, 0.5, -1e4}, after = {-1, 2, 0.3, 0.4, 0.5, 1e4};
@@ -238,9 +238,9 @@ static void test_flyby(void **state) {
   driver_destroy(&d);
 }
 
-/* Burrau's problem at t = 70 (scenarios/pythagorean.lua), beside an integration in quadruple precision by extrapolation
- * (Gragg, Bulirsch and Stoer) to 1e-26 a step. Close passages amplify roundings of 1e-16 about 1e12 times: 1e-4, and
- * ten times that. */
+/* Burrau's problem at t = 70 (scenarios/pythagorean.lua), compared with an integration in quadruple precision by
+ * extrapolation (Gragg, Bulirsch and Stoer) to 1e-26 a step. Close passages amplify roundings of 1e-16 about 1e12
+ * times: 1e-4, and ten times that. */
 static void test_pythagorean(void **state) {
   (void)state;
   static const double known[3][2] = {{6.9334635990118905, 20.261804305951721},
@@ -293,7 +293,7 @@ static driver with_planets(planets *p, nbody_scheme scheme, double dt, double t_
   return d;
 }
 
-/* Largest distance of positions to those of ias15 after some orbits. */
+/* Returns the largest distance of positions from those of ias15 after some orbits. */
 static double map_error(double dt, const char *external) {
   double x[2][4][3], worst = 0;
   for (int k = 0; k < 2; k++) {
@@ -313,7 +313,7 @@ static double map_error(double dt, const char *external) {
   return worst;
 }
 
-/* Order 2: errors of 4 : 1 but for the next order, dt^2 = 1 % of a radian; 30 is no multiple of the steps. */
+/* Order 2: errors of 4 : 1 except for the next order, dt^2 = 1 % of a radian. 30 is no multiple of the steps. */
 static void test_map(void **state) {
   (void)state;
   const char *const external[] = {NULL, "trap"};
@@ -325,8 +325,8 @@ static void test_map(void **state) {
   }
 }
 
-/* A test particle inside of a planet's orbit moves as one with next to no mass: as the limit of Jacobi coordinates. The
- * mass of 1e-15 changes the motion by as much, times some 10^3 over 12 orbits. */
+/* A test particle inside a planet's orbit moves as one with next to no mass: the limit of Jacobi coordinates. The mass
+ * of 1e-15 changes the motion by as much, times some 10^3 over 12 orbits. */
 static void test_map_of_inner_particle(void **state) {
   (void)state;
   double x[2][3];
@@ -344,7 +344,7 @@ static void test_map_of_inner_particle(void **state) {
     if (!(fabs(x[0][c] - x[1][c]) < 1e-11)) fail_msg("%g", x[0][c] - x[1][c]);
 }
 
-/* One body about another is Kepler's motion, whatever the step; its angular momentum stays to rounding. */
+/* One body about another is Kepler's motion for any step; its angular momentum is conserved to rounding. */
 static void test_map_of_two(void **state) {
   (void)state;
   planets p = make_planets();
@@ -368,8 +368,8 @@ static void test_map_of_two(void **state) {
 
 /* ---- orbits of groups ---- */
 
-/* A Plummer sphere whose centre goes about the centre of mass of two bodies: its elements are those of its centre of
- * mass, with the mass of all. */
+/* A Plummer sphere whose centre orbits the centre of mass of two bodies. Its elements are those of its centre of mass,
+ * with the mass of all. */
 static void test_group(void **state) {
   (void)state;
   driver d = driver_make(here(), NBODY_LEAPFROG, 0.1, 1, 0);
@@ -416,7 +416,7 @@ static void test_velocity(void **state) {
   assert_true(fabs(driver_get(&d, "position", 0, 0) - (1 + 2 * (1 - exp(-1.5)))) < 1e-14);
   driver_destroy(&d);
   driver_forget(&d);
-  /* at rest in space, seen from a frame that turns with Omega = 2: circles backwards */
+  /* at rest in space, seen from a frame that rotates with Omega = 2: circles backwards */
   d = driver_make(here(), NBODY_IAS15, NAN, 3, 0);
   alone = body(1, 1, 0, 0, -2);
   driver_add(&d, &nbody_body_schema, &alone);
@@ -452,7 +452,7 @@ static driver make(const situation *s, double t_end) {
   return d;
 }
 
-/* Positions and velocities, summed with weights, to compare states whose step numbers differ. */
+/* Returns positions and velocities summed with weights, to compare states with different step numbers. */
 static double sum_of(driver *d, int64_t n) {
   double sum = 0;
   for (int64_t i = 0; i < n; i++)
@@ -503,11 +503,11 @@ static void test_same_bits(void **state) {
       split(&s, t_end, at, got);
       assert_string_equal(got, digest);
     }
-    s.tables = 0.37; /* rows that are read change nothing */
+    s.tables = 0.37; /* reading rows changes nothing */
     whole(&s, t_end, got, &other);
     assert_true(other == sum);
-    if (scheme == NBODY_WHFAST) assert_string_equal(got, digest);     /* nor the number of steps */
-    for (int64_t at = 1; at < 80 && scheme == NBODY_IAS15; at += 7) { /* at rows between ends of steps */
+    if (scheme == NBODY_WHFAST) assert_string_equal(got, digest);     /* nor does it change the number of steps */
+    for (int64_t at = 1; at < 80 && scheme == NBODY_IAS15; at += 7) { /* stopped at rows between ends of steps */
       char again[33];
       split(&s, t_end, at, again);
       assert_string_equal(again, got);
@@ -523,7 +523,7 @@ static void test_same_bits(void **state) {
   }
 }
 
-/* Rows of tables have the times that were asked for, as k times the interval. */
+/* Rows of tables are at exactly k times the interval. */
 static void test_times(void **state) {
   (void)state;
   const situation s = {NBODY_IAS15, 3, 1, 0.1};
@@ -543,8 +543,8 @@ static void test_times(void **state) {
 
 /* ---- mergers and escapers ---- */
 
-/* Two bodies that fall towards each other from rest at distance D touch at r after (D^3 / 2 M)^(1/2) (a + sin a cos a),
- * with cos^2 a = r / D and M their mass (E. J. Routh's radial Kepler motion), with a relative speed of (2 M (1/r -
+/* Two bodies of total mass M fall towards each other from rest at distance D. They touch at r after (D^3 / 2 M)^(1/2)
+ * (a + sin a cos a), with cos^2 a = r / D (E. J. Routh's radial Kepler motion), at a relative speed of (2 M (1/r -
  * 1/D))^(1/2). A step is known to rounding, and the time of the touch to 2^-60 of it. */
 static void test_merger(void **state) {
   (void)state;
@@ -578,8 +578,8 @@ static void test_merger(void **state) {
   driver_destroy(&d);
 }
 
-/* Two bodies that become one at rest lose all energy: the error stays relative to that at the start. With a force that
- * depends on the velocity nobody knows the energy. */
+/* Two bodies that merge at rest lose all energy: the error remains relative to the energy at the start. With a force
+ * that depends on the velocity the energy is unknown. */
 static void test_last_merger(void **state) {
   (void)state;
   for (int k = 0; k < 2; k++) {
@@ -593,14 +593,14 @@ static void test_last_merger(void **state) {
     driver_create(&d);
     driver_run(&d);
     assert_int_equal(driver_count(&d), 1);
-    if (k == 0) assert_true(fabs(driver_value(&d, "energy", "error")) < 1e-14); /* of some roundings */
+    if (k == 0) assert_true(fabs(driver_value(&d, "energy", "error")) < 1e-14); /* some roundings */
     assert_true((k == 1) == isnan(driver_value(&d, "events", "energy")));
     driver_destroy(&d);
     driver_forget(&d);
   }
 }
 
-/* A body that crosses another in a part of a step is not missed: a test particle without forces, whose steps grow
+/* A body that crosses another one within a step must be detected: a test particle without forces, whose steps grow
  * without limit, flies through a small target. */
 static void test_fast_body(void **state) {
   (void)state;
@@ -635,17 +635,18 @@ static void test_escape(void **state) {
   assert_true(driver_value(&d, "events", "escapers") == 1 && driver_value(&d, "events", "last_body") == 2);
   assert_true(isnan(driver_value(&d, "events", "last_other")) && isnan(driver_value(&d, "orbits", "a_comet")));
   assert_true(fabs(driver_value(&d, "orbits", "a_planet") - 1) < 0.01);
-  /* the Sun keeps next to no energy: the error is relative to that at the start, some roundings of it */
+  /* the Sun keeps almost no energy: the error is some roundings of the energy at the start */
   assert_true(fabs(driver_value(&d, "energy", "error")) < 1e-14);
-  /* it takes its momentum away: at v^2 / 2 - 1.001 / r = 4 relative to the Sun, from 2 to 30 and more */
-  const double speed = driver_value(&d, "events", "last_speed") * 1.001; /* to the Sun, not the centre of mass */
+  /* the escaper takes its momentum away: at v^2 / 2 - 1.001 / r = 4 relative to the Sun, from 2 to 30 and more */
+  /* relative to the Sun, not the centre of mass */
+  const double speed = driver_value(&d, "events", "last_speed") * 1.001;
   assert_true(fabs(speed * speed / 2 - (4.5 - 1.001 / 2)) < 1.001 / 30);
   assert_true(driver_value(&d, "energy", "momentum_x") < 0.1 * momentum);
   driver_destroy(&d);
 }
 
-/* A body without forces, whose steps grow without limit, is taken out where it leaves. The step of 2e3 or more, times
- * 2^-53 and the 2^-60 of the halvings. */
+/* A body without forces, whose steps grow without limit, is removed exactly where it escapes. The bound is the step of
+ * 2e3 or more times 2^-53, and the 2^-60 of the halvings. */
 static void test_time_of_escape(void **state) {
   (void)state;
   driver d = driver_make(here(), NBODY_IAS15, NAN, 1000, 0);
@@ -710,7 +711,7 @@ static void check_restart(int n, double t_end, int times) {
 static void test_events_restart(void **state) {
   (void)state;
   check_restart(16, 6, 50);
-  check_restart(71, 2.5, 4); /* of which many merge: fewer bodies have other settings of the solver */
+  check_restart(71, 2.5, 4); /* many of them merge: fewer bodies have other settings of the solver */
 }
 
 int main(void) {

@@ -1,5 +1,5 @@
 /* The fast multipole method against direct sums and known answers: exact cases, error by order and angle, collapsed
- * input, the same bits for any order of the bodies, any threads and instruction set. */
+ * input; the same bits for any order of the bodies, any threads and instruction set. */
 #include "kernels/nbody/fmm/cpu/fmm.h"
 #include "kernels/nbody/run.h"
 #include "tests/nbody/driver.h"
@@ -38,7 +38,7 @@ static void *need(size_t bytes) {
 
 static bodies take_bodies(int n, double softening) {
   bodies out = {.n = n, .softening = softening};
-  out.mass = need(7 * (size_t)n * sizeof(double)); /* with velocities, which nobody reads */
+  out.mass = need(7 * (size_t)n * sizeof(double)); /* with velocities, which are not read */
   out.x = out.mass + n;
   for (int i = 0; i < n; i++) out.mass[i] = 1.0 / n;
   return out;
@@ -74,7 +74,7 @@ static bodies uniform_cube(int n) {
   return b;
 }
 
-/* Two thin exponential disks, each in a Hernquist halo of as many bodies. */
+/* Two thin exponential disks, each in a Hernquist halo with as many bodies. */
 static bodies galaxies(int n) {
   bodies b = take_bodies(n, 1e-2);
   for (int i = 0; i < n; i++) {
@@ -105,7 +105,7 @@ static asked with(int order, double theta, int leaf) {
   return (asked){.settings = {order, theta, 1.5, leaf}, .threads = 2, .isa = sim_isa_best()};
 }
 
-/* Accelerations [3][n] by a solver; the potential into *u, where it is asked for. */
+/* Returns accelerations [3][n] by a solver; the potential in *u, unless it is NULL. */
 static double *force(const nbody_solver *solver, const bodies *b, const asked *how, double *u) {
   const nbody_options options = {.n = b->n,
                                  .single_pairs = how->single,
@@ -139,7 +139,7 @@ static int compare(const void *a, const void *b) {
 }
 
 typedef struct errors {
-  double median, tail; /* of |error| / |a| over the bodies; tail: of 99.9 % */
+  double median, tail; /* of |error| / |a| over the bodies; tail: not exceeded by 99.9 % */
   double worst;        /* the largest |error| over the median |a| */
 } errors;
 
@@ -164,7 +164,7 @@ static errors errors_of(const double *a, const double *exact, int n) {
   return out;
 }
 
-/* Of the settings against direct sums in fp64. */
+/* Measures the errors of the settings against direct sums in fp64. */
 static errors measure(const bodies *b, const asked *how) {
   const asked plain = {.threads = 2, .isa = sim_isa_best()};
   double *exact = force(&nbody_direct_cpu, b, &plain, NULL), *a = force(&nbody_fmm_cpu, b, how, NULL);
@@ -176,7 +176,7 @@ static errors measure(const bodies *b, const asked *how) {
 
 /* ---- exact cases ---- */
 
-/* Expansions about a body itself have one term: what is left is rounding, some 30 operations a pair. */
+/* Expansions about a body itself have one term. Only rounding remains, some 30 operations a pair. */
 static void exact_cases(void **unused) {
   (void)unused;
   for (int soft = 0; soft < 2; soft++)
@@ -194,8 +194,8 @@ static void exact_cases(void **unused) {
       }
 }
 
-/* n = 1 feels nothing; 2, a leaf, one more than a leaf: fewer bodies than the expansions are made for, so that the
- * bound is the tail of the settings. */
+/* One body feels nothing; two bodies, a leaf, and one more than a leaf. Expansions are made for more bodies than that,
+ * so the bound is the tail of the settings. */
 static void few_bodies(void **unused) {
   (void)unused;
   const asked how = with(5, 0.6, 16);
@@ -216,8 +216,8 @@ static void few_bodies(void **unused) {
 /* ---- error ---- */
 
 /* The error falls as theta^P, and at 0.5 by more than 2.5 with each order. Medians of 30000 bodies vary by some
- * percent, so that the slope between 0.8 and 0.5 is known to 0.1; cells that are barely apart at 0.8 add to it, up to
- * 0.6. */
+ * percent, so that the slope between 0.8 and 0.5 is known to 0.1. Cells that are barely separated at 0.8 add up to 0.6.
+ */
 static void error_falls(void **unused) {
   (void)unused;
   bodies b = plummer(30000);
@@ -233,8 +233,8 @@ static void error_falls(void **unused) {
   drop(&b);
 }
 
-/* Every error that can be asked for is kept by three distributions in each precision; that of 99.9 % is 10 to 100 times
- * the median, and 300 where a table row has it so. */
+/* Three distributions keep every error that can be asked for, in each precision. The error of 99.9 % is 10 to 100 times
+ * the median, and 300 times where a table row says so. */
 static void error_asked(void **unused) {
   (void)unused;
   static const double errors_asked[] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6};
@@ -259,7 +259,7 @@ static void error_asked(void **unused) {
   }
 }
 
-/* The error does not know the softening, as the softened law itself is expanded. */
+/* The error does not depend on the softening, since the softened law itself is expanded. */
 static void softened_law(void **unused) {
   (void)unused;
   const asked how = with(5, 0.7, 32);
@@ -272,7 +272,7 @@ static void softened_law(void **unused) {
   }
 }
 
-/* Of all pairs against direct sums: random errors of single bodies, below 1e-4, average out. */
+/* Energy of all pairs against direct sums: random errors of single bodies, below 1e-4, average out. */
 static void energy(void **unused) {
   (void)unused;
   bodies b = plummer(10000);
@@ -285,9 +285,9 @@ static void energy(void **unused) {
 }
 
 /* In a uniform sphere of radius and mass 1 the acceleration is -r, outside -1/r^2. Of 50000 bodies N = 50000 r^3 are
- * within r, so that the mass within is known to N^(-1/2): 4 sigma at the inner edge of a shell. Outside, test particles
- * in random directions feel a dipole of (3/5 / 50000)^(1/2), twice that over r at most of the force, which averages out
- * over 500 of them: 4 sigma. */
+ * within r, so that the mass within is known to N^(-1/2): 4 sigma at the inner edge of a shell. Test particles outside,
+ * in random directions, feel a dipole of (3/5 / 50000)^(1/2), at most twice that over r of the force. It averages out
+ * over 500 particles: 4 sigma. */
 static void uniform_sphere(void **unused) {
   (void)unused;
   enum { N = 50000, TEST = 500 };
@@ -318,7 +318,7 @@ static void uniform_sphere(void **unused) {
 
 /* In a Plummer sphere of length 1, cut at 20, the mass within r is m = (1 + r^-2)^(-3/2) over that within 20, and a =
  * -m / r^2. Of 50000 bodies 50000 m are within, with a binomial scatter: the mass is known to ((1 - m) / (50000
- * m))^(1/2), 4 sigma at the inner edge of a shell. The others pull as a dipole, (1/3)^(1/2) of the same size in each
+ * m))^(1/2), 4 sigma at the inner edge of a shell. The other bodies pull as a dipole, (1/3)^(1/2) of that size in each
  * direction, which averages out over the directions of a shell. */
 static void plummer_sphere(void **unused) {
   (void)unused;
@@ -379,7 +379,7 @@ static void collapsed(void **unused) {
   drop(&b);
 }
 
-/* All at one point: no force, and the potential of n (n - 1) / 2 pairs at the softening length. */
+/* All bodies at one point: no force, and the potential of n (n - 1) / 2 pairs at the softening length. */
 static void one_point(void **unused) {
   (void)unused;
   enum { N = 500 };
@@ -390,13 +390,13 @@ static void one_point(void **unused) {
     for (int i = 0; i < N; i++) put(&b, i, 1, 2, 3);
     double u, *a = force(&nbody_fmm_cpu, &b, &how, &u);
     for (int k = 0; k < 3 * N; k++) assert_true(a[k] == 0);
-    assert_true(fabs(u / (-0.5 * (N - 1.0) / N / 0.25) - 1) < 1e-12); /* 5e5 terms of rounding 1e-16 */
+    assert_true(fabs(u / (-0.5 * (N - 1.0) / N / 0.25) - 1) < 1e-12); /* 5e5 terms with a rounding of 1e-16 */
     free(a);
     drop(&b);
   }
 }
 
-/* Two of many bodies at one point without softening: that force is not finite, and not silent. */
+/* Two of many bodies at one point without softening: the force must not be finite. */
 static void coincident(void **unused) {
   (void)unused;
   bodies b = plummer(1000);
@@ -443,7 +443,7 @@ static void same_bits(void **unused) {
   drop(&b);
 }
 
-/* Bodies in another order have the same forces; none share a key here. */
+/* Bodies in another order have the same forces. No two bodies share a key here. */
 static void permuted(void **unused) {
   (void)unused;
   bodies b = uniform_cube(5000), other = take_bodies(5000, b.softening);
@@ -464,7 +464,7 @@ static void permuted(void **unused) {
   drop(&other);
 }
 
-/* Another place, and units of length, of powers of two, do not show. */
+/* Another position, and units of length that are powers of two, change no bit. */
 static void scaled(void **unused) {
   (void)unused;
   bodies b = plummer(2000);
@@ -481,8 +481,8 @@ static void scaled(void **unused) {
 
 /* ---- counted lists ---- */
 
-/* Counted lists are those of the solver, but for cells that are just as far away as they must be, where the last bits
- * of centres decide: of some 10^4 pairs of cells and more less than one in a thousand. */
+/* Counted lists are those of the solver, except for pairs of cells at exactly the limiting distance, where the last
+ * bits of centres decide: fewer than one in a thousand of 10^4 and more pairs of cells. */
 static void expect_counts(const bodies *b, double box, const nbody_fmm_settings *settings, const char *what) {
   const int n = b->n;
   double *a = need(3 * (size_t)n * sizeof *a), far, near;
@@ -527,7 +527,8 @@ static void counted(void **unused) {
 
 /* ---- measured errors ---- */
 
-/* What a run measures on all of its bodies is what direct sums show, below what was asked for. */
+/* The errors that a run measures on all of its bodies are those that direct sums show, and below the error asked for.
+ */
 static void expect_sampled(double softening) {
   enum { N = 900 };
   bodies b = plummer(N);
@@ -559,22 +560,24 @@ static void expect_sampled(double softening) {
   for (int i = 0; i < N; i++) by_parts[0] += got[i] / 2, by_parts[1] += x[i] / 2;
   assert_true(fabs(by_parts[0] / by_multipoles - 1) < 1e-12); /* sums of 900 terms of one sign, in another order */
   assert_true(fabs(by_parts[1] / u - 1) < 1e-12);
-  assert_true(fabs(by_multipoles / u - 1) > 1e-9);        /* so that they differ */
-  assert_true(errors_of(exact, direct, N).worst < 1e-11); /* sums of 900 terms, some a thousand times the median */
-  /* Energies that came with forces are those that are summed for themselves; those of other bodies are not taken. */
+  assert_true(fabs(by_multipoles / u - 1) > 1e-9); /* the two differ */
+  /* sums of 900 terms, some of them a thousand times the median */
+  assert_true(errors_of(exact, direct, N).worst < 1e-11);
+  /* Energies that come with forces are the same as energies summed separately. Energies of other bodies are not
+   * returned. */
   assert_int_equal(nbody_fmm_cpu.sample(work, numbers, N, b.x, got, exact), SIM_OK);
   assert_int_equal(nbody_fmm_cpu.sample_potential(work, numbers, N, got, exact), SIM_OK);
   assert_memory_equal(exact, x, N * sizeof *x);
   assert_int_equal(nbody_fmm_cpu.sample_potential(work, numbers + N / 2, N / 2, got, exact), SIM_OK);
   assert_memory_equal(exact, x + N / 2, N / 2 * sizeof *x);
-  nbody_fmm_cpu.accelerate(work, false, &form); /* the sample has left the solver as it was */
+  nbody_fmm_cpu.accelerate(work, false, &form); /* the sample has not changed the solver */
   assert_true(errors_of(a, direct, N).median < 1e-3);
   nbody_fmm_cpu.destroy(&work);
   free(a), free(got), free(exact), free(direct), free(x);
   drop(&b);
 }
 
-/* Without softening, and with one below what fp32 can invert, roots are those of fp64. */
+/* Without softening, and with a softening below what fp32 can invert, roots are computed in fp64. */
 static void sampled(void **unused) {
   (void)unused;
   expect_sampled(1e-3);
@@ -582,10 +585,10 @@ static void sampled(void **unused) {
   expect_sampled(0);
 }
 
-/* Any number of bodies in a leaf, in whole vectors and in quartets of lanes; a body's own place among them. In fp32 a
- * coordinate is rounded by 2^-25, distances from 0.02 on change by 4e-6, and forces, which are sums of up to 40 terms
- * that cancel to a tenth at most, by 1e-4. Potentials of cells are within 0.3^7, their forces within 0.3^6; without
- * cells energies are sums in fp64 of terms of one sign. */
+/* Any number of bodies in a leaf, in whole vectors and in groups of four lanes, with a body's own position among them.
+ * In fp32 a coordinate is rounded by 2^-25. Distances from 0.02 on change by 4e-6, and forces, which are sums of up to
+ * 40 terms that cancel to a tenth at most, by 1e-4. Potentials of cells are within 0.3^7, their forces within 0.3^6.
+ * Without cells energies are sums in fp64 of terms of one sign. */
 static void every_count(void **unused) {
   (void)unused;
   for (int n = 2; n <= 40; n++) {

@@ -31,7 +31,7 @@ static double draw(void) {
   return (double)(int64_t)state * 0x1p-63;
 }
 
-/* Powers of coefficient i, in the order of cmake/fmm_operators.c. */
+/* Returns the powers of coefficient i, in the order of cmake/fmm_operators.c. */
 static void powers(int i, int k[3]) {
   for (int rank = 0;; rank++)
     for (k[0] = rank; k[0] >= 0; k[0]--)
@@ -63,7 +63,7 @@ typedef struct cluster {
   double mass[BODIES], x[BODIES][3], centre[3];
 } cluster;
 
-/* Bodies within `radius` of a point in each axis, about their centre of mass. */
+/* Bodies within `radius` of a point along each axis, about their centre of mass. */
 static cluster draw_cluster(const double at[3], double radius) {
   cluster out;
   double mass = 0;
@@ -79,7 +79,7 @@ static cluster draw_cluster(const double at[3], double radius) {
   return out;
 }
 
-/* Moments about a centre, in units of `edge`. */
+/* Computes moments about a centre, in units of `edge`. */
 static void expand(const cluster *b, const double centre[3], double edge, int P, double *moments) {
   memset(moments, 0, MOMENTS * sizeof *moments);
   for (int i = 0; i < BODIES; i++) {
@@ -89,8 +89,8 @@ static void expand(const cluster *b, const double centre[3], double edge, int P,
   }
 }
 
-/* P2M against its definition, M2M of a child of half the edge against P2M about the parent's centre. Of 20 terms of at
- * most 2 (3^(1/2) / 2)^5 / 2, each with some 10 roundings of 2^-53: 2e-14 of the sum of sizes is not reached. */
+/* P2M against its definition; M2M of a child of half the edge against P2M about the parent's centre. 20 terms of at
+ * most 2 (3^(1/2) / 2)^5 / 2, each with some 10 roundings of 2^-53: below 2e-14 of the sum of absolute terms. */
 static void moments_move(void **unused) {
   (void)unused;
   for (int P = NBODY_FMM_ORDER_MIN; P <= NBODY_FMM_ORDER_MAX; P++) {
@@ -116,8 +116,7 @@ static void moments_move(void **unused) {
   }
 }
 
-/* L2L against the derivatives at the new centre of the polynomial that a field is; L2P against its gradient and value.
- */
+/* L2L against the derivatives at the new centre of a polynomial field; L2P against the field's gradient and value. */
 static void fields_move(void **unused) {
   (void)unused;
   for (int P = NBODY_FMM_ORDER_MIN; P <= NBODY_FMM_ORDER_MAX; P++) {
@@ -146,9 +145,9 @@ static void fields_move(void **unused) {
   }
 }
 
-/* Each rank against central differences of the one before: with step d = 2^-10 the fourth-order formula errs by d^4 /
- * 30 times the fifth derivative, at most 11! / s^12 for P = 6, and rounds by 2^-53 / d: 1e-7 of 10^k covers both at s
- * = 1. The trace of rank 2 is -3 h^2 s^-5. */
+/* Each rank against central differences of the rank before. With step d = 2^-10 the fourth-order formula errs by d^4 /
+ * 30 times the fifth derivative, at most 11! / s^12 for P = 6, and rounds by 2^-53 / d: 1e-7 of 10^k covers both at s =
+ * 1. The trace of rank 2 is -3 h^2 s^-5. */
 static void tensor_is_derivative(void **unused) {
   (void)unused;
   const int P = NBODY_FMM_ORDER_MAX;
@@ -180,7 +179,7 @@ static void tensor_is_derivative(void **unused) {
   }
 }
 
-/* Another unit of length u: tensors have the factor u^(-k-1), moments u^-k; with powers of two to the last bit. */
+/* Another unit of length u: tensors have the factor u^(-k-1), moments u^-k. With powers of two the bits are equal. */
 static void units_do_not_show(void **unused) {
   (void)unused;
   const double x[3] = {1.4, 0.3, -0.8}, half[3] = {0.7, 0.15, -0.4};
@@ -198,7 +197,8 @@ static void units_do_not_show(void **unused) {
   }
 }
 
-/* Root mean square error of the acceleration of bodies about the origin by bodies `distance` away, over its size. */
+/* Returns the root mean square error of the acceleration of bodies about the origin by bodies `distance` away, over its
+ * size. */
 static double error_at(int P, double distance, double h2, double *of_potential) {
   double square = 0, potential_square = 0;
   enum { SAMPLES = 20 };
@@ -232,10 +232,10 @@ static double error_at(int P, double distance, double h2, double *of_potential) 
   return sqrt(square / (SAMPLES * BODIES));
 }
 
-/* The first terms left out have P + 1 derivatives of the field: relative to the first term, the acceleration errs as
- * distance^-P, the potential as distance^-(P+1), or distance^-P as its moments of rank P are left out. Terms behind
- * them change the slope between 6 and 12 by less than 0.4. Each order is better than the one before by a good part of
- * the opening. */
+/* The first terms left out have P + 1 derivatives of the field. Relative to the first term the acceleration errs as
+ * distance^-P, and the potential as distance^-(P+1), or distance^-P where its moments of rank P are left out. Further
+ * terms change the slope between 6 and 12 by less than 0.4. Each order is better than the one before by a good part of
+ * the opening angle. */
 static void error_falls(void **unused) {
   (void)unused;
   for (int soft = 0; soft < 2; soft++) {
@@ -253,8 +253,8 @@ static void error_falls(void **unused) {
   }
 }
 
-/* Without the potential the rest of the field has the same bits; and all of it where sums go abreast. Moments of the
- * highest rank that are left out are as zeros. */
+/* Without the potential the rest of the field has the same bits, also where sums run in parallel. Moments of the
+ * highest rank that are left out act as zeros. */
 static void force_alone(void **unused) {
   (void)unused;
   for (int P = NBODY_FMM_ORDER_MIN; P <= NBODY_FMM_ORDER_MAX; P++) {

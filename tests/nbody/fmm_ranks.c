@@ -68,7 +68,7 @@ static void make_bodies(const system_of *of, nbody_state *s, uint8_t *level) {
   }
 }
 
-/* A step that every rank makes itself. */
+/* Moves the bodies by a step that every rank makes itself. */
 static void move(const system_of *of, nbody_state *s) {
   double *x = s->position;
   for (int64_t k = 0; of->shape != POINT && k < 3 * s->n; k++) {
@@ -99,13 +99,13 @@ static sim_status compute(const system_of *of, const nbody_options *options, nbo
   nbody_solver_work *work;
   nbody_raw_force form;
   SIM_TRY(nbody_fmm_cpu.create(options, s, &work));
-  for (int round = 0; round < 2; round++) { /* the second is cut by the work of the first */
+  for (int round = 0; round < 2; round++) { /* the second round is cut by the work of the first */
     nbody_fmm_cpu.accelerate(work, false, &form);
     *results++ = digest_of(s, NULL);
     *results = 1;
     add(results++, nbody_fmm_cpu.potential(work));
     move(of, s);
-    for (int k = 0; k < 4; k++) { /* the first builds a tree, which the others refit */
+    for (int k = 0; k < 4; k++) { /* the first force builds a tree, which the others refit */
       const nbody_targets targets = {.level = level, .least = 2 - (k + 1) % 3};
       nbody_fmm_cpu.accelerate_some(work, &targets);
       *results++ = digest_of(s, &targets);
@@ -126,7 +126,7 @@ static sim_status compute(const system_of *of, const nbody_options *options, nbo
   return status;
 }
 
-/* One system, or all, on one rank of several. */
+/* Computes one system, or all, on one rank of several. */
 static int play(const sim_comm *comm, int threads, uint64_t (*results)[RESULTS]) {
   const size_t vector = 3 * MANY * sizeof(double);
   nbody_state s = {
@@ -158,7 +158,7 @@ static int play(const sim_comm *comm, int threads, uint64_t (*results)[RESULTS])
 
 typedef uint64_t all_results[SYSTEMS][RESULTS];
 
-/* What each rank has computed. */
+/* Collects the results of each rank. */
 static void run(int size, int threads, all_results *out) {
   sim_forked *forked;
   assert_int_equal(sim_forked_create(size, &forked), SIM_OK);
@@ -191,7 +191,7 @@ static all_results *shared(int count) {
   return out;
 }
 
-static all_results *one; /* of one rank */
+static all_results *one; /* results of one rank */
 
 static void expect_same(int size, int threads) {
   all_results *got = shared(RANKS);
@@ -227,7 +227,7 @@ static void test_delays(void **state) {
 
 /* ---- cuts ---- */
 
-/* Every body belongs to one rank, and each rank has its share of the work but for a body at each end. */
+/* Every body belongs to one rank. Each rank has its share of the work, to within a body at each end. */
 static void test_cuts(void **state) {
   (void)state;
   enum { EACH = 8, THICK = 9000, THIN = 72 };

@@ -1,5 +1,5 @@
-/* Whole runs by fast multipoles: a cold collapse and two galaxies beside direct sums, restarts, the method that is
- * kept. */
+/* Whole runs by fast multipoles: a cold collapse and two galaxies compared with direct sums, restarts, and the stored
+ * method. */
 #include "kernels/nbody/run.h"
 #include "tests/nbody/driver.h"
 
@@ -22,8 +22,8 @@ static driver collapse(driver_place place, nbody_method method, double t_end) {
   return d;
 }
 
-/* A cold collapse through its bounce: the change of the energy is that of direct sums, which the step makes, within the
- * error of the force asked for. */
+/* A cold collapse through its bounce. The change of the energy is that of direct sums, which comes from the step,
+ * within the error of the force asked for. */
 static void collapse_as_direct(driver_place place) {
   if (place.backend->kind != SIM_BACKEND_CPU) return;
   driver direct = collapse(place, NBODY_DIRECT, 1.25), fmm = collapse(place, NBODY_FMM, 1.25);
@@ -32,7 +32,7 @@ static void collapse_as_direct(driver_place place) {
   driver_run(&fmm);
   const double error = driver_value(&fmm, "energy", "error"), of_direct = driver_value(&direct, "energy", "error");
   if (!(fabs(error - of_direct) < NBODY_ERROR)) fail_msg("energy error %.3g, of direct sums %.3g", error, of_direct);
-  assert_true(driver_value(&fmm, "lagrangian", "r50") < 0.6 * radius); /* it did collapse */
+  assert_true(driver_value(&fmm, "lagrangian", "r50") < 0.6 * radius); /* the sphere has collapsed */
   driver_destroy(&direct);
   driver_destroy(&fmm);
 }
@@ -57,15 +57,15 @@ static driver collision(driver_place place, nbody_method method, double t_end) {
   return d;
 }
 
-/* Mean x of the first galaxy. */
+/* Returns the mean x of the first galaxy. */
 static double place_of(driver *d) {
   double sum = 0;
   for (int i = 0; i < 1500; i++) sum += driver_get(d, "position", 0, i);
   return sum / 1500;
 }
 
-/* Two galaxies pass through each other: energies as above. Places of the galaxies follow from accelerations whose
- * errors are of random direction, below NBODY_ERROR of some 0.3, over 5 times: 0.3 / 2 * 25 * 1e-4 for errors of one
+/* Two galaxies pass through each other; energies as above. Positions of the galaxies follow from accelerations with
+ * errors of random direction, below NBODY_ERROR of about 0.3, over 5 times: 0.3 / 2 * 25 * 1e-4 for errors of one
  * direction. */
 static void collide_as_direct(driver_place place) {
   if (place.backend->kind != SIM_BACKEND_CPU) return;
@@ -78,7 +78,7 @@ static void collide_as_direct(driver_place place) {
   print_message("    energy error %.3g, of direct sums %.3g; first galaxy at %.6g and %.6g\n", error, of_direct, at,
                 expected);
   if (!(fabs(error - of_direct) < NBODY_ERROR)) fail_msg("energy error %.3g, of direct sums %.3g", error, of_direct);
-  assert_true(expected > 0); /* they have passed */
+  assert_true(expected > 0); /* the galaxies have passed each other */
   if (!(fabs(at - expected) < 0.15 * 25 * NBODY_ERROR)) fail_msg("a galaxy at %.6g, expected %.6g", at, expected);
   driver_destroy(&direct);
   driver_destroy(&fmm);
@@ -89,7 +89,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Median over the bodies of the length of one - two, [3][BODIES] each. */
+/* Returns the median over the bodies of the length of one - two, [3][BODIES] each. */
 enum { BODIES = 3000 };
 static double median_distance(const double *one, const double *two) {
   static double distance[BODIES];
@@ -106,8 +106,8 @@ static void read_positions(driver *d, double *x) {
   for (int k = 0; k < 3 * BODIES; k++) x[k] = driver_get(d, "position", k / BODIES, k % BODIES);
 }
 
-/* What forces have moved a body by is the double integral of its acceleration. With errors of NBODY_ERROR of that, all
- * in one direction, it is off by as much of it; differences grow by the tides, whose rate is at most some (2 /
+/* A body's displacement by forces is the double integral of its acceleration. If all errors are NBODY_ERROR of it and
+ * in one direction, the displacement errs by as much. Differences grow by the tides, whose rate is at most some (2 /
  * r^3)^(1/2) = 1.4 at the start, over times up to 1: by less than cosh(1.4) = 2.2. */
 static void expect_positions(driver direct, driver fmm, const char *what) {
   static double start[3 * BODIES], expected[3 * BODIES], got[3 * BODIES];
@@ -147,7 +147,7 @@ static void collapses(void **unused) {
   driver_everywhere(collapse_as_direct);
 }
 
-/* A run of 21 steps, and one that is restored after 7. */
+/* A run of 21 steps, and a run that is restored after 7. */
 static void restart_at(driver_place place) {
   if (place.backend->kind != SIM_BACKEND_CPU) return;
   char straight[33], restored[33];
@@ -173,8 +173,8 @@ static void restarts(void **unused) {
   driver_everywhere(restart_at);
 }
 
-/* A run goes on with the method and the settings that its checkpoint has, whatever "auto" would choose now; a
- * checkpoint of before, without them, opens and chooses anew. */
+/* A run continues with the method and the settings of its checkpoint, whatever "auto" would choose now. An older
+ * checkpoint without them opens and chooses anew. */
 static void method_kept(void **unused) {
   (void)unused;
   static const nbody_method begun[] = {NBODY_FMM, NBODY_DIRECT};

@@ -1,4 +1,4 @@
-/* Where bodies come from: order, species, placing, files, what is refused; and what a run will take. */
+/* Sources of bodies: order, species, positions, files, refusals; and the plan of a run. */
 #include "kernels/nbody/start/bodies.h"
 #include "tests/nbody/driver.h"
 
@@ -22,7 +22,7 @@ static uint64_t id_at(driver *d, int64_t i) {
   return id;
 }
 
-/* Groups a, b, a: species stand together, ids count through the groups. */
+/* Groups a, b, a: bodies of a species are contiguous, and ids count through the groups. */
 static void test_order(void **state) {
   (void)state;
   driver d = driver_make(here, NBODY_LEAPFROG, 0.1, 1, 0.1);
@@ -47,7 +47,7 @@ static void test_order(void **state) {
   driver_destroy(&d);
 }
 
-/* A body is a function of seed and id: one group before another shifts the ids, and so changes it; a group after it
+/* A body is a function of seed and id. A group before another one shifts its ids, and so changes it; a group after it
  * does not. */
 static void test_random(void **state) {
   (void)state;
@@ -71,7 +71,7 @@ static void test_random(void **state) {
   assert_true(x[0] != x[2]);
 }
 
-/* 90 degrees about z, then moved: x goes to y. `each` is not turned or moved. */
+/* 90 degrees about z, then moved: x becomes y. `each` is neither turned nor moved. */
 static void test_placing(void **state) {
   (void)state;
   sim_doubles mass = {(double[]){1, 1}, 2, 1};
@@ -101,7 +101,7 @@ static void test_placing(void **state) {
     driver_create(&d);
     assert_int_equal(driver_count(&d), 500);
     assert_true(fabs(driver_value(&d, "energy", "centre_x") - 5) < 1e-12);
-    /* About x, z goes to -y; about y, z goes to x. */
+    /* About x, z becomes -y; about y, z becomes x. */
     const double spin = driver_value(&d, "energy", axis[k]) * (k == 1 ? -1 : 1);
     if (k == 0) size = spin;
     assert_true(spin > 0.5);
@@ -171,9 +171,9 @@ static void test_file(void **state) {
 /* ---- generators ---- */
 
 /* Freeman's thin disk, 2 y^2 (I0 K0 - I1 K1) at y = R/2, to 30 digits by mpmath (K. C. Freeman, ApJ 160 (1970) 811).
- * The transform ends at k = 50: the rest oscillates and is below 50^(-5/2) sqrt(2/(pi R)) R/pull R^-1 of it, 2e-4 at 1
- * and 10; far out the series is left, off by 3445/R^6. In tables of all sizes, and where the own pull leaves the
- * transform for the series (44 for a thickness of 0.1): 1e-4 is what the one has for an error there. */
+ * The transform ends at k = 50. The rest oscillates and is below 50^(-5/2) sqrt(2/(pi R)) R/pull R^-1 of it, 2e-4 at 1
+ * and 10; far out the series is used, with an error of 3445/R^6. In tables of all sizes, and where the disk's own pull
+ * changes from the transform to the series (44 for a thickness of 0.1), 1e-4 is the error of either one. */
 static void test_disk_pull(void **state) {
   (void)state;
   static const double known[][2] = {{1, 0.277958788891296},
@@ -197,7 +197,7 @@ static void test_disk_pull(void **state) {
   }
 }
 
-/* The outermost body of any number of them has a place. */
+/* The outermost body has a finite radius for any number of bodies. */
 static void test_plummer_radius(void **state) {
   (void)state;
   assert_true(fabs(nbody_plummer_radius(0.5) - 1.30476602) < 1e-8); /* 1/sqrt(2^(2/3) - 1) */
@@ -210,16 +210,16 @@ static void test_plummer_radius(void **state) {
 
 /* ---- refused ---- */
 
-/* Two bodies in one place, or so near that the pair terms cannot tell, without softening. Packed for fp32 terms, 0.7
- * and 0.7 + 1e-9 are one number beside 5, but not alone; 1e-14 is not 0, but its inverse cube is infinite. Few bodies
- * take the plain loop, many the tiles; the others stand on a line behind. */
+/* Two bodies at one position, or so close that the pair terms cannot tell them apart, without softening. Packed for
+ * fp32 terms, 0.7 and 0.7 + 1e-9 are one number beside 5, but not alone. 1e-14 is not 0, but its inverse cube is
+ * infinite. Few bodies take the plain loop, many the tiles; the others are on a line behind. */
 static void test_coincident(void **state) {
   (void)state;
   static const struct {
     sim_precision precision;
     double softening, first, second;
     int others;
-    const char *expected; /* NULL: taken */
+    const char *expected; /* NULL: accepted */
   } known[] = {
       {SIM_DOUBLE, 0, 1, 1, 1, "0 and 2 (ids, from 0) are both at {1, 0, 0}"},
       {SIM_DOUBLE, 0, 1, 1, 0, "0 and 1 (ids, from 0) are both at"},
@@ -268,7 +268,8 @@ static void test_coincident(void **state) {
   }
 }
 
-/* Forces that are infinite for another reason, with bodies well apart, are not blamed on two of them. */
+/* Forces that are infinite for another reason, with bodies well apart, are not reported as two bodies at one position.
+ */
 static void test_overflow(void **state) {
   (void)state;
   driver d = driver_make(here, NBODY_LEAPFROG, 0.1, 1, 0);
@@ -280,7 +281,7 @@ static void test_overflow(void **state) {
     fail_msg("%s", sim_error_last()->message);
 }
 
-/* Mass that fp32 cannot hold is none. */
+/* A mass that fp32 cannot hold counts as none. */
 static void test_light(void **state) {
   (void)state;
   for (sim_precision precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision++) {
@@ -344,12 +345,12 @@ static void test_units(void **state) {
   d.parameters.gravity.G = NAN;
   d.parameters.common.units = (sim_units){true, 149597870700.0, 1.98840987e30, 86400};
   driver_create(&d);
-  /* Gauss's constant squared is this G, to the four digits that G and the Sun's mass in kg have. */
+  /* Gauss's constant squared is this G, to the four digits of G and of the Sun's mass in kg. */
   assert_true(fabs(d.parameters.gravity.G / (0.01720209895 * 0.01720209895) - 1) < 1e-4);
   driver_destroy(&d);
 }
 
-/* Numbers far beyond memory are still counted right, and refused by the sum, not by an overflow. */
+/* Numbers far beyond memory are still counted right. The sum refuses them, without an overflow. */
 static void test_plan(void **state) {
   (void)state;
   driver d = driver_make(here, NBODY_YOSHIDA4, 0.3, 1, 0.1);
@@ -368,7 +369,7 @@ static void test_plan(void **state) {
   assert_int_equal(nbody_model.create(&d.parameters, &d.setup, &d.clock, &d.self), SIM_ERR_NO_MEMORY);
 }
 
-/* A run that is told to stop at an energy error does. */
+/* A run that has a limit of the energy error stops there. */
 static void test_energy_limit(void **state) {
   (void)state;
   driver d = driver_make(here, NBODY_LEAPFROG, 0.2, 10, 0);

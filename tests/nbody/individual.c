@@ -1,6 +1,6 @@
 /* Individual steps: forces on some bodies, the same steps and bits as of shared steps where all bodies have one level,
- * binaries that make steps of their own, order 2, the same bits for any threads, instruction set and restart; in fp64
- * multipoles on every device. tests/parity has forces on some bodies on a GPU. */
+ * binaries with steps of their own, order 2, the same bits for any threads, instruction set and restart; in fp64
+ * multipoles on every device. tests/parity tests forces on some bodies on a GPU. */
 #include "tests/nbody/driver.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static void put_in_box(driver *d, double size) {
   if (size > 0) d->parameters.box = (nbody_box){.given = true, .size = size};
 }
 
-/* Positions and velocities at the end. */
+/* Copies positions and velocities at the end. */
 static void state_of(driver *d, double *out) {
   const int64_t n = driver_count(d);
   for (int c = 0; c < 3; c++)
@@ -50,7 +50,7 @@ static void state_of(driver *d, double *out) {
 
 /* ---- all bodies on one level ---- */
 
-/* eta = 1 and a short dt leave all bodies at level 0; a tiny eta puts all at the deepest one. */
+/* eta = 1 and a short dt put all bodies at level 0; a tiny eta puts all at the deepest level. */
 static void one_level(driver_place place) {
   static double expected[6 * LARGE], got[6 * LARGE];
   static const struct {
@@ -94,7 +94,7 @@ typedef struct system {
   nbody_state state;
 } system_of;
 
-/* The bodies of `make`, and levels 0 to 3 in turn. */
+/* Returns the bodies of `make`, with levels 0 to 3 in turn. */
 static system_of take_system(int n, double box, bool single, int threads, sim_isa isa) {
   system_of s = {.n = n};
   driver d = make(on_cpu(SIM_DOUBLE), NBODY_DIRECT, n, 1, 1, -1, NAN);
@@ -136,7 +136,7 @@ static nbody_targets targets_of(const system_of *s, int least) {
   return out;
 }
 
-/* The mean of |difference| / |exact| over the bodies of level >= least. */
+/* Returns the mean of |difference| / |exact| over the bodies of level >= least. */
 static double mean(const system_of *s, const double *some, const double *exact, int least) {
   double out = 0, count = 0;
   for (int i = 0; i < s->n; i++) {
@@ -147,7 +147,7 @@ static double mean(const system_of *s, const double *some, const double *exact, 
   return out / count;
 }
 
-/* The greatest |difference| / |all| over the bodies of level >= least. */
+/* Returns the greatest |difference| / |all| over the bodies of level >= least. */
 static double worst(const system_of *s, const double *some, const double *all, int least) {
   double out = 0;
   for (int i = 0; i < s->n; i++) {
@@ -158,10 +158,10 @@ static double worst(const system_of *s, const double *some, const double *all, i
   return out;
 }
 
-/* Multipoles: a tree that has just been built, or refitted to the same positions, gives the bits of the force of all.
- * Direct sums add in another order: sums of 1500 terms, whose sizes exceed their sum's by up to 100 near the centre of
- * a group, with a rounding of a term (fp32: 2^-22, rows of 256 in fp32) walking at random: 100 sqrt(1500) 2^-24, or
- * 2^-52 in fp64. */
+/* Multipoles: a tree that has just been built, or refitted to the same positions, gives the bits of the force on all
+ * bodies. Direct sums add in another order. They are sums of 1500 terms, whose sizes exceed the sum by up to 100 near
+ * the centre of a group. Roundings of a term (fp32: 2^-22, rows of 256 in fp32) add up at random: 100 sqrt(1500) 2^-24,
+ * or 2^-52 in fp64. */
 static void expect_some_forces(const nbody_solver *solver, int n, double box, bool single, bool same) {
   static double all[3 * LARGE];
   system_of s = take_system(n, box, single, 2, sim_isa_best());
@@ -194,7 +194,7 @@ static void test_some_forces(void **state) {
     }
 }
 
-/* A kept tree of bodies that have moved through many leaves: the error of a new tree, on the average of 750 bodies.
+/* A kept tree of bodies that have moved through many leaves has the error of a new tree, on the average of 750 bodies.
  * With larger radii fewer cells are accepted, at the same angle. */
 static void test_moved_tree(void **state) {
   (void)state;
@@ -229,7 +229,7 @@ static void test_moved_tree(void **state) {
 
 /* ---- two binaries ---- */
 
-/* Circular orbits of separation s about a common centre at x. */
+/* Adds two bodies on circular orbits of separation s about a common centre at x. */
 static void add_binary(driver *d, nbody_body two[2], double x, double s) {
   const double v = sqrt(1 / s) / 2;
   for (int k = 0; k < 2; k++) {
@@ -241,7 +241,7 @@ static void add_binary(driver *d, nbody_body two[2], double x, double s) {
 
 enum { TIGHT_LEVEL = 6, WIDE_LEVEL = 1 };
 
-/* Separation vectors of both binaries at the end, [binary][component]; shared steps for levels < 0. */
+/* Computes the separation vectors of both binaries at the end, [binary][component]. levels < 0: shared steps. */
 static void binaries(driver_place place, double dt, int levels, double out[2][2], double *energy_error,
                      double *forces) {
   nbody_body tight[2], wide[2];
@@ -264,11 +264,11 @@ static void binaries(driver_place place, double dt, int levels, double out[2][2]
   driver_destroy(&d);
 }
 
-/* Accelerations within the binaries are 0.5 / s^2 = 1250 and 2, so that eta sqrt(eps / |a|) = 1.79e-4 and 4.47e-3: of
- * dt = 2^-7, the sixth and the first half. Each binary then moves as in a run with its own step: across 100 the other
- * one acts on a separation by its tide, 0.02 / 100^3 = 2e-8 of which the other's step changes less than 1e-3, over t^2
- * / 2 = 8 and stretched by at most the 250 turns of the phase: 1e-7. A step of twice the length would change the phase
- * by (omega h)^2 omega t / 24, 0.5 for the tight and 3e-4 for the wide binary. */
+/* Accelerations within the binaries are 0.5 / s^2 = 1250 and 2, so that eta sqrt(eps / |a|) = 1.79e-4 and 4.47e-3: the
+ * sixth and the first halving of dt = 2^-7. Each binary then moves as in a run with its own step. Over a distance of
+ * 100 the other binary acts on a separation by its tide, 0.02 / 100^3 = 2e-8. The other's step changes less than 1e-3
+ * of that, over t^2 / 2 = 8 and stretched by at most the 250 turns of the phase: 1e-7. A step of twice the length would
+ * change the phase by (omega h)^2 omega t / 24, 0.5 for the tight and 3e-4 for the wide binary. */
 static void two_binaries(driver_place place) {
   const double dt = 0x1p-7;
   double individual[2][2], shared[2][2], forces, error, fine_error, coarse_error;
@@ -277,12 +277,13 @@ static void two_binaries(driver_place place) {
   for (int c = 0; c < 2; c++) assert_true(fabs(individual[0][c] - shared[0][c]) < 1e-7);
   binaries(place, ldexp(dt, -WIDE_LEVEL), -1, shared, &coarse_error, NULL);
   for (int c = 0; c < 2; c++) assert_true(fabs(individual[1][c] - shared[1][c]) < 1e-7);
-  /* The energy is that of the tight binary, 12.5 of 12.75; the wide one's step is of the same phase. */
+  /* The tight binary has 12.5 of the energy 12.75; the wide binary's step has the same phase. */
   print_message("    energy error %.2g, with the short step for all %.2g, with the long one %.2g\n", error, fine_error,
                 coarse_error);
   assert_true(error < 2 * fine_error + 1e-9);
   assert_true(coarse_error > 100 * error);
-  /* 2 bodies of 64 and 2 of 2 forces a step, 512 steps: of 4 x 64 x 512 with the short step for all. */
+  /* 2 bodies with 64 forces and 2 with 2 forces a step, 512 steps; with the short step for all it would be 4 x 64 x 512
+   */
   assert_true(forces == 512 * (2 * 64 + 2 * 2));
 }
 
@@ -293,7 +294,7 @@ static void test_two_binaries(void **state) {
 
 /* ---- order ---- */
 
-/* Root mean square difference of positions from `fine`; positions and velocities into *out. */
+/* Returns the root mean square difference of positions from `fine`; positions and velocities in *out. */
 static double error_of(driver_place place, int halvings, const double *fine, double *out) {
   static double now[6 * SMALL];
   driver d = make(place, NBODY_DIRECT, SMALL, ldexp(0x1p-5, -halvings), 0.25, 10, ldexp(0.2, -halvings));
@@ -307,8 +308,8 @@ static double error_of(driver_place place, int halvings, const double *fine, dou
   return sqrt(sum / SMALL);
 }
 
-/* Halving dt and eta quarters the error. The reference has a 64th of the last error, which adds up to 0.02 to the
- * order over two halvings; levels that change at other times make the error uneven, by a tenth of it. */
+/* Halving dt and eta quarters the error. The reference has a 64th of the last error, which adds up to 0.02 to the order
+ * over two halvings. Levels that change at other times make the error uneven, by a tenth of it. */
 static void order_two(driver_place place) {
   static double fine[6 * SMALL];
   double error[3];
@@ -326,7 +327,7 @@ static void test_order(void **state) {
 
 /* ---- the same bits ---- */
 
-/* Stopped and continued after each of the steps with a bit in `cuts`. */
+/* Stops and continues after each of the steps with a bit in `cuts`. */
 static void run_digest(driver d, unsigned cuts, char digest[33]) {
   driver_create(&d);
   while (d.clock.t < d.clock.t_end) {
@@ -338,7 +339,7 @@ static void run_digest(driver d, unsigned cuts, char digest[33]) {
       driver_restore(&d, &kept.frame);
       driver_frame_free(&kept);
     }
-    (void)driver_value(&d, "levels", "level_0"); /* changes nothing */
+    (void)driver_value(&d, "levels", "level_0"); /* reading it changes nothing */
     if (d.clock.step % 2) (void)driver_value(&d, "energy", "total");
   }
   driver_digest(&d, digest);
@@ -351,7 +352,7 @@ static void same_bits(driver_place place) {
   for (int k = 0; k < 4; k++) {
     char expected[33], got[33];
     const nbody_method method = k % 2 == 0 ? NBODY_DIRECT : NBODY_FMM;
-    const bool box = k >= 2; /* where a run takes longer to begin: a few */
+    const bool box = k >= 2; /* where a run takes longer to begin, only a few */
     if (box && (place.precision == SIM_MIXED || !cpu)) continue;
     driver d = make(place, method, box ? 300 : SAME, 0x1p-6, (box ? 2.5 : 5.5) * 0x1p-6, 8, 0.1);
     put_in_box(&d, box ? 8 : 0);

@@ -1,9 +1,9 @@
-/* The planned memory is what a run takes, to 5 % and 256 KiB, as Linux counts 32 pages or more a processor late: plan +
- * what the process has before is the peak, and the peak of many bodies is above that of a few by the difference of the
- * plans. Where functions were loaded the first holds as a bound alone: their graphs leave room in the heap, which
- * counts as taken before, and how much of it the run then takes is the C library's choice. Each case runs in a process
- * of its own, as a peak never falls; this one starts no threads, so that it may fork. Pages that are taken and not yet
- * touched do not count, hence the step and the table. */
+/* The planned memory is the memory that a run takes, to 5 % and 256 KiB; Linux counts 32 pages or more for each
+ * processor with a delay. Plan plus the memory that the process has before is the peak. The peak of many bodies is
+ * above that of a few by the difference of the plans. Where functions were loaded the first rule is only an upper
+ * bound: their graphs leave free memory in the heap, which counts as taken before, and the C library chooses how much
+ * of it the run then takes. Each case runs in a process of its own, as a peak never falls; this process starts no
+ * threads, so that it may fork. Pages that are allocated but not touched do not count, hence the step and the table. */
 #include "tests/nbody/functions.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static sim_status read_file(const char *path, const char *species, const sim_uni
   return SIM_OK;
 }
 
-/* Bytes in memory now. */
+/* Returns the bytes in memory now. */
 static double resident(void) {
   FILE *file = fopen("/proc/self/statm", "r");
   long size, pages = 0;
@@ -99,14 +99,14 @@ static outcome measure(const situation *s, int64_t n) {
   return (outcome){before, sim_plan_bytes(&plan, SIM_SPACE_HOST), (double)used.ru_maxrss * 1024};
 }
 
-/* Of n bodies, in a process of its own. */
+/* Measures n bodies in a process of its own. */
 static outcome measure_apart(const situation *s, int64_t n) {
   int ends[2];
   assert_int_equal(pipe(ends), 0);
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    (void)measure(s, FEW); /* so that code and threads are in memory */
+    (void)measure(s, FEW); /* loads code and threads into memory */
     const outcome found = measure(s, n);
     _exit(write(ends[1], &found, sizeof found) != (ssize_t)sizeof found);
   }
@@ -122,7 +122,7 @@ static outcome measure_apart(const situation *s, int64_t n) {
 static void test_memory(void **state) {
   (void)state;
 #if TEST_SANITIZED
-  skip(); /* sanitizers keep memory of their own beside the program's */
+  skip(); /* sanitizers keep memory of their own */
 #endif
   static const situation cases[] = {{"single", SIM_SINGLE, NBODY_LEAPFROG, 0.05, false},
                                     {"single, unsoftened", SIM_SINGLE, NBODY_LEAPFROG, 0, false},

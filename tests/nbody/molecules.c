@@ -40,7 +40,7 @@ static void in_box(driver *d, double size, double cutoff) {
 
 /* ---- forces, energy and virial against sums over all pairs ---- */
 
-/* Three irrational numbers spread bodies evenly, without a lattice. */
+/* Spreads bodies evenly, without a lattice, by three irrational numbers. */
 static void scatter(int64_t n, double size, bool alike, nbody_each *out) {
   static const double step[3] = {0.7548776662466927, 0.5698402909980532, 0.4301597090019468};
   *out = (nbody_each){.mass = {.rows = (size_t)n, .data = malloc((size_t)n * sizeof(double))},
@@ -57,8 +57,8 @@ typedef struct sums {
   double potential, full, virial, sizes;
 } sums;
 
-/* exp(-r2) of all pairs within the cutoff; a[3] of body i, and the sum of the sizes of its terms. False: a pair is so
- * close to the cutoff that fp32 may take it to be on the other side. */
+/* Sums exp(-r2) over all pairs within the cutoff; a[3] of body i, and the sum of the sizes of its terms. Returns false
+ * where a pair is so close to the cutoff that fp32 may take it to be on the other side. */
 static bool direct_force(driver *d, int64_t n, double size, double cutoff, int64_t i, double a[3], double *terms) {
   bool clear = true;
   a[0] = a[1] = a[2] = *terms = 0;
@@ -82,7 +82,7 @@ static sums direct_sums(driver *d, int64_t n, double size, double cutoff) {
   sums out = {0};
   double mass = 0, *m = malloc(4 * (size_t)n * sizeof *m), *x = m + n;
   assert_non_null(m);
-  for (int64_t i = 0; i < n; i++) { /* once: a look-up by name a pair would take longer than all else */
+  for (int64_t i = 0; i < n; i++) { /* once: a look-up by name for each pair would take longer than all else */
     mass += m[i] = driver_get(d, "mass", 0, i);
     for (int c = 0; c < 3; c++) x[3 * i + c] = driver_get(d, "position", c, i);
   }
@@ -121,8 +121,9 @@ static void forces(driver_place place) {
     driver_law(&d, "pair", "soft");
     driver_add(&d, &nbody_each_schema, &each);
     driver_create(&d);
-    /* The start, and after 20 steps in which lists were made anew. fp32: each term has some ten roundings of 2^-24, and
-     * the coordinates one of 2^-25 of the box, to which the force is as steep as it is large. The sum is fp64. */
+    /* The start, and the state after 20 steps in which lists were rebuilt. fp32: each term has some ten roundings of
+     * 2^-24, and the coordinates have one of 2^-25 of the box; the relative slope of the force is about 1. The sum is
+     * fp64. */
     const double unit = place.precision == SIM_DOUBLE ? 0x1p-53 : 0x1p-24;
     const double share = (20 + 2 * size) * unit;
     for (int when = 0; when < 2; when++) {
@@ -138,7 +139,7 @@ static void forces(driver_place place) {
       for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++) momentum[c] += driver_get(&d, "mass", 0, i) * driver_get(&d, "acceleration", c, i);
       const sums expected = direct_sums(&d, n, size, cutoff);
-      /* in fp64 always, of positions as they are; 1e-11: Simpson's rule of the tail */
+      /* always in fp64, of the stored positions; 1e-11: Simpson's rule of the tail */
       const double energy = driver_value(&d, "energy", "potential"),
                    full = driver_value(&d, "thermo", "full_potential");
       const double kinetic = driver_value(&d, "energy", "kinetic"), pressure = driver_value(&d, "thermo", "pressure");
@@ -161,7 +162,7 @@ static void test_forces(void **state) {
   driver_everywhere(forces);
 }
 
-/* A force alone: no energy, the same pressure. */
+/* A force without a potential: no energy, the same pressure. */
 static void force_alone(driver_place place) {
   double pressure[2];
   for (int k = 0; k < 2; k++) {
@@ -188,7 +189,8 @@ static void test_force_alone(void **state) {
   driver_everywhere(force_alone);
 }
 
-/* ---- two ways to ask: a law that ends by itself in open space, and the same with its end as cutoff in a box ---- */
+/* ---- two ways to ask: a law that ends at a radius, in open space; and the same with that radius as cutoff, in a box
+ * ---- */
 
 static void two_ways(driver_place place) {
   enum { N = 200 };
@@ -208,8 +210,8 @@ static void two_ways(driver_place place) {
     driver_create(&d[k]);
     driver_run(&d[k]);
   }
-  /* Rounding: of coordinates up to 32 in each of 64 steps, and in single precision of fp32 state; neighbours stretch it
-   * by exp(t times the root of the greatest stiffness, 12): 40. */
+  /* Rounding of coordinates up to 32 in each of 64 steps, and in single precision of the fp32 state. Neighbours stretch
+   * it by exp(t times the root of the greatest stiffness, 12): 40. */
   const double unit = place.precision == SIM_DOUBLE ? 0x1p-53 : 0x1p-24;
   const double bound = 40 * 32 * 64 * unit;
   for (int i = 0; i < N; i++)
@@ -239,7 +241,7 @@ static nbody_lattice crystal(int64_t cells, double temperature) {
       .group = {.species = "atoms"}, .kind = NBODY_FCC, .cells = cells, .mass = 1, .temperature = temperature};
 }
 
-/* Greatest error of what is conserved, of a law without jumps: as dt^2. */
+/* Returns the greatest error of the conserved quantity, of a law without jumps: proportional to dt^2. */
 static double worst_error(driver_place place, double dt, int thermostat) {
   nbody_lattice lattice = crystal(5, 0.5);
   driver d = driver_make(place, NBODY_LEAPFROG, dt, 2, 0);
@@ -267,7 +269,8 @@ static void conserved(driver_place place) {
   for (int thermostat = -1; thermostat <= NBODY_NOSE_HOOVER; thermostat += 2) {
     const double coarse = worst_error(place, 1.0 / 32, thermostat), fine = worst_error(place, 1.0 / 64, thermostat);
     print_message("    thermostat %d: %.3g, %.3g\n", thermostat, coarse, fine);
-    /* second order: 4, with terms of fourth order of (omega dt)^2, a tenth at omega = 10; omega of the stiffest pair */
+    /* second order: a ratio of 4, with terms of fourth order of (omega dt)^2, a tenth at omega = 10 of the stiffest
+     * pair */
     assert_true(coarse < 2e-3 && coarse / fine > 3.4 && coarse / fine < 4.6);
   }
 }
@@ -314,7 +317,7 @@ static void test_lattice(void **state) {
   driver_everywhere(lattice);
 }
 
-/* Bodies that feel nothing within reach move straight on, around the box and around again: |v t|^2, whatever the box.
+/* Bodies without forces within the cutoff move in straight lines, several times around the box: |v t|^2, for any box.
  */
 static void displacement(driver_place place) {
   nbody_body two[] = {{.group = {.position = {1, 1, 1}, .velocity = {3, 0.5, -2}}, .mass = 1},
@@ -326,7 +329,7 @@ static void displacement(driver_place place) {
   driver_create(&d);
   assert_true(driver_value(&d, "thermo", "displacement2") == 0);
   driver_run(&d);
-  /* 512 steps with a rounding of the coordinate, up to 5, each */
+  /* 512 steps, each with a rounding of the coordinate, up to 5 */
   const double expected = 64 * 13.25, unit = place.precision == SIM_SINGLE ? 0x1p-24 : 0x1p-53;
   assert_true(fabs(driver_value(&d, "thermo", "displacement2") - expected) <= 512 * 5 * unit * 2 * sqrt(expected) * 3);
   finish(&d);
@@ -340,7 +343,7 @@ static void test_displacement(void **state) {
 /* ---- the tail of a slow law ---- */
 
 /* Two bodies farther apart than the cutoff c: the energy is that of the tail alone, 2 pi M^2/V c^(3-p)/(p-3) for the
- * potential r^-p, here with p = 3.2 and c = 1. The intervals of its integral shrink by 2^-0.2 alone, and a sum of 40 of
+ * potential r^-p, here with p = 3.2 and c = 1. The intervals of its integral shrink only by 2^-0.2, and a sum of 40 of
  * them would miss 0.4 %. 1e-11: Simpson's rule. */
 static void slow_tail(driver_place place) {
   nbody_body two[] = {{.group = {.position = {0.5, 0.5, 0.5}}, .mass = 1},
@@ -364,8 +367,8 @@ static void test_slow_tail(void **state) {
 
 /* ---- thermostats ---- */
 
-/* Bodies without forces from rest: velocities are normal with the variance kT/m (1 - exp(-2 gamma t)), whatever the
- * step; <v^4> = 3 <v^2>^2. With N = 8000 bodies <v^2> has a standard error of 1/sqrt(3 N/2), 0.9 %, and <v^4> one of
+/* Bodies without forces, from rest: velocities are normal with the variance kT/m (1 - exp(-2 gamma t)) for any step;
+ * <v^4> = 3 <v^2>^2. With N = 8000 bodies <v^2> has a standard error of 1/sqrt(3 N/2), 0.9 %, and <v^4> one of
  * sqrt(96/9/(3 N)), 2.1 %. Bounds: 4.5 of them. */
 static void free_bath(driver_place place) {
   nbody_lattice all = crystal(1, 0);
@@ -398,8 +401,8 @@ static void test_free_bath(void **state) {
 }
 
 /* A harmonic trap, U = 2 m x^2: BAOAB has <x^2> = kT/(4 m) with any step (Leimkuhler and Matthews 2013), here omega dt
- * = 0.8. 1000 bodies at 30 times that are 3 / gamma apart, of which exp(-3) stays: 90000 numbers, standard error of a
- * variance sqrt(2/90000), 0.47 %, times 1.05. */
+ * = 0.8. 1000 bodies at 30 times that are 3 / gamma apart, with a correlation of exp(-3): 90000 numbers, standard error
+ * of a variance sqrt(2/90000), 0.47 %, times 1.05. */
 static void trap(driver_place place) {
   nbody_each each;
   scatter(1000, 1, true, &each);
@@ -442,14 +445,14 @@ static mean mean_of(const double *x, int count) {
   return (mean){sum, sqrt(squares / (BLOCKS - 1) / BLOCKS)};
 }
 
-/* At a temperature and density: energy of a body and pressure with the tail beyond a cutoff of 3, and D from the mean
- * square displacement. */
+/* Measures, at a temperature and density, the energy of a body and the pressure with the tail beyond a cutoff of 3, and
+ * D from the mean square displacement. */
 static void fluid(driver_place place, int thermostat, double temperature, double density, int64_t cells, double time,
                   mean *energy, mean *pressure, mean *reached, double *diffusion) {
   enum { MOST = 4000 };
   static double u[MOST], p[MOST], t[MOST];
   const double n = 4 * pow((double)cells, 3), size = cbrt(n / density), start = 15;
-  nbody_lattice lattice = crystal(cells, 1.8 * temperature); /* half of it goes to the potential */
+  nbody_lattice lattice = crystal(cells, 1.8 * temperature); /* half of it becomes potential energy */
   driver d = driver_make(place, NBODY_LEAPFROG, 0.004, start + time, 0);
   in_box(&d, size, 3);
   driver_law(&d, "pair", "lj");
@@ -476,9 +479,9 @@ static void fluid(driver_place place, int thermostat, double temperature, double
   finish(&d);
 }
 
-/* NIST's values of U/N and p, by 500 bodies. Steps of 0.004 shift the mean of U by (omega dt)^2/8 of kT or so with
- * omega = 15 at the bottom of the potential, 5e-4, and p by 3 times the density of that; their table has standard
- * deviations of 1e-3 of U and 3e-3 of p and less. The bound is 4 standard errors of the run, and these: 3e-3 and 8e-3.
+/* NIST's values of U/N and p, from 500 bodies. Steps of 0.004 shift the mean of U by about (omega dt)^2/8 of kT with
+ * omega = 15 at the bottom of the potential, 5e-4, and p by 3 times the density of that. Their table has standard
+ * deviations of at most 1e-3 of U and 3e-3 of p. The bound is 4 standard errors of the run plus these: 3e-3 and 8e-3.
  */
 static void against_nist(driver_place place, bool all) {
   static const struct {

@@ -1,5 +1,5 @@
-/* The direct sums: every instruction set and precision against a reference in long double and against the reference
- * form, the same bits where they are promised, momentum. */
+/* The direct sums: every instruction set and precision against a sum in long double and against the reference form, the
+ * same bits where they are promised, and momentum. */
 #include "kernels/nbody/direct/cpu/direct.h"
 #include "tests/nbody/pair_system.h"
 
@@ -16,11 +16,11 @@ static const int sizes[] = {1, 2, 3, 7, 31, 32, 33, 64, 100, 255, 256, 257, 500,
 enum { BLOCK = 512 }; /* terms of an fp32 sum */
 
 typedef struct result {
-  double *a, *a2, *j; /* [3][n]; a2: of the jerk's own call */
+  double *a, *a2, *j; /* [3][n]; a2: from the call that computes the jerk too */
   double u;
 } result;
 
-/* Acceleration alone or with the jerk into the arrays; returns the potential. */
+/* Computes the acceleration alone or with the jerk into the arrays. Returns the potential. */
 static double sum(const pair_system *s, bool single, sim_isa isa, int threads, bool reference, double *a, double *j) {
   const size_t n = (size_t)s->n, real = sim_dtype_size(s->of.dtype);
   const nbody_options options = {.n = s->n,
@@ -80,7 +80,7 @@ static void check(const pair_system *s, bool single, sim_isa isa, bool reference
   pair_expect_close(r.a2, s->a, s->terms, slack, n, pair_term_bound(n, BLOCK, single, false), what);
   pair_expect_close(r.j, s->j, s->jerked, jerk_slack, n, pair_term_bound(n, BLOCK, single, true), what);
   free(slack), free(jerk_slack);
-  /* The potential is a sum of terms of one sign, n of them a body and n bodies, each within 12 u. */
+  /* The potential is a sum of terms of one sign, n for each of n bodies, each within 12 u. */
   if (!(fabs(r.u - s->u) <= (12 + 2 * n) * PAIR_U64 * fabs(s->u)))
     fail_msg("%s, n = %d: potential %.17g instead of %.17g", what, n, r.u, s->u);
   drop(&r);
@@ -100,7 +100,7 @@ static void against_reference(void **state) {
     }
 }
 
-/* Tiles and reference form start from the same packed bodies, so fp32 positions need no slack here. */
+/* Tiles and reference form begin from the same packed bodies, so fp32 positions need no slack here. */
 static void against_reference_form(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
@@ -148,8 +148,8 @@ static void same_bits(void **state) {
     }
 }
 
-/* |sum m a| <= 1e-6 (fp32), 1e-14 (fp64) of sum |m a|: each pair's two forces differ by a few roundoffs of either sign,
- * and sums of n terms of random sign by about sqrt(n) of them. */
+/* |sum m a| <= 1e-6 (fp32), 1e-14 (fp64) of sum |m a|: the two forces of a pair differ by a few roundoffs of either
+ * sign, and sums of n terms of random sign by about sqrt(n) of these. */
 static void momentum(void **state) {
   (void)state;
   pair_system s = pair_system_make(1025, pair_settings[0]);
@@ -169,7 +169,8 @@ static void momentum(void **state) {
   pair_system_free(&s);
 }
 
-/* Two bodies in one place must show, unless softened; the others, and a body with itself, must not. */
+/* Two bodies at one position must be reported unless they are softened. The other bodies, and a body with itself, must
+ * not. */
 static void coincident(void **state) {
   (void)state;
   for (int softened = 0; softened < 2; softened++)

@@ -1,4 +1,4 @@
-/* Observables that a scenario writes as functions of a body, and runs with functions that are stopped and go on. */
+/* Observables that a scenario writes as functions of a body, and runs with functions that are stopped and continued. */
 #include "tests/nbody/functions.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static void finish(driver *d) {
 
 /* ---- values ---- */
 
-/* What `which` of a body is, in fp64. */
+/* Returns quantity `which` of a body, in fp64. */
 static double term(driver *d, int which, int64_t i, double t) {
   const double m = driver_get(d, "mass", 0, i);
   double v[3], a[3];
@@ -65,7 +65,7 @@ static void values(driver_place place) {
           greatest = fmax(greatest, value);
         }
         const double expected[] = {sum, sum / (double)sphere.n, least, greatest};
-        /* Each term has up to 8 roundings, a plain sum one more a body. */
+        /* Each term has up to 8 roundings; a plain sum adds one for each body. */
         const double bound =
             r < 2 ? size * (8 + (double)sphere.n) * 0x1p-53 : 8 * 0x1p-53 * fmax(fabs(least), greatest);
         if (!(fabs(driver_value(&d, "observe", names[k]) - expected[r]) <= bound))
@@ -73,7 +73,7 @@ static void values(driver_place place) {
                    driver_value(&d, "observe", names[k]), expected[r]);
       }
       if (reductions[r] == SIM_SUM) {
-        /* Other roundings on a GPU: of as many terms, whose sizes are below their sum's kinetic energy's root. */
+        /* A GPU rounds otherwise: as many terms, whose sizes are below the root of their sum's kinetic energy. */
         const double momentum = driver_value(&d, "energy", "momentum_x"), bound = 2 * 16 * 0x1p-53 * 2;
         assert_true(fabs(driver_value(&d, "observe", "px") - momentum) <= bound);
         assert_true(fabs(driver_value(&d, "observe", "energy") - driver_value(&d, "energy", "kinetic")) <= bound);
@@ -89,7 +89,7 @@ static void test_values(void **state) {
   driver_everywhere(values);
 }
 
-/* A term that is NaN is the result, wherever it stands. */
+/* A term that is NaN gives the result NaN, at any position. */
 static void not_a_number(driver_place place) {
   for (int r = SIM_SUM; r <= SIM_GREATEST; r++) {
     for (int where = 0; where < 3; where++) {
@@ -154,7 +154,7 @@ static outcome run(const situation *s, int threads, int stops) {
     driver_keep(&d, &kept);
     finish(&d);
     d = make(s, threads);
-    d.parameters.common.seed = 77; /* bodies that were made again would differ */
+    d.parameters.common.seed = 77; /* bodies that were generated again would differ */
     driver_restore(&d, &kept.frame);
     driver_frame_free(&kept);
   }

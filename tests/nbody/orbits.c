@@ -1,4 +1,4 @@
-/* Few bodies, whose motion is known; and the clock. */
+/* Few bodies with known motion; and the clock. */
 #include "tests/nbody/driver.h"
 
 #include <math.h>
@@ -34,9 +34,10 @@ static double kepler_error(driver_place place, nbody_scheme scheme, int steps) {
   return worst;
 }
 
-/* What rounding may add. Single: a rounding of v changes E = -1/2 by up to v^2 2^-25 = 1e-7 at the nearest point, 5e-8
- * on the average of the orbit; `roundings` of them a step walk at random, and 4 standard deviations are allowed. Mixed:
- * a force that is wrong by 2^-22 throughout acts as another G, which moves E by 2^-22 |U|, at most 4 |E|. */
+/* Returns the contribution of rounding. Single: a rounding of v changes E = -1/2 by up to v^2 2^-25 = 1e-7 at the
+ * nearest point, 5e-8 on the average of the orbit. `roundings` of them in each step add up at random, and 4 standard
+ * deviations are allowed. Mixed: a force that is wrong by 2^-22 throughout acts as another G, which moves E by 2^-22
+ * |U|, at most 4 |E|. */
 static double rounding(sim_precision precision, int roundings, int steps) {
   if (precision == SIM_SINGLE) return 4 * 5e-8 * sqrt((double)roundings * 10 * steps);
   return precision == SIM_MIXED ? 0x1p-20 : 0;
@@ -57,7 +58,7 @@ static void kepler(driver_place place) {
       const double error = kepler_error(place, known[s].scheme, steps), expected = known[s].error[k];
       const double floor = rounding(place.precision, known[s].roundings, steps);
       assert_true(fabs(error - expected) <= 0.2 * expected + floor); /* 20 %: the values have two digits */
-      /* Next order's share is dt/T of the leading one's and less: 0.1 in the slope. */
+      /* The next order contributes at most dt/T of the leading one: 0.1 in the slope. */
       if (k > 0 && place.precision == SIM_DOUBLE) assert_true(fabs(log2(before / error) - known[s].order) <= 0.1);
       before = error;
     }
@@ -88,8 +89,8 @@ static void figure_eight(driver_place place) {
       closure = fmax(closure, fabs(driver_get(&d, "position", 1, i) - three[i].group.position[1]));
     }
     /* Eight digits of the start leave some 1e-7. fp32 state: 4096 times 7 roundings of 2^-25 make v, and so E, wrong by
-     * 5e-6 (1 standard deviation); the period follows E by 3/2, and the path is 6.3 times 1.3 long: 6e-5, and three
-     * times that. fp32 pairs: a force wrong by 2^-22 shifts the phase by half that share of the path, 1e-6, on top. */
+     * 5e-6 (1 standard deviation). The period follows E by 3/2, and the path is 6.3 times 1.3 long: 6e-5, and three
+     * times that. fp32 pairs: a force wrong by 2^-22 adds a phase of half that share of the path, 1e-6. */
     const double bound = place.precision == SIM_SINGLE ? 2e-4 : place.precision == SIM_MIXED ? 2e-6 : 1e-6;
     if (!(closure < bound)) fail_msg("closure %g, scheme %d", closure, scheme);
     driver_destroy(&d);
@@ -133,7 +134,7 @@ static void pythagorean(driver_place place) {
   print_message("    %g at t = %.6f, dE/E = %.2g, %lld steps\n", least, when, driver_value(&d, "energy", "error"),
                 (long long)d.clock.step);
   assert_true(first == 1 && second == 2);
-  /* Three digits of 4.14e-4 and four decimals of 15.8299 are known; a step there is some 1e-6 long. */
+  /* Three digits of 4.14e-4 and four decimals of 15.8299 are known. A step there is some 1e-6 long. */
   assert_true(fabs(least - 4.14e-4) < 1e-6);
   assert_true(fabs(when - 15.8299) < 1e-4);
   driver_destroy(&d);
@@ -159,12 +160,12 @@ static void clock_of_steps(driver_place place) {
     driver_create(&d);
     for (int64_t step = 1; step < known[i].steps; step++) {
       driver_step(&d);
-      assert_true(d.clock.t == (double)step * known[i].dt); /* not a sum */
+      assert_true(d.clock.t == (double)step * known[i].dt); /* a product, not a sum */
     }
     driver_step(&d);
     assert_true(d.clock.t == known[i].t_end && d.clock.step == known[i].steps);
     assert_true(fabs(d.clock.dt - known[i].last) < 1e-15);
-    /* A free body: where it is says how far the steps went together; up to 64 roundings. */
+    /* A free body: its position is the sum of the steps; up to 64 roundings. */
     const double unit = place.precision == SIM_SINGLE ? 0x1p-24 : 0x1p-53;
     assert_true(fabs(driver_get(&d, "position", 0, 0) - known[i].t_end) <= 64 * known[i].t_end * unit);
     driver_destroy(&d);
@@ -189,11 +190,11 @@ static void adaptive(driver_place place) {
       driver_run(&d);
       assert_true(d.clock.t == d.clock.t_end);
       steps[fine] = d.clock.step;
-      /* 100 steps and more in each passage: leapfrog's (2 pi/100)^2 / 12 and below. */
+      /* At least 100 steps in each passage: at most leapfrog's (2 pi/100)^2 / 12. */
       assert_true(fabs(driver_value(&d, "energy", "error")) < 1e-3);
       driver_destroy(&d);
     }
-    /* dt goes as eta, or as its root for Aarseth's formula; a tenth for the ends. */
+    /* dt is proportional to eta, or to its root for Aarseth's formula; a tenth for the ends */
     const double ratio = (double)steps[1] / (double)steps[0], expected = scheme == NBODY_HERMITE4 ? 2 : 4;
     if (fabs(ratio - expected) > 0.1 * expected) fail_msg("scheme %d: %g times the steps", scheme, ratio);
   }

@@ -38,7 +38,8 @@ static driver cloud(driver_place place, nbody_scheme scheme, double dt, nbody_sp
   return d;
 }
 
-/* sum over j of the size of what pair terms add to component c of the acceleration and the jerk of body i, and to U. */
+/* Returns, for body i, the sum over j of the sizes of the pair terms of component c of the acceleration and the jerk,
+ * and of U. */
 static void sizes(driver *d, int64_t n, int64_t i, double *a, double *j, double *u) {
   *a = *j = *u = 0;
   for (int64_t k = 0; k < n; k++) {
@@ -72,9 +73,9 @@ static void gravity(driver_place place) {
     driver built_in = cloud(place, cases[k].scheme, 0.01, &sphere, NULL, NULL);
     driver_create(&built_in);
     driver_create(&own);
-    /* The groups are made alike but for the softening, which they do not see. A pair term has some ten roundings, of
-     * the distance, the root, the cube, the product; and positions are rounded to 2^-24 of the extent (10 and more for
-     * fp32, whose distances count against 0.1): fp32 2^-24 (10 + 3 x 10/0.1 at worst). Two answers. Sums are fp64. */
+    /* The groups are generated alike, since they do not depend on the softening. A pair term has some ten roundings:
+     * distance, root, cube, product. Positions are rounded to 2^-24 of the extent (10 and more for fp32, relative to
+     * distances of 0.1): fp32 2^-24 (10 + 3 x 10/0.1 at worst). Two results. Sums are fp64. */
     const bool single = place.precision != SIM_DOUBLE;
     const double share = single ? 2 * 310 * 0x1p-24 : 2 * 20 * 0x1p-53 + 0x1p-48;
     double energy = 0, worst = 0;
@@ -95,7 +96,7 @@ static void gravity(driver_place place) {
                  expected = driver_value(&built_in, "energy", "potential");
     if (strcmp(cases[k].field, "pair_force") == 0)
       assert_true(isnan(potential) && isnan(driver_value(&own, "energy", "error")));
-    else /* in fp64 always; all terms are of one sign */
+    else /* always in fp64; all terms have one sign */
       assert_true(fabs(potential - expected) <= 1e-13 * fabs(expected));
     assert_true(cases[k].n > 200 || fabs(energy + expected) <= 1e-13 * energy);
     driver_run(&own);
@@ -103,7 +104,7 @@ static void gravity(driver_place place) {
     for (int64_t i = 0; i < cases[k].n; i += 7) {
       double a, j, u;
       sizes(&own, cases[k].n, i, &a, &j, &u);
-      /* Eight steps: t^2/2 of the accelerations' difference, doubled for what follows from it; and rounding. */
+      /* Eight steps: t^2/2 of the difference of accelerations, doubled for later effects; and rounding. */
       const double bound = 0.08 * 0.08 * 2 * share * a + 64 * 8 * (place.precision == SIM_SINGLE ? 0x1p-24 : 0x1p-53);
       for (int c = 0; c < 3; c++)
         assert_true(fabs(driver_get(&own, "position", c, i) - driver_get(&built_in, "position", c, i)) <= bound);
@@ -131,7 +132,7 @@ static double distance(driver *d, int64_t i, int64_t k) {
 
 static double lennard_jones(double r) { return 4 * (pow(r, -12) - pow(r, -6)); }
 
-/* The distance below the best one with the potential of `r` above it. */
+/* Returns the distance below the best one at which the potential has the same value as at r. */
 static double far_end(double r) {
   double low = 1, high = pow(2, 1.0 / 6);
   for (int k = 0; k < 60; k++) {
@@ -144,7 +145,8 @@ static double far_end(double r) {
   return high;
 }
 
-/* Two of mass 1: at rest at r0 = 2^(1/6), and swinging about it with omega^2 = 2 phi''(r0) = 144 / 2^(1/3). */
+/* Two bodies of mass 1: at rest at r0 = 2^(1/6), and oscillating about it with omega^2 = 2 phi''(r0) = 144 / 2^(1/3).
+ */
 static void dimer(driver_place place) {
   const double r0 = pow(2, 1.0 / 6), omega = sqrt(144 / cbrt(2)), amplitude = 0.002;
   const double unit = place.precision == SIM_DOUBLE ? 0x1p-53 : 0x1p-24;
@@ -156,9 +158,9 @@ static void dimer(driver_place place) {
     for (int i = 0; i < 2; i++) driver_add(&d, &nbody_body_schema, &two[i]);
     driver_create(&d);
     driver_run(&d);
-    /* Half a swing later the energy is the same on the other side. The period is longer by some 30 A^2 of it, steps are
-     * ahead by (omega dt)^2/24: a phase that counts in second order for the distance. Rounding: fp32 terms of a force
-     * that is the difference of two of 24/r0. */
+    /* Half an oscillation later the energy is the same on the other side. The period is longer by some 30 A^2 of it,
+     * and steps are ahead by (omega dt)^2/24: a phase that changes the distance in second order. Rounding: fp32 terms
+     * of a force that is the difference of two terms of 24/r0. */
     const double phase = pow(pi / steps, 2) / 24 * pi + 100 * pi * amplitude * amplitude;
     const double rounding = 200 * unit + 7 * steps * 1.2 * unit, expected = far_end(r0 + amplitude);
     const double bound = amplitude * (phase * phase + 1e-9) + rounding;
@@ -175,7 +177,7 @@ static void test_dimer(void **state) {
   driver_everywhere(dimer);
 }
 
-/* Energy of 13 bodies: 12 at the corners of an icosahedron, distance a from the one in the middle. */
+/* Returns the energy of 13 bodies: 12 at the corners of an icosahedron, at distance a from the body in the middle. */
 static double icosahedron_energy(double a) {
   static const struct {
     double over_a;
@@ -201,8 +203,8 @@ static double best_radius(void) {
   return (low + high) / 2;
 }
 
-/* The cluster of 13 is in balance with the energy -44.326801 (D. J. Wales and J. P. K. Doye, J. Phys. Chem. A 101
- * (1997) 5111); pushed, it swings and keeps its energy, and nothing comes closer than 0.9. */
+/* The cluster of 13 is in equilibrium with the energy -44.326801 (D. J. Wales and J. P. K. Doye, J. Phys. Chem. A 101
+ * (1997) 5111). Displaced, it oscillates and conserves its energy, and no distance falls below 0.9. */
 static void cluster(driver_place place) {
   const double a = best_radius(), g = (1 + sqrt(5)) / 2, scale = a / sqrt(1 + g * g);
   nbody_body bodies[13] = {body(1, 0, 0, 0)};
@@ -226,11 +228,12 @@ static void cluster(driver_place place) {
       for (int k = 0; k < 13; k++) driver_add(&d, &nbody_body_schema, &bodies[k]);
       driver_create(&d);
       const double energy = driver_value(&d, "energy", "potential");
-      /* Six decimals are known; the potential is fp64, of positions that fp32 rounds by 2^-25 at forces in balance. */
+      /* Six decimals are known. The potential is fp64, of positions that fp32 rounds by 2^-25 where forces are in
+       * equilibrium. */
       assert_true(fabs(energy + 44.326801) < 1e-6);
       if (!swing) {
         /* Virial: minus the sum of r dphi/dr, 0 at the best radius: 1e-9 of it at a stiffness of 12 x 400; terms of 24
-         * each in the pairs' precision. */
+         * each in the precision of the pairs. */
         if (!(fabs(driver_value(&d, "observe", "virial")) < 1e-5 + 78 * 24 * 10 * unit))
           fail_msg("virial %g", driver_value(&d, "observe", "virial"));
         for (int i = 0; i < 13; i++)
@@ -244,8 +247,8 @@ static void cluster(driver_place place) {
           for (int i = 0; i < 13; i++)
             for (int k = 0; k < i; k++) least = fmin(least, distance(&d, i, k));
         }
-        /* The fastest swing has omega = 30 or so: (omega dt)^2/8 of an energy of 0.32 for leapfrog, less in higher
-         * orders; fp32: 1024 steps of 13 bodies at speeds up to 0.8, forces wrong by 240 units each. */
+        /* The fastest oscillation has omega of about 30: (omega dt)^2/8 of an energy of 0.32 for leapfrog, less in
+         * higher orders. fp32: 1024 steps of 13 bodies at speeds up to 0.8, with forces wrong by 240 units each. */
         const double bound =
             (scheme == NBODY_LEAPFROG ? 0.32 * 1e-3 / 8 : 1e-6) + (unit > 1e-10 ? 240 * unit * 13 * 0.8 : 1e-10);
         if (!(worst < bound)) fail_msg("energy off by %g, bound %g, scheme %d", worst, bound, scheme);
@@ -262,7 +265,7 @@ static void test_cluster(void **state) {
   driver_everywhere(cluster);
 }
 
-/* Adaptive steps of an unsoftened law: two in a head-on collision, which the last steps follow. */
+/* Adaptive steps of an unsoftened law: two bodies in a head-on collision, which the last steps resolve. */
 static void collision(driver_place place) {
   nbody_body two[] = {body(1, 0, 0, 0), body(1, 3, 0, 0)};
   two[1].group.velocity[0] = -2;
@@ -276,12 +279,12 @@ static void collision(driver_place place) {
     driver_step(&d);
     least = fmin(least, distance(&d, 0, 1));
   }
-  /* Where phi is the energy of the relative motion, 1 + phi(3), with s = r^-6: 4 (s^2 - s). A step there is 0.01 and
-   * less long, in which the distance changes in second order: by 100/2 (0.01)^2. */
+  /* At the closest point phi is the energy of the relative motion, 1 + phi(3), with s = r^-6: 4 (s^2 - s). A step there
+   * is at most 0.01 long, in which the distance changes in second order: by 100/2 (0.01)^2. */
   const double e = 1 + lennard_jones(3), s = (1 + sqrt(1 + e)) / 2;
   if (!(fabs(least - pow(s, -1.0 / 6)) < 5e-3)) fail_msg("closest %g, expected %g", least, pow(s, -1.0 / 6));
   assert_true(fabs(driver_value(&d, "energy", "error")) < 1e-4);
-  assert_true(driver_get(&d, "velocity", 0, 0) < -1.9); /* the momentum went over */
+  assert_true(driver_get(&d, "velocity", 0, 0) < -1.9); /* the momentum has been transferred */
   finish(&d);
 }
 
@@ -292,7 +295,7 @@ static void test_collision(void **state) {
 
 /* ---- a force without potential ---- */
 
-/* f = 1: two of masses 1 and 3 swing about each other with omega^2 = 4. */
+/* f = 1: two bodies of masses 1 and 3 oscillate about each other with omega^2 = 4. */
 static void spring(driver_place place) {
   nbody_body two[] = {body(1, 1, 0, 0), body(3, -1, 0, 0)};
   driver d = driver_make(place, NBODY_YOSHIDA4, pi / 256, pi / 2, 0);
@@ -300,8 +303,8 @@ static void spring(driver_place place) {
   for (int i = 0; i < 2; i++) driver_add(&d, &nbody_body_schema, &two[i]);
   driver_create(&d);
   driver_run(&d);
-  /* After half a turn both are mirrored at their centre, -0.5. Yoshida's phase error: 0.07 (omega dt)^4 omega t, which
-   * counts in second order here; rounding as above. */
+  /* After half a period both are mirrored at their centre, -0.5. Yoshida's phase error is 0.07 (omega dt)^4 omega t,
+   * which counts in second order here; rounding as above. */
   const double bound = 1e-8 + 7 * 128 * 4 * (place.precision == SIM_DOUBLE ? 0x1p-53 : 0x1p-24);
   assert_true(fabs(driver_get(&d, "position", 0, 0) + 2) < bound);
   assert_true(fabs(driver_get(&d, "position", 0, 1)) < bound);

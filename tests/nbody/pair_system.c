@@ -91,18 +91,18 @@ void pair_expect_close(const double *got, const double *expected, const double *
 }
 
 /* Bounds, in units u of roundoff. A term d f with f = s^-3: s^2 has at most 5 u (d twice, square, two sums), its power
- * -3/2 7.5 u, the evaluation of f 6, its truncation 1, mass and products 4: below 24. A jerk's term has in addition
- * w, d.w/s^2 and two sums, each of its two parts is at most 3 w f: below 3 (24 + 16) = 120. Sums of n terms add at most
- * n u; in fp32 at most the terms of a run, before they become fp64. */
+ * -3/2 7.5 u, the evaluation of f 6, its truncation 1, mass and products 4: below 24. A jerk's term has in addition w,
+ * d.w/s^2 and two sums; each of its two parts is at most 3 w f: below 3 (24 + 16) = 120. Sums of n terms add at most n
+ * u; in fp32 at most the terms of one run, before they become fp64. */
 double pair_term_bound(int n, int run, bool single, bool jerk) {
   double sum = single && n > run ? run : n;
   return ((jerk ? 120 : 24) + (jerk ? 4 : 1) * sum) * (single ? PAIR_U32 : PAIR_U64);
 }
 
-/* Each coordinate moves by at most u of twice the extent, a distance vector by 2 sqrt(3) of that; d/s^3 changes by at
+/* Each coordinate moves by at most u of twice the extent, a distance vector by 2 sqrt(3) of that. d/s^3 changes by at
  * most 4/s^3 of it (its steepest slope is 2/s^3), a jerk's term by 18 w/s^4. The sum of w/s^4 is at most that of w/s^3
- * over the least distance of these systems, which is above 0.003 length. Velocities are rounded as well: u of twice
- * their extent of 6. */
+ * over the least distance of these systems, which is above 0.003 length. Velocities are rounded too: u of twice their
+ * extent of 6. */
 void pair_slack(const pair_system *s, bool single, double *acceleration, double *jerk) {
   const bool rounded = single && s->of.dtype == SIM_F64;
   const double moved = 2 * sqrt(3) * PAIR_U32 * s->unit;

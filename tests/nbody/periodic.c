@@ -1,5 +1,5 @@
-/* Gravity in a periodic box against exact Ewald sums, written here on their own, and known answers: lattices,
- * Madelung's constant, the same bits, momentum, energy, shifts, restarts. */
+/* Gravity in a periodic box against exact Ewald sums, computed here separately, and known answers: lattices, Madelung's
+ * constant, the same bits, momentum, energy, shifts, restarts. */
 #include "kernels/nbody/run.h"
 #include "tests/nbody/driver.h"
 
@@ -31,11 +31,11 @@ static void *need(size_t bytes) {
 
 /* ---- exact sums ---- */
 
-/* Adds m times Ewald's sum for unit masses d apart in a box of edge 1, its gradient in d negated, and its potential, by
- * erf and another splitting length than the solvers'. With d = 0 the image at 0 is left out. Cut off below 1e-13:
- * erfc(2.2 x 2.5) and exp(-pi^2 x 25 / 2.2^2). Softened images up to the ninth: those beyond change the force by
- * 3 h^2 / 9.5^2 x 1.47 d < 0.03 h^2 (lattice.c), and the potential by a constant that diverges, so that the energy of
- * softened bodies is not compared. */
+/* Adds m times Ewald's sum for unit masses at distance d in a box of edge 1: its negated gradient in d, and its
+ * potential, by erf and a splitting length other than the solvers'. With d = 0 the image at 0 is left out. Cut off
+ * below 1e-13: erfc(2.2 x 2.5) and exp(-pi^2 x 25 / 2.2^2). Images up to the ninth are softened. The images beyond
+ * change the force by 3 h^2 / 9.5^2 x 1.47 d < 0.03 h^2 (lattice.c), and the potential by a constant that diverges, so
+ * that the energy of softened bodies is not compared. */
 static void add_ewald(const double d[3], double m, double softening, double a[3], double *u) {
   enum { WAVES = 4 };
   const double split = 2.2;
@@ -81,13 +81,13 @@ typedef struct bodies {
 
 static bodies take_bodies(int n, double size, double softening) {
   bodies b = {.n = n, .size = size, .softening = softening};
-  b.mass = need(7 * (size_t)n * sizeof(double)); /* with velocities, which nobody reads */
+  b.mass = need(7 * (size_t)n * sizeof(double)); /* with velocities, which are not read */
   b.x = b.mass + n;
   for (int i = 0; i < n; i++) b.mass[i] = 1;
   return b;
 }
 
-/* Lopsided: three quarters of the bodies in one corner of the box, on both sides of its faces. */
+/* Three quarters of the bodies are in one corner of the box, on both sides of its faces. */
 static bodies lopsided(int n, double size, double softening) {
   bodies b = take_bodies(n, size, softening);
   for (int i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ static bodies lopsided(int n, double size, double softening) {
   return b;
 }
 
-/* a[3][n]; returns the potential energy. Distances to the nearest image, for add_ewald's images. */
+/* Computes a[3][n] and returns the potential energy. Distances are to the nearest image, for add_ewald's images. */
 static double exact(const bodies *b, double *a) {
   const int n = b->n;
   double energy = 0;
@@ -137,7 +137,7 @@ static asked multipoles(int order, int leaf) {
   return how;
 }
 
-/* Returns the accelerations [3][n]; the potential energy into *u, where it is asked for. */
+/* Returns the accelerations [3][n]; the potential energy in *u, unless it is NULL. */
 static double *force(const asked *how, const bodies *b, double *u) {
   const nbody_options options = {.n = b->n,
                                  .single_pairs = how->single,
@@ -166,7 +166,7 @@ static double length(const double *a, int n, int i) {
   return sqrt(a[i] * a[i] + a[n + i] * a[n + i] + a[2 * n + i] * a[2 * n + i]);
 }
 
-/* The greatest |a - b|, and in *size the root mean square of |b|. */
+/* Returns the greatest |a - b|, and in *size the root mean square of |b|. */
 static double worst(const double *a, const double *b, int n, double *size) {
   double most = 0, square = 0;
   for (int i = 0; i < n; i++) {
@@ -181,8 +181,8 @@ static double worst(const double *a, const double *b, int n, double *size) {
 
 /* ---- known answers ---- */
 
-/* A simple cubic lattice: no forces; one body alone: none, exactly, and the energy of its images, 2.837297479 / 2 G m^2
- * / L (B. R. A. Nijboer and F. W. de Wette, Physica 23 (1957) 309; CODATA of the Coulomb lattice). */
+/* A simple cubic lattice has no forces. One body alone has exactly no force, and the energy of its images, 2.837297479
+ * / 2 G m^2 / L (B. R. A. Nijboer and F. W. de Wette, Physica 23 (1957) 309; CODATA of the Coulomb lattice). */
 static void test_lattice(void **state) {
   (void)state;
   const asked how = direct();
@@ -203,7 +203,8 @@ static void test_lattice(void **state) {
   free(a), free(b.mass), free(one.mass);
 }
 
-/* Rock salt, with masses of both signs: each ion has -1.7475645946 / r (O. Emersleben, Math. Nachr. 4 (1951) 468). */
+/* Rock salt, with masses of both signs: each ion has the potential -1.7475645946 / r (O. Emersleben, Math. Nachr. 4
+ * (1951) 468). */
 static void expect_madelung(const asked *how, double allowed) {
   bodies b = take_bodies(64, 4, 0);
   double u;
@@ -232,8 +233,8 @@ static void test_madelung(void **state) {
 }
 
 /* Random bodies against exact sums. The series of the table errs by at most 1e-7 G m / L^2 (potential 3e-10 G m / L) a
- * pair, see lattice.h, and errors of pairs have any direction: 10 n^(1/2) of that are a generous bound. fp32: rounding
- * of coordinates near 1 for pairs that may be 0.02 edges apart. */
+ * pair, see lattice.h. Errors of pairs have any direction: 10 n^(1/2) of that is a generous bound. fp32: rounding of
+ * coordinates near 1 for pairs that may be 0.02 edges apart. */
 static void test_exact(void **state) {
   (void)state;
   for (int softened = 0; softened < 2; softened++) {
@@ -257,7 +258,7 @@ static void test_exact(void **state) {
   }
 }
 
-/* The gradient of the potential energy is the force: of the table to its error, for differences over 1e-4. */
+/* The negative gradient of the potential energy is the force, to the error of the table, for differences over 1e-4. */
 static void test_gradient(void **state) {
   (void)state;
   const int n = 50;
@@ -285,7 +286,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Of |a - b| / |b|. */
+/* Returns the median of |a - b| / |b|. */
 static double median_error(const double *a, const double *b, int n) {
   double *error = need((size_t)n * sizeof *error);
   for (int i = 0; i < n; i++) {
@@ -300,11 +301,11 @@ static double median_error(const double *a, const double *b, int n) {
 }
 
 /* Multipoles against direct sums: the median of |da| / |a| falls with the order as in open space, by more than 2 an
- * order, with leaves of 8 bodies that no cube of the outer images contains, and with fewer bodies than a leaf holds,
- * where the lists are exact and the outer images alone err, by 1e-5 G m / L^2 a pair at most. */
+ * order. With leaves of 8 bodies no cube of the outer images contains them. With fewer bodies than a leaf holds, the
+ * lists are exact and only the outer images err, by 1e-5 G m / L^2 a pair at most. */
 static void test_multipoles(void **state) {
   (void)state;
-  static const double allowed[] = {7e-3, 2.8e-3, 1.1e-3, 5e-4}; /* twice what the first run gave */
+  static const double allowed[] = {7e-3, 2.8e-3, 1.1e-3, 5e-4}; /* twice the errors of the first run */
   bodies few = lopsided(60, 3, 0.03), b = lopsided(4000, 3, 0.003);
   const asked pairs = direct();
   double *exactly = need(180 * sizeof *exactly), size, u, v, before = INFINITY;
@@ -358,12 +359,13 @@ static void test_bits(void **state) {
     for (int c = 0; c < 3; c++) sum[c] += b.mass[i] * first[c * n + i];
     scale += b.mass[i] * length(first, n, i);
   }
-  /* the table is even in each axis, so that forces of a pair are opposite but for the rounding of d */
+  /* the table is even in each axis, so that forces of a pair are opposite except for the rounding of d */
   for (int c = 0; c < 3; c++) assert_true(fabs(sum[c]) < 1e-13 * scale);
   free(first), free(b.mass);
 }
 
-/* Another origin of the box changes forces by rounding alone: coordinates change by 2^-53, distances may be 0.002. */
+/* Another origin of the box changes forces only by rounding: coordinates change by 2^-53, and distances may be 0.002.
+ */
 static void test_shift(void **state) {
   (void)state;
   const int n = 200;
@@ -376,7 +378,7 @@ static void test_shift(void **state) {
   }
   const asked how = direct();
   double u, v, *first = force(&how, &b, &u), *second = force(&how, &moved, &v);
-  /* a distance may meet another node of the table */
+  /* a distance may fall on another node of the table */
   assert_true(worst(second, first, n, &size) < 3 * sqrt(n) * 1e-7 * 10);
   print_message("  a shift: %.1e of rms |a|\n", worst(second, first, n, NULL) / size);
   assert_true(fabs(u - v) < 1e-9 * fabs(u));
@@ -385,7 +387,7 @@ static void test_shift(void **state) {
 
 /* ---- runs ---- */
 
-/* A ball of bodies that falls together while it crosses two faces and then an edge of the box. */
+/* A ball of bodies that collapses while it crosses two faces and then an edge of the box. */
 static nbody_uniform_sphere ball;
 
 static driver make_run(driver_place place, int solver, double dt) {
@@ -406,7 +408,8 @@ static void expect_inside(driver *d) {
     }
 }
 
-/* Energy error of a run of direct sums; momentum is kept to rounding, and there is no centre of mass. */
+/* Returns the energy error of a run of direct sums. Momentum is conserved to rounding, and there is no centre of mass.
+ */
 static double energy_error(driver_place place, double dt) {
   driver d = make_run(place, NBODY_DIRECT, dt);
   driver_create(&d);
@@ -423,7 +426,7 @@ static double energy_error(driver_place place, double dt) {
   return fabs(after - before);
 }
 
-/* Kinetic energies of the fall are some 0.01. Leapfrog: a quarter of the error for half the step. */
+/* Kinetic energies of the collapse are some 0.01. Leapfrog: a quarter of the error for half the step. */
 static void expect_energy(driver_place place) {
   const double coarse = energy_error(place, 0x1p-6), fine = energy_error(place, 0x1p-7);
   print_message("    energy errors %.1e, %.1e\n", coarse, fine);

@@ -1,4 +1,4 @@
-/* The same bits: stopped and continued or not, with any number of threads, with the state looked at or not. */
+/* The same bits: stopped and continued or not, with any number of threads, with tables or without. */
 #include "tests/nbody/driver.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static nbody_sphere groups[3];
 
 static driver make(const situation *s) {
   driver d = driver_make(s->place, s->scheme, s->adaptive ? NAN : 0x1p-7, STEPS * 0x1p-7, 0.05);
-  if (s->adaptive) { /* so that steps differ, and there are about as many; dt_max limits none */
+  if (s->adaptive) { /* steps then differ, and there are about as many; dt_max limits none */
     d.parameters.integrate.eta = s->scheme == NBODY_HERMITE4 ? 0.003 : 0.1;
     d.parameters.integrate.dt_max = 1;
   }
@@ -42,7 +42,7 @@ static driver make(const situation *s) {
 static void whole(const situation *s, char digest[33], int64_t *steps) {
   driver d = make(s);
   driver_create(&d);
-  double least = INFINITY, most = 0; /* steps, but for the last, which is cut at the end */
+  double least = INFINITY, most = 0; /* steps, except the last one, which is cut at the end */
   while (d.clock.t < d.clock.t_end) {
     driver_step(&d);
     if (d.clock.t == d.clock.t_end) break;
@@ -55,7 +55,7 @@ static void whole(const situation *s, char digest[33], int64_t *steps) {
   driver_destroy(&d);
 }
 
-/* Stopped after each of the given steps; generators must not run again, which another seed would show. */
+/* Stops after each of the given steps. Generators must not run again, which another seed would show. */
 static void split(const situation *s, const int64_t *at, int count, char digest[33]) {
   driver d = make(s);
   driver_frame kept = {0};
@@ -83,7 +83,7 @@ static void restart(driver_place place) {
       char expected[33], got[33];
       int64_t steps;
       whole(&s, expected, &steps);
-      assert_true(steps >= 6); /* some lie between the cuts */
+      assert_true(steps >= 6); /* some are between the cuts */
       const int64_t cuts[][5] = {{1}, {steps / 2}, {steps - 1}, {0, 1, 2, steps - 2, steps - 1}};
       static const int counts[] = {1, 1, 1, 5};
       for (int c = 0; c < 4; c++) {
@@ -117,7 +117,7 @@ static void test_threads(void **state) {
   driver_everywhere(threads);
 }
 
-/* Tables are computed every step, by threads: nothing changes, and they are the same for any number of them. */
+/* Threads compute tables at every step: nothing changes, and the tables are the same for any number of threads. */
 static void observing(driver_place place) {
   char expected[33], got[33];
   int64_t steps;
@@ -183,8 +183,8 @@ static void test_unfit(void **state) {
   }
 }
 
-/* A run whose last step was shortened goes on without a jump, and then in whole steps; a body that nothing pulls is at
- * v t: sums of up to 30 steps to some 30 ulp. */
+/* A run whose last step was shortened continues without a jump, and then in whole steps. A body without forces is at v
+ * t: sums of up to 30 steps to some 30 ulp. */
 static void later_end(driver_place place) {
   static nbody_body body;
   for (int scheme = 0; scheme < 3; scheme++) {

@@ -76,9 +76,10 @@ static void test_pancake(void **state) {
   driver_everywhere_in(SIM_DOUBLE, check_pancake);
 }
 
-/* Growth of a displacement from a_start by `ratio` in a universe of matter alone, over that of linear theory, with the
- * velocity of linear theory at first. `attraction`: of a wave on the lattice, in units of that of a smooth medium. With
- * u ~ a^s, s^2 + s/2 = 3/2 attraction (M. Joyce and B. Marcos, PRD 75 (2007) 063516). */
+/* Returns the growth of a displacement from a_start by `ratio` in a universe of matter alone, over that of linear
+ * theory, with the velocity of linear theory at first. `attraction`: of a wave on the lattice, in units of the
+ * attraction in a smooth medium. With u ~ a^s, s^2 + s/2 = 3/2 attraction (M. Joyce and B. Marcos, PRD 75 (2007)
+ * 063516). */
 static double lattice_growth(double attraction, double ratio) {
   const double root = sqrt(1 + 24 * attraction), grows = (root - 1) / 4, decays = (-root - 1) / 4;
   const double share = (1 - decays) / (grows - decays);
@@ -86,9 +87,9 @@ static double lattice_growth(double attraction, double ratio) {
 }
 
 /* The waves of the first shell, 6 of |k| = 1 and 12 of |k| = 2^(1/2), grow by a factor of 10 as linear theory says for
- * bodies on a lattice of 8 to the box, whose attraction is 1.015354 and 0.946330 times that of a smooth medium (Ewald
+ * bodies on a lattice of 8 to the box. Its attraction is 1.015354 and 0.946330 times that of a smooth medium (Ewald
  * sums of the lattice's dynamical matrix, by a Python program; its trace is 1 to 1e-15). The cosmological constant
- * makes omega_m(0.2) = 0.98, which changes the 7 % between both theories by a fiftieth; waves of the second order have
+ * makes omega_m(0.2) = 0.98, which changes the 7 % between both theories by a fiftieth. Waves of the second order have
  * relative power sigma^2, 0.003 at this spacing of 125 Mpc/h and D = 0.25: 0.005 in all, times 2. The Layzer-Irvine
  * constant has the second order of the leapfrog. */
 static void check_growth(driver_place place) {

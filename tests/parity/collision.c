@@ -1,5 +1,5 @@
-/* Grains on a GPU against the CPU's: both compute the same text of physics.h, wall_contact.h and gas.h, without
- * contraction, in the order of ids or in whole numbers. So every number of the state has the same bits. */
+/* Grains on a GPU against the CPU: both compile the same text of physics.h, wall_contact.h and gas.h, without
+ * contraction, in the order of ids or in fixed point. So every number of the state has the same bits. */
 #include "tests/collision/setups.h"
 #include "tests/gpu/gpu.h"
 #include "tests/parity/collision_compare.h"
@@ -15,7 +15,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* ---- what is run ---- */
+/* ---- the runs ---- */
 
 static collision_random_spheres spheres;
 static collision_plane slope;
@@ -38,7 +38,7 @@ static driver gas(sim_precision precision, int64_t n, double ratio, double resti
   return d;
 }
 
-/* Two kinds of grains of unlike radii that fall onto walls, with friction and rolling, beside a turning drum. */
+/* Two kinds of grains of unlike radii that fall onto walls, with friction and rolling, beside a rotating drum. */
 static driver bed(sim_precision precision, int law, bool rolling) {
   driver d = setup_two_kinds(precision, law);
   slope = (collision_plane){.point = {5, 5, 0.5}, .normal = {0.2, 0, 0.9797958971132712}, .velocity = {0, 0, 0.01}};
@@ -79,8 +79,8 @@ static void test_dense(void **state) {
     collision_compare(crystal(damped ? 0.9 : 1), crystal(damped ? 0.9 : 1), true, "crystal");
 }
 
-/* A GPU sums whole numbers, and not a bit changes. The CPU sums the same in double, of masses below 1: rounding of each
- * and of a tree of 15 levels, 2^-48 of sum |m v| <= sqrt(2 M K). */
+/* A GPU sums integers, so no bit changes. The CPU sums the same in double, of masses below 1: rounding of each and of a
+ * tree of 15 levels, 2^-48 of sum |m v| <= sqrt(2 M K). */
 static void test_momentum(void **state) {
   (void)state;
   const char *const names[] = {"momentum_x", "momentum_y", "momentum_z"};

@@ -12,7 +12,7 @@
 
 void collision_on_gpu(driver *d) { d->setup.backend = &sim_backend_cuda; }
 
-/* The gas's sums over time are whole numbers on a GPU alone; energies, in `controller`, are sums in another order. */
+/* The sums over time of a gas are integers only on a GPU. Energies, in `controller`, are sums in another order. */
 static bool summed(const char *name) { return strcmp(name, "virial") == 0 || strcmp(name, "dissipated") == 0; }
 
 static void expect_same(driver *a, driver *b, bool whole, const char *what) {
@@ -34,7 +34,7 @@ static void expect_same(driver *a, driver *b, bool whole, const char *what) {
   driver_frame_free(&two);
 }
 
-/* Sums of n terms in another order. */
+/* Compares sums of n terms in another order. */
 static void expect_near(driver *a, driver *b, const char *table, const char *column, double scale) {
   const double x = driver_value(a, table, column), y = driver_value(b, table, column);
   if (!(fabs(x - y) <= 1e-10 * fmax(fabs(scale), fabs(x)))) fail_msg("%s: %.17g and %.17g", column, x, y);
@@ -54,7 +54,7 @@ static void expect_sums(driver *a, driver *b) {
   expect_near(a, b, "gas", "temperature_xy", energy);
 }
 
-/* Whole numbers of 2^-40 of an energy at full overlap: contacts' sums to 1e-6 of them. */
+/* Compares integers of 2^-40 of an energy at full overlap: contacts' sums to 1e-6 of them. */
 static void expect_close(driver *a, driver *b, const char *table, const char *column) {
   const double x = driver_value(a, table, column), y = driver_value(b, table, column);
   if (!(fabs(x - y) <= 1e-6 * fabs(x))) fail_msg("%s: %.17g and %.17g", column, x, y);
@@ -67,10 +67,10 @@ void collision_compare(driver here, driver there, bool whole, const char *what) 
   collision_on_gpu(&again);
   driver_create(&here);
   driver_create(&there);
-  here.clock.t_end = there.clock.t_end = 1e9; /* a run that goes on: more grains come than were thought of */
+  here.clock.t_end = there.clock.t_end = 1e9; /* a run that continues: more grains come than were planned for */
   expect_same(&here, &there, whole, "start");
   for (int k = 0; k < 400; k++) {
-    /* As at the end of a run that goes on: a step of 0.3 dt, and one that makes up for it. */
+    /* As at the end of a run that continues: a step of 0.3 dt, and one that makes up for it. */
     const double end = here.clock.t_end;
     if (k == 100) here.clock.t_end = there.clock.t_end = here.clock.t + 0.3 * here.clock.dt;
     driver_step(&here);
@@ -86,7 +86,7 @@ void collision_compare(driver here, driver there, bool whole, const char *what) 
   expect_close(&here, &there, "gas", "pressure");
   expect_close(&here, &there, "gas", "virial_time");
   expect_close(&here, &there, "contacts", "overlap");
-  /* From the middle on, with other moments of making lists. */
+  /* From the middle on, with lists rebuilt at other times. */
   driver_restore(&again, &saved.frame);
   again.clock.t_end = 1e9;
   while (again.clock.step < there.clock.step) driver_step(&again);

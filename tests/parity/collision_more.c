@@ -1,5 +1,5 @@
-/* What a scenario may add to grains, on a GPU against the CPU, bit by bit: functions of the scenario are polynomials
- * here, whose operations both round alike. */
+/* Optional features of grains on a GPU against the CPU, bit by bit. Functions of the scenario are polynomials here,
+ * whose operations both round in the same way. */
 #include "tests/collision/setups.h"
 #include "tests/gpu/gpu.h"
 #include "tests/parity/collision_compare.h"
@@ -19,9 +19,8 @@ static const char *const places[] = {"x", "y", "z", "t", NULL}, *const warmth[] 
 static collision_random_spheres spheres;
 static collision_plane slope;
 
-/* Two kinds of grains of unlike radii that fall on what is just below them: a rising slope, or what the test puts
- * there.
- */
+/* Two kinds of grains of unlike radii that fall on a surface just below them: a rising slope, or one that the test
+ * sets. */
 static driver fall(sim_precision precision, int law, bool sloping) {
   driver d = setup_two_kinds(precision, law);
   slope = (collision_plane){.point = {5, 5, 2.85}, .normal = {0.02, 0, 1}, .velocity = {0, 0, 0.5}};
@@ -118,7 +117,7 @@ static void test_mesh(void **state) {
   remove("parity_hills.stl");
 }
 
-/* Grains that come, go and pass gates, two of them discs, down a slope. */
+/* Grains that are inserted, removed and pass gates, two of them discs, down a slope. */
 static void test_flow(void **state) {
   (void)state;
   static double radii[2] = {0.1, 0.3};
@@ -151,9 +150,9 @@ static void test_flow(void **state) {
     }
 }
 
-/* Gravity along a periodic side, looked at every few steps: the step after a look drifts alone, and its grains that
- * leave the box count too. Sums of 2000 terms in another order, and work in double from positions of the state's own
- * type. */
+/* Gravity along a periodic side, observed every few steps: the step after an observation drifts alone, and its grains
+ * that leave the box count too. Sums of 2000 terms in another order, and work in double from positions of the state's
+ * own type. */
 static void test_chute(void **state) {
   (void)state;
   for (int precision = 0; precision < 2; precision++) {
@@ -235,10 +234,10 @@ static sim_expr *softer_by_speed(void) {
   return graph;
 }
 
-/* Restitution by speed, between grains and on walls, with and without friction: the logarithms of two libraries differ
- * by a bit or two of double precision, and the damping that a contact keeps by a bit of the state's type. Until the
- * first collisions, a grain meets one or two others, each of which makes a difference larger by its free path over its
- * radius, less than 10: 100 of the last bits of positions up to 10. */
+/* Restitution as a function of speed, between grains and on walls, with and without friction. The logarithms of two
+ * libraries differ by a bit or two of double precision, and the damping that a contact keeps by a bit of the state's
+ * type. Until the first collisions, a grain collides with one or two others. Each collision enlarges a difference by
+ * the free path over the radius, less than 10: 100 of the last bits of positions up to 10. */
 static void test_restitution(void **state) {
   (void)state;
   sim_expr *law = softer_by_speed();
@@ -272,8 +271,8 @@ static void test_restitution(void **state) {
   sim_expr_free(&law);
 }
 
-/* Laws by name, with every number of values that a history may have, by kernels for walls and for all; some with heat.
- */
+/* Laws by name, with every number of values that a history may have, in the kernels for walls and for all; some with
+ * heat. */
 static void test_models(void **state) {
   (void)state;
   static const struct {
@@ -315,7 +314,7 @@ static void test_models(void **state) {
     }
 }
 
-/* One test where it is named. */
+/* Runs one test where it is named. */
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_external), cmocka_unit_test(test_own_law),     cmocka_unit_test(test_mesh),

@@ -37,8 +37,8 @@ static diffusion_parameters *scenario_of(int scheme, const int kind[3], shape s,
   return parameters_of(text);
 }
 
-/* Five steps of four transforms: rounding of each is below log2(n) u, the fields stay below 4 and their growth below
- * exp(0.5); 1e-12 and 2e-5 are some 30 times what that comes to. */
+/* Five steps of four transforms. Rounding of each is below log2(n) u, the fields stay below 4 and their growth below
+ * exp(0.5). 1e-12 and 2e-5 are some 30 times that. */
 static double bound_of(bool single) { return single ? 2e-5 : 1e-12; }
 
 static void compare(int scheme, const int kind[3], shape s, bool single, bool drift, bool dealias) {
@@ -72,9 +72,9 @@ static void test_sizes(void **state) {
 
 /* ---- derivatives and noise ---- */
 
-/* Rates of derivatives along every axis, of fields that fluctuate. The noise has a normal number's double logarithm and
- * cosine, some units in the last place of which differ: 1e-15 of a number below 7, over five steps. Derivatives take
- * wavenumbers up to 40, and the bounds with them. */
+/* Rates of derivatives along every axis, of fields that fluctuate. The logarithm and cosine in normal numbers differ by
+ * some units in the last place: 1e-15 of a number below 7, over five steps. Derivatives multiply by wavenumbers up to
+ * 40, and so do the bounds. */
 static void test_terms(void **state) {
   (void)state;
   static const struct {
@@ -103,7 +103,7 @@ static void test_terms(void **state) {
     }
 }
 
-/* White noise by every scheme and form of tables: signed ones, walls, matrices, ensembles, a cut of the spectrum; the
+/* White noise by every scheme and form of tables: signed ones, walls, matrices, ensembles, a cut of the spectrum. The
  * first state is cut too. Bounds as above. */
 static void test_noise(void **state) {
   (void)state;
@@ -144,7 +144,7 @@ static void hear(void *context, sim_log_level level, const char *message) {
   warnings += level == SIM_LOG_WARN && strstr(message, "does not resolve v") != NULL;
 }
 
-/* Walls between phases that are thinner than a cell, or not: the device warns once where the CPU does, by each form. */
+/* Walls between phases that are thinner than a cell, or not: the device warns once where the CPU does, in each form. */
 static void test_resolution(void **state) {
   (void)state;
   static const struct {
@@ -182,7 +182,8 @@ static void test_resolution(void **state) {
 
 /* ---- two passes ---- */
 
-/* Three steps from a rough field, by a way or (NULL) by the one that a run takes, which has this name; on the host. */
+/* Makes three steps from a rough field, by a way or (NULL) by the way that a run takes, which has this name. Returns
+ * the result on the host. */
 static float *three_steps(const diffusion_way *way, const diffusion_parameters *p, const float *first, const char *name,
                           double *mean) {
   const diffusion_ops *ops = &diffusion_ops_cuda;
@@ -213,7 +214,7 @@ static float *three_steps(const diffusion_way *way, const diffusion_parameters *
   return out;
 }
 
-/* Three steps by cuFFT and, twice, by the way `name`, from a rough field; frees p. */
+/* Makes three steps by cuFFT and, twice, by the way `name`, from a rough field; frees p. */
 static void compare_ways(diffusion_parameters *p, const char *name) {
   const grid_shape grid = diffusion_grid_of(p);
   const int64_t count = grid.n[0] * grid.n[1] * grid.n[2] * (int64_t)p->fields.count;
@@ -237,8 +238,8 @@ static void compare_ways(diffusion_parameters *p, const char *name) {
   release(p);
 }
 
-/* The fused passes against cuFFT, which the cases below hold against the CPU: place and time in the rates, boxes and
- * axes of different lengths, all boundaries where there is one pass an axis. Fields stay below 2; fp32 transforms of
+/* The fused passes against cuFFT, which the cases below compare with the CPU: position and time in the rates, boxes and
+ * axes of different lengths, all boundaries where there is one pass an axis. Fields stay below 2. fp32 transforms of
  * 2^24 to 2^26 numbers have relative errors of about 1e-6 in L2, and the greatest of so many errors is some six times
  * their mean: 2e-5 is twice that. */
 static void compare_fused(size_t first_case, size_t end) {
@@ -285,8 +286,8 @@ static void test_axes(void **state) {
   compare_fused(3, 9);
 }
 
-/* The same of two passes a stage over two axes: every scheme, length of an axis and number of fields. Fields stay below
- * 3, and transforms are of fewer numbers. */
+/* The same for two passes a stage over two axes: every scheme, length of an axis and number of fields. Fields stay
+ * below 3, and transforms are of fewer numbers. */
 static void test_flat(void **state) {
   (void)state;
   static const struct {
@@ -316,8 +317,9 @@ static void test_flat(void **state) {
   }
 }
 
-/* Ensembles, whose rates, linear parts and starts take the member: with walls on the first axis another one is the fast
- * one of transforms; one cell, where there is no transform. A run that goes on in the middle has the same bits. */
+/* Ensembles, whose rates, linear parts and starts depend on the member. With walls on the first axis another one is the
+ * fast axis of transforms; with one cell there is no transform. A run that continues in the middle has the same bits.
+ */
 static void test_ensemble(void **state) {
   (void)state;
   static const struct {
@@ -362,7 +364,7 @@ static void test_ensemble(void **state) {
   }
 }
 
-/* A run that is read back goes on with the same bits, and outputs change none. */
+/* A run that is restored continues with the same bits, and outputs change none. */
 static void test_restart(void **state) {
   (void)state;
   for (int i = 0; i < 2 * DIFFUSION_SCHEMES; i++) { /* every other one by two passes a stage, where there are rates */

@@ -1,8 +1,8 @@
-/* Fields on the GPU against the CPU: steps that adapt, walls that hold fields at values,
- * fields that diffuse across each other, and fields that break. */
+/* Fields on the GPU against the CPU: adaptive steps, walls with values, cross diffusion, and fields that become not
+ * finite. */
 #include "tests/parity/diffusion_sides.h"
 
-/* What a checkpoint holds, on the host: arrays beside the fields. */
+/* The arrays of a checkpoint beside the fields, on the host. */
 static sim_frame saved_of(system_run *s, sim_array out[2]) {
   sim_frame frame = {.arrays = out, .array_count = 1};
   look(s);
@@ -29,11 +29,11 @@ static void expect_same(system_run *a, system_run *b, const diffusion_parameters
   if (a->clock.step != b->clock.step) fail_msg("%s: %s changes steps", current, what);
 }
 
-/* ---- steps that adapt ---- */
+/* ---- adaptive steps ---- */
 
-/* Some 30 steps of 14 transforms, five times what parity/diffusion.c has: 1e-12 and 2e-5 there, and so much more here.
- * Rates move fields of order 1 by at most exp(1). Both take the same steps: an error's estimate would have to be within
- * rounding, 1e-3 of it in single, of what is allowed for them not to. */
+/* Some 30 steps of 14 transforms, five times as many as in parity/diffusion.c: bounds are 1e-12 and 2e-5 there, and
+ * that much larger here. Rates move fields of order 1 by at most exp(1). Both take the same steps, unless an error
+ * estimate is within rounding (1e-3 of it in single) of the tolerance. */
 static double bound_of(bool single) { return single ? 1e-4 : 5e-12; }
 
 static void test_adaptive(void **state) {
@@ -94,7 +94,7 @@ static void test_adaptive(void **state) {
   }
 }
 
-/* ---- walls at values ---- */
+/* ---- walls with values ---- */
 
 /* As parity/diffusion.c: 1e-12 and 2e-5; fields are up to 3 here. */
 static void test_walls(void **state) {
@@ -123,9 +123,9 @@ static void test_walls(void **state) {
 
 /* ---- cross-diffusion ---- */
 
-/* Three fields, u and w drawn by v's gradient; as parity/diffusion.c: 1e-12 and 2e-5. Matrices by series and doublings
- * have rounding of the norm over the least eigenvalue more, 100 here, in what of a field is small by as much. With
- * steps that adapt as above. */
+/* Three fields; v's gradient drives u and w. Bounds as in parity/diffusion.c: 1e-12 and 2e-5. Matrices by series and
+ * doublings have additional rounding of the norm over the least eigenvalue, 100 here, in components of a field that are
+ * smaller by as much. With adaptive steps as above. */
 static void test_crossed(void **state) {
   (void)state;
   static const struct {
@@ -155,9 +155,9 @@ static void test_crossed(void **state) {
   }
 }
 
-/* ---- what is not finite ---- */
+/* ---- fields that are not finite ---- */
 
-/* v doubles its exponent in a few steps; both devices name it, this one when it looks. */
+/* v doubles its exponent in a few steps. Both devices name it, the GPU at its next check. */
 static void test_broken(void **state) {
   (void)state;
   static const char *const grids[] = {"n = {12, 9}, size = {1, 1}, x = 'fixed'", "n = {256, 256}, size = {1, 1}",

@@ -67,7 +67,7 @@ static const char *const texts[] = {
     "grid = { n = {33}, size = {6} }, fields = " WAVES ", flux = function(u, v, u_x) return u^2/2, 0.1*v*u_x end,",
 };
 
-/* Grids whose fields are transformed one by one, where some are read by their derivatives alone. 2048^2 cells: the
+/* Grids whose fields are transformed one by one, where of some fields only derivatives are read. 2048^2 cells: the
  * rounding of sums over longer lines is larger by log2(2048)/log2(16) = 3. */
 static void test_large(void **state) {
   static const char *const large[] = {
@@ -107,8 +107,8 @@ static void test_flows(void **state) {
     }
 }
 
-/* Forcing at a fixed power: all kinds of tables (of k and -k, of each, complex ones), axes with walls, several fields.
- */
+/* Forcing at a fixed power: all kinds of tables (for k and -k, for each, complex ones), axes with walls, several
+ * fields. */
 static const char *const forced[] = {
     CUBE("12, 9, 10") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL
     "forcing = { fields = 'u, v, w', k = {1, 2}, power = 0.3 },",
@@ -127,7 +127,7 @@ static const char *const forced[] = {
 static void test_forcing(void **state) {
   static const char *const some[] = {"etd1", "etdrk2", "etdrk4"};
   (void)state;
-  if (is_mine()) /* a grid whose transforms are made in registers where nothing is forced */
+  if (is_mine()) /* a grid whose transforms run in registers where nothing is forced */
     compare_sides(
         parameters_of("return sim.diffusion { precision = 'single', grid = { n = {256, 256}, size = {6, 5} },"
                       "fields = {{ name = 'w', D = 0.02, initial = function(x, y) return math.cos(x + 2*y) end "
@@ -182,14 +182,14 @@ static void test_adaptive(void **state) {
   }
 }
 
-/* A run from a checkpoint goes on with the same bits. */
+/* A run from a checkpoint continues with the same bits. */
 static void test_restart(void **state) {
   (void)state;
   for (size_t c = 9; c < 16; c += 3)
     if (is_mine()) compare_restart(texts[c]);
 }
 
-/* A derived field that is not finite at a wavenumber other than those that are tested before the run. */
+/* A derived field that is not finite at a wavenumber that is not among those tested before the run. */
 static void test_not_finite(void **state) {
   static const char *const grids[] = {"", "boundary = 'fixed'", "boundary = 'no_flux'"};
   static const char *const waves[] = {"2*math.pi*9", "math.pi*13", "math.pi*12.5"};

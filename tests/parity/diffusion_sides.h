@@ -1,4 +1,4 @@
-/* Scenarios of diffusion on both devices, and what their programs share. */
+/* Scenarios of diffusion on both devices, shared by their test programs. */
 #ifndef TESTS_PARITY_DIFFUSION_SIDES_H
 #define TESTS_PARITY_DIFFUSION_SIDES_H
 
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* Both sides have the same parameters. */
+/* Parameters for both sides. */
 static diffusion_parameters *parameters_of(const char *text) {
   system_run s;
   (void)decode(&s, text, NULL);
@@ -53,7 +53,7 @@ static double number(const void *values, bool single, int64_t i) {
   return single ? (double)((const float *)values)[i] : ((const double *)values)[i];
 }
 
-/* Greatest difference of all fields, and of their statistics. */
+/* Checks the greatest difference of all fields, and of their statistics. */
 static void expect_near(system_run *a, system_run *b, const diffusion_parameters *p, double bound) {
   const grid_shape grid = diffusion_grid_of(p);
   const int64_t cells = grid.n[0] * grid.n[1] * grid.n[2];
@@ -81,8 +81,8 @@ static void expect_form(const system_run *s, const char *form) {
   if (!strstr(text, form)) fail_msg("%s: %s, not by %s", current, text, form);
 }
 
-/* Before the first step, after it, and at the end, of as many steps; on the GPU by `form`, where it matters. Frees p.
- */
+/* Compares before the first step, after it, and at the end, of as many steps; on the GPU by `form`, where it matters.
+ * Frees p. */
 static void compare_sides(diffusion_parameters *p, const char *form, double bound) {
   system_run cpu, gpu;
   begin(&cpu, p, &sim_backend_cpu, NULL);
@@ -105,8 +105,7 @@ static void compare_sides(diffusion_parameters *p, const char *form, double boun
  * errors had one sign; in double 4e-14. */
 static inline double flows_bound(bool single) { return single ? 2.4e-5 : 1e-12; }
 
-/* A run from a checkpoint of its third step goes on with the same bits. fields: the scenario
- * without its steps. */
+/* A run from a checkpoint of its third step continues with the same bits. fields: the scenario without its steps. */
 static inline void compare_restart(const char *fields) {
   char text[4096];
   system_run one, two;
@@ -135,7 +134,7 @@ static inline void compare_restart(const char *fields) {
 
 /* ---- cases that several processes share ---- */
 
-/* Of all cases, in their order, every `shares`-th is this process's. */
+/* Every `shares`-th of all cases, in their order, belongs to this process. */
 static int share, shares = 1, met;
 static inline bool is_mine(void) { return met++ % shares == share; }
 
@@ -145,7 +144,7 @@ static inline void set_share(int argc, char **argv) {
   if (argc > 3) share = atoi(argv[2]), shares = atoi(argv[3]);
 }
 
-/* Most of the time NVRTC compiles: as many processes as there are processors, 16 at most, share the cases. */
+/* NVRTC takes most of the time: as many processes as there are processors, 16 at most, share the cases. */
 static inline int run_shared(const char *program) {
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   const int count = processors < 1 ? 1 : processors > 16 ? 16 : (int)processors;

@@ -1,8 +1,8 @@
 /* Fields with series of their own between walls on the GPU against the CPU, and against a published number. */
 #include "tests/parity/diffusion_sides.h"
 
-/* Fields with series of their own between walls: values and slopes that differ from end to end and from field to field,
- * quarter waves, lifts that grow, vectors, fluxes and mixed derivatives. */
+/* Fields with series of their own between walls: values and slopes that differ between ends and fields, quarter waves,
+ * lifts that grow, vectors, fluxes and mixed derivatives. */
 #define PAIR(one, two)                                                                                                 \
   "fields = {{ name = 'u', D = 0.02, sides = {" one "}, initial = function(x, y, z) return 0.5*math.cos(x + 2*y - z) " \
   "end }, { name = 'v', D = 0.02, sides = {" two                                                                       \
@@ -101,7 +101,7 @@ static void test_walls(void **state) {
     }
 }
 
-/* Rates of the fields alone: split schemes, the exact solution, and steps by their errors. */
+/* Rates of the fields alone: split schemes, the exact solution, and adaptive steps. */
 static void test_sides(void **state) {
   static const char *const fields = "grid = { n = {16, 9}, size = {3, 2}, y = 'no_flux' }," PAIR(
       "y_low = { slope = 1 }, y_high = { slope = 0.5 }", "y_low = { value = 0.5 }, y_high = { slope = 0.2 }");
@@ -124,7 +124,7 @@ static void test_sides(void **state) {
   }
 }
 
-/* Free plates by velocities on the GPU: at the critical Rayleigh number 27 pi^4/4 = 657.511 (1 +- 1e-6) of Rayleigh
+/* Free plates by velocities on the GPU. At the critical Rayleigh number 27 pi^4/4 = 657.511 (1 +- 1e-6) of Rayleigh
  * (Phil. Mag. 32, 1916) the flow grows by K/2 (Ra/Ra_c - 1), K = k^2 + pi^2 = 3 pi^2/2, to the second order of 1e-6.
  * Its amplitude 1e-6 K adds 1e-10 of nonlinear terms, and rounding 1e-16/1e-6 in 2 units of time: 1e-4 of the rate. */
 static void test_critical_rayleigh_number(void **state) {

@@ -1,6 +1,6 @@
 /* Graphs compiled for the GPU against the CPU's evaluator: every operation within the bounds of both; random graphs of
- * the operations that IEEE 754 and C define exactly, bit by bit; random graphs of all, node by node. And machine code
- * in the cache that the driver refuses. */
+ * the operations that IEEE 754 and C define exactly, bit by bit; random graphs of all operations, node by node. And
+ * cached machine code that the driver refuses. */
 #include "engine/device/compile.h"
 #include "engine/device/cuda.h"
 #include "tests/gpu/gpu.h"
@@ -18,7 +18,7 @@ enum { N = 20000, THREADS = 128, INPUTS = 4 };
 
 /* ---- on the device ---- */
 
-/* A kernel `name`(n, inputs [INPUTS][n], outputs [count][n]) around the emitted function of the same number. */
+/* Adds a kernel `name`(n, inputs [INPUTS][n], outputs [count][n]) around the emitted function of the same number. */
 static void add_kernel(sim_bytes *text, const sim_expr *expr, int number, bool single) {
   const char *real = single ? "float" : "double";
   const int inputs = sim_expr_input_count(expr), outputs = sim_expr_output_count(expr);
@@ -62,11 +62,11 @@ static void run(const sim_module *module, int number, bool single, int n, const 
 
 /* ---- every operation ---- */
 
-/* Bounds in units of the last place, in double and single precision. Those of the GPU are NVIDIA's, for its library
+/* Bounds in units of the last place, in double and single precision. The GPU's bounds are NVIDIA's, for its library
  * without fast math: CUDA C++ Programming Guide, "Mathematical Functions", "Standard Functions", tables of single- and
- * double-precision functions with maximum ULP error; from the correctly rounded result, that is half a unit more from
- * the exact one. The greatest that editions since CUDA 11 state counts (powf had 8, then 4). Those of the CPU are from
- * the exact result: docs/functions.md. Arguments as in tests/engine/expr_functions.c. */
+ * double-precision functions with maximum ULP error. They are relative to the correctly rounded result, half a unit
+ * more from the exact one. The greatest bound of all editions since CUDA 11 is used (powf had 8, then 4). The CPU's
+ * bounds are relative to the exact result: docs/functions.md. Arguments as in tests/engine/expr_functions.c. */
 static const struct row {
   const char *name;
   sim_expr_op op;
@@ -154,7 +154,7 @@ static double value(const void *data, bool single, size_t i) {
 
 static bool same(double a, double b) { return isnan(a) ? isnan(b) : a == b && !signbit(a) == !signbit(b); }
 
-/* In units of the last place of the greater. */
+/* Returns the distance in units of the last place of the greater number. */
 static double apart(double a, double b, bool single) {
   if (same(a, b)) return 0;
   if (!isfinite(a) || !isfinite(b)) return HUGE_VAL;
@@ -330,7 +330,7 @@ static void test_random_graphs(void **state) {
 
 enum { ALL_GRAPHS = 20, ALL_NODES = 70, ALL_ENTITIES = 400 };
 
-/* One operation of a graph: its operands and itself are outputs of these numbers. */
+/* One operation of a graph: its operands and its result are outputs with these numbers. */
 typedef struct step {
   int row, args[3], made;
 } step;
@@ -341,7 +341,7 @@ typedef struct all_graph {
   int step_count, outputs;
 } all_graph;
 
-/* What the operation is by definition, from the C library in long double: its error is below 1e-3 units in double. */
+/* The operation by definition, from the C library in long double: its error is below 1e-3 units in double. */
 static long double plain(sim_expr_op op, long double a, long double b, long double c) {
   switch (op) {
   case SIM_EXPR_ADD: return a + b;
@@ -394,7 +394,7 @@ static long double plain(sim_expr_op op, long double a, long double b, long doub
   }
 }
 
-/* How far a result is from the exact one, in its last place. Overflow is right where a result within a millionth would
+/* Returns the error of a result, in units of its last place. Overflow is right where a result within a millionth would
  * overflow. */
 static double wrong_by(double got, long double truth, bool single) {
   const long double most = single ? (long double)FLT_MAX : (long double)DBL_MAX;
@@ -465,7 +465,7 @@ static void random_steps(uint64_t *random, all_graph *out) {
   sim_expr_builder_free(&builder);
 }
 
-/* Each operation of one entity with the operands that it had there. Returns the faults. */
+/* Checks each operation of one entity with its actual operands. Returns the number of faults. */
 static int check_steps(const all_graph *graph, const void *values, bool single, bool gpu, double worst[]) {
   int faults = 0;
   for (int k = 0; k < graph->step_count; k++) {
@@ -538,7 +538,7 @@ static void blob_path(char out[600]) {
   closedir(in);
 }
 
-/* Its checksum is right, so that only the driver can see what is wrong. */
+/* Its checksum is right, so that only the driver can detect the fault. */
 static void test_refused_code(void **state) {
   (void)state;
   static char bytes[1 << 20];
@@ -592,7 +592,7 @@ static void test_refused_code(void **state) {
     run(module, 0, false, N, inputs, 1, results);
     for (int i = 0; i < N; i++) assert_true(results[i] == 2 * i);
     sim_module_free(&module);
-    assert_ok(sim_module_create(&source, &module)); /* and it was mended */
+    assert_ok(sim_module_create(&source, &module)); /* and it was repaired */
     assert_int_equal(sim_compile_count(), before + 1);
     sim_module_free(&module);
   }

@@ -91,7 +91,7 @@ static nbody_options options_of(int64_t n, bool single_pairs, bool jerk) {
 
 /* ---- pairs ---- */
 
-/* Sums over all others in double precision, and for each body what errors are measured by. */
+/* Sums over all others in double precision, and for each body the scale of errors. */
 typedef struct reference {
   double a[3 * MOST], j[3 * MOST], u;
   double terms[MOST], turns[MOST], energy;
@@ -99,9 +99,9 @@ typedef struct reference {
 
 static reference sums;
 
-/* What rounding of r2 and of each step may change is a multiple of S = |f| + 2 r2 |f'| of each pair: a force that is a
- * difference of greater parts is small only where its slope is not. A law may jump at r = 1: pairs that near it count
- * with the whole of their force. */
+/* Rounding of r2 and of each operation may change a multiple of S = |f| + 2 r2 |f'| of each pair: a force that is a
+ * difference of larger terms is small only where its slope is not. A law may jump at r = 1: pairs near that distance
+ * count with their whole force. */
 static void sum_directly(const pair_of_states *s, int law) {
   static double r2[MOST], results[3][MOST];
   const int64_t n = s->host.n;
@@ -157,10 +157,11 @@ static void expect_near(const double *got, const double *wanted, const double *t
                bound * terms[k % n]);
 }
 
-/* With unit roundoff u of the pairs: each r2 within 4 u, powers of it within 60 u (kernels/nbody/direct/cuda/power.cuh,
- * and the other operations of these laws fewer), and a sum of at most 1024 terms within as many u. Positions in double
- * that become single differ by u of the extent of the system, here 2, over distances of which few are below 0.02: 200
- * u. A jerk has also the slope of the slope, at most 12 of it for the powers here. */
+/* With unit roundoff u of the pairs: each r2 is within 4 u, powers of it within 60 u
+ * (kernels/nbody/direct/cuda/power.cuh; the other operations of these laws less), and a sum of at most 1024 terms
+ * within as many u. Positions in double that become single differ by u of the extent of the system, here 2, over
+ * distances of which few are below 0.02: 200 u. A jerk also has the slope of the slope, at most 12 of it for the powers
+ * here. */
 static void check_pairs(const pair_of_states *s, int law, bool single_pairs, bool jerk, nbody_direct_plan plan) {
   static double got[3 * MOST];
   const int64_t n = s->host.n;
@@ -205,7 +206,7 @@ static void test_pairs(void **state) {
       }
 }
 
-/* Gravity as a law gives gravity: the built-in tile sum with the same plan, within the rounding of both. */
+/* Gravity as a custom law gives gravity: the built-in tile sum with the same plan, within the rounding of both. */
 static void test_gravity(void **state) {
   (void)state;
   static double built_in[3 * MOST], law[3 * MOST];
@@ -258,7 +259,7 @@ static void expect_same_force(const pair_of_states *s, const char *what) {
   if (memcmp(copy, s->host.jerk, bytes) != 0) fail_msg("%s: another jerk than the CPU's", what);
 }
 
-/* Bodies that do not feel each other in a trap of sums and products: the same operations on both sides, none fused. */
+/* Bodies without mutual forces in a trap of sums and products: the same operations on both sides, none fused. */
 static void trap(int64_t n, bool single, bool jerk) {
   pair_of_states s = make(n, single, jerk);
   nbody_options options = options_of(n, single, jerk);

@@ -1,5 +1,5 @@
-/* The GPU's operations against references and against the CPU's: the direct sums in every form, and the rest bit by
- * bit, since both sides compute the same formulas without contraction. */
+/* The GPU's operations against references and against the CPU's: the direct sums in every form, and the other
+ * operations bit by bit, since both sides compute the same formulas without contraction. */
 #include "engine/device/cuda.h"
 #include "tests/gpu/gpu.h"
 #include "tests/nbody/pair_system.h"
@@ -91,8 +91,8 @@ static void compute(const pair_system *s, const nbody_options *options, const nb
   drop(&state);
 }
 
-/* All its contributions to a body are rounded to units of 2^-61 of at most twice G M 0.385 / eps^2, and there is at
- * most one for every 32 bodies of each kind, and one more. */
+/* All contributions to a body are rounded to units of 2^-61 of at most twice G M 0.385 / eps^2. There is at most one
+ * for every 32 bodies of each kind, and one more. */
 static double fixed_slack(const pair_system *s) {
   double mass = 0;
   for (int i = 0; i < s->n; i++) mass += s->f64[i];
@@ -148,7 +148,7 @@ static void test_direct_sums(void **state) {
     }
 }
 
-/* Many blocks on the circle, both parities of their number, and the plan that a run would choose. */
+/* Many blocks, with odd and even numbers of them, and the plan that a run would choose. */
 static void test_many_bodies(void **state) {
   (void)state;
   static const int sizes[] = {3072, 9000};
@@ -168,7 +168,7 @@ static void test_many_bodies(void **state) {
     }
 }
 
-/* Forces on some bodies alone: on every second one, on all but few (more bodies a thread), on one. */
+/* Forces on some bodies: on every second one, on all but few (more bodies a thread), on one. */
 static void check_some(const pair_system *s, bool single, int every, bool those) {
   nbody_options options = options_of(s, single, false);
   options.individual = true;
@@ -221,7 +221,8 @@ static void test_some(void **state) {
     }
 }
 
-/* |sum m a| <= 1e-6 of sum |m a| with fp32 terms: what one body gets the other loses, but for the rounding of sums. */
+/* |sum m a| <= 1e-6 of sum |m a| with fp32 terms: the forces of a pair are opposite, except for the rounding of sums.
+ */
 static void test_momentum(void **state) {
   (void)state;
   pair_system s = pair_system_make(9000, pair_settings[1]);
@@ -242,14 +243,14 @@ static void test_momentum(void **state) {
   pair_system_free(&s);
 }
 
-/* One body far away takes no digits from the others: in mixed precision they keep what fp32 has of their own extent.
- * Compared with the reference form in fp64, whose error is far below. */
+/* One body far away does not reduce the accuracy of the others: in mixed precision they have fp32 relative to their own
+ * extent. Compared with the reference form in fp64, whose error is far below. */
 static void test_escaper(void **state) {
   (void)state;
   pair_setting of = pair_settings[0];
   of.softening = 0.05;
   pair_system s = pair_system_make(9000, of);
-  s.f64[s.n] = 1e6; /* x of body 0, which is among the bodies that the centre is taken from */
+  s.f64[s.n] = 1e6; /* x of body 0, which is among the bodies that determine the centre */
   const nbody_options exact = options_of(&s, false, false), mixed = options_of(&s, true, false);
   const nbody_direct_plan slow = {.method = NBODY_DIRECT_REFERENCE}, plan = nbody_direct_choose(&mixed);
   double *a = pair_need(3 * (size_t)s.n), *b = pair_need(3 * (size_t)s.n);
@@ -268,7 +269,7 @@ static void test_escaper(void **state) {
   pair_system_free(&s);
 }
 
-/* A kick takes the sums as the direct sum leaves them: the same bits as after they were made numbers. */
+/* A kick takes the raw sums of the direct sum: the same bits as after conversion to numbers. */
 static void raw_form(const pair_system *s, bool jerk, nbody_direct_plan plan) {
   const nbody_options options = options_of(s, true, jerk);
   for (int what = 0; what < 3; what++) { /* kick, kick_drift, a hermite step */
@@ -317,7 +318,7 @@ static void test_raw_forms(void **state) {
   }
 }
 
-/* Two bodies in one place must show, unless softened. */
+/* Two bodies at one position must be detected, unless softened. */
 static void test_coincident(void **state) {
   (void)state;
   for (int softened = 0; softened < 2; softened++)
@@ -338,7 +339,7 @@ static void test_coincident(void **state) {
     }
 }
 
-/* A widely spread or unsoftened system does not get fixed point. */
+/* A widely spread or unsoftened system does not use fixed point. */
 static void test_choice(void **state) {
   (void)state;
   nbody_options options = {
@@ -409,7 +410,7 @@ static void test_steps(void **state) {
   }
 }
 
-/* Levels and kicks of bodies that have some, in turn with drifts, as in a step; bit by bit. */
+/* Levels, and kicks of bodies on some levels, in turn with drifts, as in a step; bit by bit. */
 static void levels(int n, sim_dtype dtype) {
   enum { LEVELS = 6 };
   pair_setting of = pair_settings[0];
@@ -425,7 +426,7 @@ static void levels(int n, sim_dtype dtype) {
   for (int least = 0; least <= LEVELS; least++) {
     nbody_histogram here, there;
     const size_t bytes = 3 * (size_t)n * sizeof(double);
-    for (int64_t k = 0; k < 3 * n; k++) /* |a| of e^-10 to e^10, whose steps are 5 to 0.0002 */
+    for (int64_t k = 0; k < 3 * n; k++) /* |a| of e^-10 to e^10, with steps of 5 to 0.0002 */
       state.host.acceleration[k] = exp(10 * sin((least + 1.5) * (double)(k % n)));
     must(sim_backend_cuda.copy(state.device.acceleration, state.host.acceleration, bytes));
     host.ops->choose_levels(host.work, 0.7, least, &here);
@@ -454,7 +455,8 @@ static void test_levels(void **state) {
 
 static double value(const pair_system *s, int64_t k) { return s->of.dtype == SIM_F32 ? (double)s->f32[k] : s->f64[k]; }
 
-/* Both sides sum the same n terms of fp64 in trees of other shapes: (log2 n + 9) u of the sum of sizes would do. */
+/* Both sides sum the same n terms of fp64 in trees of other shapes: (log2 n + 9) u of the sum of sizes would suffice.
+ */
 static void expect_sum(double cpu, double gpu, double sizes, const char *what) {
   if (!(fabs(cpu - gpu) <= 64 * PAIR_U64 * sizes)) fail_msg("%s: %.17g on the CPU, %.17g on the GPU", what, cpu, gpu);
 }
@@ -475,11 +477,12 @@ static void check_sums(const pair_system *s, const nbody_sums *a, const nbody_su
     expect_sum(a->momentum[c], b->momentum[c], mass * speed, "momentum");
     expect_sum(a->angular_momentum[c], b->angular_momentum[c], 2 * mass * reach * speed, "angular momentum");
   }
-  /* Of one sign; each term within 12 u, n of them in a row (tests/nbody/nbody_pair.c). */
+  /* Terms of one sign; each within 12 u, n of them in a row (tests/nbody/nbody_pair.c). */
   assert_true(fabs(b->potential - s->u) <= (12 + 2 * s->n) * PAIR_U64 * fabs(s->u));
 }
 
-/* Less mass within a radius than its share, or as much as it with the bodies at it; masses are integers of 2^-61. */
+/* The mass within a radius is less than its share; with the bodies at the radius it is at least the share. Masses are
+ * integers of 2^-61. */
 static void check_radii(const pair_system *s, const double radii[NBODY_RADII], const double centre[3]) {
   for (int q = 0; q < NBODY_RADII; q++) {
     double inside = 0, within = 0, all = 0;

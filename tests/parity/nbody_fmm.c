@@ -1,6 +1,5 @@
-/* The fast multipole method on the GPU against direct sums: cases that are exact, errors that fall with the order, and
- * the same bits for any number of thread blocks, for forces on some bodies as on the CPU, and where lists have to grow.
- */
+/* The fast multipole method on the GPU against direct sums: exact cases, errors that decrease with the order, and the
+ * same bits for any number of thread blocks, for forces on some bodies as on the CPU, and where lists must grow. */
 #include "engine/device/cuda.h"
 #include "kernels/nbody/direct/cuda/direct.h"
 #include "kernels/nbody/fmm/cuda/fmm.h"
@@ -91,7 +90,7 @@ static void take_energies(const nbody_solver *solver, nbody_solver_work *work, i
 
 static energies sampled; /* by the last `compute` with settings */
 
-/* a[3][n]; returns the potential energy. settings NULL: a direct sum in fp64. */
+/* Computes a[3][n] and returns the potential energy. settings NULL: a direct sum in fp64. */
 static double compute(const system_of *s, precision p, const nbody_fmm_settings *settings, double *a) {
   const size_t n = (size_t)s->n;
   const nbody_options options = {.n = s->n,
@@ -132,9 +131,9 @@ static double compute(const system_of *s, precision p, const nbody_fmm_settings 
   return energy;
 }
 
-/* Energies of bodies in fp64: those by multipoles have terms of the same bits but for the roots of pairs, which the CPU
- * rounds otherwise, by 2 units in the last place; direct sums have terms of one sign, up to 30000, each with a few
- * roundings. */
+/* Energies of bodies in fp64. Energies by multipoles have terms of the same bits except for the roots of pairs, which
+ * the CPU rounds otherwise, by 2 units in the last place. Direct sums have terms of one sign, up to 30000, each with a
+ * few roundings. */
 static void expect_energies(const energies *gpu, const energies *cpu, const char *what) {
   for (int which = 0; which < 2; which++)
     for (int k = 0; k < gpu->count; k++) {
@@ -145,7 +144,7 @@ static void expect_energies(const energies *gpu, const energies *cpu, const char
 }
 
 /* In fp64 the CPU's multipoles have the same bits. The energy is a sum of n terms of one sign in another order: the GPU
- * adds at most n / 25 + 64 times one after the other, the CPU less often. */
+ * adds at most n / 25 + 64 times in sequence, the CPU less often. */
 static void expect_cpu(const system_of *s, const nbody_fmm_settings *settings, const char *what) {
   const size_t n = (size_t)s->n;
   double *a = need(3 * n), *b = need(3 * n);
@@ -184,7 +183,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* |a - b| / |b| of all bodies, sorted; error[n]. */
+/* Computes |a - b| / |b| of all bodies, sorted; error[n]. */
 static void errors_of(const double *a, const double *b, int n, double *error) {
   for (int i = 0; i < n; i++) {
     double off = 0, size = 0;
@@ -200,7 +199,7 @@ static void errors_of(const double *a, const double *b, int n, double *error) {
 
 static const nbody_fmm_settings usual = {5, 0.8, 1.5, 32};
 
-/* All orders and precisions give the direct sum, up to `allowed` of fp32 and 1e-13 for fp64. */
+/* All orders and precisions give the direct sum, up to `allowed` for fp32 and 1e-13 for fp64. */
 static void expect_exact(const system_of *s, int leaf, const char *what) {
   double *a = need(3 * (size_t)s->n), *b = need(3 * (size_t)s->n), *error = need((size_t)s->n);
   const double should = compute(s, DOUBLE, NULL, b);
@@ -283,7 +282,7 @@ static void test_collapsed(void **state) {
   drop(&one), drop(&more), drop(&heavy);
 }
 
-/* Two bodies at one point without softening show. */
+/* Two bodies at one point without softening are detected. */
 static void test_coincident(void **state) {
   (void)state;
   system_of s = plummer(1000, 0, 1);
@@ -334,8 +333,8 @@ static void test_cpu(void **state) {
   }
 }
 
-/* Twice the errors of the CPU for this system: the median of |da| / |a|, and 99.9 % of |da| over the median |a|, for a
- * tail of |da| / |a| is that of the bodies whose forces nearly cancel. At this angle each order gains more than 2. */
+/* Twice the errors of the CPU for this system: the median of |da| / |a|, and 99.9 % of |da| over the median |a|, since
+ * a tail of |da| / |a| is that of bodies whose forces nearly cancel. At this angle each order gains more than 2. */
 static void test_errors(void **state) {
   (void)state;
   static const double median[] = {2e-3, 5.3e-4, 1.9e-4, 7.9e-5}, tail[] = {1.7e-2, 6.1e-3, 3.3e-3, 1.8e-3};
@@ -369,7 +368,7 @@ static void test_errors(void **state) {
   drop(&s);
 }
 
-/* Leaves far out have the dense core in their near lists: in many pieces, which several warps share. */
+/* Distant leaves have the dense core in their near lists: many pieces, which several warps share. */
 static void test_long_lists(void **state) {
   (void)state;
   static const int blocks[] = {0, 1, 7};
@@ -402,7 +401,7 @@ enum { SUBSTEPS = 20 /* more than a tree is kept for */, BODIES = 6000, DEEPEST 
 static uint8_t level_of(int i) { return (uint8_t)(i % 7 == 0 ? 2 + i % 2 : i % 2); }
 
 /* [SUBSTEPS][3][n], 0 for bodies that are no targets: forces on some bodies, which then move by a thousandth of their
- * place, and in the middle on all. */
+ * position, and in the middle forces on all. */
 static void compute_some(bool gpu, const system_of *of, precision p, const nbody_fmm_settings *settings, double *out) {
   const int n = of->n;
   const size_t vectors = 3 * (size_t)n;
@@ -475,7 +474,7 @@ static void expect_same(const double *got, const double *expected, size_t count,
       fail_msg("%s: component %zu is %.17g, not %.17g", what, k, got[k], expected[k]);
 }
 
-/* In fp64 the bits of the CPU; in all precisions the same ones for any number of thread blocks, and with memory for a
+/* In fp64 the bits of the CPU. In all precisions the same bits for any number of thread blocks, and with memory for a
  * hundredth of the lists at first. */
 static void test_some(void **state) {
   (void)state;
@@ -509,7 +508,7 @@ static void test_some(void **state) {
 
 /* ---- memory of lists ---- */
 
-/* What the last force of a new solver took. */
+/* Returns the memory that the last force of a new solver took. */
 static nbody_fmm_use use_of(const system_of *s, double share) {
   const nbody_options options = {
       .n = s->n, .comm = &sim_comm_alone, .G = 2, .softening = s->softening, .spread = 1, .fmm = usual};
@@ -584,7 +583,7 @@ static void test_growth(void **state) {
   drop(&s);
 }
 
-/* The linker gives this the place of the runtime's: arrays above `most_bytes` find no memory. */
+/* The linker puts this in place of the runtime's function: arrays above `most_bytes` get no memory. */
 static size_t most_bytes = SIZE_MAX;
 cudaError_t __real_cudaMalloc(void **out, size_t bytes);
 cudaError_t __wrap_cudaMalloc(void **out, size_t bytes);
@@ -592,7 +591,7 @@ cudaError_t __wrap_cudaMalloc(void **out, size_t bytes) {
   return bytes > most_bytes ? cudaErrorMemoryAllocation : __real_cudaMalloc(out, bytes);
 }
 
-/* Where there is no more memory, the force and all after it are NaN, and the reason is kept for `check`. */
+/* Without more memory the force and all later forces are NaN, and the reason is kept for `check`. */
 static void test_no_memory(void **state) {
   (void)state;
   const int n = 20000;
@@ -631,7 +630,7 @@ static void test_no_memory(void **state) {
   drop(&s);
 }
 
-/* A position that is not a number ends the force with that reason: no list is tried with more and more memory. */
+/* A position that is not a number ends the force with that reason: lists are not tried with more and more memory. */
 static void test_not_finite(void **state) {
   (void)state;
   system_of s = plummer(3000, 0.01, 1);

@@ -91,7 +91,8 @@ static void *put(const sim_backend *backend, const double *data, size_t count, b
 
 enum { SAMPLES = 100 };
 
-/* What a device gives: forces by `solver`, final; after a kick and a drift of a third of the box, the positions. */
+/* The results of a device: forces by `solver`, final; and the positions after a kick and a drift of a third of the box.
+ */
 typedef struct outcome {
   double *a, *x; /* [3][n] */
   double energy, median;
@@ -177,7 +178,7 @@ static void expect_positions(const outcome *gpu, const outcome *cpu, const syste
 }
 
 /* Energies of bodies. Direct sums of up to 30000 terms in fp64, mostly of one sign, each with a few roundings; in
- * precision single masses are rounded to 2^-24. Those by multipoles have terms of the same bits in fp64; beside fp32
+ * precision single masses are rounded to 2^-24. Energies by multipoles have terms of the same bits in fp64. With fp32
  * forces leaves have twice as many bodies. */
 static void expect_energies(const outcome *gpu, const outcome *cpu, precision p) {
   double size = 0;
@@ -191,7 +192,7 @@ static void expect_energies(const outcome *gpu, const outcome *cpu, precision p)
     }
 }
 
-/* Terms of fp64 differ by a few roundings; fp32: those of coordinates, 2^-25 of 1, over distances of about 0.01. */
+/* Terms of fp64 differ by a few roundings. fp32: roundings of coordinates, 2^-25 of 1, over distances of about 0.01. */
 static void test_direct(void **state) {
   (void)state;
   for (int softened = 0; softened < 2; softened++) {
@@ -315,8 +316,8 @@ static void compute_some(const sim_backend *backend, const nbody_solver *solver,
   free(level);
 }
 
-/* Multipoles: those of all bodies, and in fp64 the bits of the CPU. Direct sums: the sums of all in other parts, so
- * that they differ as test_direct allows. */
+/* Multipoles: the same as for all bodies, and in fp64 the bits of the CPU. Direct sums: the sums of all in other parts,
+ * so that they differ as test_direct allows. */
 static void test_some(void **state) {
   (void)state;
   static const int counts[] = {700, 20000};

@@ -20,7 +20,7 @@ static inline side side_cpu(const nbody_options *options, const nbody_state *sta
   return s;
 }
 
-/* plan NULL: the one of a run. */
+/* plan NULL: the plan of a run. */
 static inline side side_gpu(const nbody_options *options, const nbody_state *state, const nbody_direct_plan *plan) {
   const nbody_direct_plan chosen = nbody_direct_choose(options);
   side s = {.ops = state->dtype == SIM_F32 ? &nbody_ops_cuda_f32 : &nbody_ops_cuda_f64,

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # campaign.sh COUNT|all [FIRST]: resumes runs of every model from checkpoints that RESEAL has changed and sealed anew:
-# COUNT mutations of each scenario spread over all that there are, or all of them. Each ends with a documented exit code
-# in 20 s, or stops with 75 when it is told to then, without a crash and without a report of a sanitizer. A mutation that ends otherwise is kept in ./FAILED.*.h5
-# of the folder that it is called from.
+# COUNT mutations of each scenario, spread over all possible ones, or all of them. Each must end with a documented exit
+# code in 20 s, or stop with 75 when it is asked to then, without a crash and without a report of a sanitizer. A
+# mutation that ends otherwise is kept as ./FAILED.*.h5 in the folder from which the script is called.
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 : "${RESEAL:?the program reseal}"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0} OMP_NUM_THREADS=1
 count=${1:-5} first=${2:-0} jobs=${JOBS:-2} keep=$OLDPWD
 
-# Each stops in the middle of what is left to do from its first checkpoint on.
+# Each run stops in the middle of the steps after its first checkpoint.
 mkdir scenarios
 cat >scenarios/nbody.lua <<'LUA'
 return sim.nbody {
@@ -117,7 +117,7 @@ one() {
 mkdir first
 for scenario in scenarios/*.lua; do
   name=$(basename "$scenario" .lua)
-  # The first checkpoint of a run: later ones push it out, so it is kept under another name as soon as it is there.
+  # The first checkpoint of a run: later ones replace it, so it is linked under another name as soon as it exists.
   expect 0 "digest" "$SIM" "$scenario" -o "$name.out"
   oldest=$(checkpoints "$name.out" | head -n 1)
   [ -n "$oldest" ] || fail "$name: no checkpoint"
@@ -127,7 +127,7 @@ for scenario in scenarios/*.lua; do
   if [ "$count" = all ]; then step=1 some=$all; else step=$((all / count | 1)) some=$count; fi
   for ((k = 0; k < some; k++)); do printf '%s %s\n' "$name" $(((first + k * step) % all)); done
 done >list
-# Wrote outside an array on the stack once: all grains of a material that is not there.
+# This once wrote outside an array on the stack: all grains of a material that does not exist.
 known=$("$RESEAL" find first/bed.h5 state/material 12)
 printf 'bed %s\n' "$known" >>list
 mkdir -p known/ckpt known/snap

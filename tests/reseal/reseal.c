@@ -82,7 +82,7 @@ static herr_t on_object(hid_t root, const char *name, const H5L_info_t *info, vo
   (void)info, (void)unused;
   char path[160];
   snprintf(path, sizeof path, "%s", name);
-  if (strncmp(name, "provenance", 10) == 0) return 0; /* for people: nothing reads it */
+  if (strncmp(name, "provenance", 10) == 0) return 0; /* for human readers: no code reads it */
   hid_t object = H5Oopen(root, name, H5P_DEFAULT);
   if (H5Iget_type(object) == H5I_DATASET) add_place(path, "");
   hsize_t at = 0;
@@ -116,7 +116,7 @@ static void put(hid_t type, unsigned char *to, int value, size_t size) {
   if (size == 1 || H5Tget_class(type) == H5T_STRING) *to = (unsigned char)draw();
 }
 
-/* One element, all, or of bytes some. */
+/* Changes one element, or all; some of the bytes. */
 static void change(hid_t type, unsigned char *data, size_t count, int value, bool all) {
   const size_t size = H5Tget_class(type) == H5T_STRING ? 1 : H5Tget_size(type);
   if (size == 1) {
@@ -142,7 +142,7 @@ static void set_row(hid_t dataset, const char *name, int rank, const hsize_t *va
   H5Sclose(space);
 }
 
-/* In the place of a dataset another, of zeros and the first of its values. */
+/* Replaces a dataset by another one, of zeros and the first of its values. */
 static void reshape(hid_t file, const char *path, int how) {
   hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT), space = H5Dget_space(dataset), type = H5Dget_type(dataset);
   hsize_t shape[8] = {0}, zeros[8] = {0};

@@ -11,7 +11,7 @@ stop_slurm() {
   kill -KILL "${daemons[@]}" 2>/dev/null || true
 }
 
-# A daemon in the foreground of a job of this shell.
+# Runs a daemon in the foreground of a job of this shell.
 daemon() {
   "$@" >>"$scratch/daemons.log" 2>&1 &
   daemons+=($!)
@@ -85,7 +85,7 @@ CONF
 # submit SCRIPT OPTIONS...: the job's number.
 submit() { sbatch --parsable --mem=0 "${@:2}" "$1"; }
 state_of() { scontrol show job "$1" 2>/dev/null | sed -n 's/.*JobState=\([A-Z_]*\).*/\1/p' | head -n 1; }
-# Waits for the end of a job; a requeued one, which would wait two minutes, starts at once. requeues: how often.
+# Waits for the end of a job. A requeued job, which would wait two minutes, starts at once. requeues: how often.
 requeues=0
 finish_job() {
   local id=$1 seconds=$2 state restarts ended=0 # ended: looks in a row; a job on its way back into the queue may seem so

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# One run of four tasks on two nodes of a real Slurm: the script of sim batch, requeued until the run is done, has the
-# digest of a run of one process; signals reach all tasks; a task that dies ends all; and what each --mpi= leads to.
+# One run of four tasks on two nodes of a real Slurm. The script of sim batch, requeued until the run is done, gives the
+# digest of a run of one process. Signals reach all tasks; a task that dies ends all; and the results of each --mpi=
+# option.
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive SIM_MPI=mpich
@@ -83,7 +84,7 @@ expect 0 "ranks       4;" srun --mpi=pmi2 -n4 "$SIM" check s.lua
 if [ -e "$(dirname -- "$SIM")/libsim_mpi_openmpi.so" ]; then
   SIM_MPI=openmpi expect 64 "use srun --mpi=pmix" srun --mpi=none -n2 "$SIM" "${few[@]}" -o none
   if [[ $(srun --mpi=list 2>&1) == *pmix* ]]; then
-    # Its daemons of one host share a folder: one node only.
+    # The daemons of one host share a folder: one node only.
     SIM_MPI=openmpi expect 0 "2 ranks on 1 host, by Open MPI" srun --mpi=pmix -N1 -n2 "$SIM" "${few[@]}" -o pmix
     same few pmix "Open MPI under srun"
   fi

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs in a queue that ends them: the bits are those of a run that nobody disturbed.
+# Runs in a queue that ends them: the bits are those of an undisturbed run.
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 start_slurm
 trap 'stop_slurm; cleanup' EXIT
 scenario s.lua
 form=${1:-short}
-# Work for four jobs or more, on a machine of any speed: a job of the short form steps for 3 s, one of the long form for 45 s.
-# By processor time, which other programs hardly change.
+# Work for four jobs or more, on a machine of any speed: a job of the short form runs for 3 s, one of the long form for
+# 45 s. Measured by processor time, which other programs hardly change.
 if [ "$form" = short ]; then seconds=16; else seconds=240; fi
 TIMEFORMAT=%U
 { time "$SIM" run s.lua --set n=700 --set steps=3000 -o probe --threads 1 >/dev/null 2>&1; } 2>probe.time
@@ -20,7 +20,7 @@ args=(--set n=700 --set "steps=$steps" --set "every=every 2 s")
 # SLURM_JOB_END_TIME, some seconds ahead; in the long one from the queue, whose limits are whole minutes.
 "$SIM" batch s.lua "${args[@]}" -o chain --cpus 1 --time 00:01:00 >chain.sh
 expect 0 "" sbatch --test-only chain.sh
-# What a job has left of its limit when its run has ended.
+# The time that is left of a job's limit when its run has ended.
 sed -i 's/^code=\$?$/&\necho "exit $code, left $(squeue -h -j "$SLURM_JOB_ID" -o %L)"/' chain.sh
 if [ "$form" = short ]; then
   sed -i 's/^set -u$/set -u\nexport SLURM_JOB_END_TIME=$(($(date +%s) + 3))/' chain.sh
@@ -40,7 +40,7 @@ if [ "$form" != short ]; then # USR1 comes at any time of the last two minutes: 
   exit 0
 fi
 
-# A job script of our own, which requeues nothing.
+# A job script of our own, which does not requeue.
 job() {
   printf '#!/bin/bash\n#SBATCH --open-mode=append\nsrun %q run s.lua --threads 1' "$SIM"
   printf ' %q' "${args[@]}" "$@"
@@ -67,14 +67,14 @@ finish_job "$id" 30
 finish_job "$(submit <(job -o killed --resume=auto) --time=5)" 60
 same whole killed "SIGKILL of the step, then the same line"
 
-# Two jobs in one folder: the second says who has it.
+# Two jobs in one folder: the message of the second names the first.
 id=$(submit <(job -o both --resume=auto) --time=5 --ntasks=1)
 until_true 20 started both
 SLURM_JOB_ID=999999 expect 73 "Slurm job $id" "$SIM" run s.lua "${args[@]}" -o both --resume=auto
 scancel "$id"
 finish_job "$id" 30
 
-# An array of seeds is a sweep of them.
+# An array of seeds is a sweep over seeds.
 few=(--set n=200 --set steps=200)
 "$SIM" batch s.lua "${few[@]}" --array 1-8 --cpus 1 -o seeds.out >array.sh
 id=$(submit array.sh)
@@ -86,7 +86,7 @@ id=$(submit sweep.sh)
 for task in 1 2 3 4 5 6 7 8; do finish_job "${id}_$task" 120; done
 cmp <(cut -d, -f1-5 seeds/sweep.csv) <(cut -d, -f1-5 tasks/sweep.csv) || fail "sweep.csv of the array"
 
-# A scenario that fails is not requeued; nor, more than twice, a job that leaves no new checkpoint.
+# A scenario that fails is not requeued; nor is, more than twice, a job without a new checkpoint.
 echo 'return sim.nbody { bodies = {} }' >bad.lua
 sed 's/s\.lua/bad.lua/; s/chain/bad/' chain.sh >bad.sh
 finish_job "$(submit bad.sh)" 30

@@ -1,5 +1,5 @@
-/* The template of a model: points that decay to the origin, dx/dt = -rate x, with the exact solution
- * x(t) = x(0) exp(-rate t). Small, but whole: everything that a model's folder needs stands here. */
+/* The template of a model: points that decay to the origin, dx/dt = -rate x, with the exact solution x(t) = x(0)
+ * exp(-rate t). It is small and complete: it has everything that a model's folder needs. */
 #include "engine/model.h"
 #include "engine/rng.h"
 
@@ -45,7 +45,7 @@ static const sim_field integrate_fields[] = {
 static const sim_schema integrate_schema = {
     .doc = "time stepping", .fields = integrate_fields, .size = sizeof(template_integrate)};
 
-/* A function of the scenario: where each point begins -> its mass. */
+/* A function of the scenario: from each point's first position to its mass. */
 enum { INPUT_X, INPUT_Y, INPUT_Z, INPUT_COUNT };
 static const sim_signature mass_signature = {.inputs = (const char *const[]){"x", "y", "z", NULL}, .outputs = {1}};
 
@@ -172,7 +172,7 @@ static sim_status restore(const template_state *state, const sim_setup *setup) {
   return SIM_OK;
 }
 
-/* Masses of the points where they stand, by the evaluator. */
+/* Computes the masses of the points at their positions, by the evaluator. */
 static sim_status weigh(template_state *state, const sim_setup *setup) {
   const int64_t n = state->parameters->n;
   const double *x = state->position.data;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench/run.py with stand-ins for programs: LAMMPS by the mpirun of MPICH and of Open MPI, and what fails takes no other
-# figure with it. ROOT: the source tree.
+# bench/run.py with stand-ins for programs: LAMMPS by the mpirun of MPICH and of Open MPI. A failure must not remove
+# other figures. ROOT: the source tree.
 set -euo pipefail
 root=${ROOT:?the source tree}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/sim-test.XXXXXX")
@@ -22,7 +22,7 @@ program build/cli/sim <<'SH'
   gas: temperature 0.09651
   contacts: coordination 0.2282"
 SH
-# MPICH's mpirun knows no options of Open MPI's.
+# MPICH's mpirun has no options of Open MPI's.
 program path/mpirun <<'SH'
 #!/bin/sh
 case $1 in
@@ -37,7 +37,7 @@ printf '   Step c_warmth c_mean\n       0 0.1 0\n     300 0.0966 0.228\nLoop tim
 printf '   Step c_warmth c_mean\n     300 0.0966 0.228\n     400 %s 0.2282\nLoop time of 2.5 on %s procs for 100 steps\n' \
   "${WARMTH:-0.0965}" "${PROCS:-$(nproc)}"
 SH
-# figure LABEL: its first value in what was found, or why there is none.
+# figure LABEL: its first value, or the reason why there is none.
 figure() {
   python3 -c 'import json, sys
 entry = json.load(open("results/cpu.json"))["comparisons"]["gas of 10^5 grains"]
@@ -57,7 +57,7 @@ WARMTH=0.2 measure
 PROCS=99 measure
 [[ $(figure "$lammps") == *"of another MPI than mpirun"* ]] || fail "LAMMPS that is alone in each rank: $(figure "$lammps")"
 
-# Open MPI's, which refuses root without its own option.
+# Open MPI's mpirun, which refuses root without its own option.
 program path/lmp <<'SH'
 #!/bin/sh
 printf '     400 0.0965 0.2282\nLoop time of 2.5 on %s procs for 100 steps\n' "$(nproc)"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What CMake makes of a CUDA toolkit: there, absent, too old, broken, asked for or refused. One line each.
+# How CMake reacts to a CUDA toolkit: present, absent, too old, broken, requested or refused. One line each.
 set -euo pipefail
 root=${ROOT:?the source tree}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/sim-test.XXXXXX")
@@ -44,7 +44,7 @@ toolkit 13.0 1
 says 0 "CUDA toolkit 13.0: it does not work here" -DSIM_NVCC="$scratch/nvcc"
 grep -q 'try.log' "$scratch/log" || fail "no word on what went wrong"
 
-# The real one, where there is one.
+# The real toolkit, where there is one.
 if [ -n "${NVCC:-}" ]; then
   says 0 "has cuda: TRUE for " -DSIM_CUDA=ON -DSIM_NVCC="$NVCC"
   grep -qE 'for (75-real;)?80-real;86-real;89-real;90-real;([0-9]+-real;)*([0-9]+)-virtual$' "$scratch/log" ||

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `dev` on a small tree of its own, with a space in its path and a stand-in for CMake's part: from any folder, by a
-# link, quiet, with signals and exit codes passed on, and one clear line where something is missing.
+# `dev` on a small tree of its own, with a space in its path and a stand-in for CMake: from any folder, by a link,
+# quiet, with signals and exit codes passed on, and one clear line where something is missing.
 set -euo pipefail
 unset CC CFLAGS LDFLAGS SIM_WERROR "${!CMAKE_@}" # of whoever builds here
 root=${ROOT:?the source tree}
@@ -57,7 +57,7 @@ output=$("$tree/dev" sim "two words" "" '*' 2>"$scratch/log") || code=$?
 [ "$output" = "[two words][][*]" ] || fail "dev sim: arguments became $output"
 [ "$(grep -c 'for the CPU only' "$scratch/log")" = 1 ] || fail "not one line about the CPU build"
 
-# Warnings are errors where that is asked for, and stay so in that folder; never for users.
+# Warnings are errors where this is requested, and stay so in that folder; never for users.
 werror() { grep -q '^SIM_WERROR:[A-Z]*=ON$' "$tree/build/release/CMakeCache.txt"; }
 ! werror || fail "warnings are errors for users"
 ! grep -rq WERROR "$tree/CMakePresets.json" || fail "a preset makes warnings errors"
@@ -70,7 +70,7 @@ output=$(./link run s.lua -o x 2>"$scratch/log") || code=$?
 [ "$code" = 75 ] && [ "$output" = "[run][s.lua][-o][x]" ] || fail "dev run by a link: $code $output"
 [ ! -s "$scratch/log" ] || fail "a build without work is not quiet: $(cat "$scratch/log")"
 
-# A toolkit appears, stays, and goes.
+# A toolkit appears, stays, and disappears.
 mkdir "$scratch/cuda"
 printf '#!/bin/sh\n' >"$scratch/cuda/nvcc"
 chmod +x "$scratch/cuda/nvcc"
@@ -101,7 +101,7 @@ code=0
 "$tree/dev" doctor >"$scratch/log" || code=$?
 [ "$code" = 75 ] && grep -qx '\[doctor\]' "$scratch/log" || fail "dev doctor with a built program: exit $code"
 
-# A build that fails shows its end and says where the rest is.
+# A build that fails shows its end and names the file with the rest.
 echo '#error planted' >>"$tree/cli/sim.c"
 code=0
 "$tree/dev" build 2>"$scratch/log" || code=$?
@@ -129,7 +129,7 @@ PATH=$bin "$tree/dev" doctor >"$scratch/log" 2>&1 || code=$?
   fail "dev doctor without what a build needs: exit $code"
 [ ! -e "$tree/build/install.log" ] || fail "dev doctor installs"
 
-# The same with an apt-get that brings the tools, for somebody who may use it.
+# The same with an apt-get that installs the tools, for a user who may use it.
 if [ "$(id -u)" = 0 ]; then
   sed -i '/planted/d' "$tree/cli/sim.c"
   cat >"$bin/apt-get" <<SH

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# viz/plot.sh, which is what `dev plot` runs: with a Python that has nothing, and where there is no network.
+# viz/plot.sh, which `dev plot` runs: with a Python without packages, and without a network.
 root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 export MPLCONFIGDIR=$scratch
 scenario s.lua
 expect 0 "" "$SIM" run s.lua
 
-# No network: an index at an address that answers nobody.
+# No network: an index at an address that does not respond.
 export PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 PIP_TIMEOUT=2
 printf '#!/bin/sh\nexec python3 -S "$@"\n' >python # sees no packages, whatever is installed
 chmod +x python

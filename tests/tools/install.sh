@@ -7,7 +7,7 @@ expect 0 "" cmake --install "${BUILD:?}" --strip --prefix "$scratch/first" # deb
 mv first second
 [ -x second/bin/sim ] || fail "no bin/sim"
 ls second/share/sim/scenarios/*.lua >/dev/null || fail "no scenarios"
-# The man page and the completions are what this program prints.
+# The man page and the completions equal what this program prints.
 while read -r file words; do
   # shellcheck disable=SC2086
   second/bin/sim $words | cmp -s - "second/share/$file" || fail "share/$file is not what sim $words prints"
@@ -20,11 +20,11 @@ END
 if command -v readelf >/dev/null && readelf -d second/bin/sim | grep -E 'R(UN)?PATH' | grep -qF "$root"; then
   fail "bin/sim looks for libraries in the source tree"
 fi
-# A sanitizer names the sources in its reports, and GPU code in its line tables for profilers: rightly.
+# A sanitizer names the sources in its reports, and GPU code in its line tables for profilers: this is allowed.
 if ! grep -qaE '__(asan|tsan)_init|nv_fatbin' second/bin/sim && grep -qaF "$root/" second/bin/sim; then
   fail "bin/sim names the source tree"
 fi
-# Plugins for MPI lie beside the program, and the command that sim info prints builds another one.
+# Plugins for MPI are beside the program, and the command that sim info prints builds another one.
 for plugin in "$BUILD"/cli/libsim_mpi_*.so; do
   [ ! -e "$plugin" ] || [ -e "second/bin/${plugin##*/}" ] || fail "no ${plugin##*/} is installed"
 done

@@ -40,7 +40,7 @@ fault() {            # fault RULE TEXT
 }
 note() { printf 'lint: %s: %s\n' "$1" "$2"; }
 
-# files NAME-PATTERN...: under the root, without what is built or written by runs.
+# files NAME-PATTERN...: under the root, without files that are built or written by runs.
 files() {
   local -a names=()
   local pattern
@@ -111,7 +111,7 @@ rule_includes() {
     '#[[:space:]]*include[[:space:]]*[<"](.*/)?hdf5\.h'
   files '*.c' '*.h' '*.py' | under viz | matches includes "viz knows the file format alone" \
     '#[[:space:]]*include[[:space:]]*"|ctypes|cffi|libsim'
-  # One model does not see another one; common/ is for what two share.
+  # Models do not include each other; common/ is for code that two models share.
   local folder name
   for folder in kernels/*/; do
     [ -d "$folder" ] || continue
@@ -166,7 +166,7 @@ rule_headers() {
   while IFS= read -r header; do fault headers "$header"; done <"$scratch/headers"
 }
 
-# The optimiser's default is to contract.
+# The optimiser contracts by default.
 rule_cuda() {
   if [ -z "$build" ] || [ ! -f "$build/compile_commands.json" ]; then
     note cuda "skipped: no --build folder"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every rule of lint.sh sees a fault that was planted for it, and passes a clean tree.
+# Every rule of lint.sh detects a planted fault, and passes a clean tree.
 set -euo pipefail
 
 lint=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)/lint.sh
@@ -34,7 +34,7 @@ compile() { # compile LIBRARY FUNCTION
   rm -f "$tree/build/libsim_$1.a" "$tree/build/x.c"
   ar rc "$tree/build/libsim_$1.a" "$tree/build/x.o"
 }
-# sees RULE TEXT: the rule fails on the tree as it is, and its message holds TEXT.
+# sees RULE TEXT: the rule fails on the present tree, and its message contains TEXT.
 sees() {
   local output
   if output=$("$lint" --root "$tree" --build "$tree/build" "$1") || ! grep -qF -- "$2" <<<"$output"; then

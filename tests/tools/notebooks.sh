@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The worked examples of viz/notebooks, one a model, as scripts and as notebooks in a Jupyter kernel: on small runs and sweeps of
-# the scenarios that they are about.
+# The worked examples of viz/notebooks, one for each model, as scripts and as notebooks in a Jupyter kernel, on small
+# runs and sweeps of their scenarios.
 root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 . "${BASH_SOURCE[0]%/*}/python.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
@@ -46,7 +46,7 @@ pictures() {
   done
 }
 
-# As scripts, one after another in one Python: what each says.
+# As scripts, one after another in one Python: the output of each.
 MPLBACKEND=agg "$python" - "$root/viz/notebooks" <<'PY' >output 2>&1 || fail "the worked examples as scripts"
 import contextlib, io, runpy, sys
 folder = sys.argv[1]
@@ -60,7 +60,7 @@ for name, data, said in (line.rstrip("\n").split(" ", 2) for line in open("examp
 PY
 pictures script
 
-# As notebooks, each in a kernel of its own: what each says, and that it shows a picture.
+# As notebooks, each in a kernel of its own: the output of each, and that it shows a picture.
 "$python" - "$root/viz/notebooks" <<'PY' >output 2>&1 || fail "the worked examples as notebooks"
 import sys, jupytext
 from nbclient import NotebookClient

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The snapshots of a run as others see them: the openPMD validator, openPMD-viewer, pandas and h5py.
+# The snapshots of a run as other programs read them: the openPMD validator, openPMD-viewer, pandas and h5py.
 . "${BASH_SOURCE[0]%/*}/python.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 python=$(python_with openpmd_viewer,openpmd_validator,pandas,h5py,tables -r "${BASH_SOURCE[0]%/*}/../../viz/requirements.txt" \
@@ -39,8 +39,8 @@ assert np.allclose(series.t, np.array([0, 4, 8, 12, 16]) / 64 * myr, rtol=1e-9),
 assert sorted(series.avail_species) == ["left", "right"], series.avail_species
 x, y, z, m, ident = series.get_particle(["x", "y", "z", "mass", "id"], species="right", iteration=16)
 assert len(x) == 30 and len(set(ident)) == 30
-# The viewer multiplies by unitSI: the sphere of radius 1 kpc stands 5 kpc away. 30 bodies scatter by 1/sqrt(30) radii
-# of the sphere's half-mass radius of 1.3; ten times that is 2.4.
+# The viewer multiplies by unitSI: the sphere of radius 1 kpc is 5 kpc away. 30 bodies scatter by 1/sqrt(30) radii of
+# the sphere's half-mass radius of 1.3; ten times that is 2.4.
 assert abs(np.median(x) / kpc - 5) < 2.4, np.median(x) / kpc
 # Solar masses differ by 1e-4 between tables of constants.
 assert np.isclose(np.sum(m), 2e10 * msun, rtol=3e-4), np.sum(m)
@@ -50,7 +50,7 @@ assert not ids[0] & ids[1], "an id twice"
 with h5py.File(sorted(glob.glob("s.out/snap/*.h5"))[-1]) as file:
     assert file.attrs["openPMD"] == b"1.1.0" and file.attrs["author"] == b"A. Tester"
     right = file["data/16/particles/right"]
-    # Stored numbers are in the scenario's own units; unitSI leads to metres.
+    # Stored numbers are in the scenario's own units; unitSI converts them to metres.
     assert np.isclose(right["position/x"].attrs["unitSI"], kpc, rtol=1e-9)
     assert np.allclose(right["position/x"][:] * right["position/x"].attrs["unitSI"], x, rtol=1e-12)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Python package simview on real runs. simview.sh [quick|long]; long: also speed, mypy, the wheel, and the readers
-# of others (openPMD-viewer, openPMD-api, the validator, PyVista, VTK, yt, pandas), and the page of `simview watch` in a
-# real browser (Debian: chromium chromium-driver).
+# of other projects (openPMD-viewer, openPMD-api, the validator, PyVista, VTK, yt, pandas), and the page of `simview
+# watch` in a real browser (Debian: chromium chromium-driver).
 root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 . "${BASH_SOURCE[0]%/*}/python.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"

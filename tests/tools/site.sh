@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The manual builds as a site without a warning; a page of the reference for each model; a link that leads nowhere fails.
+# The manual builds as a site without a warning; there is a page of the reference for each model; a broken link fails.
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 : "${ROOT:?the source tree}"
 site=${BUILD:?}/manual # its Python is kept there for the next time
@@ -15,7 +15,7 @@ for page in docs/start docs/hpc docs/gpu docs/viewing docs/tutorials/nbody CONTR
   [ -f "$site/site/$page.html" ] || fail "no page $page"
   [ "$page" = docs/viewing ] || grep -q "href=\"[^\"]*${page##*/}.html\"" "$site/site/index.html" || fail "nothing leads to $page"
 done
-# Nothing is loaded from elsewhere.
+# Nothing is loaded from other sites.
 elsewhere=$(grep -rhoE '<(script|link|img)[^>]*(src|href)="?https?:[^">]*' "$site/site" --include='*.html' || true)
 [ -z "$elsewhere" ] || fail "a page loads something from elsewhere: $elsewhere"
 

@@ -1,5 +1,5 @@
 /* Runs a Lua program that starts other programs and reads HDF5 files: `twins_host SCRIPT.lua ARGUMENTS`. Beside Lua's
- * own libraries the script has the table `host`. No test framework: what the script returns is the exit status. */
+ * own libraries the script has the table `host`. There is no test framework: the script's result is the exit status. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,15 +34,15 @@ static int host_clock(lua_State *L) {
   return 1;
 }
 
-/* host.run({PROGRAM, ARGUMENT, ...}, LIMIT) -> exit code (128 + signal; -1: LIMIT seconds were over), output, seconds.
- */
+/* host.run({PROGRAM, ARGUMENT, ...}, LIMIT) -> exit code (128 + signal; -1: longer than LIMIT seconds), output,
+ * seconds. */
 static int host_run(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   const double limit = luaL_checknumber(L, 2), start = seconds();
   const int count = (int)lua_rawlen(L, 1);
   char **words = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *words, 0);
   for (int i = 0; i < count; i++) {
-    lua_rawgeti(L, 1, i + 1); /* stays on the stack, so that the text lives */
+    lua_rawgeti(L, 1, i + 1); /* stays on the stack, so that the text is not collected */
     luaL_checkstack(L, 4, NULL);
     words[i] = (char *)(uintptr_t)luaL_checkstring(L, -1);
   }
@@ -103,7 +103,7 @@ static int host_list(lua_State *L) {
   return 1;
 }
 
-/* host.make(FOLDER): makes it where it is not. */
+/* host.make(FOLDER): creates the folder unless it exists. */
 static int host_make(lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
   if (mkdir(path, 0777) != 0 && errno != EEXIST) return luaL_error(L, "%s: %s", path, strerror(errno));
@@ -114,7 +114,7 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
   (void)info, (void)kind, (void)walk;
   return remove(path);
 }
-/* host.remove(FOLDER): with everything in it. */
+/* host.remove(FOLDER): removes the folder with everything in it. */
 static int host_remove(lua_State *L) {
   nftw(luaL_checkstring(L, 1), remove_one, 16, FTW_DEPTH | FTW_PHYS);
   return 0;
@@ -165,7 +165,7 @@ static void push_dataset(lua_State *L, hid_t dataset) {
   H5Sclose(space);
 }
 
-/* Pushes what a group with `value` and `shape` stands for: as many numbers, all the same. */
+/* Pushes the values of a group with `value` and `shape`: as many equal numbers. */
 static bool push_constant(lua_State *L, hid_t group) {
   if (H5Aexists(group, "value") <= 0 || H5Aexists(group, "shape") <= 0) return false;
   double value = NAN;
@@ -199,8 +199,8 @@ static herr_t visit(hid_t file, const char *name, const H5L_info_t *info, void *
   return 0;
 }
 
-/* host.read(FILE) -> by path each dataset as a list of its numbers, or of records a list each member; nil: no such
- * file. */
+/* host.read(FILE) -> a table by path: each dataset as a list of its numbers, or for records a list for each member;
+ * nil: no such file. */
 static int host_read(lua_State *L) {
   const hid_t file = H5Fopen(luaL_checkstring(L, 1), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (file < 0) return 0;

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Two ways to ask the same must agree: run.sh short | minutes N | claims. HOST runs the Lua program, SIM is what is asked.
-# DEVICE of the long form: cpu (default) or cuda, which asks for the answers of both.
-# claims: numbers of pages and headers. short: the same cases at every run, after two planted faults that have to be found.
+# Two ways to ask the same must agree: run.sh short | minutes N | claims. HOST runs the Lua program, SIM is the program
+# under test. DEVICE of the long form: cpu (default) or cuda, which compares the results of both. claims: numbers in
+# pages and headers. short: the same cases at every run, after two planted faults that must be found.
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 HOST=$(readlink -f -- "${HOST:?the program twins_host}")
 . "$here/../cli/lib.sh"
 where=$scratch
-# Runs are many and small: in memory, where that is allowed.
+# Runs are many and small: kept in memory, where that is allowed.
 if [ -w /dev/shm ] && memory=$(mktemp -d /dev/shm/sim-twins.XXXXXX 2>/dev/null); then
   where=$memory
   trap 'rm -rf -- "$memory"; cleanup' EXIT
 fi
 twins() { "$HOST" "$here/twins.lua" --scratch "$where/t" "$@"; }
 
-# planted TEXT MODEL TWIN CHANGE: a program that reads its scenario otherwise in one of the two ways is found out.
+# planted TEXT MODEL TWIN CHANGE: a program that reads its scenario wrongly in one of the two ways must be detected.
 planted() {
   local code=0
   printf '#!/bin/sh\nsed -i "%s" "$2"\nexec "%s" "$@"\n' "$4" "$SIM" >planted.sh

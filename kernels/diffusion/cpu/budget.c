@@ -1,4 +1,4 @@
-/* Budgets by |k|: what rates and linear terms do to each bin of the spectrum. */
+/* Budgets by |k|: the effect of rates and linear terms on each bin of the spectrum. */
 #include "kernels/diffusion/cpu/work.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ sim_status diffusion_budget_create(const diffusion_parameters *p, sim_isa isa, i
 
 void diffusion_budget_destroy(diffusion_work **work) { diffusion_work_destroy(work); }
 
-/* The transformed fields in array [1], and N of them in array [2]. */
+/* Computes the transformed fields in array [1], and N of them in array [2]. */
 static sim_status evaluate(diffusion_work *w, double *const *fields, double t) {
   const diffusion_step_context context = {t, 0, 1, 0};
   for (int f = 0; f < w->fields; f++)
@@ -43,7 +43,7 @@ static sim_status evaluate(diffusion_work *w, double *const *fields, double t) {
   return diffusion_ops_cpu.stage(w, 0, &context);
 }
 
-/* L of the fields in array [2]. */
+/* Computes L of the fields in array [2]. */
 static sim_status apply_linear(diffusion_work *w, double t) {
   return diffusion_ops_cpu.stage(w, 1, &(diffusion_step_context){t, 0, 1, 0});
 }
@@ -74,7 +74,7 @@ static void add_enstrophy(void *context, const diffusion_number *number) {
       number->k2 * number->weight * s->u[number->at] * s->others[0][number->at];
 }
 
-/* Re of (i k x u)* . v at one wavenumber; `u` is the array of component 0, which the others follow. */
+/* Adds Re of (i k x u)* . v at one wavenumber. `u` is the array of component 0; the other components follow it. */
 static void add_helicity(void *context, const diffusion_number *number) {
   const summing *s = context;
   const int64_t im = number->at + fft_group(false);
@@ -82,7 +82,7 @@ static void add_helicity(void *context, const diffusion_number *number) {
   int vector[3];
   if (number->imaginary) return;
   (void)diffusion_vector_of(s->w->p, vector);
-  for (int a = 0; a < 3; a++) { /* 0 where k is its own mirror image, as in derivatives */
+  for (int a = 0; a < 3; a++) { /* i k is 0 where k is its own mirror image, as in derivatives */
     const int64_t mode = number->mode[a];
     k[a] = 2 * (mode < 0 ? -mode : mode) == s->w->grid.n[a]
                ? 0
@@ -97,7 +97,8 @@ static void add_helicity(void *context, const diffusion_number *number) {
   s->bins[diffusion_bin(number->k2, s->least, s->count)] += number->weight * sum;
 }
 
-/* out[bins]: half the enstrophy <k^2 u . v>, or the helicity <curl u . v>, of the vector u and array `other`. */
+/* out[bins]: half the enstrophy <k^2 u . v>, or the helicity <curl u . v>, of the vector u and the vector in array
+ * `other`. */
 static void vector_sums(const diffusion_work *w, diffusion_quantity quantity, int other, int bins, double *out) {
   int vector[3];
   const int axes = diffusion_vector_of(w->p, vector);

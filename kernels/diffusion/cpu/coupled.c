@@ -12,8 +12,9 @@ struct diffusion_coupled {
   const diffusion_spectral *s;
   int fields, tables;
   bool complex;
-  int64_t entries, middles, backs; /* distinct table entries of the columns along x and the other axes */
-  size_t one;                      /* numbers of a matrix */
+  /* distinct table entries of the columns along x, the middle axis and the column axis */
+  int64_t entries, middles, backs;
+  size_t one;  /* numbers of a matrix */
   size_t slot; /* numbers of a slot: [tables][middles][backs][groups of entries][fields][fields][re, im][group] */
   void *numbers;
 };
@@ -25,7 +26,7 @@ double diffusion_coupled_bytes(const diffusion_parameters *p, const diffusion_sl
   const grid_shape grid = diffusion_grid_of(p);
   const bool complex = diffusion_unfolded(p), single = diffusion_single(p);
   const double fields = (double)p->fields.count, each = single ? sizeof(float) : sizeof(double);
-  /* as for one field, whose entries are real or complex */
+  /* counted as for one field, whose entries are real or complex */
   const double numbers = diffusion_table_numbers(&grid, single, complex, slab);
   return numbers * fields * fields * each * diffusion_table_count(p) * slots;
 }
@@ -61,7 +62,7 @@ void diffusion_coupled_destroy(diffusion_coupled **coupled) {
   *coupled = NULL;
 }
 
-/* Offset, in numbers, of the matrix of a table; the next element of the matrix is one group further. */
+/* Returns the offset, in numbers, of the matrix of a table. The next element of the matrix is one group further. */
 static size_t matrix_begin(const diffusion_coupled *c, int slot, int table, int64_t middle, int64_t back,
                            int64_t entry) {
   const size_t group = (size_t)c->s->group, lane = (size_t)entry % group;
@@ -71,7 +72,7 @@ static size_t matrix_begin(const diffusion_coupled *c, int slot, int table, int6
 
 /* ---- computing the matrices ---- */
 
-/* to += factor phi; for conserved fields factor phi times their Laplacian. */
+/* Adds factor phi to `to`; for conserved fields factor phi times the Laplacian of N. */
 static void combined(int n, const double *under, double factor, const diffusion_matrix *phi, diffusion_matrix *to) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
@@ -193,9 +194,9 @@ static inline void store(void *numbers, bool single, size_t at, int lanes, const
     for (int l = 0; l < lanes; l++) ((double *)numbers)[at + (size_t)l] = in[l];
 }
 
-/* Sums for one group of coefficients of all fields: real parts from numbers[0], imaginary parts from numbers[1] if
- * parts = 2; the matrices begin at at[table]. `single`, `lanes` and `complex` are compile-time constants at each
- * call. */
+/* Computes the sums for one group of coefficients of all fields: real parts from numbers[0], imaginary parts from
+ * numbers[1] if parts = 2. The matrices begin at at[table]. `single`, `lanes` and `complex` are compile-time constants
+ * at each call. */
 static inline __attribute__((always_inline)) void sum_group(const diffusion_coupled *c, const diffusion_stage *stage,
                                                             void *(*arrays)[DIFFUSION_ARRAYS], const size_t *numbers,
                                                             int parts, const size_t *at, const bool single,

@@ -8,7 +8,7 @@ struct diffusion_derivation {
   diffusion_symbols symbols;
 };
 
-/* Tables of one derived field. */
+/* What the tables of one derived field are filled from. */
 typedef struct filling {
   const diffusion_parameters *p;
   grid_shape grid;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 typedef struct number {
-  int64_t at, unit; /* unit: the row, or group, of columns that no two ranks have parts of */
+  int64_t at, unit; /* unit: the row, or group, of columns; a unit belongs to one rank */
   double weight;
 } number;
 
@@ -15,16 +15,16 @@ struct diffusion_shell {
   const sim_comm *comm;
   int64_t count[DIFFUSION_FIELDS];
   number *of[DIFFUSION_FIELDS]; /* [count], in the order of the coefficients; NULL: not forced */
-  /* partial[units][fields]: sums over the numbers of a unit, which are the same for any number of ranks */
+  /* partial[units][fields]: sums over the numbers of a unit, the same for any number of ranks */
   int64_t units;
   double *partial;
-  size_t ends[SIM_RANKS_MAX]; /* bytes of them up to the end of each rank's units */
+  size_t ends[SIM_RANKS_MAX]; /* bytes of `partial` up to the end of each rank's units */
 };
 
 typedef struct finding {
   const diffusion_forcing *forcing;
   bool rows;  /* units are rows */
-  number *to; /* NULL: only counts */
+  number *to; /* NULL: the numbers are only counted */
   int64_t count;
 } finding;
 

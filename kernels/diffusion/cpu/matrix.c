@@ -19,7 +19,7 @@ static void multiply(int n, const matrix *a, const matrix *b, matrix *out) {
     }
 }
 
-/* Copies the leading n x n elements; the others are never set. */
+/* Copies the leading n x n elements; the other elements are never set. */
 static void copy(int n, const matrix *from, matrix *to) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
@@ -71,7 +71,7 @@ void diffusion_matrix_double(int n, matrix phi[DIFFUSION_PHIS]) {
 }
 
 void diffusion_matrix_phis(int n, const matrix *a, matrix phi[DIFFUSION_PHIS]) {
-  enum { TERMS = 13 }; /* the next one is 0.5^13/16! < 1e-17 of the first */
+  enum { TERMS = 13 }; /* the next term is 0.5^13/16! < 1e-17 of the first */
   static const double starts[] = {1, 1, 0.5};
   const double norm = norm_of(n, a);
   const int halvings = norm > 0.5 && norm < INFINITY ? (int)ceil(log2(norm)) + 1 : 0;
@@ -93,7 +93,7 @@ void diffusion_matrix_phis(int n, const matrix *a, matrix phi[DIFFUSION_PHIS]) {
   for (int i = 0; i < halvings; i++) diffusion_matrix_double(n, phi);
 }
 
-/* Tests at t = 2^30 / norm, where rounding has grown to 1e-7 of the norm; an unstable mode is far above 1 there. */
+/* Tests exp(-D t) at t = 2^30 / norm. Rounding has then grown to 1e-7 of the norm; an unstable mode is far above 1. */
 bool diffusion_matrix_stable(int n, const matrix *d) {
   matrix a = *d, phi[DIFFUSION_PHIS];
   const double norm = norm_of(n, d);

@@ -1,5 +1,5 @@
-/* Statistics of a real field, which ranks may divide. Sums run over blocks of the whole field. A rank adds up the
- * blocks that begin in its slab, the last of which may need cells of the next slabs. */
+/* Statistics of a real field, which ranks may divide. Sums run over blocks of the whole field. A rank sums the blocks
+ * that begin in its slab; its last block may need cells of the next slabs. */
 #include "kernels/diffusion/diffusion.h"
 
 #include "engine/reduce.h"
@@ -21,7 +21,7 @@ static range blocks_of(const diffusion_measured *m, int rank) {
   const range cells = cells_of(m, rank);
   return (range){(int64_t)sim_reduce_blocks((size_t)cells.first), (int64_t)sim_reduce_blocks((size_t)cells.end)};
 }
-/* The last of a rank's blocks, if it ends in another slab; else nothing. */
+/* Returns the last of a rank's blocks if it ends in another slab; else an empty range. */
 static range crossing_of(const diffusion_measured *m, int rank) {
   const range blocks = blocks_of(m, rank), cells = cells_of(m, rank);
   const int64_t all = grid_cells(&m->grid), first = (blocks.end - 1) * SIM_REDUCE_BLOCK;
@@ -40,7 +40,7 @@ double diffusion_measure_bytes(const grid_shape *grid) {
   return sizeof(double) * (blocks + SIM_REDUCE_BLOCK);
 }
 
-/* Gets the cells of the block that ends in another slab, and sends those of others: values of the slab. */
+/* Receives the cells that complete this rank's last block, and sends cells to other ranks. `values`: of the slab. */
 static sim_status complete_block(const diffusion_measured *m, const char *values) {
   const size_t size = number_size(m->single);
   const range own = cells_of(m, m->comm->rank), block = crossing_of(m, m->comm->rank), stay = common(own, block);
@@ -61,7 +61,7 @@ static sim_status complete_block(const diffusion_measured *m, const char *values
   return m->comm->ops->swap(m->comm, pieces, count);
 }
 
-/* Sum of the values of a block, or of the squares of their differences from `about`. */
+/* Returns the sum of the values of a block, or of the squares of their differences from `about`. */
 static double block_sum(const void *values, bool single, int64_t count, bool squares, double about) {
   double lanes[SIM_REDUCE_LANES] = {0};
   for (int64_t i = 0; i < count; i++) {
@@ -71,7 +71,7 @@ static double block_sum(const void *values, bool single, int64_t count, bool squ
   return sim_reduce_tree(lanes, SIM_REDUCE_LANES);
 }
 
-/* *out: sum over the whole field; values of the slab. */
+/* *out: sum over the whole field. `values`: of the slab. */
 static sim_status total(const diffusion_measured *m, const char *values, bool squares, double about, double *out) {
   const range own = blocks_of(m, m->comm->rank), cells = cells_of(m, m->comm->rank);
   const range crossing = crossing_of(m, m->comm->rank);

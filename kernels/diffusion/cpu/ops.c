@@ -65,7 +65,7 @@ static sim_status restore_slab(diffusion_work *w, const sim_array *saved) {
 
 /* ---- the operations ---- */
 
-/* Adds `sign` times their lifts to the real fields. */
+/* Adds `sign` times the lifts to the real fields. */
 static void lift(diffusion_work *w, double sign, double t) {
   for (int f = 0; f < w->fields; f++)
     diffusion_add_lift(w->p, f, sign, t, w->first, w->end, work_part(&w->real, f), w->threads);
@@ -79,7 +79,7 @@ static sim_status load(diffusion_work *w, double t) {
   diffusion_planes_load(w->spectral, (const void *const *)fields, mixed);
   SIM_TRY(diffusion_work_visit(w, 1, w->method.stages > 0, work_state_array(w), 0, -1, diffusion_scale(&w->grid)));
   if (!w->shell || diffusion_adaptive(w->p)) return SIM_OK;
-  diffusion_stage first = w->method.stage[0]; /* whether the shell has enough energy for the first step */
+  diffusion_stage first = w->method.stage[0]; /* checks whether the shell has enough energy for the first step */
   return diffusion_shell_apply(w->shell, &w->arrays, diffusion_dt(&w->p->integrate), true, &first);
 }
 
@@ -87,8 +87,8 @@ static sim_status resume(diffusion_work *w) {
   return work_state_array(w) && w->method.stages > 0 ? diffusion_work_visit(w, 0, 1, 0, 1, -1, 1) : SIM_OK;
 }
 
-/* Array [DIFFUSION_NOISE]: the transformed normal numbers of a step, which overwrites the real fields; or those of
- * random forcing. */
+/* Fills array [DIFFUSION_NOISE] with the transformed normal numbers of a step, which overwrites the real fields, or
+ * with random forcing. */
 static sim_status make_noise(diffusion_work *w, int64_t step) {
   const diffusion_stage forward = {1, 0, 1, {{DIFFUSION_NOISE, 1, {{1, -1, 0}}}}};
   diffusion_arrays arrays = {.complex = w->arrays.complex};
@@ -148,7 +148,7 @@ static sim_status measure(diffusion_work *w, int field, double cell, diffusion_s
   return diffusion_measure(&w->measured, work_part(&w->real, field), out);
 }
 
-/* Every rank fills in the cells that it has, and zeros elsewhere; together the bits of all ranks are the lines. */
+/* Every rank fills in the cells of its slab, and zeros elsewhere. The union of the ranks' bits are the lines. */
 static sim_status lines(diffusion_work *w, int field, int axis, int64_t count, void *out) {
   const long long n[3] = {w->grid.n[0], w->grid.n[1], w->grid.n[2]};
   const size_t size = w->single ? sizeof(float) : sizeof(double), bytes = (size_t)(count * n[axis]) * size;

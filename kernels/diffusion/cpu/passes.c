@@ -1,9 +1,10 @@
-/* Passes over columns: of one rank, of fields that the ranks of a host have in common, or between turns. */
+/* Passes over columns: on one rank, on fields in memory that the ranks of a host share, or between two turns. */
 #include "kernels/diffusion/cpu/work.h"
 
 #include <string.h>
 
-/* The pass over columns of whole fields that all ranks see: when all have written theirs, and until all are done. */
+/* The pass over columns of whole fields in shared memory. It begins when all ranks have written theirs, and ends when
+ * all are done. */
 static sim_status columns_in_common(diffusion_work *w, const diffusion_stage *stage, const diffusion_arrays *arrays) {
   diffusion_arrays of = *arrays;
   uint64_t most;
@@ -16,7 +17,7 @@ static sim_status columns_in_common(diffusion_work *w, const diffusion_stage *st
   return sim_comm_agree(w->comm, 0, &most);
 }
 
-/* The pass over columns of arrays whose mixed fields and derivatives are those of slabs. */
+/* The pass over columns of arrays. The mixed fields and derivatives of `arrays` are those of slabs. */
 sim_status diffusion_work_columns(diffusion_work *w, const diffusion_stage *stage, const diffusion_arrays *arrays) {
   diffusion_arrays of = *arrays;
   if (arrays->shared) return columns_in_common(w, stage, arrays);
@@ -41,7 +42,7 @@ sim_status diffusion_work_columns(diffusion_work *w, const diffusion_stage *stag
   return SIM_OK;
 }
 
-/* A stage with one term: array [target] = factor table array [source]. */
+/* A stage with one term: array [target] = factor times table times array [source]. */
 sim_status diffusion_work_visit(diffusion_work *w, int forward, int inverse, int target, int source, int table,
                                 double factor) {
   diffusion_stage stage = {forward, inverse, 1, {{target, 1, {{factor, table, source}}}}};

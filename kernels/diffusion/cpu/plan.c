@@ -24,7 +24,7 @@ bool diffusion_in_common(const diffusion_slab *slab, const sim_comm *comm) {
   return slab->turned && comm->host_size == comm->size;
 }
 
-/* Turns of one field in a step. */
+/* Returns the turns of one field in a step. */
 static double turns_of(const diffusion_parameters *p, bool common) {
   const diffusion_method *method = diffusion_method_of(p);
   const double back = (double)diffusion_inputs_of(p) / (double)p->fields.count;
@@ -40,7 +40,7 @@ static double passes_of(const diffusion_parameters *p) {
   return diffusion_method_of(p)->stages * (diffusion_crossed(p) ? 2.0 : 1.0);
 }
 
-/* What ranks exchange in a step. A turn brings all of a rank's columns but its own part. */
+/* Plans what ranks exchange in a step. A turn brings a rank all of its columns except its own part. */
 static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm, sim_plan *out) {
   const grid_shape grid = diffusion_grid_of(p);
   const bool single = diffusion_single(p);
@@ -59,7 +59,7 @@ static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab
     out->exchanges = turns * fields * 2 * diffusion_turn_rounds(&grid, single, comm); /* a swap waits twice */
     if (common) out->exchanges += 2 * passes_of(p);
   }
-  if (diffusion_forced(p) != 0 && !diffusion_stirred(p)) { /* the shell's sums, at each stage */
+  if (diffusion_forced(p) != 0 && !diffusion_stirred(p)) { /* sums over the shell, at each stage */
     out->exchanges += diffusion_method_of(p)->stages;
     out->bytes_received += diffusion_method_of(p)->stages * diffusion_shell_received(p);
   }

@@ -1,34 +1,37 @@
-/* What a run on the CPU needs, and what of it is for several ranks. */
+/* Memory, work and exchanges of a run on the CPU, on one rank or several. */
 #ifndef DIFFUSION_PLAN_H
 #define DIFFUSION_PLAN_H
 
 #include "kernels/diffusion/diffusion.h"
 
 void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out); /* diffusion_ops.plan */
-/* Fields and derivatives that the columns of a stage write. */
+/* Returns the number of fields and derivatives that the columns of a stage write. */
 int diffusion_inputs_of(const diffusion_parameters *p);
-/* Whether ranks should have their mixed fields in common: they divide columns, and are on one host. */
+/* Whether ranks should share the memory of their mixed fields: they divide columns, and are on one host. */
 bool diffusion_in_common(const diffusion_slab *slab, const sim_comm *comm);
-/* Where they do: fields that are turned to columns all the same (noise), whether a turn needs scratch, and whether
- * slabs are put together for outputs, which are not one array. */
+/* For ranks that share this memory: the number of fields that are turned to columns all the same (noise), whether a
+ * turn needs scratch, and whether slabs are assembled for outputs because they are not one array. */
 int diffusion_columns_of(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm);
 bool diffusion_needs_sent(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm);
 bool diffusion_needs_turned(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm);
 
 /* ---- budget.c: budgets by |k| of fields in double, on one rank; bins as of diffusion_power ---- */
 
-/* p: valid until `destroy`, in double, with the scheme etd1, steps of a given length, and no forcing. */
+/* Creates the work of budgets. p: valid until `destroy`, in double, with the scheme etd1, steps of a given length, and
+ * no forcing. */
 sim_status diffusion_budget_create(const diffusion_parameters *p, sim_isa isa, int threads,
                                    diffusion_work **out) SIM_MUST_CHECK;
 void diffusion_budget_destroy(diffusion_work **work);
 double diffusion_budget_bytes(const diffusion_parameters *p, int threads);
-/* transfer[fields][bins]: means of u N(u); dissipation: of -u L u. fields[fields]: [cells], at time t. */
+/* Computes transfer[fields][bins], means of u N(u), and dissipation[fields][bins], means of -u L u.
+ * fields[fields][cells] at time t. */
 sim_status diffusion_budget_of(diffusion_work *work, double *const *fields, double t, int bins, double *transfer,
                                double *dissipation) SIM_MUST_CHECK;
 
 typedef enum diffusion_quantity { DIFFUSION_ENSTROPHY, DIFFUSION_HELICITY } diffusion_quantity;
-/* out[3][bins] of the solenoidal vector u: half the mean of (curl u)^2, or the mean of u . curl u, in each bin; what
- * the rates add to it in a unit of time; and what linear terms take off. Helicity: on three periodic axes. */
+/* Computes budgets of the solenoidal vector u, out[3][bins]: half the mean of (curl u)^2, or the mean of u . curl u, in
+ * each bin; the rate at which the rates add to it; and the rate at which linear terms reduce it. Helicity needs three
+ * periodic axes. */
 sim_status diffusion_vector_budget_of(diffusion_work *work, double *const *fields, double t,
                                       diffusion_quantity quantity, int bins, double *const out[3]) SIM_MUST_CHECK;
 

@@ -1,7 +1,8 @@
-/* The coefficients of white noise in the shell: independent normal numbers with the same mean square for each degree of
- * freedom, keyed by the wavenumber, so that k and -k are conjugate whichever rank has them. Of a solenoidal vector the
- * part along k is then removed, and with a helicity h the vector f becomes a f + b i k x f/|k|, which multiplies its
- * two helical parts by a + b and a - b (Waleffe, Phys. Fluids A 4, 1992); (a +- b)^2 = 1 +- h keeps the mean square. */
+/* The coefficients of random forcing in the shell: independent normal numbers with the same mean square for each degree
+ * of freedom. The wavenumber keys them, so that k and -k are conjugate whichever rank has them. The part of a
+ * solenoidal vector along k is then removed. With a helicity h the vector f becomes a f + b i k x f/|k|, which
+ * multiplies its two helical parts by a + b and a - b (Waleffe, Phys. Fluids A 4, 1992). (a +- b)^2 = 1 +- h keeps the
+ * mean square. */
 #include "kernels/diffusion/cpu/stirring.h"
 
 #include "kernels/diffusion/cpu/forcing.h"
@@ -14,12 +15,12 @@
 
 typedef struct number {
   int64_t at;
-  uint64_t mode;    /* of k and -k */
-  double deviation; /* < 0: the imaginary part of -k */
+  uint64_t mode;    /* number of the mode, the same for k and -k */
+  double deviation; /* < 0: the imaginary part is that of -k */
   bool imaginary;
 } number;
 
-/* A coefficient of the first component: re at `at`, im at at + group; k: direction of its wavenumber. */
+/* A coefficient of the first component: re at `at`, im at `at + group`. k: direction of its wavenumber. */
 typedef struct twist {
   int64_t at;
   double k[3];
@@ -30,7 +31,7 @@ struct diffusion_stirring {
   const diffusion_spectral *spectral;
   int64_t count[DIFFUSION_FIELDS], columns, twists;
   number *of[DIFFUSION_FIELDS];
-  diffusion_at *column; /* [columns]: those of the solenoidal vector's numbers */
+  diffusion_at *column; /* [columns]: the columns of the solenoidal vector's numbers */
   twist *twisted;       /* [twists]: none without helicity */
   bool has_vector;      /* whether a solenoidal vector is forced */
   int vector[3], axes;  /* its fields, and their number */
@@ -41,10 +42,11 @@ typedef struct finding {
   grid_shape grid; /* of the field */
   double deviation;
   int field;
-  bool first, component, counts; /* first: component 0 of the vector; counts: stores nothing */
+  bool first, component, counts; /* first: component 0 of the vector; counts: only counts, stores nothing */
 } finding;
 
-/* Number of the mode: the lower one of k and -k. *mirrored: that is -k; *own: they are one mode. */
+/* Returns the number of the mode: the lower one of k and -k. *mirrored: -k is the lower one; *own: k and -k are one
+ * mode. */
 static uint64_t mode_number(const grid_shape *grid, const int64_t mode[3], bool *mirrored, bool *own) {
   uint64_t here = 0, there = 0;
   for (int a = 0; a < grid->rank; a++) {
@@ -59,8 +61,8 @@ static uint64_t mode_number(const grid_shape *grid, const int64_t mode[3], bool 
   return *mirrored ? there : here;
 }
 
-/* A number that is the real or imaginary part of one of two conjugate coefficients has half the variance. Weights other
- * than those of conjugates are of cosines and sines, whose numbers are smaller by the root. */
+/* Adds one number of the shell. The real or imaginary part of one of two conjugate coefficients has half the variance.
+ * Other weights belong to cosines and sines, whose numbers are smaller by the root of the weight. */
 static void add_number(finding *f, const diffusion_number *from) {
   diffusion_stirring *s = f->stirring;
   bool mirrored, own;
@@ -110,7 +112,8 @@ static bool is_component(const diffusion_stirring *s, int field) {
   return is;
 }
 
-/* Between walls each component has modes that the others lack: the columns are those of all components. */
+/* Finds the numbers and columns of the shell. Between walls each component has modes that the others lack: the columns
+ * are those of all components. */
 static void find(diffusion_stirring *s, double deviation, bool counts) {
   const unsigned forced = diffusion_forced(s->p);
   s->columns = s->twists = 0;
@@ -193,7 +196,7 @@ double diffusion_stirring_bytes(const diffusion_parameters *p) {
   return bytes + sizeof(diffusion_at) + sizeof(twist);
 }
 
-/* f becomes a f + b i k x f, in place; group: distance from re to im. */
+/* f becomes a f + b i k x f, in place. group: distance from re to im. */
 static void twist_vector(const twist *at, double a, double b, bool single, int64_t group, void *const *v) {
   double f[3][2], g[3][2];
   for (int i = 0; i < 3; i++)

@@ -1,4 +1,4 @@
-/* Two neighbouring states: their distance, and the second one moved along their difference. */
+/* Two neighbouring states: their distance, and moving the second state along their difference. */
 #include "kernels/diffusion/cpu/work.h"
 
 #include <math.h>

@@ -33,7 +33,7 @@ static sim_status create_array(const diffusion_work *w, const sim_setup *setup, 
   return sim_buffer_create(setup->backend, w->single ? SIM_F32 : SIM_F64, 2, (int64_t[]){count, (int64_t)numbers}, out);
 }
 
-/* Array [0] and the derivatives, as slabs of whole fields that the ranks of a host have in common. */
+/* Creates array [0] and the derivatives, as slabs of whole fields in memory that the ranks of a host share. */
 static sim_status create_common(diffusion_work *w) {
   const int64_t numbers = (int64_t)diffusion_field_numbers(&w->grid, w->single);
   const int gradients = w->read.count + w->read.fluxes;
@@ -59,7 +59,7 @@ static sim_status create_common(diffusion_work *w) {
   return SIM_OK;
 }
 
-/* What only several ranks need. */
+/* Creates the memory that only several ranks need. */
 static sim_status create_exchange(diffusion_work *w, const sim_setup *setup) {
   const double column = diffusion_column_numbers(&w->grid, w->single, &w->slab);
   const int columns =

@@ -1,4 +1,4 @@
-/* What the CPU's operations work on: one run's arrays, tables and transforms. */
+/* The arrays, tables and transforms of a run on the CPU. */
 #ifndef DIFFUSION_CPU_WORK_H
 #define DIFFUSION_CPU_WORK_H
 
@@ -17,18 +17,18 @@ struct diffusion_work {
   diffusion_arrays arrays;
   diffusion_gradients read;
   sim_buffer array[DIFFUSION_ARRAYS], table[DIFFUSION_TABLES], real;
-  sim_buffer gradients; /* what the rates read beside the fields, and fluxes */
+  sim_buffer gradients; /* derivatives and fluxes: inputs of the rates beside the fields */
   void *flux[DIFFUSION_FLUXES];
   diffusion_derivation *derivation; /* coefficients of derived fields; NULL: none */
   diffusion_shell *shell;           /* of the forcing; NULL: none */
   diffusion_stirring *stirring;     /* random forcing; NULL: none */
   const sim_comm *comm;
   diffusion_slab slab;
-  /* Where columns differ from slabs: those of the mixed fields and derivatives, what one turn sends, and fields of a
-   * slab that arrays of columns are turned to. */
+  /* Where columns differ from slabs: the columns of the mixed fields and derivatives, the numbers that one turn sends,
+   * and slabs to which arrays of columns are turned. */
   sim_buffer columns, sent, turned;
-  /* Of ranks on one host: the mixed fields and derivatives, whole, [inputs][numbers of a field]; array [0] and
-   * `gradients` are this rank's slabs in it. NULL: each rank has its own memory. */
+  /* Ranks on one host: the mixed fields and derivatives, whole, [inputs][numbers of a field]. Array [0] and `gradients`
+   * are this rank's slabs in it. NULL: each rank has its own memory. */
   char *common;
   size_t common_bytes;
   sim_buffer partial, block;
@@ -36,7 +36,7 @@ struct diffusion_work {
   diffusion_coupled *coupled; /* cross diffusion: matrices instead of tables; else NULL */
   sim_buffer column;          /* and the transformed columns */
   int slot;
-  diffusion_norm *norm;           /* of coefficients; NULL where neither errors nor a twin need it */
+  diffusion_norm *norm;           /* norms of coefficients; NULL where neither errors nor a twin need them */
   double length[DIFFUSION_SLOTS]; /* adaptive steps: tables in slot s are for steps of length[s] */
   int64_t first, end;             /* cells of the slab */
   int threads, fields;
@@ -53,7 +53,7 @@ static inline void work_each_field(const diffusion_work *w, const sim_buffer *bu
 
 static inline size_t work_number_size(const diffusion_work *w) { return w->single ? sizeof(float) : sizeof(double); }
 
-/* Bytes of a whole field before this rank's slab. */
+/* Returns the bytes of a whole field before this rank's slab. */
 static inline size_t work_begin_bytes(const diffusion_work *w) {
   return (size_t)diffusion_slab_begin(&w->grid, w->single, &w->slab) * work_number_size(w);
 }
@@ -62,7 +62,7 @@ static inline int work_state_array(const diffusion_work *w) { return w->method.a
 
 /* ---- work.c: memory and tables ---- */
 
-/* As diffusion_ops.create, with this method and without the tables of a step. */
+/* Does what diffusion_ops.create does, with this method and without the tables of a step. */
 sim_status diffusion_work_create(const diffusion_parameters *p, const sim_setup *setup, const diffusion_method *method,
                                  diffusion_work **out) SIM_MUST_CHECK;
 void diffusion_work_destroy(diffusion_work **work);
@@ -71,15 +71,15 @@ sim_status diffusion_work_tables(diffusion_work *w, double dt) SIM_MUST_CHECK;
 
 /* ---- passes.c: passes over columns, on all ranks ---- */
 
-/* The pass over columns of arrays whose mixed fields and derivatives are those of slabs. */
+/* The pass over columns of arrays. The mixed fields and derivatives of `arrays` are those of slabs. */
 sim_status diffusion_work_columns(diffusion_work *w, const diffusion_stage *stage,
                                   const diffusion_arrays *arrays) SIM_MUST_CHECK;
-/* A stage with one term: array [target] = factor table array [source]. */
+/* A stage with one term: array [target] = factor times table times array [source]. */
 sim_status diffusion_work_visit(diffusion_work *w, int forward, int inverse, int target, int source, int table,
                                 double factor) SIM_MUST_CHECK;
 /* The sums of a stage with matrices, between two passes that transform all columns. */
 sim_status diffusion_work_sum(diffusion_work *w, const diffusion_stage *stage) SIM_MUST_CHECK;
-/* Root mean square of a field from its coefficients, in an array of columns. */
+/* Computes the root mean square of a field from its coefficients, in an array of columns. */
 sim_status diffusion_work_norm(diffusion_work *w, int field, const void *coefficients, double *out) SIM_MUST_CHECK;
 
 /* ---- twin.c ---- */

@@ -1,6 +1,7 @@
 /* Fourier transforms of 2 to 32 points in registers, written as PTX (radix 2, all twiddle factors known). NVRTC's
- * optimiser treats each as one instruction; the same in C++ dominated its compile time. A butterfly with twiddle
- * factor w takes six multiply-adds: w b = cos (b + tan i b), or with sin and cot, whichever factor is below 1. */
+ * optimiser treats each transform as one instruction; the same code in C++ dominated its compile time. A butterfly with
+ * twiddle factor w takes six multiply-adds: w b = cos (b + tan i b), or with sin and cot, so that the factor is below
+ * 1. */
 #include "kernels/diffusion/cuda/programs.h"
 
 #include <math.h>
@@ -25,15 +26,15 @@ static void add_two(writer *w, const char *op, char kind, int to, char from, int
   sim_bytes_format(w->text, "%s.f32 %c%d, %c%d, %c%d; ", op, kind, to, from, a, from, b);
 }
 
-/* Writes to = a factor + c; the factor as a float's bits. */
+/* Writes to = a factor + c. The factor is written as a float's bits. */
 static void add_fused(writer *w, char kind, int to, int a, float factor, int c) {
   uint32_t bits;
   memcpy(&bits, &factor, sizeof bits);
   sim_bytes_format(w->text, "fma.rn.f32 %c%d, t%d, 0f%08X, t%d; ", kind, to, a, (unsigned)bits, c);
 }
 
-/* Writes sum = a + w b and difference = a - w b with w = exp(sign 2 pi i k / 32); a and b are temporaries unless k =
- * 0. */
+/* Writes sum = a + w b and difference = a - w b with w = exp(sign 2 pi i k / 32). a and b are temporaries unless k = 0.
+ */
 static void add_butterfly(writer *w, int sign, int k, value a, value b, value sum, value difference) {
   static const double pi = 3.14159265358979323846;
   if (k == 0) {
@@ -74,7 +75,7 @@ static value temporary(writer *w) {
   return (value){'t', w->used - 2, w->used - 1};
 }
 
-/* Writes the transform of v[n]; input and output in natural order. */
+/* Writes the transform of v[n]. Input and output are in natural order. */
 static void add_transform(int sign, int n, sim_bytes *text) {
   value v[POINTS_MAX];
   sim_bytes body = {0};

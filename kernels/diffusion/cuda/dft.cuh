@@ -50,7 +50,7 @@ __device__ __forceinline__ void line_out(float2 *v, float2 *line, const float4 *
   }
 }
 
-/* The inverse, in two parts: until the exchange has been read, and the rest. */
+/* The inverse, in two functions: until the exchange has been read, and the rest. */
 template <int Q, int SIGN> __device__ __forceinline__ void line_back(float2 *v, float2 *line, int j) {
 #pragma unroll
   for (int i = 0; i < 32 / Q; i++) {

@@ -18,8 +18,8 @@ typedef struct diffusion_making {
   double size[3], dt, scale, dealias;
   int rank, member_axis, scheme;
   int aligned;    /* entry k of every series between walls is mode k, or n of a sine series at 0 (series.cu) */
-  int weights;    /* the table of the noise, or of the forcing's shell, or -1 */
-  int forced;     /* that of the shell */
+  int weights;    /* index of the table of the noise, or of the forcing's shell, or -1 */
+  int forced;     /* whether that table is the shell's */
   void *table[7]; /* tables of the first field; with cross diffusion [fields][fields] tables */
   int tables;
   long long numbers; /* stride from one field, or matrix element, to the next */

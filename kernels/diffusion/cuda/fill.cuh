@@ -184,7 +184,7 @@ __device__ __forceinline__ void fill_put(const diffusion_making &m, real *table,
   }
 }
 
-/* One entry of all tables of field blockIdx.y a thread. */
+/* One thread computes one entry of all tables of field blockIdx.y. */
 template <typename Linear> __device__ __forceinline__ void fill_entries(const diffusion_making &m) {
   const long long i = (long long)blockIdx.x * FILL_THREADS + threadIdx.x;
   long long mode[3], other[3];

@@ -7,7 +7,7 @@ static int live_kind(const grid_shape *grid, int axis) {
   return grid->n[axis] > 1 && !grid_is_member_axis(grid, axis) ? (int)grid->boundary[axis] : (int)GRID_PERIODIC;
 }
 
-/* The first periodic axis with more than one cell, else the first axis with more than one. */
+/* Returns the first periodic axis with more than one cell, else the first axis with more than one cell. */
 static int fast_axis(const grid_shape *grid) {
   for (int axis = 0; axis < 3; axis++)
     if (grid->n[axis] > 1 && grid->boundary[axis] == GRID_PERIODIC) return axis;
@@ -20,7 +20,8 @@ static bool has_walls(const grid_shape *grid, int axis) {
   return axis < grid->rank && !grid_is_member_axis(grid, axis) && grid->boundary[axis] != GRID_PERIODIC;
 }
 
-/* Order of an axis of aligned fields: periodic ones, those with walls, those of one cell, and that of members. */
+/* Returns the rank in the order of axes for fields with series of their own: periodic axes, axes with walls, axes of
+ * one cell, the axis of members. */
 static int rank_of(const grid_shape *grid, int axis) {
   if (axis >= grid->rank) return 3;
   if (grid_is_member_axis(grid, axis)) return 4;

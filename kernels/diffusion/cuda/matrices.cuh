@@ -1,4 +1,4 @@
-/* Tables for cross diffusion (twins: cpu/coupled.c, cpu/matrix.c): L of a wavenumber is an N x N matrix, and so are
+/* Tables for cross diffusion (same as cpu/coupled.c and cpu/matrix.c): L of a wavenumber is an N x N matrix, and so are
  * its exponential and the coefficients of the schemes. Device code for NVRTC. */
 #ifndef DIFFUSION_CUDA_MATRICES_CUH
 #define DIFFUSION_CUDA_MATRICES_CUH
@@ -140,7 +140,7 @@ __device__ inline void matrices_at(const diffusion_making &m, const long long mo
     for (int j = 0; j < 3; j++) matrix_add<N>(j > 0, m.dt * sums[i][j], under, phi[1 + j], out[3 + i]);
 }
 
-/* One entry of all tables a thread; each element [f][g] is a table. */
+/* One thread computes one entry of all tables. Each element [f][g] is a table. */
 template <typename Linear, int N> __device__ __forceinline__ void fill_matrices(const diffusion_making &m) {
   const long long i = (long long)blockIdx.x * FILL_THREADS + threadIdx.x;
   long long mode[3], other[3];

@@ -36,12 +36,12 @@ __device__ static double over_block(int way, double value) {
   return value;
 }
 
-/* A field of which a rank has values[count]: the first of its pieces, and the pieces and cells of all ranks. */
+/* A field of which a rank has values[count]: its first piece, and the pieces and cells of all ranks. */
 struct measured {
   long long count, first, pieces, cells;
 };
 
-/* partial[way][pieces]; with `sum` only the sum of squared differences from the mean. */
+/* partial[way][pieces]. With `sum` only the sum of squared differences from the mean. */
 template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     measure_pieces(const real *values, const measured m, const double *sum, double *partial) {
@@ -77,8 +77,8 @@ double diffusion_cuda_measure_bytes(double cells) {
          (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells)); /* at least 7, of which mark_not_finite uses 4 */
 }
 
-/* Several ranks have whole planes, and planes are whole pieces: every grid that they divide has planes of 65536 cells
- * or a multiple. */
+/* Several ranks have whole planes, and a plane has whole pieces: every grid that ranks divide has planes of 65536 cells
+ * or a multiple of that. */
 sim_columns diffusion_cuda_pieces(const grid_shape *grid, const sim_comm *comm) {
   const size_t plane = (size_t)(grid->n[0] * grid->n[1] / PIECE);
   return {MEASURES, (size_t)pieces_of(grid_cells_wanted(grid)), sim_comm_share(comm, (size_t)grid->n[2]) * plane};
@@ -202,7 +202,7 @@ typedef struct weighing {
   long long n[3];                             /* complex numbers along the fast, middle and slow axis */
   long long length;                           /* cells of the fast axis; wavenumber length/2 is its own mirror image */
   int kind[DIFFUSION_FIELDS][3], member_axis; /* kind: of each field, grid_boundary */
-  bool aligned; /* re and im of number i of the fast axis belong to 2i and 2i + 1 if that has walls */
+  bool aligned; /* where the fast axis has walls, re and im of number i belong to 2i and 2i + 1 */
   int flat;     /* threads of a column in the order of flat/columns.cuh; 0: another order */
 } weighing;
 
@@ -265,7 +265,7 @@ sim_status diffusion_cuda_norms_create(diffusion_work *w) {
   return SIM_OK;
 }
 
-/* What weighs the coefficients of the work. */
+/* Collects the weights of the coefficients of a run. */
 static weighing weighing_of(const diffusion_work *w) {
   weighing by = {};
   for (int i = 0; i < 3; i++) {
@@ -341,8 +341,8 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
   if (threadIdx.x == 0) partial[blockIdx.y * (long long)gridDim.x + blockIdx.x] = sum;
 }
 
-/* *force = power over the sum of all pieces, which is 2 E; NaN where a step of h at it is not accurate, as
- * diffusion_force_factor says. */
+/* *force = power over the sum of all pieces, which is 2 E. NaN where a step of h is not accurate with it, as in
+ * diffusion_force_factor. */
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     shell_factor(const double *partial, long long pieces, double power, double h, double *force) {
   double sum = 0;

@@ -1,4 +1,4 @@
-/* The operations on an NVIDIA GPU, by the first way that supports the run. Twin: cpu/ops.c. */
+/* The operations on an NVIDIA GPU, by the first way that supports the run. cpu/ops.c has the same operations. */
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
@@ -18,7 +18,7 @@ static const diffusion_way *way_of(const diffusion_parameters *p) {
   return ways[i];
 }
 
-/* What a pass for each axis lacks, for messages; NULL: nothing. */
+/* Returns what a run lacks for the way `axes`, for messages; NULL: nothing. */
 static const char *axes_lack(const diffusion_parameters *p) {
   const grid_shape grid = diffusion_grid_of(p);
   const int scheme = p->integrate.scheme;
@@ -91,8 +91,8 @@ static void destroy(diffusion_work **work) {
   *work = NULL;
 }
 
-/* Creates the fields for outputs and their measurements. Their rank is 2; states have rank 3 or 4, with another
- * shape in each way, so that a restart detects the state of another way. */
+/* Creates the fields for outputs and their measurements. The rank of their array is 2. States have rank 3 or 4, with
+ * another shape in each way, so that a restart detects the state of another way. */
 static sim_status create_outputs(diffusion_work *w) {
   void *statistics = NULL;
   SIM_TRY(sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 2,

@@ -27,7 +27,7 @@ sim_status diffusion_product_begin(const diffusion_parameters *p, int field, dou
   return diffusion_filling_begin(p, field, dt, 1 / grid_cells_wanted(&grid), out);
 }
 
-/* Tests the product form at wavenumbers of all magnitudes: an L that is no product fails at most of them. */
+/* Tests the product form at wavenumbers of all magnitudes. An L that is no product fails at most of them. */
 static bool is_product(const diffusion_filling *filling) {
   const grid_shape *grid = &filling->grid;
   const double whole = diffusion_product_whole(filling);

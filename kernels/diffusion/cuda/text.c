@@ -1,8 +1,8 @@
 /* Writes the source of a run's kernels: the scenario's rates, the kernels of the way, and those that compute tables. */
 #include "kernels/diffusion/cuda/work.h"
 
-/* Bit g: the derivative g is along axis i of the layout, between walls, where it has the other kind of series, and with
- * it the other signs in the order of layout.cuh. */
+/* Bit g: derivative g is along axis i of the layout, between walls. There it has the other kind of series, and so the
+ * other signs in the order of layout.cuh. */
 static unsigned long long turned_along(const diffusion_work *w, int i) {
   unsigned long long bits = 0;
   const int axis = w->layout.axis[i];

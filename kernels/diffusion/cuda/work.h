@@ -15,9 +15,9 @@
 extern "C" {
 #endif
 
-/* Layout of coefficients: complex, [slow][middle][fast], fast: n/2 + 1. Where all axes have walls the real part
- * belongs to fast wavenumber k and the imaginary part to n - k, or, where fields are aligned, to 2k and 2k + 1. Real
- * tables have one entry for k and -k. */
+/* Layout of coefficients: complex, [slow][middle][fast], fast: n/2 + 1. Where all axes have walls, the real part
+ * belongs to fast wavenumber k and the imaginary part to n - k; where fields have series of their own, to 2k and 2k +
+ * 1. Real tables have one entry for k and -k. */
 typedef struct diffusion_spectrum {
   long long n[3];             /* complex numbers along the fast, middle and slow axis */
   long long field;            /* stride of fields, in complex numbers */
@@ -36,7 +36,7 @@ struct diffusion_work {
     struct diffusion_axes_work *axes;
   } own; /* private data of the way */
   const sim_comm *comm;
-  sim_exchange *exchange; /* several ranks: of sums over pieces of the fields; else NULL */
+  sim_exchange *exchange; /* several ranks: exchanges the sums over pieces of the fields; else NULL */
   grid_shape grid;
   diffusion_layout layout, natural; /* layout of transforms, and of outputs */
   diffusion_spectrum spectrum;
@@ -47,12 +47,12 @@ struct diffusion_work {
   bool ready;         /* kernels have been found */
   void *rates, *fill; /* cudaKernel_t */
   sim_buffer array[DIFFUSION_ARRAYS], table[DIFFUSION_TABLES], real;
-  diffusion_gradients gradients; /* what the rates read beside the fields, and what they write beside their rates */
+  diffusion_gradients gradients; /* inputs of the rates beside the fields, and their outputs beside the rates */
   diffusion_lift lift[DIFFUSION_FIELDS];
   bool aligned;               /* fields have series of their own: diffusion_aligned */
-  diffusion_series series;    /* then the series of the sources */
+  diffusion_series series;    /* the series of the fields and derived fields, if aligned */
   double *statistics, *norms; /* device memory; norms: adaptive steps only */
-  double *force;              /* the factor of the forcing, then what measure.cu adds up; NULL: none */
+  double *force;              /* the factor of the forcing, then the sums of measure.cu; NULL: none */
   void *lines;                /* buffer of the operation `lines` */
   unsigned fluctuating;       /* bit f: field f fluctuates */
   int slot, slots;            /* tables of slot s are for steps of length[s] */
@@ -63,28 +63,29 @@ struct diffusion_work {
 
 /* ---- ops.c ---- */
 
-/* The operation `create`, by a given way that supports the run, or NULL for the default. For tests and benchmarks. */
+/* The operation `create`, by a given way that supports the run; NULL: the default way. For tests and benchmarks. */
 sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *comm, const diffusion_way *way,
                                  diffusion_work **out) SIM_MUST_CHECK;
 
 /* ---- layout.c ---- */
 diffusion_layout diffusion_cuda_layout(const grid_shape *grid, bool aligned);
-/* Layout of the fields for outputs, of this rank's slab of the grid. */
+/* Returns the layout of the fields for outputs, of this rank's slab of the grid. */
 diffusion_layout diffusion_cuda_natural(const grid_shape *grid, const diffusion_slab *slab);
 diffusion_spectrum diffusion_cuda_spectrum(const diffusion_layout *layout, bool complex);
-/* The grid_boundary along x, y or z of a field or derived field; and of a column: the fields, what the rates read
- * beside them, and the fluxes have successive numbers. */
+/* Returns the grid_boundary along x, y or z of a field or derived field; and of a column. Columns are numbered: the
+ * fields, the inputs of the rates beside the fields, and the fluxes. */
 int diffusion_cuda_kind(const diffusion_work *work, int source, int axis);
 int diffusion_cuda_column_kind(const diffusion_work *work, int column, int axis);
-double diffusion_cuda_scale(const grid_shape *grid); /* scale of transforms that leave out the axis of members */
+double diffusion_cuda_scale(const grid_shape *grid); /* scale of transforms that skip the axis of members */
 /* Allocates method.tables tables in every slot. */
 sim_status diffusion_cuda_take_tables(diffusion_work *work) SIM_MUST_CHECK;
-int diffusion_cuda_table_parts(const diffusion_work *work);        /* tables of numbers for one table of the scheme */
+/* number of tables that make one table of the scheme */
+int diffusion_cuda_table_parts(const diffusion_work *work);
 void *diffusion_cuda_table(const diffusion_work *work, int table); /* the first field's, in the current slot */
 diffusion_sums diffusion_cuda_sums(const diffusion_work *work);    /* parameters of a pass over the coefficients */
 double diffusion_cuda_number_size(const diffusion_parameters *p);  /* bytes of a number of a field */
-/* Whether a way with transforms in registers is possible: at most `fields` fields, single precision, one member, a
- * real L, rates of the fields alone, and a GPU with the needed features. */
+/* Whether a way with transforms in registers is possible: at most `fields` fields, single precision, one member, a real
+ * L, rates of the fields alone, and a GPU with the needed features. */
 bool diffusion_cuda_in_registers(const diffusion_parameters *p, int fields);
 
 /* ---- tables.c: tables of the scheme, made on the device ---- */
@@ -94,17 +95,18 @@ void diffusion_cuda_make_tables(diffusion_work *work, double dt);
 /* ---- text.c ---- */
 /* Writes all sources of the run; the caller frees them, also after an error. */
 sim_status diffusion_cuda_write(const diffusion_work *work, diffusion_programs *programs) SIM_MUST_CHECK;
-bool diffusion_cuda_has_rates(const diffusion_work *work); /* whether rates are a kernel of their own */
+bool diffusion_cuda_has_rates(const diffusion_work *work); /* whether rates have a kernel of their own */
 
 /* ---- general/write_sums.c ---- */
 /* Writes the sums of a stage at entry i of the arrays and k of the tables. Arrays in the bit set `held` are in
- * registers a0, a1, ...; those in `dropped` are not stored. */
+ * registers a0, a1, ...; arrays in `dropped` are not stored. */
 void diffusion_cuda_write_sums(const diffusion_stage *stage, diffusion_factor factor, unsigned held, unsigned dropped,
                                sim_bytes *text);
-/* The same for all `fields` in one thread, with tables that are matrices over the fields (cross diffusion). */
+/* Does the same for all `fields` in one thread, with tables that are matrices over the fields (cross diffusion). */
 void diffusion_cuda_write_crossed_sums(const diffusion_stage *stage, diffusion_factor factor, int fields,
                                        sim_bytes *text);
-/* Stages beyond the method's: the state (array [state]) from the loaded array [0], and array [0] from the state. */
+/* Return the stages beyond the method's: the state (array [state]) from the loaded array [0], and array [0] from the
+ * state. */
 diffusion_stage diffusion_cuda_load_stage(int state);
 diffusion_stage diffusion_cuda_resume_stage(int state);
 
@@ -112,29 +114,30 @@ diffusion_stage diffusion_cuda_resume_stage(int state);
 /* Writes the kernels for derivatives, derived fields, fluxes and vectors without divergence, where there are any. */
 sim_status diffusion_cuda_write_flows(const diffusion_work *work, diffusion_programs *programs) SIM_MUST_CHECK;
 bool diffusion_cuda_derives(const diffusion_work *work);         /* whether rates read derived fields */
-bool diffusion_cuda_joins(const diffusion_gradients *gradients); /* whether there are fluxes or such a vector */
+bool diffusion_cuda_joins(const diffusion_gradients *gradients); /* whether there are fluxes or a solenoidal vector */
 
 /* ---- general/passes.cu ---- */
-/* Applies the rates in place to fields[fields] with layout `layout`; derivatives[gradients] (NULL: none) have the
- * same layout, and are replaced by the fluxes. */
+/* Applies the rates in place to fields[fields] with layout `layout`. derivatives[gradients] (NULL: none) have the same
+ * layout; the fluxes replace them. */
 void diffusion_cuda_rates(diffusion_work *work, void *fields, void *derivatives, const diffusion_layout *layout,
                           const diffusion_step_context *context);
-/* Adds `sign` times their lifts at time t to the real fields. */
+/* Adds `sign` times the lifts at time t to the real fields. */
 void diffusion_cuda_lift(diffusion_work *work, double sign, double t);
 
 /* ---- measure.cu ---- */
 sim_status diffusion_cuda_measure(diffusion_work *work, int field, double cell, diffusion_statistics *out);
 double diffusion_cuda_measure_bytes(double cells);
-sim_columns diffusion_cuda_pieces(const grid_shape *grid, const sim_comm *comm); /* that ranks exchange to measure */
+/* pieces that ranks exchange to measure */
+sim_columns diffusion_cuda_pieces(const grid_shape *grid, const sim_comm *comm);
 sim_status diffusion_cuda_lines(diffusion_work *work, int field, int axis, int64_t count, void *out) SIM_MUST_CHECK;
-/* *field: the first field whose state is not finite, or -1. */
+/* Sets *field to the first field whose state is not finite, or to -1. */
 sim_status diffusion_cuda_broken(diffusion_work *work, const sim_buffer *state, int *field) SIM_MUST_CHECK;
-/* Adaptive steps: memory for the operation `error`. */
+/* Allocates the memory of the operation `error`, for adaptive steps. */
 sim_status diffusion_cuda_norms_create(diffusion_work *work) SIM_MUST_CHECK;
 double diffusion_cuda_norms_bytes(double fields, double numbers);
 sim_status diffusion_cuda_error(diffusion_work *work, double *errors, double *sizes) SIM_MUST_CHECK;
-/* Forcing: its memory; the factor P/(2 E) for the coefficients in an array and a step of h, which stays in work->force,
- * NaN where diffusion_force_factor fails; and the energy E that gave it, on the host. */
+/* Forcing: allocates its memory; computes the factor P/(2 E) for the coefficients in an array and a step of h, in
+ * work->force, NaN where diffusion_force_factor fails; and copies the energy E of that factor to the host. */
 sim_status diffusion_cuda_force_create(diffusion_work *work) SIM_MUST_CHECK;
 void diffusion_cuda_force(diffusion_work *work, int array, double h);
 sim_status diffusion_cuda_force_energy(diffusion_work *work, double *out) SIM_MUST_CHECK;

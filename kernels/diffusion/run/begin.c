@@ -1,4 +1,4 @@
-/* The beginning of a run: memory, and the state from nothing or from a checkpoint. */
+/* The beginning of a run: memory, and the first state or the state of a checkpoint. */
 #include "kernels/diffusion/run/run.h"
 
 #include "engine/run/startup.h"
@@ -19,11 +19,11 @@ void diffusion_run_destroy(void **self) {
   *self = NULL;
 }
 
-/* Makes room for the state before a step by the Courant number. */
+/* Allocates memory for the state before a step by the Courant number. */
 static sim_status make_kept(diffusion_run *run) {
   const sim_buffer *state = run->ops->state(run->work);
   int64_t numbers = state->shape[1];
-  if (run->comm->size > 1 && run->method->arrays == 0) /* the slab itself */
+  if (run->comm->size > 1 && run->method->arrays == 0) /* several ranks without arrays: the state is the slab itself */
     numbers = (int64_t)diffusion_slab_numbers(&run->grid, diffusion_single(run->p), &run->slab);
   return sim_buffer_create(run->backend, state->dtype, 2, (int64_t[]){run->fields, numbers}, &run->kept);
 }
@@ -43,7 +43,7 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   return status == SIM_OK ? run->ops->load(run->work, 0) : status;
 }
 
-/* Restores the coefficients of the run, or of its twin. Their order, and the rank of the array, depend on the
+/* Restores the coefficients of the run, or of its twin. Their order, and the shape of the array, depend on the
  * operations. */
 static sim_status restore_state(diffusion_run *run, const sim_setup *setup, int number, diffusion_work *work) {
   sim_array own;
@@ -84,13 +84,13 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
   SIM_TRY(run->ops->resume(run->work));
   if (run->twin) SIM_TRY(restore_twin(run, setup));
   if (!pending) return SIM_OK;
-  /* completes the second half of the last step, before the length changes */
+  /* completes the second half of the last step, before the length of steps changes */
   const sim_clock *clock = &setup->saved->clock;
   SIM_TRY(run->ops->show(run->work, clock->t, &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1}));
   return run->ops->load(run->work, clock->t);
 }
 
-/* Reads where steps are counted from: the beginning of the run unless the checkpoint says otherwise. */
+/* Reads the time and step from which steps are counted: the beginning of the run unless the checkpoint has others. */
 static sim_status read_begin(diffusion_run *run, const sim_frame *saved) {
   const double *x = run->begin;
   if (!saved || !sim_frame_array(saved, diffusion_state[DIFFUSION_BEGIN].name)) return SIM_OK;
@@ -104,7 +104,7 @@ static sim_status read_begin(diffusion_run *run, const sim_frame *saved) {
   return SIM_OK;
 }
 
-/* Sets the fixed step; returns whether it differs from the steps before the checkpoint. */
+/* Sets the fixed step. Returns whether it differs from the steps before the checkpoint. */
 static bool set_course(diffusion_run *run, const sim_frame *saved) {
   const diffusion_integrate *rest = &run->rest.integrate;
   bool changed = false, stepped = false;

@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-/* Distances over the root mean square of the fields between which a difference is neither rounding nor nonlinear. */
+/* Bounds of the distance over the root mean square of the fields. Below them a difference is rounding, above them
+ * nonlinear. */
 static const double nearest = 1e-11, farthest = 1e-3;
 
 sim_status diffusion_twin_begin(diffusion_run *run, const sim_setup *setup, void *const *start) {
@@ -17,7 +18,7 @@ sim_status diffusion_twin_begin(diffusion_run *run, const sim_setup *setup, void
   const int64_t count = run->slab.end * diffusion_plane_cells(&run->grid) - first;
   void *fields[DIFFUSION_FIELDS];
   double distance, magnitude = 0, total = 0;
-  for (int f = 0; f < run->fields; f++) { /* white noise as large as the fields are, times the size */
+  for (int f = 0; f < run->fields; f++) { /* white noise with the fields' root mean square, times the size */
     diffusion_statistics s;
     SIM_TRY(run->ops->measure(run->work, f, grid_cell_volume(&run->grid), &s));
     total += s.variance + s.mean * s.mean;

@@ -8,8 +8,8 @@ static sim_status lines_of(void *context, int field, int axis, int64_t count, vo
   return run->ops->lines(run->work, field, axis, count, out);
 }
 
-/* Checks the resolution of the real fields. It waits for the device: at table rows, where statistics wait too, and
- * at the end. */
+/* Checks the resolution of the real fields. The check waits for the device, so it is made at table rows, where
+ * statistics wait too, and at the end. */
 static sim_status check_resolution(diffusion_run *run, const sim_clock *clock) {
   if (run->checked == clock->step) return SIM_OK;
   run->checked = clock->step;
@@ -41,7 +41,7 @@ static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int t
   return diffusion_observer_row(run->observer, (diffusion_tables_kind)run->p->kinds[table], fields, clock->t, values);
 }
 
-/* Energy of the forced fields, and what the forcing gives and has given. */
+/* Computes the energy of the forced fields, the input of the forcing, and its input since the start. */
 static sim_status observe_forcing(diffusion_run *run, const sim_clock *clock, double *values) {
   const unsigned forced = diffusion_forced(run->p);
   SIM_TRY(diffusion_run_show(run, clock));
@@ -80,7 +80,7 @@ sim_status diffusion_run_observe(void *self, const sim_clock *clock, int table, 
   return SIM_OK;
 }
 
-/* The coefficients of a run, or of its twin: of this rank's slab. */
+/* Describes the coefficients of a run, or of its twin, in this rank's slab. */
 static sim_status view_state(diffusion_run *run, int number, diffusion_work *work, sim_array *out) {
   const sim_buffer *state = run->ops->state(work);
   *out = (sim_array){.field = &diffusion_state[number],

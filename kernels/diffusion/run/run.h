@@ -1,19 +1,19 @@
-/* A run of the model: what its files share. */
+/* A run of the model, shared by the files of this folder. */
 #ifndef DIFFUSION_RUN_H
 #define DIFFUSION_RUN_H
 
 #include "kernels/diffusion/observe.h"
 
-/* What the distance of the twin has done; numbers, as a checkpoint stores them. */
+/* History of the distance to the twin, as numbers that a checkpoint stores. */
 enum { DIFFUSION_BLOCKS = 32 };
 typedef struct diffusion_growth {
   double since, distance; /* time of the last reset, and the distance then */
   double last;            /* exponent of the last interval */
-  double sum, time;       /* logarithms of growth, and time, of all intervals since `start` */
-  double intervals;       /* their number */
-  double blocks, filled;  /* complete blocks, and intervals of the next one */
+  double sum, time;       /* sums over all intervals since `start`: logarithms of growth, and time */
+  double intervals;       /* number of these intervals */
+  double blocks, filled;  /* number of complete blocks, and of intervals in the next block */
   double length;          /* intervals in a block */
-  double sums[DIFFUSION_BLOCKS], times[DIFFUSION_BLOCKS]; /* of each block, as `sum` and `time` */
+  double sums[DIFFUSION_BLOCKS], times[DIFFUSION_BLOCKS]; /* sums over each block, as `sum` and `time` */
 } diffusion_growth;
 
 typedef struct diffusion_run {
@@ -23,23 +23,24 @@ typedef struct diffusion_run {
   const sim_backend *backend;
   diffusion_observer *observer;     /* NULL: statistics only */
   diffusion_resolution *resolution; /* NULL: no check */
-  sim_buffer host;                  /* whole fields on the host, for observed functions on a GPU or on several ranks */
+  /* whole fields on the host, for functions of `observe` on a GPU or on several ranks */
+  sim_buffer host;
   const sim_comm *comm;
   diffusion_slab slab; /* of this rank */
   grid_shape grid;
   const diffusion_method *method;
   sim_mesh mesh;
-  int64_t cells, shown;            /* step of the fields for outputs; -1: none */
+  int64_t cells, shown;            /* shown: step of the fields for outputs; -1: none */
   int64_t checked;                 /* step of the last resolution check */
   diffusion_controller controller; /* adaptive steps */
-  double level;                    /* its level, as stored in checkpoints */
+  double level;                    /* level of the controller, as stored in checkpoints */
   sim_buffer kept;                 /* steps by the Courant number: [fields][numbers], the state before the step */
-  double rate;                     /* the same: diffusion_courant_rate of step `rated` */
+  double rate;                     /* steps by the Courant number: diffusion_courant_rate of step `rated` */
   int64_t rated;
   double jumped;  /* DIFFUSION_EXACT: time of array [0]; NaN: none */
   int64_t finite; /* last step whose state was finite */
-  /* Fixed steps: t_end of `rest` counts from its beginning, which is not 0 where a restart has another t_end and so
-   * another step. */
+  /* Fixed steps: parameters whose t_end counts from the beginning of the present steps. That is not 0 where a restart
+   * has another t_end and so another step. */
   diffusion_parameters rest;
   double begin[2], h; /* begin: time and step, as stored in checkpoints */
   int64_t last;
@@ -62,7 +63,7 @@ const diffusion_ops *diffusion_ops_of(const sim_setup *setup);
 void diffusion_run_extent(const void *parameters, sim_extent *out);
 /* Whether the device and the ranks have all that the run asks for. */
 sim_status diffusion_check_device(const diffusion_parameters *p, const sim_setup *setup) SIM_MUST_CHECK;
-/* Reports steps whose length differs from the scenario's, for the time left from `begin` on. */
+/* Reports steps whose length differs from the scenario's, for the time that is left from `begin` on. */
 void diffusion_say_steps(const diffusion_integrate *left, double t_end, double begin);
 
 /* ---- begin.c ---- */
@@ -72,13 +73,13 @@ void diffusion_run_destroy(void **self);
 
 /* ---- lyapunov.c ---- */
 
-/* Makes the coefficients of the run and of its twin from the initial state, which both real fields of the run and
- * start[fields] are. */
+/* Computes the coefficients of the run and of its twin from the initial state. Both the real fields of the run and
+ * start[fields] hold that state. */
 sim_status diffusion_twin_begin(diffusion_run *run, const sim_setup *setup, void *const *start) SIM_MUST_CHECK;
-/* After a step of both: at the end of an interval measures and resets the distance. SIM_ERR_DIVERGED where it is too
- * small or too large. */
+/* Call after a step of both runs. At the end of an interval it measures and resets the distance. SIM_ERR_DIVERGED where
+ * the distance is too small or too large. */
 sim_status diffusion_twin_step(diffusion_run *run, const sim_clock *clock) SIM_MUST_CHECK;
-void diffusion_twin_row(const diffusion_growth *growth, double *values); /* of the table `lyapunov` */
+void diffusion_twin_row(const diffusion_growth *growth, double *values); /* row of the table `lyapunov` */
 
 /* ---- step.c ---- */
 

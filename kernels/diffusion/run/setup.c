@@ -1,4 +1,4 @@
-/* What the beginning of a run and its plan share: the operations, the state's fields, and the checks of devices. */
+/* Shared by the beginning of a run and its plan: the operations, the state's fields, and the checks of devices. */
 #include "kernels/diffusion/run/run.h"
 
 #include "engine/log.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 const sim_field diffusion_state[] = {
-    /* renamed when their order changes, so that older checkpoints are refused */
+    /* the name changes when the order of coefficients changes, so that older checkpoints are refused */
     {.name = "coefficients",
      .type = SIM_REAL,
      .doc = "spectral coefficients of the fields, in the order of the solver"},
@@ -33,7 +33,7 @@ void diffusion_run_extent(const void *parameters, sim_extent *out) {
   grid_extent(&grid, out);
 }
 
-/* Reports steps whose length differs from the scenario's, for the time left from `begin` on. */
+/* Reports steps whose length differs from the scenario's, for the time that is left from `begin` on. */
 void diffusion_say_steps(const diffusion_integrate *left, double t_end, double begin) {
   const double h = diffusion_dt(left);
   char from[64] = "";

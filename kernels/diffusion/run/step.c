@@ -44,7 +44,7 @@ sim_status diffusion_run_show(diffusion_run *run, const sim_clock *clock) {
   return SIM_OK;
 }
 
-/* Copies the state to `kept`, or back. Fields of a slab in memory that all ranks see lie apart. */
+/* Copies the state to `kept`, or back. In memory that ranks share, the fields of a slab are not contiguous. */
 static sim_status keep(diffusion_run *run, bool back) {
   const sim_buffer *state = run->ops->state(run->work);
   const size_t bytes = (size_t)run->kept.shape[1] * sim_dtype_size(run->kept.dtype);
@@ -55,8 +55,8 @@ static sim_status keep(diffusion_run *run, bool back) {
   return SIM_OK;
 }
 
-/* A step by the Courant number, repeated with a shorter one where the velocity has grown too much within it. Going back
- * is what a restart does, so that both give the same bits. */
+/* Makes a step by the Courant number. Repeats it with a shorter one where the velocity has grown too much within it.
+ * Going back does what a restart does, so that both give the same bits. */
 static sim_status courant_step(diffusion_run *run, sim_clock *clock) {
   const sim_clock before = *clock;
   const int level = run->controller.level;
@@ -82,7 +82,7 @@ static sim_status courant_step(diffusion_run *run, sim_clock *clock) {
 }
 
 sim_status diffusion_run_step(void *self, sim_clock *clock) {
-  enum { CHECK_EVERY = 64 }; /* steps between checks, where a check waits for the device */
+  enum { CHECK_EVERY = 64 }; /* steps between checks that wait for the device */
   diffusion_run *run = self;
   if (diffusion_by_courant(run->p)) return courant_step(run, clock);
   if (diffusion_adaptive(run->p)) return diffusion_adaptive_step(run->p, run->ops, run->work, &run->controller, clock);

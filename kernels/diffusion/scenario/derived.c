@@ -28,7 +28,7 @@ static sim_status create_program(const sim_expr *expr, sim_expr_program **out) {
   return sim_expr_program_create(expr, &(sim_expr_target){.uniform = uniform, .block = 1}, out);
 }
 
-/* The derivative by the field, and not the function of that field alone: 0 times the others' coefficients need not be
+/* Builds the derivative by the field, not the function of that field alone: the other coefficients times 0 need not be
  * finite at k = 0. */
 sim_status diffusion_symbol_program(const diffusion_parameters *p, int derived, int field, sim_expr_program **out) {
   sim_expr *derivative;
@@ -50,8 +50,8 @@ bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *
                          const int64_t mode[3], double out[2]) {
   const grid_shape grid = diffusion_grid_of(p);
   const double member = grid.member_axis ? (double)mode[grid.member_axis] + 1 : 1;
-  const double fields[DIFFUSION_FIELDS] = {0}; /* on which the coefficient does not depend */
-  int own = 0;                                 /* axes along which the mode is its own mirror image */
+  const double fields[DIFFUSION_FIELDS] = {0}; /* values on which the coefficient does not depend */
+  int own = 0;                                 /* number of axes along which the mode is its own mirror image */
   out[0] = out[1] = 0;
   for (int a = 0; a < grid.rank; a++)
     if (grid_is_periodic(&grid, a) && !grid_is_member_axis(&grid, a) &&
@@ -102,7 +102,7 @@ static bool near(const double a[2], const double b[2]) {
 
 enum { NEAR = 12, SAMPLES = 3 * NEAR };
 
-/* Wavenumbers that are tested: along each axis alone, and in all directions; the lowest ones, and others up to a half
+/* Returns wavenumbers to test: along each axis alone, and in all directions; the lowest ones, and others up to a half
  * and to all of the highest. */
 static void sample(const grid_shape *grid, int number, double k[3]) {
   const double pi = 3.14159265358979323846;
@@ -124,7 +124,8 @@ static void sample(const grid_shape *grid, int number, double k[3]) {
   }
 }
 
-/* Adds a fault, and returns true, where the coefficient of a field at k is not finite, or not that of a real field. */
+/* Adds a fault, and returns true, where the coefficient of a field at k is not finite, or is not the coefficient of a
+ * real field. */
 static bool is_odd(const diffusion_parameters *p, const grid_shape *grid, const sim_expr_program *program, int field,
                    const double k[3], sim_faults *faults, int line, const char *path) {
   const double none[DIFFUSION_FIELDS] = {0};
@@ -158,7 +159,7 @@ static bool is_odd(const diffusion_parameters *p, const grid_shape *grid, const 
   return false;
 }
 
-/* Adds a fault where the function is not linear, or its result not that of a real field. */
+/* Adds a fault where the function is not linear, or its result is not that of a real field. */
 static void check_values(const diffusion_parameters *p, const sim_expr_program *program,
                          sim_expr_program *const *coefficients, const grid_shape *grid, sim_faults *faults, int line,
                          const char *path) {

@@ -19,7 +19,7 @@ unsigned diffusion_forced(const diffusion_parameters *p) {
 bool diffusion_stirred(const diffusion_parameters *p) { return p->forcing.given && p->forcing.random; }
 bool diffusion_has_noise(const diffusion_parameters *p) { return diffusion_fluctuates(p) || diffusion_stirred(p); }
 
-/* Wavenumbers along an axis are unit (mode + begin); modes of the shell go from `least` to `most`. */
+/* Wavenumbers along an axis are unit (mode + begin). Modes of the shell run from `least` to `most`. */
 typedef struct modes_along {
   double unit, begin;
   int64_t least, most;
@@ -37,7 +37,8 @@ static modes_along modes_of_shell(const diffusion_parameters *p, int field, int 
   return m;
 }
 
-/* Degrees of freedom of one mode in the shell: 1, or what the projection leaves of a component along `axis`. */
+/* Returns the degrees of freedom of one mode in the shell: 1, or what the projection leaves of a component along
+ * `axis`. */
 static double freedom_of(const diffusion_forcing *forcing, const double k[3], int axis) {
   const double k2 = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
   if (!diffusion_in_shell(forcing->k[0], forcing->k[1], k2)) return 0;
@@ -67,7 +68,7 @@ double diffusion_shell_freedom(const diffusion_parameters *p) {
   return sum;
 }
 
-/* Whether the shell has a wavenumber along these axes, from the highest of each, that dealiasing keeps. */
+/* Whether the shell has a wavenumber that dealiasing keeps. */
 static bool has_modes(const diffusion_parameters *p, int field) {
   const grid_shape own = diffusion_shape_of(p, field);
   const double keep = diffusion_dealias(&p->integrate), pi = 3.14159265358979323846;
@@ -95,7 +96,7 @@ static bool has_modes(const diffusion_parameters *p, int field) {
   return false;
 }
 
-/* Adds a fault where the grid, or dealiasing, cuts a part of the shell off: random forcing would lose its power. */
+/* Adds a fault where the grid or dealiasing cuts off a part of the shell: random forcing would lose its power. */
 static void check_shell(const diffusion_parameters *p, int field, sim_faults *faults) {
   const grid_shape own = diffusion_shape_of(p, field);
   for (int a = 0; a < own.rank; a++) {
@@ -185,7 +186,7 @@ void diffusion_check_forcing(const diffusion_parameters *p, sim_faults *faults) 
 sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, double h, bool start, double *out) {
   const diffusion_forcing *forcing = &p->forcing;
   *out = forcing->power / (2 * energy);
-  if (!(forcing->power * h > 2 * energy)) return SIM_OK; /* NaN: a field is not finite, which is said elsewhere */
+  if (!(forcing->power * h > 2 * energy)) return SIM_OK; /* NaN: a field is not finite; another check reports it */
   return sim_fail(start ? SIM_ERR_SCENARIO : SIM_ERR_DIVERGED,
                   "forcing: the energy of %s at wavenumbers %g to %g is %.3g, and power times dt is %.3g, above twice "
                   "that: give them more there by `initial` or `noise`, or shorten %s",

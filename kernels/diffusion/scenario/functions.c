@@ -11,7 +11,7 @@ const char *diffusion_not_periodic(const grid_shape *grid, int axis) {
   return there ? "is not a periodic axis" : "is no axis of the grid";
 }
 
-/* Binds a function of the fields, x, y, z, t, derivatives, the member and derived fields: inputs.c. */
+/* Binds a function of the fields, x, y, z, t, derivatives, the member and derived fields (see inputs.c). */
 static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outputs, const char *returns,
                        sim_faults *faults, int line, const char *path) {
   static const char *const coordinates[] = {"x", "y", "z", "t"};
@@ -28,7 +28,7 @@ static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outpu
       const int input = diffusion_input(p, source, kind);
       diffusion_input_name(p, source, kind, names[input]);
       inputs[input] = names[input];
-      /* functions without second derivatives and derived fields keep the short list */
+      /* functions without second derivatives and derived fields keep the short list of inputs */
       if (sim_expr_input_find(*expr, names[input]) >= 0 && input >= count) count = diffusion_input_count(p);
     }
   inputs[count] = NULL;
@@ -36,7 +36,7 @@ static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outpu
   return sim_function_bind(expr, &signature, faults, line, path);
 }
 
-/* Adds a fault for each derivative along an axis that has none of it. */
+/* Adds a fault for each derivative along an axis that has no derivative. */
 static void check_gradients(const diffusion_parameters *p, const diffusion_gradients *g, const char *path,
                             const char *takes, sim_faults *faults) {
   static const int axes[DIFFUSION_LAPLACIAN][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 0}, {1, 1},
@@ -56,7 +56,7 @@ static void check_gradients(const diffusion_parameters *p, const diffusion_gradi
   }
 }
 
-/* Adds a fault where functions read more than there is memory for. */
+/* Adds a fault where functions read more derivatives than there is memory for. */
 static void check_count(const diffusion_gradients *g, const char *path, sim_faults *faults) {
   if (g->count > DIFFUSION_READ)
     sim_faults_add(faults, 0, path, "expected at most %d derivatives and derived fields, got %d", DIFFUSION_READ,
@@ -125,8 +125,8 @@ static bool same_linear(const diffusion_field *a, const diffusion_field *b) {
   return same;
 }
 
-/* Adds faults of the walls of a vector's component a: between walls of an axis, one component has the series of the
- * pressure's derivative, and the others that of the pressure. */
+/* Adds faults of the walls of a vector's component a. Between the walls of an axis, one component has the series of the
+ * pressure's derivative, and the other components have that of the pressure. */
 static void check_component(const diffusion_parameters *p, const grid_shape *grid, const int *vector, int axes, int a,
                             sim_faults *faults) {
   const diffusion_field *s = diffusion_field_of(p, vector[a]);
@@ -181,7 +181,7 @@ void diffusion_check_solenoidal(const diffusion_parameters *p, sim_faults *fault
                    "expected lie, etd1, etdrk2 or etdrk4, because there is a solenoidal vector, got strang");
 }
 
-/* Rules of the budgets by |k|: one of `bins`, whose rows have `columns` values. */
+/* Checks the rules of one budget by |k|, with `bins` bins and `columns` values in a row. */
 static void check_budget(const diffusion_parameters *p, const char *path, int64_t bins, int64_t columns,
                          sim_faults *faults) {
   bool conserved = false;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The inputs are the fields, x, y, z, t, the first derivatives of each field, the member, second derivatives and the
- * Laplacian of each field, and all kinds of each derived field. */
+/* The inputs are, in this order: the fields, x, y, z, t; the first derivatives of each field; the member; second
+ * derivatives and the Laplacian of each field; and all kinds of each derived field. */
 enum { COORDINATES = 4, SECOND = DIFFUSION_VALUE - DIFFUSION_XX };
 
 static int sources_of(const diffusion_parameters *p) { return (int)p->fields.count + (int)p->derived.count; }
@@ -52,7 +52,7 @@ void diffusion_find_gradients(const diffusion_parameters *p, const sim_expr *exp
     }
 }
 
-/* Sorts by field, then kind, so that what belongs to a field is found together. */
+/* Sorts by field, then by kind, so that all derivatives of a field are together. */
 void diffusion_sort_gradients(diffusion_gradients *g) {
   for (int i = 1; i < g->count; i++)
     for (int j = i; j > 0 && DIFFUSION_KINDS * g->of[j].field + g->of[j].kind <

@@ -20,14 +20,14 @@ static int64_t modes_of(const grid_shape *grid, int axis) {
   return grid->boundary[axis] == GRID_PERIODIC ? grid->n[axis] / 2 + 1 : grid->n[axis];
 }
 
-/* Lowest mode for a function of this component of k: negative, because the function may differ at both signs; 0 for
- * functions that do not depend on the component. */
+/* Returns the lowest mode for a function of this component of k. It is negative, because the function may differ at
+ * both signs; it is 0 for functions that do not depend on the component. */
 static int64_t least_mode(const grid_shape *grid, const sim_expr *linear, int axis) {
   const bool both = grid->boundary[axis] == GRID_PERIODIC && diffusion_takes(linear, 1 + axis);
   return axis < grid->rank && both ? 1 - modes_of(grid, axis) : 0;
 }
 
-/* Wavenumber of mode m; sine transforms begin with m = 1. */
+/* Returns the wavenumber of mode m. Sine transforms begin with m = 1. */
 static double wavenumber(const grid_shape *grid, int axis, int64_t m) {
   const double pi = 3.14159265358979323846;
   if (axis >= grid->rank || (axis > 0 && axis == grid->member_axis)) return 0;
@@ -36,7 +36,7 @@ static double wavenumber(const grid_shape *grid, int axis, int64_t m) {
   return (b == GRID_PERIODIC ? 2 * pi : pi) * ((double)m + more) / grid->size[axis];
 }
 
-/* One row of L without drift and tensor, whose signs depend on the signs of k. */
+/* Computes one row of L without drift and tensor, whose signs depend on the signs of k. */
 static void fill(const diffusion_field *s, const grid_shape *grid, sim_expr_program *linear, int64_t y, int64_t z,
                  const row *r) {
   const double ky = wavenumber(grid, Y, y), kz = wavenumber(grid, Z, z);
@@ -62,7 +62,7 @@ static bool check_row(const diffusion_parameters *p, const grid_shape *grid, int
   char path[64];
   for (int64_t x = 0; x < r->modes; x++) {
     const double re = r->re[x], im = r->im[x];
-    const bool grows = p->rates && h * re > 700; /* its exponential */
+    const bool grows = p->rates && h * re > 700; /* its exponential would overflow */
     if (fabs(re) < most && fabs(im) < most && !grows) continue;
     const double kx = wavenumber(grid, X, x), ky = wavenumber(grid, Y, y), kz = wavenumber(grid, Z, z);
     snprintf(path, sizeof path, "fields[%d]%s", field + 1,
@@ -90,7 +90,7 @@ static sim_status check_field(const diffusion_parameters *p, const grid_shape *g
   const int64_t ny = modes_of(grid, Y), nz = modes_of(grid, Z);
   sim_expr_program *linear = NULL;
   row own = *r;
-  if (!s->linear) { /* decreases from the first row to the last */
+  if (!s->linear) { /* L decreases from the first row to the last */
     fill(s, grid, NULL, 0, 0, r);
     if (!check_row(p, grid, field, 0, 0, r, faults)) return SIM_OK;
     fill(s, grid, NULL, ny - 1, nz - 1, r);

@@ -7,7 +7,7 @@ int64_t diffusion_growth_steps(const diffusion_lyapunov *l, double h) {
   return (int64_t)fmax(1, round(fmin(l->every / h, 0x1p52)));
 }
 
-/* Whether a whole interval, which begins at a multiple of its steps, lies between `start` and the end. */
+/* Whether a whole interval lies between `start` and the end. Intervals begin at multiples of their number of steps. */
 static bool has_interval(const diffusion_parameters *p) {
   const double h = diffusion_dt(&p->integrate), time = (double)diffusion_growth_steps(&p->lyapunov, h) * h;
   return (ceil(p->lyapunov.start * (1 - 1e-9) / time) + 1) * time <= p->integrate.t_end * (1 + 1e-9);

@@ -289,6 +289,6 @@ int64_t diffusion_steps(const diffusion_integrate *integrate) {
 }
 double diffusion_dt(const diffusion_integrate *integrate) {
   const double steps = (double)diffusion_steps(integrate), h = integrate->t_end / steps;
-  /* dt itself, the same for every t_end that is a multiple of it */
+  /* returns dt itself, which is the same for every t_end that is a multiple of it */
   return fabs(h - integrate->dt) <= 0x1p-40 * h ? integrate->dt : h;
 }

@@ -11,7 +11,7 @@
 static const char *const taken[] = {"x",     "y",     "z",      "t",    "h",       "coefficients",
                                     "level", "begin", "member", "twin", "lyapunov"};
 
-enum { NAME_LONGEST = SIM_EXPR_NAME_MAX - 10 }; /* leaves room for _variance */
+enum { NAME_LONGEST = SIM_EXPR_NAME_MAX - 10 }; /* leaves room for the suffix _variance */
 
 static bool good_name(const char *name) {
   if (!name || !(isalpha((unsigned char)name[0]) || name[0] == '_')) return false;
@@ -69,7 +69,7 @@ static void check_axes(const diffusion_parameters *p, const diffusion_field *s, 
     sim_faults_add(faults, line, path, "have no effect: they are factors of D and cross, which are 0");
 }
 
-/* Adds a fault where L(-k) is not the conjugate of L(k), which keeps a field real; tested at a few k. */
+/* Adds a fault where L(-k) is not the conjugate of L(k), so that the field would not be real. Tests a few k. */
 static void check_linear(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
   const bool uniform[] = {true, true, true, true, true};
   const double member = 1;
@@ -229,7 +229,8 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
   }
 }
 
-/* A thousand steps to cross a cell: fewer change nothing but the time that the run takes. */
+/* A step takes at least a thousandth of the time to cross a cell. Shorter steps change only the time that the run
+ * takes. */
 #define LEAST_COURANT 1e-3
 
 static void check_courant(const diffusion_parameters *p, sim_faults *faults) {
@@ -253,7 +254,7 @@ static void check_courant(const diffusion_parameters *p, sim_faults *faults) {
   if (count == 0)
     sim_faults_add(faults, 0, "integrate.courant", "expected velocity with it, the names of %d field%s", axes,
                    axes > 1 ? "s" : "");
-  else if (i->velocity && i->velocity[0]) /* else a fault of solenoidal */
+  else if (i->velocity && i->velocity[0]) /* otherwise `solenoidal` has the fault */
     sim_faults_add(faults, 0, "integrate.velocity",
                    "expected the names of %d field%s, one for each axis, got \"%.60s\"", axes, axes > 1 ? "s" : "",
                    i->velocity);

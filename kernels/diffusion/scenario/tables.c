@@ -31,7 +31,7 @@ static void add_table(diffusion_parameters *p, int *count, diffusion_tables_kind
   p->tables[++*count] = NULL;
 }
 
-/* Adds columns u_0, u_1, ... of each field, from `first` on. */
+/* Adds columns u_0, u_1, ... of each field, from number `first` on. */
 static void numbered(diffusion_parameters *p, int which, int named, int64_t each, int64_t first, const char *doc,
                      sim_display display) {
   sim_field *column = p->more[which];
@@ -59,8 +59,7 @@ static void over_members(diffusion_parameters *p) {
   column->name = NULL;
 }
 
-/* Tables of the budgets of the solenoidal vector: names, columns and docs, [quantity][content, transfer, dissipation]
- */
+/* Names, columns and docs of the budget tables of the solenoidal vector, [quantity][content, transfer, dissipation]. */
 static const char *const vector_tables[2][3] = {{"enstrophy", "enstrophy_transfer", "enstrophy_dissipation"},
                                                 {"helicity", "helicity_transfer", "helicity_dissipation"}};
 static const char *const vector_docs[2][3] = {
@@ -88,7 +87,7 @@ static void vector_budgets(diffusion_parameters *p, int *count) {
 
 static void structure_table(diffusion_parameters *p, int *count) {
   sim_field *column = p->more[6];
-  const int kinds = p->grid.n.rows > 1 ? 2 : 1; /* one axis has nothing across it */
+  const int kinds = p->grid.n.rows > 1 ? 2 : 1; /* one axis has no columns `across` */
   for (int k = 0; k < kinds && p->structure.given; k++)
     for (int64_t i = 0; i < p->structure.separations; i++, column++) {
       char *name = p->extra[5][column - p->more[6]];

@@ -71,7 +71,7 @@ const diffusion_series *diffusion_series_of(const diffusion_parameters *p, const
     const grid_shape own = diffusion_shape_of(p, f);
     for (int axis = 0; axis < 3; axis++) out->of[f][axis] = own.boundary[axis];
   }
-  for (int d = 0; d < (int)p->derived.count; d++) /* that of a field on which it depends: all have the same */
+  for (int d = 0; d < (int)p->derived.count; d++) /* a field on which it depends: all of them have the same walls */
     for (int f = fields - 1; f >= 0; f--)
       for (int axis = 0; axis < 3 && diffusion_symbol_parts(p->derived.items[d].expr, f); axis++)
         out->of[fields + d][axis] = out->of[f][axis];
@@ -85,7 +85,7 @@ bool diffusion_same_walls(const diffusion_parameters *p, int a, int b) {
 
 /* ---- lifts ---- */
 
-/* The value at a fixed end, or the slope at another one; 0 where the scenario gives none. */
+/* Returns the value at a fixed end, or the slope at another end; 0 where the scenario gives none. */
 static double number_at(const diffusion_field *s, int axis, int end) {
   const diffusion_side *side = side_of(s, axis, end);
   return !side->given ? 0 : isnan(side->value) ? side->slope : side->value;
@@ -95,7 +95,7 @@ static bool has_fixed_end(const grid_shape *shape, int axis) {
   return shape->boundary[axis] != GRID_PERIODIC && shape->boundary[axis] != GRID_NO_FLUX;
 }
 
-/* Adds the polynomial along one axis that has the values and slopes at its ends. */
+/* Adds the polynomial along one axis that has the given values and slopes at its ends. */
 static void lift_along(const grid_shape *shape, const diffusion_field *s, int axis, diffusion_lift *out) {
   const double low = number_at(s, axis, LOW), high = number_at(s, axis, HIGH), size = shape->size[axis];
   switch (shape->boundary[axis]) {
@@ -115,7 +115,7 @@ static void lift_along(const grid_shape *shape, const diffusion_field *s, int ax
   }
 }
 
-/* The lift without its growth. */
+/* Returns the lift without its growth. */
 static diffusion_lift shape_of_lift(const diffusion_parameters *p, int field) {
   const diffusion_field *s = diffusion_field_of(p, field);
   const double *walls = s->walls;
@@ -184,7 +184,7 @@ static void check_walls(const grid_shape *grid, const diffusion_field *s, sim_fa
   if (has_sides(s)) sim_faults_add(faults, line, path, "expected {0, 0} beside sides, which take values too");
 }
 
-/* Adds faults of the sides by themselves; false if there are any. */
+/* Adds faults of each field's sides alone. Returns false if there are any. */
 static bool check_sides(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
   bool good = true;
   for (int i = 0; i < 6; i++) {
@@ -244,7 +244,8 @@ static void check_corners(const grid_shape *own, const diffusion_field *s, sim_f
                    "xyz"[sloped], s -> name ? s -> name : "the field");
 }
 
-/* A lift is a solution without decay and the like alone. */
+/* Adds a fault where a field has both a lift and a linear term such as decay: the lift solves the equation only without
+ * them. */
 static void check_lift(const diffusion_parameters *p, const diffusion_field *s, sim_faults *faults, int line, int f) {
   char path[64];
   if (diffusion_lift_of(p, f).axis < 0 || !(s->decay != 0 || s->linear || s->conserved)) return;
@@ -279,7 +280,7 @@ void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults) {
                    "diffusion");
 }
 
-/* The end of an axis at which a field has a slope that is not 0; -1: none. */
+/* Returns the end of an axis at which a field has a slope that is not 0; -1: none. */
 static int sloped_end(const diffusion_parameters *p, int field, int axis) {
   const diffusion_field *s = diffusion_field_of(p, field);
   const grid_shape grid = diffusion_grid_of(p);

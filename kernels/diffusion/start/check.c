@@ -10,7 +10,7 @@ enum { X, Y, Z };
 typedef struct start {
   const diffusion_parameters *p;
   grid_shape grid;
-  grid_range rows; /* of real_fields */
+  grid_range rows; /* rows of real_fields */
   sim_isa isa;
   const void *const *real_fields;
   const sim_expr *expr;
@@ -27,7 +27,7 @@ static sim_status rates_begin(const start *c, int results, grid_rows *r) {
   return grid_rows_begin(&c->grid, c->expr, uniform, c->isa, fields + results, r);
 }
 
-/* Rates of one row at time 0: results[results] of nx numbers each, stored behind the fields. */
+/* Returns the rates of one row at time 0: results[results] of nx numbers each, stored behind the fields. */
 static const double *rates_row(const start *c, const grid_rows *r, int64_t row, int results) {
   const grid_shape *grid = &c->grid;
   const int fields = (int)c->p->fields.count;
@@ -127,8 +127,8 @@ static sim_status trace_graph(const diffusion_parameters *p, sim_expr **out) {
   return status;
 }
 
-/* Checks the mean eigenvalue of the uniform mode, where no other term damps it. A refused step is surely unstable:
- * some eigenvalue is at or below the mean. */
+/* Checks the mean eigenvalue of the uniform mode, where no other term damps it. A refused step is surely unstable,
+ * because some eigenvalue is at or below the mean. */
 sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *setup, const void *const *real_fields) {
   static const double limits[DIFFUSION_SCHEMES] = {[DIFFUSION_LIE] = 2,
                                                    [DIFFUSION_STRANG] = 4,
@@ -147,7 +147,7 @@ sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *
   }
   if (diffusion_gradients_of(p).count > 0 || p->flux || diffusion_adaptive(p)) return SIM_OK;
   sim_expr *trace;
-  if (trace_graph(p, &trace) != SIM_OK) return SIM_OK; /* expression too large */
+  if (trace_graph(p, &trace) != SIM_OK) return SIM_OK; /* the expression is too large */
   start c = start_of(p, setup, real_fields, trace);
   c.sums = calloc((size_t)(grid.n[Y] * grid.n[Z]), sizeof(double));
   sim_status status =

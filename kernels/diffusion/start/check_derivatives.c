@@ -8,7 +8,7 @@
 
 enum { RESULTS = DIFFUSION_FIELDS + DIFFUSION_FLUXES };
 
-/* One result of rates or fluxes alone. */
+/* Builds one result of rates or fluxes alone. */
 static sim_status result_of(const sim_expr *rates, int result, sim_expr **out) {
   sim_expr_builder *b;
   sim_expr_ref in[DIFFUSION_INPUTS], results[RESULTS];
@@ -40,7 +40,7 @@ static sim_status check(const diffusion_parameters *p, sim_isa isa, int threads,
   return status;
 }
 
-/* The whole fields of several ranks, in whole[fields]; the caller frees them in any case. */
+/* Gathers the whole fields of several ranks in whole[fields]. The caller frees them in any case. */
 static sim_status gather(const diffusion_parameters *p, const sim_setup *setup, const void *const *real_fields,
                          void **whole) {
   const grid_shape grid = diffusion_grid_of(p);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Periodic boxes: warnings of starts and speeds, the force error of large ones, the choice of the solver, individual steps.
+# Periodic boxes: warnings of starts and speeds, the force error of large boxes, the choice of the solver, individual
+# steps.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 
 cat >universe.lua <<'LUA'
@@ -13,7 +14,7 @@ return sim.nbody {
   output    = { snapshots = "never", tables = "never", checkpoint = "never" },
 }
 LUA
-# The start is the more uniform the larger the box is, and its forces cancel the more: the error stays as asked, 1e-2.
+# The larger the box, the more uniform the start, and the more its forces cancel. The error stays as requested, 1e-2.
 for size in 64 1000 5000; do
   expect 0 "asked for 0.01" "$SIM" run universe.lua -o box$size --set size=$size.0
   grep -q warning output && fail "a warning with $size Mpc/h: $(cat output)"
@@ -21,7 +22,7 @@ done
 expect 0 "has a root mean square of" "$SIM" check universe.lua --set a=0.2
 expect 0 "has a root mean square of" "$SIM" check universe.lua --set sigma8=6.0
 
-# A spectrum from a text file is the same as its rows in the scenario, and a run goes on without the file.
+# A spectrum from a text file is the same as its rows in the scenario, and a run continues without the file.
 sed 's/n = 16, sigma8.*/n = 8, power = sim.param("file", false) and "sub.txt" or { {0.01, 1e4}, {1, 30}, {10, 0.1} } } },/
      s/"never"/"every 1 steps"/g; s/1.01/1.05/' universe.lua >power.lua
 printf 'k, P\n# of linear theory\n0.01, 1e4\n1 30\n\n10\t0.1\n' >sub.txt
@@ -60,7 +61,7 @@ for solver in direct fmm; do
   rm -rf cut
 done
 
-# Measured on one thread: direct sums of 512 bodies take 5 ms, multipoles 8; of 4096 they take 320 and 25.
+# Measured on one thread: direct sums of 512 bodies take 5 ms, multipoles 8; of 4096 bodies they take 320 and 25.
 if "$SIM" check box.lua --isa avx512 >/dev/null 2>&1; then
   expect 0 "auto: faster than multipoles" "$SIM" run box.lua -o few --threads 1 --isa avx512 --set n=412 --set steps=shared
   expect 0 "auto: faster than direct sums" "$SIM" run box.lua -o many --threads 1 --isa avx512 --set n=3996 --set steps=shared

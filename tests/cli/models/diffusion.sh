@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs of diffusion that go on to a later end, and what is said of values that are no numbers and of slow sizes.
+# Runs of diffusion that continue to a later end, and messages about values that are no numbers and about slow sizes.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 
 cat >s.lua <<'LUA'
@@ -20,7 +20,7 @@ expect 0 "t = 0.7" "$SIM" run s.lua -o auto --set t_end=0.7 --set dt=auto
 expect 0 "t = 1.5" "$SIM" run s.lua -o auto --resume --set dt=auto
 expect 78 "'integrate.dt' differs" "$SIM" run s.lua -o two --resume --set dt=0.2
 
-# Rates that take derivatives: the first step after a restart has them too.
+# Rates with derivatives: the first step after a restart has them too.
 cat >slopes.lua <<'LUA'
 return sim.diffusion {
   grid      = { n = {16, 8}, size = {1, 1} },
@@ -38,7 +38,7 @@ for scheme in lie etd1 etdrk4; do
   rm -r first
 done
 
-# Of a state that is finite: once, and the run goes on. A probe of the fields says nothing.
+# For a finite state: one warning, and the run continues. A probe of the fields gives no warning.
 cat >log.lua <<'LUA'
 return sim.diffusion {
   grid      = { n = {16}, size = {1} },
@@ -57,7 +57,7 @@ expect 0 "grid.n: 34 has a prime factor above 13" "$SIM" check prime.lua
 expect 0 "grid.n: 34 has a prime factor above 13" "$SIM" run prime.lua
 [ "$(grep -c warning output)" = 1 ] || fail "not one warning"
 
-# The first step whose state is none, whatever is written.
+# The message names the first step whose state is not finite, with any outputs.
 cat >breaks.lua <<'LUA'
 return sim.diffusion {
   grid      = { n = {16}, size = {1} },
@@ -68,7 +68,7 @@ return sim.diffusion {
 LUA
 expect 80 "the field u is not finite at step 8, t = 0.8 (it was at step 7): dt = 0.1 is too long for etdrk4, the grid is too coarse, or the solution itself grows without bound" "$SIM" run breaks.lua
 
-# A shock that the grid does not hold is told once; steps that are not the scenario's are told.
+# A shock that the grid does not resolve is reported once; steps that differ from the scenario's are reported.
 cat >burgers.lua <<'LUA'
 return sim.diffusion {
   grid      = { n = {256}, size = {1} },
@@ -82,7 +82,7 @@ expect 0 "the grid does not resolve u: at t = " "$SIM" run burgers.lua -o burger
 [ "$(grep -c warning output)" = 1 ] || fail "not one warning"
 expect 0 "" "$SIM" run burgers.lua -o fine.out --set D=5e-3
 [ "$(grep -c warning output)" = 0 ] || fail "a grid that resolves is warned of"
-# A wave of two cells is all of the fluctuations: 100 %, not 1e+02 %.
+# A wave of two cells has all of the fluctuations: 100 %, not 1e+02 %.
 cat >shortest.lua <<'LUA'
 return sim.diffusion { grid = { n = {64}, size = {64} }, fields = { { name = "u", D = 0, initial = function(x) return 1 + math.cos(math.pi*(x - 0.5)) end } },
   rates = function(u) return -u^2 end, integrate = { scheme = "etdrk4", dt = 1e-6, t_end = 2e-6 } }
@@ -92,7 +92,7 @@ expect 0 "integrate.dt: 0.2 does not divide the run, to t_end = 0.3: 2 steps of 
 expect 0 "integrate.dt: 0.5 is longer than the run, which ends at t_end = 0.3: one step of 0.3" "$SIM" check burgers.lua --set dt=0.5
 expect 0 "" "$SIM" run s.lua -o put-off --set t_end=0.7
 expect 0 "integrate.dt: 0.1 does not divide the run from t = 0.7 on, to t_end = 1.55: 9 steps of 0.0944444444" "$SIM" run s.lua -o put-off --resume --set t_end=1.55
-# A share of all is a number that people read.
+# A share is printed as a readable number.
 cat >rough.lua <<'LUA'
 return sim.diffusion {
   grid      = { n = {256}, size = {1} },

@@ -3,7 +3,7 @@
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 
-# All leave, and others come later: nobody is there from about 0.15 to 0.5.
+# All grains leave, and others come later: the box is empty from about 0.15 to 0.5.
 cat >empty.lua <<'EOF'
 local first = sim.param("first", 1, "grains at the start")
 return sim.collision {
@@ -19,7 +19,8 @@ EOF
 expect 0 done "$SIM" empty.lua -o whole
 count=$(find whole/snap -name '*.h5' | wc -l)
 [ "$count" = 11 ] || fail "$count snapshots, not 11"
-# What viewers open counts the grains of each snapshot; a snapshot of an empty box is a whole file without species.
+# The files for viewers count the grains of each snapshot. A snapshot of an empty box is a complete file without
+# species.
 if command -v h5dump >/dev/null; then
   got=$(h5dump -d /VTKHDF/NumberOfPoints whole/grains.hdf | sed -n 's/ *(0): //p')
   [ "$got" = '1, 1, 0, 0, 0, 0, 1, 2, 3, 4, 5' ] || fail "grains in the snapshots: $got"
@@ -33,7 +34,7 @@ checkpoints parts | sed 1d | xargs rm --
 expect 0 done "$SIM" resume parts
 same whole parts "a restart from an empty box"
 
-# Radii, masses and spins of a snapshot are those of the run that goes on from it.
+# Radii, masses and spins of a snapshot are those of the run that starts from it.
 cat >turn.lua <<'EOF'
 return sim.collision {
   box       = { size = {1, 1, 1}, boundary = "periodic" },
@@ -58,7 +59,7 @@ if command -v h5dump >/dev/null; then
   done
 fi
 
-# A grain that is thrown out of all bounds is named.
+# The message names a grain that is thrown out of all bounds.
 cat >wild.lua <<'LUA'
 return sim.collision {
   box       = { size = {2, 2, 4}, boundary = "wall" },

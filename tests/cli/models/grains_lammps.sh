@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tangential laws of contacts that are named after LAMMPS's have its trajectories: both run the same collisions.
+# The tangential laws of contacts with LAMMPS's names give LAMMPS's trajectories: both run the same collisions.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 python=$(command -v python3) || { echo "no python3" && exit 77; }
 "$python" -m venv peer >log 2>&1 || { echo "no venv: $(tail -n 1 log)" && exit 77; }

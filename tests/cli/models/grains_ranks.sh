@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Grains on ranks: digest, tables, snapshots and checkpoints are the same for every number of ranks, with both solvers,
-# friction, walls, meshes, laws by name, inlets, outlets, gates, sheared boxes, rings, clumps, mergers and functions of the
-# scenario; over restarts with other numbers, with delays, and after a rank was killed. `long`: more cases, and the shipped scenarios.
+# Grains on ranks: digest, tables, snapshots and checkpoints are the same for every number of ranks. Cases: both
+# solvers, friction, walls, meshes, laws by name, inlets, outlets, gates, sheared boxes, rings, clumps, mergers and
+# functions of the scenario; restarts with other numbers, delays, and a killed rank. `long`: more cases, and the shipped
+# scenarios.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 . "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
 : "${ROOT:?the source tree}"
@@ -42,7 +43,7 @@ endfacet
 endsolid funnel
 STL
 
-# Dense and fast, so that grains touch, change their cells and their rank within a few steps.
+# Dense and fast, so that grains collide, and change their cell and their rank, within a few steps.
 cat >grains.lua <<'LUA'
 local case  = sim.param("case", "gas", "what is tested")
 local n     = sim.param("n", 150, "grains")

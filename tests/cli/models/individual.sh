@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Individual steps through the program: what it says of them, the table of levels, restarts at any step.
+# Individual steps through the program: its messages, the table of levels, restarts at any step.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 
 cat >steps.lua <<'LUA'
@@ -27,7 +27,7 @@ for solver in direct fmm; do
   rm -rf cut
 done
 
-# Bodies that want a shorter step than the shortest one.
+# Bodies that need a shorter step than the shortest one.
 expect 0 "bodies want a step below 0.0312, the shortest one" "$SIM" run steps.lua -o rough --set levels=1
 [ "$(grep -c 'want a step' output)" = 1 ] || fail "the warning does not come once"
 

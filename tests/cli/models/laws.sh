@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs with functions of the scenario in the model: tables of their own, restarts without Lua, and stop_when.
+# Runs with functions of the scenario in the model: their own tables, restarts without Lua, and stop_when.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 
 cat >laws.lua <<'LUA'
@@ -26,7 +26,7 @@ expect 0 "no faults" "$SIM" check laws.lua
 expect 0 "" "$SIM" run laws.lua -o whole
 [ "$(key step whole)" = 1024 ] || fail "the run ended at step $(key step whole)"
 
-# The columns, against the snapshot of the end and the built-in table.
+# The columns, compared with the snapshot of the end and the built-in table.
 if python3 -c 'import h5py' 2>/dev/null; then
   python3 - <<'PY' || fail "the table observe"
 import glob, h5py, math
@@ -44,7 +44,7 @@ assert all(math.isnan(e) for e in energy["error"]) and all(math.isfinite(e) for 
 PY
 fi
 
-# Killed at any time, and gone on with where neither the file nor a Lua text is left: the same bits, the same rows.
+# Killed at any time, and resumed without the file or any Lua text: the same bits, the same rows.
 rows() { command -v h5dump >/dev/null || return 0; h5dump -y -w 200 -d /observe "$1/tables.h5" | sed 1d | cksum; }
 for late in 192 640 960; do
   cp -r whole "from$late"
@@ -65,7 +65,7 @@ done
 mv kept laws.lua
 expect 78 "'external' differs" "$SIM" run laws.lua --set field=0.5 -o from960 --resume
 
-# stop_when: the end, with its last outputs; and nothing left to do, whatever of them a kill left.
+# stop_when: the end, with its last outputs. A resumed run has nothing to do, whatever a kill left of the outputs.
 expect 0 "stop_when holds at step" "$SIM" run laws.lua --set limit=1.2 -o stopped
 [ "$(key state stopped)" = done ] || fail "state $(key state stopped)"
 end=$(key step stopped)
@@ -86,7 +86,8 @@ sed 's/sim.all(sim.gt(o.time, 0.5), sim.lt(o.spread, limit))/sim.ge(o.step, 0)/'
 expect 0 "stop_when holds at step 0" "$SIM" run first.lua -o first
 expect 0 "nothing was left to compute" "$SIM" resume first
 
-# What people see of functions: whose they are, plain numbers, a formula by print, and values with derivatives at a point.
+# Messages about functions: the key that they belong to, plain numbers, a formula by print, and values with derivatives
+# at a point.
 cat >point.lua <<'LUA'
 return sim.nbody {
   external  = function(x, y, t) local r = x^2 + 100*y print("r is", r, x) return 0.5*r end,

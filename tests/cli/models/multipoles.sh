@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A run by fast multipoles in an external field: it measures the error of its forces, in a table of its own and over its
-# restarts; the rows do not change it.
+# restarts. The rows do not change the result.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 
 cat >field.lua <<'LUA'
@@ -19,7 +19,8 @@ expect 0 "force error: largest measured median" "$SIM" run field.lua -o whole
 expect 0 "" "$SIM" run field.lua -o rows --set every=128
 same whole rows "more rows"
 
-# The field is far greater than what the bodies do to each other: were it counted, the median would be off by orders.
+# The field is far stronger than the forces between bodies: if it were counted, the median would be wrong by orders of
+# magnitude.
 if python3 -c 'import h5py' 2>/dev/null; then
   python3 - <<'PY' || fail "the table force_error"
 import h5py
@@ -30,7 +31,7 @@ assert all(1e-6 < m < 1e-3 and m < t < 1 for m, t in zip(table["median"], table[
 PY
 fi
 
-# What steps 0 and 64 have measured is kept by the checkpoint at 96, without rows of tables after it.
+# The checkpoint at step 96 keeps the measurements of steps 0 and 64, without rows of tables after it.
 cp -r rows again
 rm -f again/ckpt/ck_000000000128.h5
 expect 0 "as the run has begun" "$SIM" resume again
@@ -41,8 +42,8 @@ cp -r fresh late && rm -f late/ckpt/ck_000000000128.h5
 "$SIM" resume late >second 2>&1
 [ "$(line first)" = "$(line second)" ] || fail "the largest errors: $(line first); resumed: $(line second)"
 
-# One body that is far away puts all others into one cell: "auto" takes direct sums, and "fmm" warns. A position that is
-# not finite names its body and the step.
+# One distant body puts all others into one cell: "auto" takes direct sums, and "fmm" warns. The message about a
+# position that is not finite names its body and the step.
 cat >far.lua <<'LUA'
 local solver, push = sim.param("solver", "auto", "of gravity"), sim.param("push", 0.0, "acceleration of the far body from 0.1 on")
 return sim.nbody {

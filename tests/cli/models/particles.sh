@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Particles as a user meets them: precision that is too coarse, and starts that take long.
+# Messages about particles: precision that is too coarse, and starts that take long.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 
-# Numbers of single precision near 1e5 are 0.0078 apart: too coarse beside a softening or a radius of 0.5, not of 10.
+# Numbers of single precision near 1e5 are 0.0078 apart: too coarse for a softening or a radius of 0.5, not for 10.
 cat >far.lua <<'LUA'
 return sim.nbody {
   precision = sim.param("p", "single", "precision"),
@@ -29,7 +29,7 @@ for arguments in "--set eps=10" "--set p=mixed" "--set p=double"; do
 done
 expect 0 "$coarse" "$SIM" run grains.lua --force
 
-# A start that takes long (these grains find no places for a hundred seconds) says what it does, and can be stopped.
+# A long start (these grains find no positions for a hundred seconds) says what it does, and can be stopped.
 cp "${ROOT:?the source tree}/scenarios/hopper.lua" .
 "$SIM" run hopper.lua --set filled=1500 --threads 1 -o slow >log 2>&1 &
 pid=$!
@@ -48,7 +48,7 @@ wait "$pid" || code=$?
 grep -q "stopped before the first step, while placing grains: nothing was saved" log || fail "$(cat log)"
 [ ! -e slow ] || fail "a start that was stopped left its folder"
 
-# The same over an earlier run, whose status.json is then as it was; in a job, the start ends before the job's limit does.
+# The same over an earlier run, whose status.json is then unchanged. In a job, the start ends before the job's limit.
 cp -r grains.out earlier
 SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 6)) expect 75 "because the limit of the job is near: nothing was saved" \
   "$SIM" run hopper.lua --set filled=1500 --threads 1 -o earlier --force --wall auto

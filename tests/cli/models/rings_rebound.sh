@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Grains that attract each other in a patch of a ring have the paths that REBOUND gives; `long`: also the velocity
-# dispersion of colliding ones.
+# Grains that attract each other in a patch of a ring have the same paths as in REBOUND; `long`: also the velocity
+# dispersion of colliding grains.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 python=$(command -v python3) || { echo "no python3" && exit 77; }
 "$python" -m venv peer >log 2>&1 || { echo "no venv: $(tail -n 1 log)" && exit 77; }

@@ -1,5 +1,5 @@
-/* Kernels of grains with functions of a scenario, as far as they go without a GPU: every form compiles, and NVRTC is
- * given the files of this tree. */
+/* Kernels of grains with functions of a scenario, tested without a GPU: every form compiles, and NVRTC is given the
+ * files of this tree. */
 #include "kernels/collision/general/cuda/laws.h"
 
 #include "tests/collision/driver.h"

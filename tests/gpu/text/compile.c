@@ -1,5 +1,5 @@
-/* Compilation at run time, as far as it goes without a GPU: the cache on disk, what is missing, what does not compile,
- * and every form of the kernels that hold functions of a scenario. */
+/* Compilation at run time, tested without a GPU: the cache on disk, missing files, text that does not compile, and
+ * every form of the kernels with functions of a scenario. */
 #include "engine/device/compile.h"
 
 #include <setjmp.h>
@@ -95,8 +95,8 @@ static void test_found_again(void **state) {
   sim_bytes_free(&second);
 }
 
-/* This program again, in a new process: "warm" and "once" are read by main. A child by fork alone is no process to
- * compile in: NVRTC keeps threads and locks, of which a child has the locks but not the threads. */
+/* Starts this program again, in a new process: main reads "warm" and "once". A child made only by fork cannot compile:
+ * NVRTC keeps threads and locks, of which a child has the locks but not the threads. */
 static pid_t start_self(const char *what) {
   char path[400] = "";
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -110,7 +110,7 @@ static pid_t start_self(const char *what) {
   return child;
 }
 
-/* The exit code of a child, or -1 where a signal ended it. */
+/* Returns the exit code of a child, or -1 where a signal ended it. */
 static int code_of(pid_t child) {
   int status = 0;
   assert_int_equal(waitpid(child, &status, 0), child);
@@ -126,7 +126,7 @@ static int once(void) {
   return good ? 0 : 1;
 }
 
-/* Exit code of "warm": what the cache has is had without loading NVRTC, which takes tens of milliseconds. */
+/* Exit code of "warm": cached code is found without loading NVRTC, which takes tens of milliseconds. */
 static int warm(void) {
   if (once() != 0) return 2;
   sim_bytes maps = contents("/proc/self/maps");
@@ -154,7 +154,7 @@ static void test_damage(void **state) {
   sim_bytes code = compiled(&source);
   assert_int_equal(blobs(path, sizeof path), 1);
   sim_bytes sound = contents(path);
-  /* every byte of the head, then some of the blob; the first and the last in any case */
+  /* every byte of the head, then some of the blob, always with the first and the last */
   for (size_t at = 0; at < sound.size; at += at < 64 ? 1 : sound.size / 37) {
     sound.data[at] ^= 0x10;
     put(path, sound.data, sound.size);
@@ -184,7 +184,7 @@ static void test_damage(void **state) {
   sim_bytes_free(&code);
 }
 
-/* Whatever changes the machine code changes the key. */
+/* Everything that changes the machine code changes the key. */
 static void test_keys(void **state) {
   (void)state;
   static const sim_source_file other_files[] = {
@@ -223,7 +223,7 @@ static void test_parallel(void **state) {
   closedir(in);
 }
 
-/* At most 256 blobs: those that were used last. */
+/* At most 256 blobs are kept: those used last. */
 static void test_bounds(void **state) {
   (void)state;
   char path[400];
@@ -244,13 +244,13 @@ static void test_bounds(void **state) {
   assert_int_equal(blobs(NULL, 0), 256);
   assert_int_not_equal(access(path, F_OK), 0);
   snprintf(path, sizeof path, "%s/%032d.blob", folder, 44);
-  assert_int_not_equal(access(path, F_OK), 0); /* 300 + 1 - 256 = 45 are gone */
+  assert_int_not_equal(access(path, F_OK), 0); /* 300 + 1 - 256 = 45 are removed */
   snprintf(path, sizeof path, "%s/%032d.blob", folder, 45);
   assert_int_equal(access(path, F_OK), 0);
   empty();
 }
 
-/* No cache is no failure: a folder that cannot be made, and none at all. */
+/* A missing cache is no failure: a folder that cannot be created, and no folder at all. */
 static void test_unwritable(void **state) {
   (void)state;
   const sim_source source = source_of(text);
@@ -320,7 +320,7 @@ static void test_fault(void **state) {
   unlink(copy);
 }
 
-/* A capability to come gets PTX of the newest that NVRTC knows, for the driver to compile. */
+/* A future compute capability gets PTX of the newest one that NVRTC knows, for the driver to compile. */
 static void test_future_device(void **state) {
   (void)state;
   const sim_source source = source_of(text);

@@ -1,5 +1,5 @@
-/* Kernels of derived fields, derivatives, fluxes and vectors without divergence compile, and compute what formulas say
- * where they are compiled for the host. */
+/* Kernels of derived fields, derivatives, fluxes and vectors without divergence compile. Compiled for the host, they
+ * compute the results of formulas. */
 #include "engine/device/compile.h"
 #include "kernels/diffusion/cuda/work.h"
 #include "tests/diffusion/diffusion_driver.h"
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* SIM_SHOW: the text is shown. */
+/* With SIM_SHOW the text is printed. */
 static void compile(const diffusion_work *work) {
   diffusion_programs programs;
   must(diffusion_cuda_write(work, &programs), "write");
@@ -27,7 +27,7 @@ static void compile(const diffusion_work *work) {
   diffusion_programs_free(&programs);
 }
 
-/* Compiles the program that has the kernels of flows.cuh for the host, and runs a case of flows_host.cuh with it. */
+/* Compiles the program with the kernels of flows.cuh for the host, and runs a case of flows_host.cuh with it. */
 static void run_on_host(const diffusion_work *work, int number) {
   diffusion_programs programs;
   char folder[] = "/tmp/sim-flows-XXXXXX", command[2048], path[64];
@@ -49,7 +49,8 @@ static void run_on_host(const diffusion_work *work, int number) {
   diffusion_programs_free(&programs);
 }
 
-/* What joins fields at a wavenumber: derived fields, derivatives of every kind, walls, fluxes, and the projection. */
+/* Functions that join fields at a wavenumber: derived fields, derivatives of every kind, walls, fluxes, and the
+ * projection. */
 static void test_flows(void **state) {
   static const char *const texts[] = {
       "grid = { n = {8, 9, 6}, size = {1, 1, 1} }, solenoidal = 'u, v, w', fields = {{ name = 'u' }, { name = 'v' },"

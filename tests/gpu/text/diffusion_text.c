@@ -1,5 +1,5 @@
-/* Kernels of the diffusion model with rates and sums of a scenario, as far as they go without a GPU: every scheme
- * compiles, and NVRTC is given the files of this tree. */
+/* Kernels of the diffusion model with rates and sums of a scenario, tested without a GPU: every scheme compiles, and
+ * NVRTC is given the files of this tree. */
 #include "kernels/diffusion/cuda/axes/axes.h"
 #include "kernels/diffusion/cuda/work.h"
 #include "tests/gpu/text/sources.h"
@@ -51,7 +51,7 @@ static sim_expr *one_rate(void) {
   return graph;
 }
 
-/* Each program of a run, SIM_SHOW: shown, SIM_KEEP: left in files of that name and their numbers. */
+/* Compiles each program of a run. SIM_SHOW prints it; SIM_KEEP writes files of that name with a number. */
 static void compile(const diffusion_work *work) {
   diffusion_programs programs;
   must(diffusion_cuda_write(work, &programs));
@@ -83,7 +83,7 @@ static void test_schemes(void **state) {
                        {.schema = &diffusion_field_schema, .data = &species[1]}};
   for (int i = 0; i < DIFFUSION_SCHEMES + 2; i++) {
     const int scheme =
-        i < DIFFUSION_SCHEMES ? i : i - DIFFUSION_SCHEMES + DIFFUSION_ETDRK2; /* then with steps that adapt */
+        i < DIFFUSION_SCHEMES ? i : i - DIFFUSION_SCHEMES + DIFFUSION_ETDRK2; /* then with adaptive steps */
     diffusion_parameters p = {.fields = {items, 2}, .integrate = {.scheme = scheme}};
     if (scheme != i) p.integrate.dt = NAN;
     diffusion_work work = {
@@ -98,7 +98,7 @@ static void test_schemes(void **state) {
   }
 }
 
-/* Fields that diffuse across each other, of every kind of factor; some fluctuate. */
+/* Fields with cross diffusion, for every kind of factor; some fluctuate. */
 static void test_crossed(void **state) {
   (void)state;
   static double other[] = {0, 0.5};
@@ -143,7 +143,7 @@ static void test_two_passes(void **state) {
   }
 }
 
-/* One pass an axis: lines of each length, with and without walls, on one rank and on several. */
+/* One pass for each axis: lines of each length, with and without walls, on one rank and on several. */
 static void test_axes(void **state) {
   const sim_comm last = {.rank = 2, .size = 3};
   (void)state;

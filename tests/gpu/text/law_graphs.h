@@ -42,7 +42,7 @@ static inline sim_expr_ref law_potential(sim_expr_builder *b, int law, sim_expr_
   case 0: return DIV(NUMBER(-LAW_G), SQRT(ADD(r2, NUMBER(LAW_SOFTENING2))));
   case 1: x = POW(DIV(NUMBER(0.04), ADD(r2, NUMBER(LAW_SOFTENING2))), 3); return MUL(NUMBER(4), SUB(MUL(x, x), x));
   case 2: r = SQRT(ADD(r2, NUMBER(LAW_SOFTENING2))); return DIV(MUL(NUMBER(-2), EXP(MUL(r, NUMBER(-1.5)))), r);
-  case 3: /* nothing beyond 1 */
+  case 3: /* 0 beyond 1 */
     x = DIV(NUMBER(1), ADD(NUMBER(LAW_SOFTENING2), r2));
     return law_call(b, SIM_EXPR_WHERE, law_call(b, SIM_EXPR_LT, r2, NUMBER(1), 0), x, NUMBER(1 / (1 + LAW_SOFTENING2)));
   case 4: r = SUB(SQRT(ADD(r2, NUMBER(LAW_SOFTENING2))), NUMBER(0.5)); return MUL(MUL(NUMBER(0.5), r), r);
@@ -73,7 +73,7 @@ static inline sim_expr *law_pair(int law, bool jerk) {
   return out;
 }
 
-/* x y z [vx vy vz] t -> ax ay az [jx jy jz] potential: a trap that turns, (1 + 0.1 t) (x^2 + 2 y^2 + 3 z^2) / 2. */
+/* x y z [vx vy vz] t -> ax ay az [jx jy jz] potential: a rotating trap, (1 + 0.1 t) (x^2 + 2 y^2 + 3 z^2) / 2. */
 static inline sim_expr *law_external(bool jerk) {
   static const char *const names[] = {"x", "y", "z", "vx", "vy", "vz"};
   static const char *const results[] = {"ax", "ay", "az", "jx", "jy", "jz", "p"};
@@ -100,7 +100,7 @@ static inline sim_expr *law_external(bool jerk) {
 
 enum { OBSERVABLES = 5 };
 
-/* Sums, a mean, extremes, and one that is NaN for some bodies. */
+/* Sums, a mean, extremes, and an observable that is NaN for some bodies. */
 static inline sim_function_map law_observables(void) {
   static const char *const inputs[] = {NBODY_BODY_INPUTS};
   static const int ways[OBSERVABLES] = {SIM_SUM, SIM_MEAN, SIM_LEAST, SIM_GREATEST, SIM_GREATEST};

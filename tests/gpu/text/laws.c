@@ -1,5 +1,5 @@
-/* Kernels with functions of a scenario, as far as they go without a GPU: every form compiles, for a set of functions;
- * what they cost; and NVRTC is given the files of this tree. */
+/* Kernels with functions of a scenario, tested without a GPU: every form compiles, for a set of functions; their cost;
+ * and NVRTC is given the files of this tree. */
 #include "kernels/nbody/direct/cuda/custom_law.h"
 
 #include <setjmp.h>
@@ -81,8 +81,8 @@ static void expect_text(const char *text, const char *part, bool there) {
   if (!strstr(text, part) == there) fail_msg("%s '%s' in\n%s", there ? "no" : "a", part, text);
 }
 
-/* Gravity as a potential is one reciprocal root, with the softening in the sum of squares and G with the masses; and no
- * division or root is left, also of the jerk. */
+/* Gravity as a potential is one reciprocal root, with the softening in the sum of squares and G with the masses. No
+ * division or root remains, also in the jerk. */
 static void test_cost(void **state) {
   (void)state;
   for (int jerk = 0; jerk < 2; jerk++) {
@@ -103,9 +103,9 @@ static void test_cost(void **state) {
   }
 }
 
-/* The text with half-integer powers computes what the graph does: run on the host, with pow() in their place. Forces
- * and rates may be differences of greater parts: within 100 roundings of |f| + 2 r2 |f'| (tests/parity/laws.c), rates
- * of 12 times that over r2 + 0.01, the softening. */
+/* The text with half-integer powers computes the same as the graph, run on the host with pow() in their place. Forces
+ * and rates may be differences of larger terms: within 100 roundings of |f| + 2 r2 |f'| (tests/parity/laws.c), rates of
+ * 12 times that over r2 + 0.01, the softening. */
 static void test_powers(void **state) {
   (void)state;
   sim_bytes text = {0}, command = {0};

@@ -1,5 +1,5 @@
-/* Kernels from the cache on a stand-in for the runtime: a warm start compiles nothing, and what the driver refuses is
- * compiled anew, once; several sources are compiled beside each other. */
+/* Kernels from the cache on a stand-in for the runtime: a warm start compiles nothing. Code that the driver refuses is
+ * compiled anew, once. Several sources are compiled in parallel. */
 #include "engine/device/compile.h"
 #include "tests/gpu/fake_runtime.h"
 
@@ -28,7 +28,7 @@ static sim_source source(void) {
   return (sim_source){.name = "test", .text = text};
 }
 
-/* How often it was compiled; -1: refused. */
+/* Returns the number of compilations; -1: refused. */
 static long made(const sim_source *of) {
   const long before = sim_compile_count(), libraries = fake.libraries;
   sim_module *module;
@@ -53,7 +53,7 @@ static void fail_at(const char *call, bool once) {
   fake.after = 0;
 }
 
-/* A source that does not compile, where TMPDIR is not there and where it is full. */
+/* A source that does not compile, where TMPDIR does not exist and where its disk is full. */
 static void check_unkept(void) {
   const sim_source wrong = {.name = "wrong", .text = "this is no C\n"};
   struct rlimit before;
@@ -72,7 +72,7 @@ static void check_unkept(void) {
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
   assert_int_equal(status, SIM_ERR_INTERNAL);
   assert_non_null(strstr(sim_error_last()->message, "full, does not take the source (File too large)"));
-  assert_int_equal(rmdir("full"), 0); /* is empty */
+  assert_int_equal(rmdir("full"), 0); /* the folder is empty */
   unsetenv("TMPDIR");
 }
 
@@ -93,22 +93,22 @@ static void test_refused(void **state) {
     const sim_source of = source();
     assert_int_equal(made(&of), 1);
     fail_at(calls[i], true);
-    assert_int_equal(made(&of), 1); /* what was kept is refused, what is made then is not */
+    assert_int_equal(made(&of), 1); /* the cached code is refused, the newly compiled code is not */
     assert_int_equal(made(&of), 0);
-    if (i > 1) continue; /* the others look at what was kept alone */
+    if (i > 1) continue; /* the other cases test only cached code */
     fail_at(calls[i], false);
     const long before = sim_compile_count();
-    assert_int_equal(made(&of), -1); /* compiled anew, in vain, and not again */
+    assert_int_equal(made(&of), -1); /* compiled anew without success, and not again */
     assert_int_equal(sim_compile_count(), before + 1);
     const sim_source cold = source();
-    assert_int_equal(made(&cold), -1); /* just compiled: once is enough */
+    assert_int_equal(made(&cold), -1); /* just compiled: not compiled again */
     assert_int_equal(sim_compile_count(), before + 2);
     fake.fails = NULL;
   }
 }
 
-/* Several sources, in threads: what is kept is not compiled, a failure of one of them is told by the thread that waits,
- * and a module that is freed while they run leaves nothing. */
+/* Several sources, in threads: cached ones are not compiled, the waiting thread reports a failure of one of them, and a
+ * module that is freed while they run leaves nothing. */
 static void test_several(void **state) {
   (void)state;
   static char texts[3][120];
@@ -150,7 +150,7 @@ static void test_several(void **state) {
   assert_int_equal(sim_module_begin(sources, 3, &module), SIM_OK);
   sim_module_free(&module);
   assert_int_equal(fake.libraries, libraries);
-  assert_int_equal(made(&sources[2]), 0); /* it was put there all the same */
+  assert_int_equal(made(&sources[2]), 0); /* it was cached all the same */
 }
 
 int main(void) {

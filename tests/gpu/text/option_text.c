@@ -1,5 +1,5 @@
-/* Kernels of the model of options, as far as they go without a GPU: every case of the parity test compiles, and NVRTC
- * is given the files of this tree. Of most cases one precision; all of all of them with an argument. */
+/* Kernels of the model of options, tested without a GPU: every case of the parity test compiles, and NVRTC is given the
+ * files of this tree. Most cases in one precision; with an argument all cases in all precisions. */
 #include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
 #include "tests/parity/option_cases.h"
@@ -18,7 +18,7 @@ static void test_files(void **state) {
 
 static pricing d;
 
-/* Of rules of early exercise. */
+/* Compiles the kernels of rules of early exercise. */
 static void compile_fit(const option_estimate *made, const char *name) {
   static option_estimate bare;
   option_cuda_plan plan;

@@ -1,4 +1,4 @@
-/* For tests of kernels that NVRTC compiles, as far as they go without a GPU. */
+/* For tests of kernels that NVRTC compiles without a GPU. */
 #ifndef SIM_TESTS_GPU_SOURCES_H
 #define SIM_TESTS_GPU_SOURCES_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* false: there is no NVRTC, the reason was printed, and the test ends with 77. */
+/* Returns false without NVRTC. The reason was then printed, and the test ends with 77. */
 static inline bool sources_compile(void) {
   sim_bytes code = {0};
   const sim_source nothing = {.name = "nothing", .text = "__global__ void f() {}\n"};
@@ -18,7 +18,7 @@ static inline bool sources_compile(void) {
   return status != SIM_ERR_NO_DEVICE;
 }
 
-/* NVRTC is given the files of this tree, at least so many. */
+/* Checks that NVRTC is given the files of this tree, at least `least`. */
 static inline void sources_expect(const sim_source_file *files, int least) {
   int count = 0;
   for (const sim_source_file *file = files; file->name; file++, count++) {

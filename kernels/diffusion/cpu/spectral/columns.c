@@ -6,7 +6,7 @@
 
 enum { BESIDE = 9 }; /* neighbouring columns that are prefetched together */
 
-/* Neighbouring columns. */
+/* A range of neighbouring columns. */
 typedef struct columns_of {
   int64_t middle, first, end;
 } columns_of;
@@ -23,7 +23,7 @@ static bool has_gradients(const diffusion_spectral *s, int f) {
   return false;
 }
 
-/* Points from plane to plane of mixed fields, and of the first column from the beginning. */
+/* Return, in points, the stride from plane to plane of mixed fields, and the offset of the first column. */
 static int64_t stride_of(const diffusion_spectral *s, const diffusion_arrays *arrays) {
   return arrays->shared ? s->plane_stride : s->slab.stride;
 }
@@ -58,7 +58,7 @@ static column_at column_of(const diffusion_spectral *s, const diffusion_arrays *
   return c;
 }
 
-/* Transform along the columns of a field, gradient or flux; NULL: none. */
+/* Returns the transform along the columns of a field, gradient or flux; NULL: none. */
 static const fft_plan *plan_along(const diffusion_spectral *s, int column) {
   return s->grid.rank > 1 ? s->of[column][s->grid.rank - 1] : NULL;
 }
@@ -78,11 +78,11 @@ static void transform_inverse(const diffusion_spectral *s, const fft_plan *plan,
     copy_points(s->slab.backs, source, 1, target, stride);
 }
 
-/* Derivatives of the field, or derived field, with this number, from its column. */
+/* Computes the derivatives of the field or derived field with this number from its column. */
 static void write_gradients(const diffusion_spectral *s, const diffusion_arrays *arrays, int field, void *column,
                             const diffusion_at *at, const bench *b) {
   const int64_t offset = at->middle * s->row_stride + at->group - s->slab.origin + origin_of(s, arrays);
-  int value = -1; /* the inverse transform overwrites the column: last */
+  int value = -1; /* the field itself comes last: its inverse transform overwrites the column */
   for (int g = 0; g < s->gradients.count; g++) {
     if (s->gradients.of[g].field != field) continue;
     if (s->gradients.of[g].kind == DIFFUSION_VALUE) {
@@ -116,7 +116,7 @@ static void one_column(const diffusion_spectral *s, const diffusion_stage *stage
   transform_inverse(s, plan, c.column.array[0], c.mixed, c.stride, b, next);
 }
 
-/* Takes the divergence of a field's fluxes from its column, which is mixed before and transformed after. */
+/* Subtracts the divergence of a field's fluxes from its column. The column is mixed before and transformed after. */
 static void transform_fluxes(const diffusion_spectral *s, const diffusion_arrays *arrays, int f, const diffusion_at *at,
                              const column_at *c, void *column, const bench *b) {
   const int axes = s->gradients.fluxes / s->fields, back = s->grid.rank > 1 ? s->grid.rank - 1 : -1;
@@ -131,7 +131,7 @@ static void transform_fluxes(const diffusion_spectral *s, const diffusion_arrays
   s->on->subtract(s, f, back, at, b->spare[0], 1, column);
 }
 
-/* A column of all fields, which fluxes, projections and derived fields join. */
+/* Processes a column of all fields, which fluxes, projections and derived fields join. */
 static void joined_column(const diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays,
                           const diffusion_at *at, const bench *b) {
   column_at c[DIFFUSION_FIELDS];
@@ -179,7 +179,7 @@ void diffusion_project_columns(const diffusion_spectral *s, void *const *coeffic
   }
 }
 
-/* Piece i of the rows, which are cut into `pieces`. */
+/* Returns piece i of the columns in a row, which are cut into `pieces`. */
 static columns_of piece_at(const diffusion_spectral *s, int64_t i, int64_t pieces) {
   const int64_t part = i % pieces, middle = s->slab.middle_first + i / pieces, columns = columns_in_row(s, middle);
   const int64_t before = s->slab.group_first, groups = s->slab.group_end - before;

@@ -1,4 +1,4 @@
-/* Sums of products of stored arrays and tables, applied to the coefficients of one column between its forward and
+/* Sums of products of stored arrays and tables. They apply to the coefficients of one column between its forward and
  * its inverse transform. Compiled for each instruction set and precision (combine.c). */
 #ifndef DIFFUSION_COMBINE_H
 #define DIFFUSION_COMBINE_H
@@ -16,7 +16,7 @@ typedef struct diffusion_term {
   int source; /* array; 0 is the column itself */
 } diffusion_term;
 
-/* arrays[target] = sum of terms; a target may be one of the sources. */
+/* arrays[target] = sum of terms. A target may be one of the sources. */
 typedef struct diffusion_set {
   int target, terms;
   diffusion_term term[DIFFUSION_TERMS];
@@ -36,7 +36,7 @@ static inline bool diffusion_only_scales(const diffusion_stage *stage) {
          set->term[0].source == 0 && set->term[0].table >= 0 && set->term[0].coefficient == 1;
 }
 
-/* Numbers that a table has for a point of G lanes: G (for re and im alike), 2G (one each), or G complex ones. */
+/* Numbers of a table for a point of G lanes: G (one for re and im), 2G (one each), or G complex numbers. */
 typedef enum diffusion_factor { DIFFUSION_ALIKE, DIFFUSION_EACH, DIFFUSION_COMPLEX } diffusion_factor;
 
 typedef struct diffusion_column {

@@ -1,9 +1,10 @@
-/* Work on coefficients of one column: derivatives, derived fields, and the projection to fields without divergence. */
+/* Operations on the coefficients of one column: derivatives, derived fields, and projection to fields without
+ * divergence. */
 #include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <string.h>
 
-/* Compiled for each instruction set and precision: coefficients of a point, and at most twice as many numbers. */
+/* This file is compiled for each instruction set and precision. G: coefficients of a point; LANES: the most numbers. */
 #if DERIVE_SINGLE
 typedef float real;
 enum { G = 16 };
@@ -13,11 +14,11 @@ enum { G = 8 };
 #endif
 enum { LANES = 2 * G };
 
-/* Numbers of a point that have wavenumbers of their own. */
+/* Returns how many numbers of a point have a wavenumber of their own. */
 static int lanes_of(const diffusion_spectral *s) { return (int)(s->packing == FFT_TWO_REAL ? 2 * s->group : s->group); }
 
-/* Wavenumber of a mode; `odd`: for odd powers of it, 0 where k is its own mirror image, or the derivative of a sine is
- * 0 in all cells. */
+/* Returns the wavenumber of a mode. `odd`: for odd powers of it; then it is 0 where k is its own mirror image, or where
+ * the derivative of a sine is 0 in all cells. */
 static double wave(const diffusion_spectral *s, int source, int axis, int64_t mode, bool odd) {
   const grid_shape *shape = &s->shape[source];
   const bool own = shape->boundary[axis] == GRID_PERIODIC ? 2 * (mode < 0 ? -mode : mode) == shape->n[axis]
@@ -25,7 +26,7 @@ static double wave(const diffusion_spectral *s, int source, int axis, int64_t mo
   return odd && own ? 0 : wavenumber(shape, axis, mode);
 }
 
-/* Wavenumbers along x, or along y of three axes, of the lanes of a column. */
+/* Computes the wavenumbers of the lanes of a column along x, or along y of three axes. */
 static void lane_waves(const diffusion_spectral *s, int source, const diffusion_at *at, int axis, bool odd, double *k) {
   const int64_t lanes = lanes_of(s), n = s->grid.n[axis];
   const bool last = is_last(s, at->group), apart = axis == Y && last;
@@ -36,7 +37,7 @@ static void lane_waves(const diffusion_spectral *s, int source, const diffusion_
   }
 }
 
-/* The axis of the columns; -1: none. */
+/* Returns the axis of the columns; -1: none. */
 static int back_axis(const diffusion_spectral *s) { return s->grid.rank > 1 ? s->grid.rank - 1 : -1; }
 
 static double back_wave(const diffusion_spectral *s, int source, int64_t p, bool odd) {
@@ -44,26 +45,27 @@ static double back_wave(const diffusion_spectral *s, int source, int64_t p, bool
   return wave(s, source, axis, mode_of(s, source, axis, p, true), odd);
 }
 
-/* A derivative is a factor, times i for one along a periodic axis alone: the product of `lane` and `back`, or minus
- * their sum. */
+/* A derivative is a factor, times i if it is along a periodic axis. The factor is the product of `lane` and `back`, or
+ * minus their sum. */
 typedef struct derivative {
   int source;
   bool first, sum, moves; /* moves: the factor differs along the column */
-  const int32_t *from;    /* along walls: the point of the source for each one of the target, or -1; NULL: the same */
-  int powers;             /* of the wavenumber along the column */
+  /* between walls: the source's point for each point of the target, or -1; NULL: the same point */
+  const int32_t *from;
+  int powers; /* powers of the wavenumber along the column */
   bool odd;
   double lane[LANES];
 } derivative;
 
-/* Of a field or derived field. (cos kx)' = -k sin kx, (sin kx)' = k cos kx; both series have the factor 2 for
- * wavenumbers between. */
+/* Builds the derivative of a field or derived field. (cos kx)' = -k sin kx, (sin kx)' = k cos kx. Both series have the
+ * factor 2 for the wavenumbers between the first and the last. */
 static derivative derivative_of(const diffusion_spectral *s, int source, diffusion_kind kind, const diffusion_at *at) {
   static const int axes[DIFFUSION_LAPLACIAN][2] = {{X, -1}, {Y, -1}, {Z, -1}, {X, X}, {Y, Y},
                                                    {Z, Z},  {X, Y},  {X, Z},  {Y, Z}};
   const int lanes = lanes_of(s), back = back_axis(s);
   derivative d = {.source = source, .sum = kind == DIFFUSION_LAPLACIAN};
   double k[LANES], sign = 1;
-  int turns = 0; /* factors i */
+  int turns = 0; /* number of factors i */
   for (int l = 0; l < lanes; l++) d.lane[l] = 0;
   if (d.sum) {
     for (int axis = 0; axis < (back < 0 ? 1 : back); axis++) {
@@ -99,7 +101,7 @@ static derivative derivative_of(const diffusion_spectral *s, int source, diffusi
   return d;
 }
 
-/* The factors of point p of the column. */
+/* Computes the factors at point p of the column. */
 static void factors_at(const diffusion_spectral *s, const derivative *d, int64_t p, double *out) {
   const int lanes = lanes_of(s);
   double back = 1;
@@ -158,7 +160,7 @@ static void subtract_column(const diffusion_spectral *s, const derivative *d, co
   }
 }
 
-/* target += coefficients times source; entry: numbers of a table entry */
+/* target += coefficients times source. entry: numbers of a table entry. */
 static void add_column(int64_t n, const real *table, const int32_t *slot, int entry, diffusion_parts parts,
                        const real *source, real *target) {
   for (int64_t p = 0; p < n; p++, source += 2 * G, target += 2 * G) {
@@ -191,8 +193,8 @@ static void turn_column(int64_t n, int sign, real *v) {
     }
 }
 
-/* The same as project_column where all axes have walls, and all 2 G lanes are real numbers of their own. signs: of the
- * derivatives of the components. */
+/* Does the same as project_column where all axes have walls, so that all 2 G lanes are separate real numbers. signs: of
+ * the derivatives of the components. */
 static void project_walled(const diffusion_spectral *s, const int *source, const int *signs, double lane[3][LANES],
                            real *const *v) {
   const int axes = s->grid.rank - (s->grid.member_axis > 0);
@@ -211,8 +213,8 @@ static void project_walled(const diffusion_spectral *s, const int *source, const
   }
 }
 
-/* v -= k (k . v)/k^2; where k = 0 nothing. lane[axis]: wavenumbers of axes before the last one; last: source of the
- * last axis' component */
+/* v -= k (k . v)/k^2; no change where k = 0. lane[axis]: wavenumbers of the axes before the last one. last: source of
+ * the component along the last axis. */
 static void project_column(const diffusion_spectral *s, int axes, int last, double lane[3][LANES], real *const *v) {
   for (int64_t p = 0; p < s->slab.backs; p++) {
     real k[3][G], over[G];
@@ -241,8 +243,8 @@ static void derive(const diffusion_spectral *s, int field, diffusion_kind kind, 
   derive_column(s, &d, source, target);
 }
 
-/* Between walls a flux has the series of a derivative of its field, which it turns back: the signs of sines and cosines
- * are opposite. */
+/* Subtracts the derivative of a flux. Between walls a flux has the series of a derivative of its field, and its
+ * derivative has the field's series again: the signs of sines and cosines are opposite. */
 static void subtract(const diffusion_spectral *s, int field, int axis, const diffusion_at *at, const void *from,
                      int64_t from_stride, void *target) {
   derivative d = derivative_of(s, field, (diffusion_kind)axis, at);
@@ -267,8 +269,8 @@ static void derived(const diffusion_spectral *s, const diffusion_symbols *symbol
   }
 }
 
-/* Removes the mode of a component along its own axis that is a sine of n half waves: its divergence is 0 in all cells,
- * and no pressure balances it. */
+/* Removes the mode of a component along its own axis that is a sine of n half waves. Its divergence is 0 in all cells,
+ * so no pressure balances it. */
 static void drop_highest(const diffusion_spectral *s, int field, int axis, const diffusion_at *at, real *v) {
   const int64_t n = s->grid.n[axis];
   if (s->shape[field].boundary[axis] != GRID_FIXED) return;
@@ -291,7 +293,7 @@ static void project(const diffusion_spectral *s, const diffusion_at *at, void *c
   const int axes = s->grid.rank - (s->grid.member_axis > 0);
   double lane[3][LANES];
   void *v[3] = {NULL, NULL, NULL};
-  int signs[3] = {0, 0, 0}; /* of the derivative of a component along its own axis, between walls */
+  int signs[3] = {0, 0, 0}; /* signs of a component's derivative along its own axis, between walls */
   for (int a = 0; a < axes; a++) {
     const int field = s->gradients.vector[a];
     const grid_boundary b = s->shape[field].boundary[a];
@@ -305,7 +307,7 @@ static void project(const diffusion_spectral *s, const diffusion_at *at, void *c
     project_walled(s, s->gradients.vector, signs, lane, (real *const[]){v[0], v[1], v[2]});
     return;
   }
-  /* i k is the derivative along a periodic axis, and signs[a] k between walls: that of -i signs[a] times the column */
+  /* the derivative is i k along a periodic axis and signs[a] k between walls, which is i k of -i signs[a] v */
   for (int a = 0; a < axes; a++)
     if (signs[a]) turn_column(s->slab.backs, -signs[a], v[a]);
   project_column(s, axes, s->gradients.vector[axes - 1], lane, (real *const[]){v[0], v[1], v[2]});

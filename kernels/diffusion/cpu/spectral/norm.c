@@ -8,7 +8,7 @@
 
 struct diffusion_norm {
   const diffusion_spectral *s;
-  double *along[DIFFUSION_FIELDS], *partial; /* weights of the numbers of a row; [back] partial sums */
+  double *along[DIFFUSION_FIELDS], *partial; /* weights of the numbers of a row; partial sums [back] */
 };
 
 sim_status diffusion_norm_create(const diffusion_spectral *s, diffusion_norm **out) {
@@ -46,7 +46,7 @@ void diffusion_norm_destroy(diffusion_norm **norm) {
   *norm = NULL;
 }
 
-/* Sum over a row in SIM_REDUCE_LANES partial sums, added as a tree. */
+/* Returns the sum over a row, from SIM_REDUCE_LANES partial sums that are added as a tree. */
 static double row_sum(const diffusion_norm *norm, int field, const void *row, int64_t count) {
   const double *along = norm->along[field];
   double lanes[SIM_REDUCE_LANES] = {0};

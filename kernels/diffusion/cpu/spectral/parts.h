@@ -9,9 +9,9 @@ enum { X, Y, Z };
 typedef struct diffusion_deriving diffusion_deriving;
 
 struct diffusion_spectral {
-  grid_shape grid;                     /* with series of their own, no_flux along all walls */
+  grid_shape grid;                     /* where fields have series of their own: no_flux along all walls */
   grid_shape shape[DIFFUSION_SOURCES]; /* of each field and derived field */
-  bool aligned;                        /* series of their own */
+  bool aligned;                        /* fields have series of their own */
   diffusion_gradients gradients;
   int fields, inputs, results, threads, group; /* inputs: fields and gradients; results: fields and fluxes */
   bool joined;                                 /* columns of all fields are transformed together */
@@ -19,29 +19,31 @@ struct diffusion_spectral {
   fft_packing packing;
   bool paired; /* wavenumber n/2 of rows is stored apart: see pairs.c */
   fft_plan *plan[3];
-  /* For first derivatives along axes with walls, which turn cosine series into sine series and back: the other
-   * transform, and the position of a series' wavenumber at each position of the other one, or -1. */
+  /* Transforms of first derivatives along axes with walls, which turn a cosine series into a sine series and back. And
+   * the position of a series' wavenumber at each position of the other series, or -1. */
   fft_plan *turned[3];
   int32_t *from[3];
-  fft_plan *aligned_plan[GRID_BOUNDARIES][3]; /* aligned: of each kind of series that some column has */
-  const fft_plan *of[DIFFUSION_COLUMNS][3];   /* transforms of fields, gradients and fluxes */
+  /* one for each kind of series of some column, where fields have series of their own */
+  fft_plan *aligned_plan[GRID_BOUNDARIES][3];
+  const fft_plan *of[DIFFUSION_COLUMNS][3]; /* transforms of fields, gradients and fluxes */
   diffusion_combine *combine;
   const diffusion_deriving *on;
   int64_t middle, back;                         /* points along the middle axis (y of three) and the column axis */
   int64_t row_points, row_stride, plane_stride; /* in points */
   const sim_comm *comm;                         /* ranks that divide the grid */
   diffusion_slab slab;                          /* of this rank */
-  int64_t back_first;                           /* of the columns: 0 if they are whole */
-  int64_t slots[3];                             /* distinct table entries of the columns along each axis */
-  int32_t *slot[2];                             /* [n of y, z]: table entry of a position */
-  int32_t *entry[2];                            /* [slots of y, z]: its wavenumber, from 0 */
-  int32_t *position;                            /* 0, 1, ...: the entries of complex tables */
-  int32_t *mirror;                              /* [n of y], if paired: the position of -k */
+  /* first position of the columns along their axis: 0 if they are whole */
+  int64_t back_first;
+  int64_t slots[3];  /* distinct table entries of the columns along each axis */
+  int32_t *slot[2];  /* [n of y, z]: table entry of a position */
+  int32_t *entry[2]; /* [slots of y, z]: its wavenumber, from 0 */
+  int32_t *position; /* 0, 1, ...: the entries of complex tables */
+  int32_t *mirror;   /* [n of y], if paired: the position of -k */
   size_t thread_bytes, column_bytes, work_bytes, plane_bytes;
-  void *memory; /* [threads][thread_bytes]: columns of inputs and fields, scratch, planes for output */
+  void *memory; /* [threads][thread_bytes]: columns of inputs and fields, scratch, and planes for output */
 };
 
-/* One thread's part of that memory. */
+/* One thread's share of that memory. */
 typedef struct bench {
   void *columns[DIFFUSION_COLUMNS], *spare[DIFFUSION_FIELDS + DIFFUSION_FLUXES], *work;
   char *planes; /* [fields], for output */
@@ -57,9 +59,10 @@ static inline bench bench_of(const diffusion_spectral *s, int thread) {
   return b;
 }
 
-/* derive.c, for an instruction set and a precision: a derivative of a column of coefficients, in target, which
- * is not the source; coefficients of a derived field; removal of the part of a vector with a divergence; and target[p]
- * minus the derivative along `axis` of from[p], a flux of this field, whose stride is `stride` points. */
+/* The functions of derive.c for an instruction set and a precision: the derivative of a column of coefficients, into
+ * `target`, which is not the source; coefficients of a derived field; removal of the part of a vector with a
+ * divergence; and target[p] minus the derivative along `axis` of from[p], a flux of this field, with a stride of
+ * `stride` points. */
 struct diffusion_deriving {
   void (*derive)(const diffusion_spectral *s, int field, diffusion_kind kind, const diffusion_at *at,
                  const void *source, void *target);
@@ -73,8 +76,8 @@ extern const diffusion_deriving diffusion_derive_single_plain, diffusion_derive_
 extern const diffusion_deriving diffusion_derive_single_avx2, diffusion_derive_double_avx2;
 extern const diffusion_deriving diffusion_derive_single_avx512, diffusion_derive_double_avx512;
 
-/* Whether an input of the pointwise work is a derivative along this axis, whose walls are the grid's, so that its
- * coefficients move to other positions. */
+/* Whether an input of the pointwise work is a derivative along this axis between walls. Then its coefficients move to
+ * other positions. For fields with the grid's walls. */
 static inline bool is_turned(const diffusion_spectral *s, int input, int axis) {
   return input >= s->fields && !s->aligned && s->gradients.of[input - s->fields].kind == axis &&
          s->grid.boundary[axis] != GRID_PERIODIC;
@@ -85,40 +88,41 @@ static inline bool is_sine(grid_boundary b) { return b == GRID_FIXED || b == GRI
 
 static inline char *point(const void *field, int64_t offset) { return (char *)(uintptr_t)field + offset * 128; }
 
-/* Points of a row that are columns; with pairs the last one exists once for each group of rows. */
+/* Returns the points of a row that are columns. With pairs the last point exists once for each group of rows. */
 static inline int64_t columns_in_row(const diffusion_spectral *s, int64_t middle) {
   return s->row_points - (s->paired && middle % s->group != 0);
 }
-/* The last point of a paired row: its lanes are positions along y. */
+/* Whether this is the last point of a paired row, whose lanes are positions along y. */
 static inline bool is_last(const diffusion_spectral *s, int64_t group) {
   return s->paired && group == s->row_points - 1;
 }
-/* Row of the tables for a column. */
+/* Returns the row of the tables for a column. */
 static inline int64_t table_row(const diffusion_spectral *s, int64_t middle, int64_t group, bool complex) {
   if (s->grid.rank < 3) return 0;
   if (is_last(s, group)) return middle / s->group - (s->slab.middle_first + s->group - 1) / s->group;
   return complex ? middle - s->slab.middle_first : s->slot[0][middle];
 }
-/* The first of the positions along y whose last points a row of the tables has. */
+/* Returns the first position along y whose last point is in this row of the tables. */
 static inline int64_t last_positions(const diffusion_spectral *s, int64_t row) {
   return ((s->slab.middle_first + s->group - 1) / s->group + row) * s->group;
 }
 void diffusion_pair(const diffusion_spectral *s, void *plane);
 void diffusion_unpair(const diffusion_spectral *s, void *plane);
 
-/* Threads for a pass over this many pieces: at most one a piece, and fewer for small grids. */
+/* Returns the number of threads for a pass over this many pieces: at most one for each piece, and fewer for small
+ * grids. */
 static inline int team(const diffusion_spectral *s, int64_t pieces) {
-  enum { WORTH = 1024 }; /* points that are worth a thread: 128 kB, about 20 microseconds */
+  enum { WORTH = 1024 }; /* points for which a thread pays: 128 kB, about 20 microseconds */
   const int64_t points = s->row_points * s->middle * s->back / s->comm->size * s->inputs;
   const int64_t most = points / WORTH < pieces ? points / WORTH : pieces;
   return most < 1 ? 1 : most < s->threads ? (int)most : s->threads;
 }
 
-/* Schedule of a pass. Cores differ in speed, most of all beside other programs. With many threads each one has a
- * long run of pieces, half of its share, with the next piece prefetched; the rest goes in short runs to threads that
- * finish early. Two threads get fixed halves: without short runs they are 10 % faster. */
+/* Schedule of a pass. Cores differ in speed, most of all when other programs run. With many threads each thread has a
+ * long run of pieces, half of its share, with the next piece prefetched. The rest is dealt out in short runs to threads
+ * that finish early. Two threads get fixed halves: without short runs they are 10 % faster. */
 typedef struct runs {
-  int64_t pieces, count, own, length; /* runs in all; pieces of a long and of a short run */
+  int64_t pieces, count, own, length; /* number of runs; pieces of a long and of a short run */
   int threads;
 } runs;
 
@@ -145,13 +149,13 @@ static inline double wavenumber(const grid_shape *grid, int axis, int64_t mode) 
          grid->size[axis];
 }
 
-/* Mode of an entry along x. */
+/* Returns the mode of an entry along x. */
 static inline int64_t mode_along_x(const diffusion_spectral *s, int source, int64_t entry) {
   if (s->shape[source].boundary[X] != GRID_FIXED || (s->aligned && entry > 0)) return entry;
   return s->grid.n[X] - entry;
 }
 
-/* Mode of an entry along an axis; signed where periodic and `complex`. */
+/* Returns the mode of an entry along an axis; signed where the axis is periodic and tables are `complex`. */
 static inline int64_t mode_of(const diffusion_spectral *s, int source, int axis, int64_t entry, bool complex) {
   const int64_t n = s->grid.n[axis];
   if (axis >= s->grid.rank) return 0;
@@ -166,13 +170,13 @@ static inline int64_t mode_of(const diffusion_spectral *s, int source, int axis,
   return entry + (s->grid.boundary[axis] == GRID_FIXED);
 }
 
-/* Mode along an axis of a row of the tables, or of a slot in it. */
+/* Returns the mode along an axis of a row of the tables, or of a slot in it. */
 static inline int64_t table_mode(const diffusion_spectral *s, int source, int axis, int64_t entry, bool complex) {
   if (!complex) return mode_of(s, source, axis, s->entry[axis - Y][entry], false);
   return mode_of(s, source, axis, entry + (axis == s->grid.rank - 1 ? s->back_first : s->slab.middle_first), true);
 }
 
-/* Weight of a mode in the mean of squares: 2 where k and -k are stored once, 1/2 for cos^2 and sin^2. */
+/* Returns the weight of a mode in the mean of squares: 2 where k and -k are stored once, 1/2 for cos^2 and sin^2. */
 static inline double diffusion_weight(const diffusion_spectral *s, int source, int axis, int64_t mode) {
   const int64_t n = s->grid.n[axis];
   if (axis > 0 && axis == s->grid.member_axis) return 1 / (double)n; /* mean over members */

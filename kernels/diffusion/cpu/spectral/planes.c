@@ -4,13 +4,13 @@
 #include <omp.h>
 #include <string.h>
 
-/* Rows first ... first + count of a piece, numbered on the whole grid; pieces are planes, or some rows of the only
+/* Rows first <= i < first + count of a strip, numbered on the whole grid. Strips are planes, or some rows of the only
  * plane. */
 typedef struct rows_of {
   int64_t z, first, rows;
 } rows_of;
 
-/* Strips of the slab. */
+/* Returns the number of strips of the slab. */
 static int64_t strip_count(const diffusion_spectral *s) {
   const int64_t rows = 2 * s->group, own = s->slab.end - s->slab.first;
   return s->grid.rank == 3 ? own : (own + rows - 1) / rows;
@@ -20,13 +20,14 @@ static rows_of strip_at(const diffusion_spectral *s, int64_t i) {
   if (s->grid.rank == 3) return (rows_of){s->slab.first + i, 0, s->grid.n[Y]};
   return (rows_of){0, first, s->slab.end - first < rows ? s->slab.end - first : rows};
 }
-/* Number of a strip's first point in a field. */
+/* Returns the number of a strip's first point in a field. */
 static int64_t strip_begin(const diffusion_spectral *s, const rows_of *strip) {
   if (s->grid.rank == 3) return (strip->z - s->slab.first) * s->plane_stride;
   return (strip->first - s->slab.first) * s->row_stride;
 }
 
-/* Coefficients of a derivative between walls, from the positions of the field's series to those of its own. */
+/* Copies the coefficients of a derivative between walls from the positions of the field's series to those of the
+ * derivative's series. */
 static void copy_turned(const diffusion_spectral *s, int axis, const char *source, int64_t stride, char *target) {
   for (int64_t p = 0; p < s->grid.n[axis]; p++) {
     const int64_t from = s->from[axis][p];
@@ -37,7 +38,7 @@ static void copy_turned(const diffusion_spectral *s, int axis, const char *sourc
   }
 }
 
-/* The inverse transform along y of a derivative along y between walls. `column`: scratch of a column. */
+/* Makes the inverse transform along y of a derivative along y between walls. `column`: scratch of a column. */
 static void turned_transforms(const diffusion_spectral *s, char *plane, char *column, void *work) {
   for (int64_t g = 0; g < s->row_points; g++) {
     copy_turned(s, Y, plane + g * 128, s->row_stride, column);
@@ -45,7 +46,7 @@ static void turned_transforms(const diffusion_spectral *s, char *plane, char *co
   }
 }
 
-/* Transforms along y of a column's plane. */
+/* Makes the transforms along y of a column's plane. */
 static void middle_transforms(const diffusion_spectral *s, int column, bool inverse, char *plane, void *work) {
   const fft_plan *plan = s->of[column][Y];
   if (s->grid.rank < 3) return;
@@ -61,7 +62,7 @@ static void middle_transforms(const diffusion_spectral *s, int column, bool inve
 
 static fft_packing packing(const diffusion_spectral *s) { return s->paired ? FFT_HALF_PAIRED : s->packing; }
 
-/* The inverse transforms of an input: of a field, or of a derivative. */
+/* Makes the inverse transforms of an input: a field or a derivative. */
 static void inverse_middle(const diffusion_spectral *s, int input, char *plane, const bench *b) {
   if (s->grid.rank == 3 && is_turned(s, input, Y))
     turned_transforms(s, plane, b->spare[0], b->work);
@@ -79,7 +80,7 @@ static void inverse_rows(const diffusion_spectral *s, int input, const char *row
   }
 }
 
-/* Lanes without a row repeat the first row: the pointwise work must not meet invalid numbers there. */
+/* Lanes without a row repeat the first row: the pointwise work must see no invalid numbers there. */
 static void fill_lanes(const diffusion_spectral *s, int64_t rows, void *column) {
   const int lanes = 2 * s->group;
   for (int64_t x = 0; rows < lanes && x < s->grid.n[X]; x++)
@@ -157,7 +158,7 @@ void diffusion_planes(diffusion_spectral *s, void *const *fields, diffusion_poin
 
 static size_t number_size(const diffusion_spectral *s) { return s->single ? sizeof(float) : sizeof(double); }
 
-/* Address of a strip's rows in a real field of the slab. */
+/* Returns the address of a strip's rows in a real field of the slab. */
 static char *real_rows(const diffusion_spectral *s, const void *field, const rows_of *strip, int64_t at) {
   const int64_t before = s->slab.first * (s->grid.rank == 3 ? s->grid.n[Y] : 1);
   const int64_t row = strip->z * s->grid.n[Y] + strip->first - before + at;

@@ -26,42 +26,44 @@ typedef struct diffusion_slab {
   int64_t backs;          /* points of a column */
 } diffusion_slab;
 
-/* What rank `rank` of comm->size has. Rank 0 has most. */
+/* Returns the share of rank `rank` of comm->size. Rank 0 has the largest share. */
 diffusion_slab diffusion_slab_of(const grid_shape *grid, bool single, const sim_comm *comm, int rank);
-/* The same of this rank. */
+/* Returns the share of this rank. */
 static inline diffusion_slab diffusion_own_slab(const grid_shape *grid, bool single, const sim_comm *comm) {
   return diffusion_slab_of(grid, single, comm, comm->rank);
 }
 
-/* Cells of one plane, or of one row of a grid of two axes: real fields of a slab are [end - first][plane]. */
+/* Returns the cells of one plane, or of one row of a grid of two axes. Real fields of a slab are [end - first][plane].
+ */
 static inline int64_t diffusion_plane_cells(const grid_shape *grid) {
   return grid->rank == 3 ? grid->n[0] * grid->n[1] : grid->n[0];
 }
 
 /* Rows of cells of this rank's slab. */
 grid_range diffusion_own_rows(const grid_shape *grid, bool single, const sim_comm *comm);
-/* Gathers rows[nz ny] of `bytes` each, of which every rank has those of its slab; then all have all. */
+/* Gathers rows[nz ny] of `bytes` each. Every rank has the rows of its slab before, and all rows after. */
 sim_status diffusion_gather_rows(const grid_shape *grid, bool single, const sim_comm *comm, size_t bytes,
                                  void *rows) SIM_MUST_CHECK;
 
-/* Joins lines of cells of which each rank has some, and zeros elsewhere: then all ranks have all. */
+/* Joins lines of cells: every rank has some cells before, with zeros elsewhere, and all cells after. */
 sim_status diffusion_join_lines(const sim_comm *comm, size_t bytes, void *lines) SIM_MUST_CHECK;
-/* *field: the first of `fields` fields that is broken on some rank, or -1. `from`: number of fields from the first one
- * on that is broken on this rank; 0: none. */
+/* Sets *field to the first of `fields` fields that is broken on some rank, or to -1. `from`: `fields` minus the number
+ * of the first field that is broken on this rank; 0: none is broken. */
 sim_status diffusion_first_broken(const sim_comm *comm, int fields, uint64_t from, int *field) SIM_MUST_CHECK;
 
-/* Numbers that a field takes: whole, in a slab, and in columns. The last slab includes what a field has behind its last
- * plane. */
+/* Return the numbers that a field takes: whole, in a slab, and in columns. The last slab includes the numbers behind
+ * the last plane of the field. */
 double diffusion_field_numbers(const grid_shape *grid, bool single);
 double diffusion_slab_numbers(const grid_shape *grid, bool single, const diffusion_slab *slab);
 double diffusion_column_numbers(const grid_shape *grid, bool single, const diffusion_slab *slab);
-/* Numbers of one table for the columns. Real tables have one entry for k and -k, `complex` tables one for each. */
+/* Returns the numbers of one table for the columns. Real tables have one entry for k and -k, `complex` tables one for
+ * each. */
 double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex, const diffusion_slab *slab);
-/* Numbers of one table of a derived field, whose coefficients are real, or imaginary, or both. */
+/* Returns the numbers of one table of a derived field. both: its coefficients have real and imaginary parts. */
 double diffusion_symbol_numbers(const grid_shape *grid, bool single, bool both, const diffusion_slab *slab);
-/* Points from plane to plane of a field, or from row to row with two axes. */
+/* Returns the points from plane to plane of a field, or from row to row with two axes. */
 int64_t diffusion_plane_stride(const grid_shape *grid, bool single);
-/* Numbers of the whole field before the slab. */
+/* Returns the numbers of the whole field before the slab. */
 double diffusion_slab_begin(const grid_shape *grid, bool single, const diffusion_slab *slab);
 
 #ifdef __cplusplus

@@ -140,7 +140,7 @@ double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradient
   return bytes;
 }
 
-/* The loops over columns, for an instruction set. */
+/* The functions on columns for an instruction set. */
 typedef struct loops {
   diffusion_combine *combine;
   const diffusion_deriving *on;
@@ -160,7 +160,7 @@ static loops loops_for(bool single, sim_isa isa) {
   return all[isa][single];
 }
 
-/* The transforms of derivatives along an axis with walls. */
+/* Plans the transforms of derivatives along an axis with walls. */
 static sim_status make_turned(diffusion_spectral *s, int axis, bool single, sim_isa isa) {
   const int64_t n = s->grid.n[axis];
   const fft_kind kind = s->grid.boundary[axis] == GRID_FIXED ? FFT_COSINE : FFT_SINE;
@@ -184,7 +184,7 @@ static bool turns(const diffusion_spectral *s, int axis) {
 
 /* ---- series of their own ---- */
 
-/* Field, or derived field, of a column: of fields, gradients, then fluxes. */
+/* Returns the field or derived field of a column. Columns are the fields, the gradients, then the fluxes. */
 static int source_of(const diffusion_spectral *s, int column) {
   if (column < s->fields) return column;
   if (column < s->inputs) return s->gradients.of[column - s->fields].field;
@@ -206,7 +206,7 @@ static bool is_derivative(const diffusion_spectral *s, int column, int axis) {
   }
 }
 
-/* The transforms of every column. */
+/* Plans the transforms of every column. */
 static sim_status make_plans(diffusion_spectral *s, sim_isa isa) {
   static const fft_kind kinds[GRID_BOUNDARIES] = {[GRID_PERIODIC] = FFT_PERIODIC,
                                                   [GRID_NO_FLUX] = FFT_COSINE,
@@ -242,8 +242,8 @@ static bool make_mirror(diffusion_spectral *s) {
   return good;
 }
 
-/* Finds the table entries along an axis that positions first <= p < end have: slot[p] numbers them in their order, and
- * entry[slot] is the wavenumber's. */
+/* Finds the table entries along an axis for positions first <= p < end. slot[p] numbers the distinct entries in the
+ * order of positions, and entry[slot] is the wavenumber. */
 static bool make_slots_along(diffusion_spectral *s, int axis, int64_t first, int64_t end) {
   const int64_t n = s->grid.n[axis], entries = slot_count(&s->grid, axis, false);
   const int32_t *order = s->plan[axis] ? fft_order(s->plan[axis]) : s->position;

@@ -20,7 +20,7 @@ enum { DIFFUSION_FIELDS = 8, DIFFUSION_DERIVED = 8 };
 enum { DIFFUSION_READ = 40, DIFFUSION_FLUXES = 3 * DIFFUSION_FIELDS };
 enum { DIFFUSION_COLUMNS = (int)DIFFUSION_FIELDS + (int)DIFFUSION_READ + (int)DIFFUSION_FLUXES };
 
-/* Derivatives by x, y, z: first ones, second ones, the Laplacian, and none. */
+/* Derivatives by x, y, z: first ones, second ones, the Laplacian, and the value itself. */
 typedef enum diffusion_kind {
   DIFFUSION_X,
   DIFFUSION_Y,
@@ -36,16 +36,17 @@ typedef enum diffusion_kind {
   DIFFUSION_KINDS
 } diffusion_kind;
 
-/* What the pointwise work reads beside the fields: derivatives of fields, and derived fields (their numbers follow
- * those of the fields) with their derivatives. Then what it adds to their rates, and what joins the fields at a
- * wavenumber. */
+/* The inputs of the pointwise work beside the fields: derivatives of fields, and derived fields (numbered after the
+ * fields) with their derivatives. Further: fluxes, whose divergence changes the rates, and the solenoidal vector, which
+ * joins fields at a wavenumber. */
 typedef struct diffusion_gradients {
   int count;
   struct {
     int field, kind;
   } of[DIFFUSION_READ];
-  int fluxes;      /* fields times axes, or 0: the work also writes fluxes, whose divergence is taken from the rates */
-  bool solenoidal; /* the part of fields vector[axis] that has a divergence is removed from what is transformed */
+  /* fields times axes, or 0. The work also writes fluxes, and their divergence is subtracted from the rates */
+  int fluxes;
+  bool solenoidal; /* the part of the fields vector[axis] with a divergence is removed after a forward transform */
   int vector[3];
 } diffusion_gradients;
 
@@ -55,7 +56,7 @@ typedef struct diffusion_series {
   grid_boundary of[DIFFUSION_SOURCES][3]; /* periodic where the grid is, and only there */
 } diffusion_series;
 
-/* The series of a derivative: sines of cosines, and so on. */
+/* Returns the series of a derivative: sines for cosines, and so on. */
 static inline grid_boundary diffusion_turned(grid_boundary b) {
   switch (b) {
   case GRID_NO_FLUX: return GRID_FIXED;
@@ -68,9 +69,10 @@ static inline grid_boundary diffusion_turned(grid_boundary b) {
 
 typedef struct diffusion_spectral diffusion_spectral;
 
-/* series: NULL where each field has the grid's boundaries. Then a sine series along x, or the positions of one along y
- * and z, are in reverse order. With series, mode k of each series is where the cosine series has mode k, so that
- * derivatives along walls, projections and fluxes join them; mode n of a sine series is where that has mode 0. */
+/* series: NULL where each field has the grid's boundaries. Then the positions of a sine series (along x the series,
+ * along y and z the positions) are in reverse order. With series, mode k of each series is at the position of mode k of
+ * the cosine series, so that derivatives along walls, projections and fluxes can join them. Mode n of a sine series is
+ * at the position of mode 0. */
 sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *comm, int fields,
                                      const diffusion_gradients *gradients, const diffusion_series *series, bool single,
                                      sim_isa isa, int threads, diffusion_spectral **out) SIM_MUST_CHECK;
@@ -78,17 +80,17 @@ void diffusion_spectral_destroy(diffusion_spectral **spectral);
 double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes, bool aligned,
                                 bool single, int threads);
 
-/* Pointwise work on a piece of a plane: columns[fields + gradients] of count numbers each, [nx][2G rows]. Fields are
- * changed in place, or swapped with spare[fields + fluxes] of the same size; fluxes are left in spare[fields + i].
- * `rows` rows belong to the grid, the first being row `row` of plane z; the rest of the piece repeats the first row. */
+/* Pointwise work on a piece of a plane: columns[fields + gradients] of `count` numbers each, [nx][2G rows]. Fields are
+ * changed in place, or swapped with spare[fields + fluxes] of the same size. Fluxes are left in spare[fields + i].
+ * `rows` rows belong to the grid, from row `row` of plane z on; the rest of the piece repeats the first row. */
 typedef struct diffusion_piece {
   void **columns, **spare;
   int64_t count, row, rows, z;
 } diffusion_piece;
 typedef void diffusion_pointwise(void *context, const diffusion_piece *piece);
 
-/* The pass over planes. fields[fields + gradients + fluxes] are mixed before and after; the gradients' contents are
- * lost, and fluxes have none before. */
+/* The pass over planes. fields[fields + gradients + fluxes] are mixed before and after. The gradients are overwritten,
+ * and fluxes need not be set before. */
 void diffusion_planes(diffusion_spectral *spectral, void *const *fields, diffusion_pointwise *work, void *context);
 /* Converts real fields [nz][ny][nx] to or from mixed ones; `work` (may be NULL) changes what is stored.
  * gradients[fields]: numbers of the derivatives that are stored; NULL: fields. */
@@ -103,21 +105,22 @@ sim_status diffusion_to_columns(diffusion_spectral *spectral, const void *slab, 
 sim_status diffusion_to_slab(diffusion_spectral *spectral, const void *columns, void *slab,
                              void *scratch) SIM_MUST_CHECK;
 double diffusion_turn_numbers(const grid_shape *grid, bool single, const sim_comm *comm);
-/* A turn's exchanges between all ranks, and numbers that this rank receives from all others in it. */
+/* Return the number of exchanges of a turn between all ranks, and the numbers that this rank receives in it from all
+ * others. */
 double diffusion_turn_rounds(const grid_shape *grid, bool single, const sim_comm *comm);
 double diffusion_turn_received(const grid_shape *grid, bool single, const sim_comm *comm);
-/* Copies the rank's columns of a whole field, which are coefficients. */
+/* Copies the rank's columns from a whole field of coefficients. */
 void diffusion_take_columns(const diffusion_spectral *spectral, const void *field, void *columns);
 
-/* Coefficients of derived fields: the one of field f in field d at each wavenumber, for the rank's columns. */
+/* Coefficients of derived fields: the coefficient of field f in field d at each wavenumber, for the rank's columns. */
 typedef enum diffusion_parts { DIFFUSION_ABSENT, DIFFUSION_REAL, DIFFUSION_IMAGINARY, DIFFUSION_BOTH } diffusion_parts;
 typedef struct diffusion_symbols {
   void *table[DIFFUSION_DERIVED][DIFFUSION_FIELDS];
   diffusion_parts parts[DIFFUSION_DERIVED][DIFFUSION_FIELDS];
 } diffusion_symbols;
 
-/* The pass over columns. arrays[field][array]: [0] is mixed, or holds coefficients where the stage does not
- * transform; tables[field][table]. */
+/* The pass over columns. arrays[field][array]: [0] is mixed, or holds coefficients where the stage does not transform.
+ * tables[field][table]. */
 typedef struct diffusion_arrays {
   void *array[DIFFUSION_FIELDS][DIFFUSION_ARRAYS];
   void *gradient[DIFFUSION_READ];   /* mixed; written where a stage transforms back */
@@ -125,19 +128,19 @@ typedef struct diffusion_arrays {
   const diffusion_symbols *symbols; /* of derived fields; NULL: none */
   void *table[DIFFUSION_FIELDS][DIFFUSION_TABLES];
   bool complex;
-  /* Several ranks: [0] and the derivatives are whole fields in memory that all ranks see, of which the pass reads and
-   * writes the rank's columns in place. */
+  /* Several ranks: [0] and the derivatives are whole fields in shared memory. The pass reads and writes the rank's
+   * columns in place. */
   bool shared;
 } diffusion_arrays;
 void diffusion_columns(diffusion_spectral *spectral, const diffusion_stage *stage, const diffusion_arrays *arrays);
 
-/* Computes an entry of the tables: k[3] are angular wavenumbers, 0 beyond the rank, signed for `complex` tables.
- * values[tables][2]: re, im. */
+/* Computes an entry of the tables. k[3]: angular wavenumbers, 0 beyond the rank of the grid, signed for `complex`
+ * tables. values[tables][2]: re, im. */
 typedef void diffusion_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]);
 void diffusion_tables(diffusion_spectral *spectral, int field, int tables, void *const *table, bool complex,
                       diffusion_fill *fill, void *context);
-/* One table of symbols of a derived field, `source`, with an entry for each of k and -k unless no axis is periodic;
- * values[0][0] is stored, and with DIFFUSION_BOTH values[0][1] too. */
+/* Fills one table of coefficients of the derived field `source`, with an entry for each of k and -k unless no axis is
+ * periodic. values[0][0] is stored, and with DIFFUSION_BOTH values[0][1] too. */
 void diffusion_symbol_table(diffusion_spectral *spectral, int source, diffusion_parts parts, void *table,
                             diffusion_fill *fill, void *context);
 /* One column of a field, or of all fields, in the pass over columns. */
@@ -146,42 +149,42 @@ typedef struct diffusion_at {
 } diffusion_at;
 /* One number of a field's coefficients. */
 typedef struct diffusion_number {
-  int64_t at;        /* its place in an array of the rank's columns */
+  int64_t at;        /* its position in an array of the rank's columns */
   double k2, weight; /* k^2, and the weight of the number's square in the mean of the field's square */
-  int64_t mode[3];   /* wavenumber of the series along each axis; signed along periodic axes, but along x */
-  bool imaginary;    /* the imaginary part of a coefficient */
+  int64_t mode[3];   /* mode of the series along each axis; signed along periodic axes other than x */
+  bool imaginary;    /* this is the imaginary part of a coefficient */
   diffusion_at column;
 } diffusion_number;
 typedef void diffusion_visit(void *context, const diffusion_number *number);
 /* Calls `work` for each number of the rank's columns of a field, in their order. */
 void diffusion_each_number(const diffusion_spectral *spectral, int field, diffusion_visit *work, void *context);
-/* Takes the part of the solenoidal vector that has a divergence off some columns of coefficients, as a stage takes it
- * off rates. coefficients[fields]: arrays of the rank's columns; at[count]. */
+/* Subtracts from some columns of coefficients the part of the solenoidal vector with a divergence, as a stage does for
+ * rates. coefficients[fields]: arrays of the rank's columns; at[count]. */
 void diffusion_project_columns(const diffusion_spectral *spectral, void *const *coefficients, int64_t count,
                                const diffusion_at *at);
-/* The smallest wavenumber of the longest axis, and the bin b of `count` with |k| in [b - 1/2, b + 1/2) times it; the
- * last bin takes all above. */
+/* Return the smallest wavenumber of the longest axis, and the bin b of `count` with |k| in [b - 1/2, b + 1/2) times it.
+ * The last bin contains all wavenumbers above. */
 double diffusion_least_wave(const diffusion_spectral *spectral);
 int diffusion_bin(double k2, double least, int count);
-/* Power spectrum of a field by these bins. The bins add up to the mean of the field's square (Parseval).
- * others (may be NULL): coefficients of another field with the same series, for the mean of their product. */
+/* Computes the power spectrum of a field in these bins. Their sum is the mean of the field's square (Parseval). others
+ * (may be NULL): coefficients of another field with the same series, for the mean of the product. */
 void diffusion_power(const diffusion_spectral *spectral, int field, const void *coefficients, const void *others,
                      int bins, double *power);
-/* Power of the modes low < |m| <= high along x in row y of a field with two axes; all modes add up to the mean of
- * the row's square. */
+/* Returns the power of the modes low < |m| <= high along x in row y of a field with two axes. The powers of all modes
+ * add up to the mean of the row's square. */
 double diffusion_row_power(const diffusion_spectral *spectral, const void *coefficients, int64_t y, double low,
                            double high);
-/* Root mean squares of fields from their coefficients. */
+/* Computes root mean squares of fields from their coefficients. */
 typedef struct diffusion_norm diffusion_norm;
 sim_status diffusion_norm_create(const diffusion_spectral *spectral, diffusion_norm **out) SIM_MUST_CHECK;
 void diffusion_norm_destroy(diffusion_norm **norm);
-/* coefficients: of a slab, also where columns differ. All ranks call it, and have the same result. */
+/* coefficients: of a slab, also where columns differ from slabs. All ranks call it and get the same result. */
 sim_status diffusion_norm_of(const diffusion_norm *norm, int field, const void *coefficients,
                              double *out) SIM_MUST_CHECK;
-/* Checks one number of each plane after a pass over the columns, each of which depends on every value of the field:
- * false where any value was NaN or infinite. `field`: of the rank's columns, or of its slab. */
+/* Checks one number of each plane after a pass over the columns. These numbers depend on every value of the field.
+ * Returns false where any value was NaN or infinite. `field`: of the rank's columns, or of its slab. */
 bool diffusion_finite(const diffusion_spectral *spectral, const void *field, bool columns);
-/* Factor from a forward transform to coefficients; the inverse transform of coefficients is the field. */
+/* Returns the factor from a forward transform to coefficients. The inverse transform of coefficients is the field. */
 double diffusion_scale(const grid_shape *grid);
 
 #endif

@@ -1,9 +1,9 @@
-/* Per-wavenumber results: tables, and power spectra. */
+/* Results for each wavenumber: tables and power spectra. */
 #include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <math.h>
 
-/* each_mode: an entry for each of k and -k; pair: entries are complex. */
+/* Fills tables. each_mode: an entry for each of k and -k; pair: entries are complex. */
 static void make_tables(diffusion_spectral *s, int source, int tables, void *const *table, bool each_mode, bool pair,
                         diffusion_fill *fill, void *context) {
   const int64_t n = s->grid.n[X], lanes = s->packing == FFT_TWO_REAL ? 2 * s->group : s->group;

@@ -1,5 +1,5 @@
-/* The turn between slabs and columns: every rank sends a part of each of its planes to every other rank, a few planes
- * at a time, which stay in the caches meanwhile. */
+/* The turn between slabs and columns: every rank sends a part of each of its planes to every other rank. Ranks send a
+ * few planes at a time, which stay in the caches meanwhile. */
 #include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <math.h>
@@ -11,13 +11,13 @@ static diffusion_slab slab_of(const diffusion_spectral *s, int rank) {
   return diffusion_slab_of(&s->grid, s->single, s->comm, rank);
 }
 
-/* Points of a plane that are a rank's columns. */
+/* Returns the points of a plane that belong to a rank's columns. */
 static int64_t width_of(const diffusion_spectral *s, const diffusion_slab *slab) {
   const int64_t middles = slab->middle_end - slab->middle_first, groups = slab->group_end - slab->group_first;
   return s->grid.rank == 3 ? middles * s->row_stride : groups;
 }
 
-/* Planes, or rows, that every rank sends at a time. */
+/* Returns the number of planes, or rows, that every rank sends at a time. */
 static int64_t planes_at_once(int64_t plane_stride) {
   const int64_t planes = TURNED / (plane_stride * POINT);
   return planes > 0 ? planes : 1;
@@ -67,8 +67,8 @@ static void copy_planes(const diffusion_spectral *s, const diffusion_slab *slab,
   }
 }
 
-/* One round of a turn, from planes to columns (`out`) or back. Rows have the stride of the rank whose columns they are,
- * so that they lie in its columns as they come. */
+/* Makes one round of a turn, from planes to columns (`out`) or back. Rows have the stride of the receiving rank's
+ * columns, so that they can be received directly into the columns. */
 static sim_status turn_planes(const diffusion_spectral *s, int64_t round, int64_t at_once, char *field, char *columns,
                               char *scratch, bool out) {
   const planes_of own = planes_in(&s->slab, round, at_once);

@@ -1,6 +1,6 @@
-/* The way `axes`: one pass over memory for each axis of a step. Supports one or two fields on two or three axes of
- * 256, 512 or 1024 cells each, any boundaries, single precision, a split scheme, and a multiplier that is a product
- * of one factor an axis. Between steps array [0] holds the fields in the order of axes/passes.cuh. */
+/* The way `axes`: one pass over memory for each axis of a step. Supports one or two fields on two or three axes of 256,
+ * 512 or 1024 cells each, any boundaries, single precision, a split scheme, and a multiplier that is a product of one
+ * factor for each axis. Between steps array [0] holds the fields in the order of axes/passes.cuh. */
 #include "kernels/diffusion/cuda/axes/axes.h"
 
 #include "engine/device/cuda.h"
@@ -43,7 +43,7 @@ static double table_bytes(const diffusion_parameters *p) {
   return sizeof(float) * ((double)all_turns(&grid) + (double)p->fields.count * (double)all_factors(&grid));
 }
 
-/* Factor of coefficient k; for sine transforms it belongs to wavenumber n - k. */
+/* Returns the factor of coefficient k. For sine transforms it belongs to wavenumber n - k. */
 static double coefficient(const diffusion_filling *filling, int axis, int64_t k) {
   const grid_shape *grid = &filling->grid;
   const int64_t n = grid->n[axis];
@@ -101,7 +101,7 @@ static void plan_ranks(const diffusion_parameters *p, const sim_comm *comm, sim_
   size_t bytes[AXES_SLABS];
   slab_bytes(p, &most, bytes);
   sim_plan_add(out, "transformed fields", sim_turn_bytes(comm, AXES_SLABS, bytes));
-  /* taken where GPUs cannot store into each other's memory, which only the start finds out */
+  /* needed where GPUs cannot store into each other's memory; only the start finds this out */
   sim_plan_add_host(out, "staged for other ranks, at most",
                     2 * diffusion_axes_sent_at_once(&grid, comm, (int)p->fields.count));
   sim_plan_add(out, "tables of the scheme", table_bytes(p));
@@ -110,7 +110,7 @@ static void plan_ranks(const diffusion_parameters *p, const sim_comm *comm, sim_
   out->most_ranks = out->parts = (int)(grid.n[1] / 2);
   out->bytes_received = (double)bytes[AXES_BY_ROWS] * (1 - (double)most.z_end / (double)grid.n[2]);
   out->exchanges = 1;
-  out->beside = 0.5; /* two passes of three, bound by the link where lines have 1024 points; measured on two H200 */
+  out->beside = 0.5; /* two passes of three, limited by the link where lines have 1024 points; measured on two H200 */
 }
 
 static sim_status make_tables(diffusion_axes_work *a, const diffusion_parameters *p) {
@@ -122,7 +122,7 @@ static sim_status make_tables(diffusion_axes_work *a, const diffusion_parameters
   return status;
 }
 
-/* Memory of both slabs, and the exchange between the ranks. */
+/* Allocates the memory of both slabs, and creates the exchange between the ranks. */
 static sim_status create_slabs(diffusion_work *w) {
   diffusion_axes_work *a = w->own.axes;
   const diffusion_axes_division d = a->own = diffusion_axes_division_of(&w->grid, w->comm, w->comm->rank);

@@ -24,8 +24,8 @@ typedef struct diffusion_axes_part {
 } diffusion_axes_part;
 
 /* The other slabs of all ranks, into which a pass along an axis stores. Point q of the pair of lines `column` of line
- * `other` (a plane for y, a row for z) belongs to rank r = q / share: the pair of numbers
- * (start[r] + f * fields[r] + other * lines[r]) / 2 + q * NEXT + column of its slab. */
+ * `other` (a plane for y, a row for z) belongs to rank r = q / share. Its position is the pair of numbers (start[r] + f
+ * * fields[r] + other * lines[r]) / 2 + q * NEXT + column of that rank's slab. */
 enum { AXES_PEERS = 8 };
 typedef struct diffusion_axes_targets {
   float *slab[AXES_PEERS];

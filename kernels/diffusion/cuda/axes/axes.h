@@ -1,9 +1,8 @@
-/* The way `axes` between its files: steps.c makes steps, axes.c all else.
- *
- * Several ranks divide planes, or the rows of all planes. A step passes over x and one of y and z in the slab in which
- * that axis is whole, a turn brings the other slab, and the third axis is passed over there: the next step begins in
- * that slab. So the fields are exchanged once a step, and steps of even and of odd numbers have another order of axes,
- * on one rank too. */
+/* The way `axes`, shared by its files: steps.c makes steps, axes.c has everything else. Several ranks divide planes, or
+ * the rows of all planes. A step passes over x and one of y and z in the slab in which that axis is whole. A turn then
+ * gives the other slab, in which the step passes over the third axis, and in which the next step begins. So the fields
+ * are exchanged once a step, and the order of axes differs between steps of even and of odd numbers, on one rank too.
+ */
 #ifndef DIFFUSION_CUDA_AXES_H
 #define DIFFUSION_CUDA_AXES_H
 
@@ -11,11 +10,12 @@
 #include "kernels/diffusion/cuda/axes/axes.cuh"
 #include "kernels/diffusion/cuda/work.h"
 
-/* Chunks of a slab whose stores go straight to the other GPUs: the best of 2 to 16 at 512^3 and 1024^3 on two H200. */
+/* Chunks of a slab that are stored directly into the other GPUs: the best of 2 to 16 at 512^3 and 1024^3 on two H200.
+ */
 enum { AXES_DIRECT = 4 };
 enum { AXES_BY_PLANES, AXES_BY_ROWS, AXES_SLABS };
 
-/* Planes z <= i < z_end, and rows y <= i < y_end of all planes, of a rank. A pair of rows belongs to one rank. */
+/* Planes z <= i < z_end of a rank, and rows y <= i < y_end of all planes. A pair of rows belongs to one rank. */
 typedef struct diffusion_axes_division {
   int64_t z, z_end, y, y_end;
 } diffusion_axes_division;
@@ -32,10 +32,10 @@ typedef struct diffusion_axes_work {
   /* several ranks; NULL: one */
   sim_exchange *exchange;
   sim_turn *turn;
-  bool unmet;          /* this rank may still read the slab that the others store into next */
+  bool unmet;          /* this rank may still read the slab into which the others store next */
   bool direct;         /* the pass before a turn stores into the other ranks' memory */
   void *turning[3][2]; /* cudaKernel_t of that pass along axes 1 and 2, rates once and twice */
-  int chunks;          /* of a slab, which are sent while the next one is computed */
+  int chunks;          /* chunks of a slab; one is sent while the next one is computed */
 } diffusion_axes_work;
 
 /* ---- steps.c ---- */
@@ -46,9 +46,9 @@ int diffusion_axes_columns_threads(int n);
 size_t diffusion_axes_columns_bytes(int n); /* dynamic shared memory */
 size_t diffusion_axes_rows_bytes(int n);
 size_t diffusion_axes_turn_bytes(int nx, int n); /* of rows of nx cells beside lines of n */
-/* Several ranks: makes w->array[0] that of the slab which has the state. */
+/* Several ranks: sets w->array[0] to the array of the slab that has the state. */
 void diffusion_axes_select(diffusion_work *work, int slab);
-/* Chunks of a turn, and bytes that a rank sends or receives at a time, at most. */
+/* Return the number of chunks of a turn, and the most bytes that a rank sends or receives at a time. */
 int diffusion_axes_chunks(const grid_shape *grid, const sim_comm *comm, int fields);
 double diffusion_axes_sent_at_once(const grid_shape *grid, const sim_comm *comm, int fields);
 

@@ -34,7 +34,7 @@ __device__ __forceinline__ float2 axis_sum(float4 w, float2 v, float2 other) {
   return float2{fmaf(w.x, v.x, fmaf(w.y, other.x, -w.z * other.y)), fmaf(w.x, v.y, fmaf(w.y, other.y, w.z * other.x))};
 }
 
-/* Filters rows a and 32 - a; `own`: rows 0 and 16, which are their own mirror images. */
+/* Filters rows a and 32 - a. `own`: rows 0 and 16, which are their own mirror images. */
 template <int Q>
 __device__ __forceinline__ void axis_mix(float2 *r, float2 *s, const float4 *factors, int a, bool own) {
   float2 to_r[Q], to_s[Q];
@@ -101,7 +101,7 @@ __device__ __forceinline__ void axis_filter(float2 *v, float2 *line, const float
     float2 *row = line + axis_row<Q>(i, j) * (Q + 2);
     dft<1, Q>(v + Q * i);
 #pragma unroll
-    for (int b = 0; b < Q; b += 2) /* only this thread has read these */
+    for (int b = 0; b < Q; b += 2) /* only this thread has read these numbers */
       *(float4 *)&row[b] = float4{v[Q * i + b].x, v[Q * i + b].y, v[Q * i + b + 1].x, v[Q * i + b + 1].y};
   }
   axis_sync<BLOCK>();
@@ -179,10 +179,10 @@ template <int Q, int KIND> __device__ __forceinline__ int axis_cell(int m, int j
   return KIND == 0 ? p : m < 16 ? 2 * p : 2 * (32 * Q - 1 - p) + 1;
 }
 
-/* Filters AXES_WIDE pairs of neighbouring lines along y (AXIS 1) or z (2) of a slab, in which these are whole and
- * planes have ROWS rows: those from pair `column` on of plane or row `other`. Returns where this thread's line begins;
- * v[m] is point j + Q m. The stride of lines in shared memory is 2 above a multiple of 16, so that neither 8-byte nor
- * 16-byte accesses conflict. */
+/* Filters AXES_WIDE pairs of neighbouring lines along y (AXIS 1) or z (2) of a slab, in which lines are whole and
+ * planes have ROWS rows: the pairs from number `column` on of plane or row `other`. Returns where this thread's line
+ * begins; v[m] is point j + Q m. The stride of lines in shared memory is 2 above a multiple of 16, so that neither
+ * 8-byte nor 16-byte accesses conflict. */
 template <int NX, int ROWS, int N, int AXIS, int KIND>
 __device__ __forceinline__ float2 *axis_lines(float2 *v, const diffusion_axes &g, const diffusion_axes_slab &s,
                                               long long field, long long other, long long column, int &c, int &j) {
@@ -200,8 +200,8 @@ __device__ __forceinline__ float2 *axis_lines(float2 *v, const diffusion_axes &g
   return at;
 }
 
-/* The filter along y or z; blockIdx.y counts planes or rows, blockIdx.z fields. Of several ranks (DIVIDED) one has the
- * points `first` <= q < `end` of each line in its other slab, `next`: there they are stored, the others in place. */
+/* The filter along y or z; blockIdx.y counts planes or rows, blockIdx.z fields. With several ranks (DIVIDED), points
+ * `first` <= q < `end` of each line belong to this rank's other slab, `next`, and are stored there; others in place. */
 template <int NX, int NY, int ROWS, int N, int AXIS, int KIND, bool DIVIDED>
 __device__ __forceinline__ void axis_columns(const diffusion_axes &g, const diffusion_axes_slab &s,
                                              const diffusion_axes_part &part, const diffusion_axes_slab &next,
@@ -227,11 +227,11 @@ __device__ __forceinline__ void axis_columns(const diffusion_axes &g, const diff
   }
 }
 
-/* The last pass before a turn, and rates and x of later lines, in one kernel of several ranks: block 2 i filters lines
- * of `part` along AXIS and stores their points where they belong, in this rank's other slab or in that of another GPU;
- * block 2 i + 1 passes over rows of `later`. So the link between GPUs and the memory of each are busy at a time. The
- * `columns` blocks of the one and `rows` blocks of the other need not be as many. Each rank has SHARE points of a line,
- * the last ones fewer or none. */
+/* The last pass before a turn, and rates and x of later lines, in one kernel of several ranks. Block 2 i filters lines
+ * of `part` along AXIS and stores their points in the slab they belong to: this rank's other slab, or that of another
+ * GPU. Block 2 i + 1 passes over rows of `later`. So the link between GPUs and the memory of each GPU are busy at the
+ * same time. There may be more `columns` blocks than `rows` blocks, or fewer. Each rank has SHARE points of a line; the
+ * last ranks have fewer or none. */
 template <typename Rates, int NX, int NY, int ROWS, int KX, int KY, int KZ, int TIMES, int N, int AXIS, int SHARE>
 __device__ __forceinline__ void axis_turn(const diffusion_axes &g, const diffusion_axes_slab &s,
                                           const diffusion_axes_part &part, const diffusion_axes_part &later,

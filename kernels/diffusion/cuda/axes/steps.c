@@ -34,8 +34,8 @@ int diffusion_axes_chunks(const grid_shape *grid, const sim_comm *comm, int fiel
   return (int)fmin(16, fmax(4, sent / 50e6));
 }
 
-/* Planes or rows of a slab before chunk `chunk`; `all`: of this rank, `most`: of the fullest one. Pairs stay together.
- */
+/* Returns the planes or rows of a slab before chunk `chunk`. `all`: of this rank; `most`: of the rank with most. Pairs
+ * of rows are not separated. */
 static int64_t chunk_begin(int64_t all, int64_t most, int chunk, int chunks) {
   const int64_t begin = 2 * ((most + 1) / 2 * chunk / chunks);
   return begin < all ? begin : all;
@@ -84,7 +84,7 @@ static sim_status move(diffusion_work *w, void *function) {
   return sim_queue_cuda.status();
 }
 
-/* Rates and x over `planes` planes of a part. */
+/* Applies rates and the filter along x to `planes` planes of a part. */
 static void pass_rows(diffusion_work *w, int slab, diffusion_axes_part part, int64_t planes,
                       const diffusion_step_context *context) {
   static const sim_kernel kernel = {"diffusion_rows", "rows", SIM_LIMIT_BYTES};
@@ -98,7 +98,7 @@ static void pass_rows(diffusion_work *w, int slab, diffusion_axes_part part, int
                           diffusion_axes_rows_bytes(a->n[0]), arguments);
 }
 
-/* y (axis 1) of `planes` planes of a part, or z (2) of its rows. `turns`: what belongs to this rank's other slab is
+/* Filters y (axis 1) of `planes` planes of a part, or z (2) of its rows. `turns`: points of this rank's other slab are
  * stored there. */
 static void pass_columns(diffusion_work *w, int slab, diffusion_axes_part part, int64_t planes, int axis, bool turns) {
   static const sim_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
@@ -147,7 +147,7 @@ static chunk chunk_of(const diffusion_work *w, int slab, int i) {
   return c;
 }
 
-/* Sends a chunk of a slab to the ranks whose other slabs it belongs to; `all`: to this rank too. */
+/* Sends a chunk of a slab to the ranks that have it in their other slabs. `all`: to this rank too. */
 static void send(diffusion_work *w, int slab, const chunk *c, bool all) {
   diffusion_axes_work *a = w->own.axes;
   const diffusion_axes_slab *from = &a->slab[slab];
@@ -187,8 +187,8 @@ static void copy_state(diffusion_work *w, int slab) {
   sim_turn_end(w->own.axes->turn);
 }
 
-/* The pass over `axis` of a chunk, which stores its points in the other slabs of all ranks, and beside it rates and x
- * of chunk `later`, unless NULL. */
+/* The pass over `axis` of a chunk, which stores its points in the other slabs of all ranks. In the same kernel rates
+ * and x of chunk `later`, unless NULL. */
 static void pass_turn(diffusion_work *w, int slab, const chunk *now, const chunk *later, int axis,
                       const diffusion_step_context *context) {
   static const sim_kernel kernel = {"diffusion_turn", "columns and rows", SIM_LIMIT_BYTES};
@@ -239,7 +239,7 @@ sim_status diffusion_axes_store(diffusion_work *w) {
   return move(w, w->own.axes->store);
 }
 
-/* A step of an even number: x, y, turn, z. Of an odd one: x, z, turn, y. */
+/* A step of an even number: x, y, turn, z. A step of an odd number: x, z, turn, y. */
 sim_status diffusion_axes_stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   diffusion_axes_work *a = w->own.axes;
   const bool odd = a->rank > 2 && context->step % 2 != 0;
@@ -253,7 +253,7 @@ sim_status diffusion_axes_stage(diffusion_work *w, int index, const diffusion_st
     return sim_queue_cuda.status();
   }
   if (a->at != begin) copy_state(w, a->at); /* after a restart */
-  /* The end of the turn before tells the others that this rank has read the slab into which they store now. */
+  /* The end of the last turn tells the others that this rank has read the slab into which they store now. */
   if (a->unmet) sim_turn_begin(a->turn);
   a->unmet = false;
   for (int i = 0; i < a->chunks && a->direct; i++) {

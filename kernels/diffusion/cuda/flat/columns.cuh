@@ -1,7 +1,7 @@
-/* The second pass: columns of FLAT_WIDE neighbouring kx forward along y, the sums of a stage, and inverse where the
- * stage transforms back. Arrays beside the mixed fields are used by this pass alone and are stored in thread order:
- * [kx / FLAT_WIDE][i][thread], v[i] as in flat/lines.cuh. Tables have one entry for ky and -ky: [kx][k / 256][k %
- * 16][k / 16 % 16], k = 0 ... ny / 2. */
+/* The second pass: columns of FLAT_WIDE neighbouring kx. Forward along y, the sums of a stage, and inverse where the
+ * stage transforms back. Only this pass uses arrays beside the mixed fields. They are stored in thread order: [kx /
+ * FLAT_WIDE][i][thread], v[i] as in flat/lines.cuh. Tables have one entry for ky and -ky: [kx][k / 256][k % 16][k / 16
+ * % 16], k = 0 ... ny / 2. */
 #ifndef DIFFUSION_CUDA_FLAT_COLUMNS_CUH
 #define DIFFUSION_CUDA_FLAT_COLUMNS_CUH
 

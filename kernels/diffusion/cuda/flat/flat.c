@@ -1,5 +1,5 @@
-/* The way `flat`: two passes over memory a stage. Supports up to four fields on a periodic grid of two axes of 256
- * to 4096 cells, powers of two, in single precision, any scheme with rates, and a real linear part. */
+/* The way `flat`: two passes over memory a stage. Supports up to four fields on a periodic grid of two axes of 256 to
+ * 4096 cells, powers of two, in single precision, any scheme with rates, and a real linear part. */
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
@@ -87,7 +87,7 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
   out->work_rate_guess = 1e11 / method->stages;
 }
 
-/* Pairs of rows of a thread block: 256 or 512 threads, by the registers of a step. */
+/* Returns the pairs of rows of a thread block: 256 or 512 threads, depending on the registers of a step. */
 static int pairs_of(int nx, int fields) {
   const int threads = fields > 2 ? 256 : 512, pairs = threads * 16 / nx;
   return pairs > 4 ? 4 : pairs;

@@ -14,8 +14,8 @@ template <int N, int L> struct flat_line {
   enum { C = N / 256, T = N / 16, PART = 16 * (C + 1) + C % 16, PITCH = 16 * PART + 16 / L % 16 };
 };
 
-/* Multiplies by w^a, a < 16, from turns[6]: w, w^2, w^3, w^4, w^8 and w^12, `stride` apart. Plain loads: the
- * compiler would keep those through __ldg in registers from one transform to the next. */
+/* Multiplies by w^a, a < 16, from turns[6]: w, w^2, w^3, w^4, w^8 and w^12, `stride` apart. Plain loads: through __ldg
+ * the compiler would keep them in registers from one transform to the next. */
 template <int SIGN> __device__ __forceinline__ float2 flat_turned(float2 v, float2 w) {
   return SIGN < 0 ? dft_times(v, w) : dft_times_conjugate(v, w);
 }
@@ -34,7 +34,7 @@ template <int SIGN> __device__ __forceinline__ void flat_turn(float2 *v, const f
   }
 }
 
-/* From points j + T m of line `from` to the points of thread s of line `to`; every thread of the block takes part. */
+/* From points j + T m of line `from` to the points of thread s of line `to`. All threads of the block take part. */
 template <typename Line, int SIGN>
 __device__ __forceinline__ void flat_out(float2 *v, float2 *from, int j, float2 *to, int s, const float2 *turns) {
   constexpr int C = Line::C, T = Line::T, PART = Line::PART;

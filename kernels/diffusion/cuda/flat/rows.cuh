@@ -1,7 +1,7 @@
-/* The first of two passes of a stage on a grid with two axes: inverse transform of rows of all fields from mixed,
- * the rates, and forward transform. Two neighbouring rows, A and B, are transformed as one complex line: W(k) = A +
- * i B, W(nx - k) = conj A + i conj B. The forward result is twice the coefficients; the scale of the columns makes
- * up for it. */
+/* The first of two passes of a stage on a grid with two axes: inverse transform of rows of all fields from mixed, the
+ * rates, and forward transform. Two neighbouring rows, A and B, are transformed as one complex line: W(k) = A + i B,
+ * W(nx - k) = conj A + i conj B. The forward result is twice the coefficients; the scale of the columns makes up for
+ * that. */
 #ifndef DIFFUSION_CUDA_FLAT_ROWS_CUH
 #define DIFFUSION_CUDA_FLAT_ROWS_CUH
 
@@ -10,7 +10,7 @@
 
 enum { FLAT_STEP, FLAT_LOAD, FLAT_STORE };
 
-/* L pairs of rows: the mixed numbers of wavenumber j + T m, m < 8, are STEP float4s apart: A, B. */
+/* L pairs of rows. Mixed numbers A, B of wavenumber j + T m, m < 8, are STEP float4s apart. */
 template <int NX, int NY, int L> struct flat_rows {
   typedef flat_line<NX, L> line;
   enum { T = line::T, THREADS = L * T, FIRST = FLAT_WIDE, STEP = T * (NY / 2) };
@@ -58,7 +58,7 @@ __device__ __forceinline__ void flat_rows_out(float2 *v, float4 *mixed, float2 *
   if (j == 0) mixed[8LL * S::STEP] = float4{2 * v[8].x, 0, 2 * v[8].y, 0};
 }
 
-/* One thread block: L pairs of rows of all fields in turn; in a load or a store, of field blockIdx.y. */
+/* One thread block: L pairs of rows, of all fields in turn; in a load or a store of field blockIdx.y. */
 template <typename Rates, int NX, int NY, int L, int MODE>
 __device__ __forceinline__ void rows_of(const diffusion_flat &g, double t, double h, int times) {
   typedef flat_rows<NX, NY, L> S;

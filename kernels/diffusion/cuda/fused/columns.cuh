@@ -48,7 +48,7 @@ template <int C> __device__ __forceinline__ void all_wait() {
   else
     cluster_wait();
 }
-/* Stores 16 bytes in another block of the cluster, whose barrier counts them. */
+/* Stores 16 bytes in another block of the cluster. The barrier of that block counts them. */
 template <int C>
 __device__ __forceinline__ void send(unsigned at, unsigned barrier, unsigned rank, float2 a, float2 b) {
   if (C == 1)
@@ -67,7 +67,7 @@ __device__ __forceinline__ float2 of_partner(float2 a) {
   return float2{warp_read_xor(a.x, 16), warp_read_xor(a.y, 16)};
 }
 
-/* Offset in shared memory of a number that the tensor memory accelerator copied with its 32-byte swizzle: rows of 32
+/* Offset in shared memory of a number that the tensor memory accelerator copied with its 32-byte swizzle. Rows have 32
  * bytes; rows 8 apart are 256 bytes apart. */
 __device__ __forceinline__ int landed(int row, int kx) {
   const int at = row * 32 + kx * 8;

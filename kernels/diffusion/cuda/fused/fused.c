@@ -1,5 +1,5 @@
 /* The way `fused`: two passes over memory a step. Supports one or two fields in single precision on a periodic grid
- * with axes of 256, 512 or 1024 cells, a split scheme, and a multiplier that is a product of one factor an axis.
+ * with axes of 256, 512 or 1024 cells, a split scheme, and a multiplier that is a product of one factor for each axis.
  * Between steps array [0] is mixed, in the order of fused/planes.cuh. Where all three axes have 1024 cells the way
  * `axes` is faster. */
 #include "engine/device/cuda.h"
@@ -53,7 +53,7 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
   diffusion_product_plan(p, (double)layout_of(grid.n, (int)p->fields.count).total * sizeof(float), out);
 }
 
-/* Factors of the multiplier; the 1/2 makes up for rows that were separated without it. */
+/* Computes the factors of the multiplier. The factor 1/2 makes up for the separation of rows, which omits it. */
 static void factors_of(const diffusion_filling *filling, bool of_step, float *at) {
   const int64_t *n = filling->grid.n;
   const double whole = diffusion_product_whole(filling);
@@ -107,8 +107,8 @@ static sim_status make_tables(diffusion_fused_work *w, const diffusion_parameter
 
 /* ---- tiles ---- */
 
-/* Thread blocks that hold a tile of columns: one where it is small, else enough for four tiles a multiprocessor, or
- * 16. */
+/* Returns the number of thread blocks that hold a tile of columns: one where the tile is small, else enough for four
+ * tiles on a multiprocessor, or 16. */
 static int cluster_of(const int n[3]) {
   const int tile = n[1] / 32 * n[2] * COLUMNS_WIDE * 8;
   return tile <= 65536 ? 1 : tile <= 524288 ? tile / 32768 : 16;
@@ -125,7 +125,7 @@ typedef CUresult encode_tiled(CUtensorMap *, CUtensorMapDataType, cuuint32_t, vo
                               const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
                               CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
-/* Tensor map over x, z and the rows of a plane. */
+/* Makes the tensor map over x, z and the rows of a plane. */
 static sim_status make_map(diffusion_fused_work *f, float *mixed, diffusion_map *out) {
   void *function = NULL;
   enum cudaDriverEntryPointQueryResult found;

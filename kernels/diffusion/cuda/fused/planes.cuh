@@ -12,8 +12,8 @@
 
 enum { PLANES_STEP, PLANES_LOAD, PLANES_STORE };
 
-/* Combines rows 2p and 2p + 1 of wavenumbers k and NX - k in one line, and separates them again, which gives twice
- * the coefficients. */
+/* Combines rows 2p and 2p + 1 of wavenumbers k and NX - k in one line. The other function separates them again, which
+ * gives twice the coefficients. */
 template <int NX> __device__ __forceinline__ void planes_tangle(float2 *lines, int pitch, int c, const float2 *v) {
   const int other = c ? NX - c : NX / 2;
 #pragma unroll

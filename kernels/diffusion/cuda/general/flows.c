@@ -1,5 +1,5 @@
-/* Writes the kernels that derive what rates read from the coefficients of the fields, and that join the fields'
- * rates: divergences of fluxes, and the projection (flows.cuh). */
+/* Writes the kernels that compute the inputs of the rates from the coefficients of the fields, and the kernels that
+ * join the rates of fields: divergences of fluxes, and the projection (flows.cuh). */
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static int index_of(const diffusion_layout *layout, int axis) {
   return layout->axis[0] == axis ? 0 : layout->axis[1] == axis ? 1 : 2;
 }
 
-/* The axes as source number `source` has them; -1: as the grid has them. */
+/* Writes the axes of source number `source`; -1: the axes of the grid. */
 static void write_axes(const diffusion_work *w, int source, sim_bytes *text) {
   int kind[3];
   double unit[3];
@@ -44,12 +44,12 @@ static const char *axes_of(const diffusion_work *w, int source, char out[32]) {
   return out;
 }
 
-/* Declares `name`: the coefficient `at` with the wavenumbers of a source. */
+/* Writes the declaration of `name`: the coefficient `at` with the wavenumbers of a source. */
 static void write_own(const diffusion_work *w, int source, const char *name, sim_bytes *text) {
   if (w->aligned) sim_bytes_format(text, "    const flow_at %s = flow_of<axes_%d>(at, p);\n", name, source);
 }
 
-/* The coefficient of a field in a derived field, by the wavenumbers. */
+/* Writes the coefficient of a field in a derived field, a function of the wavenumbers. */
 static sim_status write_symbol(const diffusion_work *w, int derived, int field, sim_bytes *text) {
   sim_expr *coefficient;
   char name[48];
@@ -68,7 +68,8 @@ static sim_status write_symbol(const diffusion_work *w, int derived, int field, 
                    derived, field, name);
   for (int i = 0; i < inputs; i++) {
     static const char *const waves[] = {"kx", "ky", "kz", "k2", "member"};
-    sim_bytes_format(text, "%s, ", i < w->fields ? "0.0" : waves[i - w->fields]); /* it depends on no field */
+    /* the coefficient depends on no field */
+    sim_bytes_format(text, "%s, ", i < w->fields ? "0.0" : waves[i - w->fields]);
   }
   sim_bytes_format(text, "out%s);\n  }\n};\n", outputs > 1 ? ", out + 1" : "");
   return status;
@@ -84,7 +85,8 @@ static bool has_symbol(const diffusion_work *w, int derived, int field) {
   return is_read(w, derived) && diffusion_symbol_parts(w->p->derived.items[derived].expr, field) != DIFFUSION_ABSENT;
 }
 
-/* The value of a derived field from those of the fields, u; `finite` becomes false where a coefficient is not. */
+/* Writes the value of a derived field from the values u of the fields. `finite` becomes false where a coefficient is
+ * not finite. */
 static sim_status write_derived(const diffusion_work *w, int derived, sim_bytes *text) {
   for (int f = 0; f < w->fields; f++)
     if (has_symbol(w, derived, f)) SIM_TRY(write_symbol(w, derived, f, text));
@@ -101,7 +103,7 @@ static sim_status write_derived(const diffusion_work *w, int derived, sim_bytes 
   return SIM_OK;
 }
 
-/* Declares `name`: the source with this number from the values u of the fields. */
+/* Writes the declaration of `name`: the source with this number, from the values u of the fields. */
 static void write_source(const diffusion_work *w, int source, const char *name, const char *u, const char *at,
                          sim_bytes *text) {
   if (source < w->fields)
@@ -118,7 +120,8 @@ static bool is_between(const diffusion_work *w, int kind) {
   return kind <= DIFFUSION_Z && w->grid.boundary[kind] != GRID_PERIODIC;
 }
 
-/* A derivative between walls: of values at another wavenumber, unless that is the other part of the same number. */
+/* Writes a derivative between walls. Its values are at another wavenumber, unless that is the other part of the same
+ * number. */
 static void write_between(const diffusion_work *w, int g, int source, int i, sim_bytes *text) {
   if (i == 0) {
     sim_bytes_format(text, "    to[%d * stride + at.number] = flow_between<scenario_axes, 0>(s, at);\n", g);
@@ -134,7 +137,7 @@ static void write_between(const diffusion_work *w, int g, int source, int i, sim
 
 static const int axes_of_mixed[][2] = {[DIFFUSION_XY] = {0, 1}, [DIFFUSION_XZ] = {0, 2}, [DIFFUSION_YZ] = {1, 2}};
 
-/* A derivative of aligned fields, by their own series. */
+/* Writes a derivative of fields with series of their own. */
 static void write_along(const diffusion_work *w, int g, sim_bytes *text) {
   const int kind = w->gradients.of[g].kind, source = w->gradients.of[g].field;
   sim_bytes_format(text, "    to[%d * stride + at.number] = ", g);
@@ -203,7 +206,7 @@ static void write_derive(const diffusion_work *w, sim_bytes *text) {
   sim_bytes_text(text, "  });\n}\n");
 }
 
-/* Where a coefficient is not finite: the least number of such a wavenumber. */
+/* Writes the check for coefficients that are not finite. It finds the least number of such a wavenumber. */
 static void write_check(const diffusion_work *w, sim_bytes *text) {
   sim_bytes_format(text,
                    "extern \"C\" __global__ void __launch_bounds__(DIFFUSION_THREADS)\n"
@@ -220,7 +223,7 @@ static void write_check(const diffusion_work *w, sim_bytes *text) {
   sim_bytes_text(text, "    if (!finite) atomicMin(bad, (unsigned long long)at.number);\n  });\n}\n");
 }
 
-/* Takes the divergence of its fluxes from u[field]. */
+/* Writes the subtraction of the divergence of a field's fluxes from u[field]. */
 static void write_divergence(const diffusion_work *w, int field, int axes, sim_bytes *text) {
   for (int a = 0; a < axes; a++) {
     const int i = index_of(&w->layout, a), flux = field * axes + a;
@@ -233,7 +236,7 @@ static void write_divergence(const diffusion_work *w, int field, int axes, sim_b
   }
 }
 
-/* Projects the vector, u[vector[axis]], and stores it. */
+/* Writes the projection of the vector, u[vector[axis]], and its store. */
 static void write_projection(const diffusion_work *w, int axes, sim_bytes *text) {
   const int *vector = w->gradients.vector;
   const bool walled = w->aligned && w->layout.series[0] != (int)GRID_PERIODIC;
@@ -316,7 +319,7 @@ bool diffusion_cuda_derives(const diffusion_work *w) {
 
 /* ---- coefficients that are not finite ---- */
 
-/* Adds the fault of one coefficient at a wavenumber, by the CPU's program of it. */
+/* Adds the fault of one coefficient at a wavenumber, with the CPU's program of the coefficient. */
 static sim_status find_fault(const diffusion_work *w, int derived, int field, const int64_t mode[3]) {
   sim_expr_program *program;
   double k[3], out[2];
@@ -332,7 +335,7 @@ static sim_status find_fault(const diffusion_work *w, int derived, int field, co
   return finite ? SIM_OK : diffusion_symbol_fault(w->p, derived, field, k);
 }
 
-/* Mode of an entry along axis i of the layout, of a derived field. */
+/* Returns the mode of an entry along axis i of the layout, for a derived field. */
 static int64_t mode_at(const diffusion_work *w, int derived, int i, int64_t entry) {
   const int axis = w->layout.axis[i], kind = diffusion_cuda_kind(w, w->fields + derived, axis);
   const int64_t n = w->layout.n[i];

@@ -13,13 +13,13 @@
 struct flow_at {
   long long entry[3], number;
   double k[3], other, member;
-  int own; /* bit i: k[i] is its own mirror image */
+  int own; /* bit i: the mode along axis i is its own mirror image */
 };
 
 template <typename Axes>
 __device__ __forceinline__ double flow_wave(const diffusion_layout &p, int i, long long entry) {
   const long long n = p.n[i];
-  if (Axes::aligned() && Axes::kind(i)) { /* beyond the last entry are zeros, with the last wavenumber */
+  if (Axes::aligned() && Axes::kind(i)) { /* entries behind the last one are 0, with the last wavenumber */
     const long long k = entry < n ? entry : n - 1;
     const double half = Axes::kind(i) >= 4 ? 0.5 : 0;
     return Axes::unit(i) * ((double)(Axes::kind(i) == 2 && k == 0 ? n : k) + half);
@@ -46,8 +46,8 @@ template <typename Axes> __device__ __forceinline__ flow_at flow_of(const flow_a
   return own;
 }
 
-/* The number of the coefficient along axis i that becomes the one at `at` in a first derivative between walls, n -
- * entry where entry > 0. The cosine series turns into a sine series, whose entries have the order n, n - 1, ..., 1. */
+/* The number of the coefficient along axis i that gives the coefficient at `at` of a first derivative between walls: n
+ * - entry where entry > 0. The cosine series becomes a sine series, with entries in the order n, n - 1, ..., 1. */
 template <typename Axes>
 __device__ __forceinline__ flow_at flow_turned(const flow_at &at, const diffusion_layout &p, int i) {
   flow_at from = at;
@@ -73,8 +73,8 @@ template <typename Axes, int I> __device__ __forceinline__ pair flow_between(pai
   return pair{k * a.x, k * a.y};
 }
 
-/* First derivative along an axis of aligned fields: of a sine series, or one of quarter waves of sines, +k, else -k;
- * that of mode n of a sine series is 0 in all cells. */
+/* First derivative along an axis, for fields with series of their own. Of a sine series, or of quarter waves of sines,
+ * it is +k; else it is -k. For mode n of a sine series it is 0 in all cells. */
 template <typename Axes, int I> __device__ __forceinline__ pair flow_factors(const flow_at &at) {
   const double sign = Axes::kind(I) == 2 || Axes::kind(I) == 4 ? 1 : -1;
   const double k = Axes::kind(I) == 2 && at.entry[I] == 0 ? 0 : at.k[I], other = I == 0 ? at.other : k;
@@ -126,7 +126,7 @@ __device__ __forceinline__ bool flow_symbol(const flow_at &at, double fast, doub
   return k[0] == 0 && k[1] == 0 && k[2] == 0;
 }
 
-/* sum += coefficient times a; returns false where the coefficient is not finite. */
+/* sum += coefficient times a. Returns false where the coefficient is not finite. */
 template <typename Axes, typename Symbol>
 __device__ __forceinline__ bool flow_add(const flow_at &at, pair a, pair &sum) {
   double c[2];
@@ -152,8 +152,8 @@ template <int I> __device__ __forceinline__ void flow_divergence(pair &a, pair f
   a.y -= k * flux.x;
 }
 
-/* The same of aligned fields, by the series of the field: the flux has that of the field's derivative, whose sign is
- * the opposite one. */
+/* The same for fields with series of their own. The flux has the series of the field's derivative, so its derivative
+ * has the opposite sign. */
 template <typename Axes, int I> __device__ __forceinline__ void flow_outflow(pair &a, pair flux, const flow_at &at) {
   if (Axes::kind(I) == 0) return flow_divergence<I>(a, flux, at);
   const pair f = flow_factors<Axes, I>(at);
@@ -161,7 +161,7 @@ template <typename Axes, int I> __device__ __forceinline__ void flow_outflow(pai
   a.y += f.y * flux.y;
 }
 
-/* v -= k (k . v)/k^2; where k = 0 nothing */
+/* v -= k (k . v)/k^2; no change where k = 0 */
 template <int N> __device__ __forceinline__ void flow_project(pair *v, const real *k) {
   real over = 0;
 #pragma unroll
@@ -188,9 +188,9 @@ template <int N> __device__ __forceinline__ void flow_project_walled(pair *v, co
   for (int a = 0; a < N; a++) v[a].x -= k[a].x * along.x, v[a].y -= k[a].y * along.y;
 }
 
-/* A component of the vector along its own axis I: wavenumber, and the component so that i times that is its derivative.
- * Mode n of a sine series is removed: its divergence is 0 in all cells, and no pressure balances it. `back`: what
- * flow_projected undoes. */
+/* A component of the vector along its own axis I: its wavenumber, and the component changed so that i times the
+ * wavenumber gives its derivative. Mode n of a sine series is removed: its divergence is 0 in all cells, so no pressure
+ * balances it. flow_projected undoes `back`. */
 template <typename Axes, int I> __device__ __forceinline__ void flow_component(pair &v, real &k, const flow_at &at) {
   if (Axes::kind(I) == 0) {
     k = (real)flow_odd<I>(at);

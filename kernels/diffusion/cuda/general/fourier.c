@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Functions used of cuFFT. */
+/* The functions of cuFFT that are used. */
 #define CUFFT_FUNCTIONS(X)                                                                                             \
   X(Create)                                                                                                            \
   X(Destroy)                                                                                                           \
@@ -52,7 +52,8 @@ static sim_status load(void) {
                   why);
 }
 
-/* A plan transforms `batch` grids at once: all fields if they are small, else one, which needs less work memory. */
+/* A plan transforms `batch` grids at once: all fields if they are small; else one field, which needs less work memory.
+ */
 struct diffusion_fourier {
   cufftHandle forward, inverse;
   bool made[2], single;

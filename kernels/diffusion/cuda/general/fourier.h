@@ -1,5 +1,5 @@
-/* cuFFT, loaded at first use from $SIM_CUFFT, or libcufft.so of the toolkit that built the program, of
- * LD_LIBRARY_PATH, or of the usual folders. */
+/* cuFFT, loaded at first use: from $SIM_CUFFT, or as libcufft.so from the toolkit that built the program, from
+ * LD_LIBRARY_PATH, or from the usual folders. */
 #ifndef DIFFUSION_CUDA_FOURIER_H
 #define DIFFUSION_CUDA_FOURIER_H
 
@@ -12,16 +12,16 @@
 extern "C" {
 #endif
 
-/* Plans in-place transforms of `fields` real fields in device memory, each of `parts` grids, rows padded to
- * 2 (n/2 + 1) numbers. n[rank]: of a grid, slowest axis first, each above 1; rank 0: the plan does nothing.
+/* Plans in-place transforms of `fields` real fields in device memory. Each field has `parts` grids, with rows padded to
+ * 2 (n/2 + 1) numbers. n[rank]: cells of a grid, slowest axis first, each above 1; rank 0: the plan does nothing.
  * SIM_ERR_NO_DEVICE without cuFFT. */
 typedef struct diffusion_fourier diffusion_fourier;
 sim_status diffusion_fourier_create(int rank, const long long *n, int fields, long long parts, bool single,
                                     diffusion_fourier **out) SIM_MUST_CHECK;
 void diffusion_fourier_destroy(diffusion_fourier **fourier);
-/* Grids that a call transforms at once: those of one field, or of all if they are small. */
+/* Returns the grids that a call transforms at once: the grids of one field, or of all fields if they are small. */
 long long diffusion_fourier_batch(const diffusion_fourier *fourier);
-/* Transform `count` grids, a multiple of the batch; forward then inverse multiplies by the product of n. */
+/* Transform `count` grids, a multiple of the batch. Forward, then inverse, multiplies by the product of n. */
 sim_status diffusion_fourier_forward(diffusion_fourier *fourier, void *data, long long count) SIM_MUST_CHECK;
 sim_status diffusion_fourier_inverse(diffusion_fourier *fourier, void *data, long long count) SIM_MUST_CHECK;
 

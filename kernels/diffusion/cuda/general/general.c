@@ -1,5 +1,5 @@
-/* The way `general`, which supports every run. Between stages array [0] of every field holds the coefficients along
- * all axes; so does array [1] of schemes that have it. */
+/* The way `general`, which supports every run. Between stages array [0] of every field holds the coefficients along all
+ * axes. So does array [1] of schemes that have it. */
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
@@ -15,13 +15,13 @@ static bool supports(const diffusion_parameters *p) {
 
 /* ---- memory ---- */
 
-/* Fields transformed at once; on small grids all of them, with their derivatives. */
+/* Returns the number of fields that are transformed at once: on small grids all of them, with their derivatives. */
 static int together(const diffusion_parameters *p) {
   const int fields = (int)p->fields.count;
   return diffusion_gradients_of(p).count % fields == 0 ? fields : 1;
 }
 
-/* What the rates read beside the fields, which fluxes replace. */
+/* Returns the number of the rates' inputs beside the fields, which the fluxes replace. */
 static int slopes_of(const diffusion_parameters *p) {
   const diffusion_gradients g = diffusion_gradients_of(p);
   return g.count > g.fluxes ? g.count : g.fluxes;
@@ -65,13 +65,13 @@ static sim_status create_array(const diffusion_work *w, int64_t fields, sim_buff
                            (int64_t[]){fields, w->layout.field / 2, 2}, out);
 }
 
-/* Fields converted for outputs at once. */
+/* Returns the number of fields that are converted for outputs at once. */
 static int shown_together(const diffusion_work *w) {
   const long long batch = diffusion_fourier_batch(w->own.general->fourier) / w->own.general->grids;
   return batch > 1 ? (int)batch : 1;
 }
 
-/* The plan of cuFFT: along the axes that have a Fourier series, or, in Makhoul's order, the transform of one. */
+/* Creates the plan of cuFFT: along the axes with a Fourier series, or with Makhoul's order of cells. */
 static sim_status create_fourier(diffusion_work *w) {
   diffusion_general *g = w->own.general;
   const diffusion_layout *layout = &w->layout;
@@ -192,7 +192,7 @@ static sim_status find(diffusion_work *w) {
 
 /* ---- passes ---- */
 
-/* Transforms of columns with the numbers first, first + 1, ... of diffusion_cuda_column_kind. */
+/* Transforms the columns first, first + 1, ... (numbers of diffusion_cuda_column_kind). */
 static sim_status forward(diffusion_work *w, void *columns, int first, int count) {
   SIM_TRY(diffusion_fourier_forward(w->own.general->fourier, columns, count * w->own.general->grids));
   if (w->natural.field == w->members && w->layout.series[0] == (int)GRID_PERIODIC)
@@ -217,7 +217,7 @@ static sim_status visit(diffusion_work *w, int visit) {
   return sim_queue_cuda.status();
 }
 
-/* Whether the start has enough energy in the shell of the forcing. */
+/* Checks whether the shell of the forcing has enough energy at the start. */
 static sim_status check_force(diffusion_work *w) {
   const double h = diffusion_dt(&w->p->integrate);
   double energy, factor;
@@ -231,7 +231,7 @@ static sim_status load(diffusion_work *w) {
   SIM_TRY(forward(w, w->array[0].data, 0, w->fields));
   if (w->gradients.solenoidal) diffusion_general_join(w, w->array[0].data, NULL);
   SIM_TRY(visit(w, DIFFUSION_VISIT_LOAD));
-  return w->force && w->slots == 1 ? check_force(w) : SIM_OK; /* steps by courant have no tables yet */
+  return w->force && w->slots == 1 ? check_force(w) : SIM_OK; /* steps by the Courant number have no tables yet */
 }
 
 static sim_status resume(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_RESUME); }
@@ -244,8 +244,8 @@ static bool reads_values(const diffusion_parameters *p, int field) {
          (p->flux && diffusion_takes(p->flux, field));
 }
 
-/* Real fields from their coefficients in array [0]. Where fields are transformed one by one, those whose values are not
- * read are left as they are: the rates replace them. */
+/* Computes real fields from their coefficients in array [0]. Where fields are transformed one by one, fields whose
+ * values are not read are skipped: the rates replace them. */
 static sim_status inverse_fields(diffusion_work *w) {
   const size_t bytes = (size_t)w->layout.field * (size_t)diffusion_cuda_number_size(w->p);
   if (diffusion_fourier_batch(w->own.general->fourier) > w->own.general->grids)
@@ -255,7 +255,7 @@ static sim_status inverse_fields(diffusion_work *w) {
   return SIM_OK;
 }
 
-/* Array [0]: from coefficients of the fields to coefficients of their rates. */
+/* Changes array [0] from coefficients of the fields to coefficients of their rates. */
 static sim_status make_rates(diffusion_work *w, const diffusion_step_context *context) {
   void *derivatives = w->own.general->derivatives.data;
   const int fluxes = w->gradients.fluxes;
@@ -283,7 +283,7 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   return visit(w, index);
 }
 
-/* Writes the real fields; array [0] is overwritten where it is not the state, and restored from the state later. */
+/* Writes the real fields. Array [0] is overwritten where it is not the state, and restored from the state later. */
 static sim_status store(diffusion_work *w) {
   const int batch = shown_together(w);
   const size_t bytes = (size_t)w->layout.field * (w->single ? sizeof(float) : sizeof(double));

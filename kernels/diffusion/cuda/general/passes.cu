@@ -1,6 +1,6 @@
-/* Launches of the kernels over fields: those with the scenario's rates and the scheme's sums (text.c), copies
- * between the fields for outputs and the transformed ones, and the conversion between Fourier coefficients and
- * cosine and sine coefficients. */
+/* Launches of the kernels over fields: kernels with the scenario's rates and the scheme's sums (text.c), copies between
+ * the fields for outputs and the transformed fields, and conversions between Fourier coefficients and cosine or sine
+ * coefficients. */
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
@@ -261,7 +261,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real
 #pragma unroll
       for (int c = 1; c >= 0; c--)
 #pragma unroll
-        for (int b = 1; b >= 0; b--) { /* the first one last, for the case that both are the same number */
+        for (int b = 1; b >= 0; b--) { /* the first one last, because both may be the same number */
           if (FORWARD && p.kind[0]) {
             v[c][b] = times(w0, v[c][b]);
             v[c][b].im = -v[c][b].im;

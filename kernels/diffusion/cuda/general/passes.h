@@ -14,27 +14,30 @@ enum { DIFFUSION_VISIT_LOAD = DIFFUSION_STAGES, DIFFUSION_VISIT_RESUME, DIFFUSIO
 
 typedef struct diffusion_general {
   diffusion_fourier *fourier;
-  void *visit[DIFFUSION_VISITS];   /* cudaKernel_t */
-  sim_buffer scratch, derivatives; /* of fields for outputs; what the rates read beside fields, then their fluxes */
-  void *derive, *join, *check;     /* cudaKernel_t of flows.c */
-  long long grids;                 /* of a field, which cuFFT transforms apart: members, or the lines of aligned ones */
-  sim_buffer line, cosines[3];     /* series.cu: a field; [8 n] along an axis with walls */
+  void *visit[DIFFUSION_VISITS]; /* cudaKernel_t */
+  /* scratch: fields for outputs; derivatives: the rates' inputs beside the fields, then their fluxes */
+  sim_buffer scratch, derivatives;
+  void *derive, *join, *check; /* cudaKernel_t of flows.c */
+  /* grids of a field that cuFFT transforms separately: members, or lines of fields with series of their own */
+  long long grids;
+  sim_buffer line, cosines[3]; /* series.cu: a field; [8 n] along an axis with walls */
 } diffusion_general;
 
 /* ---- passes.cu; device memory; `fields` numbers or coefficients are in array [0] unless given ---- */
 void diffusion_general_fold(diffusion_work *work, void *spectrum, int fields, bool forward); /* at walls */
 void diffusion_general_load(diffusion_work *work);                                     /* real fields to array [0] */
 void diffusion_general_store(diffusion_work *work, void *from, int first, int fields); /* to real fields */
-/* Array [DIFFUSION_NOISE]: the normal numbers of a step's cells, the same as of diffusion_white_noise. */
+/* Fills array [DIFFUSION_NOISE] with the normal numbers of a step's cells, the same as diffusion_white_noise. */
 void diffusion_general_noise(diffusion_work *work, int64_t step);
 void diffusion_general_visit(diffusion_work *work, int visit);
 void diffusion_general_derive(diffusion_work *work); /* coefficients of the derivatives, from those in array [0] */
-/* Takes the divergences of fluxes (NULL: none) from the fields' coefficients, then removes the part of the vector that
- * has a divergence. */
+/* Subtracts the divergences of fluxes (NULL: none) from the fields' coefficients. Then removes the part of the vector
+ * with a divergence. */
 void diffusion_general_join(diffusion_work *work, void *fields, const void *fluxes);
 /* Lowers *bad, device memory, to the number of the first wavenumber at which a derived field is not finite. */
 void diffusion_general_check(diffusion_work *work, void *bad);
-void diffusion_general_blank(diffusion_work *work, void *spectrum, int fields); /* imaginary parts of a single cell */
+/* zeroes the imaginary parts where the fast axis has one cell */
+void diffusion_general_blank(diffusion_work *work, void *spectrum, int fields);
 
 /* ---- series.cu: of aligned fields; columns[count] have the numbers first, first + 1, ... of
  * diffusion_cuda_column_kind ---- */

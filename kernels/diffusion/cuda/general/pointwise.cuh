@@ -19,8 +19,8 @@ __device__ inline double layout_centre(const diffusion_layout &p, int i, long lo
   return ((double)cell + 0.5) * p.size[i] / (double)(i == 2 ? p.all : p.n[i]);
 }
 
-/* Thread blocks are (threads of a row) x (rows), with a grid-stride loop over both. With few fields a thread has
- * four cells in flight. Derivatives have the layout of the fields, and fluxes replace them. A derivative along an axis
+/* Thread blocks are (threads of a row) x (rows), with a grid-stride loop over both. With few fields a thread computes
+ * four cells at a time. Derivatives have the layout of the fields, and fluxes replace them. A derivative along an axis
  * with walls has the other kind of series there. */
 template <typename Rates>
 __device__ __forceinline__ void rates_of(real *fields, real *derivatives, const diffusion_layout &p, double t, double h,

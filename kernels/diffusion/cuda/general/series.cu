@@ -37,7 +37,7 @@ __device__ __forceinline__ real series_factor(const series_lines &s, long long o
   return FORWARD || (whole && k == 0) ? factor : 2 * factor;
 }
 
-/* A block makes TILE entries of TILE lines. ALONG: numbers of a line are adjacent, else those of adjacent lines are. */
+/* A block computes TILE entries of TILE lines. ALONG: a line's numbers are adjacent; else those of adjacent lines. */
 template <typename real, bool FORWARD, bool ALONG>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     series_of(const real *__restrict__ from, real *__restrict__ to, const series_lines s,

@@ -1,5 +1,5 @@
-/* Writes the sums of products of a scheme's stages as source. A coefficient of 0 stands for the transforms' scale, NaN
- * for the forcing's factor. */
+/* Writes the sums of products of a scheme's stages as source. A coefficient of 0 stands for the transforms' scale; NaN
+ * stands for the forcing's factor. */
 #include "kernels/diffusion/cuda/work.h"
 
 #include <math.h>

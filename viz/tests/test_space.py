@@ -305,12 +305,16 @@ def test_outliers(tmp_path):
 
 
 def test_contours(tmp_path):
-    """A smooth field has contours, which stand for its values; noise has none."""
-    for name, smooth in (("a", True), ("b", False)):
+    """A smooth field has contours, which stand for its values; noise has none, also where few of its cells reach a level."""
+    for name, smooth in (("a", True), ("b", False), ("c", False)):
         folder = tmp_path / name
         (folder / "snap").mkdir(parents=True)
         y, x = np.meshgrid((np.arange(64) + 0.5) / 64, (np.arange(64) + 0.5) / 64, indexing="ij")
-        values = x if smooth else np.random.default_rng(3).random((64, 64))
+        noise = np.random.default_rng(3).random((64, 64))
+        values = x if smooth else noise
+        if name == "c":  # 3 % of the cells are beyond the level at 6/11, and all but two corners between 5/11 and 7/11
+            values = np.where(noise > 0.97, 0.58, 0.48 + 0.02 * noise)
+            values[:3, :4], values[-3:, -4:] = 0, 1
         file, group = write.begin(folder / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
         with file:
             write.mesh(group, "u", values, (1 / 64, 1 / 64))

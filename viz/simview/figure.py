@@ -343,13 +343,17 @@ def _make_small(path: Path) -> None:
     """Rewrites a PNG with at most 256 colours, among them the colours of lines as they are, which few pixels have."""
     from PIL import Image
 
-    own = [int(colour[k : k + 2], 16) for colour in [*COLOURS, "#ffffff"] for k in (1, 3, 5)]
+    own = np.array([list(bytes.fromhex(colour[1:])) for colour in [*COLOURS, "#ffffff"]], np.int32)
     with Image.open(path) as file:
         whole = file.convert("RGB")
-    found = whole.quantize(256 - len(own) // 3, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([*own, *(found.getpalette() or [])[: 768 - len(own)]])
-    whole.quantize(palette=palette, dither=Image.Dither.NONE).save(path, "PNG", optimize=True)
+    fewer = whole.quantize(256 - len(own), method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    palette = np.concatenate([own, np.array(fewer.getpalette(), np.int32).reshape(-1, 3)[: 256 - len(own)]])
+    packed, where = np.unique(np.asarray(whole, np.int32) @ (65536, 256, 1), return_inverse=True)
+    colours = np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=1)
+    nearest = [((part[:, None] - palette) ** 2).sum(axis=2).argmin(axis=1) for part in np.array_split(colours, 1 + len(colours) // 4096)]
+    small = Image.fromarray(np.concatenate(nearest)[where].astype(np.uint8).reshape(whole.size[::-1]), "P")
+    small.putpalette(palette.astype(np.uint8).ravel().tolist())
+    small.save(path, "PNG", optimize=True)
 
 
 def spread(run: Run, most: int) -> list[Snapshot]:

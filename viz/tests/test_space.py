@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import write
 from matplotlib.figure import Figure
+from PIL import Image
 
 import simview
 from simview import exposures, smile
@@ -23,6 +24,7 @@ from simview.render import Eye, Scene, view
 from simview.snapshot import thinned
 from simview.solids import Solids
 from simview.streams import Streams, stream_lines
+from simview.style import COLOURS
 from simview.volume import Volume, march
 from simview.walls import shapes
 
@@ -355,6 +357,15 @@ def test_volume(tmp_path, monkeypatch):
     for path in paths:
         save(draw(run, look=Look(pixels=100)), path, 50, small=True)
     assert paths[0].read_bytes() == paths[1].read_bytes()
+    figure = Figure()
+    axes = figure.add_subplot()
+    axes.imshow(np.arange(10000.0).reshape(100, 100), cmap="viridis", extent=(0, 1, 0, 1))
+    axes.plot([0, 1], [0.7, 0.1], color=COLOURS[1])  # few pixels beside those of the map
+    axes.plot([0, 1], [0.6, 0.1], color=COLOURS[5])
+    save(figure, paths[0], 200, small=True)
+    with Image.open(paths[0]) as small:
+        kept = {tuple(colour) for colour in np.asarray(small.convert("RGB")).reshape(-1, 3).tolist()}
+        assert small.mode == "P" and {tuple(bytes.fromhex(colour[1:])) for colour in (COLOURS[1], COLOURS[5], "#ffffff")} <= kept
     with pytest.raises(simview.UsageError, match="only a .png"):
         save(Figure(), tmp_path / "a.pdf", 50, small=True)
 

@@ -128,7 +128,7 @@ def surface(axes: Any, found: Sequence[Point]) -> None:
         values[np.searchsorted(maturities, point.maturity), np.searchsorted(strikes, point.strike)] = point.volatility
     whole = bool(np.isfinite(values).all())
     drawn = axes.pcolormesh(strikes, maturities, values, shading="gouraud" if whole else "nearest", cmap="viridis", rasterized=True)
-    axes.plot([p.strike for p in found], [p.maturity for p in found], color="#222222", marker=".", ms=3, ls="none", clip_on=False)
+    axes.plot([p.strike for p in found], [p.maturity for p in found], color="#222222", mfc="#ffffff", mew=0.6, marker="o", ms=3, ls="none", clip_on=False)
     if whole and np.ptp(values) > 0:
         axes.clabel(axes.contour(strikes, maturities, values, 7, colors="white", linewidths=0.6), fontsize=6)
     axes.figure.colorbar(drawn, ax=axes, pad=0.02).set_label(f"implied volatility\n± at most {max(p.error for p in found):.1g} (one standard error)")

@@ -185,6 +185,8 @@ function update(card, run) {
   const step = card.steps[card.slider.value];
   card.steps = run.steps; card.times = run.times; card.unit = run.unit; card.of = run.of;
   card.axes = run.axes;
+  card.axis.options[0].text = run.space ? "surface or lines, and plane" : "plane"; // of few cells there is no surface
+  card.axis.options[1].hidden = !run.space;
   card.root.querySelector(".planes").hidden = !Object.keys(run.axes).length;
   card.root.querySelector(".eyes").hidden = !run.space || Boolean(card.axes[card.axis.value]);
   card.root.querySelector(".snapshots").hidden = !run.steps.length;

@@ -27,5 +27,5 @@ while IFS=$'\t' read -r name run plot; do
   picture=$here/view_$name.png
   draw() { (cd -- "$folder" && bash "$root/viz/plot.sh" "$root/build/simview" "${words[@]}" -o "$picture" --dpi 110 "$@") </dev/null; }
   draw
-  if [ "$(stat -c %s -- "$picture")" -gt 150000 ]; then draw --small; fi
+  if [ "$(stat -c %s -- "$picture")" -gt 60000 ]; then draw --small; fi
 done <<<"$commands"

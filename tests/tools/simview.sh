@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Python package simview on real runs. simview.sh [quick|long]; long: also speed, mypy, the wheel, and the readers
 # of other projects (openPMD-viewer, openPMD-api, the validator, PyVista, VTK, yt, pandas), and the page of `simview
-# watch` in a real browser (Debian: chromium chromium-driver).
+# watch` in a real browser (Debian: chromium chromium-driver), also below a Jupyter server.
 root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 . "${BASH_SOURCE[0]%/*}/python.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
@@ -9,9 +9,10 @@ kind=${1:-quick}
 modules=numpy,h5py,pandas,xarray,matplotlib,PIL,xxhash,imageio_ffmpeg,pytest
 packages=(-r "$root/viz/requirements.txt" pytest==8.4.2)
 if [ "$kind" = long ]; then
-  modules+=,mypy,openpmd_viewer,openpmd_api,openpmd_validator,tables,pyvista,yt,selenium
+  modules+=,mypy,openpmd_viewer,openpmd_api,openpmd_validator,tables,pyvista,yt,selenium,jupyter_server,jupyter_server_proxy
   packages+=(mypy==1.18.2 openpmd-viewer==1.11.0 openpmd-api==0.17.1.post4 openpmd-validator==1.1.0.6 tables==3.10.1
-    pyvista==0.49.1 vtk==9.7.2 yt==4.4.3 selenium)
+    pyvista==0.49.1 vtk==9.7.2 yt==4.4.3 selenium
+    jupyter-server==2.21.1 jupyter-server-proxy==4.6.0)
 fi
 python=$(python_with "$modules" "${packages[@]}") ||
   skip "no Python with $modules, and none could be installed (see $BUILD/python.log)"

@@ -90,6 +90,7 @@ def _look_options(parser: argparse.ArgumentParser, pixels: int) -> None:
     parser.add_argument("--most", type=_count, metavar="N", help="of more particles draw one of n, the same ones every time")
     parser.add_argument("--at", type=_when, metavar="X", help="where the plane cuts fields on three axes, along the third one (the middle)")
     parser.add_argument("--view", type=_view, metavar="A,E[,D]", help="where the eye stands in pictures in space: azimuth and elevation in degrees (-66,18); a minus wants --view=-30,20. With D in perspective, from so many diagonals away")
+    parser.add_argument("--volume", action="store_true", default=None, help="fields on three axes as volumes: the more opaque, the farther a value is from what most places have")
     parser.add_argument("--size", type=_size, help="half the side of the picture, in the scenario's unit")
     parser.add_argument("--pixels", type=_pixels, help=f"pixels along a side of a density ({pixels})")
     parser.add_argument("--map", choices=MAPS, help="colour map (cividis)")
@@ -134,7 +135,7 @@ def _look(options: argparse.Namespace) -> Look:
 
     given = [name for name in OPTIONS if getattr(options, name, None) is not None]
     pixels = options.pixels or _PIXELS[options.command]
-    return Look(options.species, options.axes, options.size, pixels, options.map, options.field, options.most, options.at, options.view, given)
+    return Look(options.species, options.axes, options.size, pixels, options.map, options.field, options.most, options.at, options.view, bool(options.volume), given)
 
 
 def _plot(options: argparse.Namespace) -> None:

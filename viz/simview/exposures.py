@@ -10,6 +10,7 @@ from simview.options import Column, columns
 from simview.runs import Run
 from simview.style import COLOURS, DASHES, legend
 
+_MANY = 10000  # most payoffs of a run that are read
 _LEAST = 3  # least number of strikes for a line
 
 
@@ -26,11 +27,12 @@ def lines(run: Run) -> list[Line]:
     payoffs = run.parameters.get("payoffs")
     if not isinstance(payoffs, list):
         return []
-    first = max(0, len(columns(run)[0].values) - len(payoffs))  # results of the scenario's own function come first
+    count = len(columns(run, _MANY)[0].values)
+    first = max(0, count - len(payoffs))  # results of the scenario's own function come first
     found: dict[str, list[tuple[float, int]]] = {}
     for i, payoff in enumerate(payoffs):
         strike = payoff.get("strike")
-        if isinstance(strike, (int, float)) and first + i < len(columns(run)[0].values):
+        if isinstance(strike, (int, float)) and first + i < count:
             rest = {key: value for key, value in sorted(payoff.items()) if key not in ("strike", "name", "$type", "type")}
             kind = f"{str(payoff.get('$type', 'payoff')).replace('_', ' ')} {payoff.get('type', '')}".strip()
             more = ", ".join(f"{key} {value}" for key, value in rest.items() if value not in (1, 0, "none", "run", "maturity", None, []))
@@ -41,7 +43,7 @@ def lines(run: Run) -> list[Line]:
 
 def greeks(run: Run) -> list[Column]:
     """The columns that are drawn over the strikes: every Greek that the run estimates."""
-    return columns(run)[1:] if lines(run) else []
+    return columns(run, _MANY)[1:] if lines(run) else []
 
 
 def exposure(run: Run, axes: Any, which: int) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from simview.maps import Map, across, stages
 from simview.pictures import pictures, refuse_unused
 from simview.runs import Run
 from simview.snapshot import Snapshot
-from simview.style import SETTINGS, WIDTHS, wrap
+from simview.style import COLOURS, SETTINGS, WIDTHS, wrap
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,10 +48,15 @@ def table_panels(run: Run) -> dict[str, Panel]:
                 found["price"] = partial(options.price, run)
                 found["convergence"] = partial(options.convergence, run)
                 found["estimates"] = partial(options.estimates, run)
-                if len({point.strike for point in smile.points([run])}) > 2:
+                points = smile.points([run])
+                if len({point.strike for point in points}) > 2:
                     found["smile"] = partial(smile.smile, run)
+                if points and smile.is_surface(points):
+                    found["surface"] = partial(smile.surface_of, run)
                 for i, greek in enumerate(exposures.greeks(run)):
                     found[f"exposures.{greek.name}"] = partial(exposures.exposure, run, which=i)
+        elif name == "lyapunov" and {"exponent", "error"} <= set(frame.columns):
+            found["lyapunov"] = partial(panels.lyapunov, run)
         elif name == "rdf":
             found["rdf"] = partial(panels.radial, run)
         elif "temperature" in frame and name != "thermo":
@@ -73,7 +79,7 @@ def table_panels(run: Run) -> dict[str, Panel]:
 _BUDGETS = {"transfer", "dissipation"} | {what + part for what in ("enstrophy", "helicity") for part in ("", "_transfer", "_dissipation")}
 
 # Default panels of a figure, the most telling first; tables of other names come after `observe`.
-_TELLING = ("smile", "exposures", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "transfer", "radii", "price", "estimates")
+_TELLING = ("smile", "surface", "exposures", "lyapunov", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "transfer", "radii", "price", "estimates")
 _UNASKED = ("virial", "momentum", "walls", "contacts")
 _PANELS = 3
 
@@ -328,13 +334,26 @@ def save(figure: Figure, path: str | os.PathLike[str], dpi: float = 200, small: 
         with matplotlib.rc_context(SETTINGS):
             figure.savefig(path, dpi=dpi, metadata=metadata or None)
         if small:
-            from PIL import Image
-
-            with Image.open(path) as whole:
-                fewer = whole.convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-            fewer.save(path, "PNG", optimize=True)
+            _make_small(path)
     except OSError as error:
         raise CannotWriteError(f"{path}: {error.strerror or error}") from None
+
+
+def _make_small(path: Path) -> None:
+    """Rewrites a PNG with at most 256 colours, among them the colours of lines as they are, which few pixels have."""
+    from PIL import Image
+
+    own = np.array([list(bytes.fromhex(colour[1:])) for colour in [*COLOURS, "#ffffff"]], np.int32)
+    with Image.open(path) as file:
+        whole = file.convert("RGB")
+    fewer = whole.quantize(256 - len(own), method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    palette = np.concatenate([own, np.array(fewer.getpalette(), np.int32).reshape(-1, 3)[: 256 - len(own)]])
+    packed, where = np.unique(np.asarray(whole, np.int32) @ (65536, 256, 1), return_inverse=True)
+    colours = np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=1)
+    nearest = [((part[:, None] - palette) ** 2).sum(axis=2).argmin(axis=1) for part in np.array_split(colours, 1 + len(colours) // 4096)]
+    small = Image.fromarray(np.concatenate(nearest)[where].astype(np.uint8).reshape(whole.size[::-1]), "P")
+    small.putpalette(palette.astype(np.uint8).ravel().tolist())
+    small.save(path, "PNG", optimize=True)
 
 
 def spread(run: Run, most: int) -> list[Snapshot]:

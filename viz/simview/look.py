@@ -13,7 +13,7 @@ from simview.style import MAPS
 
 SIZES = 1e-30, 1e30  # range of half the side of a picture, within which matplotlib's own arithmetic is accurate
 PIXELS = 16, 4096
-OPTIONS = ("time", "step", "species", "field", "axes", "at", "view", "size", "pixels", "map", "most")  # of the command
+OPTIONS = ("time", "step", "species", "field", "axes", "at", "view", "volume", "size", "pixels", "map", "most")  # of the command
 _BARS = {"right": "vertical", "bottom": "horizontal"}
 
 
@@ -30,6 +30,7 @@ class Look:
     most: int | None = None  # most particles that are drawn; of more particles one in n
     at: float | None = None  # position of the plane through fields on three axes
     view: Sequence[float] | None = None  # of the eye: azimuth, elevation in degrees; for perspective a distance
+    volume: bool = False  # fields on three axes as volumes, not as surfaces or stream lines
     given: Sequence[str] = ()  # options of the command that are refused where they have no effect
 
     def __post_init__(self) -> None:

@@ -59,7 +59,7 @@ class Map:
             if 0 < 2 * (ends[1] - ends[0]) < self.high - self.low:
                 (self.low, self.high), self.beyond = ends, True
         # A field of both signs has limits symmetric about zero.
-        self.signed = self.low < 0 < self.high and min(-self.low, self.high) > 0.1 * max(-self.low, self.high)
+        self.signed = is_signed(self.low, self.high)
         if self.signed:
             self.high = max(-self.low, self.high)
             self.low = -self.high
@@ -138,12 +138,24 @@ class Map:
         crossed = max(float((step > 0).mean()) for step in steps)
         most = max(float((step > 0).sum(axis=axis).mean()) for axis, step in enumerate(steps))  # lines that a row or column crosses
         jumps = float(sum(step.sum() for step in steps)) > 2 * sum(int((step > 0).sum()) for step in steps)  # on each other
-        if 0 < crossed < 0.25 and most <= CROWD and not jumps:
+        if 0 < crossed < 0.25 and most <= CROWD and not jumps and not self.specks(values, crossed):
             field = self.geometry(snapshot)
             up, right = self.dims(field)
             levels = self.levels[(values.min() < self.levels) & (self.levels < values.max())]
             self.drawn = [self.axes.contour(field.coords[right], field.coords[up], values, levels, linewidths=0.45,
                                             colors=[(0, 0, 0, 0.55) if self.signed else (1, 1, 1, 0.6)], linestyles="solid")]  # fmt: skip
+
+    def specks(self, values: Array, crossed: float) -> bool:
+        """Whether contours are mostly rings about single cells, as in noise: means of 2 x 2 cells then have far fewer of them."""
+        rows, columns = (side - side % 2 for side in values.shape)
+        between = np.digitize(values[:rows, :columns].reshape(rows // 2, 2, columns // 2, 2).mean(axis=(1, 3)), self.levels)
+        left = max(float((np.diff(between, axis=axis) != 0).mean()) for axis in (0, 1))
+        return left < 0.5 * crossed  # a line that goes on crosses as many rows, of half as many cells: 2 times
+
+
+def is_signed(low: float, high: float) -> bool:
+    """Whether values from `low` to `high` are of both signs: the smaller of the two ends is more than a tenth of the other."""
+    return low < 0 < high and min(-low, high) > 0.1 * max(-low, high)
 
 
 def across(samples: Sequence[Snapshot], look: Look, names: Sequence[str]) -> int:

@@ -219,9 +219,9 @@ def _last(run: Run, table: str, column: str) -> float:
     return float(frame[column].iloc[-1]) if frame is not None and len(frame) and column in frame else np.nan
 
 
-def columns(run: Run) -> list[Column]:
-    """The estimated quantities: price, then Greeks; for several assets the Greeks of each."""
-    payoffs = _payoff_columns(run)[:_ROWS]
+def columns(run: Run, most: int = _ROWS) -> list[Column]:
+    """The estimated quantities of the first payoffs, at most `most`: price, then Greeks; for several assets the Greeks of each."""
+    payoffs = _payoff_columns(run)[:most]
     named = run.parameters.get("payoffs")
     functions = max(0, len(_payoff_columns(run)) - (len(named) if isinstance(named, list) else 0))
     price_columns = run.tables["price"].columns
@@ -360,4 +360,6 @@ def estimates(run: Run, axes: Any) -> None:
     if _has_errors(run):
         handles.append(Patch(color=COLOURS[4], alpha=0.3, lw=0, label="one standard error of the price"))
     below = -0.35 / (size(run, wide)[1] - 1)
-    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.45, below), ncols=1 if wide < 5 else 3, columnspacing=1.2, handletextpad=0.5)
+    count = len(_payoff_columns(run))
+    left_out = f"the first {len(names)} of {count} payoffs" if count > len(names) else None
+    axes.legend(handles=handles, title=left_out, loc="upper center", bbox_to_anchor=(0.45, below), ncols=1 if wide < 5 else 3, columnspacing=1.2, handletextpad=0.5)

@@ -280,6 +280,17 @@ def radial(run: Run, axes: Any) -> None:
     axes.set(xlabel=run.units.label("r", run.units.text((1,))), ylabel="g(r)" + _BAND, xlim=(0, float(radius)), ylim=(0, None))
 
 
+def lyapunov(run: Run, axes: Any) -> None:
+    """The largest Lyapunov exponent by all intervals so far, with one standard error where there are enough of them."""
+    frame = run.tables["lyapunov"]
+    time, mean = frame["time"].to_numpy(), frame["exponent"].to_numpy()
+    error = frame["error"].where(frame["error"] > 0).to_numpy()  # 0: not known yet
+    axes.axhline(0, color="#888888", lw=0.8, ls="--")
+    axes.fill_between(time, mean - error, mean + error, color=COLOURS[4], alpha=0.4, lw=0)
+    axes.plot(time, mean, color=COLOURS[0], marker=_marker(frame), ms=3)
+    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, "exponent", "largest Lyapunov exponent") + "\n± one standard error")
+
+
 _GATE = re.compile(r"^gate(\d+)_(grains|mass)$")
 
 

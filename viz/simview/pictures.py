@@ -14,6 +14,7 @@ from simview.snapshot import Snapshot
 
 def _of_fields(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot]) -> list[Picture]:
     """Maps and surfaces of fields, and of vectors how they flow; along a line and over a series, strips."""
+    from simview.cloud import Cloud
     from simview.flow import Flow, Vorticity, parts, vectors
     from simview.streams import Streams
     from simview.volume import Volume, has_surface
@@ -31,18 +32,21 @@ def _of_fields(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapsho
         if name in flows:
             whole = has_surface(last, known) and not look.axes and look.at is None
             if whole:
-                shown.append(Streams(samples, look, name))
+                shown.append(Cloud(samples, look, name, name) if look.volume else Streams(samples, look, name))
             if look.view is None or not whole:
                 shown.append(Flow(samples, look, name, cut))
         elif name == "vorticity" and "velocity" in flows and name not in last.fields:
-            if look.view is None or not shown or not isinstance(shown[0], Streams):
+            whole = look.volume and has_surface(last, known) and not look.axes and look.at is None
+            if whole and "vorticity" in (look.fields or ()):
+                shown.append(Cloud(samples, look, name, "velocity"))
+            if look.view is None or not shown or not isinstance(shown[0], (Streams, Cloud)):
                 shown.append(Vorticity(samples, look, "velocity", cut))
         elif series and len(last.field(name).shape) == 1:
             shown.append(Strip(series, look, name))
         else:
             whole = has_surface(last, name) and not look.axes and look.at is None
             if whole:
-                shown.append(Volume(samples, look, name))
+                shown.append(Cloud(samples, look, name) if look.volume else Volume(samples, look, name))
             if look.view is None or not whole:
                 shown.append(Map(samples, look, name, across(samples, look, [one for one in names if one in last.fields])))
     return shown

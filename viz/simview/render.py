@@ -6,7 +6,7 @@ A scene is drawn at twice its size and averaged. Coordinates are those of the vi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from simview.hdf5 import Array
 
 _FINE = 2  # drawn pixels along a side of a shown pixel
-_LIGHT = np.array([-0.45, 0.65, 0.75]) / np.linalg.norm([-0.45, 0.65, 0.75])
-_GLANCE = (_LIGHT + [0, 0, 1]) / np.linalg.norm(_LIGHT + [0, 0, 1])  # halfway between light and eye
+LIGHT = np.array([-0.45, 0.65, 0.75]) / np.linalg.norm([-0.45, 0.65, 0.75])
+_GLANCE = (LIGHT + [0, 0, 1]) / np.linalg.norm(LIGHT + [0, 0, 1])  # halfway between light and eye
 _CHUNK = 1 << 20  # pixels of spheres that are drawn at a time
 _RING = np.array([[np.cos(a), np.sin(a)] for a in np.linspace(0, 2 * np.pi, 12, endpoint=False)])
 
@@ -82,6 +82,21 @@ class Eye:
         """Depth in the view of the point at distance `along` on a ray."""
         return -along if self.far else np.asarray(self.middle[2] - along * self.distance / (self.distance + along))
 
+    def along(self, depth: Array) -> Array:
+        """The distance on a ray at which a point has this depth in the view."""
+        if self.far:
+            return -depth
+        away = self.middle[2] - depth
+        return np.asarray(away * self.distance / (self.distance - away))
+
+
+class Mist(NamedTuple):
+    """What a volume puts before the objects: colour times opacity ``[rows, columns, 3]``, opacity, and the depth where it begins."""
+
+    colour: Array
+    alpha: Array
+    depth: Array
+
 
 class Scene:
     """The content of a rectangle of the view.
@@ -105,6 +120,23 @@ class Scene:
         self.gloss = np.zeros(self.shape, np.float32)
         self.glass: list[tuple[Array, Array, float]] = []  # depth, colour and opacity of transparent surfaces
         self.strokes: list[tuple[Array, Array, float, Array]] = []
+        self.mist: Mist | None = None  # before all objects and behind the lines that are nearer than its depth
+
+    def middles(self) -> Array:
+        """The middles ``[n, 2]`` of all shown pixels in the view, row by row."""
+        rows, columns = (side // _FINE for side in self.shape)
+        x, y = (_FINE * (np.arange(count) + 0.5) / self.scale + low for count, low in zip((columns, rows), self.low))
+        return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+
+    def nearest(self) -> Array:
+        """The depth of the nearest object in each shown pixel; -inf without one."""
+        rows, columns = (side // _FINE for side in self.shape)
+        return np.asarray(self.depth.reshape(rows, _FINE, columns, _FINE).max(axis=(1, 3)))
+
+    def widen(self, values: Array) -> Array:
+        """Values of all shown pixels, in the order of `middles`, for each drawn pixel."""
+        rows, columns = (side // _FINE for side in self.shape)
+        return values.reshape(rows, columns, *values.shape[1:]).repeat(_FINE, axis=0).repeat(_FINE, axis=1)
 
     def place(self, points: Array) -> Array:
         """Points ``[n, 3]`` in pixels."""
@@ -192,7 +224,7 @@ class Scene:
     def image(self) -> NDArray[np.uint8]:
         """The picture ``[row, column, 4]``, the first row at the bottom; transparent where it is empty."""
         held = np.isfinite(self.depth)
-        bright = 0.38 + 0.62 * np.clip(self.normal @ _LIGHT.astype(np.float32), 0, 1)
+        bright = 0.38 + 0.62 * np.clip(self.normal @ LIGHT.astype(np.float32), 0, 1)
         free = self._open()
         bright *= np.where(self.gloss > 0, free, 0.65 + 0.35 * free)  # walls stay bright in their hollows
         shine = self.gloss * np.clip(self.normal @ _GLANCE.astype(np.float32), 0, 1) ** 40
@@ -204,13 +236,25 @@ class Scene:
             whole = share + alpha * (1 - share)
             colour = np.where(before[..., None], (tint * share[..., None] + colour * (alpha * (1 - share))[..., None]) / np.maximum(whole, 1e-6)[..., None], colour)
             alpha = whole
-        for at, tint, width, through in self.strokes:
-            self._stroke(colour, alpha, at, tint, width, float(through))
+        self._strokes(colour, alpha, before=False)
+        if self.mist is not None:
+            whole = self.mist.alpha + alpha * (1 - self.mist.alpha)
+            behind = (alpha * (1 - self.mist.alpha))[..., None]
+            colour, alpha = (self.mist.colour + colour * behind) / np.maximum(whole, 1e-6)[..., None], whole
+            self._strokes(colour, alpha, before=True)
         mixed = np.concatenate([colour * alpha[..., None], alpha[..., None]], axis=2)
         rows, columns = (side // _FINE for side in self.shape)
         mixed = mixed.reshape(rows, _FINE, columns, _FINE, 4).mean(axis=(1, 3))
         mixed[..., :3] /= np.maximum(mixed[..., 3:], 1e-6)
         return np.asarray(np.rint(255 * np.clip(mixed, 0, 1)), np.uint8)
+
+    def _strokes(self, colour: Any, alpha: Any, before: bool) -> None:
+        """Draws the parts of the lines before the mist, or those behind it: all where there is none."""
+        for at, tint, width, through in self.strokes:
+            if self.mist is not None:
+                cell = np.clip(np.floor(at[:, :2]).astype(int), 0, np.array(self.shape[::-1]) - 1)
+                at = at[(at[:, 2] >= self.mist.depth[cell[:, 1], cell[:, 0]] - 2 * _FINE) == before]
+            self._stroke(colour, alpha, at, tint, width, float(through))
 
     def _stroke(self, colour: Any, alpha: Any, at: Array, tint: Array, width: float, through: float) -> None:
         reach = np.arange(round(_FINE * width)) - (round(_FINE * width) - 1) // 2

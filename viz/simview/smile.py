@@ -13,6 +13,9 @@ from simview.runs import Run
 from simview.style import COLOURS, DASHES, legend
 
 
+_MANY = 10000  # most payoffs of a run that are read
+
+
 class Point(NamedTuple):
     """One price as a volatility: the volatility that gives it by Black and Scholes' formula, and its standard error."""
 
@@ -61,16 +64,15 @@ def _vega(vol: float, market: Sequence[float]) -> float:
 def points(runs: Sequence[Run]) -> list[Point]:
     """Points, by strike, of all European payoffs on the first asset for which the market is constant.
 
-    Of more payoffs than a figure of estimates holds only the first are used. A price outside the formula's range, or
-    without a standard error, is left out. Of several payoffs of a run at one strike, such as a call and a put, the one
-    with the least error counts.
+    A price outside the formula's range, or without a standard error, is left out. Of several payoffs of a run at one strike
+    and maturity, such as a call and a put, the one with the least error counts.
     """
-    found: dict[tuple[int, float], Point] = {}
+    found: dict[tuple[int, float, float], Point] = {}
     for k, run in enumerate(runs):
         payoffs, assets = run.parameters.get("payoffs"), run.parameters.get("assets")
         if not isinstance(payoffs, list) or not isinstance(assets, list) or not assets or assets[0].get("dividends"):
             continue
-        prices = columns(run)[0]
+        prices = columns(run, _MANY)[0]
         functions = max(0, len(prices.values) - len(payoffs))
         for i, payoff in enumerate(payoffs):
             place = i + functions
@@ -85,8 +87,9 @@ def points(runs: Sequence[Run]) -> list[Point]:
             vol = volatility(price, -1.0 if payoff.get("type") == "put" else 1.0, market)
             if vol is not None and _vega(vol, market) > 0:
                 point = Point(market[1], market[4], vol, error / _vega(vol, market))
-                if point.error < found.get((k, point.strike), point._replace(error=np.inf)).error:
-                    found[k, point.strike] = point
+                place = k, point.strike, point.maturity
+                if place not in found or point.error < found[place].error:
+                    found[place] = point
     return sorted(found.values())
 
 
@@ -107,14 +110,26 @@ def smile(run: Run, axes: Any) -> None:
     lines(axes, points([run]))
 
 
+def is_surface(found: Sequence[Point]) -> bool:
+    """Whether there are three or more strikes and maturities."""
+    return min(len({point[k] for point in found}) for k in (0, 1)) > 2
+
+
+def surface_of(run: Run, axes: Any) -> None:
+    """Draws the surface of one run."""
+    surface(axes, points([run]))
+
+
 def surface(axes: Any, found: Sequence[Point]) -> None:
-    """Draws volatilities over strikes and maturities, with contours."""
+    """Draws volatilities over strikes and maturities, linear between the points where all are known, with contours."""
     strikes, maturities = (np.array(sorted({point[k] for point in found})) for k in (0, 1))
     values = np.full((len(maturities), len(strikes)), np.nan)
     for point in found:
         values[np.searchsorted(maturities, point.maturity), np.searchsorted(strikes, point.strike)] = point.volatility
-    drawn = axes.pcolormesh(strikes, maturities, values, shading="nearest", cmap="viridis")
-    if np.isfinite(values).all() and np.ptp(values) > 0:
+    whole = bool(np.isfinite(values).all())
+    drawn = axes.pcolormesh(strikes, maturities, values, shading="gouraud" if whole else "nearest", cmap="viridis", rasterized=True)
+    axes.plot([p.strike for p in found], [p.maturity for p in found], color="#222222", mfc="#ffffff", mew=0.6, marker="o", ms=3, ls="none", clip_on=False)
+    if whole and np.ptp(values) > 0:
         axes.clabel(axes.contour(strikes, maturities, values, 7, colors="white", linewidths=0.6), fontsize=6)
     axes.figure.colorbar(drawn, ax=axes, pad=0.02).set_label(f"implied volatility\n± at most {max(p.error for p in found):.1g} (one standard error)")
     axes.set(xlabel="strike", ylabel="maturity")

@@ -33,7 +33,7 @@ def scale_bar(axes: Any, snapshot: Snapshot, eye: Eye) -> None:
     axes.annotate(f"{length:g}{unit}" + ("" if eye.far else " in the middle"), (left + length / 2, below), (0, -3), textcoords="offset points", ha="center", va="top", fontsize=7,
                   annotation_clip=False)  # fmt: skip
     arm = 0.075 * max(wide, tall)
-    root = np.array([right - 2.2 * arm, below])
+    root = np.array([right - 2.2 * arm, below - (0.06 * wide if tall < 0.6 * wide else 0)])  # clear of a flat picture
     for name, way in zip("xyz", eye.turn[:2].T):
         size = float(np.hypot(*way))
         if size < 0.05:

@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 
 from simview.errors import NotFoundError
-from simview.flow import parts, resting
+from simview.flow import parts
 from simview.hdf5 import Array
 from simview.look import Look, colour_bar
 from simview.render import Scene
 from simview.snapshot import Snapshot
 from simview.volume import Space, cell_of, sample, values_of
-from simview.walls import block
 
 _SEEDS, _ROOMS = 9, 10  # along a side: lines that are tried, and cells of which a line takes those that it goes through
 _LONG = 1.2  # sides of the block that a line goes on for, either way
 _SLOW = 1e-3  # of the greatest speed: where a line ends
-_GREY = (0.55, 0.55, 0.55)  # bodies
 _THICK = 0.0035  # radius of a tube, of the diagonal of the block
 
 
@@ -57,24 +55,6 @@ class Streams(Space):
         colour_bar(axes, self.colours, self.first.units.label(name, field.unit), bar, extend="max")
         super().draw(axes, bar)
 
-    def bodies(self, scene: Scene) -> None:
-        """Bodies at rest: balls, cylinders as balls in a row, and blocks, which are seen through."""
-        for body in resting(self.first):
-            if body.get("$type") == "block":
-                scene.shell(self.eye.see(block(np.array(body["low"], float), np.array(body["high"], float))[0]), _GREY, 0.35)
-            elif isinstance(body.get("point"), list):
-                radius, middle = float(body["radius"]), np.array(body["point"], float)
-                if body.get("$type") == "cylinder":
-                    axis = np.array(body.get("axis") or (0, 0, 1), float)
-                    reach = float(np.linalg.norm(self.high - self.low))
-                    row = np.arange(-reach, reach, 0.1 * radius)
-                    at = middle + row[:, None] * axis / np.linalg.norm(axis)
-                    at = at[((at >= self.low) & (at <= self.high)).all(axis=1)]
-                else:
-                    at = middle[None]
-                seen, size, kept = self.eye.spheres(at, np.full(len(at), radius))
-                scene.spheres(seen, size, np.full((int(kept.sum()), 3), _GREY))
-
     def fill(self, scene: Scene, snapshot: Snapshot) -> None:
         flow, cell = self.flow(snapshot), cell_of(snapshot.field(next(iter(parts(snapshot, self.vector).values()))))
         thick = _THICK * float(np.linalg.norm(self.high - self.low))
@@ -86,7 +66,7 @@ class Streams(Space):
                 radius.append(wide)
                 speed.append(values)
         seen, size, kept = self.eye.spheres(np.concatenate(at), np.concatenate(radius))
-        self.bodies(scene)
+        self.solids(scene)
         scene.spheres(seen, size, self.colours.to_rgba(np.concatenate(speed)[kept])[:, :3])
 
 

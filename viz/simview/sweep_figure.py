@@ -79,10 +79,9 @@ def _smiles(sweep: Sweep) -> dict[str, list[smile.Point]]:
     runs = [sweep[str(row)] for row in sweep.frame.index if sweep._written(str(row)) and str(row) not in sweep._damaged]
     runs = [run for run in runs if "price" in run.tables and len(run.tables["price"])]
     points = smile.points(runs)
-    strikes, maturities = ({point[k] for point in points} for k in (0, 1))
-    if len(strikes) < 3 or len(points) != len({point[:2] for point in points}):  # another parameter varies too
+    if len({point.strike for point in points}) < 3 or len(points) != len({point[:2] for point in points}):  # another parameter varies too
         return {}
-    return {"smile": points, **({"surface": points} if len(maturities) > 2 else {})}
+    return {"smile": points, **({"surface": points} if smile.is_surface(points) else {})}
 
 
 def _last(sweep: Sweep, name: str) -> Snapshot | None:
@@ -118,9 +117,9 @@ def _heading(sweep: Sweep, varying: Sequence[str]) -> str:
 
 
 def _error_of(name: str, columns: Sequence[str]) -> str | None:
-    """The column with the standard error of another column of an option's tables."""
+    """The column with the standard error of another column."""
     table, _, column = name.partition(".")
-    other = {"price.price": "price.standard_error", f"prices.{column}": f"errors.{column}"}.get(name)
+    other = {"price.price": "price.standard_error", "lyapunov.exponent": "lyapunov.error", f"prices.{column}": f"errors.{column}"}.get(name)
     for candidate in (other, f"{table}.{column}_error", f"{table.removesuffix('s')}_errors.{column}"):
         if candidate in columns and candidate != name:
             return candidate
@@ -235,9 +234,9 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
         shown += f"\n{over}" if over else ""
         if _error_of(name, list(frame.columns)):
             written = [str(row) for row in frame.index if sweep._written(str(row)) and str(row) not in sweep._damaged]
-            about, exact = swept([sweep[row] for row in written], name)
+            about, exact = (name, []) if name.startswith("lyapunov.") else swept([sweep[row] for row in written], name)
             shown = f"{about}\n± one standard error"
-            if along and not parts and np.isfinite(exact).any():
+            if along and not parts and exact and np.isfinite(exact).any():
                 axes.plot(frame.loc[written, along], exact, color=COLOURS[1], ls="--", lw=1, label="Black and Scholes", zorder=3)
         axes.set(xlabel=along or "run", ylabel=wrap(shown, axes.get_position().height * figure.get_figheight(), 8))
         if i == 0 or chosen[i - 1] in ("smile", "surface"):

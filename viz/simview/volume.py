@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from simview.errors import NotFoundError
+from simview.flow import resting
 from simview.hdf5 import Array
 from simview.look import Look, title, written
 from simview.render import Eye, Scene
@@ -18,6 +19,7 @@ from simview.style import set_title
 from simview.walls import block
 
 _MOST = 400  # pixels along a side: a ray for each
+_GREY = (0.55, 0.55, 0.55)  # bodies
 _EDGE, _COLOURS = (0.25, 0.25, 0.28), ((0.93, 0.55, 0.18), (0.22, 0.56, 0.78))  # towards larger, smaller values
 
 
@@ -63,6 +65,24 @@ class Space:
             self.artist.set_data(scene.image())
             self.shown = file
         set_title(self.axes, title(snapshot, self.words(snapshot)))
+
+    def solids(self, scene: Scene) -> None:
+        """Puts bodies at rest into the scene: balls, cylinders as balls in a row, and blocks, which are seen through."""
+        for body in resting(self.first):
+            if body.get("$type") == "block":
+                scene.shell(self.eye.see(block(np.array(body["low"], float), np.array(body["high"], float))[0]), _GREY, 0.35)
+            elif isinstance(body.get("point"), list):
+                radius, middle = float(body["radius"]), np.array(body["point"], float)
+                if body.get("$type") == "cylinder":
+                    axis = np.array(body.get("axis") or (0, 0, 1), float)
+                    reach = float(np.linalg.norm(self.high - self.low))
+                    row = np.arange(-reach, reach, 0.1 * radius)
+                    at = middle + row[:, None] * axis / np.linalg.norm(axis)
+                    at = at[((at >= self.low) & (at <= self.high)).all(axis=1)]
+                else:
+                    at = middle[None]
+                seen, size, kept = self.eye.spheres(at, np.full(len(at), radius))
+                scene.spheres(seen, size, np.full((int(kept.sum()), 3), _GREY))
 
     def fill(self, scene: Scene, snapshot: Snapshot) -> None:
         """Puts into the scene what is shown."""

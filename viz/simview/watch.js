@@ -34,8 +34,9 @@ async function draw(card, image, address) {
 
 // Draws what the controls ask for, one picture at a time. The server may take a while: the page says so after half a second.
 async function show(card) {
-  const plane = card.axis.value ? `&axis=${card.axis.value}&share=${card.share.value}` : "";
-  const eye = card.turned && !plane ? `&eye=${card.azimuth.value},${card.elevation.value},${Number(card.near.checked)}` : "";
+  const cuts = Boolean(card.axes[card.axis.value]);
+  const plane = cuts ? `&axis=${card.axis.value}&share=${card.share.value}` : card.axis.value ? `&axis=${card.axis.value}` : "";
+  const eye = card.turned && !cuts ? `&eye=${card.azimuth.value},${card.elevation.value},${Number(card.near.checked)}` : "";
   const wanted = `${card.steps[card.slider.value]}&of=${card.of}${plane}${eye}${card.sharp ? "&sharp=1" : ""}`;
   if (card.busy || wanted === card.shown || !card.steps.length) return;
   card.busy = true;
@@ -184,8 +185,10 @@ function update(card, run) {
   const step = card.steps[card.slider.value];
   card.steps = run.steps; card.times = run.times; card.unit = run.unit; card.of = run.of;
   card.axes = run.axes;
+  card.axis.options[0].text = run.space ? "surface or lines, and plane" : "plane"; // of few cells there is no surface
+  card.axis.options[1].hidden = !run.space;
   card.root.querySelector(".planes").hidden = !Object.keys(run.axes).length;
-  card.root.querySelector(".eyes").hidden = !run.space || Boolean(card.axis.value);
+  card.root.querySelector(".eyes").hidden = !run.space || Boolean(card.axes[card.axis.value]);
   card.root.querySelector(".snapshots").hidden = !run.steps.length;
   card.slider.max = Math.max(run.steps.length - 1, 0);
   const kept = run.steps.indexOf(step);

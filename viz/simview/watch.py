@@ -153,18 +153,18 @@ class _Watched:
     def picture(self, step: int, axis: str = "", share: float = 0.5, eye: tuple[float, ...] | None = None, sharp: bool = False) -> bytes:
         """A snapshot, with the limits and colours of all of the run, as a frame of a film has them.
 
-        `axis`: of fields on three axes the plane across this one, at this share of the way along it. `eye`: where pictures in
-        space are seen from, as `Look.view` has it. `sharp`: with twice as many pixels along a side, for a page that zooms.
+        `axis`: of fields on three axes the plane across this one, at this share of the way along it; or "volume". `eye`: where
+        pictures in space are seen from, as `Look.view` has it. `sharp`: with twice as many pixels along a side, for a page that zooms.
         """
         run = self.run()
         snapshot, key = run.at_step(step), f"{self._limits(run)}/{axis}/{share}/{eye}/{sharp}"
         if key not in self._screens:
-            look = Look(pixels=1000 if sharp else 500, most=_MOST, view=eye)
-            if axis:
-                ends = self._axes(run).get(axis)
-                if ends is None or not 0 <= share <= 1:
-                    raise NotFoundError("no such plane")
-                look = Look(axes="xyz".replace(axis, ""), at=ends[0] + share * (ends[1] - ends[0]))
+            look = Look(pixels=1000 if sharp else 500, most=_MOST, view=eye, volume=axis == "volume")
+            ends = self._axes(run)
+            if axis and not (ends and (axis == "volume" or (axis in ends and 0 <= share <= 1))):
+                raise NotFoundError("no such plane")
+            if axis in ends:
+                look = Look(axes="xyz".replace(axis, ""), at=ends[axis][0] + share * (ends[axis][1] - ends[axis][0]))
             shown = pictures(spread(run, 5), look, run[:] if len(run) <= 2000 else ())
             self._screens[key] = Screen(shown, heading(run), 240 if sharp else 120, run[-1])
             while len(self._screens) > _SCREENS:
@@ -276,7 +276,7 @@ class Watch:
                 make = partial(watched.panel, query.get("name", ""))
             elif step.isdecimal():
                 axis, share = query.get("axis", ""), query.get("share", "500")
-                if axis not in ("", "x", "y", "z") or not share.isdecimal() or int(share) > 1000:
+                if axis not in ("", "x", "y", "z", "volume") or not share.isdecimal() or int(share) > 1000:
                     raise NotFoundError("no such page")
                 eye, sharp = _eye(query.get("eye", "")), query.get("sharp") == "1"
                 step += f"/{axis}/{share}/{eye}/{sharp}"

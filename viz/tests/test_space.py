@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import write
 from matplotlib.figure import Figure
+from PIL import Image
 
 import simview
 from simview import exposures, smile
@@ -23,6 +24,7 @@ from simview.render import Eye, Scene, view
 from simview.snapshot import thinned
 from simview.solids import Solids
 from simview.streams import Streams, stream_lines
+from simview.style import COLOURS
 from simview.volume import Volume, march
 from simview.walls import shapes
 
@@ -305,12 +307,16 @@ def test_outliers(tmp_path):
 
 
 def test_contours(tmp_path):
-    """A smooth field has contours, which stand for its values; noise has none."""
-    for name, smooth in (("a", True), ("b", False)):
+    """A smooth field has contours, which stand for its values; noise has none, also where few of its cells reach a level."""
+    for name, smooth in (("a", True), ("b", False), ("c", False)):
         folder = tmp_path / name
         (folder / "snap").mkdir(parents=True)
         y, x = np.meshgrid((np.arange(64) + 0.5) / 64, (np.arange(64) + 0.5) / 64, indexing="ij")
-        values = x if smooth else np.random.default_rng(3).random((64, 64))
+        noise = np.random.default_rng(3).random((64, 64))
+        values = x if smooth else noise
+        if name == "c":  # 3 % of the cells are beyond the level at 6/11, and all but two corners between 5/11 and 7/11
+            values = np.where(noise > 0.97, 0.58, 0.48 + 0.02 * noise)
+            values[:3, :4], values[-3:, -4:] = 0, 1
         file, group = write.begin(folder / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
         with file:
             write.mesh(group, "u", values, (1 / 64, 1 / 64))
@@ -351,6 +357,15 @@ def test_volume(tmp_path, monkeypatch):
     for path in paths:
         save(draw(run, look=Look(pixels=100)), path, 50, small=True)
     assert paths[0].read_bytes() == paths[1].read_bytes()
+    figure = Figure()
+    axes = figure.add_subplot()
+    axes.imshow(np.arange(10000.0).reshape(100, 100), cmap="viridis", extent=(0, 1, 0, 1))
+    axes.plot([0, 1], [0.7, 0.1], color=COLOURS[1])  # few pixels beside those of the map
+    axes.plot([0, 1], [0.6, 0.1], color=COLOURS[5])
+    save(figure, paths[0], 200, small=True)
+    with Image.open(paths[0]) as small:
+        kept = {tuple(colour) for colour in np.asarray(small.convert("RGB")).reshape(-1, 3).tolist()}
+        assert small.mode == "P" and {tuple(bytes.fromhex(colour[1:])) for colour in (COLOURS[1], COLOURS[5], "#ffffff")} <= kept
     with pytest.raises(simview.UsageError, match="only a .png"):
         save(Figure(), tmp_path / "a.pdf", 50, small=True)
 
@@ -544,3 +559,52 @@ def test_few_of_many(tmp_path):
     assert some.image(run[0]).sum() * pixel == pytest.approx(9 * 0.5 * len(chosen), rel=0.01)
     assert whole.image(run[0]).sum() * pixel == pytest.approx(0.5 * 50_001, rel=0.01)
     assert "50001 bodies, one of 9 drawn" == some.numbers(run[0]) and whole.numbers(run[0]) == "50001 bodies"
+
+
+def test_ladder(tmp_path):
+    """In one run too, options of several strikes and maturities are a smile a maturity and a surface, however many they are."""
+    payoffs = ", ".join(f"sim.european {{ strike = {80 + 10 * i}, maturity = {t} }}" for t in (0.25, 0.5, 1) for i in range(5))
+    text = f'return sim.option {{ rate = 0.02, maturity = 1, steps = 4, assets = {{ {{ spot = 100, vol = 0.3 }} }}, payoffs = {{ {payoffs} }}, ' \
+        "sampling = { paths = 2^14 } }"  # fmt: skip
+    (tmp_path / "s.lua").write_text(text)
+    done = subprocess.run([os.environ["SIM"], "run", "s.lua", "--quiet"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    run = simview.open(tmp_path / "s.out")
+    found = smile.points([run])
+    assert [point[:2] for point in found] == [(80 + 10 * i, t) for i in range(5) for t in (0.25, 0.5, 1)]
+    assert all(abs(point.volatility - 0.3) < 5 * point.error for point in found) and smile.is_surface(found)
+    assert _default_names(run) == ["smile", "surface", "estimates"]
+    figure = draw(run)
+    (axes,) = [axes for axes in figure.axes if axes.get_ylabel() == "maturity"]
+    values = np.asarray(axes.collections[0].get_array()).reshape(3, 5)
+    assert np.allclose(values.T.ravel(), [point.volatility for point in found])
+    (legend,) = [axes.get_legend() for axes in figure.axes if axes.get_legend() and axes.get_legend().get_title().get_text()]
+    assert legend.get_title().get_text() == "the first 12 of 15 payoffs"
+
+
+CHAOS = """
+return sim.diffusion {
+  grid = { n = {32}, size = {22} },
+  fields = { { name = "u", linear = function(k2) return k2 - k2^2 end, initial = function(x) return math.cos(2 * math.pi * x / 22) + 0.1 * math.sin(4 * math.pi * x / 22) end } },
+  rates = function(u, u_x) return -u * u_x end, lyapunov = { every = 1, start = 10 },
+  integrate = { scheme = "etdrk4", dt = 0.1, t_end = 60 }, output = { tables = "every 5", snapshots = "never", checkpoint = "never" },
+}
+"""
+
+
+def test_lyapunov(tmp_path):
+    """An exponent has a band of one standard error, where there is one, and the axis says so."""
+    (tmp_path / "s.lua").write_text(CHAOS)
+    done = subprocess.run([os.environ["SIM"], "run", "s.lua", "--quiet"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    run = simview.open(tmp_path / "s.out")
+    frame = run.tables.lyapunov
+    (axes,) = draw(run, only="lyapunov").axes
+    assert axes.get_ylabel() == "largest Lyapunov exponent\n± one standard error"
+    band = axes.collections[0].get_paths()[0].vertices
+    known = frame["error"] > 0
+    assert known.any() and not known.all()
+    for sign in (-1, 1):
+        ends = np.stack([frame["time"], frame["exponent"] + sign * frame["error"]], axis=1)[known]
+        assert all(np.isclose(band, end).all(axis=1).any() for end in ends)
+    assert band[:, 0].min() >= frame["time"][known].min()

@@ -209,6 +209,9 @@ def test_eye(ball, grains, clusters, served):
         step = runs[number]["steps"][-1]
         found = [ask(f"picture?run={number}&step={step}&of=a{eye}") for eye in eyes]
         assert all(code == 200 for code, _ in found) and len({data for _, data in found}) == len(eyes)
+    volumes = [ask(f"picture?run=0&step=5&of=a&axis=volume{eye}") for eye in ("", "&eye=30,20,0")]
+    assert all(code == 200 for code, _ in volumes) and len({data for _, data in (*volumes, ask("picture?run=0&step=5&of=a"))}) == 3
+    assert ask(f"picture?run=1&step={runs[1]['steps'][-1]}&axis=volume")[0] == 404
     for wrong in ("30", "30,20", "30,20,2", "181,0,0", "0,91,0", "x,0,0", "1e1,0,0", "30,20,1,1"):
         assert ask(f"picture?run=0&step=5&eye={wrong}")[0] == 404, wrong
 
@@ -400,15 +403,30 @@ def test_browser_jupyter(clusters, tmp_path):
         jupyter.stdout.close()
 
 
+def look_into(page, until, which):
+    """Chooses the volume of the last run on the page, and turns it."""
+    last = f"[...document.querySelectorAll('{which}')].at(-1)"
+    image = f"{last}.querySelector('.picture')"
+    until(f"{image}.naturalWidth > 100", 300)
+    page.execute_script(f"{last}.scrollIntoView()")
+    for part in (".axis option[value=volume]", ".azimuth"):
+        before = page.execute_script(f"return {image}.src")
+        found = page.find_elements("css selector", f"{which} {part}")[-1]
+        found.click()
+        until(f"{image}.src !== {json.dumps(before)}", 300)
+        assert not page.execute_script(f"return {last}.querySelector('.eyes').hidden")
+        assert page.execute_script(f"return {last}.querySelector('.share').hidden")
+
+
 @pytest.mark.long
-def test_browser(clusters, sweep, block, tmp_path):
+def test_browser(clusters, sweep, block, ball, tmp_path):
     """A real browser: the slider shows another snapshot and its time, a volume has planes, and tables are there; the command
     ends by Ctrl-C."""
     page = chromium(tmp_path)
     from selenium import webdriver
 
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    command = [sys.executable, "-m", "simview", "watch", clusters, *sorted(sweep.glob("run_*"))[:1], block]
+    command = [sys.executable, "-m", "simview", "watch", clusters, *sorted(sweep.glob("run_*"))[:1], block, ball]
     program = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     until = waiter(page)
     try:
@@ -416,7 +434,7 @@ def test_browser(clusters, sweep, block, tmp_path):
         first = "document.querySelectorAll('.run')[0]"
         picture = f"{first}.querySelector('.picture')"
         until(f"{first} && {picture}.naturalWidth > 100")
-        assert page.execute_script("return document.querySelectorAll('.run').length") == 3
+        assert page.execute_script("return document.querySelectorAll('.run').length") == 4
         assert "two clusters" in until(f"{first}.querySelector('.title').textContent")
         assert page.execute_script(f"return {first}.querySelector('.state').textContent") == "done"
         assert page.execute_script(f"return {first}.querySelector('.time').textContent") == "t = 0.25 Myr"
@@ -428,12 +446,14 @@ def test_browser(clusters, sweep, block, tmp_path):
         until(f"{first}.querySelector('.time').textContent === 't = 0 Myr' && {picture}.src !== {json.dumps(before)}")
         assert not page.execute_script(f"return {first}.querySelector('.newest').checked")
         volume = "document.querySelectorAll('.run')[2]"
-        planes = [page.execute_script(f"return document.querySelectorAll('.run')[{k}].querySelector('.planes').hidden") for k in range(3)]
-        assert planes == [True, True, False]
+        planes = [page.execute_script(f"return document.querySelectorAll('.run')[{k}].querySelector('.planes').hidden") for k in range(4)]
+        assert planes == [True, True, False, False]
         image = f"{volume}.querySelector('.picture')"
         until(f"{image}.naturalWidth > 100", 300)
         seen = [page.execute_script(f"return {image}.src")]
         menu = page.find_elements("css selector", ".axis")[2]
+        names = [[option.text for option in menu.find_elements("css selector", "option")][:2] for menu in page.find_elements("css selector", ".axis")[2:]]
+        assert names == [["plane", ""], ["surface or lines, and plane", "volume and plane"]]  # 7 cells along z have no surface
         menu.find_element("css selector", "option[value=z]").click()
         until(f"{volume}.querySelector('.place').textContent === 'z = 1.05' && {image}.src !== {json.dumps(seen[-1])}", 300)
         seen.append(page.execute_script(f"return {image}.src"))
@@ -442,6 +462,8 @@ def test_browser(clusters, sweep, block, tmp_path):
         until(f"{volume}.querySelector('.place').textContent === 'z = 1.95' && {image}.src !== {json.dumps(seen[-1])}", 300)
         page.execute_script(f"{volume}.scrollIntoView()")
         page.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_plane.png")
+        look_into(page, until, ".run")
+        page.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_volume.png")
         page.find_elements("css selector", "summary")[0].click()
         until(f"{first}.querySelector('.log').textContent.includes('bodies')")
         page.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_first.png")

@@ -30,6 +30,7 @@ enum { SIMD_LANES = 8 };
  *   v_root          about 1/sqrt(a), to be followed by ROOT_ORDER terms of the series
  *   v_inverse_root  1/sqrt(a): in fp64 by an IEEE square root and division, in fp32 to about one unit in the last place
  *   v_except        a, but 0 where x == y
+ *   v_greater       a where a > b, else b
  *   v_abs, v_signed |a|; a where b is positive, -a where b is negative
  *   v_above         whether any lane of a is above the same lane of b
  *   v_below         mask: bit l is set where lane l of a is below lane l of b
@@ -72,6 +73,7 @@ SIMD_INLINE vreal v_add(vreal a, vreal b) { return SIMD_OP(add)(a, b); }
 SIMD_INLINE vreal v_mul(vreal a, vreal b) { return SIMD_OP(mul)(a, b); }
 SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return SIMD_OP(fmadd)(a, b, c); }
 SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return SIMD_OP(fnmadd)(a, b, c); }
+SIMD_INLINE vreal v_greater(vreal a, vreal b) { return SIMD_OP(max)(a, b); }
 SIMD_INLINE vreal v_abs(vreal a) { return SIMD_OP(andnot)(v_set((real)-0.0), a); }
 SIMD_INLINE vreal v_signed(vreal a, vreal b) { return SIMD_OP(xor)(a, SIMD_OP(and)(v_set((real)-0.0), b)); }
 #if NBODY_SINGLE
@@ -283,6 +285,7 @@ SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) { return x == y ? 0 : a; }
 #if NBODY_SINGLE
 SIMD_INLINE bool v_above(vreal a, vreal b) { return a > b; }
 #endif
+SIMD_INLINE vreal v_greater(vreal a, vreal b) { return a > b ? a : b; }
 SIMD_INLINE vreal v_abs(vreal a) { return (vreal)fabs((double)a); }
 SIMD_INLINE vreal v_signed(vreal a, vreal b) { return signbit(b) ? -a : a; }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {

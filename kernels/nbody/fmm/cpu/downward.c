@@ -188,9 +188,9 @@ SIMD_INLINE void load_places(const nbody_fmm_tree *t, const uint32_t *cell, int 
 /* Rank of moment k, which is at most 5. */
 SIMD_INLINE int rank_of_moment(int k) { return k < 1 ? 0 : k < 7 ? 2 : k < 17 ? 3 : k < 32 ? 4 : 5; }
 
-/* The highest rank of moments that an M2L takes. In fp32 order 6 leaves out rank 5: errors at the target's centre are
- * the greater ones, so that they grow by a tenth, and an M2L is a sixth cheaper. */
-SIMD_INLINE int highest_rank(const int P) { return NBODY_SINGLE && P == 6 ? 4 : P - 1; }
+/* The highest rank of the moments of a cell. In fp32 order 6 leaves out rank 5: errors at the target's centre are the
+ * greater ones, so that they grow by a tenth, and an M2L is a sixth cheaper. */
+SIMD_INLINE int highest_rank(const int P) { return nbody_fmm_order_of_moments(P, NBODY_SINGLE) - 1; }
 
 /* Their moments, a cell a lane, in another unit of length; ratio = old unit / new unit. */
 SIMD_INLINE void load_moments(const real *const rows[SIMD_WIDTH], vreal ratio, vreal *out, const int P) {

@@ -52,7 +52,7 @@ static void find_walked(const nbody_fmm_job *job) {
 
 static void make_moments(nbody_solver_work *w, int64_t cell, bool single) {
   if (w->tree.children[cell] == 0)
-    w->translate[single]->leaf(&w->tree, cell);
+    w->leaf[single](&w->tree, cell);
   else
     w->translate[single]->inner(&w->tree, cell);
 }
@@ -294,7 +294,7 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
 
 static double potential(nbody_solver_work *w) {
   nbody_fmm_job job = {.potential = w->terms};
-  if (nbody_failure_keep(&w->failure, compute(w, false, &job)) != SIM_OK) return NAN;
+  if (nbody_failure_keep(&w->failure, compute(w, w->state.dtype == SIM_F32, &job)) != SIM_OK) return NAN;
   const double sum = sim_reduce_sum(w->terms, (size_t)w->state.n, w->partial, w->options.threads);
   w->energy = nbody_fmm_unit_of_energy(w);
   if (w->tree.box > 0) return -0.5 * ldexp(w->options.G * sum, 2 * w->tree.mass) * w->tree.scale;

@@ -1,4 +1,5 @@
-/* What the driver of the fast multipole method (fmm.c) shares with its inner loops (translate.c, downward.c). */
+/* What the driver of the fast multipole method (fmm.c) shares with its inner loops (leaf.c, translate.c, downward.c).
+ */
 #ifndef NBODY_FMM_KERNELS_H
 #define NBODY_FMM_KERNELS_H
 
@@ -47,9 +48,11 @@ typedef struct nbody_fmm_job {
 /* Makes room for `more` cells. SIM_ERR_NO_MEMORY. */
 sim_status nbody_fmm_list_reserve(nbody_fmm_list *list, int64_t more) SIM_MUST_CHECK;
 
+/* Centre, radius and moments of a leaf. */
+typedef void nbody_fmm_leaf(nbody_fmm_tree *tree, int64_t cell);
+
 typedef struct nbody_fmm_translate {
-  void (*leaf)(nbody_fmm_tree *tree, int64_t cell);        /* centre, radius and moments of a leaf */
-  void (*inner)(nbody_fmm_tree *tree, int64_t cell);       /* of an inner cell, from its children */
+  void (*inner)(nbody_fmm_tree *tree, int64_t cell);       /* bounds and moments of an inner cell, from its children */
   void (*shift)(const nbody_fmm_tree *tree, int64_t cell); /* L2L of the parent's field to the cell; the root: zeros */
 } nbody_fmm_translate;
 
@@ -66,6 +69,9 @@ typedef struct nbody_fmm_down {
 } nbody_fmm_down;
 
 /* By instruction set and precision, as nbody_tiles. */
+extern nbody_fmm_leaf nbody_fmm_leaf_double_plain, nbody_fmm_leaf_single_plain;
+extern nbody_fmm_leaf nbody_fmm_leaf_double_avx2, nbody_fmm_leaf_single_avx2;
+extern nbody_fmm_leaf nbody_fmm_leaf_double_avx512, nbody_fmm_leaf_single_avx512;
 extern const nbody_fmm_translate nbody_fmm_translate_double_plain, nbody_fmm_translate_single_plain;
 extern const nbody_fmm_translate nbody_fmm_translate_double_avx2, nbody_fmm_translate_single_avx2;
 extern const nbody_fmm_translate nbody_fmm_translate_double_avx512, nbody_fmm_translate_single_avx512;

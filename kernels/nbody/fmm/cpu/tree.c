@@ -48,7 +48,7 @@ double nbody_fmm_tree_received(const nbody_options *options, double *exchanges) 
   *exchanges = is_divided(options) ? 10 : 0;
   if (!is_divided(options)) return 0;
   return n * (sizeof(uint64_t) + sizeof(uint32_t) + 4 * real) +
-         cells * (double)(4 + row_size(options->fmm.order)) * real;
+         cells * (double)(4 + row_size(nbody_fmm_order_of_moments(options->fmm.order, options->single_pairs))) * real;
 }
 
 /* The next array of `memory`. */
@@ -80,8 +80,8 @@ static sim_status take_cells(nbody_fmm_tree *t, int64_t capacity) {
   t->parent = carve(&next, cells * sizeof *t->parent);
   t->children = carve(&next, cells);
   t->level = carve(&next, cells);
-  t->moments = carve(&next, cells * (double)(4 + t->row) * sizeof(double));
-  t->bounds = (char *)t->moments + (size_t)capacity * t->row * sizeof(double);
+  t->moments = carve(&next, cells * (double)(4 + row_size(order)) * sizeof(double));
+  t->bounds = (char *)t->moments + (size_t)capacity * row_size(order) * sizeof(double);
   t->field = carve(&next, cells * NBODY_FMM_FIELD(order) * sizeof(double));
   if (old.cells > 0) { /* the cells that there are so far */
     const size_t cells4 = (size_t)old.cells * sizeof(uint32_t);
@@ -106,8 +106,7 @@ sim_status nbody_fmm_tree_create(const nbody_options *options, nbody_fmm_tree *o
                           .box = options->box,
                           .threads = options->threads,
                           .comm = options->comm,
-                          .divided = is_divided(options),
-                          .row = row_size(settings->order)};
+                          .divided = is_divided(options)};
   const size_t ranks = (size_t)options->comm->size;
   SIM_TRY(take(body_bytes((double)n), "the multipole tree", n, &out->memory));
   if (out->divided && (out->sent = malloc(ranks * ranks * sizeof *out->sent)) == NULL)
@@ -450,6 +449,7 @@ static sim_status make_cells(nbody_fmm_tree *t) {
 
 sim_status nbody_fmm_tree_build(nbody_fmm_tree *t, const nbody_state *state, double softening, bool single) {
   t->single = single;
+  t->row = row_size(nbody_fmm_order_of_moments(t->settings.order, single));
   SIM_TRY(set_frame(t, state, softening));
   if (t->divided) {
     SIM_TRY(sort_by_ranks(t, state));

@@ -37,11 +37,16 @@ typedef struct nbody_fmm_tree {
   uint32_t *child, *parent;                     /* [capacity]: first child; parent (of the root: 0) */
   uint8_t *children, *level;                    /* [capacity]: 0 children: a leaf */
   void *bounds;                                 /* real [capacity][4]: centre, radius */
-  void *moments; /* real [capacity][row]: centre, edge, moments; row is a multiple of 4 */
-  void *field;   /* real [capacity][NBODY_FMM_FIELD(P)] */
+  void *moments;                                /* real [cells][row]: centre, edge, moments; row is a multiple of 4 */
+  void *field;                                  /* real [capacity][NBODY_FMM_FIELD(P)] */
   size_t row;
   void *memory, *cell_memory; /* owners of the arrays of bodies, and of cells */
 } nbody_fmm_tree;
+
+/* Order whose moments the cells of a tree have: in fp32 order 6 is without moments of rank 5. */
+static inline int nbody_fmm_order_of_moments(int order, bool single) {
+  return single && order == NBODY_FMM_ORDER_MAX ? order - 1 : order;
+}
 
 /* The greatest number of cells that is usual for n bodies. */
 double nbody_fmm_tree_usual_cells(double n, int leaf);

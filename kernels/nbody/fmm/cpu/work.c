@@ -6,6 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static nbody_fmm_leaf *const all_leaf[SIM_ISA_COUNT][2] = {
+    [SIM_ISA_PLAIN] = {nbody_fmm_leaf_double_plain, nbody_fmm_leaf_single_plain},
+#if NBODY_X86
+    [SIM_ISA_AVX2] = {nbody_fmm_leaf_double_avx2, nbody_fmm_leaf_single_avx2},
+    [SIM_ISA_AVX512] = {nbody_fmm_leaf_double_avx512, nbody_fmm_leaf_single_avx512},
+#endif
+};
+
 static const nbody_fmm_translate *const all_translate[SIM_ISA_COUNT][2] = {
     [SIM_ISA_PLAIN] = {&nbody_fmm_translate_double_plain, &nbody_fmm_translate_single_plain},
 #if NBODY_X86
@@ -110,6 +118,7 @@ sim_status nbody_fmm_work_create(const nbody_options *options, const nbody_state
   int isa = options->isa < sim_isa_best() ? options->isa : sim_isa_best();
   while (all_down[isa][0] == NULL) isa--;
   for (int single = 0; single < 2; single++) {
+    w->leaf[single] = all_leaf[isa][single];
     w->translate[single] = all_translate[isa][single];
     w->down[single] = all_down[isa][single];
   }

@@ -18,7 +18,8 @@ typedef struct nbody_fmm_sampled {
 struct nbody_solver_work {
   nbody_options options;
   nbody_state state;
-  const nbody_fmm_translate *translate[2]; /* [single] */
+  nbody_fmm_leaf *leaf[2]; /* [single] */
+  const nbody_fmm_translate *translate[2];
   const nbody_fmm_down *down[2];
   nbody_fmm_tree tree;
   nbody_fmm_scratch *scratch; /* [threads] */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The packing that bench/bed.lua reads, as an openPMD snapshot: ACROSS^3 grains of unit diameter on a cubic lattice, pressed
-together by a thousandth, that move as a whole; with --shuffled numbered in no order of their places.
+together by a thousandth, that move as one body. With --shuffled their numbers do not follow their positions.
 
 usage: bed.py ACROSS FILE.h5 [--shuffled]
 """

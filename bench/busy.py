@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What other work on the machine costs a run: wall and processor time with one thread and with all, on the machine as it
-is and beside two busy loops a core.
+"""The cost of other work on the machine for a run: wall and processor time with one thread and with all, on the machine
+as it is and beside two busy loops a core.
 
     python3 bench/busy.py [build/release/cli/sim]
 
-Many short parallel loops are what suffers most: a loop ends when its last thread does, and that thread may be waiting for
-its turn. The first part means something only where nothing else runs.
+Many short parallel loops suffer most: a loop ends when its last thread does, and that thread may be waiting for a
+processor. The first part is meaningful only where nothing else runs.
 """
 import os
 import resource

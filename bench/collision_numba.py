@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A gas of spheres: bench/gas.lua beside two programs in Numba and LAMMPS, in turn, in one run. The first one in Numba
 searches its cells anew in every step; the second one, as a careful user would, keeps lists of neighbours with a skin until a
-grain has gone half of it. A program that fails, or whose temperature and contacts are not ours, is left out with a line
-that says why.
+grain has moved by half of it. A program that fails, or whose temperature and contacts differ from ours, is left out
+with a line that says why.
 
 usage: collision_numba.py PATH/TO/sim [--n N]... [--warm STEPS] [--steps STEPS] [--rounds R] [--threads T]
                           [--lammps COMMAND]
@@ -61,7 +61,7 @@ def sort(x, v, sx, sv, cells, side, cell, first, at):
 
 @numba.njit(parallel=True, fastmath=True)
 def forces(x, cells, side, first, f, touching):
-    """Each grain by itself, from its own and the 26 cells around it."""
+    """Forces on each grain separately, from its own cell and the 26 cells around it."""
     half = F(0.5) * side
     for row in numba.prange(cells * cells):
         cx, cy = row // cells, row % cells
@@ -105,7 +105,7 @@ def move(x, v, f, side):
 
 @numba.njit(parallel=True, fastmath=True)
 def make_lists(x, cells, side, first, reach, near, count):
-    """Indices of all grains nearer than reach to each one; count may pass the room of near, which its caller sees."""
+    """Indices of all grains nearer than reach to each one. count may exceed the size of near: the caller checks."""
     half, room = F(0.5) * side, near.shape[1]
     for row in numba.prange(cells * cells):
         cx, cy = row // cells, row % cells
@@ -164,7 +164,7 @@ def forces_by_lists(x, side, near, count, f, touching):
 
 @numba.njit(parallel=True, fastmath=True)
 def farthest(x, from_x, side):
-    """Square of the greatest way from from_x."""
+    """Square of the greatest displacement from from_x."""
     most = F(0)
     for i in numba.prange(x.shape[0]):
         square = F(0)
@@ -177,7 +177,7 @@ def farthest(x, from_x, side):
 
 
 class Gas:
-    """Cells anew in every step."""
+    """New cells in every step."""
 
     reach = 1.0
 
@@ -208,7 +208,7 @@ class Gas:
 
 
 class Lists(Gas):
-    """Lists with a skin of 0.3 (of 0.2, 0.3 and 0.4 the fastest), sorted by cells where they are made."""
+    """Lists with a skin of 0.3 (the fastest of 0.2, 0.3 and 0.4), sorted by cells when they are built."""
 
     reach = 1.3
 

@@ -1,5 +1,5 @@
 """The gas of bench/gas.lua as two users write it with Numba, one thread a sphere: `cells` sorts and searches in every
-step, `lists` keeps lists of neighbours with a skin for 50 steps, in which no sphere may go half of it.
+step, `lists` keeps lists of neighbours with a skin for 50 steps, in which no sphere may move by half of it.
 
     collision_numba_cuda.py cells|lists [N] [STEPS]
 
@@ -131,7 +131,7 @@ def step(x, v, side, cells, first, n_cells, stiffness, dt, new_x, new_v, touchin
 
 @cuda.jit(fastmath=True)
 def make_lists(x, side, cells, first, n_cells, reach, near, counts):
-    """near[k, i] is the k-th sphere nearer than reach to i; counts may pass the room, which the host sees."""
+    """near[k, i] is the k-th sphere nearer than reach to i. counts may exceed the size, which the host checks."""
     i = cuda.grid(1)
     n = x.shape[0]
     if i >= n:
@@ -208,7 +208,7 @@ STIFFNESS, DT = np.float32(1000), np.float32(0.0014)
 
 
 class Gas:
-    """x and v hold the state after a step, old_x and old_v that before it, sphere by sphere in the same order."""
+    """x and v hold the state after a step, old_x and old_v the state before it, sphere by sphere in the same order."""
 
     def __init__(self, n, lists):
         self.n, self.lists = n, lists
@@ -263,7 +263,7 @@ class Gas:
                                        DT, self.x, self.v, self.touching)
 
     def check_lists(self):
-        """Room, and that the fastest sphere goes no further than half the skin while lists are kept."""
+        """Checks the size of lists, and that the fastest sphere moves by at most half the skin while they are kept."""
         fastest = np.sqrt((self.v.copy_to_host().astype(float) ** 2).sum(1).max())
         if self.counts.copy_to_host().max() > ROOM or fastest * float(DT) * KEPT > SKIN / 2:
             sys.exit("the Numba program's lists are too small or too old")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reaction-diffusion as a CuPy user would write it, timed with events, and its field beside that of cubic.lua.
+"""Reaction-diffusion as a CuPy user would write it, timed with events, and its field compared with that of cubic.lua.
 
     sim run cubic.lua --device cuda --set n=N --set steps=3 --output FOLDER
     diffusion_cupy.py N [FOLDER]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Gray-Scott by ETDRK4 as a JAX user would write it: one jitted step, timed, and its fields beside those of
-gray_scott.lua.
+"""Gray-Scott by ETDRK4 as a JAX user would write it: one jitted step, timed, and its fields compared with
+those of gray_scott.lua.
 
     sim run gray_scott.lua --device cuda --set n=N --set steps=10 --output FOLDER
     diffusion_jax.py N [FOLDER]

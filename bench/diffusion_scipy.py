@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The same step with scipy.fft, all workers, beside bench/cubic.lua, in turn so that both meet the same load. Reaction and
-multiplication are loops of Numba's over all threads, or NumPy's where that is not installed.
+"""The same step with scipy.fft, all workers, and bench/cubic.lua, in turn so that both have the same load. Reaction and
+multiplication are loops of Numba over all threads, or of NumPy where Numba is not installed.
 
     bench/diffusion_scipy.py PATH/TO/sim [--n N]... [--rounds R] [--threads T]
 

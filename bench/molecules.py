@@ -40,7 +40,7 @@ def tell(who, seconds):
 
 
 def ours(sim, precision, threads):
-    """The time of a long run less that of a short one: starts and outputs are left out."""
+    """The time of a long run less that of a short one, which excludes starts and outputs."""
     spent = []
     with tempfile.TemporaryDirectory() as folder:
         for steps in (FIRST, FIRST + STEPS):
@@ -53,7 +53,7 @@ def ours(sim, precision, threads):
 
 
 def lammps():
-    """On the ranks that this was started on."""
+    """Runs on the ranks on which this program was started."""
     from lammps import lammps as library
 
     try:

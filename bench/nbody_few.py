@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Few bodies by ias15 and whfast of `sim`, and by those of REBOUND, in one run from the same positions and velocities.
+"""Few bodies by ias15 and whfast of `sim` and of REBOUND, in one run from the same positions and velocities.
 
 usage: nbody_few.py PATH/TO/sim [--years Y] [--repeat R]
 

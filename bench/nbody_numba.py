@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Direct sums: bench/bodies.lua beside the loop that a careful Numba user writes, in turn, in one run.
+"""Direct sums: bench/bodies.lua and the loop that a careful Numba user writes, in turn, in one run.
 
 usage: nbody_numba.py PATH/TO/sim [--n N]... [--rounds R] [--threads T]
 """
@@ -46,7 +46,7 @@ def make(n, dtype):
 
 
 def check(dtype):
-    """Against NumPy in float64 on 500 bodies: 500 terms, each rounded a few times."""
+    """Checks against NumPy in float64 on 500 bodies: 500 terms, each rounded a few times."""
     a = make(500, dtype)
     accelerate(*a)
     m, x = a[0].astype(float), np.array(a[1:4], float)

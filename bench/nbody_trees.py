@@ -5,8 +5,8 @@ usage: nbody_trees.py PATH/TO/sim [--n N]... [--error E]... [--precision P] [--t
 
 Prints bodies a second by processor time (of all threads together) and by the wall clock, and the median and 99.9 % of
 |da| / |a| over 1000 bodies against direct sums in float64. No softening, as the codes soften by different laws. REBOUND runs on
-one thread, with monopoles; pytreegrav with quadrupoles; both with the opening angle --theta, 0.5. Of `sim` a step, as a run
-makes it. What is not installed is left out with a line that says so.
+one thread, with monopoles; pytreegrav with quadrupoles; both with the opening angle --theta, 0.5. For `sim` a step, as in
+a run. Programs that are not installed are left out with a line that says so.
 """
 import argparse
 import os
@@ -53,7 +53,7 @@ def exact(x, some):
 
 
 def used():
-    """Processor seconds of this process, of its children that have ended, and the wall clock."""
+    """Processor seconds of this process and of its children that have ended, and the wall clock."""
     of = lambda who: sum(resource.getrusage(who)[:2])
     return np.array([of(resource.RUSAGE_SELF), of(resource.RUSAGE_CHILDREN), time.perf_counter()])
 
@@ -70,7 +70,7 @@ def errors_of(a, direct):
 
 
 def of_sim(file, n, error):
-    """The difference of a run of many steps and one of few: without the start. Its own measured error."""
+    """The difference of runs of many and of few steps, which excludes the start; and the run's measured error."""
     def run(count):
         before = used()
         with tempfile.TemporaryDirectory() as folder:
@@ -112,7 +112,7 @@ def of_rebound(x, some, direct):
     before = used()
     simulation.steps(1)  # drift, kick, drift from rest: v = a h
     seconds, _, wall = used() - before
-    # The tree reorders bodies: each is found by where it was.
+    # The tree reorders bodies: each is found by its former position.
     v, at = np.empty((len(x), 3)), np.empty((len(x), 3))
     simulation.serialize_particle_data(vxvyvz=v, xyz=at)
     order = np.lexsort(x.T)[np.argsort(np.lexsort(at.T))]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An Asian call on 252 prices on one GPU: bench/option.lua beside cuRAND in a fused kernel, Numba CUDA and JAX, in turn, in
+"""An Asian call on 252 prices on one GPU: bench/option.lua, cuRAND in a fused kernel, Numba CUDA and JAX, in turn, in
 one run, all with fp32 paths.
 
 usage: option_gpu.py PATH/TO/sim PATH/TO/bench_option_curand [--rounds R]
@@ -22,7 +22,7 @@ os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
 
 import numpy as np
 
-if not hasattr(np, "row_stack"):  # what numba.cuda may still ask for, and NumPy 2.5 no longer has
+if not hasattr(np, "row_stack"):  # numba.cuda may still need it, and NumPy 2.5 no longer has it
     np.row_stack = np.vstack
 
 STEPS, KNOWN, DISCOUNT = 252, 5.781824, math.exp(-0.05)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""An Asian call on 252 prices on the CPU: bench/option.lua beside NumPy, Numba (parallel), JAX and QuantLib, in turn, in
-one run; all with fp32 paths but QuantLib, which has fp64. Those that are not installed are left out.
+"""An Asian call on 252 prices on the CPU: bench/option.lua, NumPy, Numba (parallel), JAX and QuantLib, in turn, in
+one run; all with fp32 paths except QuantLib, which has fp64. Programs that are not installed are left out.
 
 usage: option_peers.py PATH/TO/sim [--rounds R] [--threads T] [--seconds S]
 """
@@ -29,7 +29,7 @@ DRIFT, VOL = np.float32(0.03 / STEPS), np.float32(0.2 / math.sqrt(STEPS))
 
 
 def with_numpy(paths=4096):
-    """A generator a thread: NumPy lets others run while it fills or computes an array."""
+    """One generator for each thread: NumPy lets other threads run while it fills or computes an array."""
     import concurrent.futures
 
     pool = concurrent.futures.ThreadPoolExecutor(arguments.threads)
@@ -120,7 +120,7 @@ def quantlib_mean(seed, paths):
 
 
 def with_quantlib(paths=4096):
-    """It has one thread, so that as many processes work as there are threads."""
+    """QuantLib has one thread, so there are as many processes as threads."""
     import concurrent.futures
     import itertools
     import multiprocessing

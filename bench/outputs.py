@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What outputs cost: processor time and wall time of a run with a hundred snapshots, tables or checkpoints of 10^5
-grains, and without. The processor time is the figure on a busy machine: what the outputs take of the cores.
+"""The cost of outputs: processor time and wall time of a run with a hundred snapshots, tables or checkpoints of 10^5
+grains, and without. On a busy machine use the processor time: the load of the outputs on the cores.
 
   bench/outputs.py SIM [SIM...] [--rounds 3] [--threads 2] [--steps 20000] [--grains 100000] [--busy]
 

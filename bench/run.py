@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Our programs beside what else a user would run, in turn, on one machine: what is installed, each checked before it is
-timed. Joins bench/results/{cpu,gpu}.json, part by part, and with --write the tables of docs/performance.md.
+"""Compares our programs with others that a user would run, in turn, on one machine. Each installed program is checked
+before it is timed. Updates bench/results/{cpu,gpu}.json, part by part, and with --write the tables of
+docs/performance.md.
 
 usage: bench/run.py [--build DIR] [--device cpu|gpu] [--only WORDS...] [--rounds R] [--seconds S] [--results DIR] [--write]
        bench/run.py --merge DIR... [--write]      results of other runs join ours
@@ -13,8 +14,8 @@ usage: bench/run.py [--build DIR] [--device cpu|gpu] [--only WORDS...] [--rounds
   --seconds S     no part begins after so long, and what still runs then is ended; what was found until then is kept
   --limit L       of one program (default 600 s)
 
-A part that fails, or is not run, leaves older results as they are; each says when, where and by which commands it was found.
-Ends with 1 where a part has no figure of ours.
+A part that fails, or is not run, keeps its older results. Each result says when, where and by which commands it was
+measured. Ends with 1 where a part has no figure of ours.
 """
 import argparse
 import functools
@@ -120,7 +121,7 @@ def ranks():
     return f"mpirun {root}-np {THREADS} "
 
 
-# Ours is a program of its own in every comparison: a peer that fails takes no figure but its own with it.
+# Ours is a separate program in every comparison: a peer that fails loses only its own figure.
 def cpu_comparisons():
     for precision, word, library, label in (("single", "", "openmm-cpu", "OpenMM"),
                                             ("double", "double, ", "rebound", "REBOUND, 1 thread")):
@@ -250,7 +251,7 @@ def run(command, round_number=0):
     limit = max(1, min(arguments.limit, left()))
     try:
         output, errors = child.communicate(timeout=limit)
-    except BaseException as reason:  # with all that it started, which would disturb the next one
+    except BaseException as reason:  # with all its children, which would disturb the next program
         os.killpg(child.pid, signal.SIGKILL)
         child.communicate()
         if not isinstance(reason, subprocess.TimeoutExpired):
@@ -264,7 +265,7 @@ def run(command, round_number=0):
 
 @functools.cache
 def libraries():
-    """Versions of what is installed of the peers."""
+    """Versions of the peers that are installed."""
     peers = r"(?i)(numpy|scipy|numba|torch|jax|cupy|warp|openmm|rebound|quantlib)(-cuda\d+x|-lang)?$"
     found = {package.name: package.version for package in importlib.metadata.distributions() if package.name}
     versions = {re.match(peers, name)[1].lower(): version for name, version in found.items() if re.match(peers, name)}
@@ -286,7 +287,7 @@ def machine(sim, device):
 
 
 def shown(command):
-    """A command as a reader would give it."""
+    """A command in the form that a reader would type."""
     words = [word.replace(arguments.build, "build").replace(HERE, "bench") for word in command]
     return re.sub(rf"{tempfile.gettempdir()}/tmp\w+/", "", " ".join(words)).replace(sys.executable, "python3")
 
@@ -294,7 +295,7 @@ def shown(command):
 # ---- parts ----
 
 def other_answer(same, far, answers, text):
-    """What of a program's answers is not that of the first program, which is ours; or None."""
+    """The answer of a program that differs from the first program's, which is ours; or None."""
     for pattern, most in same.items():
         found = re.search(pattern, text)
         if not found:
@@ -306,7 +307,7 @@ def other_answer(same, far, answers, text):
 
 
 def measure(comparison, entry, save):
-    """Saves after every program, so that what ends this one loses little."""
+    """Saves after every program, so that little is lost when this program is ended."""
     values, missing, answers = entry["values"], entry["missing"], {}
     for number in range(arguments.rounds):
         for command, labels, *far in comparison.programs:
@@ -430,7 +431,7 @@ def chosen(device, sim, folder):
 
 
 def run_device(device, sim, folder):
-    """The number of parts, and of those that have no figure of ours."""
+    """The number of parts, and the number of parts without a figure of ours."""
     path = os.path.join(arguments.results, device + ".json")
     on = machine(sim, device)
     count = failed = 0
@@ -449,7 +450,7 @@ def run_device(device, sim, folder):
 
         try:
             failed += not work({"when": now(), "on": on}, save)
-        except Exception as reason:  # the other parts are worth having
+        except Exception as reason:  # the other parts are still useful
             failed += 1
             print(f"{name}: {type(reason).__name__}: {reason}", flush=True)
         print(f"{name}: {time.monotonic() - begin:.1f} s", flush=True)

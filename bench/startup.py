@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How long `sim` takes to start: --version, and a scenario's first step with all that comes before and after it.
+"""The time of starting `sim`: --version, and a scenario's first step with everything before and after it.
 
 usage: startup.py PATH/TO/sim [--device cpu|gpu] [--rounds R]     prints a JSON object of milliseconds: median and least
 
-On the GPU also with nothing in the cache of compiled kernels, and whole runs of option scenarios; what does not run there
-is left out.
+On the GPU also with an empty cache of compiled kernels, and whole runs of option scenarios. Programs that do not run
+there are left out.
 """
 import argparse
 import json
@@ -48,7 +48,7 @@ SCENARIOS = {
     "diffusion 256^3": diffusion(256, "lie"),
     "diffusion 512^3, strang": diffusion(512, "strang"),
 }
-COLD = "diffusion 256^3", "diffusion 512^3, strang"  # with rates that are compiled when they are first met
+COLD = "diffusion 256^3", "diffusion 512^3, strang"  # with rates that are compiled at their first use
 # Whole runs of scenarios/ whose kernels are compiled: a sample takes milliseconds.
 WHOLE = "european", "own_payoff", "heston_barrier", "american_put", "basket_sobol"
 HERE = os.path.dirname(os.path.abspath(__file__))

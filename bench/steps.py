@@ -6,7 +6,7 @@ import subprocess
 
 
 def sim(program, command, name, *words, errors=None):
-    """What `sim COMMAND bench/NAME.lua WORDS` prints; with errors=subprocess.STDOUT, the lines of a run too."""
+    """Output of `sim COMMAND bench/NAME.lua WORDS`; with errors=subprocess.STDOUT, the lines of a run too."""
     scenario = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".lua")
     return subprocess.run([program, command, scenario, *words], check=True, stdout=subprocess.PIPE,
                           stderr=errors or subprocess.PIPE, text=True).stdout

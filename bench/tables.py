@@ -1,4 +1,4 @@
-"""What bench/run.py found: how new results join older ones, and the tables of docs/performance.md."""
+"""The results of bench/run.py: merging new results with older ones, and the tables of docs/performance.md."""
 import json
 import math
 import os
@@ -17,7 +17,7 @@ def read(path):
 
 
 def write(path, results):
-    """All of it or nothing: whatever ends the program, the file before or the new one is there."""
+    """Writes all or nothing: whatever ends the program, the old file or the new one exists."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path + ".new", "w") as file:
         json.dump(results, file, indent=1)
@@ -31,8 +31,8 @@ def best(entry, label):
 
 
 def join(old, new):
-    """One comparison. Figures of one run belong together: the new run's, if ours is among them; a peer that only an older
-    run has stays with what ours was beside it there."""
+    """One comparison. Figures of one run belong together: those of the new run, if ours is among them. A peer that only
+    an older run has is kept, with our figure of that run."""
     if not old:
         return new
     if "ours" not in new["values"]:
@@ -52,7 +52,7 @@ def join(old, new):
 
 
 def merge(old, new):
-    """Results of one device; what failed takes nothing away."""
+    """Results of one device; failures remove nothing."""
     merged = {kind: dict(entries) for kind, entries in old.items()}
     if "libraries" in new:
         merged["libraries"] = {**old.get("libraries", {}), **new["libraries"]}
@@ -106,7 +106,7 @@ class Places:
 
 
 def ratio(entry, label):
-    """How many times ours is as fast; on one thread beside what has one."""
+    """How many times faster ours is; compared on one thread with programs that have one."""
     earlier = entry.get("earlier", {}).get(label)
     like = "ours, 1 thread" if label.endswith(", 1 thread") and "ours, 1 thread" in entry["values"] else "ours"
     own, other = (earlier["ours"], earlier["value"]) if earlier else (best(entry, like), best(entry, label))
@@ -223,7 +223,7 @@ LIBRARY_OF = {"OpenMM": "openmm", "Numba": "numba", "REBOUND": "rebound", "LAMMP
 
 
 def versions_of(results):
-    """Of the libraries that figures in the table come of."""
+    """Versions of the libraries behind the figures in the table."""
     found = {}
     for entry in results.get("comparisons", {}).values():
         known = entry.get("libraries", results.get("libraries", {}))

@@ -1,4 +1,4 @@
-"""The figures that this project set out to reach, and what bench/results/ has of them."""
+"""The figures that this project aims at, and the corresponding results in bench/results/."""
 from tables import best, number, ratio
 
 NBODY, DOUBLE, SMALL = "direct sum, single, 262144 bodies", "direct sum, double, 65536 bodies", "direct sum, single, 16384 bodies"

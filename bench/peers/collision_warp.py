@@ -68,11 +68,11 @@ class Gas:
         site = (np.arange(n) * (sites**3 / n)).astype(np.int64)
         at = np.stack([site // sites // sites, site // sites % sites, site % sites], 1)
         v = np.random.default_rng(1).normal(0, TEMPERATURE**0.5, (n, 3))
-        # The box begins one cell from 0: the grid rounds towards 0, so that below 0 a cell would have two widths.
+        # The box begins one cell from 0: the grid rounds towards 0, so that the cell at 0 would have two widths.
         self.x = wp.array((self.width + (at + 0.5) * (self.side / sites)).astype(np.float32), dtype=wp.vec3)
         self.v = wp.array((v - v.mean(0)).astype(np.float32), dtype=wp.vec3)
         self.force, self.touching = wp.zeros(n, dtype=wp.vec3), wp.zeros(n, dtype=int)
-        # As many cells as fill the box: the grid's own wrapping is that of the periodic box then.
+        # As many cells as fill the box: the grid then wraps around like the periodic box.
         self.grid = wp.HashGrid(self.cells, self.cells, self.cells)
         self.grid.reserve(n)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reaction-diffusion as users of PyTorch and JAX write it, timed, and its field beside that of ../cubic.lua.
+"""Reaction-diffusion as users of PyTorch and JAX write it, timed, and its field compared with that of ../cubic.lua.
 
     sim run cubic.lua --device cuda --set n=N --set steps=3 --output FOLDER
     diffusion.py torch|compiled|jax N [FOLDER]

@@ -4,7 +4,7 @@
 usage: nbody.py torch|compiled|jax|cupy|numba|openmm-cuda|openmm-cpu|rebound [--n N] [--precision single|double]
 
 Each is checked first against the same sums in float64 by NumPy, for some of the bodies. Prints {"rate": ...}, the best of
-some repeats; exit 77: not installed, or no GPU. REBOUND is double always and uses one thread.
+some repeats; exit 77: not installed, or no GPU. REBOUND always uses double precision and one thread.
 """
 import argparse
 import json
@@ -65,7 +65,7 @@ def of_torch(compiled):
     if not torch.cuda.is_available():
         raise ImportError("no GPU")
     m, x = (torch.from_numpy(a).cuda() for a in bodies())
-    # A slice of rows at a time: the whole matrix does not fit, and less lies nearer to the processors.
+    # A slice of rows at a time: the whole matrix does not fit, and a slice fits into the caches.
     rows = N if compiled else max(1, min(N, (1 << 26) // N))
 
     def part(at):
@@ -202,7 +202,7 @@ def of_openmm(platform):
     context = openmm.Context(system, openmm.VerletIntegrator(1e-9), chosen, properties)
     context.setPositions(x.astype(float))
     state = context.getState(getForces=True)
-    # Its sums are in fixed point and its CPU platform is single always.
+    # Its sums are in fixed point, and its CPU platform always uses single precision.
     check(np.array(state.getForces(asNumpy=True)._value) / m[:, None].astype(float), np.finfo(np.float32).eps)
     context.getIntegrator().step(1)
     # Steps are queued, and positions wait for the last: for so many that fetching them is nothing beside it.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reference values for tests/diffusion/diffusion_flows.c: python3 flows.py > data/flows.txt (needs NumPy).
 
-Three equations by a pseudo-spectral code that shares nothing with sim: full complex transforms of NumPy, the classical
+Three equations by a pseudo-spectral code that is independent of sim: full complex transforms of NumPy, the classical
 Runge-Kutta scheme of order 4 with an integrating factor, and steps so short that their error is below 1e-12.
 """
 import numpy as np

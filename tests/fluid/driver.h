@@ -17,22 +17,22 @@ typedef struct flow {
 } flow;
 
 void must(sim_status status, const char *what);
-/* Begins a run, or goes on from `saved`. */
+/* Begins a run, or continues from `saved`. */
 void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_frame *saved);
 /* The same on another kind of device. */
 void flow_open_on(flow *f, const char *text, const sim_backend *backend, const sim_frame *saved);
 /* The same with a reader of images and arrays. */
 void flow_begin(flow *f, const char *text, int threads, const sim_frame *saved, sim_grid_reader *reader);
-/* On two threads of the CPU, to its end; the arrays are there. */
+/* Runs on two threads of the CPU to the end, with the arrays in host memory. */
 void flow_run(flow *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void flow_close(flow *f);
-void flow_steps(flow *f, int64_t steps); /* that many more, or to the end */
-void flow_look(flow *f);                 /* makes the arrays there */
+void flow_steps(flow *f, int64_t steps); /* that many more steps, or to the end */
+void flow_look(flow *f);                 /* brings the arrays to host memory */
 double flow_field(const flow *f, const char *name, int64_t x, int64_t y, int64_t z);
 double flow_value(flow *f, const char *table, const char *column);
 void flow_digest(flow *f, char out[33]);
 
-/* Warnings, one a line; flow_hear is a sim_log_writer with this context. */
+/* Warnings, one a line. flow_hear is a sim_log_writer with this context. */
 typedef struct flow_heard {
   char text[4096];
 } flow_heard;

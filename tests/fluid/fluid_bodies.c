@@ -32,15 +32,15 @@ static void test_hasimoto(void **state) {
                "  bodies = { sim.ball { name = 'ball', point = {0.4, 0.1, 1.3}, radius = 0.25 } },\n"
                "  integrate = { dt = 0.8 / 24^2, t_end = 8 } }");
   const double mass = flow_value(&f, "flow", "mass"), force = flow_value(&f, "bodies", "ball_fx");
-  near_to(force / (0.01 * mass), 1, 1e-3, "the body bears the driving force"); /* what has not decayed */
+  near_to(force / (0.01 * mass), 1, 1e-3, "the body bears the driving force"); /* the rest of the transient */
   const double exact = 1 - 1.7601 * cbrt(c) + c - 1.5593 * c * c + 3.9799 * pow(c, 8.0 / 3) - 3.0734 * pow(c, 10.0 / 3);
   near_to(6 * pi * 0.1 * r * flow_value(&f, "flow", "momentum_x") / 0.01, exact, 0.01 * exact, "Hasimoto");
-  near_to(flow_value(&f, "bodies", "ball_fy") / force, 0, 1e-3, "force across"); /* of the cells' cut alone */
+  near_to(flow_value(&f, "bodies", "ball_fy") / force, 0, 1e-3, "force across"); /* from the cut of the cells alone */
   flow_close(&f);
 }
 
-/* A cylinder that turns in one at rest: torque 4 pi mu W r^2 R^2/(R^2 - r^2) by length, equal and opposite. A gap of 10
- * cells: second order, 1 %. */
+/* A rotating cylinder inside one at rest: torque 4 pi mu W r^2 R^2/(R^2 - r^2) by length, equal and opposite. A gap of
+ * 10 cells: second order, 1 %. */
 static void test_taylor_couette(void **state) {
   (void)state;
   const double r = 0.2, outer = 0.4, expected = 4 * pi * 0.1 * r * r * outer * outer / (outer * outer - r * r);
@@ -73,9 +73,9 @@ static void test_enstrophy(void **state) {
   flow_close(&f);
 }
 
-/* A ball in a fluid at rest under gravity is lifted by the weight of the fluid in its place, by its true volume, and
- * the fluid stays at rest: the start is the equilibrium. Volumes by sums of chords between links are right by the
- * power 1.5 of the width of a cell over the diameter, 3 %, times the spread over 8 or 18 directions: 1 %. */
+/* A ball in a fluid at rest under gravity has the lift of the weight of the fluid in its true volume, and the fluid
+ * stays at rest: the start is the equilibrium. Volumes by sums of chords between links are right by the power 1.5 of
+ * the width of a cell over the diameter, 3 %, times the spread over 8 or 18 directions: 1 %. */
 static void test_buoyancy(void **state) {
   (void)state;
   for (int rank = 2; rank <= 3; rank++)
@@ -99,9 +99,9 @@ static void test_buoyancy(void **state) {
     }
 }
 
-/* Half a flow over a side that slips is the whole flow over two bodies that overlap, each the other's mirror image; and
- * which of them comes first in the list makes no difference. Nothing but roundings differs, which 500 steps of a
- * stable flow do not raise above 1e3 of 2^-53 of its forces. */
+/* Half a flow over a side that slips is the whole flow over two bodies that overlap, each the other's mirror image. The
+ * order of the two in the list makes no difference. Only roundings differ, which 500 steps of a stable flow do not
+ * raise above 1e3 of 2^-53 of its forces. */
 static void test_mirror(void **state) {
   (void)state;
   static const char *const format =
@@ -128,8 +128,8 @@ static void test_mirror(void **state) {
   flow_close(&swapped);
 }
 
-/* A cylinder along a diagonal of a periodic box meets its images: sqrt(2) L long. Its cells lie in planes across it
- * that are 1/sqrt(2) apart, 17 in the diameter of 12: chords summed so are right by (1/17)^1.5 = 1.4 %. */
+/* A cylinder along a diagonal of a periodic box joins its images: it is sqrt(2) L long. Its cells lie in planes across
+ * it that are 1/sqrt(2) apart, 17 in the diameter of 12. Sums of such chords are right by (1/17)^1.5 = 1.4 %. */
 static void test_tilted(void **state) {
   (void)state;
   flow f;

@@ -17,7 +17,7 @@ static void near_to(double got, double expected, double tolerance, const char *w
     fail_msg("%s: got %.9g, expected %.9g within %.1e (off by %.2e)", what, got, expected, tolerance, got - expected);
 }
 
-/* dt ~ dx^2: the Mach number falls as dx, and errors of compression, as those of the cells, as dx^2. */
+/* dt ~ dx^2: the Mach number falls as dx, and the errors of compression and of the cells fall as dx^2. */
 static void order_two(const double *errors, int count, const char *what) {
   for (int i = 1; i < count; i++) {
     const double order = log2(errors[i - 1] / errors[i]);
@@ -94,9 +94,9 @@ static void test_beltrami(void **state) {
   near_to(errors[2], 0, 4.3e-3, "Beltrami at 48 cells"); /* (k dx)^2 = 1.7e-2 times a factor below 1/4 */
 }
 
-/* Between a wall at rest and one that moves u is linear; half-way walls are exact for it at any relaxation time. What
- * is left is of the third power of the speed in units of the lattice, (1/96)^3 = 1e-6; the start decays as exp(-pi^2 nu
- * t) = 1e-13. */
+/* Between a wall at rest and a moving wall u is linear; half-way walls are exact for it at any relaxation time. The
+ * remaining error is of the third power of the speed in units of the lattice, (1/96)^3 = 1e-6; the start decays as
+ * exp(-pi^2 nu t) = 1e-13. */
 static void test_couette(void **state) {
   (void)state;
   flow f;
@@ -104,7 +104,7 @@ static void test_couette(void **state) {
                "  viscosity = 1, speed = 1, sides = { y_high = { velocity = {1, 0} } },\n"
                "  integrate = { t_end = 3 } }");
   for (int y = 0; y < 16; y++) near_to(flow_field(&f, "velocity/x", 1, y, 0), (y + 0.5) / 16, 1e-6, "Couette");
-  /* The fluid holds the wall back with viscosity times its rate of shear; so is the enstrophy, 1/2 of its square. */
+  /* The fluid exerts viscosity times the rate of shear on the wall. The enstrophy is 1/2 of the square of the rate. */
   near_to(flow_value(&f, "flow", "enstrophy"), 0.5 * 0.25, 1e-6, "Couette: enstrophy");
   flow_close(&f);
 }
@@ -179,9 +179,9 @@ static void test_eddy_viscosity(void **state) {
   }
 }
 
-/* Share of its kinetic energy that a shear wave of length 1 keeps, along an axis (its strain has no diagonal terms) or
- * along a diagonal (where it has these alone), with the same eddy viscosity L^2 |strain| on cells of about the same
- * width. */
+/* Returns the share of its kinetic energy that a shear wave of length 1 keeps, along an axis (its strain has no
+ * diagonal terms) or along a diagonal (its strain has only these), with the same eddy viscosity L^2 |strain| on cells
+ * of about the same width. */
 static double eddy_wave(bool diagonal, int rank, double l) {
   const int n = diagonal ? 45 : 32;
   flow f;
@@ -209,8 +209,8 @@ static double eddy_wave(bool diagonal, int rank, double l) {
   return share;
 }
 
-/* Without eddies below a cell the share is exp(-nu k^2) = 0.96, with them below 0.85: both ways to 1 % of what is lost,
- * of order (k dx)^2 = 4e-2 times a factor below 1/4. */
+/* Without eddies below a cell the share is exp(-nu k^2) = 0.96, with them below 0.85. Both directions agree to 1 % of
+ * the loss, of order (k dx)^2 = 4e-2 times a factor below 1/4. */
 static void test_eddy_isotropy(void **state) {
   (void)state;
   for (int rank = 2; rank <= 3; rank++) {
@@ -271,8 +271,8 @@ static void test_slip(void **state) {
   flow_close(&f);
 }
 
-/* A channel with the parabola at its inlet and a pressure at its outlet keeps the parabola, and its pressure falls by
- * 8 nu U per length. The outlet holds the pressure half a cell beyond its cells. */
+/* A channel with the parabola at its inlet and a pressure at its outlet keeps the parabola, and its pressure falls by 8
+ * nu U per length. The outlet has its pressure half a cell beyond its cells. */
 static void test_channel(void **state) {
   (void)state;
   const int n = 20;
@@ -294,9 +294,9 @@ static void test_channel(void **state) {
   flow_close(&f);
 }
 
-/* What a uniform inlet between walls lets in is its velocity times its width, all of which passes every column of cells
- * when the flow is steady, up to the change of a column's momentum in its strain: 1e-3. A third of the links at each of
- * two corners would be 1/(6 n), 1e-2. */
+/* A uniform inlet between walls lets in its velocity times its width. In a steady flow all of it passes every column of
+ * cells, up to the change of a column's momentum in its strain: 1e-3. A third of the links at each of two corners would
+ * be 1/(6 n), 1e-2. */
 static void test_inlet(void **state) {
   (void)state;
   flow f;
@@ -310,7 +310,7 @@ static void test_inlet(void **state) {
 
 /* ---- the cavity ---- */
 
-/* Of a cubic through four neighbours at (i + 1/2)/n: its value at s. */
+/* Returns the value at s of a cubic through four neighbours at (i + 1/2)/n. */
 static double cubic(const double *values, int n, double s) {
   int i = (int)floor(s * n - 0.5) - 1;
   i = i < 0 ? 0 : i > n - 4 ? n - 4 : i;
@@ -323,7 +323,7 @@ typedef struct cavity_extremes {
   double least_u, greatest_v, least_v;
 } cavity_extremes;
 
-/* Along the middle lines; n even. */
+/* Extremes along the middle lines; n even. */
 static cavity_extremes cavity(int n, double reynolds, double mach, double t_end) {
   flow f;
   double u[512], v[512];

@@ -13,7 +13,7 @@
 static const double pi = 3.14159265358979323846;
 
 /* Between two plates a linear temperature is kept to rounding: every population at a side is that of the line. In 3-D
- * along each axis; steps add up rounding at random, 2e-16 each, at most 1e-16 * 100 of them. The flux through both
+ * along each axis. Steps add up rounding at random, 2e-16 each, at most 1e-16 * 100 of them. The flux through both
  * sides is D dT/dx = 0.3 * 2 / 1 by area. */
 static void test_conduction(void **state) {
   (void)state;
@@ -44,7 +44,7 @@ static void test_conduction(void **state) {
   }
 }
 
-/* A wave of temperature sin(2 pi (x + y - 2 U t)) that a uniform flow carries decays by exp(-8 pi^2 D t). Returns the
+/* A wave of temperature sin(2 pi (x + y - 2 U t)), carried by a uniform flow, decays by exp(-8 pi^2 D t). Returns the
  * greatest error, with dt ~ dx^2. */
 static double wave_error(int n) {
   flow f;
@@ -68,8 +68,8 @@ static double wave_error(int n) {
   return most;
 }
 
-/* Order 2 under dt ~ dx^2. The next order takes a share (2 pi/n)^2 = 4 to 15 % of the error, less than a tenth of an
- * order. */
+/* Order 2 for dt ~ dx^2. The next order is a share (2 pi/n)^2 = 4 to 15 % of the error, less than a tenth of an order.
+ */
 static void test_wave(void **state) {
   (void)state;
   const double coarse = wave_error(16), fine = wave_error(32), order = log2(coarse / fine);
@@ -77,8 +77,8 @@ static void test_wave(void **state) {
   if (!(fabs(order - 2) < 0.1)) fail_msg("order %.3f: errors %.4g, %.4g", order, coarse, fine);
 }
 
-/* The diffusivity of a wave along x in a flow of `u` cells a step, in parts of the one asked for, from its amplitude.
- */
+/* Returns the diffusivity of a wave along x in a flow of `u` cells a step, over the given diffusivity, from the wave's
+ * amplitude. */
 static double diffusivity(double u) {
   enum { N = 32 };
   flow f;
@@ -109,8 +109,8 @@ static void test_moving_wave(void **state) {
   if (!(fabs(moving - still) < 0.0026)) fail_msg("diffusivity %.5f at rest, %.5f in a flow", still, moving);
 }
 
-/* A box of one temperature falls freely: from the given velocity, by -expansion (T - reference) gravity t, to rounding:
- * each step rounds the velocity, and what single precision takes away is kept. Units: (dx/dt = 100) times 2^-53 or
+/* A box of one temperature falls freely from the given velocity: -expansion (T - reference) gravity t, to rounding.
+ * Each step rounds the velocity, and in single precision the rounded part is kept. Units: (dx/dt = 100) times 2^-53 or
  * 2^-24 for each of 50 steps. */
 static void test_fall(void **state) {
   (void)state;
@@ -141,8 +141,8 @@ static void test_fall(void **state) {
   }
 }
 
-/* The heat in a box changes by what enters through its sides: of a cavity in which the fluid turns. The flux of the
- * table is that of the next step. */
+/* The heat in a box changes by the heat that enters through its sides: a cavity in which the fluid circulates. The flux
+ * of the table is that of the next step. */
 static void test_budget(void **state) {
   (void)state;
   flow f;
@@ -165,7 +165,7 @@ static void test_budget(void **state) {
 
 /* The square cavity of de Vahl Davis, Int. J. Numer. Methods Fluids 3 (1983) 249: Pr 0.71, one side warm and the other
  * cold, gravity along them. Returns the mean Nusselt number of the warm side and checks that of the cold one. Lengths
- * are 1, and free fall has the speed 1; `speed` is the measured greatest one, rounded up. */
+ * are 1, and free fall has the speed 1; `speed` is the greatest measured speed, rounded up. */
 static double cavity(double rayleigh, int n, double t_end, const char *precision, double reference) {
   flow f;
   flow_run(
@@ -196,8 +196,8 @@ static void test_cavity(void **state) {
   meets(1e4, 2.243, 40, 60, "double");
   meets(1e3, 1.118, 24, 30, "single");
 }
-/* Temperatures that are all 300 higher change nothing but rounding: of 300 in the start, 6e-14, which a flow to rest
- * does not enlarge. (Compression by some 1e-4 would else change them by 0.03.) */
+/* Temperatures that are all 300 higher change only rounding: of 300 in the start, 6e-14, which a flow to rest does not
+ * enlarge. (Compression by some 1e-4 would else change them by 0.03.) */
 static void test_offset(void **state) {
   (void)state;
   const double low = cavity(1e3, 16, 5, "double", 0), high = cavity(1e3, 16, 5, "double", 300);
@@ -238,7 +238,8 @@ static double growth(double rayleigh, int n) {
   return rate;
 }
 
-/* The Rayleigh number at which rolls stay, on the straight line between rates at 3 % below and above. */
+/* Returns the Rayleigh number at which rolls neither grow nor decay, on the straight line between rates at 3 % below
+ * and above. */
 static double critical(int n) {
   const double low = 1650, high = 1760, below = growth(low, n), above = growth(high, n);
   const double out = low - below * (high - low) / (above - below);
@@ -256,8 +257,8 @@ static void test_critical(void **state) {
   if (!(fabs(got / 1707.76 - 1) < 0.015)) fail_msg("critical at %.2f", got);
 }
 
-/* Two grids, and what they say of one without end: a quarter of the error is left, and the next order of it is some
- * (pi/n)^2 = 2 % of the error of 20 cells, 3e-4 with the 1e-4 of the wavelength. */
+/* Two grids, and the extrapolation to a grid without error: a quarter of the error remains, and the next order of it is
+ * some (pi/n)^2 = 2 % of the error of 20 cells, 3e-4 with the 1e-4 of the wavelength. */
 static void test_critical_large(void **state) {
   (void)state;
   const double coarse = critical(20), fine = critical(40), end = fine + (fine - coarse) / 3;
@@ -299,7 +300,7 @@ static void test_same(void **state) {
   }
 }
 
-/* Runs to the end, with a row of `heat` after half of it and at the end, and hears the warnings. */
+/* Runs to the end, with a row of `heat` after half of the time and at the end, and collects the warnings. */
 static void listen(const char *diffusivity, const char *start, const char *more, flow_heard *h) {
   flow f;
   sim_plan plan = {0};
@@ -318,7 +319,7 @@ static void listen(const char *diffusivity, const char *start, const char *more,
   f.p->heat.given = false;
   assert_int_equal(fluid_model.plan(f.p, &f.setup, &plan), SIM_OK);
   f.p->heat.given = true;
-  if (!(with < plan.work_rate_guess / 1.5)) /* heat takes half as long as the flow, or longer */
+  if (!(with < plan.work_rate_guess / 1.5)) /* heat takes at least half as long as the flow */
     fail_msg("%g cells a second with heat, %g without", with, plan.work_rate_guess);
   for (int half = 0; half < 2; half++) {
     while (f.clock.t < f.clock.t_end * (half + 1) / 2) flow_steps(&f, 1);
@@ -328,7 +329,8 @@ static void listen(const char *diffusivity, const char *start, const char *more,
   sim_log_remove(flow_hear, h);
 }
 
-/* A cell Peclet number above 20 is told before the run, and in it, once, temperatures that no diffusion makes. */
+/* A cell Peclet number above 20 is reported before the run, and in the run, once, temperatures that no diffusion
+ * produces. */
 static void test_overshoot(void **state) {
   (void)state;
   static const char *const jump = "return sim.where(sim.lt((x - 0.5)^2 + (y - 0.5)^2, 0.04), 1, 0)";
@@ -338,11 +340,11 @@ static void test_overshoot(void **state) {
   const char *told = strstr(h.text, "a temperature is beyond those of the start");
   if (!first || !told || strstr(told + 1, "a temperature is beyond")) fail_msg("%s", h.text);
   assert_non_null(strstr(first, "expected about 64 cells along x"));
-  listen("1 / 32 / 40", jump, "turbulence = { smagorinsky = 0.1 },", &h); /* eddies do not cure it */
+  listen("1 / 32 / 40", jump, "turbulence = { smagorinsky = 0.1 },", &h); /* eddies do not remove it */
   assert_non_null(strstr(h.text, "cell Peclet number speed dx/diffusivity is 40:"));
   listen("1 / 32 / 4", jump, "", &h);
   assert_string_equal(h.text, "");
-  listen("1 / 32 / 4", "return 0 * x + 3", "", &h); /* all the same */
+  listen("1 / 32 / 4", "return 0 * x + 3", "", &h); /* all the same temperature */
   assert_string_equal(h.text, "");
 }
 

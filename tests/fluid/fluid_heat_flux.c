@@ -1,4 +1,4 @@
-/* Heat fluxes that are given at sides and bodies. */
+/* Heat fluxes given at sides and bodies. */
 #include "tests/fluid/driver.h"
 #include "tests/fluid/stl.h"
 
@@ -47,7 +47,7 @@ static void test_slab(void **state) {
     }
 }
 
-/* A steady flow from nothing: the same slab from temperature 0, where the start is no answer; its modes have decayed by
+/* A steady flow from temperature 0: the same slab, whose start is not the solution. Its modes have decayed by
  * exp(-(pi/(2 L))^2 D t) = 4e-13. */
 static void test_slab_grows(void **state) {
   (void)state;
@@ -146,7 +146,7 @@ static void test_budget(void **state) {
   flow_close(&g);
 }
 
-/* A block from a file gives the heat of the block of the scenario: normals are those of triangles. */
+/* A block from a file gives the heat of the scenario's block: normals are those of triangles. */
 static void test_file(void **state) {
   (void)state;
   static const double low[3] = {4.2, 3.3, 5.1}, high[3] = {9.1, 9.7, 10.2};

@@ -31,10 +31,10 @@ static void means(const char *text, int from, int to, int count, const char *con
   flow_close(&f);
 }
 
-/* Galilean invariance: a body at rest in wind, and the same body that moves through the fluid at rest; both begin at
- * once. Errors: the lattice's, of the third power of the velocity, (U/c)^2 = 0.75 % of the drag, and what filling cells
- * makes, of the order of the cut of cells at a radius of 8 (4.5 in 3-D): 1/r^2 of the drag for all components. Means
- * over 5 cells of the way and more. */
+/* Galilean invariance: a body at rest in wind, and the same body moving through the fluid at rest; both start at once.
+ * Errors: the lattice's, of the third power of the velocity, (U/c)^2 = 0.75 % of the drag; and the filling of cells, of
+ * the order of the cut of cells at a radius of 8 (4.5 in 3-D): 1/r^2 of the drag for all components. Means over
+ * displacements of 5 cells and more. */
 static void test_frame(void **state) {
   (void)state;
   static const char *const columns[] = {"body_fx", "body_fy", "body_tz"};
@@ -64,8 +64,8 @@ static void test_frame(void **state) {
 }
 
 /* A cylinder in the middle of a Couette flow, at rest between walls of -V and V, and carried along between walls of 0
- * and 2 V: the same torque, which tends to turn it with the fluid, and no force. The walls alone, without its surface
- * that moves, would give it the drag of a relative velocity V. */
+ * and 2 V. Both have the same torque, which tends to turn it with the fluid, and no force. If its surface did not move,
+ * the walls would give it the drag of a relative velocity V. */
 static void test_couette(void **state) {
   (void)state;
   static const char *const columns[] = {"body_fx", "body_fy", "body_tz"};
@@ -90,8 +90,8 @@ static void test_couette(void **state) {
   near_to(got[1][1], got[0][1], -torque / 8 * 0.02, "Couette: force across");
 }
 
-/* Torque of a cylinder that turns by a function of time in one at rest, 4 pi mu W r^2 R^2/(R^2 - r^2) by length; both
- * may move through the box together. Relative error. */
+/* Torque of a cylinder that turns by a function of time in a cylinder at rest, 4 pi mu W r^2 R^2/(R^2 - r^2) by length;
+ * both may move through the box together. Returns the relative error. */
 static double taylor_couette(int n, bool moves) {
   const double r = 0.2, outer = 0.4, expected = 4 * pi * 0.1 * r * r * outer * outer / (outer * outer - r * r);
   static const char *const columns[] = {"rotor_tz"};
@@ -121,7 +121,7 @@ static void test_taylor_couette(void **state) {
   near_to(errors[1], 0, 0.03 / 4, "Taylor-Couette, 40 cells");
   near_to(errors[2], 0, 0.03, "Taylor-Couette, 20 cells, in motion");
 }
-/* Over a factor of 4: order 2, less what the cut of cells takes. */
+/* Over a factor of 4: order 2, reduced by the cut of cells. */
 static void test_order(void **state) {
   (void)state;
   const double order = log2(taylor_couette(20, false) / taylor_couette(80, false)) / 2;
@@ -146,8 +146,8 @@ static void test_square(void **state) {
   near_to(got[0], -got[1], 0.03 * got[1], "square: torque");
 }
 
-/* What the fluid of a periodic box gains in momentum is what it has lost to bodies, by the table; and its mass above
- * that at rest stays, to rounding. A paddle turns beside a ball that oscillates. The number of a body's cells differs
+/* The momentum that the fluid of a periodic box gains is the momentum lost by bodies, by the table. Its mass above that
+ * at rest is conserved to rounding. A paddle turns beside a ball that oscillates. The number of a body's cells differs
  * from its area by some sqrt(44) cells of the ball, and half a row of 20 of the paddle, whose momentum at 0.06 is 1 at
  * most; the ball alone has given the fluid 70. */
 static void test_balance(void **state) {
@@ -178,8 +178,8 @@ static void test_balance(void **state) {
   flow_close(&f);
 }
 
-/* The guess of `sim check` knows motion: measured, a step of 64^3 cells with a ball of 12.8 cells that moves takes
- * twice that of one at rest, with one of 25.6 cells four times. */
+/* The estimate of `sim check` includes motion. Measured, a step of 64^3 cells with a moving ball of 12.8 cells takes
+ * twice that of a ball at rest, with one of 25.6 cells four times. */
 static void test_time(void **state) {
   (void)state;
   double rate[3];

@@ -51,8 +51,8 @@ static void test_brinkman(void **state) {
   }
 }
 
-/* Without walls a medium of resistance r lets g/r pass (Darcy): exact, and so is the permeability of the table; where
- * it fills half of a layered box, along the layers, the flow of each layer far from the other one. */
+/* Without walls a medium of resistance r has the velocity g/r (Darcy): exact, and so is the permeability of the table.
+ * Where it fills half of a layered box, along the layers, each layer has its own flow far from the other one. */
 static void test_darcy(void **state) {
   (void)state;
   flow f;
@@ -67,7 +67,8 @@ static void test_darcy(void **state) {
   flow_close(&f);
 }
 
-/* Resistance and mass: a pulse of pressure in a medium at rest keeps the mass, and the start has the velocity given. */
+/* Resistance and mass: a pulse of pressure in a medium at rest conserves the mass, and the start has the given
+ * velocity. */
 static void test_start(void **state) {
   (void)state;
   flow f;
@@ -141,8 +142,8 @@ static double block(int64_t x, int64_t y, int64_t z) {
   return x >= 3 && x < 8 && y >= 2 && y < 7 && z >= 1 && z < 5 ? 0.75 : 0.25;
 }
 
-/* Solid cells are the block of the scenario whose faces are the sides of these cells, but for its links at edges, which
- * the block cuts where they meet it: both are half-way. The same flow to roundings. */
+/* Solid cells equal the scenario's block whose faces are the sides of these cells, except for its links at edges, which
+ * the block cuts where they reach it: both are half-way. The same flow to roundings. */
 static void test_block(void **state) {
   (void)state;
   static const char *const shapes[] = {"solid = { path = 'slice%02d.png', first = 0 }", "solid = { path = 'a.h5' }",
@@ -202,7 +203,7 @@ static void test_plates(void **state) {
   flow_close(&f);
 }
 
-/* A run goes on without its files, and with the same bits on other threads; with a resistance too. */
+/* A run continues without its files, and with the same bits on other threads; with a resistance too. */
 static void test_restart(void **state) {
   (void)state;
   static const char text[] =

@@ -1,4 +1,4 @@
-/* What does not change: mass, and the bits on other threads, vectors, and after a restart. */
+/* Invariants: mass, and the bits on other threads, vectors, and after a restart. */
 #include "tests/fluid/driver.h"
 
 #include "engine/log.h"
@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-/* All that a run may have: walls that move, slip, sides with a flow and a pressure, a body across a periodic side, a
- * force. 3-D and 2-D, of more than 7 * 2048 cells, so that 7 threads are used. `kind` is the precision. */
+/* Every feature of a run: moving walls, slip, sides with a flow and a pressure, a body across a periodic side, a force.
+ * 3-D and 2-D, of more than 7 * 2048 cells, so that 7 threads are used. `kind` is the precision. */
 static const char *const texts[] = {
     "return sim.fluid { precision = kind, grid = { n = {40, 22, 24}, size = {4, 2.2, 2.4}, z = 'wall' },\n"
     "  viscosity = 0.03, speed = 1, acceleration = {0.1, 0, 0}, bodies = {\n"
@@ -77,8 +77,8 @@ static void test_restart(void **state) {
   }
 }
 
-/* A run goes on from where a ball is hidden in another, and from where it covers a probe: at steps 900 and 300. Its way
- * is 12 (1 - cos(t/300)) cells long: 5.5 and 23.9. */
+/* A run continues from a step where a ball is hidden in another, and from one where it covers a probe: steps 900 and
+ * 300. Its displacement is 12 (1 - cos(t/300)) cells: 5.5 and 23.9. */
 static void test_covered(void **state) {
   (void)state;
   static const char text[] =
@@ -132,8 +132,8 @@ static void test_mass(void **state) {
   }
 }
 
-/* A coarse disc, whose interpolated links alone lose percents of the mass in a thousand steps, and one that turns. What
- * they lose comes back in the same step; what stays is the rounding of each cell, as above, of densities of 1e-2. */
+/* A coarse disc, whose interpolated links alone would lose percents of the mass in a thousand steps, and one that
+ * turns. Their loss is returned in the same step. The rounding of each cell remains, as above, of densities of 1e-2. */
 static void test_mass_at_bodies(void **state) {
   (void)state;
   static const char *const precision[] = {"double", "single"};
@@ -157,8 +157,8 @@ static void test_mass_at_bodies(void **state) {
   }
 }
 
-/* A vortex above a plate, whose surface lies a fifth of a cell off the half between cells: what its links take above
- * comes back above, and the fluid below stays at rest, where every sum is exact. */
+/* A vortex above a plate, whose surface is a fifth of a cell away from half-way between cells. The mass that its links
+ * take above is returned above, and the fluid below stays at rest, where every sum is exact. */
 static void test_mass_beside_plate(void **state) {
   (void)state;
   flow f;
@@ -197,7 +197,7 @@ static void test_unstable(void **state) {
   flow_close(&f);
 }
 
-/* How often a text is among the warnings. */
+/* Returns how often a text is among the warnings. */
 static int times(const flow_heard *h, const char *text) {
   int count = 0;
   for (const char *at = strstr(h->text, text); at; at = strstr(at + 1, text)) count++;
@@ -288,7 +288,7 @@ static void test_remark(void **state) {
   sim_bytes_free(&resumed);
 }
 
-/* Runs to the end, with a row of `flow` after half of it; resumed there where asked. */
+/* Runs to the end, with a row of `flow` after half of the time; optionally resumes there. */
 static void listen(const char *text, bool resume, flow_heard *h) {
   flow f, g;
   sim_plan plan = {0};
@@ -337,7 +337,7 @@ static void test_warnings(void **state) {
   assert_string_equal(h.text, "");
 }
 
-/* Gaps below 3 cells are told once a pair; bodies that overlap, or stand in a wall, have none. */
+/* Gaps below 3 cells are reported once a pair. Bodies that overlap, or stand in a wall, have none. */
 static void test_gaps(void **state) {
   (void)state;
   static const char *const format =

@@ -12,8 +12,8 @@
 
 enum { LENGTH = 240, SPONGE = 40 };
 
-/* A pulse of sound exp(-(x - 120)^2/(2 s^2)) moves towards an open side in a flow of Mach number 0.05. Greatest
- * pressure, in parts of that of the pulse, when it is back in the middle. */
+/* A pulse of sound exp(-(x - 120)^2/(2 s^2)) moves towards an open side in a flow of Mach number 0.05. Returns the
+ * greatest pressure, over that of the pulse, when it is back in the middle. */
 static double reflected(const char *side, double s, bool sponge, const char *precision) {
   flow f;
   double most = 0;
@@ -34,10 +34,10 @@ static double reflected(const char *side, double s, bool sponge, const char *pre
   return most / 1e-3;
 }
 
-/* Half of its height the pulse is 2.35 s = 23.5 cells wide, of 40 of the sponge. What passes the layer twice keeps
- * exp(-7) = 1e-3; what the running mean takes up of a pulse of one sign, sqrt(2 pi) s/(30 40) = 2 % in the time of its
- * passage, leaves again slowly, over the 2 * 240 cells of the two waves that it sends and 30 times the sponge: below
- * 1 %. Without a sponge most of it comes back (the rest, damped by viscosity, has become wider). */
+/* At half of its height the pulse is 2.35 s = 23.5 cells wide; the sponge has 40. Two passes through the layer keep
+ * exp(-7) = 1e-3. The running mean absorbs sqrt(2 pi) s/(30 40) = 2 % of a pulse of one sign during its passage. It
+ * releases this slowly, over the 2 * 240 cells of the two waves that it sends and 30 times the sponge: below 1 %.
+ * Without a sponge most of the pulse comes back (the rest, damped by viscosity, has become wider). */
 static void test_pulse(void **state) {
   (void)state;
   static const char *const sides[] = {"high", "low"};
@@ -55,10 +55,10 @@ static const char *const channel =
     "  viscosity = 0.1, speed = 1, mach = 0.05, sides = { x_low = { profile = profile },\n"
     "    x_high = { pressure = 0, sponge = %s } }, initial = profile, integrate = { t_end = 150 } }";
 
-/* A sponge does not change a steady flow, because the means that it holds the flow to become that flow. By t = 150
- * little is left of the start. The means decay in 30 * 8 cells/c = 1.2, viscous flow in 1/(pi^2 0.1) = 1, and sound,
- * without a sponge, in 2/(0.1 (pi/4)^2) = 32 by viscosity alone (a quarter of a wave in the channel), in less than 8
- * with the friction of the walls: what is left is below exp(-150/8). */
+/* A sponge does not change a steady flow, because its means become that flow. By t = 150 little is left of the start.
+ * The means decay in 30 * 8 cells/c = 1.2, viscous flow in 1/(pi^2 0.1) = 1, and sound, without a sponge, in 2/(0.1
+ * (pi/4)^2) = 32 by viscosity alone (a quarter of a wave in the channel), in less than 8 with the friction of the
+ * walls: the rest is below exp(-150/8). */
 static void test_steady(void **state) {
   (void)state;
   flow with, without;
@@ -74,7 +74,7 @@ static void test_steady(void **state) {
   flow_close(&without);
 }
 
-/* A GPU has it, but not with heat. */
+/* A GPU has sponges, but not with heat. */
 static void test_devices(void **state) {
   (void)state;
   char lacks[256] = "";

@@ -1,4 +1,4 @@
-/* Bodies from STL files: points inside, and the flow around them beside that around the shapes of the scenario. */
+/* Bodies from STL files: points inside, and the flow around them compared with that around the scenario's shapes. */
 #include "tests/fluid/driver.h"
 #include "tests/fluid/stl.h"
 
@@ -29,8 +29,8 @@ static geometry_mesh *mesh_of(const char *path) {
   return m;
 }
 
-/* Points of a lattice that meets faces, edges and corners of a block exactly: in it or on it, not outside; and the cuts
- * of segments through its faces. */
+/* Points of a lattice that lie exactly on faces, edges and corners of a block: in it or on it, not outside; and the
+ * cuts of segments through its faces. */
 static void test_block_holds(void **state) {
   (void)state;
   static const double low[3] = {0.25, 0.5, 0.75}, high[3] = {1.25, 2, 1.5};
@@ -64,8 +64,8 @@ static void test_block_holds(void **state) {
   geometry_mesh_destroy(&m);
 }
 
-/* Two blocks that overlap are one body, and one within the other, turned the other way, is a cavity. The corners of an
- * STL file that is open, or has a triangle that is turned, are told. */
+/* Two blocks that overlap are one body. A block within the other, turned the other way, is a cavity. The message about
+ * an STL file that is open, or has a triangle turned the wrong way, gives the corners. */
 static void test_closed(void **state) {
   (void)state;
   static const double low[3] = {0, 0, 0}, high[3] = {1, 1, 1}, extra[2][3] = {{0.5, 0.5, 0.5}, {2, 2, 2}};
@@ -248,8 +248,8 @@ static void test_volume(void **state) {
   flow_close(&f);
 }
 
-/* A fluid inside a block from a file, whose faces are half-way between centres, is that in a box of this size: but for
- * roundings of the cuts, 1e-16 of a step, the same kinetic energy after 40 steps. */
+/* The fluid inside a block from a file, whose faces are half-way between centres, equals that in a box of this size:
+ * the same kinetic energy after 40 steps except for roundings of the cuts, 1e-16 of a step. */
 static void test_inside(void **state) {
   (void)state;
   static const double low[3] = {2, 3, 4}, high[3] = {14, 13, 12};
@@ -270,7 +270,7 @@ static void test_inside(void **state) {
   near_to(boxed[1], boxed[0], 1e-10 * boxed[0], "a box in a box");
 }
 
-/* A run goes on without its file; a body that moves is found again at the same place. */
+/* A run continues without its file; a moving body is found again at the same position. */
 static void test_restart(void **state) {
   (void)state;
   static const double centre[3] = {8, 8, 8};

@@ -17,7 +17,7 @@ static void near_to(double got, double expected, double tolerance, const char *w
     fail_msg("%s: got %.15g, expected %.15g within %.1e (off by %.2e)", what, got, expected, tolerance, got - expected);
 }
 
-/* The greatest error of the velocity of a channel of 8 cells, driven by a force, by the greatest velocity. */
+/* Returns the greatest error of the velocity of a channel of 8 cells, driven by a force, over the greatest velocity. */
 static double poiseuille(int rank, double viscosity, const char *collision) {
   const double g = 0.02 * 8 * viscosity / 64, H = 8; /* 0.02 in the middle */
   double most = 0;
@@ -50,7 +50,7 @@ static void test_poiseuille(void **state) {
   assert_true(poiseuille(2, 1.0 / 6, "") > 1e-3);
 }
 
-/* Between a wall at rest and one that moves the profile is linear; that is exact as well. */
+/* Between a wall at rest and a moving wall the profile is linear; this is exact too. */
 static void test_couette(void **state) {
   (void)state;
   flow f;
@@ -107,7 +107,7 @@ chords of 10 cells, (1/10)^1.5 of a ball that is 6.5 % of the box: 2e-3, and wha
   flow_close(&f);
 }
 
-/* A cylinder that turns in one at rest, as in fluid_bodies.c. */
+/* A rotating cylinder inside one at rest, as in fluid_bodies.c. */
 static void test_taylor_couette(void **state) {
   (void)state;
   const double r = 0.2, outer = 0.4, expected = 4 * pi * 0.1 * r * r * outer * outer / (outer * outer - r * r);
@@ -215,7 +215,7 @@ static void test_mass(void **state) {
   flow_close(&f);
 }
 
-/* Long relaxation times are told where a body is interpolated. */
+/* Long relaxation times are reported where a body is interpolated. */
 static void test_long_steps(void **state) {
   (void)state;
   for (int slow = 0; slow < 2; slow++) {

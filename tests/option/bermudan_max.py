@@ -1,6 +1,6 @@
 """A Bermudan call on the higher of two prices, by quadrature: numbers of option_early.c.
 
-The value is carried back from date to date over a grid of both logarithms, by the trapezoidal rule with the normal
+The value is propagated back from date to date over a grid of both logarithms, by the trapezoidal rule with the normal
 density of each step. The first asset's factor is the second's too where the assets are independent; with correlation
 the second moves by rho times the first's normal and sqrt(1 - rho^2) times its own. Needs NumPy.
 """
@@ -15,7 +15,7 @@ def transition(x, mean, deviation):
 
 
 def best_of(S, K, r, q, vol, T, dates, points, payoff=None, width=5.5):
-    """Price at (S, S) of two independent assets alike; payoff(S1, S2), by default max(S1, S2) - K."""
+    """Price at (S, S) of two equal, independent assets; payoff(S1, S2), by default max(S1, S2) - K."""
     dt, reach = T / dates, width * vol * np.sqrt(T)
     x = np.linspace(-reach, reach, points)
     one = S * np.exp(x)

@@ -1,5 +1,5 @@
-/* Prices and Greeks with known values: S = K = 100, r = 5 %, vol = 20 %, T = 1 unless said. An estimate is accepted
- * within 4 of its standard errors: by chance one in 16000 is not, and seeds are fixed. */
+/* Prices and Greeks with known values: S = K = 100, r = 5 %, vol = 20 %, T = 1 unless said otherwise. An estimate is
+ * accepted within 4 of its standard errors: by chance one in 16000 is not, and seeds are fixed. */
 #include "tests/option/option_driver.h"
 
 #include "kernels/option/scenario/market.h"
@@ -37,7 +37,7 @@ static void test_european(void **state) {
     near("call", call, 10.450583572185565);
     near("put", put, 5.573526022256971);
     near("digital", pricing_price(&d, 2), 0.5323248155);
-    /* call - put is S - K exp(-r T) but for the mean of the last price: variance of S_T exp(-r T). */
+    /* call - put is S - K exp(-r T) except for the mean of the last price: variance of S_T exp(-r T). */
     const double deviation = 100 * sqrt(exp(0.04) - 1) / sqrt(0x1p20);
     near("parity", (estimate){call.value - put.value, deviation}, 100 - 100 * exp(-0.05));
     /* The payoff's deviation is 14.7194041; its estimate's relative error is sqrt(kurtosis / n) / 2 < 0.005 here. */
@@ -73,8 +73,8 @@ static void test_greeks(void **state) {
   greeks_by(OPTION_AUTO, true);
 }
 
-/* Where r is near vol^2/2 an at-the-money digital pays as often for a maturity a little longer: no path pays in one
- * market of the difference alone, whose spread would be that of the discount. The error is the worth of a path. */
+/* Where r is near vol^2/2 an at-the-money digital pays as often for a slightly longer maturity: no path pays only in
+ * one market of the difference, whose spread would be that of the discount. The error is the worth of a path. */
 static void test_digital_theta(void **state) {
   (void)state;
   const double r = 0.046, vol = 0.3, d = (r - vol * vol / 2) / vol;
@@ -107,8 +107,8 @@ static void test_minutes(void **state) {
   pricing_free(&p);
 }
 
-/* An autocallable and a barrier of one date, the maturity, whose rho is a difference: of 2^10 paths 0.1 are called, or
- * knocked out, in one of the two markets alone, and none here. The spread would be that of the discount. */
+/* An autocallable and a barrier of one date, the maturity, whose rho is a difference. Of 2^10 paths 0.1 on average are
+ * called, or knocked out, in only one of the two markets, and none here. The spread would be that of the discount. */
 static void test_rho_of_jumps(void **state) {
   (void)state;
   const double r = 0.03, vol = 0.2, discount = exp(-r), root = sqrt(2 * 3.14159265358979);
@@ -169,7 +169,7 @@ static double variance(int control, bool antithetic) {
 }
 
 /* Known ratios: 1322 for the control, 4.2 for a pair against one path. Of 2^16 samples a variance has a relative error
- * of sqrt((kurtosis - 1) / 2^16): 1 % for the payoff (kurtosis 6), 5 % for what the control leaves (heavy tails,
+ * of sqrt((kurtosis - 1) / 2^16): 1 % for the payoff (kurtosis 6), 5 % for the rest after the control (heavy tails,
  * kurtosis up to 160): 4 of these. */
 static void test_variance(void **state) {
   (void)state;
@@ -183,8 +183,8 @@ static void test_variance(void **state) {
   assert_true(plain > 2 * variance(OPTION_CONTROL_UNDERLYING, false));
 }
 
-/* With the control of Black and Scholes a European call's Greeks are those of the control on each path: what is left is
- * the control's own Greek, a difference of the formula over 1e-4 of the spot or less: 2e-8 of a gamma. */
+/* With the control of Black and Scholes a European call's Greeks are those of the control on each path. Only the
+ * control's own Greek remains, a difference of the formula over 1e-4 of the spot or less: 2e-8 of a gamma. */
 static void exact_greeks(int method) {
   static const double known[] = {0.6368306512, 0.0187620173, 37.5240347, 53.2324815, -6.4140275};
   pricing d;
@@ -199,7 +199,7 @@ static void exact_greeks(int method) {
   for (int g = 0; g < greeks; g++) {
     const estimate got = pricing_greek(&d, option_greek_names[g]);
     print_message("    %s %.9g +- %.2g, known %.9g\n", option_greek_names[g], got.value, got.error, known[g]);
-    /* The error is what rounding leaves, 2^-25 of the gamma and 2^-33 of the others; known has eight digits. */
+    /* The error is the least error by rounding, 2^-25 of the gamma and 2^-33 of the others; known has eight digits. */
     assert_true(fabs(got.value - known[g]) <= got.error + 1e-8 * fabs(known[g]));
     assert_true(got.error > 1e-11 * fabs(known[g]) && got.error < 4e-8 * fabs(known[g]));
   }
@@ -224,7 +224,7 @@ static void test_greeks_by_underlying(void **state) {
   }
 }
 
-/* Greeks of the Asian, with its control and without: the same, and surer. */
+/* Greeks of the Asian option, with its control and without: the same, with smaller errors. */
 static void test_controlled_greeks(void **state) {
   (void)state;
   estimate got[2][OPTION_GREEKS];
@@ -262,7 +262,7 @@ static void test_barrier(void **state) {
     pricing_make(&d, precisions[i], 0.3, 0.1, 0.2, 50);
     d.p.sampling.paths = 0x1p18;
     pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
-    for (int k = 0; k < 9; k++) { /* at steps, continuous, and what is knocked in */
+    for (int k = 0; k < 9; k++) { /* at steps, continuous, and knock-ins */
       option_payoff *o = pricing_add(&d, &option_barrier_schema, 100, OPTION_CALL);
       o->level = level[k % 3];
       o->monitoring = k / 3 == 1;
@@ -272,7 +272,7 @@ static void test_barrier(void **state) {
     for (int k = 0; k < 3; k++) {
       near("down and out, at steps", pricing_price(&d, 1 + k), at_steps[k]);
       near("down and out, continuous", pricing_price(&d, 4 + k), continuous[k]);
-      /* In and out together are the European payoff on every path: only sums round. */
+      /* In and out together are the European payoff on every path: only the rounding of sums differs. */
       const double both = pricing_price(&d, 1 + k).value + pricing_price(&d, 7 + k).value;
       assert_true(fabs(both - pricing_price(&d, 0).value) < 1e-6);
     }
@@ -412,9 +412,9 @@ static void test_forward_start(void **state) {
   }
 }
 
-/* The same words make the same paths but for rounding, so that the difference of the two prices is the bias of fp32,
- * with hardly any noise. A tenth of the standard error of 1e9 paths is 14.72 / sqrt(1e9) / 10 = 4.6e-5; for the Asian,
- * whose deviation is 8.0, 2.5e-5. */
+/* The same random bits make the same paths except for rounding, so that the difference of the two prices is the bias of
+ * fp32, with hardly any noise. A tenth of the standard error of 1e9 paths is 14.72 / sqrt(1e9) / 10 = 4.6e-5; for the
+ * Asian option, whose deviation is 8.0, 2.5e-5. */
 static void test_bias(void **state) {
   (void)state;
   double price[2][2];
@@ -476,9 +476,9 @@ static void test_coverage(void **state) {
   coverage(*state != NULL ? 400 : 30, true); /* 32 means: Student's quantile takes 0.9 % off 95 % */
 }
 
-/* The told errors of a down-and-in call, which pays a hundredth of the forward, in the mean over 60 seeds beside the
- * spread of its prices: both are known to 15 % at these paths. The worth of a forward a path would be 2.3 times that.
- */
+/* The stated errors of a down-and-in call, which pays a hundredth of the forward, in the mean over 60 seeds, compared
+ * with the spread of its prices: both are known to 15 % at these paths. The worth of a forward a path would be 2.3
+ * times that. */
 static void test_knock_in(void **state) {
   enum { SEEDS = 60 };
   double sum = 0, squares = 0, told = 0;
@@ -548,7 +548,7 @@ static void test_matching(void **state) {
   }
 }
 
-/* Several steps and assets, in pairs and with a control, and 2 steps, whose paths share words. */
+/* Several steps and assets, in pairs and with a control, and 2 steps, whose paths share random bits. */
 static void test_matched_paths(void **state) {
   (void)state;
   double correlation[4] = {1, 0.5, 0.5, 1};
@@ -591,7 +591,7 @@ static void test_accuracy(void **state) {
   pricing_free(&d);
 }
 
-/* Ends with the first step after the time is over, long before all paths; a price is there all the same. */
+/* Ends with the first step after the time is over, long before all paths; there is a price nevertheless. */
 static void test_time(void **state) {
   (void)state;
   pricing d;

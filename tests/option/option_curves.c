@@ -73,7 +73,7 @@ static void test_flat(void **state) {
   }
 }
 
-/* A maturity of its own: a step of another length, whose parameters are still those of its time. */
+/* A maturity of its own: a step of another length, whose parameters are still those at its time. */
 static void test_dated(void **state) {
   (void)state;
   pricing d;
@@ -100,8 +100,8 @@ static void test_greeks(void **state) {
   pricing_free(&d);
 }
 
-/* A variance that begins near 0, and a theta that is near 0 for a while: the step of vega is a share of the whole
- * volatility, so that fp32 paths tell it as fp64 ones do. A share of the least of these, 1e-10, vanished in fp32. */
+/* A variance that begins near 0, and a theta that is near 0 for a while. The step of vega is a share of the whole
+ * volatility, so that fp32 paths give the same as fp64 paths. A share of the least value, 1e-10, vanished in fp32. */
 static void test_vega_of_tiny_pieces(void **state) {
   estimate got[2];
   (void)state;
@@ -156,8 +156,8 @@ static void test_order(void **state) {
   }
 }
 
-/* A curve of one value is that number: the same paths but for rounding, of 1e-9 of the integrals (option_integrate),
- * and Bates' jumps too. */
+/* A curve of one value equals that number: the same paths except for rounding, of 1e-9 of the integrals
+ * (option_integrate), and Bates' jumps too. */
 static void test_constant(void **state) {
   estimate got[2];
   (void)state;

@@ -1,6 +1,6 @@
-/* Dates of observation, exercise and payment apart from the steps, and cash dividends, by known values. S = K = 100,
- * r = 5 %, a dividend rate of 2 %, a volatility of 25 % unless said. An estimate is accepted within 4 of its standard
- * errors; seeds are fixed. */
+/* Dates of observation, exercise and payment that are not steps, and cash dividends, against known values. S = K = 100,
+ * r = 5 %, a dividend rate of 2 %, a volatility of 25 % unless said otherwise. An estimate is accepted within 4 of its
+ * standard errors; seeds are fixed. */
 #include "tests/option/option_driver.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static void set_dates(option_payoff *o, const double *dates, size_t count) {
   o->dates = (sim_doubles){(double *)(uintptr_t)dates, count, 1};
 }
 
-/* With these rates, and dividends. */
+/* Sets these rates, and dividends. */
 static void make(pricing *d, sim_precision precision, double maturity, int steps) {
   pricing_make(d, precision, VOL, R, maturity, steps);
   sim_expr_free(&d->assets[0].dividend);
@@ -98,8 +98,8 @@ static void test_known_values(void **state) {
   }
 }
 
-/* A payoff of its own maturity is worth what a run of that maturity says, on the same random numbers: the same but for
- * rounding (2^-40 of 12 steps). Dates that are the steps' ends say no more than the steps. */
+/* A payoff with its own maturity is worth the price of a run to that maturity, on the same random numbers: the same
+ * except for rounding (2^-40 of 12 steps). Dates at the steps' ends change nothing. */
 static void test_own_run(void **state) {
   (void)state;
   static const double ends[] = {1. / 12, 2. / 12, 3. / 12, 4. / 12, 5. / 12, 6. / 12};
@@ -177,8 +177,8 @@ static void test_greeks_of_dates(void **state) {
   pricing_free(&d);
 }
 
-/* Theta of Heston's model whose variance hardly moves is that of Black and Scholes, but for 1e-3 of it (sigma). Steps
- * of one length are of two where the dates have come nearer. */
+/* Theta of Heston's model with a nearly constant variance is that of Black and Scholes, except for 1e-3 of it (sigma).
+ * Steps of one length become steps of two lengths where the dates move nearer. */
 static void test_theta_of_heston(void **state) {
   (void)state;
   const double h = 1e-4;
@@ -320,7 +320,7 @@ static void test_seasoned(void **state) {
   assert_true(fabs(pricing_price(&d, 6).value - 115 * exp(-R * 0.5)) < 1e-9);
   const estimate delta = pricing_greek(&d, "delta");
   pricing_free(&d);
-  /* The same share of the delta of the other one, by its own run. */
+  /* The same share of the delta of the other option, from its own run. */
   make(&d, SIM_DOUBLE, 1, 0);
   d.p.sampling.paths = 0x1p17;
   d.p.greeks.want[OPTION_DELTA] = true;

@@ -23,7 +23,7 @@ typedef struct estimate {
 /* One asset at 100 with this volatility; 2^20 paths, seed 1, two threads, no payoff yet. */
 void pricing_make(pricing *d, sim_precision precision, double vol, double rate, double maturity, int steps);
 void pricing_add_asset(pricing *d, double spot, double vol);
-/* Takes its volatility away: another motion is to be set. */
+/* Removes the volatility: set another motion. */
 void pricing_set_motion(pricing *d, int asset);
 /* A function of t that is one number. */
 sim_expr *pricing_constant(double value);
@@ -33,14 +33,14 @@ sim_expr *pricing_line(double a, double b);
 option_heston pricing_heston(double v, double kappa, double theta, double sigma, double rho);
 /* The local volatility a/S + b. */
 sim_expr *pricing_displaced(double a, double b);
-/* Returns the new payoff: asset 1, as the schema's default for the rest that is zero. */
+/* Returns the new payoff: asset 1, with the schema's defaults that are zero. */
 option_payoff *pricing_add(pricing *d, const sim_schema *schema, double strike, option_type type);
 void pricing_create(pricing *d, const sim_frame *saved);
 void pricing_step(pricing *d);
-/* Creates, and steps to the end. */
+/* Creates the run, and makes its steps to the end. */
 void pricing_run(pricing *d);
 estimate pricing_price(pricing *d, int payoff);
-/* A column of the table of prices, with COLUMN_error; the first payoff's. */
+/* Returns a column of the table of prices, with COLUMN_error; of the first payoff. */
 estimate pricing_greek(pricing *d, const char *column);
 /* Views of the state. */
 sim_frame pricing_state(pricing *d);

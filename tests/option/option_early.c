@@ -1,5 +1,5 @@
-/* Early exercise on several prices, or by a function: beside quadrature (bermudan_max.py), published tables and what is
- * known of bounds. S = 100 unless said otherwise. */
+/* Early exercise on several prices, or by a function, against quadrature (bermudan_max.py), published tables and known
+ * bounds. S = 100 unless said otherwise. */
 #include "tests/option/option_driver.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-/* Price and upper bound of the only payoff. The price is low, the bound high: by `low` and `high` at most beyond 4
- * errors of each. */
+/* Checks price and upper bound of the only payoff. The price is low, and the bound high, by at most `low` and `high`
+ * beyond 4 errors of each. */
 static void bracket(const char *what, pricing *d, double known, double low, double high) {
   pricing_run(d);
   const estimate price = pricing_price(d, 0), upper = pricing_greek(d, "upper");
@@ -23,7 +23,7 @@ static void bracket(const char *what, pricing *d, double known, double low, doub
   assert_true(upper.value > known - 4 * upper.error && upper.value < known + high + 4 * upper.error);
 }
 
-/* `count` assets alike with a dividend, three years, nine dates: the cases of Broadie and Glasserman. */
+/* `count` equal assets with a dividend, three years, nine dates: the cases of Broadie and Glasserman. */
 static option_payoff *make(pricing *d, sim_precision precision, int count, double spot) {
   pricing_make(d, precision, 0.2, 0.05, 3, 9);
   for (int a = 1; a < count; a++) pricing_add_asset(d, spot, 0.2);
@@ -151,7 +151,7 @@ static void test_one(void **state) {
   }
 }
 
-/* Greeks by differences with the rule kept: deltas of two assets alike are one, and near the slope of the quadrature.
+/* Greeks by differences with the rule kept: deltas of two equal assets are equal, and near the slope of the quadrature.
  */
 static void test_greeks(void **state) {
   (void)state;
@@ -167,8 +167,8 @@ static void test_greeks(void **state) {
   assert_true(fabs(a.value + b.value - 0.6636) < 0.033 + 4 * (a.error + b.error));
 }
 
-/* Over 24 seeds the means are a price that is low by its rule alone and a bound that is high, both within 0.5 %, and
- * the spread of prices is the error that is told, but for rules of their own: a mean square of 0.4 to 2 (24 squares of
+/* Over 24 seeds the mean price is low only by its rule and the mean bound is high, both within 0.5 %. The spread of
+ * prices is the stated error, except for the effect of different rules: a mean square of 0.4 to 2 (24 squares of
  * normals: 5 deviations are 1.4). */
 static void test_coverage(void **state) {
   (void)state;
@@ -240,7 +240,7 @@ static void test_jumping_exercise(void **state) {
   assert_true(fabs(delta.value - slope) < 4 * delta.error && delta.error > 10 * exp(-0.05) / 0x1p14 / 0.2);
 }
 
-/* A put on the higher of two that are unlike: by quadrature in Brownian coordinates 5.1973 (601 and 1201 points). The
+/* A put on the higher of two unlike assets: by quadrature in Brownian coordinates 5.1973 (601 and 1201 points). The
  * ordered prices alone do not tell which is which, and their rule is 0.9 % low. */
 static void test_unlike(void **state) {
   (void)state;

@@ -1,5 +1,5 @@
-/* What ranks exchange is what the plan says: rank 0 of 3, whose transport counts and gives it its own bytes for those
- * of the others. */
+/* Ranks exchange the bytes of the plan: rank 0 of 3, whose transport counts, and returns rank 0's own bytes in place of
+ * the others'. */
 #include "tests/option/option_driver.h"
 
 #include "tests/must.h"

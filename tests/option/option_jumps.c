@@ -98,7 +98,7 @@ static void test_coverage(void **state) {
       pricing_run(&d);
       for (int q = 0; q < QUANTITIES; q++) {
         const estimate got = pricing_greek(&d, columns[q]);
-        if (named && isnan(got.error)) continue; /* no sample but 0: said to be unknown */
+        if (named && isnan(got.error)) continue; /* no sample but 0: stated as unknown */
         assert_true(got.error > 0);
         const double off = fabs(got.value - known[q]) / got.error;
         squares[q] += off * off / seeds;
@@ -163,7 +163,7 @@ static void test_constant_and_rare(void **state) {
   assert_true(unknown > 0 && seen > 30 && squares / seen < 1.9);
 }
 
-/* A function that only looks like one that jumps has the errors of the same by sim.max, in every digit. */
+/* A function that only looks as if it jumps has the errors of the same function by sim.max, in every digit. */
 static void test_kink(void **state) {
   (void)state;
   for (int seed = 1; seed <= 5; seed++) {
@@ -181,7 +181,8 @@ static void test_kink(void **state) {
 }
 
 /* A payoff that hardly any path gets: 2 of 2^12 pay 1 above 195; all but 2 of 2^12 pay above 51. The error of the price
- * is one path's worth at least, and the Greek's is not told by the pilot paths: 4 of these errors hold the truth. */
+ * is at least one path's worth, and the pilot paths do not determine the Greek's: the truth is within 4 of these
+ * errors. */
 static void test_rare(void **state) {
   (void)state;
   static const double strikes[] = {195, 51};
@@ -226,7 +227,7 @@ static void test_small_volatility(void **state) {
   }
 }
 
-/* 12 assets, whose deltas have no room beside their vegas: 102 markets of pairs with them, 54 without. */
+/* 12 assets, whose deltas have no memory beside their vegas: 102 markets of pairs with them, 54 without. */
 static void test_many_assets(void **state) {
   (void)state;
   pricing d;
@@ -240,7 +241,7 @@ static void test_many_assets(void **state) {
   pricing_free(&d);
 }
 
-/* Results where(S > 300, 1, 0) and 2: no path tells the error of the first, and the second has none but rounding. */
+/* Results where(S > 300, 1, 0) and 2: no path determines the error of the first, and the second has only rounding. */
 static void test_constant_beside(void **state) {
   (void)state;
   pricing d;

@@ -1,4 +1,4 @@
-/* Words of MRG32k3a: L'Ecuyer's published numbers, and skips ahead. */
+/* Numbers of MRG32k3a: L'Ecuyer's published numbers, and skips ahead. */
 #include "kernels/option/random/mrg.h"
 
 #include <setjmp.h>

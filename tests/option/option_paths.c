@@ -1,5 +1,5 @@
-/* The path kernels against a twin in plain C and the C library, path by path: so the random words are those of
- * sim_rng_bits, and every instruction set has the same. */
+/* The path kernels against a reference in plain C and the C library, path by path. So the random bits are those of
+ * sim_rng_bits, and every instruction set gives the same. */
 #include "engine/rng.h"
 #include "kernels/option/cpu/path.h"
 
@@ -23,7 +23,8 @@ static int steps; /* at most STEPS */
 
 static double uniform(uint32_t word) { return ((double)(word >> 1) + 0.5) * 0x1p-31; }
 
-/* The words of a path's step: returns the place of the step's own. Of short paths 4 or 2 have them together. */
+/* Computes the random bits of a path's step. Returns the position of the step's own bits: short paths share them, 4 or
+ * 2 together. */
 static int words_of(uint64_t path, int step, int draw, uint32_t *out) {
   const int turn = steps == 1 ? (int)(path >> 8 & 3) : steps == 2 ? (int)(path >> 8 & 1) : 0;
   const uint64_t lower = steps > 2 ? (uint32_t)path : path & 255;
@@ -99,7 +100,7 @@ static void fill(void) {
 }
 
 /* Rounding: x is a sum of 6 terms below 1, and polynomials are good to 2e-7 or 1e-16; prices are 100. A probability
- * near 0 is 1 less something near 1, with (a b / v^2) times that error, a b / v^2 up to 50: 1e-4. The angle near a
+ * near 0 is 1 minus a number near 1, with (a b / v^2) times that error, a b / v^2 up to 50: 1e-4. The angle near a
  * whole quarter is exact to 2^-25 only in fp32, and so is a uniform near 1, whose -2 ln is small: its root is exact to
  * 5e-4. */
 static void compare(bool single, sim_isa isa, double tolerance) {
@@ -155,7 +156,7 @@ static void test_twin(void **state) {
   }
 }
 
-/* One asset without extremes takes another way through the kernel: the same numbers to the last bit in fp64. */
+/* One asset without extremes takes another branch of the kernel: the same numbers to the last bit in fp64. */
 static void test_lean(void **state) {
   (void)state;
   static const double one[] = {1};

@@ -19,7 +19,7 @@ typedef struct situation {
   int threads;
   int steps;
   double paths;
-  bool accuracy; /* is what ends the run */
+  bool accuracy; /* whether the accuracy ends the run */
   bool matched;  /* moments */
   bool rich;     /* Heston with jumps, local volatility and early exercise, on Sobol's points */
 } situation;
@@ -42,7 +42,8 @@ static void make_rich(const situation *s, pricing *d) {
                                     .scrambles = 16,
                                     .paths = s->paths,
                                     .antithetic = true,
-                                    .standard_error = 1e-9, /* never: but for steps of a quarter of the size */
+                                    /* never reached: only makes steps of a quarter of the size */
+                                    .standard_error = 1e-9,
                                     .control = OPTION_CONTROL_UNDERLYING};
   option_payoff *put = pricing_add(d, &option_american_schema, 100, OPTION_PUT);
   put->fit_paths = 4096;
@@ -115,14 +116,14 @@ static void test_restart(void **state) {
     int64_t steps;
     whole(&s, expected, &steps);
     assert_true(steps >= 3);
-    for (int64_t at = 0; at <= steps; at++) { /* also where it is over */
+    for (int64_t at = 0; at <= steps; at++) { /* also at the end of the run */
       split(&s, at, got);
       assert_string_equal(got, expected);
     }
   }
 }
 
-/* A run that ended, given more paths, has the state of one that had them from the beginning. */
+/* A finished run that is given more paths has the state of a run that had them from the beginning. */
 static void test_more_paths(void **state) {
   (void)state;
   for (int k = 0; k < 5; k++) {
@@ -144,7 +145,7 @@ static void test_more_paths(void **state) {
     const sim_frame saved = pricing_state(&d);
     s.paths = paths;
     make(&s, &e);
-    if (s.rich) { /* of which every end is looked at */
+    if (s.rich) { /* every end of a step is checked */
       pricing f;
       make(&s, &f);
       f.p.sampling.standard_error = e.p.sampling.standard_error = NAN;
@@ -185,7 +186,7 @@ static void test_instruction_sets(void **state) {
   }
 }
 
-/* Other models and other points: all of it at once. The run takes two steps. */
+/* Other models and other points, all at once. The run takes two steps. */
 static void test_rich(void **state) {
   (void)state;
   char expected[33], got[33];
@@ -206,7 +207,7 @@ static void test_rich(void **state) {
   }
 }
 
-/* Matched moments: the same after a stop, of any threads, and in double of any instruction set. */
+/* Matched moments: the same after a stop, with any threads, and in double with any instruction set. */
 static void test_matched(void **state) {
   (void)state;
   char expected[33], got[33];

@@ -1,5 +1,5 @@
-/* The rough Bergomi model. S = 100 and no interest unless said. An estimate is accepted within 4 of its standard
- * errors, and of those of a known number; seeds are fixed. */
+/* The rough Bergomi model. S = 100 and no interest unless said otherwise. An estimate is accepted within 4 of its
+ * standard errors and of those of the known number; seeds are fixed. */
 #include "tests/option/option_driver.h"
 
 #include <math.h>

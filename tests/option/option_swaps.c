@@ -27,7 +27,8 @@ static option_payoff *add_swap(pricing *d, bool variance, double strike) {
 
 /* ---- Black and Scholes, Merton ---- */
 
-/* Realised variance in points of independent changes of ln S over `dates`, of this mean and variance a unit of time. */
+/* Realised variance in points of independent changes of ln S over `dates`, with this mean and variance per unit of
+ * time. */
 static double realised(const double *dates, int count, double mean, double variance) {
   double sum = 0;
   for (int i = 0; i < count; i++) {
@@ -149,7 +150,7 @@ static double heston_variance(const moments *m, double T, int n) {
   return 1e4 * sum / T;
 }
 
-/* 12 fixings in a year, 4 steps between them, whose bias is 0.36 with 2 steps by the run's own estimate, and less with
+/* 12 fixings in a year, 4 steps between them. With 2 steps the bias is 0.36 by the run's own estimate, and smaller with
  * 4. The limit of many fixings is the mean of v alone: 9 below. */
 static void test_heston(void **state) {
   (void)state;

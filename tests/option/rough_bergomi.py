@@ -2,8 +2,8 @@
 
 Y and W on the grid are drawn from their exact joint law (a Cholesky factor of their covariance, no hybrid scheme), and
 the price is the mean of Black and Scholes' formula given the variance's own Brownian motion (M. Romano and N. Touzi,
-Mathematical Finance 7 (1997) 399). The sums over the steps take the variance at each step's beginning, as sim does: what
-differs is the law of Y, by the hybrid scheme's error. Needs NumPy and SciPy: rough_bergomi.py STEPS PATHS.
+Mathematical Finance 7 (1997) 399). The sums over the steps take the variance at each step's beginning, as sim does.
+Only the law of Y differs, by the hybrid scheme's error. Needs NumPy and SciPy: rough_bergomi.py STEPS PATHS.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Weak orders of calls in the rough Bergomi model: what `bias_error` of a run takes for granted.
+"""Weak orders of calls in the rough Bergomi model: the assumption of `bias_error` in a run.
 
 Y and W are drawn from their exact joint law on the finest grid (rough_bergomi.py), and coarser grids see every second of
 its times, so that the differences between prices of n and 2 n steps are of the same paths. Needs NumPy and SciPy:

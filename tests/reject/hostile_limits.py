@@ -1,4 +1,4 @@
-"""hostile_limits.py CASE: writes a scenario that costs much where the script itself does not run, starts `sim check` on it,
+"""hostile_limits.py CASE: writes a scenario that is expensive before its script runs, starts `sim check` on it,
 and ends with its exit code; or with 1 where it took too much. Processor time is that of all its processes, memory that
 of the largest one."""
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """docs/gallery.md shows every scenario, each picture is there and small, and its commands name it.
 
-gallery.py ROOT. That the commands work: docs/gallery.sh, which runs them.
+gallery.py ROOT. docs/gallery.sh runs the commands.
 """
 
 import re
@@ -12,7 +12,7 @@ MOST = 150_000, 4_000_000  # bytes of a picture, and of all files in docs/
 
 
 def faults(root: Path) -> list[str]:
-    """What is wrong, a line each."""
+    """Faults, one line each."""
     page = (root / "docs/gallery.md").read_text(encoding="utf-8")
     parts = re.split(r"^### (\S+)$", page, flags=re.MULTILINE)
     names, found = parts[1::2], []

@@ -58,7 +58,7 @@ def check(header: Path) -> str | None:
     if header.suffix == ".cuh":
         command += ["-x", "cu", "-arch=native" if "-arch=native" in command else "-arch=sm_90", "-ptx", "-w", "-o", os.devnull]
     else:
-        command += ["-Wno-error", "-Werror=implicit-function-declaration", "-fsyntax-only", "-x", "c"]  # which GCC 12 lets pass
+        command += ["-Wno-error", "-Werror=implicit-function-declaration", "-fsyntax-only", "-x", "c"]  # which GCC 12 accepts
     found = subprocess.run([*command, "-I", str(root), str(root / header)], capture_output=True, text=True, check=False)
     if found.returncode == 0:
         return None

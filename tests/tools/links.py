@@ -13,7 +13,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)|^\[[^\]]+\]:[ \t]*(\S+)[ \t]*$", re.MULTILIN
 
 
 def without_code(text: str) -> str:
-    """The text without blocks and spans of code, in which brackets mean other things."""
+    """The text without blocks and spans of code, in which brackets are not links."""
     text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"`[^`\n]*`", "`", text)
 
@@ -33,7 +33,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def fault(page: Path, link: str) -> str | None:
-    """What is wrong with a link; None: nothing."""
+    """The fault of a link; None: none."""
     path, _, anchor = link.partition("#")
     target = (page.parent / path).resolve() if path else page
     if not target.exists():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """packaging/sim.def repeats packaging/Dockerfile: the same base images, packages and options of CMake in both stages.
 
-recipes.py ROOT. That the commands work: tests/distros/containers.sh.
+recipes.py ROOT. tests/distros/containers.sh runs the commands.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def told(text: str) -> dict[str, list[str]]:
-    """What a recipe says, by subject; lines that go on are joined, and variables left out."""
+    """The contents of a recipe, by subject; continued lines are joined, and variables left out."""
     text = re.sub(r"\$\{\w+(:\+[^{}]*(\$\{\w+\})?[^{}]*)?\}", "", re.sub(r"\\\n", " ", text))
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     return {
@@ -21,7 +21,7 @@ def told(text: str) -> dict[str, list[str]]:
 
 
 def faults(root: Path) -> list[str]:
-    """What differs, a line each."""
+    """Differences, one line each."""
     docker, apptainer = (told((root / "packaging" / name).read_text(encoding="utf-8")) for name in ("Dockerfile", "sim.def"))
     found = [f"{subject}: {docker[subject]} in the Dockerfile, {apptainer[subject]} in sim.def" for subject in docker if docker[subject] != apptainer[subject]]
     found += [f"no {subject} in the Dockerfile" for subject, held in docker.items() if len(held) < 2]

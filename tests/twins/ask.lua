@@ -14,7 +14,7 @@ function M.clear()
   host.make(setup.scratch)
 end
 
--- Whether this program's description of a model has a word: a feature of other revisions is not drawn.
+-- Whether this program's description of a model has a word: a feature that another revision lacks is not drawn.
 local described = {}
 function M.knows(model, word)
   if not described[model] then
@@ -32,7 +32,8 @@ local function file_text(path)
   return text
 end
 
--- What a run left: `tables`[NAME][COLUMN][row], `last`(TABLE, COLUMN), `state` (the last snapshot, by path behind the step).
+-- Results of a run: `tables`[NAME][COLUMN][row], `last`(TABLE, COLUMN), `state` (the last snapshot, by path behind the
+-- step).
 local Result = {}
 Result.__index = function(r, key)
   if Result[key] then return Result[key] end
@@ -58,7 +59,7 @@ local Case = {}
 Case.__index = Case
 function M.case(stage, twin) return setmetatable({ stage = stage, twin = twin, asked = {} }, Case) end
 
--- Runs a scenario. how: `words`, further arguments; `device`; `threads` (1); `resume`, a folder to go on in.
+-- Runs a scenario. how: `words`, further arguments; `device`; `threads` (1); `resume`, a folder in which to continue.
 function Case:ask(s, how)
   how = how or {}
   local text = type(s) == "string" and s or scenario.write(s)
@@ -89,7 +90,7 @@ function Case:file(name, words)
   file:close()
 end
 
--- Goes on in the folder of a result, from one of its checkpoints (the oldest that is there).
+-- Continues in the folder of a result, from one of its checkpoints (the oldest that exists).
 function Case:again(result, threads)
   local names = host.list(result.dir .. "/ckpt")
   table.sort(names)
@@ -147,9 +148,10 @@ function Case:near(what, a, b, bound)
   return worst
 end
 
--- Two estimates with standard errors. Chance: at 4 standard errors the case is asked again of 16 times as many other
--- paths, and disagrees beyond 5 there. The errors of Sobol's points come from 32 scrambles, so Student's t of 31 degrees:
--- 3.6e-4 times 1.1e-5 (one side), below 1e-3 for a campaign of 2e5 comparisons. `bias`: what a scheme may add.
+-- Compares two estimates with standard errors. At 4 standard errors the case is asked again with 16 times as many other
+-- paths, and disagrees beyond 5 there. The errors of Sobol's points come from 32 scrambles, so Student's t of 31
+-- degrees: 3.6e-4 times 1.1e-5 (one side), below 1e-3 for a campaign of 2e5 comparisons. `bias`: the error that a
+-- scheme may add.
 function Case:sure(what, a, ea, b, eb, bias)
   M.comparisons = M.comparisons + 1
   ea, eb, bias = ea or 0, eb or 0, bias or 0
@@ -186,7 +188,8 @@ function M.ranks_twin()
     end }
 end
 
--- A run with many outputs, one with few, and one that goes on from a checkpoint every every(R) steps: same digests and tables.
+-- A run with many outputs, a run with few, and a run that continues from a checkpoint every every(R) steps: same
+-- digests and tables.
 function M.resumed_twin(every, cadence)
   return { name = "resumed", weight = 2,
     prepare = function(_, R) return { every = every(R) } end,

@@ -1,5 +1,6 @@
--- Numbers that stand in the headers of option scenarios, in README and in pages of docs/ that belong to no model, against the
--- programs and formulas that they speak of, and what the headers of particle scenarios say happens (claims_particles.lua): twins_host claims.lua --sim PROGRAM --root SOURCES --scratch FOLDER.
+-- Checks numbers in the headers of option scenarios, in README and in pages of docs/ that belong to no model, against
+-- programs and formulas; and the statements in the headers of particle scenarios (claims_particles.lua): twins_host
+-- claims.lua --sim PROGRAM --root SOURCES --scratch FOLDER.
 local folder = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$")
 package.path = folder .. "/?.lua;" .. package.path
 local ask, F = require "ask", require "formulas"
@@ -15,7 +16,7 @@ local function text(path)
   file:close()
   return words
 end
--- The one number (or numbers) that a page's words hold; the words are to be there.
+-- Returns the number (or numbers) in a page's words; the words must be there.
 local function said(path, pattern)
   local words = text(path):gsub("%s*\n%-*%s*", " ")
   local found = table.pack(words:match(pattern))
@@ -23,7 +24,7 @@ local function said(path, pattern)
   for i = 1, found.n do found[i] = tonumber((found[i]:gsub(",", ""))) or found[i] end
   return table.unpack(found)
 end
--- The text of a scenario with some of its words replaced; each is to be there.
+-- Returns the text of a scenario with some of its words replaced; each must be there.
 local function changed(name, ...)
   local words = text("scenarios/" .. name .. ".lua")
   for _, pair in ipairs { ... } do
@@ -33,7 +34,7 @@ local function changed(name, ...)
   end
   return words
 end
--- A number with this many decimals stands for what it is rounded from.
+-- A number with this many decimals stands for the value that it is rounded from.
 local function rounded(what, value, claim, decimals) T:near(what, value, claim, 0.5 * 10 ^ -decimals * 1.0001) end
 
 local checks = {}
@@ -53,7 +54,7 @@ function checks.european()
   T:sure("european.lua: its vega", r:last("price", "vega"), r:last("price", "vega_error"), vega, 1e-2)
 end
 
--- The variance that the control takes away; a variance of 2^15 samples is known to some per cent.
+-- The variance that the control removes; a variance of 2^15 samples is known to some per cent.
 function checks.asian_control()
   local ratio = said("scenarios/asian_control.lua", "divides the variance by (%d+)")
   local error_wanted = said("scenarios/asian_control.lua", "to a standard error of ([%d.]+e%-%d+)")
@@ -101,7 +102,7 @@ function checks.american_put()
   T:sure("american_put.lua: its European one", r:last("prices", "payoff_3"), r:last("errors", "payoff_3"), european, 1e-3)
 end
 
--- Every row of the table of functions: the bound that the test program holds the evaluator to, and what was seen below it.
+-- Every row of the table of functions: the bound of the test program, and the error seen, which must be below it.
 function checks.functions()
   local rows, bounds, count = {}, {}, 0
   for name, bound, single in text("tests/engine/expr_functions.c"):gmatch('{"([^"]+)",%s*SIM_EXPR_[A-Z0-9_]+,%s*[%w_]+,%s*[%w_]+,%s*([%d.]+),%s*([%d.]+),') do
@@ -143,7 +144,7 @@ function checks.outputs()
   file:close()
 end
 
--- A default that a page tells is the one that `sim describe` tells.
+-- A default in a page is the default of `sim describe`.
 function checks.cluster()
   local minutes = said("docs/hpc.md", "every (%d+) minutes if nothing is said")
   local _, described = host.run({ options.sim, "describe", "nbody" }, 20)
@@ -162,14 +163,14 @@ function checks.cluster()
   end
 end
 
--- The step of README's picture is the time that it tells.
+-- The step of README's picture belongs to the time that README states.
 function checks.readme()
   local time, step = said("README.md", "at t = (%d+) .*%-%-step (%d+) ")
   local dt = said("scenarios/galaxy.lua", "dt = 1/(%d+)")
   T:near("README.md: time of the picture", step / dt, time, 0)
 end
 
--- Limits of the language that the page tells are those that the messages tell.
+-- Limits of the language in the page are those in the messages.
 function checks.language()
   local operations = said("docs/scenario.md", "at most (%d+) operations")
   T:near("docs/scenario.md: operations", said("engine/expr/expr.h", "SIM_EXPR_NODES_MAX = (%d+),"), operations, 0)

@@ -1,8 +1,8 @@
--- Checks in their outputs what the headers of particle scenarios say happens. A bound tells the claim from its opposite; the
--- comment of each check has what these runs give.
+-- Checks in their outputs the statements in the headers of particle scenarios. A bound distinguishes the statement from
+-- its opposite; the comment of each check has the values of these runs.
 
--- The positions of one species, by components, in the snapshot at this place in a run's list (negative: from the end), and
--- the time of that snapshot.
+-- Returns the positions of one species, by components, in the snapshot at this index in a run's list (negative: from
+-- the end), and the time of that snapshot.
 local function positions(r, species, place)
   local names = host.list(r.dir .. "/snap")
   table.sort(names)
@@ -12,7 +12,7 @@ local function positions(r, species, place)
   local at = ("data/%d/particles/%s/position/"):format(step, species)
   return { state[at .. "x"], state[at .. "y"], state[at .. "z"] }, step, #names
 end
--- Where the dense part of a species is: bodies that were thrown far do not move its median.
+-- Position of the dense part of a species: bodies that were thrown far do not move its median.
 local function median(values)
   local sorted = table.move(values, 1, #values, 1, {})
   table.sort(sorted)
@@ -27,9 +27,9 @@ return function(checks, T, changed)
     if not good then T:disagree(what, ...) end
   end
 
-  -- The radius of half the mass is least at t_ff = 1.1107: the graininess of 2048 bodies and the softening delay it by some
-  -- per cent (4, known to 1 as rows are 0.025 apart; 8 allowed). The radius of a tenth of the mass falls from 0.464 to 0.048 (a
-  -- fourth asked), that of nine tenths grows from 0.97 to 5.5 (twice asked).
+  -- The radius of half the mass is least at t_ff = 1.1107. The graininess of 2048 bodies and the softening delay it by
+  -- some per cent (4, known to 1 as rows are 0.025 apart; 8 allowed). The radius of a tenth of the mass falls from
+  -- 0.464 to 0.048 (to a fourth at least); that of nine tenths grows from 0.97 to 5.5 (to twice at least).
   function checks.cold_collapse()
     local r = T:ask(changed("cold_collapse", { "4096", "2048" }, { "every 0.05", "every 0.025" }))
     local t, half = r.tables.lagrangian.time, r.tables.lagrangian.r50
@@ -37,7 +37,8 @@ return function(checks, T, changed)
     for i = 1, #half do if half[i] < half[least] then least = i end end
     local t_ff = math.pi / 2 * math.sqrt(1 / 2)
     T:near("cold_collapse.lua: when half of the mass is nearest", t[least] / t_ff, 1, 0.08)
-    -- The core flies off from the centre of mass, as more goes out on the other side: its radius is about its own centre.
+    -- The core moves away from the centre of mass, as more mass leaves on the other side: its radius is about its own
+    -- centre.
     local function core(place)
       local p, radii = positions(r, "stars", place), {}
       local c = centre(p)
@@ -50,8 +51,9 @@ return function(checks, T, changed)
     holds("cold_collapse.lua: a wide halo", halo[#halo] > 2 * halo[1], "r90 from %g to %g", halo[1], halo[#halo])
   end
 
-  -- Maxwell's limit is a ring of 2.3/n^2 of the planet's mass. Started off its circle by 1e-4, a ring of 0.1/n^2 stays one (7e-5
-  -- off at the end; the moons' own ellipses are 1e-4 wide), and one of 100/n^2 does not.
+  -- Maxwell's limit is a ring of 2.3/n^2 of the planet's mass. Started with a displacement of 1e-4 from its circle, a
+  -- ring of 0.1/n^2 remains a ring (7e-5 off at the end; the moons' own ellipses are 1e-4 wide), and one of 100/n^2
+  -- does not.
   function checks.ring()
     local function widest(r)
       local moons = positions(r, "moons", -1)
@@ -70,9 +72,9 @@ return function(checks, T, changed)
     holds("ring.lua: so light that", heavy > 0.1, "no moon is more than %g off the ring of heavy moons", heavy)
   end
 
-  -- Alone, a disk keeps its size and turns counter-clockwise about the axis that `rotation` gives it. Two fall together, swing
-  -- past each other and merge: their centres are 16.1, 2.2, 6.9 and at t = 40 0.97 apart (a disk's scale length is 1). The radius of
-  -- half of a lone galaxy's mass grows by 5 % with 900 bodies (10 allowed).
+  -- Alone, a disk keeps its size and turns counter-clockwise about the axis that `rotation` gives it. Two disks fall
+  -- together, swing past each other and merge: their centres are 16.1, 2.2, 6.9 and at t = 40 0.97 apart (a disk's
+  -- scale length is 1). The radius of half of a lone galaxy's mass grows by 5 % with 900 bodies (10 allowed).
   function checks.galaxy()
     local fewer = { '"n", 3600', '"n", 300' }
     local alone = T:ask(changed("galaxy", fewer, { '    galaxy%("east"[^\n]*\n', "" },
@@ -105,8 +107,8 @@ return function(checks, T, changed)
     holds("galaxy.lua: and merge", apart[count] < 1.5, "%g apart at the end", apart[count])
   end
 
-  -- The angle of the surface: of the line z(x) that fits the highest grain of each of 10 columns in the drum's middle (16 and 26
-  -- degrees).
+  -- The angle of the surface: of the line z(x) that fits the highest grain of each of 10 columns in the drum's middle
+  -- (16 and 26 degrees).
   function checks.drum()
     local function angle(friction)
       local r = T:ask(changed("drum", { '"friction", 0%.5', '"friction", ' .. friction }, { '"n", 600', '"n", 300' },
@@ -143,8 +145,8 @@ return function(checks, T, changed)
     holds("lj_fluid.lua: diffusion", t.displacement2[#t.time] > 1.2, "atoms have moved by %.2f", math.sqrt(t.displacement2[#t.time]))
   end
 
-  -- Atoms nearer than 1.6 touch. At the end 280 of 282 hang together, and heat, the temperature in two directions, has
-  -- gone from 0 to 0.56 (0.4 asked, of a bulk's 0.69 at melting).
+  -- Atoms nearer than 1.6 touch. At the end 280 of 282 are connected, and the temperature in the two directions has
+  -- risen from 0 to 0.56 (at least 0.4, of a bulk's 0.69 at melting).
   function checks.lennard_jones()
     local r = T:ask(changed("lennard_jones"))
     local x = { {}, {}, {} }

@@ -6,7 +6,7 @@ local axes = { "x", "y", "z" }
 
 -- ---- helpers ------------------------------------------------------------------------------------------------------
 
--- The last snapshot, a list by identity for each of these arrays.
+-- The last snapshot: for each of these arrays a list by identity.
 local vectors = { "position", "velocity", "angular_velocity" }
 local function grains(r)
   local by, list = r.state.id, {}
@@ -22,8 +22,9 @@ local function grains(r)
   return list
 end
 
--- What rounding may grow to: 30 units of it a step that add up at random, times 8 for each collision of a grain (its free
--- path over its radius) and for walls and grains that meet more than the mean. Beyond 3e-2 nothing can be compared.
+-- Bound on the growth of rounding: 30 units of it a step that add up at random, times 8 for each collision of a grain
+-- (its free path over its radius) and for walls and for grains that collide more often than the mean. Beyond 3e-2
+-- nothing can be compared.
 local function bound(s, r, more)
   local n = math.max(1, #s.keys.grains)
   local hits = 2 * (r:last("contacts", "collisions") or 0) / n + 2.5
@@ -33,7 +34,7 @@ local function bound(s, r, more)
   return b
 end
 
--- Compares grain by grain; `map` (of three numbers, and what they are) shows r's vectors as q's.
+-- Compares grain by grain; `map` (of three numbers, and the kind of vector) maps r's vectors to q's.
 local function same_grains(T, what, r, q, map, tolerance, s)
   local a, b = grains(r), grains(q)
   for _, v in ipairs(vectors) do
@@ -71,7 +72,7 @@ local function change_walls(s, point, direction, length, speed, spin)
     if k.spin then k.spin = k.spin * spin end
   end
 end
--- What a wall that turns turns about where none is given: along z, which a mirror or a turn changes too.
+-- Writes the default axis of a wall that turns: z, which a mirror or a rotation changes too.
 local function say_axes(s)
   local c = copy(s)
   for _, w in ipairs(c.keys.walls or {}) do if w.keys.spin and not w.keys.axis then w.keys.axis = { 0, 0, 1 } end end
@@ -178,7 +179,7 @@ M.twins = {
 
   { name = "other units", weight = 2,
     check = function(T, s)
-      -- Lengths by 4, times by 2, masses by 8: powers of two, so that only the mesh of rounding in functions may differ.
+      -- Lengths by 4, times by 2, masses by 8: powers of two, so that only the rounding in functions may differ.
       local L, t, m = 4, 2, 8
       local c = copy(s)
       for i = 1, 3 do
@@ -252,7 +253,8 @@ M.twins = {
       end
       if a.kind == "mesh" and s.keys.walls then error({ refused = "walls and meshes" }) end
       if a.kind == "mesh" then
-        -- Two large triangles for each plane, in one file; the box is enlarged by what they reach over its sides.
+        -- Two large triangles for each plane, in one file; the box is enlarged by the distance that they reach over its
+        -- sides.
         local lines = { "solid walls" }
         for _, w in ipairs(c.keys.walls) do
           local i = w.keys.normal[1] ~= 0 and 1 or w.keys.normal[2] ~= 0 and 2 or 3
@@ -356,7 +358,7 @@ M.twins = {
       local inserted, removed = straight:last("flow", "inserted"), straight:last("flow", "removed")
       T:near("grains that are there", #straight.state.id, 20 + inserted - removed, 0)
       if a.limit and inserted > a.limit then T:disagree("limit of an inlet", "%d of %d", inserted, a.limit) end
-      -- Who is below the gate, or was taken away below it, has passed it or began there.
+      -- A grain below the gate, or removed below it, has passed the gate or began there.
       local names = host.list(straight.dir .. "/snap")
       table.sort(names)
       local below = 0
@@ -418,7 +420,7 @@ M.twins = {
       local r = T:ask(s)
       if not (r.warned and r.warned:find("balance")) then
         local balance = r:last("energy", "balance")
-        -- What the program itself warns of is 10 %.
+        -- The program itself warns at 10 %.
         if balance and balance == balance then T:near("balance of energy", balance, 0, 0.1) end
       end
       if s.keys.gravity or s.keys.walls then return end
@@ -452,8 +454,9 @@ M.twins = {
     end,
     check = function(T, s)
       if s.keys.gravity then error({ refused = "gravity" }) end
-      -- A short run. Steps of one length are rounded alike, so that the place of a contact shifts by eps a step; a contact
-      -- under way then differs in speed by that times the rate at which speeds turn (2 pi over twice its duration, about 150).
+      -- A short run. Steps of one length are rounded alike, so that the position of a contact shifts by eps a step. A
+      -- contact under way then differs in speed by that times the rate at which speeds change (2 pi over twice its
+      -- duration, about 150).
       local c, d = copy(s), nil
       c.keys.integrate.t_end = 0.12
       d = copy(c)
@@ -512,7 +515,7 @@ M.twins = {
       end
       local c = patch(0, 0)
       local r, q = T:ask(c), T:ask(patch(a.by[1], a.by[2]))
-      -- All places of a patch are alike: a shift across it adds the flow there to the velocities along it.
+      -- A patch is homogeneous: a shift across it adds the flow there to the velocities along it.
       local omega = a.hill.omega
       local shear = -2 * omega + (a.hill.kappa or omega) ^ 2 / (2 * omega)
       local u, v = grains(r), grains(q)

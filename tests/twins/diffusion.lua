@@ -19,7 +19,7 @@ local function top(list)
   for _, v in ipairs(list or {}) do most = math.max(most, math.abs(v)) end
   return most
 end
--- Rounding: each step's transforms and rates leave 20 units of the largest value; the steps add up at random, and the
+-- Rounding: each step's transforms and rates leave 20 units of the largest value. The steps add up at random, and the
 -- equation may stretch them 50 times (rates of at most 2 in a time of at most 1, and derivatives).
 local function bound(s, r)
   local most = 1
@@ -53,7 +53,7 @@ local function same_fields(T, what, r, s, q, sq, map, tolerance)
 end
 local function identity(i, j, k) return i, j, k end
 
--- The function with its inputs replaced: `change` gives an expression for a name.
+-- The function with its inputs replaced: `change` returns an expression for a name.
 local function through(f, change, names)
   if not f then return nil end
   local args = {}
@@ -242,7 +242,7 @@ M.twins = {
         if #wave > 0 then value = value * math.cos(phase) end
         got[#got + 1], want[#want + 1] = u(...), value
       end)
-      -- A rate times time of up to some tens is rounded before its exponential is taken.
+      -- A product of rate and time of up to some tens is rounded before its exponential is taken.
       T:near("a mode and exp(-rate t)", got, want, bound(c, r) * (1 + math.abs(rate * t)) * math.max(1, math.exp(-rate * t)))
     end },
 
@@ -257,9 +257,9 @@ M.twins = {
       return { one = R.pick("lie", "etd1", "etdrk2", "etdrk4"), two = derivative and R.pick("etdrk2", "etdrk4") or R.pick("strang", "etdrk2", "etdrk4") }
     end,
     check = function(T, s, a)
-      -- Strang's rates act on whole fields, of which dealias cuts what they make only at the end of a step.
+      -- Strang's rates act on whole fields; dealias cuts their result only at the end of a step.
       local order = { lie = 1, etd1 = 1, strang = s.keys.integrate.dealias and 1 or 2, etdrk2 = 2, etdrk4 = 4 }
-      -- A scheme's solution, and three times what Richardson's formula says of its error.
+      -- A scheme's solution, and three times Richardson's estimate of its error.
       local function solve(scheme)
         local runs = {}
         for k, parts in ipairs { 16, 32 } do
@@ -356,7 +356,7 @@ M.twins = {
     end },
 
   { name = "walls of fields", weight = 2,
-    -- Walls said by the sides of fields, on a grid of the other kind: then the series are stored in another order.
+    -- Walls by the sides of fields, on a grid of the other kind: the series are then stored in another order.
     applies = function(s)
       for i = 1, #s.keys.grid.n do if kind_of(s, i) ~= "periodic" then return still(s) and ask.knows("diffusion", "sides") end end
       return false
@@ -422,8 +422,7 @@ M.twins = {
       return still(s) and fixed_step(s) and s.keys.rates and s.keys.integrate.dt and s.keys.integrate.scheme ~= "strang" and
         ask.knows("diffusion", "courant")
     end,
-    -- One more field, which is 1 for all time, as the velocity: the number asks for steps of h, and those of dt = h are
-    -- the same.
+    -- One more field, which is always 1, as the velocity: the Courant number requires steps of h, the same as dt = h.
     check = function(T, s)
       local c, names, rate = copy(s), {}, 0
       local h = 2.0 ^ math.floor(math.log(s.keys.integrate.dt, 2))
@@ -522,7 +521,8 @@ M.twins = {
       c.keys.output.slices = { { name = "thin", stride = a.stride, when = "ends" } }
       if #n > 1 then c.keys.output.slices[2] = { name = "cut", when = "ends", [axes[a.slice]] = point[a.slice] } end
       local r = T:ask(c)
-      -- Sums over the grid are rounded; the state is kept as coefficients, so that fields of a snapshot and of tables are.
+      -- Sums over the grid are rounded. The state is kept as coefficients, so the fields of a snapshot and of tables
+      -- are rounded too.
       local b = bound(s, r)
       for _, f in ipairs(s.keys.fields) do
         local values, name = r.state[f.name], f.name
@@ -573,7 +573,7 @@ M.twins = {
   ask.ranks_twin(),
   ask.resumed_twin(function(R) return R.int(1, 3) end, { snapshots = "every 2 steps", tables = "every 1 steps" }),
 
-  -- How a GPU makes steps is nothing to the CPU.
+  -- The method of a GPU does not affect the CPU.
   { name = "method", weight = 1, applies = function(_, options) return options.device ~= "cuda" end,
     check = function(T, s)
       local c = copy(s)

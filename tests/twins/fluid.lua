@@ -8,9 +8,9 @@ local axes = draw.axes
 
 local function rank(s) return #s.keys.grid.n end
 local function dx_of(s) return s.keys.grid.size[1] / s.keys.grid.n[1] end
--- Rounding, in units of `speed`: a step rounds the small terms of some 40 sums of moments, which are of the order of the
--- lattice's velocity dx/dt, 30 units at most; the steps add up at random, and a flow of so few steps stretches them by
--- less than 20. The pressure has the same relative to density (dx/dt)^2.
+-- Rounding, in units of `speed`. A step rounds the small terms of some 40 sums of moments, which are of the order of
+-- the lattice's velocity dx/dt, 30 units at most. The steps add up at random, and a flow of so few steps stretches them
+-- by less than 20. The pressure has the same bound relative to density (dx/dt)^2.
 local function bounds(s, r)
   local eps = s.keys.precision == "single" and 2 ^ -24 or 2 ^ -53
   local lattice = dx_of(s) / s.keys.integrate.dt
@@ -51,8 +51,8 @@ local function load(r, name)
   end
   return force, torque
 end
--- Compares loads: those of r with sign[a] and turn[a] times those of q along order[a]. A force is a sum over the links of a
--- surface of at most 6 n^(d-1) cells, each of density (dx/dt)^2 dx^d/dx.
+-- Compares loads: those of r with sign[a] and turn[a] times those of q along order[a]. A force is a sum over the links
+-- of a surface of at most 6 n^(d-1) cells, each of density (dx/dt)^2 dx^d/dx.
 local function same_loads(T, what, s, r, q, sign, turn, order)
   local _, p = bounds(s, r)
   local most, cells, dx = 0, 1, dx_of(s)
@@ -79,7 +79,7 @@ local function through(f, point, results, pressure)
     table.concat(results, ", ", 1, f.d), f.pressure and ", " .. (pressure or "p") or ""), f.pressure)
 end
 
--- The scenario seen in a mirror across an axis.
+-- Mirrors the scenario across an axis.
 local function mirrored(s, axis)
   local c, L = copy(s), s.keys.grid.size[axis]
   local point, results = { "x", "y", "z" }, { "a", "b", "c" }
@@ -369,7 +369,7 @@ M.twins = {
       same_loads(T, "bodies in another order", s, r, q, ones, ones)
     end },
 
-  -- Ways are sums over steps, or products: they differ by the rounding of a way of some cells.
+  -- Displacements are sums over steps, or products: they differ by the rounding of a displacement of some cells.
   { name = "velocity and motion", weight = 2, applies = moves,
     check = function(T, s)
       local c = copy(s)
@@ -385,7 +385,7 @@ M.twins = {
       same_loads(T, "velocity and motion", s, r, q, ones, ones)
     end },
 
-  -- The momentum that the fluid loses in a step is what bodies take in it, by the table.
+  -- The momentum that the fluid loses in a step is the momentum that bodies receive in it, by the table.
   { name = "momentum and forces", weight = 3,
     applies = function(s) return has_bodies(s) and not moves(s) end, -- what a body covers takes momentum with it
     check = function(T, s)

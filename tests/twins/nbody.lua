@@ -41,11 +41,11 @@ local function bodies(r)
   end
   return list
 end
--- Rounding: 64 units of an acceleration of up to 100 (mass 3, G 2, softening 0.1) a step, stretched by exp(lambda t) with a
--- rate lambda of up to 8 in a time of up to 1.5: softened encounters of few bodies.
+-- Rounding: 64 units of an acceleration of up to 100 (mass 3, G 2, softening 0.1) a step, stretched by exp(lambda t)
+-- with a rate lambda of up to 8 in a time of up to 1.5: softened encounters of few bodies.
 local function eps(s) return s.keys.precision == "single" and 2 ^ -24 or s.keys.precision == "mixed" and 2 ^ -24 or 2 ^ -52 end
 local function bound(s, more) return eps(s) * 2e4 * (more or 1) end
--- How much a close passage amplifies: what a start that is off by 2^-30 is off at the end, over that, in double precision.
+-- Amplification by a close passage: the error at the end over an error of 2^-30 at the start, in double precision.
 local function amplification(T, s)
   local c, d = copy(s), copy(s)
   c.keys.precision, d.keys.precision = "double", "double"
@@ -207,7 +207,8 @@ M.twins = {
       local c, d = copy(s), copy(s)
       c.keys.gravity.solver, d.keys.gravity.solver = "direct", "fmm"
       same_bodies(T, "by both methods", T:ask(c), T:ask(d), identity, bound(s))
-      -- Many: the potential is a sum of terms whose derivatives are the forces, so that its relative error is below theirs.
+      -- Many bodies: the potential is a sum of terms whose derivatives are the forces, so that its relative error is
+      -- below theirs.
       local many = { bodies = { call(a.kind, { n = a.n, mass = 1, radius = 1 }) }, gravity = { softening = 0.1, solver = "direct" }, seed = s.keys.seed,
         integrate = { dt = 1e-9, t_end = 1e-9 }, output = { snapshots = "never", tables = "ends", checkpoint = "never" } }
       local u = T:ask(call("nbody", many)):last("energy", "potential")
@@ -403,7 +404,8 @@ M.twins = {
         v = { R.uniform(-1, 1), R.uniform(-1, 1), R.uniform(-1, 1) }, angle = R.uniform(-180, 180), swirl = R.uniform(-1, 1) }
     end,
     check = function(T, s, a)
-      -- A group made at the origin, and turned, put and set moving by its keys: the same as turning its bodies here.
+      -- A group generated at the origin, then turned, moved and set moving by its keys: the same as turning its bodies
+      -- here.
       local function ask(keys)
         keys.n, keys.mass, keys.radius = a.n, 1, 1
         local c = call("nbody", { bodies = { call(a.kind, keys) }, gravity = { softening = 0.1 }, seed = s.keys.seed,

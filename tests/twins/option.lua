@@ -10,7 +10,7 @@ local of_all = { basket = true, best_of = true, worst_of = true } -- payoffs of 
 
 -- ---- helpers ------------------------------------------------------------------------------------------------------
 
--- Of the columns payoff_1, payoff_2, ... or of the payoffs' own names, in the order of the scenario.
+-- The columns payoff_1, payoff_2, ... or those with the payoffs' own names, in the order of the scenario.
 local function prices(r, s)
   local table_of, errors = r.tables.prices, r.tables.errors
   if not table_of then return { r:last("price", "price") }, { r:last("price", "standard_error") } end
@@ -24,7 +24,7 @@ local function prices(r, s)
   return p, e
 end
 
--- Prices, errors and the run of a scenario by random numbers of their own: `way` tells them apart.
+-- Returns prices, errors and the run of a scenario with its own random numbers; `way` distinguishes the runs.
 local function priced(T, s, way, how)
   local asked = copy(s)
   local sampling = asked.keys.sampling or {}
@@ -50,8 +50,8 @@ local function scale(s)
   for _, p in ipairs(s.keys.payoffs or {}) do top = math.max(top, math.abs(p.keys.cash or 0)) end
   return top
 end
--- What the same paths may differ by when the arithmetic differs: rounding of each price of a path (64 operations a step),
--- and, with paths in single precision, a path or two that fall on the other side of a strike or level.
+-- Difference of the same paths with other arithmetic: rounding of each price of a path (64 operations a step), and,
+-- with paths in single precision, a path or two on the other side of a strike or level.
 local function rounding(s)
   local paths = s.keys.sampling and s.keys.sampling.paths or 2 ^ 14
   local steps = s.keys.steps or 1
@@ -59,7 +59,7 @@ local function rounding(s)
   return scale(s) * (8 * (steps + 4) * 2 ^ -23 + 4 / paths)
 end
 
--- Integrals of functions of time are good to 1e-10 here and there; in fp32 the rounding of a path does not all cancel.
+-- Integrals of functions of time are good to 1e-10 in both ways; in fp32 the rounding of a path does not all cancel.
 local function fine(s) return (s.keys.precision or "double") == "double" and 1e-9 or 1e-6 end
 
 local function all_assets(s, test) for _, a in ipairs(s.keys.assets) do if not test(a) then return false end end return true end
@@ -75,7 +75,7 @@ local function plain(s)
   c.keys.sampling = { paths = old.paths, sequence = old.sequence, antithetic = old.antithetic }
   return c
 end
--- Whether steps make no difference to the law of what is paid.
+-- Whether the law of the payment does not depend on the steps.
 local function free_of_steps(s)
   if not all_assets(s, function(a) return a.vol ~= nil end) then return false end
   local bridges = all_assets(s, constant) and type(s.keys.rate or 0) == "number" and
@@ -259,7 +259,7 @@ M.twins = {
         local b = #p == 1 and r:last("price", "bias") or r:last("biases", name)
         local be = #p == 1 and r:last("price", "bias_error") or r:last("bias_errors", name)
         if b == nil then T:disagree("bias of the steps", "none is told of price %d", k) end
-        -- Of first order: eight times as many steps leave an eighth; a quarter of it may be of higher order.
+        -- First order: eight times as many steps leave an eighth; a quarter of the bias may be of higher order.
         T:sure(("price %d less its bias, and by finer steps"):format(k), p[k] - b * 7 / 8, math.sqrt(e[k] ^ 2 + be ^ 2), q[k], f[k], math.abs(b) / 2 + 1e-4 * scale(s))
       end
     end },
@@ -527,7 +527,7 @@ M.twins = {
   { name = "errors",
     check = function(T, s)
       local n, keep = 10, {}
-      -- No error is told below what rounding may leave (docs/scenario.md).
+      -- No error is stated below what rounding may leave (docs/scenario.md).
       local floor = scale(s) * ((s.keys.precision or "double") == "double" and 2 ^ -36 or 2 ^ -17)
       for i = 1, n do
         local p, e = priced(T, s, 2 + i)
@@ -542,8 +542,8 @@ M.twins = {
           if e ~= e then return end
           chi = chi + (keep[i].p[k] - mean) ^ 2 / math.max(e, 1e-300) ^ 2
         end
-        -- chi squared of 9 degrees: above 60 with probability 1.3e-9, below 0.35 with 1e-6; errors of 16 scrambles vary by
-        -- 18 %, which widens both sides.
+        -- chi squared of 9 degrees: above 60 with probability 1.3e-9, below 0.35 with 1e-6; errors of 16 scrambles vary
+        -- by 18 %, which widens both sides.
         T:count()
         if chi > 60 or chi < 0.35 and keep[1].e[k] > floor then
           error({ chance = true, text = ("price %d of %d seeds scatters by %.3g of its standard error"):format(k, n, math.sqrt(chi / (n - 1))) })

@@ -1,4 +1,4 @@
--- Dates of payoffs apart from the steps, maturities of their own, and cash dividends, asked in two ways. `option` has the
+-- Dates of payoffs that are not steps, maturities of their own, and cash dividends, asked in two ways. `option` has the
 -- twins that hold for any scenario, and `prices`, `priced` and `compare`.
 local scenario = require "scenario"
 local E = require "option_exact"
@@ -9,7 +9,7 @@ local listed = { asian = true, barrier = true, double_barrier = true, lookback =
 
 local function each_payoff(s, change) for _, p in ipairs(s.keys.payoffs or {}) do change(p.keys, p.name) end end
 
--- No control but one that dates allow, and no function, whose prices are at the steps.
+-- Removes controls that dates exclude, and the function, whose prices are at the steps.
 local function prepared(s)
   local c = copy(s)
   c.keys.payoff = nil
@@ -17,7 +17,7 @@ local function prepared(s)
   return c
 end
 
--- A contract that has begun, and a barrier that is watched for a part of the time.
+-- A contract that has begun, and a barrier that is watched for part of the time.
 local function begun(k, name, last, spot, R)
   if not R.chance(0.4) then return end
   if name == "asian" then
@@ -33,7 +33,7 @@ local function begun(k, name, last, spot, R)
   end
 end
 
--- Dates, maturities and dividends of the seed's choice.
+-- Dates, maturities and dividends drawn by the seed.
 local function dated(s, R, cash)
   local c = prepared(s)
   local T = s.keys.maturity
@@ -126,7 +126,8 @@ function M.add(option)
       c.keys.payoffs = { call("european", { strike = K }), call("european", { strike = K, type = "put" }) }
       local p, e = priced(T, c, 1)
       T:near("call less put and the price less the strike", p[2] - p[3], p[1] - K * E.discount(s), rounding(c))
-      -- No price falls below the amounts but with a chance that is nothing: of 2 %, at 50 % volatility over three years.
+      -- No price falls below the amounts except with negligible probability: of 2 %, at 50 % volatility over three
+      -- years.
       local known = E.forward(s, one)
       for _, d in ipairs(a) do known = known - d[2] * E.forward(s, one) / E.forward(s, one, d[1]) end
       T:sure("the mean with cash dividends", p[1], e[1], known * E.discount(s), 0, scale(s) * 1e-6)

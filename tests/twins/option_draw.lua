@@ -51,7 +51,7 @@ end
 
 local function strike(R, spot) return R.chance(0.3) and spot or spot * R.log(0.75, 1.35) end
 
--- Where a normal number is below x with probability p.
+-- Returns the x below which a normal number is with probability p.
 local function quantile(p)
   local low, high = -10, 10
   for _ = 1, 80 do
@@ -116,7 +116,7 @@ local function payoff(R, s)
     protection = a.spot * R.uniform(0.5, 0.9), every = keys.steps % 2 == 0 and R.pick(1, 2) or 1 })
 end
 
--- A payoff of one's own; its text, and what it sees: "last", "steps" or "bridge".
+-- A custom payoff: its text, and what it sees: "last", "steps" or "bridge".
 local function own(R, s)
   local assets = s.keys.assets
   local i = R.int(1, #assets)
@@ -154,7 +154,7 @@ function M.draw(R)
   local n = R.pick(1, 1, 1, 2, 2, 3)
   for i = 1, n do keys.assets[i] = asset(R, maturity) end
   if n > 1 and R.chance(0.7) then
-    -- Volatilities that change in different ways take some of a correlation away: most runs are asked without.
+    -- Volatilities that change in different ways reduce a correlation: most runs have none.
     if R.chance(0.8) then
       for _, a in ipairs(keys.assets) do if a.vol and type(a.vol) ~= "number" then a.vol = R.uniform(0.1, 0.5) end end
     end

@@ -1,4 +1,4 @@
--- What a named payoff is worth by a formula, and as the text of a function.
+-- The value of a named payoff by a formula, and as the text of a function.
 local scenario, F = require "scenario", require "formulas"
 local M = {}
 
@@ -42,7 +42,7 @@ local function exact(s, p)
   elseif #s.keys.assets == 1 and (p.name == "basket" and not k.weights or p.name == "best_of" or p.name == "worst_of") then
     return jumping(function(f, v) return F.black(put, f, v, k.strike, D) end)
   elseif p.name == "forward_start" and not a.jumps then
-    -- The price at the start is independent of what the price grows by from then on (Rubinstein 1991).
+    -- The price at the start is independent of the growth from then on (Rubinstein 1991).
     local t = T * k.start / s.keys.steps
     return forward(s, a, t) * F.black(put, fwd / forward(s, a, t), var - integral_of(a.vol, t, 2), k.moneyness or 1, D)
   elseif p.name == "spread" and k.strike == 0 then

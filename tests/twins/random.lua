@@ -1,4 +1,4 @@
--- Draws of one case: a function of the campaign's seed and the case's number alone.
+-- Draws of one case: a function only of the campaign's seed and the case's number.
 local R = {}
 function R.begin(seed, case) math.randomseed(seed, case) end
 function R.uniform(a, b) return a + (b - a) * math.random() end

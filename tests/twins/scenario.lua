@@ -78,7 +78,7 @@ function M.copy(v)
   return setmetatable(new, getmetatable(v))
 end
 
--- Every way to leave one key or one item out: a list of functions that change a copy of the scenario.
+-- Every way to remove one key or one item: a list of functions that change a copy of the scenario.
 function M.removals(scenario)
   local list = {}
   local function walk(v, path)

@@ -28,7 +28,8 @@ local last_case = options.case or options.cases and options.first + options.case
 options.scratch = options.scratch .. "." .. tostring(options.seed) .. "." .. options.device
 ask.setup(options)
 
--- Of every model: what is said about a run, and how it is asked for, changes nothing; what runs has no faults to check.
+-- For every model: messages about a run, and the form of the question, change nothing; a scenario that runs has no
+-- faults to check.
 local said_otherwise = {
   name = "said otherwise",
   prepare = function(_, R) return { words = R.pick("--log-json", "--profile", "-q", "-v"), title = R.chance(0.5) } end,
@@ -53,7 +54,7 @@ local counts = { cases = 0, agree = 0, refused = 0, failed = 0 }
 local by_twin, reasons = {}, {}
 local function tally(t, key) t[key] = (t[key] or 0) + 1 end
 
--- Outcome of one twin of a scenario: "agree", "refused" or "disagree", with what there is to say of it.
+-- Outcome of one twin of a scenario: "agree", "refused" or "disagree", with its explanation.
 local function outcome(twin, s, a, stage)
   local T = ask.case(stage, twin)
   local good, fault = xpcall(twin.check, function(e)
@@ -65,14 +66,15 @@ local function outcome(twin, s, a, stage)
   return "disagree", fault, T
 end
 
--- The verdict on a case: what may be chance (a distance in standard errors) is asked again of other paths, more of them.
+-- The verdict on a case: a difference that may be chance (in standard errors) is asked again with other paths, more of
+-- them.
 local function verdict(twin, s, a)
   local what, said, T = outcome(twin, s, a, 1)
   if what == "disagree" and said.chance then what, said, T = outcome(twin, s, a, 2) end
   return what, said, T
 end
 
--- Leaves out whatever the disagreement does not need.
+-- Removes everything that the disagreement does not need.
 local function shrink(twin, s, a)
   local stop, changed = host.clock() + 60, true
   while changed and host.clock() < stop do

@@ -94,6 +94,6 @@ for law in ("linear_history", "mindlin", "mindlin/force", "mindlin_rescale", "mi
         assert change > 0.3 and max(difference) < 5e-3, (change, difference)
         for other in seen:
             apart = np.abs(seen[other] - ours).max() / change
-            assert e > 0.9 or apart > 5e-3, (law, other, apart)  # or the comparison tells nothing
+            assert e > 0.9 or apart > 5e-3, (law, other, apart)  # otherwise the comparison shows nothing
         if e < 0.9 and law != "linear_history":
             seen[law] = ours

@@ -47,6 +47,8 @@ class Look:
             self.most = whole_number(self.most, "most", 1)
         if self.at is not None:
             self.at = finite_number(self.at, "at")
+        if not isinstance(self.volume, bool):
+            raise UsageError(f"volume: wanted True or False, not {self.volume!r}")
         if self.view is not None:
             if not 2 <= len(self.view) <= 3:
                 raise UsageError("view: wanted azimuth, elevation and, for perspective, a distance, such as 30,20,2")

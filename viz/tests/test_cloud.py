@@ -130,6 +130,8 @@ def test_choice(tmp_path, simview_command):
     assert np.allclose(turning.values(run[0]), 2, atol=1e-5)  # of a rigid rotation
     assert [type(one) for one in pictures(run[:], Look(fields=["u"], volume=True, view=(30, 20)))] == [Cloud]
     assert [type(one) for one in pictures(run[:], Look(fields=["u"]))] == [Volume, Map]
+    with pytest.raises(simview.UsageError, match="volume: wanted True or False, not 'u'"):
+        Look(volume="u")
     paths = [tmp_path / f"{i}.png" for i in range(2)]
     for path in paths:
         save(draw(run, look=Look(fields=["u"], volume=True, pixels=60)), path, 50)

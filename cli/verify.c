@@ -456,7 +456,9 @@ static sim_status verify_scenario(const cli_options *options) {
 sim_status cli_verify(const cli_options *options) {
   struct stat info;
   if (stat(options->target, &info) != 0 || !S_ISDIR(info.st_mode)) return verify_scenario(options);
-  if (options->sets[0] || options->seed_given || options->threads)
-    return sim_fail(SIM_ERR_USAGE, "%s is a folder: --set, --seed and --threads are for a scenario", options->target);
+  if (options->sets[0] || options->seed_given || options->threads || strcmp(options->device, "auto") != 0 ||
+      options->isa_given)
+    return sim_fail(SIM_ERR_USAGE, "%s is a folder: --set, --seed, --device, --threads and --isa are for a scenario",
+                    options->target);
   return verify_folder(options->target);
 }

@@ -53,7 +53,7 @@ static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_pl
   double si;
   char *end;
   const char *text = sim_decode_text(value);
-  double number = text ? strtod(text, &end) : 0;
+  double number = text ? sim_number_parse(text, &end) : 0;
   bool has_number = text && end != text;
   if (has_number) end += strspn(end, " ");
   /* no number, or no unit after it; a unit may itself begin with a number, which must not follow the first number */

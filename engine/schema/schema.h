@@ -195,6 +195,8 @@ typedef struct sim_units {
 
 double sim_units_si(const sim_units *units, sim_dimension dimension);
 /* Converts "km/s", "Msun", "1e10 Msun" or "pc^3" to an SI value and a dimension. SIM_ERR_SCENARIO with the reason. */
+/* strtod for decimal numbers: a hexadecimal one, which is a slip in a file or a quantity, is none (*end == text). */
+double sim_number_parse(const char *text, char **end);
 sim_status sim_unit_parse(const char *text, double *si, sim_dimension *dimension) SIM_MUST_CHECK;
 sim_status sim_cadence_parse(const char *text, const sim_units *units, sim_cadence *out) SIM_MUST_CHECK;
 

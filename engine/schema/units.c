@@ -89,10 +89,18 @@ static sim_status factor(const char **text, int sign, double *si, int exponents[
   return unknown_unit(name);
 }
 
+double sim_number_parse(const char *text, char **end) {
+  const char *digits = text + strspn(text, " \t\n\v\f\r");
+  digits += *digits == '+' || *digits == '-';
+  if (digits[0] != '0' || (digits[1] != 'x' && digits[1] != 'X')) return strtod(text, end);
+  *end = (char *)(uintptr_t)text;
+  return 0;
+}
+
 sim_status sim_unit_parse(const char *text, double *si, sim_dimension *dimension) {
   int exponents[3] = {0, 0, 0}, sign = 1;
   char *end;
-  *si = strtod(text, &end);
+  *si = sim_number_parse(text, &end);
   if (end == text)
     *si = 1;
   else if (!isfinite(*si))
@@ -103,8 +111,10 @@ sim_status sim_unit_parse(const char *text, double *si, sim_dimension *dimension
     SIM_TRY(factor(&text, sign, si, exponents));
     while (*text == ' ') text++;
     more = *text != '\0';
+    if (more && *text != '*' && *text != '/') /* "km s" may be a slip for "km/s" */
+      return sim_fail(SIM_ERR_SCENARIO, "expected '*' or '/' before '%s'", text);
     sign = *text == '/' ? -1 : 1;
-    if (*text == '/' || *text == '*') text++;
+    if (more) text++;
     while (*text == ' ') text++;
   }
   for (int i = 0; i < 3; i++)
@@ -123,7 +133,7 @@ sim_status sim_cadence_parse(const char *text, const sim_units *scale, sim_caden
   static const char expected[] = "\"never\", \"ends\", \"every 0.5\", \"every 100 steps\" or \"every 5 min\"";
   char *end;
   if (strncmp(text, "every ", 6) != 0) return sim_fail(SIM_ERR_SCENARIO, "%s", expected);
-  double interval = strtod(text + 6, &end);
+  double interval = sim_number_parse(text + 6, &end);
   if (end == text + 6) return sim_fail(SIM_ERR_SCENARIO, "%s", expected);
   while (*end == ' ') end++;
   double si;

@@ -127,7 +127,7 @@ static sim_status read_line(reader *self, bool keep) {
     if (k == self->fields) return fault(self, "has more values than the header has columns");
     const char *name = column_names[self->column[k]];
     char *end;
-    double value = strtod(field, &end);
+    double value = sim_number_parse(field, &end);
     if (end == field || *end != '\0')
       return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: column %d, %s: expected a number", self->path, self->line, k + 1,
                       name);
@@ -159,10 +159,8 @@ static sim_status read_row(const reader *self, const char *text, size_t columns,
     char *end;
     text += strspn(text, " \t");
     if (k > 0 && *text == ',') text++;
-    const char *digits = text + strspn(text, "+-");
-    row[k] = strtod(text, &end);
-    const bool hexadecimal = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-    if (end == text || hexadecimal || (*end != '\0' && *end != ',' && *end != ' ' && *end != '\t') || !isfinite(row[k]))
+    row[k] = sim_number_parse(text, &end);
+    if (end == text || (*end != '\0' && *end != ',' && *end != ' ' && *end != '\t') || !isfinite(row[k]))
       return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: expected %zu finite numbers, column %zu is none", self->path,
                       self->line, columns, k + 1);
     text = end;

@@ -72,6 +72,22 @@ static double pixel(const image *self, int64_t x, int64_t y, int channel, int sa
   return 0.2126 * sample(self, y, at) + 0.7152 * sample(self, y, at + 1) + 0.0722 * sample(self, y, at + 2);
 }
 
+/* Whether a pixel is not opaque; samples: of a pixel, 2 or 4 with alpha. */
+static bool is_transparent(const image *self, int64_t width, int64_t height, int samples) {
+  for (int64_t y = 0; y < height; y++)
+    for (int64_t x = 0; x < width && samples % 2 == 0; x++)
+      if (sample(self, y, x * samples + samples - 1) < 1) return true;
+  return false;
+}
+
+static sim_status transparent_fails(const image *self) {
+  return sim_fail(
+      SIM_ERR_SCENARIO,
+      "%s: some of the image is transparent: give channel = \"alpha\" for how opaque it is, or \"grey\" or a "
+      "colour for that alone",
+      self->path);
+}
+
 static sim_status update(image *self) {
   if (setjmp(png_jmpbuf(self->png))) return bad(self);
   png_read_update_info(self->png, self->info);
@@ -90,6 +106,9 @@ static sim_status read_image(image *self, int channel, int64_t nx, int64_t ny, d
     return sim_fail(SIM_ERR_SCENARIO, "%s: the image has no alpha channel", self->path);
   if (channel >= SIM_RED && channel <= SIM_BLUE && !(colours & PNG_COLOR_MASK_COLOR))
     return sim_fail(SIM_ERR_SCENARIO, "%s: the image is grey, and has no channel of a colour", self->path);
+  if (channel == SIM_NO_CHANNEL && !(colours & PNG_COLOR_MASK_PALETTE) &&
+      png_get_valid(self->png, self->info, PNG_INFO_tRNS))
+    return transparent_fails(self);
   if (!values) return SIM_OK;
   SIM_TRY(update(self));
   const size_t bytes = png_get_rowbytes(self->png, self->info);
@@ -99,6 +118,7 @@ static sim_status read_image(image *self, int channel, int64_t nx, int64_t ny, d
   if (!self->rows || !self->row) return sim_no_memory("the image %s", self->path);
   for (int64_t y = 0; y < height; y++) self->row[y] = self->rows + (size_t)y * bytes;
   SIM_TRY(read_rows(self));
+  if (channel == SIM_NO_CHANNEL && is_transparent(self, width, height, samples)) return transparent_fails(self);
   for (int64_t y = 0; y < height; y++)
     for (int64_t x = 0; x < width; x++) values[(height - 1 - y) * width + x] = pixel(self, x, y, channel, samples);
   return SIM_OK;

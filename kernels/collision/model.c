@@ -192,8 +192,8 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   if (made > ops->bytes(&options)) sim_plan_add_host(out, "grains while they are made", made - ops->bytes(&options));
   out->snapshot_bytes = shown;
   out->checkpoint_bytes = shown + kept;
-  double limit;
-  const double guess = collision_step_guess(p, &options, &limit);
+  double guess, limit;
+  SIM_TRY(collision_step_guess(p, &options, &guess, &limit));
   const double dt = isnan(p->integrate.dt) ? guess : p->integrate.dt;
   if (setup->saved == NULL) SIM_TRY(collision_step_check(dt, limit));
   if (setup->saved == NULL && !isnan(p->integrate.dt)) SIM_TRY(collision_hill_check_step(&options, dt));

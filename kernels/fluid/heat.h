@@ -74,7 +74,8 @@ double fluid_body_length(const fluid_parameters *p, int body, double *area);
 
 bool fluid_has_flux(const fluid_parameters *p); /* some side or body */
 /* Sets the fluxes of `warmth`. An axis link to a body stands for the area |n_a| of a face of a cell, n the normal
- * there: of a smooth surface these add up to its area, as those along the axis a see |n_a| of it. */
+ * there: of a smooth surface these add up to its area, as those along the axis a see |n_a| of it. Those of a body with
+ * fluid all about it are scaled so that they do. */
 sim_status fluid_flux_create(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *numbers,
                              fluid_warmth *warmth) SIM_MUST_CHECK;
 /* How far given fluxes may take temperatures above and below those of the start, of sides and bodies: a bound. */

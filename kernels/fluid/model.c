@@ -20,6 +20,7 @@ static void destroy(void **self) {
   fluid_motion_destroy(&run->motion);
   fluid_heat_destroy(&run->warmth);
   fluid_meshes_destroy(&run->meshes);
+  fluid_scratch_free(&run->scratch);
   free(run->machine.drag);
   free(run);
   *self = NULL;
@@ -84,6 +85,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->numbers = fluid_numbers_of(p, setup->saved ? setup->saved->clock.dt : 0);
   const grid_shape grid = fluid_grid_of(p);
   run->machine = fluid_machine_of(p, &run->numbers, setup);
+  run->machine.part.scratch = &run->scratch;
   run->shown = run->checked = -1;
   sim_extent whole;
   fluid_extent(p, &whole);
@@ -144,8 +146,7 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
     SIM_TRY(run->ops->flow(run->work, flow));
     fluid_porous_row(run->p, &run->machine.walls, flow, values);
     double drive[3];
-    const int permeability = 1 + run->machine.grid.rank;
-    if (fluid_driving(run->p, drive) > 0) fluid_watch_porous(run, clock, values[permeability]);
+    if (fluid_driving(run->p, drive) > 0) fluid_watch_porous(run, clock, values);
     return SIM_OK;
   }
   SIM_TRY(run->ops->flow(run->work, values));

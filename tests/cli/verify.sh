@@ -9,7 +9,10 @@ expect 0 "" "$SIM" run s.lua -o good
 expect 0 "0 faults; the run is done" "$SIM" verify good
 files=$(find good -name '*.h5' -o -name '*.hdf' | wc -l)
 grep -q "^good: $files files, " output || fail "not all $files files were read"
-expect 64 "is a folder" "$SIM" verify good --seed 3
+for option in "--seed 3" "--device cpu" "--isa plain" "--threads 1" "--set n=3"; do
+  # shellcheck disable=SC2086
+  expect 64 "is a folder" "$SIM" verify good $option
+done
 
 # flip FILE: changes one byte in the middle.
 flip() {

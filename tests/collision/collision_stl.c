@@ -69,6 +69,7 @@ static void test_text(void **state) {
   refuse_text("solid\nfacet " CORNERS "facet " CORNERS "endfacet endsolid", "facet 1 does not end");
   refuse_text("solid\n" FACET "vertex 0 0 0 endsolid", "facet 1 has ended before");
   refuse_text("solid\nfacet vertex 0 0,5 0 vertex 1 0 0 vertex 0 1 0 endfacet endsolid", "\"0,5\" is no number");
+  refuse_text("solid\nfacet vertex 0 0x5 0 vertex 1 0 0 vertex 0 1 0 endfacet endsolid", "\"0x5\" is no number");
   refuse_text("solid\nfacet vertex 0 0 vertex 1 0 0 vertex 0 1 0 endfacet endsolid", "\"vertex\" is no number");
   refuse_text(
       "solid\nfacet vertex 1 1 1 vertex 1 1 1 vertex 2 2 3 endfacet facet vertex nan 0 0 vertex 1 0 0 vertex 0 1 0 "

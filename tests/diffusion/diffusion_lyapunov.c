@@ -101,6 +101,34 @@ static void test_chaos(void **state) {
   }
 }
 
+/* u' = a u, where a is Ornstein and Uhlenbeck's process with memory 1 and deviation 0.3: the exponent is the mean of a
+ * over a time T = 40, whose variance is 2 0.3^2/T (1 - (1 - e^-T)/T). Blocks are as short as 2. Simulated in NumPy over
+ * 4000 such runs the errors told are 0.95 of the true one (root mean square), and those of blocks alone 0.75; the mean
+ * square of 64 runs scatters by 8 %. The exponents themselves have the exact scatter within 4/sqrt(2 64). */
+static void test_memory(void **state) {
+  enum { RUNS = 64 };
+  const double exact = 2 * 0.09 / 40 * (1 - (1 - exp(-40)) / 40);
+  double told = 0, seen = 0;
+  (void)state;
+  for (int i = 0; i < RUNS; i++) {
+    double v[COLUMNS];
+    system_run s;
+    whole(&s,
+          "return sim.diffusion { seed = %d, grid = { n = {8}, size = {1} }, fields = {"
+          "{ name = 'u', D = 10, initial = 1 }, { name = 'a', D = 10, decay = 1, fluctuation = 0.3*math.sqrt(2) }},"
+          "rates = function(u, a) return a*u, 0*a end, lyapunov = { every = 1/2, start = 10 },"
+          "integrate = { scheme = 'etdrk2', dt = 1/8, t_end = 50 } }",
+          i + 1);
+    row(&s, v);
+    told += v[ERROR] * v[ERROR] / exact / RUNS;
+    seen += v[EXPONENT] * v[EXPONENT] / exact / RUNS;
+    shut(&s);
+  }
+  if (!(fabs(seen - 1) < 4 * sqrt(2.0 / RUNS)))
+    fail_msg("the exponents scatter by %.3g of the exact error", sqrt(seen));
+  if (!(told > 0.81 * 0.81 && told < 1.1 * 1.1)) fail_msg("%.3g of the exact error is told", sqrt(told));
+}
+
 /* ---- the run itself, and restarts ---- */
 
 static const char flow[] = "grid = { n = {24, 18}, size = {6, 5}, y = 'no_flux' }, solenoidal = 'u, v', fields = {"
@@ -172,6 +200,7 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_chaos),
-                                     cmocka_unit_test(test_same_bits), cmocka_unit_test(test_refused)};
+                                     cmocka_unit_test(test_memory), cmocka_unit_test(test_same_bits),
+                                     cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

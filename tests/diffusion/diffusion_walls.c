@@ -388,6 +388,26 @@ static void test_spectrum(void **state) {
   shut(&s);
 }
 
+/* A wave midway between two bins, whose |k| is 1.5 times the least one, belongs to the upper one, along each axis and
+ * in boxes whose sizes round each their own way. */
+static void test_middle_of_bins(void **state) {
+  (void)state;
+  for (int i = 0; i < 80; i++) {
+    double values[8];
+    const double unit = 0.1 + 0.0371 * i, x = (i % 2 ? 3 : 2) * unit, y = (i % 2 ? 2 : 3) * unit;
+    system_run s;
+    whole(&s,
+          "return sim.diffusion { grid = { n = {10, 12}, size = {%.17g, %.17g}, boundary = '%s' }, fields = {{ name = "
+          "'u', initial = function(x, y) return math.cos(%s*math.pi*%s/%.17g) end }}, spectrum = 8,"
+          "rates = function(u) return 0*u end, integrate = { scheme = 'etdrk2', dt = 1, t_end = 1 } }",
+          x, y, i % 4 < 2 ? "periodic" : "no_flux", i % 4 < 2 ? "2" : "1", i % 2 ? "y" : "x", 2 * unit);
+    row(&s, 1, values);
+    for (int b = 0; b < 8; b++)
+      if (!(fabs(values[b] - (b == 2 ? 0.5 : 0)) < 1e-14)) fail_msg("case %d: %.3g in bin %d", i, values[b], b);
+    shut(&s);
+  }
+}
+
 /* The same bits for any number of threads, for every instruction set in double, and after a restart. */
 static void test_same_bits(void **state) {
   static const char text[] =
@@ -485,13 +505,13 @@ static void test_warning(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_heat),      cmocka_unit_test(test_two_axes),
-      cmocka_unit_test(test_orders),    cmocka_unit_test(test_derivatives),
-      cmocka_unit_test(test_rates),     cmocka_unit_test(test_box),
-      cmocka_unit_test(test_images),    cmocka_unit_test(test_critical_rayleigh_number),
-      cmocka_unit_test(test_fluxes),    cmocka_unit_test(test_spectrum),
-      cmocka_unit_test(test_same_bits), cmocka_unit_test(test_later_end),
-      cmocka_unit_test(test_warning),
+      cmocka_unit_test(test_heat),           cmocka_unit_test(test_two_axes),
+      cmocka_unit_test(test_orders),         cmocka_unit_test(test_derivatives),
+      cmocka_unit_test(test_rates),          cmocka_unit_test(test_box),
+      cmocka_unit_test(test_images),         cmocka_unit_test(test_critical_rayleigh_number),
+      cmocka_unit_test(test_fluxes),         cmocka_unit_test(test_spectrum),
+      cmocka_unit_test(test_middle_of_bins), cmocka_unit_test(test_same_bits),
+      cmocka_unit_test(test_later_end),      cmocka_unit_test(test_warning),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,6 +203,44 @@ static void test_plates(void **state) {
   flow_close(&f);
 }
 
+/* The permeability that inertia takes: none is told of a slow flow past a block; of a faster one no less is told than
+ * the permeability has lost of the slow one's. */
+static void test_inertia(void **state) {
+  (void)state;
+  double permeability[3], told[3] = {0};
+  solid_at = block;
+  for (int i = 0; i < 3; i++) {
+    flow f;
+    sim_bytes remark;
+    char text[512];
+    snprintf(text, sizeof text,
+             "return sim.fluid { grid = { n = {12, 10, 6}, size = {12, 10, 6} }, viscosity = 0.02, speed = 0.1,\n"
+             "  collision = 'trt', acceleration = {%g, 0, 0}, solid = { path = 'a.h5' },\n"
+             "  integrate = { dt = 1, t_end = 4000 } }",
+             i == 0   ? 1e-7
+             : i == 1 ? 2e-5
+                      : 1e-4);
+    run_solid(&f, text, 2, NULL, true);
+    remark_of(&f, 3000, &remark);
+    permeability[i] = flow_value(&f, "porous", "permeability");
+    const double u = flow_value(&f, "porous", "darcy_x"), reynolds = u * sqrt(permeability[i]) / 0.02;
+    assert_int_equal(remark.data != NULL && strstr(remark.data, "inertia may take") != NULL, i > 0);
+    if (i > 0) {
+      told[i] = strtod(strstr(remark.data, "up to some ") + strlen("up to some "), NULL) / 100;
+      near_to(told[i], 0.55 * reynolds * reynolds, 0.05 * told[i], "told"); /* two digits; reynolds < 1 */
+    }
+    sim_bytes_free(&remark);
+    flow_close(&f);
+  }
+  for (int i = 1; i < 3; i++) {
+    const double lost = 1 - permeability[i] / permeability[0];
+    print_message("    told %.3g, lost %.3g\n", told[i], lost);
+    if (!(lost > 0 && lost < told[i]))
+      fail_msg("drive %d: %.3g of the permeability is lost, %.3g told", i, lost, told[i]);
+  }
+  if (!(1 - permeability[2] / permeability[0] > 0.01)) fail_msg("the faster flow loses nothing that matters");
+}
+
 /* A run continues without its files, and with the same bits on other threads; with a resistance too. */
 static void test_restart(void **state) {
   (void)state;
@@ -231,7 +269,7 @@ int main(int count, char **words) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_brinkman), cmocka_unit_test(test_darcy),
                                      cmocka_unit_test(test_start),    cmocka_unit_test(test_block),
                                      cmocka_unit_test(test_plates),   cmocka_unit_test(test_restart),
-                                     cmocka_unit_test(test_steady)};
+                                     cmocka_unit_test(test_steady),   cmocka_unit_test(test_inertia)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

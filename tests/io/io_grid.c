@@ -37,6 +37,8 @@ static int paeth(int a, int b, int c) {
   return da <= db && da <= dc ? a : db <= dc ? b : c;
 }
 
+static bool opaque; /* makes images whose alpha is 1 */
+
 /* Random samples; row y has filter y % 5; the data are in three chunks. */
 static void make(image *p, int colour, int depth, unsigned char palette[][3]) {
   static const int per_pixel[] = {1, 0, 3, 1, 2, 0, 4};
@@ -48,7 +50,8 @@ static void make(image *p, int colour, int depth, unsigned char palette[][3]) {
   for (int y = 0; y < H; y++) {
     memset(row, 0, sizeof row);
     for (int i = 0; i < W * samples; i++) {
-      const int v = drawn(1 << depth), bit = i * depth;
+      const bool alpha = colour >= 4 && i % samples == samples - 1;
+      const int v = alpha && opaque ? (1 << depth) - 1 : drawn(1 << depth), bit = i * depth;
       if (depth == 16) row[2 * i] = (unsigned char)(v >> 8);
       if (depth == 16) row[2 * i + 1] = (unsigned char)v;
       if (depth < 16) row[bit / 8] |= (unsigned char)(v << (8 - depth - bit % 8));
@@ -104,7 +107,9 @@ static void test_forms(void **state) {
     for (int s = 0; s < 3; s++) palette[i][s] = (unsigned char)drawn(256);
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     make(&p, forms[i][0], forms[i][1], forms[i][0] == 3 ? palette : NULL);
-    sim_grid_source source = source_of(write_file(*state, p.file, p.size), forms[i][0] & 2 ? SIM_RED : SIM_NO_CHANNEL);
+    sim_grid_source source = source_of(write_file(*state, p.file, p.size), forms[i][0] & 2    ? SIM_RED
+                                                                           : forms[i][0] == 4 ? SIM_GREY
+                                                                                              : SIM_NO_CHANNEL);
     assert_ok(io_read_grid(&source, NULL));
     assert_ok(io_read_grid(&source, values));
     for (int y = 0; y < H; y++)
@@ -117,6 +122,26 @@ static void test_forms(void **state) {
     source.channel = SIM_ALPHA;
     assert_status(io_read_grid(&source, NULL), forms[i][0] == 4 || forms[i][0] == 6 ? SIM_OK : SIM_ERR_SCENARIO);
   }
+}
+
+/* What of an image is meant, where it is transparent, has to be said; alpha that is 1 everywhere says nothing. */
+static void test_transparent(void **state) {
+  static const int forms[][2] = {{4, 8}, {4, 16}, {6, 8}, {6, 16}};
+  double values[H * W];
+  static image p;
+  for (size_t i = 0; i < 8; i++) {
+    opaque = i >= 4;
+    make(&p, forms[i % 4][0], forms[i % 4][1], NULL);
+    sim_grid_source source = source_of(write_file(*state, p.file, p.size), SIM_NO_CHANNEL);
+    assert_status(io_read_grid(&source, values), opaque ? SIM_OK : SIM_ERR_SCENARIO);
+    if (!opaque) assert_message("some of the image is transparent: give channel");
+    source.channel = SIM_GREY;
+    assert_ok(io_read_grid(&source, values));
+    source.channel = SIM_ALPHA;
+    assert_ok(io_read_grid(&source, values));
+    for (int k = 0; k < H * W && opaque; k++) assert_true(values[k] == 1);
+  }
+  opaque = false;
 }
 
 /* Every length, and every third bit flipped in turn (a process each): the file is refused, or, where the damage is in
@@ -201,6 +226,6 @@ static void test_datasets(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_forms), TEST(test_damage), TEST(test_datasets)};
+  const struct CMUnitTest tests[] = {TEST(test_forms), TEST(test_transparent), TEST(test_damage), TEST(test_datasets)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static const char *write_snapshot(fixture *self) {
 
 static void test_csv(void **state) {
   const char text[] =
-      "\xEF\xBB\xBFvx, x,y,z ,mass,vy,vz\r\n# a comment\r\n1,2,3,4,5,6,7\r\n\r\n -1e3,.5,0x1p-3,4.,5,6,7";
+      "\xEF\xBB\xBFvx, x,y,z ,mass,vy,vz\r\n# a comment\r\n1,2,3,4,5,6,7\r\n\r\n -1e3,.5,+.125,4.,5,6,7";
   const char *path = write_text(*state, text, sizeof text - 1);
   sim_particles read;
   int64_t count;
@@ -70,6 +70,8 @@ static void test_csv_faults(void **state) {
       {"x,y,z\n1,1e999,3\n", ":2: column 2, y: expected a finite number"},
       {"x,y,z\n1,,3\n", ":2: column 2, y: expected a number"},
       {"x,y,z\n1,2.5.1,3\n", ":2: column 2, y: expected a number"},
+      {"x,y,z\n1,0x10,3\n", ":2: column 2, y: expected a number"},
+      {"x,y,z\n1,-0X.8p3,3\n", ":2: column 2, y: expected a number"},
       {"x;y;z\n1;2;3\n", ":1: column 1 has an unknown name"},
   };
   sim_particles read;

@@ -178,6 +178,10 @@ static void expect_some_forces(const nbody_solver *solver, int n, double box, bo
     const double error = worst(&s, s.a, all, least);
     if (!(error <= rounding)) fail_msg("%s, box %g, single %d, n %d: %g", solver->name, box, single, n, error);
   }
+  const nbody_targets none = {.level = s.level, .least = 4};
+  for (int k = 0; k < 3 * n; k++) s.a[k] = 7;
+  solver->accelerate_some(work, &none); /* few bodies: sums over all of them */
+  for (int k = 0; k < 3 * n && !same && n >= LARGE; k++) assert_true(s.a[k] == 7);
   solver->destroy(&work);
   drop_system(&s);
 }

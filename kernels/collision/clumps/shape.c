@@ -85,7 +85,9 @@ static void add_line(interval *in, size_t count, int axis, const double at[2], d
   out->second[b][c] += area * length * at[0] * at[1];
 }
 
-enum { LINES = 400 }; /* along each side of the face that the lines pass */
+/* Lines along each side of the face that they pass: at first, and where the error asks for more. */
+enum { LINES = 400, LINES_MOST = 1600 };
+static const double error_aim = 1e-4, tests_most = 6e7; /* of lines and spheres, along one axis */
 
 /* Adds the union of spheres by lines along `axis`, which are exact, through a grid of midpoints with `side` of them
  * along each side. room [2 count]. */
@@ -134,25 +136,40 @@ static double greater(double error, const moments *a, const moments *b, double s
   return error;
 }
 
-/* Adds the means of the sums along the three axes; *error: also the largest deviation, of volume and second moments, of
- * one of them from these means and from the sums over half as many lines a side. These err more by 2^1.5: by edges
- * where lengths begin as a square root. room [2 count]. */
-static void sample_group(const double *s, size_t count, const double from[3], interval *room, moments *out,
-                         double *error) {
-  moments by[3] = {{0}}, rough[3] = {{0}}, mean = {0};
-  for (int axis = 0; axis < 3; axis++) {
-    add_lines(s, count, from, axis, LINES, room, &by[axis]);
-    add_lines(s, count, from, axis, LINES / 2, room, &rough[axis]);
-  }
+/* Sets `out` to the mean of the sums along the three axes; returns the largest deviation, of volume and second moments,
+ * of one of them from these means and from the sums over half as many lines a side. These err more by 2^1.5: by edges
+ * where lengths begin as a square root. */
+static double mean_of(const moments by[3], const moments rough[3], moments *out) {
+  double error = 0;
+  *out = (moments){0};
   for (int k = 0; k < 3; k++) {
-    mean.volume += by[k].volume / 3;
+    out->volume += by[k].volume / 3;
     for (int a = 0; a < 3; a++) {
-      mean.first[a] += by[k].first[a] / 3;
-      for (int b = 0; b < 3; b++) mean.second[a][b] += by[k].second[a][b] / 3;
+      out->first[a] += by[k].first[a] / 3;
+      for (int b = 0; b < 3; b++) out->second[a][b] += by[k].second[a][b] / 3;
     }
   }
-  const double size = mean.second[0][0] + mean.second[1][1] + mean.second[2][2];
-  for (int k = 0; k < 3; k++) *error = greater(greater(*error, &by[k], &mean, size), &rough[k], &by[k], size);
+  const double size = out->second[0][0] + out->second[1][1] + out->second[2][2];
+  for (int k = 0; k < 3; k++) error = greater(greater(error, &by[k], out, size), &rough[k], &by[k], size);
+  return error;
+}
+
+/* Adds the sums over the union; *error: also the error of these, which the number of lines follows: few lines pass a
+ * slender group askew in its box. room [2 count]. */
+static void sample_group(const double *s, size_t count, const double from[3], interval *room, moments *out,
+                         double *error) {
+  moments by[3] = {{0}}, rough[3], mean;
+  double own;
+  int side = LINES;
+  for (int axis = 0; axis < 3; axis++) add_lines(s, count, from, axis, LINES / 2, room, &by[axis]);
+  for (;; side *= 2) {
+    memcpy(rough, by, sizeof by);
+    memset(by, 0, sizeof by);
+    for (int axis = 0; axis < 3; axis++) add_lines(s, count, from, axis, side, room, &by[axis]);
+    own = mean_of(by, rough, &mean);
+    if (own <= error_aim || 2 * side > LINES_MOST || 4.0 * side * side * (double)count > tests_most) break;
+  }
+  *error = fmax(*error, own);
   out->volume += mean.volume;
   for (int a = 0; a < 3; a++) {
     out->first[a] += mean.first[a];

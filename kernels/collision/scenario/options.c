@@ -259,105 +259,125 @@ static size_t count_judged(const collision_parameters *p) {
   return count;
 }
 
-/* Appends the spheres of a clump, with the least masses that their contacts may act on; returns their number. */
-static int64_t judge_clump(const collision_rigid *rigid, const collision_options *o, uint64_t kind, double *mass,
-                           double *radius, uint64_t *material) {
+/* Grains, or spheres of clumps, that limit the step. */
+typedef struct judged {
+  double *mass, *radius;
+  uint64_t *material;
+  int64_t n;
+} judged;
+
+static sim_status judged_create(const collision_parameters *p, judged *out) {
+  const size_t room = count_judged(p) + 1;
+  *out = (judged){.mass = malloc(room * sizeof(double)),
+                  .radius = malloc(room * sizeof(double)),
+                  .material = malloc(room * sizeof(uint64_t))};
+  return out->mass != NULL && out->radius != NULL && out->material != NULL ? SIM_OK
+                                                                           : sim_no_memory("the check of the step");
+}
+
+static void judged_free(judged *all) { free(all->mass), free(all->radius), free(all->material); }
+
+static void judge(judged *all, double mass, double radius, uint64_t material) {
+  all->mass[all->n] = mass;
+  all->radius[all->n] = radius;
+  all->material[all->n++] = material;
+}
+
+static double sphere_mass(const collision_group *group, double radius) {
+  return group->density * 4 * COLLISION_PI / 3 * radius * radius * radius;
+}
+
+/* Appends the spheres of a clump, with the least masses that their contacts may act on. */
+static sim_status judge_clump(const collision_rigid *rigid, const collision_options *o, uint64_t material,
+                              judged *all) {
   collision_shape shape;
-  int64_t n = 0;
-  if (collision_shape_create(rigid, &shape) != SIM_OK) return 0;
-  for (; n < shape.count; n++) {
-    radius[n] = shape.spheres[4 * n + 3];
-    mass[n] = rigid_least_mass(&shape.body, shape.at[n], radius[n], o->law_springs > 0);
-    material[n] = kind;
+  SIM_TRY(collision_shape_create(rigid, &shape));
+  for (int64_t i = 0; i < shape.count; i++) {
+    const double radius = shape.spheres[4 * i + 3];
+    judge(all, rigid_least_mass(&shape.body, shape.at[i], radius, o->law_springs > 0), radius, material);
   }
   collision_shape_free(&shape);
-  return n;
+  return SIM_OK;
 }
 
 /* Lists grains that certainly occur: the smallest of each group, and all spheres of a clump. *largest: radius of the
- * largest grain that certainly occurs. Returns their number. */
-static int64_t sure_grains(const collision_parameters *p, const collision_options *o, double *mass, double *radius,
-                           uint64_t *material, double *largest) {
-  const size_t groups = p->grains.count, all = groups + p->insert.count;
+ * largest grain that certainly occurs. */
+static sim_status sure_grains(const collision_parameters *p, const collision_options *o, judged *all, double *largest) {
+  const size_t groups = p->grains.count;
   const char *names[COLLISION_MATERIALS_MAX];
   int count = 0;
-  int64_t n = 0;
   *largest = 0;
-  if (collision_materials(p, names, &count) != SIM_OK) return 0;
-  for (size_t i = 0; i < all; i++) {
+  SIM_TRY(collision_materials(p, names, &count));
+  for (size_t i = 0; i < groups + p->insert.count; i++) {
     const sim_item *item = i < groups ? &p->grains.items[i] : &p->insert.items[i - groups];
     const collision_group *group = item->data;
-    double most = 0;
+    const uint64_t kind = (uint64_t)collision_material_index(names, count, group->material);
+    double radius, most = 0;
     if (i < groups)
-      collision_sure_radii(item, &radius[n], &most);
+      collision_sure_radii(item, &radius, &most);
     else
-      radius[n] = least_radius(&((const collision_inlet *)item->data)->size);
+      radius = least_radius(&((const collision_inlet *)item->data)->size);
     if (isfinite(most)) *largest = fmax(*largest, most);
-    if (collision_rigid_of(item) != NULL) {
-      const uint64_t kind = (uint64_t)collision_material_index(names, count, group->material);
-      n += judge_clump(item->data, o, kind, mass + n, radius + n, material + n);
-      continue;
-    }
-    if (!isfinite(radius[n])) continue; /* the radius is in a file, which may also have masses */
-    mass[n] = group->density * 4 * COLLISION_PI / 3 * radius[n] * radius[n] * radius[n];
-    material[n++] = (uint64_t)collision_material_index(names, count, group->material);
+    if (collision_rigid_of(item) != NULL)
+      SIM_TRY(judge_clump(item->data, o, kind, all));
+    else if (isfinite(radius)) /* else the radius is in a file, which may also have masses */
+      judge(all, sphere_mass(group, radius), radius, kind);
   }
-  return n;
+  return SIM_OK;
 }
 
-/* Longest step for the grains that certainly occur. */
-static double sure_limit(const collision_parameters *p, const collision_options *o, double *mass, double *radius,
-                         uint64_t *material) {
-  double limit = INFINITY, largest;
-  const int64_t n = sure_grains(p, o, mass, radius, material, &largest);
-  collision_contact_time(o, n, mass, radius, material, &limit);
-  return limit;
-}
-
-sim_status collision_heat_check_plan(const collision_parameters *p, const collision_options *o, double dt) {
-  const size_t all = count_judged(p);
-  if (!o->heated) return SIM_OK;
-  double *mass = malloc(2 * (all + 1) * sizeof *mass), largest;
-  uint64_t *material = malloc((all + 1) * sizeof *material);
-  sim_status status = mass != NULL && material != NULL ? SIM_OK : sim_no_memory("the check of heat");
-  if (status == SIM_OK) {
-    const int64_t n = sure_grains(p, o, mass, mass + all + 1, material, &largest);
-    status = collision_heat_check_step(o, dt, n, mass, mass + all + 1, largest);
-  }
-  free(mass), free(material);
-  return status;
-}
-
-double collision_step_guess(const collision_parameters *p, const collision_options *o, double *limit) {
-  const size_t groups = p->grains.count, all = groups + p->insert.count, room = count_judged(p);
+/* Lists the smallest grains of each group and inlet; *known: none of their radii is in a file. */
+static sim_status least_grains(const collision_parameters *p, const collision_options *o, judged *all, bool *known) {
+  const size_t groups = p->grains.count;
   const char *names[COLLISION_MATERIALS_MAX];
   int count = 0;
-  int64_t n = 0;
-  double *mass = malloc(2 * (room + 1) * sizeof *mass), *radius = mass + room, guess = NAN;
-  uint64_t *material = malloc((room + 1) * sizeof *material);
-  *limit = INFINITY;
-  if (mass != NULL && material != NULL) *limit = sure_limit(p, o, mass, radius, material);
-  bool known = mass != NULL && material != NULL && collision_materials(p, names, &count) == SIM_OK;
-  for (size_t i = 0; i < all && known; i++) {
+  *known = true;
+  SIM_TRY(collision_materials(p, names, &count));
+  for (size_t i = 0; i < groups + p->insert.count && *known; i++) {
     const sim_item *item = i < groups ? &p->grains.items[i] : &p->insert.items[i - groups];
     const collision_group *group = item->data;
     const uint64_t kind = (uint64_t)collision_material_index(names, count, group->material);
     if (collision_rigid_of(item) != NULL) {
-      n += judge_clump(item->data, o, kind, mass + n, radius + n, material + n);
+      SIM_TRY(judge_clump(item->data, o, kind, all));
       continue;
     }
-    radius[n] = i < groups ? smallest(item) : least_radius(&((const collision_inlet *)item->data)->size);
-    mass[n] = group->density * 4 * COLLISION_PI / 3 * radius[n] * radius[n] * radius[n];
-    material[n] = kind;
-    known = radius[n] > 0; /* NaN: the radius is in a file */
-    n++;
+    const double radius = i < groups ? smallest(item) : least_radius(&((const collision_inlet *)item->data)->size);
+    judge(all, sphere_mass(group, radius), radius, kind);
+    *known = radius > 0; /* NaN: the radius is in a file */
   }
+  return SIM_OK;
+}
+
+sim_status collision_heat_check_plan(const collision_parameters *p, const collision_options *o, double dt) {
+  judged all;
+  double largest;
+  if (!o->heated) return SIM_OK;
+  sim_status status = judged_create(p, &all);
+  if (status == SIM_OK) status = sure_grains(p, o, &all, &largest);
+  if (status == SIM_OK) status = collision_heat_check_step(o, dt, all.n, all.mass, all.radius, largest);
+  judged_free(&all);
+  return status;
+}
+
+sim_status collision_step_guess(const collision_parameters *p, const collision_options *o, double *guess,
+                                double *limit) {
+  judged all;
+  double largest, most;
+  bool known = false;
   collision_custom_contact own;
-  if (known && collision_fields_shortest(o, n, mass, radius, &own) == SIM_OK) {
-    double most;
-    const double shortest = fmin(collision_contact_time(o, n, mass, radius, material, &most), own.time);
-    guess = fmin(shortest / p->integrate.steps_per_contact, most);
+  *limit = INFINITY;
+  *guess = NAN;
+  sim_status status = judged_create(p, &all);
+  if (status == SIM_OK) status = sure_grains(p, o, &all, &largest);
+  if (status == SIM_OK) {
+    collision_contact_time(o, all.n, all.mass, all.radius, all.material, limit);
+    all.n = 0;
+    status = least_grains(p, o, &all, &known);
   }
-  free(mass), free(material);
-  return guess;
+  if (status == SIM_OK && known && collision_fields_shortest(o, all.n, all.mass, all.radius, &own) == SIM_OK) {
+    const double time = collision_contact_time(o, all.n, all.mass, all.radius, all.material, &most);
+    *guess = fmin(fmin(time, own.time) / p->integrate.steps_per_contact, most);
+  }
+  judged_free(&all);
+  return status;
 }

@@ -95,9 +95,10 @@ double collision_gravity_opening(double error);
  * and dashpots. Hertz: 5 times the time of a Rayleigh wave over a grain (C. Thornton and C. W. Randall, 1988). */
 double collision_contact_time(const collision_options *o, int64_t n, const double *mass, const double *radius,
                               const uint64_t *material, double *most);
-/* Returns the automatic step for the smallest grains of all groups and inlets, before grains exist; NaN: a file has the
- * radii. *limit: longest stable step, whatever radii are drawn. */
-double collision_step_guess(const collision_parameters *p, const collision_options *o, double *limit);
+/* *guess: the automatic step for the smallest grains of all groups and inlets, before grains exist; NaN: a file has the
+ * radii. *limit: longest stable step, whatever radii are drawn. SIM_ERR_NO_MEMORY. */
+sim_status collision_step_guess(const collision_parameters *p, const collision_options *o, double *guess,
+                                double *limit) SIM_MUST_CHECK;
 /* Checks that a step is short enough for the heat of these grains (start/heat.c). SIM_ERR_SCENARIO. Temperatures follow
  * C T' = sum h (T_j - T), with rates below 2 sum h/C (Gershgorin): in steps up to C/(2 sum h) a grain never passes the
  * mean temperature of the grains that it touches. most: radius of the largest grain, if it is not in the list. */

@@ -120,7 +120,7 @@ static sim_status read_text(const char *path, const char *at, geometry_triangles
       for (int k = 0; k < 3; k++) {
         char *end;
         if (!next_word(&at, text)) break;
-        corner[3 * corners + k] = strtod(text, &end);
+        corner[3 * corners + k] = sim_number_parse(text, &end);
         if (*end != '\0') return sim_fail(SIM_ERR_SCENARIO, "%s: is not an STL file: \"%s\" is no number", path, text);
       }
       corners++;

@@ -1,7 +1,8 @@
 /* The largest Lyapunov exponent (Benettin, Galgani, Giorgilli and Strelcyn, Meccanica 15, 1980): a twin of the run
  * begins at a small distance, makes the same steps, and is brought back to that distance after each interval; the mean
- * rate at which the distance has grown is the exponent. Its error is the scatter of the means of some 16 to 32 blocks
- * of intervals, which become longer as the run goes on. */
+ * rate at which the distance has grown is the exponent. Its error is from the means of 16 to 31 blocks of intervals,
+ * which become longer as the run goes on, and from those of pairs of them (Flyvbjerg and Petersen, J. Chem. Phys. 91,
+ * 1989): a flow that remembers longer than a block makes neighbours alike. */
 #include "kernels/diffusion/run/run.h"
 
 #include "engine/rng.h"
@@ -86,13 +87,32 @@ sim_status diffusion_twin_step(diffusion_run *run, const sim_clock *clock) {
   return SIM_OK;
 }
 
+/* Square of the standard error of the mean of n numbers: as if they were independent or, with `neighbours`, from the
+ * covariance of neighbours too where that is above 0. The sample's own mean takes squares/n off their products. */
+static double mean_error(const double *x, int n, bool neighbours) {
+  double mean = 0, squares = 0, products = 0;
+  for (int i = 0; i < n; i++) mean += x[i] / n;
+  for (int i = 0; i < n; i++) squares += (x[i] - mean) * (x[i] - mean);
+  for (int i = 1; i < n; i++) products += (x[i] - mean) * (x[i - 1] - mean);
+  const double more = neighbours ? fmax(0, 2 * (products + squares / n)) : 0;
+  return (squares + more) / (n * (n - 1.0));
+}
+
+/* The largest of the errors of blocks, of pairs, of pairs of pairs and so on, 8 of them at least; 0: fewer blocks. */
+static double growth_error(const diffusion_growth *g) {
+  double means[DIFFUSION_BLOCKS], most = 0;
+  int n = (int)g->blocks;
+  for (int i = 0; i < n; i++) means[i] = g->sums[i] / g->times[i];
+  for (bool first = true; n >= 8; n /= 2, first = false) {
+    most = fmax(most, mean_error(means, n, first));
+    for (int i = 0; i < n / 2; i++) means[i] = (means[2 * i] + means[2 * i + 1]) / 2;
+  }
+  return sqrt(most);
+}
+
 void diffusion_twin_row(const diffusion_growth *g, double *values) {
-  const int blocks = (int)g->blocks;
-  double mean = 0, squares = 0;
-  for (int i = 0; i < blocks; i++) mean += g->sums[i] / g->times[i] / blocks;
-  for (int i = 0; i < blocks; i++) squares += pow(g->sums[i] / g->times[i] - mean, 2);
   values[0] = g->last;
   values[1] = g->intervals > 0 ? g->sum / g->time : 0;
-  values[2] = blocks >= 8 ? sqrt(squares / (blocks * (blocks - 1.0))) : 0;
+  values[2] = growth_error(g);
   values[3] = g->intervals;
 }

@@ -119,7 +119,8 @@ static const sim_field lyapunov_columns[] = {
      .flags = SIM_REPORTED},
     {.name = "error",
      .type = SIM_REAL,
-     .doc = "standard error of that mean, from the means of blocks of intervals; 0: fewer than 8 intervals"},
+     .doc = "standard error of that mean, from the means of blocks of intervals and what neighbours have in common; "
+            "0: fewer than 8 intervals"},
     {.name = "intervals", .type = SIM_REAL, .doc = "intervals since `start`", .display = SIM_DISPLAY_NUMBER},
     {0}};
 

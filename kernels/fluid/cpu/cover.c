@@ -2,7 +2,6 @@
 #include "kernels/fluid/fluid.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct cell_state {
@@ -169,18 +168,13 @@ sim_status fluid_move_bodies(fluid_machine *m, int64_t step, const sim_buffer *s
   if (count == 0) return SIM_OK;
   const fluid_walls *w = &m->walls;
   int32_t *member = w->scratch[0];
-  int64_t *row = malloc((size_t)count * sizeof *row);
-  double *mass = malloc((size_t)count * sizeof *mass);
-  sim_status status = row && mass ? SIM_OK : sim_no_memory("cells that bodies leave");
-  if (status == SIM_OK) {
-    cover_and_fill(m, old, fluid_first(state), count, row, mass);
-    status = fluid_gather_items(&m->part, row, count, sizeof *mass, mass);
-  }
+  int64_t *row = fluid_scratch_of(&m->part, FLUID_SCRATCH_MASSES, (size_t)count * (sizeof *row + sizeof(double)));
+  if (!row) return sim_no_memory("cells that bodies leave");
+  double *mass = (double *)(row + count);
+  cover_and_fill(m, old, fluid_first(state), count, row, mass);
+  SIM_TRY(fluid_gather_items(&m->part, row, count, sizeof *mass, mass));
   fluid_number_members(m, member);
-  for (int64_t i = 0; status == SIM_OK && i < count; i++) fluid_give(m, member, w->changed[i], mass[i]);
-  free(row);
-  free(mass);
-  if (status != SIM_OK) return status;
+  for (int64_t i = 0; i < count; i++) fluid_give(m, member, w->changed[i], mass[i]);
   fluid_clear_solid(m, state);
   return fluid_return_mass(m, state);
 }

@@ -40,6 +40,21 @@ grid_range fluid_items_of_rows(const void *items, size_t size, size_t offset, in
 
 /* ---- memory ---- */
 
+void *fluid_scratch_of(const fluid_part *part, fluid_scratch_use use, size_t bytes) {
+  fluid_scratch *s = part->scratch;
+  if (s->memory[use] != NULL && s->bytes[use] >= bytes) return s->memory[use];
+  free(s->memory[use]);
+  bytes += bytes / 2; /* cells at bodies that move become more and fewer */
+  s->memory[use] = malloc(bytes);
+  s->bytes[use] = s->memory[use] != NULL ? bytes : 0;
+  return s->memory[use];
+}
+
+void fluid_scratch_free(fluid_scratch *scratch) {
+  for (int i = 0; i < FLUID_SCRATCHES; i++) free(scratch->memory[i]);
+  *scratch = (fluid_scratch){{NULL}, {0}};
+}
+
 /* Without memory in common a rank takes the pages that it writes. */
 sim_status fluid_room_create(const fluid_part *part, size_t count, size_t each, size_t before, size_t plane,
                              fluid_room *out) {
@@ -107,13 +122,9 @@ sim_status fluid_gather_planes(const fluid_part *part, size_t bytes, void *plane
 sim_status fluid_gather_items(const fluid_part *part, const int64_t *rows, int64_t count, size_t bytes, void *items) {
   size_t ends[SIM_RANKS_MAX] = {0}, next[SIM_RANKS_MAX];
   if (part->comm->size == 1 || count == 0) return SIM_OK;
-  int *owner = malloc((size_t)count * sizeof *owner);
-  char *packed = malloc((size_t)count * bytes);
-  if (!owner || !packed) {
-    free(owner);
-    free(packed);
-    return sim_no_memory("items of all ranks");
-  }
+  int *owner = fluid_scratch_of(part, FLUID_SCRATCH_ITEMS, (size_t)count * (sizeof *owner + bytes));
+  if (!owner) return sim_no_memory("items of all ranks");
+  char *packed = (char *)(owner + count);
   for (int64_t i = 0; i < count; i++) ends[owner[i] = owner_of(part, rows[i] / part->rows)] += bytes;
   for (int r = 0; r < part->comm->size; r++) {
     next[r] = r > 0 ? ends[r - 1] : 0;
@@ -129,8 +140,6 @@ sim_status fluid_gather_items(const fluid_part *part, const int64_t *rows, int64
     memcpy((char *)items + (size_t)i * bytes, packed + next[owner[i]], bytes);
     next[owner[i]] += bytes;
   }
-  free(owner);
-  free(packed);
   return status;
 }
 
@@ -139,18 +148,16 @@ sim_status fluid_gather_items(const fluid_part *part, const int64_t *rows, int64
 sim_status fluid_sum_planes(const fluid_part *part, int threads, int columns, fluid_plane_sums *of_plane,
                             const void *context, double *out) {
   const int64_t planes = part->planes;
-  double *sums = calloc((size_t)(planes * columns), sizeof *sums), *column = malloc((size_t)planes * sizeof *column);
-  sim_status status = sums && column ? SIM_OK : sim_no_memory("sums of planes");
-  if (status == SIM_OK) {
+  double *sums = fluid_scratch_of(part, FLUID_SCRATCH_SUMS, (size_t)(planes * (columns + 1)) * sizeof *sums);
+  if (!sums) return sim_no_memory("sums of planes");
+  double *column = sums + planes * columns;
+  memset(sums, 0, (size_t)(planes * columns) * sizeof *sums);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (int64_t plane = part->first; plane < part->end; plane++) of_plane(context, plane, sums + plane * columns);
-    status = fluid_gather_planes(part, (size_t)columns * sizeof *sums, sums);
-  }
-  for (int i = 0; status == SIM_OK && i < columns; i++) {
+  for (int64_t plane = part->first; plane < part->end; plane++) of_plane(context, plane, sums + plane * columns);
+  SIM_TRY(fluid_gather_planes(part, (size_t)columns * sizeof *sums, sums));
+  for (int i = 0; i < columns; i++) {
     for (int64_t plane = 0; plane < planes; plane++) column[plane] = sums[plane * columns + i];
     out[i] = sim_reduce_tree(column, (size_t)planes);
   }
-  free(sums);
-  free(column);
-  return status;
+  return SIM_OK;
 }

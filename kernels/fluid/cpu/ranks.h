@@ -8,10 +8,24 @@
 
 #include "kernels/common/grid/grid.h"
 
+/* Memory that steps use again: of each use as much as the largest so far took. */
+typedef enum fluid_scratch_use {
+  FLUID_SCRATCH_SUMS,
+  FLUID_SCRATCH_ITEMS,
+  FLUID_SCRATCH_MASSES,
+  FLUID_SCRATCH_SPONGE,
+  FLUID_SCRATCHES
+} fluid_scratch_use;
+typedef struct fluid_scratch {
+  void *memory[FLUID_SCRATCHES];
+  size_t bytes[FLUID_SCRATCHES];
+} fluid_scratch;
+
 typedef struct fluid_part {
   const sim_comm *comm;
-  int64_t planes, rows; /* planes of the grid; rows of cells in one */
-  int64_t first, end;   /* planes of this rank */
+  fluid_scratch *scratch; /* of the run */
+  int64_t planes, rows;   /* planes of the grid; rows of cells in one */
+  int64_t first, end;     /* planes of this rank */
 } fluid_part;
 
 fluid_part fluid_part_of(const grid_shape *grid, const sim_comm *comm);
@@ -27,6 +41,10 @@ static inline bool fluid_part_has_row(const fluid_part *part, int64_t row) {
 }
 /* Items first <= i < end, of `count` items of `size` bytes whose rows, int64_t at `offset`, rise, on these rows. */
 grid_range fluid_items_of_rows(const void *items, size_t size, size_t offset, int64_t count, grid_range rows);
+
+/* Memory of `bytes` for one use, until the next call for that use; NULL: there is none. By one thread. */
+void *fluid_scratch_of(const fluid_part *part, fluid_scratch_use use, size_t bytes);
+void fluid_scratch_free(fluid_scratch *scratch);
 
 /* Zeroed memory of `count` arrays of `each` bytes, whose planes of `plane` bytes begin at byte `before`. */
 typedef struct fluid_room {

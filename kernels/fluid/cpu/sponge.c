@@ -2,7 +2,6 @@
 #include "kernels/fluid/fluid.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Cell i of a plane of a layer. */
 static int64_t cell_of(const grid_shape *g, const fluid_layer *layer, int64_t plane, int64_t i) {
@@ -108,10 +107,9 @@ static sim_status each_layer(const fluid_machine *m, const sim_buffer *state, la
   sim_status status = SIM_OK;
   for (int k = 0; k < m->sponge.layers && status == SIM_OK; k++) {
     const fluid_layer *layer = &m->sponge.layer[k];
-    double *flow = malloc((size_t)(2 * layer->planes + 1) * sizeof *flow);
+    double *flow = fluid_scratch_of(&m->part, FLUID_SCRATCH_SPONGE, (size_t)(2 * layer->planes) * sizeof *flow);
     status = flow ? find_flows(m, fluid_first(state), layer, flow) : sim_no_memory("sponges");
     if (status == SIM_OK) act(m, fluid_first(state), layer, flow);
-    free(flow);
   }
   return status;
 }

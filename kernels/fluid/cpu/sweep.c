@@ -4,7 +4,6 @@
 #include "engine/reduce.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 const fluid_kernels *fluid_kernels_of(bool single, bool populations, sim_isa isa) {
@@ -195,10 +194,12 @@ sim_status fluid_return_mass(const fluid_machine *m, const sim_buffer *to) {
   const fluid_walls *w = &m->walls;
   const int each = 1 + mass_numbers(m);
   if (w->members == 0) return SIM_OK;
-  int64_t *row = malloc((size_t)w->members * sizeof *row);
-  double *mass = malloc((size_t)(w->members * each) * sizeof *mass);
-  sim_status status = row && mass ? find_masses(m, to, row, mass) : sim_no_memory("cells at bodies");
-  for (int64_t patch = 0; status == SIM_OK && patch < w->patches; patch++) {
+  const size_t bytes = sizeof(int64_t) + (size_t)each * sizeof(double);
+  int64_t *row = fluid_scratch_of(&m->part, FLUID_SCRATCH_MASSES, (size_t)w->members * bytes);
+  if (!row) return sim_no_memory("cells at bodies");
+  double *mass = (double *)(row + w->members);
+  SIM_TRY(find_masses(m, to, row, mass));
+  for (int64_t patch = 0; patch < w->patches; patch++) {
     const int64_t first = w->patch[patch], count = w->patch[patch + 1] - first;
     const double part = sim_reduce_tree(w->lost + first, (size_t)count) / (double)count;
     double rest = 0;
@@ -207,9 +208,7 @@ sim_status fluid_return_mass(const fluid_machine *m, const sim_buffer *to) {
       rest -= add_mass(m, &w->cell[w->member[i]], to, mass + i * each + 1, rest);
     }
   }
-  free(row);
-  free(mass);
-  return status;
+  return SIM_OK;
 }
 
 sim_status fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, bool *wrong) {

@@ -14,6 +14,7 @@ typedef struct fluid_run {
   fluid_machine machine;
   fluid_motion motion;
   fluid_warmth warmth;
+  fluid_scratch scratch; /* of machine.part */
   fluid_meshes meshes;
   sim_mesh mesh;
   int64_t shown, checked; /* steps whose fields are shown, whose guards are known; -1: none */
@@ -24,6 +25,7 @@ typedef struct fluid_run {
   double porous[2]; /* time and permeability of the last row of `porous`, 0: none */
   double unsteady;  /* change of the permeability at the rate between the last two rows over the time of the run, as a
                        part of it; 0: not known */
+  double inertia; /* Reynolds number of the last row of `porous`: darcy velocity, root of the permeability, viscosity */
 } fluid_run;
 
 /* ---- plan.c ---- */
@@ -56,8 +58,8 @@ sim_status fluid_show_fields(fluid_run *run, const sim_clock *clock) SIM_MUST_CH
 void fluid_warn_of_flow(fluid_run *run, const sim_clock *clock, const double *values);
 /* Warns once of temperatures that diffusion cannot make: beyond those of the start and of the sides. */
 void fluid_warn_of_heat(fluid_run *run, const sim_clock *clock, const fluid_heat_sums *sums);
-/* Keeps the permeability of a row of `porous`, for the remark that the flow is not steady. */
-void fluid_watch_porous(fluid_run *run, const sim_clock *clock, double permeability);
+/* Keeps what a row of `porous` says of the flow, for the remarks that it is not steady or not slow. */
+void fluid_watch_porous(fluid_run *run, const sim_clock *clock, const double *row);
 void fluid_remark(const void *self, const sim_clock *clock, sim_bytes *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* Given heat fluxes of sides and bodies: how much each link brings, and how far temperatures may go. */
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/meshes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,6 +29,69 @@ static double normal_along(const fluid_parameters *p, const fluid_machine *m, co
   return fabs(normal[axis]);
 }
 
+/* Whether a body has a cell of fluid about it: it ends a cell off the sides of axes that are not periodic, unless it
+ * crosses the whole box, and some axis has a cell between it and each other body. */
+static bool stands_free(const fluid_parameters *p, const fluid_machine *m, int body) {
+  const grid_shape *g = &m->grid;
+  const fluid_shape own = fluid_body_shape(p, m->walls.meshes, body, &m->walls.pose[body]);
+  const double dx = g->size[0] / (double)g->n[0];
+  double low[3], high[3], low2[3], high2[3];
+  fluid_body_extent(&own, low, high);
+  for (int a = 0; a < g->rank; a++) {
+    if (isinf(high[a])) continue;
+    if (grid_is_periodic(g, a) ? high[a] - low[a] > g->size[a] - dx : low[a] < dx || high[a] > g->size[a] - dx)
+      return false;
+  }
+  for (int b = 0; b < (int)p->bodies.count; b++) {
+    const fluid_shape other = fluid_body_shape(p, m->walls.meshes, b, &m->walls.pose[b]);
+    bool apart = b == body;
+    fluid_body_extent(&other, low2, high2);
+    for (int a = 0; a < g->rank; a++) {
+      if (isinf(high[a]) || isinf(high2[a])) continue;
+      double way = fabs(own.centre[a] - other.centre[a]);
+      if (grid_is_periodic(g, a)) way = fabs(way - g->size[a] * nearbyint(way / g->size[a]));
+      apart = apart || way > 0.5 * (high[a] - low[a] + high2[a] - low2[a]) + dx;
+    }
+    if (!apart) return false;
+  }
+  return own.wall.outside;
+}
+
+/* Area of a body, or its girth in two dimensions; 0: not known. */
+static double true_area(const fluid_parameters *p, const fluid_machine *m, int body) {
+  static const double pi = 3.14159265358979323846;
+  const grid_shape *g = &m->grid;
+  const fluid_shape s = fluid_body_shape(p, m->walls.meshes, body, &m->walls.pose[body]);
+  const double r = s.wall.radius;
+  double side[3] = {1, 1, 1}, area = 0;
+  switch (s.wall.shape) {
+  case GEOMETRY_BALL: return g->rank == 2 ? 2 * pi * r : 4 * pi * r * r;
+  case GEOMETRY_CYLINDER:
+    area = fluid_body_tilted(&s.wall) ? 0 : 2 * pi * r;
+    for (int a = 0; a < 3 && g->rank == 3; a++) area *= fabs(s.wall.axis[a]) > 1e-12 ? g->size[a] : 1;
+    return area;
+  case GEOMETRY_BLOCK:
+    for (int a = 0; a < g->rank; a++) side[a] = fmin(2 * s.wall.half[a], g->size[a]);
+    for (int a = 0; a < g->rank; a++)
+      if (!isinf(s.wall.half[a])) area += 2 * side[0] * side[1] * side[2] / side[a];
+    return area;
+  case GEOMETRY_MESH: return m->walls.meshes->area[body];
+  default: return 0;
+  }
+}
+
+/* The parts of a body's links add up to its area: a block whose faces lie between the sides of cells has too many links
+ * or too few, by up to a cell along each side. Bodies of which a part is not in the fluid stay as they are. */
+static void scale_shares(const fluid_parameters *p, const fluid_machine *m, int body, double *share) {
+  const double dx = m->grid.size[0] / (double)m->grid.n[0];
+  const double wanted = stands_free(p, m, body) ? true_area(p, m, body) / pow(dx, m->grid.rank - 1) : 0;
+  double counted = 0;
+  for (int64_t j = 0; j < m->walls.links; j++) counted += m->walls.link[j].body == body ? share[j] : 0;
+  if (!(wanted > 0.5 * counted && wanted < 2 * counted)) return;
+  for (int64_t j = 0; j < m->walls.links; j++)
+    if (m->walls.link[j].body == body) share[j] *= wanted / counted;
+}
+
 sim_status fluid_flux_create(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *k,
                              fluid_warmth *w) {
   const fluid_walls *walls = &m->walls;
@@ -49,6 +113,8 @@ sim_status fluid_flux_create(const fluid_parameters *p, const fluid_machine *m, 
       if (body >= 0 && !isnan(fluid_body_of(p, body)->flux)) w->share[j] = normal_along(p, m, cell, &walls->link[j]);
     }
   }
+  for (int b = 0; b < (int)p->bodies.count; b++)
+    if (!isnan(fluid_body_of(p, b)->flux)) scale_shares(p, m, b, w->share);
   return SIM_OK;
 }
 

@@ -92,8 +92,9 @@ double diffusion_least_wave(const diffusion_spectral *s) {
   return least;
 }
 
+/* A wavenumber midway between two bins belongs to the upper one, with a margin for the rounding of k2 and least. */
 int diffusion_bin(double k2, double least, int count) {
-  const double length = sqrt(k2) / least;
+  const double margin = 1e-9, length = sqrt(k2) / least * (1 + margin);
   return length + 0.5 < count ? (int)(length + 0.5) : count - 1;
 }
 

@@ -405,6 +405,7 @@ static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) 
   int64_t count = 0;
   for (int64_t i = 0; i < n; i++)
     if (targets->level[i] >= targets->least) w->target[count++] = i;
+  if (count == 0) return; /* no acceleration changes, on no rank: all have the same targets */
   for (int64_t k = 0; k < NBODY_ROW_BODIES; k++) w->target[count + k] = w->target[count - 1];
   const nbody_share share = nbody_share_of(w->options.comm, count, NBODY_ROW_BODIES);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads) if (n >= THREADS_FROM)

@@ -188,16 +188,12 @@ SIMD_INLINE void load_places(const nbody_fmm_tree *t, const uint32_t *cell, int 
 /* Rank of moment k, which is at most 5. */
 SIMD_INLINE int rank_of_moment(int k) { return k < 1 ? 0 : k < 7 ? 2 : k < 17 ? 3 : k < 32 ? 4 : 5; }
 
-/* The highest rank of the moments of a cell. In fp32 order 6 leaves out rank 5: errors at the target's centre are the
- * greater ones, so that they grow by a tenth, and an M2L is a sixth cheaper. */
-SIMD_INLINE int highest_rank(const int P) { return nbody_fmm_order_of_moments(P, NBODY_SINGLE) - 1; }
-
-/* Their moments, a cell a lane, in another unit of length; ratio = old unit / new unit. */
-SIMD_INLINE void load_moments(const real *const rows[SIMD_WIDTH], vreal ratio, vreal *out, const int P) {
-  const int count = NBODY_FMM_MOMENTS(highest_rank(P) + 1);
+/* Their moments, of a constant order, a cell a lane, in another unit of length; ratio = old unit / new unit. */
+SIMD_INLINE void load_moments(const real *const rows[SIMD_WIDTH], vreal ratio, vreal *out, const int order) {
+  const int count = NBODY_FMM_MOMENTS(order);
   vreal power[NBODY_FMM_ORDER_MAX];
   power[1] = ratio;
-  for (int rank = 2; rank < P; rank++) power[rank] = v_mul(power[rank - 1], ratio);
+  for (int rank = 2; rank < order; rank++) power[rank] = v_mul(power[rank - 1], ratio);
 #pragma GCC unroll 64
   for (int k = 0; k < count; k += SIMD_COLUMNS) {
     v_columns(rows, (size_t)(FIRST + k), out + k);
@@ -226,8 +222,9 @@ static void scaled_tensor(const vreal d[3], vreal edges, real edge, real softeni
 #endif
 
 /* The moments are read while the tensor waits for its root. */
-SIMD_INLINE void add_far(const nbody_fmm_tree *t, int64_t cell, const uint32_t *source, int count, bool potential,
-                         vreal *field, const int P) {
+SIMD_INLINE void add_far(const nbody_fmm_tree *t, int64_t cell, const uint32_t *source, int count, vreal *field,
+                         const int P, const bool potential) {
+  const int order = nbody_fmm_order_of_moments(P, NBODY_SINGLE, potential);
   const real *rows[SIMD_WIDTH];
   vreal place[FIRST], moments[MOMENTS + 4], tensor[FIELD], d[3], x[3];
   const real *bounds = (const real *)t->bounds + 4 * cell;
@@ -245,12 +242,8 @@ SIMD_INLINE void add_far(const nbody_fmm_tree *t, int64_t cell, const uint32_t *
   else
 #endif
     fmm_tensor(P, x, v_set(scaled * scaled), tensor);
-  load_moments(rows, v_mul(place[EDGE], v_set(per_edge)), moments, P);
-  const bool highest = highest_rank(P) == P - 1;
-  if (potential)
-    fmm_contract_abreast(P, moments, tensor, field, true, highest);
-  else
-    fmm_contract_abreast(P, moments, tensor, field, false, highest);
+  load_moments(rows, v_mul(place[EDGE], v_set(per_edge)), moments, order);
+  fmm_contract_abreast(P, moments, tensor, field, potential, order == P);
 }
 
 /* Adds the closed strands to the cell's field. */
@@ -271,40 +264,45 @@ SIMD_INLINE void close_far(const nbody_fmm_tree *t, int64_t cell, const far_sums
   for (int k = 0; k < count; k++) field[k] += closed[k];
 }
 
-/* M2L of the far list, of a constant order. */
-SIMD_INLINE void far_of_order(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far, const int P) {
+/* M2L of the far list, of a constant order, for forces or for potentials. */
+SIMD_INLINE void far_of_order(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far, const int P,
+                              const bool potential) {
   const nbody_fmm_tree *t = job->tree;
   far_sums sums;
   for (int g = 0; g < GROUPS; g++)
     for (int k = 0; k < NBODY_FMM_FIELD(P); k++) sums.field[g][k] = v_set(0);
   for (int64_t i = 0; i < far->count; i += SIMD_WIDTH) {
     const int count = far->count - i < SIMD_WIDTH ? (int)(far->count - i) : SIMD_WIDTH;
-    add_far(t, cell, far->cell + i, count, job->acceleration == NULL, sums.field[i / SIMD_WIDTH % GROUPS], P);
+    add_far(t, cell, far->cell + i, count, sums.field[i / SIMD_WIDTH % GROUPS], P, potential);
   }
   close_far(t, cell, &sums, P);
 }
 
+typedef void far_function(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far);
+
 /* Each order is compiled on its own, apart from pairs. */
-#define FAR(P)                                                                                                         \
-  static __attribute__((noinline)) void far##P(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far) {    \
-    far_of_order(job, cell, far, P);                                                                                   \
+#define FAR(name, P, potential)                                                                                        \
+  static __attribute__((noinline)) void name##P(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far) {   \
+    far_of_order(job, cell, far, P, potential);                                                                        \
   }
-FAR(3)
-FAR(4)
-FAR(5)
-FAR(6)
+FAR(far, 3, false)
+FAR(far, 4, false)
+FAR(far, 5, false)
+FAR(far, 6, false)
+FAR(far_potential, 3, true)
+FAR(far_potential, 4, true)
+FAR(far_potential, 5, true)
+FAR(far_potential, 6, true)
 #undef FAR
 
 #include "kernels/nbody/fmm/cpu/near.inc"
 
-typedef void far_function(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far);
-
 SIMD_INLINE sim_status down_of_order(const nbody_fmm_job *job, int64_t cell, int thread, far_function *far,
-                                     const int P) {
+                                     far_function *far_potential, const int P) {
   nbody_fmm_scratch *scratch = &job->scratch[thread];
   SIM_TRY(job->tree->box > 0 ? make_periodic_lists(job, cell, thread) : make_open_lists(job, cell, thread));
   scratch->far_count += scratch->far.count;
-  if (scratch->far.count > 0) far(job, cell, &scratch->far);
+  if (scratch->far.count > 0) (job->acceleration != NULL ? far : far_potential)(job, cell, &scratch->far);
   if (job->tree->children[cell] > 0) return SIM_OK;
   if (job->acceleration != NULL) return near_of(job, cell, scratch, FORCE, P);
 #if !NBODY_SINGLE
@@ -315,16 +313,16 @@ SIMD_INLINE sim_status down_of_order(const nbody_fmm_job *job, int64_t cell, int
 
 /* Each order is compiled on its own. */
 static sim_status down3(const nbody_fmm_job *job, int64_t cell, int thread) {
-  return down_of_order(job, cell, thread, far3, 3);
+  return down_of_order(job, cell, thread, far3, far_potential3, 3);
 }
 static sim_status down4(const nbody_fmm_job *job, int64_t cell, int thread) {
-  return down_of_order(job, cell, thread, far4, 4);
+  return down_of_order(job, cell, thread, far4, far_potential4, 4);
 }
 static sim_status down5(const nbody_fmm_job *job, int64_t cell, int thread) {
-  return down_of_order(job, cell, thread, far5, 5);
+  return down_of_order(job, cell, thread, far5, far_potential5, 5);
 }
 static sim_status down6(const nbody_fmm_job *job, int64_t cell, int thread) {
-  return down_of_order(job, cell, thread, far6, 6);
+  return down_of_order(job, cell, thread, far6, far_potential6, 6);
 }
 
 static sim_status target(const nbody_fmm_job *job, int64_t cell, int thread) {

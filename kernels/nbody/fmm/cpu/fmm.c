@@ -4,7 +4,8 @@
  *         --levels downward: lists, M2L, L2L; leaves: L2P, pairs--> acceleration or potential, in the state's order
  *
  * Every cell is computed by one thread from what was ready before its level began, so that the bits do not depend on
- * the number of threads. The potential takes the same way with its own tree in fp64.
+ * the number of threads. The potential takes the same way with its own tree: in precision single in fp32, whose
+ * roundings average out over the bodies, else in fp64; bodies are added up in fp64.
  *
  * Ranks divide the bodies in the order of keys (shares.h): each sorts and packs a range of keys, makes the moments of
  * the cells within a range, and computes the forces on the bodies of a range, cut by the work of the force before; what
@@ -27,6 +28,10 @@ enum {
   PARALLEL_FROM = 512, /* bodies; below, one thread does all */
   TIMED_FROM = 8192    /* bodies; below, reading clocks would take time */
 };
+
+/* The lowest level of a tree in fp32 that a potential takes. A cell's centre of mass, rounded by 2^-25, there is off by
+ * 2^-13 of the cell's edge: its pairs with other such cells miss a dipole of 10^-4 of them, of any sign. */
+enum { POTENTIAL_LEVELS = 12 };
 
 /* ---- phases ---- */
 
@@ -237,6 +242,18 @@ static void end_stage(nbody_solver_work *w, int stage) {
   w->since = now;
 }
 
+/* Makes or refits the tree. Potentials take one in fp64 where cells of an fp32 tree are too small for fp32: *single. */
+static sim_status make_tree(nbody_solver_work *w, const nbody_fmm_job *job, bool refit, bool *single) {
+  nbody_fmm_tree *t = &w->tree;
+  const double softening = w->options.softening;
+  const bool potential = job->acceleration == NULL;
+  if (refit) return nbody_fmm_tree_refit(t, &w->state);
+  SIM_TRY(nbody_fmm_tree_build(t, &w->state, softening, *single, potential));
+  if (!potential || !*single || t->levels - 1 <= POTENTIAL_LEVELS) return SIM_OK;
+  *single = false;
+  return nbody_fmm_tree_build(t, &w->state, softening, false, potential);
+}
+
 static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job) {
   nbody_fmm_tree *t = &w->tree;
   if (w->failure.status != SIM_OK) return w->failure.status; /* the other ranks may be elsewhere */
@@ -244,10 +261,7 @@ static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job)
   end_stage(w, -1);
   w->refits = 0; /* until all has gone well */
   w->sampled.count = 0;
-  if (job->targets != NULL && refits > 0)
-    SIM_TRY(nbody_fmm_tree_refit(t, &w->state));
-  else
-    SIM_TRY(nbody_fmm_tree_build(t, &w->state, w->options.softening, single));
+  SIM_TRY(make_tree(w, job, job->targets != NULL && refits > 0, &single));
   SIM_TRY(nbody_fmm_work_take_cells(w));
   end_stage(w, NBODY_FMM_TREE);
   for (int k = 0; k < t->threads; k++) {

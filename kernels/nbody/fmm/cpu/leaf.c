@@ -95,9 +95,9 @@ static real find_moments_of(int order, const real *body, int64_t n, const real c
 void NBODY_FMM_LEAF(nbody_fmm_tree *t, int64_t cell) {
   const real *body = (const real *)t->bodies + 4 * (size_t)t->first[cell];
   const int64_t n = t->count[cell];
-  const int order = nbody_fmm_order_of_moments(t->settings.order, NBODY_SINGLE);
   real centre[3];
   find_centre(body, n, centre);
-  const real distance2 = find_moments_of(order, body, n, centre, (real)ldexp(1, t->level[cell]), moments_of(t, cell));
+  const real distance2 =
+      find_moments_of(t->moments_of, body, n, centre, (real)ldexp(1, t->level[cell]), moments_of(t, cell));
   set_bounds(t, cell, centre, root(distance2));
 }

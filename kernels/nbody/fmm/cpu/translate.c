@@ -67,9 +67,7 @@ FMM_FUNCTION void shift_of_order(const nbody_fmm_tree *t, int64_t cell, const in
   default: function(__VA_ARGS__, 6);                                                                                   \
   }
 
-static void inner(nbody_fmm_tree *t, int64_t cell) {
-  BY_ORDER(nbody_fmm_order_of_moments(t->settings.order, NBODY_SINGLE), inner_of_order, t, cell)
-}
+static void inner(nbody_fmm_tree *t, int64_t cell) { BY_ORDER(t->moments_of, inner_of_order, t, cell) }
 
 static void shift(const nbody_fmm_tree *t, int64_t cell) { BY_ORDER(t->settings.order, shift_of_order, t, cell) }
 

@@ -48,7 +48,8 @@ double nbody_fmm_tree_received(const nbody_options *options, double *exchanges) 
   *exchanges = is_divided(options) ? 10 : 0;
   if (!is_divided(options)) return 0;
   return n * (sizeof(uint64_t) + sizeof(uint32_t) + 4 * real) +
-         cells * (double)(4 + row_size(nbody_fmm_order_of_moments(options->fmm.order, options->single_pairs))) * real;
+         cells * (double)(4 + row_size(nbody_fmm_order_of_moments(options->fmm.order, options->single_pairs, false))) *
+             real;
 }
 
 /* The next array of `memory`. */
@@ -447,9 +448,11 @@ static sim_status make_cells(nbody_fmm_tree *t) {
   return SIM_OK;
 }
 
-sim_status nbody_fmm_tree_build(nbody_fmm_tree *t, const nbody_state *state, double softening, bool single) {
+sim_status nbody_fmm_tree_build(nbody_fmm_tree *t, const nbody_state *state, double softening, bool single,
+                                bool potential) {
   t->single = single;
-  t->row = row_size(nbody_fmm_order_of_moments(t->settings.order, single));
+  t->moments_of = nbody_fmm_order_of_moments(t->settings.order, single, potential);
+  t->row = row_size(t->moments_of);
   SIM_TRY(set_frame(t, state, softening));
   if (t->divided) {
     SIM_TRY(sort_by_ranks(t, state));

@@ -15,6 +15,7 @@ typedef struct nbody_fmm_tree {
   nbody_fmm_settings settings;
   int64_t n;
   bool single;
+  int moments_of; /* order whose moments the cells have */
   int threads;
   const sim_comm *comm;
   bool divided;          /* bodies and moments are made by shares of the ranks; with few bodies each rank makes all */
@@ -43,9 +44,11 @@ typedef struct nbody_fmm_tree {
   void *memory, *cell_memory; /* owners of the arrays of bodies, and of cells */
 } nbody_fmm_tree;
 
-/* Order whose moments the cells of a tree have: in fp32 order 6 is without moments of rank 5. */
-static inline int nbody_fmm_order_of_moments(int order, bool single) {
-  return single && order == NBODY_FMM_ORDER_MAX ? order - 1 : order;
+/* Order whose moments the cells of a tree have: forces of order 6 in fp32 leave out moments of rank 5. Errors of forces
+ * at the target's centre are the greater ones, so that they grow by a tenth, and an M2L is a sixth cheaper; those of
+ * the energy, where these average out, would be three times as great. */
+static inline int nbody_fmm_order_of_moments(int order, bool single, bool potential) {
+  return single && !potential && order == NBODY_FMM_ORDER_MAX ? order - 1 : order;
 }
 
 /* The greatest number of cells that is usual for n bodies. */
@@ -58,10 +61,11 @@ double nbody_fmm_tree_received(const nbody_options *options, double *exchanges);
 /* Of options: n, fmm, box, threads, comm. SIM_ERR_NO_MEMORY. The caller destroys the tree in any case. */
 sim_status nbody_fmm_tree_create(const nbody_options *options, nbody_fmm_tree *out) SIM_MUST_CHECK;
 void nbody_fmm_tree_destroy(nbody_fmm_tree *tree);
-/* Bodies and cells of the state as it is; bounds, moments and fields are left. All ranks take part, and have the same
- * tree. SIM_ERR_NO_MEMORY, SIM_ERR_DIVERGED where a position or mass is not finite; a failure of the ranks. */
-sim_status nbody_fmm_tree_build(nbody_fmm_tree *tree, const nbody_state *state, double softening,
-                                bool single) SIM_MUST_CHECK;
+/* Bodies and cells of the state as it is, for forces or potentials; bounds, moments and fields are left. All ranks take
+ * part, and have the same tree. SIM_ERR_NO_MEMORY, SIM_ERR_DIVERGED where a position or mass is not finite; a failure
+ * of the ranks. */
+sim_status nbody_fmm_tree_build(nbody_fmm_tree *tree, const nbody_state *state, double softening, bool single,
+                                bool potential) SIM_MUST_CHECK;
 /* Puts the bodies of the state as it is into the cells of the last tree, whose frame is kept: a body may have left the
  * box of its cell. Positions may be infinite or not numbers. All ranks take part. A failure of the ranks. */
 sim_status nbody_fmm_tree_refit(nbody_fmm_tree *tree, const nbody_state *state) SIM_MUST_CHECK;

@@ -49,14 +49,14 @@ static void count_functions(exposure_basis *b, bool hedged) {
   b->count = b->values + (hedged ? spline : 0);
 }
 
-void exposure_basis_make(const exposure_state *s, exposure_status group, bool hedged, exposure_basis *b) {
+void option_exposure_basis_make(const exposure_state *s, exposure_status group, bool hedged, exposure_basis *b) {
   double sorted[CHUNK];
   int count = 0;
   *b = (exposure_basis){.raws = s->raws};
   for (int i = 0; i < CHUNK; i++)
     if (s->status[i] == group) sorted[count++] = s->u[i];
   if (count < LEAST) {
-    exposure_basis_constant(hedged, b);
+    option_exposure_basis_constant(hedged, b);
     return;
   }
   qsort(sorted, (size_t)count, sizeof *sorted, in_order);
@@ -73,7 +73,7 @@ void exposure_basis_make(const exposure_state *s, exposure_status group, bool he
   count_functions(b, hedged);
 }
 
-void exposure_basis_constant(bool hedged, exposure_basis *b) {
+void option_exposure_basis_constant(bool hedged, exposure_basis *b) {
   *b = (exposure_basis){.values = 1, .count = hedged ? 2 : 1};
 }
 
@@ -117,7 +117,7 @@ static void functions_of(const exposure_basis *b, const exposure_state *s, int i
   for (int k = 0; k < hedges; k++) out[b->values + k] = spline[k] * s->hedge[i];
 }
 
-void exposure_basis_evaluate(const exposure_basis *b, const exposure_state *s, double *out) {
+void option_exposure_basis_evaluate(const exposure_basis *b, const exposure_state *s, double *out) {
   double one[OPTION_BASES_MAX];
   for (int i = 0; i < CHUNK; i++) {
     functions_of(b, s, i, one);

@@ -20,10 +20,10 @@ typedef struct exposure_basis {
 } exposure_basis;
 
 /* Makes the functions for the paths of a group in a state of one chunk; none where fewer than 64 are in it. */
-void exposure_basis_make(const exposure_state *state, exposure_status group, bool hedged, exposure_basis *out);
+void option_exposure_basis_make(const exposure_state *state, exposure_status group, bool hedged, exposure_basis *out);
 /* A basis of the constant alone, and with `hedged` of the hedge: of time 0. */
-void exposure_basis_constant(bool hedged, exposure_basis *out);
+void option_exposure_basis_constant(bool hedged, exposure_basis *out);
 /* Evaluates all functions on all paths of a chunk: out[count][OPTION_CHUNK]. */
-void exposure_basis_evaluate(const exposure_basis *basis, const exposure_state *state, double *out);
+void option_exposure_basis_evaluate(const exposure_basis *basis, const exposure_state *state, double *out);
 
 #endif

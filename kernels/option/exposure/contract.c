@@ -41,8 +41,8 @@ static int start_of(const option_parameters *p, const option_market *market, con
   return o->start > 0 && p->nodes == p->steps ? (int)o->start : option_steps_until(market, t);
 }
 
-sim_status exposure_contract_create(const option_parameters *p, const option_market *market, const option_rule *rule,
-                                    int number, exposure_contract *out) {
+sim_status option_exposure_contract_create(const option_parameters *p, const option_market *market,
+                                           const option_rule *rule, int number, exposure_contract *out) {
   const sim_item *item = &p->payoffs.items[number];
   const option_payoff *o = item->data;
   *out = (exposure_contract){.item = item,
@@ -73,9 +73,9 @@ sim_status exposure_contract_create(const option_parameters *p, const option_mar
   return SIM_OK;
 }
 
-void exposure_contract_free(exposure_contract *contract) { free(contract->observed); }
+void option_exposure_contract_free(exposure_contract *contract) { free(contract->observed); }
 
-void exposure_contract_mark(const exposure_contract *c, bool *mark) {
+void option_exposure_contract_mark(const exposure_contract *c, bool *mark) {
   mark[c->end] = true;
   if (c->start > 0) mark[c->start] = true;
   for (int k = 0; k < c->observations; k++) mark[c->observed[k]] = true;
@@ -278,8 +278,8 @@ static void add_variances(const place *at, exposure_state *s) {
   }
 }
 
-void exposure_state_of(const option_parameters *p, const option_market *market, const exposure_contract *c,
-                       const exposure_columns *columns, int date, int step, exposure_state *s) {
+void option_exposure_state_of(const option_parameters *p, const option_market *market, const exposure_contract *c,
+                              const exposure_columns *columns, int date, int step, exposure_state *s) {
   const place at = {p, market, c, columns, date, step};
   s->raws = 0;
   for (int i = 0; i < CHUNK; i++) {

@@ -54,14 +54,15 @@ typedef struct exposure_state {
   double raw[EXPOSURE_RAWS_MAX][OPTION_CHUNK];
 } exposure_state;
 
-/* Describes named payoff `number`; out->observed is freed by exposure_contract_free. */
-sim_status exposure_contract_create(const option_parameters *p, const option_market *market, const option_rule *rule,
-                                    int number, exposure_contract *out) SIM_MUST_CHECK;
-void exposure_contract_free(exposure_contract *contract);
+/* Describes named payoff `number`; out->observed is freed by option_exposure_contract_free. */
+sim_status option_exposure_contract_create(const option_parameters *p, const option_market *market,
+                                           const option_rule *rule, int number, exposure_contract *out) SIM_MUST_CHECK;
+void option_exposure_contract_free(exposure_contract *contract);
 /* Marks the steps whose prices the contract needs: mark[steps + 1]. */
-void exposure_contract_mark(const exposure_contract *contract, bool *mark);
+void option_exposure_contract_mark(const exposure_contract *contract, bool *mark);
 /* The state at the end of `step`, the date number `date`; 0 < step <= contract->end. */
-void exposure_state_of(const option_parameters *p, const option_market *market, const exposure_contract *contract,
-                       const exposure_columns *columns, int date, int step, exposure_state *out);
+void option_exposure_state_of(const option_parameters *p, const option_market *market,
+                              const exposure_contract *contract, const exposure_columns *columns, int date, int step,
+                              exposure_state *out);
 
 #endif

@@ -14,32 +14,32 @@ enum { CHUNK = OPTION_CHUNK };
 
 /* ---- paths ---- */
 
-bool exposure_simulate(const exposure_book *b, uint64_t first, exposure_room *room) {
+void option_exposure_simulate(const exposure_book *b, uint64_t first, exposure_room *room) {
   const option_sampler *s = b->sampler;
   const option_workspace *own = &s->workspaces[omp_get_thread_num()];
   option_paths paths = s->paths;
   paths.features = b->features;
   paths.feature = b->feature;
-  bool finite = s->kernel(&paths, first, CHUNK, room->out, own->kernel);
+  room->wrong |= !s->kernel(&paths, first, CHUNK, room->out, own->kernel);
   sim_expr_program_run(s->program, CHUNK, (const void *const *)room->out, room->out + b->features, own->program);
   for (int k = 0; k < b->contracts; k++) {
     const double *paid = exposure_payments(b, room, k);
-    for (int i = 0; i < CHUNK; i++) finite &= isfinite(paid[i]) != 0;
+    for (int i = 0; i < CHUNK; i++) room->wrong |= !isfinite(paid[i]);
   }
-  return finite;
 }
 
-sim_status exposure_agree(const exposure_book *b, bool wrong) {
-  uint64_t any = wrong;
-  SIM_TRY(sim_comm_agree(b->setup->comm, any, &any));
-  if (any == 0) return SIM_OK;
+sim_status option_exposure_agree(const exposure_book *b) {
+  uint64_t wrong = 0;
+  for (int t = 0; t < b->threads; t++) wrong |= b->room[t].wrong;
+  SIM_TRY(sim_comm_agree(b->setup->comm, wrong, &wrong));
+  if (wrong == 0) return SIM_OK;
   return sim_fail(SIM_ERR_DIVERGED, "exposure: a payment or a local volatility is not finite on a path");
 }
 
-void exposure_state_at(const exposure_book *b, exposure_room *room, int date, int contract) {
+void option_exposure_state_at(const exposure_book *b, exposure_room *room, int date, int contract) {
   const exposure_contract *c = &b->contract[contract];
   if (b->step[date] > 0) {
-    exposure_state_of(&b->p, b->market, c, &room->columns, date, b->step[date], room->state);
+    option_exposure_state_of(&b->p, b->market, c, &room->columns, date, b->step[date], room->state);
     return;
   }
   exposure_state *s = room->state;
@@ -70,7 +70,7 @@ static void add_group(const exposure_book *b, exposure_room *room, int date, int
   const exposure_contract *c = &b->contract[contract];
   const double *beta = b->beta + place * OPTION_BASES_MAX, *paid = exposure_payments(b, room, contract);
   if (basis->count == 0) return;
-  exposure_basis_evaluate(basis, room->state, room->functions);
+  option_exposure_basis_evaluate(basis, room->state, room->functions);
   for (int i = 0; i < CHUNK; i++) {
     if (room->state->status[i] != (exposure_status)group) continue;
     double value = 0, hedge = 0;
@@ -88,7 +88,7 @@ static void add_group(const exposure_book *b, exposure_room *room, int date, int
 static void add_contract(const exposure_book *b, exposure_room *room, int date, int contract, exposure_values *v) {
   const exposure_contract *c = &b->contract[contract];
   const double discount = exposure_discount(b, b->step[date], c->end), *paid = exposure_payments(b, room, contract);
-  exposure_state_at(b, room, date, contract);
+  option_exposure_state_at(b, room, date, contract);
   for (int i = 0; i < CHUNK; i++) {
     const exposure_status status = room->state->status[i];
     if (status != EXPOSURE_SURE && status != EXPOSURE_NOW) continue;
@@ -113,11 +113,11 @@ static void add_adjustments(const exposure_values *v, int date, const exposure_w
   }
 }
 
-/* Numbers of one chunk: see exposure_summarise. */
-static bool evaluate(const exposure_book *b, exposure_room *room, uint64_t first, const exposure_weights *weights,
+/* Numbers of one chunk: see option_exposure_summarise. */
+static void evaluate(const exposure_book *b, exposure_room *room, uint64_t first, const exposure_weights *weights,
                      exposure_values *v, double *out) {
   double *extra = out + (size_t)(2 * b->dates) * CHUNK;
-  if (!exposure_simulate(b, first, room)) return false;
+  option_exposure_simulate(b, first, room);
   memset(extra, 0, EXPOSURE_EXTRAS * CHUNK * sizeof *extra);
   for (int d = 0; d < b->dates; d++) {
     memset(v, 0, sizeof *v);
@@ -127,15 +127,15 @@ static bool evaluate(const exposure_book *b, exposure_room *room, uint64_t first
     memcpy(out + (size_t)(b->dates + d) * CHUNK, v->paid, sizeof v->paid);
     add_adjustments(v, d, weights, extra);
   }
-  return true;
 }
 
 static size_t columns_of(int dates) { return (size_t)(2 * dates + EXPOSURE_EXTRAS); }
 
 static sim_status make_weights(const exposure_book *b, exposure_weights *weights) {
   const option_exposure *e = &b->p.exposure;
-  SIM_TRY(exposure_weights_create(b, "exposure.hazard", e->hazard, e->recovery, weights + EXPOSURE_CVA));
-  return exposure_weights_create(b, "exposure.own_hazard", e->own_hazard, e->own_recovery, weights + EXPOSURE_DVA);
+  SIM_TRY(option_exposure_weights_create(b, "exposure.hazard", e->hazard, e->recovery, weights + EXPOSURE_CVA));
+  return option_exposure_weights_create(b, "exposure.own_hazard", e->own_hazard, e->own_recovery,
+                                        weights + EXPOSURE_DVA);
 }
 
 static sim_status sample(exposure_book *b, option_exposures *out) {
@@ -145,24 +145,22 @@ static sim_status sample(exposure_book *b, option_exposures *out) {
   exposure_weights weights[EXPOSURE_EXTRAS];
   size_t end;
   const size_t first = sim_comm_first(comm, (size_t)chunks, &end);
-  bool wrong = false;
   SIM_TRY(make_weights(b, weights));
   double *numbers = calloc(share * (size_t)comm->size * each, sizeof *numbers);
   exposure_values *values = calloc((size_t)b->threads, sizeof *values);
   sim_status status = numbers != NULL && values != NULL ? SIM_OK : sim_no_memory("the exposure");
   sim_startup("exposure: paths", 0, 0);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads) reduction(|| : wrong)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads)
   for (size_t c = first; c < (status == SIM_OK ? end : first); c++) {
     const int thread = omp_get_thread_num();
-    wrong = !evaluate(b, &b->room[thread], OPTION_EXPOSURE_FIRST + OPTION_EXPOSURE_STRIDE + c * CHUNK, weights,
-                      &values[thread], numbers + c * each) ||
-            wrong;
+    evaluate(b, &b->room[thread], OPTION_EXPOSURE_FIRST + OPTION_EXPOSURE_STRIDE + c * CHUNK, weights, &values[thread],
+             numbers + c * each);
   }
-  if (status == SIM_OK) status = exposure_agree(b, wrong);
+  if (status == SIM_OK) status = option_exposure_agree(b);
   if (status == SIM_OK)
     status =
         comm->ops->gather(comm, numbers + (size_t)comm->rank * share * each, share * each * sizeof *numbers, numbers);
-  if (status == SIM_OK) status = exposure_summarise(b, numbers, chunks, out);
+  if (status == SIM_OK) status = option_exposure_summarise(b, numbers, chunks, out);
   free(numbers);
   free(values);
   return status;
@@ -191,7 +189,7 @@ static sim_status make_features(exposure_book *b) {
     return sim_no_memory("the exposure");
   }
   for (int d = 1; d < b->dates; d++) mark[b->step[d]] = true;
-  for (int k = 0; k < b->contracts; k++) exposure_contract_mark(&b->contract[k], mark);
+  for (int k = 0; k < b->contracts; k++) option_exposure_contract_mark(&b->contract[k], mark);
   for (int s = 1; s <= b->market->steps; s++) b->row[s] = mark[s] ? b->rows++ : -1;
   free(mark);
   b->features = g->features + (b->rows + b->dates) * assets;
@@ -237,8 +235,8 @@ static sim_status make(exposure_book *b, const option_parameters *p, const sim_s
   if (b->step == NULL || b->contract == NULL || b->room == NULL) return sim_no_memory("the exposure");
   b->dates = option_exposure_steps(p, &b->market->unmoved, b->step);
   for (int k = 0; k < b->contracts; k++)
-    SIM_TRY(exposure_contract_create(&b->p, b->market, b->sampler->rules != NULL ? &b->sampler->rules[k] : NULL, k,
-                                     &b->contract[k]));
+    SIM_TRY(option_exposure_contract_create(&b->p, b->market, b->sampler->rules != NULL ? &b->sampler->rules[k] : NULL,
+                                            k, &b->contract[k]));
   SIM_TRY(make_features(b));
   const size_t regressions = exposure_place(b, b->dates, 0, 0);
   b->basis = calloc(regressions, sizeof *b->basis);
@@ -254,7 +252,7 @@ static void destroy(exposure_book *b) {
     free(b->room[t].out);
     free(b->room[t].state);
   }
-  for (int k = 0; k < b->contracts && b->contract != NULL; k++) exposure_contract_free(&b->contract[k]);
+  for (int k = 0; k < b->contracts && b->contract != NULL; k++) option_exposure_contract_free(&b->contract[k]);
   if (b->sampler != NULL) option_ops_cpu.destroy(&b->sampler);
   free(b->room);
   free(b->contract);
@@ -270,7 +268,7 @@ sim_status option_exposure_create(const option_parameters *p, const sim_setup *s
   exposure_book *b = calloc(1, sizeof *b);
   if (b == NULL) return sim_no_memory("the exposure");
   sim_status status = make(b, p, setup);
-  if (status == SIM_OK) status = exposure_fit(b);
+  if (status == SIM_OK) status = option_exposure_fit(b);
   if (status == SIM_OK) status = sample(b, out);
   destroy(b);
   return status;
@@ -288,7 +286,7 @@ double option_exposure_bytes(const option_parameters *p, const sim_setup *setup)
   return option_ops_cpu.bytes(&q, setup) + setup->threads * room * CHUNK * sizeof(double) +
          regressions * (sizeof(exposure_basis) + OPTION_BASES_MAX * sizeof(double)) +
          fmax((double)columns_of(p->exposures) * paths * sizeof(double),
-              exposure_fit_bytes(dates, contracts, setup->comm->size));
+              option_exposure_fit_bytes(dates, contracts, setup->comm->size));
 }
 
 double option_exposure_work(const option_parameters *p) {
@@ -302,6 +300,6 @@ void option_exposure_exchanges(const option_parameters *p, int ranks, double *by
   if (!p->exposure.given || ranks < 2) return;
   const double others = ranks - 1, share = ceil(p->exposure.paths / CHUNK / ranks);
   *bytes += others * share * (double)columns_of(p->exposures) * CHUNK * sizeof(double) +
-            exposure_fit_bytes(p->exposures, (double)p->payoffs.count, ranks) * others / ranks;
+            option_exposure_fit_bytes(p->exposures, (double)p->payoffs.count, ranks) * others / ranks;
   *exchanges += 2;
 }

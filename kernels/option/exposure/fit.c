@@ -17,22 +17,22 @@ static size_t sums_of(const exposure_basis *b) { return (size_t)(b->count * (b->
 /* Makes the functions of all regressions from the first chunk. */
 static sim_status make_bases(exposure_book *b) {
   exposure_room *room = &b->room[0];
-  const bool finite = exposure_simulate(b, OPTION_EXPOSURE_FIRST, room);
-  for (int d = 0; d < b->dates && finite; d++)
+  option_exposure_simulate(b, OPTION_EXPOSURE_FIRST, room);
+  for (int d = 0; d < b->dates; d++)
     for (int k = 0; k < b->contracts; k++) {
       const exposure_contract *c = &b->contract[k];
       if (b->step[d] > c->end) continue;
-      exposure_state_at(b, room, d, k);
+      option_exposure_state_at(b, room, d, k);
       for (int g = 0; g < EXPOSURE_GROUPS; g++) {
         exposure_basis *basis = &b->basis[exposure_place(b, d, k, g)];
         if (g == EXPOSURE_KNOCKED_IN && c->payoff->knock != OPTION_IN) continue;
         if (b->step[d] == 0)
-          exposure_basis_constant(c->hedged, basis);
+          option_exposure_basis_constant(c->hedged, basis);
         else
-          exposure_basis_make(room->state, (exposure_status)g, c->hedged, basis);
+          option_exposure_basis_make(room->state, (exposure_status)g, c->hedged, basis);
       }
     }
-  return exposure_agree(b, !finite);
+  return option_exposure_agree(b);
 }
 
 /* Moves the paths of a group to the front of their columns, and zeros to the next multiple of LANES; returns how many.
@@ -56,12 +56,12 @@ static void add_chunk(const exposure_book *b, exposure_room *room, int date, int
   const double *paid = exposure_payments(b, room, contract);
   const double discount = exposure_discount(b, b->step[date], b->contract[contract].end);
   double value[CHUNK];
-  exposure_state_at(b, room, date, contract);
+  option_exposure_state_at(b, room, date, contract);
   for (int g = 0; g < EXPOSURE_GROUPS; g++) {
     const size_t place = exposure_place(b, date, contract, g);
     const exposure_basis *basis = &b->basis[place];
     if (basis->count == 0) continue;
-    exposure_basis_evaluate(basis, room->state, room->functions);
+    option_exposure_basis_evaluate(basis, room->state, room->functions);
     for (int i = 0; i < CHUNK; i++) value[i] = paid[i] * discount;
     const int kept = gather_group(room->state, (exposure_status)g, basis->count, room->functions, value);
     double *to = sums + offset[place];
@@ -83,13 +83,12 @@ static void solve(const exposure_book *b, const size_t *offset, const double *su
   }
 }
 
-sim_status exposure_fit(exposure_book *b) {
+sim_status option_exposure_fit(exposure_book *b) {
   const sim_comm *comm = b->setup->comm;
   const size_t regressions = exposure_place(b, b->dates, 0, 0), share = sim_comm_share(comm, SLOTS);
   const int chunks = (int)(b->p.exposure.fit_paths / CHUNK), each = (chunks + SLOTS - 1) / SLOTS;
   size_t end, total = 0;
   const size_t first = sim_comm_first(comm, SLOTS, &end);
-  bool wrong = false;
   SIM_TRY(make_bases(b));
   size_t *offset = calloc(regressions, sizeof *offset);
   for (size_t k = 0; k < regressions && offset != NULL; k++) {
@@ -99,17 +98,17 @@ sim_status exposure_fit(exposure_book *b) {
   double *sums = calloc(share * (size_t)comm->size * total + 1, sizeof *sums);
   sim_status status = offset != NULL && sums != NULL ? SIM_OK : sim_no_memory("the exposure");
   sim_startup("exposure: regressions", 0, 0);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads) reduction(|| : wrong)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads)
   for (size_t slot = first; slot < (status == SIM_OK ? end : first); slot++) {
     exposure_room *room = &b->room[omp_get_thread_num()];
     for (int c = (int)slot * each; c < ((int)slot + 1) * each && c < chunks; c++) {
-      wrong = !exposure_simulate(b, OPTION_EXPOSURE_FIRST + (uint64_t)c * CHUNK, room) || wrong;
+      option_exposure_simulate(b, OPTION_EXPOSURE_FIRST + (uint64_t)c * CHUNK, room);
       for (int d = 0; d < b->dates; d++)
         for (int k = 0; k < b->contracts; k++)
           if (b->step[d] < b->contract[k].end) add_chunk(b, room, d, k, offset, sums + slot * total);
     }
   }
-  if (status == SIM_OK) status = exposure_agree(b, wrong);
+  if (status == SIM_OK) status = option_exposure_agree(b);
   if (status == SIM_OK)
     status = comm->ops->gather(comm, sums + (size_t)comm->rank * share * total, share * total * sizeof *sums, sums);
   for (size_t slot = 1; slot < SLOTS && status == SIM_OK; slot++)
@@ -120,7 +119,7 @@ sim_status exposure_fit(exposure_book *b) {
   return status;
 }
 
-double exposure_fit_bytes(double dates, double contracts, int ranks) {
+double option_exposure_fit_bytes(double dates, double contracts, int ranks) {
   const double functions = 48; /* of a contract on several assets; of one asset half as many */
   return (SLOTS + ranks) * dates * contracts * functions * (functions + 3) / 2 * sizeof(double);
 }

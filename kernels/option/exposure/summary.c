@@ -29,8 +29,8 @@ static bool is_paid(const exposure_book *b, int date) {
   return false;
 }
 
-sim_status exposure_weights_create(const exposure_book *b, const char *name, const sim_expr *hazard, double recovery,
-                                   exposure_weights out[2]) {
+sim_status option_exposure_weights_create(const exposure_book *b, const char *name, const sim_expr *hazard,
+                                          double recovery, exposure_weights out[2]) {
   double alive[OPTION_EXPOSURES_MAX];
   memset(out, 0, 2 * sizeof *out);
   if (hazard == NULL) return SIM_OK;
@@ -152,7 +152,7 @@ static void set_adjustment(const exposure_book *b, const double *numbers, int ch
   *error = at_least(hypot(of[0].error, (of[1].mean - of[0].mean) / 1.8), of[0].mean);
 }
 
-sim_status exposure_summarise(const exposure_book *b, const double *numbers, int chunks, option_exposures *out) {
+sim_status option_exposure_summarise(const exposure_book *b, const double *numbers, int chunks, option_exposures *out) {
   const size_t count = (size_t)chunks * CHUNK;
   const option_exposure *e = &b->p.exposure;
   double *room = calloc(2 * count, sizeof *room);

@@ -168,6 +168,18 @@ static sim_status step(void *self, sim_clock *clock) {
   return SIM_OK;
 }
 
+/* A table of the exposure. */
+static void observe_exposure(const option_run *run, int table, double *values) {
+  for (int d = 0; d < run->parameters->exposures; d++) {
+    const option_exposure_row *row = &run->exposure->row[d];
+    const double all[OPTION_EXPOSURE_TABLES] = {[OPTION_EXPOSURE_TIMES] = row->time,  [OPTION_EPE] = row->epe,
+                                                [OPTION_EPE_ERRORS] = row->epe_error, [OPTION_ENE] = row->ene,
+                                                [OPTION_ENE_ERRORS] = row->ene_error, [OPTION_PFE] = row->pfe,
+                                                [OPTION_PFE_ERRORS] = row->pfe_error};
+    values[d] = all[table];
+  }
+}
+
 /* One Greek of all payoffs, or its standard errors. */
 static void observe_greek(const option_run *run, double n, const sim_table *table, double *values) {
   const sim_table(*tables)[2] = run->parameters->greek_tables;
@@ -182,9 +194,13 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   option_run *run = self;
   const int payoffs = option_payoff_count(run->parameters);
   const double n = option_samples(run, clock->t);
-  for (int k = 0; k < payoffs && table > 0 && table < 3; k++)
+  const sim_table *of = run->parameters->tables[table], *first = run->parameters->exposure_tables;
+  if (of >= first && of < first + OPTION_EXPOSURE_TABLES) {
+    observe_exposure(run, (int)(of - first), values);
+    return SIM_OK;
+  }
+  for (int k = 0; k < payoffs && (of == &run->parameters->prices_table || of == &run->parameters->errors_table); k++)
     values[k] = n == 0 ? NAN : table == 1 ? option_mean(run, k) : option_error(run, n, k);
-  const sim_table *of = run->parameters->tables[table];
   for (int k = 0; k < payoffs && table > 0; k++) {
     if (of == &run->parameters->bias_tables[0]) values[k] = option_shift(run, k);
     if (of == &run->parameters->bias_tables[1]) values[k] = option_shift_error(run, n, k);
@@ -207,7 +223,15 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   }
   if (option_wants_upper(run->parameters)) {
     *values++ = n == 0 ? NAN : option_upper(run, 0);
-    *values = option_upper_error(run, n, 0);
+    *values++ = option_upper_error(run, n, 0);
+  }
+  if (run->parameters->exposure.hazard != NULL) {
+    *values++ = run->exposure->cva;
+    *values++ = run->exposure->cva_error;
+  }
+  if (run->parameters->exposure.own_hazard != NULL) {
+    *values++ = run->exposure->dva;
+    *values = run->exposure->dva_error;
   }
   return SIM_OK;
 }
@@ -286,7 +310,9 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const double quantities = option_quantities(p, NULL), batch = paths_of(p, ops->batch(p));
   const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
   const double chunk = option_groups(p) > 1 ? fmin(option_block_samples(p), OPTION_CHUNK) : OPTION_CHUNK;
-  sim_plan_add(out, "paths", ops->bytes(p, setup) + option_bias_bytes(p, setup) + option_upper_bytes(p, setup));
+  sim_plan_add(out, "paths",
+               ops->bytes(p, setup) + option_bias_bytes(p, setup) + option_upper_bytes(p, setup) +
+                   option_exposure_bytes(p, setup));
   out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
   if (option_is_stepped(p)) out->checkpoint_bytes += (2.0 * option_payoff_count(p) + 1) * sizeof(double);
   out->work_per_step = batch * (double)p->nodes * (double)p->assets.count;
@@ -300,14 +326,15 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   }
   option_policy_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
   const int rules =
-      1 + option_is_stepped(p) + option_wants_upper(p); /* bias and upper bounds have rules of their own */
+      1 + option_is_stepped(p) + option_wants_upper(p) + p->exposure.given; /* each has exercise rules of its own */
   out->start_received *= rules;
   out->start_exchanges *= rules;
+  option_exposure_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
   out->parts = out->most_ranks;
   const double useful = sim_plan_shares(out, setup->comm->size);
   out->work_rate_guess = cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;
   const double in_double = 0.3; /* of the rate */
-  out->start_seconds = option_upper_work(p) / (in_double * out->work_rate_guess);
+  out->start_seconds = (option_upper_work(p) + option_exposure_work(p)) / (in_double * out->work_rate_guess);
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= in_double;
   out->work_rate_guess /= cost;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
@@ -320,6 +347,7 @@ static void destroy(void **self) {
   if (run == NULL) return;
   if (run->ops != NULL) run->ops->destroy(&run->sampler);
   option_bias_destroy(&run->bias);
+  free(run->exposure);
   free(run->quantity);
   free(run->mean);
   free(run);
@@ -438,6 +466,11 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
   if (option_is_stepped(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
   if (option_wants_upper(p)) SIM_TRY(option_upper_gaps(p, setup, run->gap, run->gap_error));
+  if (p->exposure.given) {
+    run->exposure = calloc(1, sizeof *run->exposure);
+    if (run->exposure == NULL) return sim_no_memory("the exposure");
+    SIM_TRY(option_exposure_create(p, setup, run->exposure));
+  }
   run->begin = sim_wall_clock();
   *clock = setup->saved != NULL ? setup->saved->clock : (sim_clock){.dt = paths_of(p, run->batch)};
   if (setup->saved != NULL) {

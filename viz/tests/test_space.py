@@ -481,6 +481,28 @@ def test_smile(tmp_path, monkeypatch):
     assert [name for name in _default_names(run)] == ["smile", "exposures.delta", "estimates"]
 
 
+EXPOSURE = """
+return sim.option { assets = { { spot = 100, vol = 0.3 } }, rate = 0.02, maturity = 1,
+  payoffs = { sim.european { strike = 100 }, sim.european { strike = 100, type = "put" } }, sampling = { paths = 2^12 },
+  exposure = { dates = { 0.5, 1 }, quantities = { 1, -1 }, hazard = 0.02, paths = 2^12, fit_paths = 2^12 } }
+"""
+
+
+def test_exposure(tmp_path):
+    """The panel shows the table's numbers over its dates, ENE below 0, and the CVA; the tables have no panels of their own."""
+    (tmp_path / "s.lua").write_text(EXPOSURE)
+    subprocess.run([os.environ["SIM"], "run", "s.lua", "--quiet"], cwd=tmp_path, check=True, capture_output=True)
+    run = simview.open(tmp_path / "s.out")
+    assert _default_names(run) == ["exposure", "estimates"]
+    figure = draw(run)
+    (axes,) = [axes for axes in figure.axes if axes.get_ylabel().startswith("exposure of the netted book")]
+    lines = [container.lines[0].get_xydata() for container in axes.containers]
+    for (name, sign), line in zip((("pfe", 1), ("epe", 1), ("ene", -1)), lines):
+        assert line[:, 0].tolist() == [0, 0.5, 1]
+        assert line[:, 1].tolist() == [sign * run.tables[name][f"date_{k}"].iloc[-1] for k in (1, 2, 3)]
+    assert axes.get_title().startswith("CVA 0.") and not any(axes.get_title() == "cva" for axes in figure.axes)
+
+
 def _default_names(run):
     from simview.figure import _telling, table_panels
 

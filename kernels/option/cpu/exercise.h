@@ -33,4 +33,7 @@ sim_status option_cpu_total(const option_cpu_regression *regression, double *sum
 sim_status option_cpu_joint(void *self, const option_payoff *payoff, int number, int chunks, option_rule *rule,
                             option_joint_rule *out) SIM_MUST_CHECK;
 
+/* Inner product; count is rounded up to a multiple of 8, with zeros behind it. */
+double option_cpu_dot(const double *a, const double *b, int count);
+
 #endif

@@ -39,7 +39,10 @@ typedef struct asset_state {
   vreal v; /* variance of Heston's model */
 } asset_state;
 
-enum { NEED_SINGLES = 1 << OPTION_FIXING | 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY };
+enum {
+  NEED_SINGLES =
+      1 << OPTION_FIXING | 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY | 1 << OPTION_VARIANCE
+};
 
 /* Derivatives of one asset's path by a parameter: y of ln S, the others of the features' sums and extremes before
  * their factors. */
@@ -161,6 +164,10 @@ LANES_INLINE void update_single_features(const option_paths *p, int step, int as
     vreal *value = (vreal *)(void *)((real *)out[f] + at);
     if (feature->kind == OPTION_FIXING) {
       if (observed && feature->step == observation + 1) *value = price_ratio(next, p->far) * (real)v->spot[asset];
+      continue;
+    }
+    if (feature->kind == OPTION_VARIANCE) {
+      if (observed && feature->step == observation + 1) *value = t->v;
       continue;
     }
     if (feature->kind == OPTION_EARLY) {

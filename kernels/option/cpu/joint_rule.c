@@ -52,7 +52,7 @@ static int gather_paid(double *column, int count, const double *cash, double *pa
   return kept;
 }
 
-static double product(const double *a, const double *b, int count) {
+double option_cpu_dot(const double *a, const double *b, int count) {
   double part[LANES] = {0}, sum = 0;
   for (int i = 0; i < count; i += LANES)
     for (int k = 0; k < LANES; k++) part[k] += a[i + k] * b[i + k];
@@ -142,9 +142,9 @@ static sim_status sums_at(joint *j, int date, double discount, double *sum) {
     const int kept = gather_paid(column, j->bases + 1, f->cash + at, paid);
     for (int a = 0; a < j->bases; a++) {
       const double *x = column + (size_t)(a + 1) * CHUNK;
-      for (int b = 0; b <= a; b++) *to++ = product(x, column + (size_t)(b + 1) * CHUNK, kept);
+      for (int b = 0; b <= a; b++) *to++ = option_cpu_dot(x, column + (size_t)(b + 1) * CHUNK, kept);
     }
-    for (int a = 0; a < j->bases; a++) *to++ = product(column + (size_t)(a + 1) * CHUNK, paid, kept);
+    for (int a = 0; a < j->bases; a++) *to++ = option_cpu_dot(column + (size_t)(a + 1) * CHUNK, paid, kept);
   }
   return option_cpu_total(f, sum);
 }

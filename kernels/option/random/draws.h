@@ -34,6 +34,9 @@ enum {
 /* Upper bounds of early exercise, 2^54 paths apart for each payoff. */
 #define OPTION_UPPER_FIRST (UINT64_C(7) << 61)
 #define OPTION_UPPER_STRIDE (UINT64_C(1) << 54)
+/* Exposures: paths of the regressions, then those of the exposures. */
+#define OPTION_EXPOSURE_FIRST (UINT64_C(6) << 61)
+#define OPTION_EXPOSURE_STRIDE (UINT64_C(1) << 47)
 #define OPTION_MRG_SCRAMBLES (UINT64_C(5) << 61) /* Sobol's scrambles by MRG32k3a */
 
 #endif

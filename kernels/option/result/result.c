@@ -273,6 +273,25 @@ static void report_upper(const option_run *run, double n, sim_bytes *out) {
   }
 }
 
+/* Reports the exposure of each date, and the adjustments. */
+static void report_exposure(const option_run *run, sim_bytes *out) {
+  char cell[3][64];
+  if (run->exposure == NULL) return;
+  sim_bytes_format(out, "exposure at  %-24s %-24s PFE, %.6g of all paths below\n", "EPE", "ENE",
+                   run->parameters->exposure.quantile);
+  for (int d = 0; d < run->parameters->exposures; d++) {
+    const option_exposure_row *row = &run->exposure->row[d];
+    cell_text(row->epe, row->epe_error, cell[0], sizeof cell[0]);
+    cell_text(row->ene, row->ene_error, cell[1], sizeof cell[1]);
+    cell_text(row->pfe, row->pfe_error, cell[2], sizeof cell[2]);
+    sim_bytes_format(out, "%-12.6g %-24s %-24s %s\n", row->time, cell[0], cell[1], cell[2]);
+  }
+  cell_text(run->exposure->cva, run->exposure->cva_error, cell[0], sizeof cell[0]);
+  cell_text(run->exposure->dva, run->exposure->dva_error, cell[1], sizeof cell[1]);
+  if (!isnan(run->exposure->cva)) sim_bytes_format(out, "CVA %s, to be subtracted\n", cell[0]);
+  if (!isnan(run->exposure->dva)) sim_bytes_format(out, "DVA %s, to be added\n", cell[1]);
+}
+
 void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   enum { ACROSS = 3, NAME = 42, CELL = 24 };
   const option_run *run = self;
@@ -315,6 +334,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   }
   report_bias(run, n, out);
   report_upper(run, n, out);
+  report_exposure(run, out);
 }
 
 /* ---- remark ---- */

@@ -32,6 +32,24 @@ static const sim_field upper_columns[] = {
     {.name = "upper", .type = SIM_REAL, .doc = "upper bound of the first price, NaN without one"},
     {.name = "upper_error", .type = SIM_REAL, .doc = "its standard error"},
     {0}};
+static const sim_field cva_columns[] = {
+    {.name = "cva", .type = SIM_REAL, .doc = "credit valuation adjustment of the netted book, to be subtracted"},
+    {.name = "cva_error", .type = SIM_REAL, .doc = "its standard error, with that of the dates"},
+    {0}};
+static const sim_field dva_columns[] = {
+    {.name = "dva", .type = SIM_REAL, .doc = "debit valuation adjustment, to be added"},
+    {.name = "dva_error", .type = SIM_REAL, .doc = "its standard error, with that of the dates"},
+    {0}};
+static const sim_field date_columns[] = {
+    {.name = "date_NUMBER", .type = SIM_REAL, .doc = "at date NUMBER of the exposure; date 1 is time 0"}, {0}};
+static const char *const exposure_tables[OPTION_EXPOSURE_TABLES][2] = {
+    [OPTION_EXPOSURE_TIMES] = {"exposure_times", "times of the exposure"},
+    [OPTION_EPE] = {"epe", "expected positive exposure E max(V, 0) of the netted book at each date, not discounted"},
+    [OPTION_EPE_ERRORS] = {"epe_errors", "standard errors of epe"},
+    [OPTION_ENE] = {"ene", "expected negative exposure E max(-V, 0), not discounted"},
+    [OPTION_ENE_ERRORS] = {"ene_errors", "standard errors of ene"},
+    [OPTION_PFE] = {"pfe", "potential future exposure: the quantile of V, not discounted"},
+    [OPTION_PFE_ERRORS] = {"pfe_errors", "standard errors of pfe, with that of the regression near it"}};
 static const sim_field payoff_columns[] = {
     {.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "price of payoff NUMBER, or its name; functions come first"},
     {0}};
@@ -51,10 +69,20 @@ static const sim_table described[] = {
     {"biases", "time-step biases of all payoffs; with these and several payoffs", payoff_columns},
     {"bias_errors", "their standard errors", payoff_columns},
     {"GREEKs", "GREEK of all payoffs; with greeks and several payoffs", greeks_columns},
-    {"GREEK_errors", "their standard errors", greeks_columns}};
-const sim_table *const option_described[] = {&described[0], &described[1], &described[2],  &described[3],
-                                             &described[4], &described[5], &described[6],  &described[7],
-                                             &described[8], &described[9], &described[10], NULL};
+    {"GREEK_errors", "their standard errors", greeks_columns},
+    {"price", "with exposure.hazard", cva_columns},
+    {"price", "with exposure.own_hazard", dva_columns},
+    {"exposure_times", "times of the exposure; with exposure", date_columns},
+    {"epe", "expected positive exposure; with exposure", date_columns},
+    {"epe_errors", "their standard errors", date_columns},
+    {"ene", "expected negative exposure; with exposure", date_columns},
+    {"ene_errors", "their standard errors", date_columns},
+    {"pfe", "potential future exposure; with exposure", date_columns},
+    {"pfe_errors", "their standard errors", date_columns}};
+const sim_table *const option_described[] = {
+    &described[0],  &described[1],  &described[2],  &described[3],  &described[4],  &described[5],  &described[6],
+    &described[7],  &described[8],  &described[9],  &described[10], &described[11], &described[12], &described[13],
+    &described[14], &described[15], &described[16], &described[17], &described[18], &described[19], NULL};
 
 /* Name of the column of a payoff, from 0, or with asset > 0 of a Greek by this asset. */
 static void column_of(const option_parameters *p, int payoff, int asset, char out[OPTION_NAME_MAX + 8]) {
@@ -80,7 +108,7 @@ static void add_greek_tables(option_parameters *p, const option_quantity *quanti
   for (int g = 0; g < OPTION_GREEKS; g++) {
     size_t columns = 0;
     for (int q = 0; q < quantities; q++) columns += quantity[q].greek == g;
-    if (columns == 0 || columns > SIM_COLUMNS_MAX) continue;
+    if (columns == 0 || columns > SIM_COLUMNS_MAX || tables + 2 > SIM_TABLES_MAX) continue;
     sim_field *column = p->greek_columns[g];
     for (int q = 0; q < quantities; q++) {
       if (quantity[q].greek != g) continue;
@@ -96,6 +124,38 @@ static void add_greek_tables(option_parameters *p, const option_quantity *quanti
     }
   }
   p->tables[tables] = NULL;
+}
+
+/* Adds the tables of the exposure; `columns`: of all tables so far. Returns the new columns. */
+static size_t add_exposure_tables(option_parameters *p, size_t columns, int *tables, sim_faults *faults) {
+  const int dates = p->exposure.given ? p->exposures : 0;
+  const size_t room = SIM_EXPR_INPUTS_MAX - 2 - columns;
+  if (dates == 0) return 0;
+  if ((size_t)(OPTION_EXPOSURE_TABLES * dates) > room)
+    sim_faults_add(faults, 0, "exposure", "expected at most %zu dates beside the other tables of this run, got %d",
+                   room / OPTION_EXPOSURE_TABLES, dates);
+  for (int d = 0; d < dates; d++) {
+    snprintf(p->exposure_names[d], sizeof p->exposure_names[d], "date_%d", d + 1);
+    p->exposure_columns[d] =
+        (sim_field){.name = p->exposure_names[d], .type = SIM_REAL, .doc = "at this date of the exposure"};
+  }
+  p->exposure_columns[dates] = (sim_field){0};
+  for (int k = 0; k < OPTION_EXPOSURE_TABLES; k++) {
+    p->exposure_tables[k] = (sim_table){exposure_tables[k][0], exposure_tables[k][1], p->exposure_columns};
+    p->tables[(*tables)++] = &p->exposure_tables[k];
+  }
+  p->tables[*tables] = NULL;
+  return (size_t)(OPTION_EXPOSURE_TABLES * dates);
+}
+
+/* Adds two columns to the table `price`, where there is room for them. */
+static bool add_price_columns(option_parameters *p, const sim_field *of, size_t *columns, sim_faults *faults) {
+  if (*columns + 2 > SIM_COLUMNS_MAX) {
+    sim_faults_add(faults, 0, "greeks", "expected at most %zu of all assets", (SIM_COLUMNS_MAX - 4) / 2 - (size_t)1);
+    return false;
+  }
+  for (int k = 0; k < 2; k++) p->price_columns[(*columns)++] = of[k];
+  return true;
 }
 
 void option_make_tables(option_parameters *p, sim_faults *faults) {
@@ -124,25 +184,19 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
           (sim_field){.name = name, .type = SIM_REAL, .doc = k == 0 ? "of the first payoff" : "its standard error"};
     }
   }
-  if (option_is_stepped(p)) {
-    if (columns + 2 > SIM_COLUMNS_MAX) {
-      sim_faults_add(faults, 0, "greeks", "expected at most %d of all assets", (SIM_COLUMNS_MAX - 6) / 2);
-      return;
-    }
-    for (int k = 0; k < 2; k++) p->price_columns[columns++] = bias_columns[k];
-  }
-  if (option_wants_upper(p)) {
-    if (columns + 2 > SIM_COLUMNS_MAX) {
-      sim_faults_add(faults, 0, "greeks", "expected at most %d of all assets", (SIM_COLUMNS_MAX - 8) / 2);
-      return;
-    }
-    for (int k = 0; k < 2; k++) p->price_columns[columns++] = upper_columns[k];
-  }
+  if (option_is_stepped(p) && !add_price_columns(p, bias_columns, &columns, faults)) return;
+  if (option_wants_upper(p) && !add_price_columns(p, upper_columns, &columns, faults)) return;
+  if (p->exposure.hazard != NULL && !add_price_columns(p, cva_columns, &columns, faults)) return;
+  if (p->exposure.own_hazard != NULL && !add_price_columns(p, dva_columns, &columns, faults)) return;
   p->price_columns[columns] = (sim_field){0};
   p->price_table = (sim_table){"price", "price and Greeks of the first payoff", p->price_columns};
   p->tables[0] = &p->price_table;
   p->tables[1] = NULL;
-  if (payoffs < 2) return;
+  int tables = 1;
+  if (payoffs < 2) {
+    (void)add_exposure_tables(p, columns, &tables, faults);
+    return;
+  }
   for (int k = 0; k < payoffs; k++) {
     char *name = p->names[names++];
     column_of(p, k, 0, name);
@@ -155,7 +209,7 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
   p->tables[1] = &p->prices_table;
   p->tables[2] = &p->errors_table;
   p->tables[3] = NULL;
-  int tables = 3;
+  tables = 3;
   if (option_is_stepped(p)) {
     p->bias_tables[0] = (sim_table){"biases", "bias of each price by the time steps", p->prices_columns};
     p->bias_tables[1] = (sim_table){"bias_errors", "standard errors of the biases", p->errors_columns};
@@ -170,5 +224,6 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
     p->tables[tables] = NULL;
     columns += 2 * (size_t)payoffs;
   }
+  columns += add_exposure_tables(p, columns + 2 * (size_t)payoffs, &tables, faults);
   add_greek_tables(p, quantity, quantities, columns, tables, names);
 }

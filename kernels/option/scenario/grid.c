@@ -40,6 +40,7 @@ static void each_date(const option_parameters *p, void (*take)(dates *, double),
     if (o->from > 0) take(d, o->from);
     if (o->to > 0 && o->to < p->maturity) take(d, o->to);
   }
+  for (size_t k = 0; k < p->exposure.dates.rows; k++) take(d, p->exposure.dates.data[k]);
   for (size_t a = 0; a < p->assets.count; a++) {
     const sim_doubles *cash = &option_asset_at(p, (int)a)->dividends;
     for (size_t k = 0; k < cash->rows; k++) take(d, cash->data[2 * k]);
@@ -87,7 +88,7 @@ static int compare(const void *a, const void *b) {
 /* The dates that steps end at, ascending, each once: those of the scenario, the maturity, and the steps where a payoff
  * observes them. */
 static sim_status list_dates(const option_parameters *p, dates *d) {
-  bool steps = option_function_at_steps(p);
+  bool steps = option_function_at_steps(p) || p->exposure.every > 0;
   for (size_t i = 0; i < p->payoffs.count; i++) steps |= option_at_steps(&p->payoffs.items[i]);
   each_date(p, add_date, d);
   for (int64_t k = 1; steps && k < p->steps; k++) add_date(d, p->maturity * ((double)k / (double)p->steps));

@@ -114,6 +114,30 @@ typedef struct option_greeks {
   double stretch; /* of the steps of differences, for cpu/stretch.c; 0: 1 */
 } option_greeks;
 
+/* Exposure of the netted book. */
+typedef struct option_exposure {
+  bool given;
+  sim_doubles dates; /* times; none: every `every` steps */
+  int64_t every;
+  double quantile;
+  double paths, fit_paths;
+  sim_doubles quantities;        /* of each payoff; none: 1 */
+  sim_expr *hazard, *own_hazard; /* functions of t; NULL: no CVA, no DVA */
+  double recovery, own_recovery;
+} option_exposure;
+extern const sim_schema option_exposure_schema;
+/* Tables of the exposure: a column for each date. */
+enum {
+  OPTION_EXPOSURE_TIMES,
+  OPTION_EPE,
+  OPTION_EPE_ERRORS,
+  OPTION_ENE,
+  OPTION_ENE_ERRORS,
+  OPTION_PFE,
+  OPTION_PFE_ERRORS,
+  OPTION_EXPOSURE_TABLES
+};
+
 typedef struct option_parameters {
   sim_common common;
   sim_list assets;         /* option_asset */
@@ -125,16 +149,21 @@ typedef struct option_parameters {
   sim_list payoffs; /* option_payoff */
   option_sampling sampling;
   option_greeks greeks;
+  option_exposure exposure;
 
   /* Filled by validation: */
   double asked_paths; /* sampling.paths before it was rounded */
   int64_t nodes;      /* steps of the paths: `steps`, or more where dates lie between them */
   double longest;     /* length of the longest step */
   sim_table price_table, prices_table, errors_table;
-  const sim_table *tables[8 + 2 * OPTION_GREEKS];
+  int exposures; /* dates of the exposure, with time 0 and the maturities */
+  const sim_table *tables[15 + 2 * OPTION_GREEKS];
   sim_table bias_tables[2];                 /* bias of the time steps, and its standard error */
   sim_table upper_tables[2];                /* upper bounds, and their standard errors */
   sim_table greek_tables[OPTION_GREEKS][2]; /* the Greek, and its standard error */
+  sim_table exposure_tables[OPTION_EXPOSURE_TABLES];
+  sim_field exposure_columns[OPTION_EXPOSURES_MAX + 1];
+  char exposure_names[OPTION_EXPOSURES_MAX][16];
   sim_field price_columns[SIM_COLUMNS_MAX + 1], prices_columns[OPTION_PAYOFFS_MAX + 1],
       errors_columns[OPTION_PAYOFFS_MAX + 1];
   sim_field greek_columns[OPTION_GREEKS][SIM_COLUMNS_MAX + 1];
@@ -193,6 +222,10 @@ bool option_function_at_steps(const option_parameters *p);
 void option_check_between(const option_parameters *p, sim_faults *faults);
 /* Refuses a method of Greeks that a payoff does not support. */
 void option_check_methods(const option_parameters *p, sim_faults *faults);
+/* Checks the keys of `exposure` that need no dates of the run. */
+void option_check_exposure_keys(option_parameters *p, sim_faults *faults);
+/* Refuses what has no exposure, and counts its dates. */
+sim_status option_check_exposure(option_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 /* Checks `sampling`, and rounds sampling.paths. */
 void option_check_sampling(option_parameters *p, sim_faults *faults);
 

@@ -38,9 +38,10 @@ static void check_name(const option_parameters *p, size_t i, sim_faults *faults)
   const char *name = ((const option_payoff *)p->payoffs.items[i].data)->name;
   const int line = p->payoffs.items[i].line;
   char path[64];
-  static const char *const taken[] = {"step",           "time",  "paths",      "price", "standard_error",
-                                      "relative_error", "bias",  "bias_error", "upper", "upper_error",
-                                      "delta",          "gamma", "vega",       "rho",   "theta"};
+  static const char *const taken[] = {
+      "step",       "time",  "paths",       "price", "standard_error", "relative_error", "bias",
+      "bias_error", "upper", "upper_error", "delta", "gamma",          "vega",           "rho",
+      "theta",      "cva",   "cva_error",   "dva",   "dva_error"};
   if (name == NULL) return;
   snprintf(path, sizeof path, "payoffs[%zu].name", i + 1);
   if (!is_column(name))
@@ -161,6 +162,7 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   if (p->assets.count == 0 || p->assets.count > OPTION_ASSETS_MAX)
     sim_faults_add(faults, 0, "assets", "expected 1 to %d assets, got %zu", OPTION_ASSETS_MAX, p->assets.count);
   if (faults->count > before) return SIM_OK;
+  option_check_exposure_keys(p, faults);
   option_check_steps(p, faults);
   if (faults->count > before) return SIM_OK;
   SIM_TRY(option_check_dates(p, faults));
@@ -184,6 +186,7 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
     sim_faults_add(faults, 0, "sampling.control",
                    "expected \"black_scholes\" or \"underlying\": the geometric mean is of prices at equal steps");
   option_check_methods(p, faults);
+  SIM_TRY(option_check_exposure(p, faults));
   if (faults->count > before) return SIM_OK;
   SIM_TRY(check_numbers(p, faults));
   option_make_tables(p, faults);

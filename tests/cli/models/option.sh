@@ -317,3 +317,19 @@ echo 'return sim.option { assets = { { spot = 100, vol = 0.2 }, { spot = 90, vol
   payoffs = { sim.european { strike = 100 }, sim.worst_of { strike = 90 } }, sampling = { paths = 2^12 }, greeks = { vega = true } }' >s.lua
 expect 0 'vega of asset 2' "$SIM" s.lua --force --device cpu
 grep -Eq '^  1 european call 100 of 1 .* \+- [0-9.]+ +0$' output || fail "a vega that is 0 has noise: $(cat output)"
+
+# An exposure has the same numbers on any number of ranks and threads, and in a run that goes on.
+book='payoffs = { sim.asian { strike = 100 }, sim.american { strike = 100, type = "put", fit_paths = 4096 } }, steps = 6'
+price "$book" 'paths = sim.param("n", 2^12)' 'exposure = { every = 3, quantities = { 1, -1 }, hazard = 0.02, paths = 2^12, fit_paths = 2^12 }'
+exposures() { sed -n '/exposure at/,/CVA/p' output; }
+has 'CVA'
+in_tables 'exposure_times'
+exposures >exposures.1
+[ "$(wc -l <exposures.1)" = 5 ] || fail "an exposure of $(cat exposures.1)"
+for way in '--ranks 3' '--ranks 2 --threads 1' '--threads 3'; do
+  # shellcheck disable=SC2086
+  expect 0 'CVA' "$SIM" s.lua --force --device cpu $way
+  exposures | cmp - exposures.1 || fail "another exposure with $way"
+done
+expect 0 'CVA' "$SIM" s.lua --resume --device cpu --set n=8192
+exposures | cmp - exposures.1 || fail "another exposure after a restart"

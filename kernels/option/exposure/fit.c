@@ -1,0 +1,125 @@
+/* Least squares of each contract's payments on its state, date by date. The paths are divided into SLOTS parts, whose
+ * sums are gathered and added in one order: no bit depends on threads or ranks. */
+#include "kernels/option/cpu/exercise.h"
+#include "kernels/option/exposure/book.h"
+
+#include "engine/run/startup.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = OPTION_CHUNK, LANES = 8, SLOTS = 32, PATHS_EACH = 20 /* paths a coefficient, at least */ };
+
+static size_t sums_of(const exposure_basis *b) { return (size_t)(b->count * (b->count + 3) / 2); }
+
+/* Makes the functions of all regressions from the first chunk. */
+static sim_status make_bases(exposure_book *b) {
+  exposure_room *room = &b->room[0];
+  option_exposure_simulate(b, OPTION_EXPOSURE_FIRST, room);
+  for (int d = 0; d < b->dates; d++)
+    for (int k = 0; k < b->contracts; k++) {
+      const exposure_contract *c = &b->contract[k];
+      if (b->step[d] > c->end) continue;
+      option_exposure_state_at(b, room, d, k);
+      for (int g = 0; g < EXPOSURE_GROUPS; g++) {
+        exposure_basis *basis = &b->basis[exposure_place(b, d, k, g)];
+        if (g == EXPOSURE_KNOCKED_IN && c->payoff->knock != OPTION_IN) continue;
+        if (b->step[d] == 0)
+          option_exposure_basis_constant(c->hedged, basis);
+        else
+          option_exposure_basis_make(room->state, (exposure_status)g, c->hedged, basis);
+      }
+    }
+  return option_exposure_agree(b);
+}
+
+/* Moves the paths of a group to the front of their columns, and zeros to the next multiple of LANES; returns how many.
+ */
+static int gather_group(const exposure_state *s, exposure_status group, int columns, double *column, double *value) {
+  int kept = 0, place[CHUNK];
+  for (int i = 0; i < CHUNK; i++)
+    if (s->status[i] == group) place[kept++] = i;
+  const int end = (kept + LANES - 1) / LANES * LANES;
+  for (int k = 0; k <= columns; k++) {
+    double *of = k < columns ? column + (size_t)k * CHUNK : value;
+    for (int i = 0; i < kept; i++) of[i] = of[place[i]];
+    for (int i = kept; i < end; i++) of[i] = 0;
+  }
+  return kept;
+}
+
+/* Adds a chunk to the sums of one date and contract. */
+static void add_chunk(const exposure_book *b, exposure_room *room, int date, int contract, const size_t *offset,
+                      double *sums) {
+  const double *paid = exposure_payments(b, room, contract);
+  const double discount = exposure_discount(b, b->step[date], b->contract[contract].end);
+  double value[CHUNK];
+  option_exposure_state_at(b, room, date, contract);
+  for (int g = 0; g < EXPOSURE_GROUPS; g++) {
+    const size_t place = exposure_place(b, date, contract, g);
+    const exposure_basis *basis = &b->basis[place];
+    if (basis->count == 0) continue;
+    option_exposure_basis_evaluate(basis, room->state, room->functions);
+    for (int i = 0; i < CHUNK; i++) value[i] = paid[i] * discount;
+    const int kept = gather_group(room->state, (exposure_status)g, basis->count, room->functions, value);
+    double *to = sums + offset[place];
+    for (int i = 0; i < basis->count; i++)
+      for (int j = 0; j <= i; j++)
+        *to++ += option_cpu_dot(room->functions + (size_t)i * CHUNK, room->functions + (size_t)j * CHUNK, kept);
+    for (int i = 0; i < basis->count; i++) *to++ += option_cpu_dot(room->functions + (size_t)i * CHUNK, value, kept);
+  }
+}
+
+static void solve(const exposure_book *b, const size_t *offset, const double *sums) {
+  const size_t regressions = exposure_place(b, b->dates, 0, 0);
+  for (size_t k = 0; k < regressions; k++) {
+    const exposure_basis *basis = &b->basis[k];
+    if (basis->count == 0) continue;
+    const double *sum = sums + offset[k];
+    const int most = (int)fmin(basis->count, fmax(sum[0] / PATHS_EACH, sum[0] > 0));
+    option_joint_solve(sum, basis->count, most, b->beta + k * OPTION_BASES_MAX);
+  }
+}
+
+sim_status option_exposure_fit(exposure_book *b) {
+  const sim_comm *comm = b->setup->comm;
+  const size_t regressions = exposure_place(b, b->dates, 0, 0), share = sim_comm_share(comm, SLOTS);
+  const int chunks = (int)(b->p.exposure.fit_paths / CHUNK), each = (chunks + SLOTS - 1) / SLOTS;
+  size_t end, total = 0;
+  const size_t first = sim_comm_first(comm, SLOTS, &end);
+  SIM_TRY(make_bases(b));
+  size_t *offset = calloc(regressions, sizeof *offset);
+  for (size_t k = 0; k < regressions && offset != NULL; k++) {
+    offset[k] = total;
+    total += sums_of(&b->basis[k]);
+  }
+  double *sums = calloc(share * (size_t)comm->size * total + 1, sizeof *sums);
+  sim_status status = offset != NULL && sums != NULL ? SIM_OK : sim_no_memory("the exposure");
+  sim_startup("exposure: regressions", 0, 0);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads)
+  for (size_t slot = first; slot < (status == SIM_OK ? end : first); slot++) {
+    exposure_room *room = &b->room[omp_get_thread_num()];
+    for (int c = (int)slot * each; c < ((int)slot + 1) * each && c < chunks; c++) {
+      option_exposure_simulate(b, OPTION_EXPOSURE_FIRST + (uint64_t)c * CHUNK, room);
+      for (int d = 0; d < b->dates; d++)
+        for (int k = 0; k < b->contracts; k++)
+          if (b->step[d] < b->contract[k].end) add_chunk(b, room, d, k, offset, sums + slot * total);
+    }
+  }
+  if (status == SIM_OK) status = option_exposure_agree(b);
+  if (status == SIM_OK)
+    status = comm->ops->gather(comm, sums + (size_t)comm->rank * share * total, share * total * sizeof *sums, sums);
+  for (size_t slot = 1; slot < SLOTS && status == SIM_OK; slot++)
+    for (size_t k = 0; k < total; k++) sums[k] += sums[slot * total + k];
+  if (status == SIM_OK) solve(b, offset, sums);
+  free(offset);
+  free(sums);
+  return status;
+}
+
+double option_exposure_fit_bytes(double dates, double contracts, int ranks) {
+  const double functions = 48; /* of a contract on several assets; of one asset half as many */
+  return (SLOTS + ranks) * dates * contracts * functions * (functions + 3) / 2 * sizeof(double);
+}

@@ -275,15 +275,19 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
 
 /* ---- create and destroy ---- */
 
-/* Replaces the market by one with twice as many steps, with the same payoffs. */
+/* Replaces the markets by ones with twice as many steps, with the same payoffs. */
 static sim_status halve_steps(option_sampler *s, const option_parameters *p) {
-  const option_bump halves = {.asset = -1, .halves = true};
-  option_market *market = &s->estimate.market[0];
-  double *cash = market->cash; /* of the steps that payoffs see */
-  market->cash = NULL;
-  option_market_free(market);
-  const sim_status status = option_market_create(p, &halves, market);
-  market->cash = cash;
+  sim_status status = SIM_OK;
+  for (int m = 0; m < s->estimate.markets && status == SIM_OK; m++) {
+    option_bump halves = s->estimate.bump[m];
+    option_market *market = &s->estimate.market[m];
+    double *cash = market->cash; /* of the steps that payoffs see */
+    halves.halves = true;
+    market->cash = NULL;
+    option_market_free(market);
+    status = option_market_create(p, &halves, market);
+    market->cash = cash;
+  }
   return status;
 }
 
@@ -384,6 +388,18 @@ static sim_status create(const option_parameters *p, const sim_setup *setup, opt
   return status;
 }
 
+/* The jumps of a coarse step are drawn twice, with those of the two fine ones in it. */
+static void draw_jumps_twice(const option_market *market, const option_market *halves) {
+  for (int i = 0; market->dynamics != NULL && i < market->steps * market->assets; i++) {
+    const int step = i / market->assets, a = i % market->assets;
+    option_dynamics *dynamics = &market->dynamics[market->grid.kind[step] * market->assets + a];
+    const option_dynamics *half = &halves->dynamics[halves->grid.kind[2 * step] * market->assets + a];
+    dynamics->jump_halves = half->jumps > 0;
+    dynamics->jumps = half->jumps;
+    memcpy(dynamics->above, half->above, sizeof dynamics->above);
+  }
+}
+
 sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup, option_sampler *out[2]) {
   for (int k = 0; k < 2; k++) {
     out[k] = calloc(1, sizeof *out[k]);
@@ -395,16 +411,8 @@ sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setu
   SIM_TRY(make_rules(coarse, p, setup));
   for (int v = 0; v < fine->paths.variants; v++) fine->variant[v].rule = coarse->variant[v].rule;
   fine->local_scratch += option_policy_scratch(&coarse->policy);
-  const option_market *market = &coarse->estimate.market[0];
-  const option_grid *halves = &fine->estimate.market[0].grid;
-  for (int i = 0; market->dynamics != NULL && i < market->steps * market->assets; i++) {
-    const int step = i / market->assets, a = i % market->assets;
-    option_dynamics *dynamics = &market->dynamics[market->grid.kind[step] * market->assets + a];
-    const option_dynamics *half = &fine->estimate.market[0].dynamics[halves->kind[2 * step] * market->assets + a];
-    dynamics->jump_halves = half->jumps > 0;
-    dynamics->jumps = half->jumps;
-    memcpy(dynamics->above, half->above, sizeof dynamics->above);
-  }
+  for (int m = 0; m < coarse->estimate.markets; m++)
+    draw_jumps_twice(&coarse->estimate.market[m], &fine->estimate.market[m]);
   SIM_TRY(make_rooms(coarse));
   return make_rooms(fine);
 }

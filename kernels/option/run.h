@@ -49,7 +49,7 @@ double option_spread(const option_run *run, double n, int quantity);
 /* The reported standard error: at least the rounding error. */
 double option_error(const option_run *run, double n, int quantity);
 /* Bias of a price or Greek by the time steps, 0 where it is below rounding; and its standard error, at least the
- * rounding error, with the doubts about long steps and the order of rough assets. NaN: not known yet, or no path has
+ * rounding error, with the doubts about long steps and the order of the bias. NaN: not known yet, or no path has
  * shown a difference. */
 double option_shift(const option_run *run, int quantity);
 double option_shift_error(const option_run *run, double n, int quantity);

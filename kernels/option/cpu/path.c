@@ -62,6 +62,12 @@ static inline bool is_motion(const option_paths *p, int asset, int motion) {
   return p->variant[0].dynamics != NULL && (int)p->variant[0].dynamics[asset].motion == motion;
 }
 
+/* Whether the volatility of an asset takes a random number in each step. */
+static inline bool has_volatility(const option_paths *p, int asset) {
+  return is_motion(p, asset, OPTION_ROUGH_BERGOMI) || is_motion(p, asset, OPTION_HESTON) ||
+         is_motion(p, asset, OPTION_SABR);
+}
+
 /* Random bits whose normal by inversion is (z_a + z_b)/sqrt(2) for the normals z_a, z_b of a and b. */
 static vbits joined_bits(vbits a, vbits b) {
   const vreal sum = inverse_normal(a) + inverse_normal(b);
@@ -74,8 +80,7 @@ static vbits joined_bits(vbits a, vbits b) {
 /* Normals of four steps, each the sum of the normals of two steps of half the length. */
 static void draw_halves(const option_paths *p, const stream *s, uint32_t group, workspace *w) {
   for (uint32_t a = 0; a < (uint32_t)p->assets; a++) {
-    const bool rough = is_motion(p, (int)a, OPTION_ROUGH_BERGOMI),
-               varies = rough || is_motion(p, (int)a, OPTION_HESTON);
+    const bool rough = is_motion(p, (int)a, OPTION_ROUGH_BERGOMI), varies = has_volatility(p, (int)a);
     for (uint32_t half = 0; half < 2; half++) {
       vreal z[4];
       four_normals(s, 2 * group + half, OPTION_DRAW_NORMAL + a, z);
@@ -98,7 +103,7 @@ static void draw_group(const option_paths *p, const stream *s, uint32_t group, u
     if (need & NEED_LOW) memcpy(w->low[a], random_bits(s, group, OPTION_DRAW_LOW + a).bits, sizeof w->low[a]);
     if (p->quasi != NULL || p->halved) continue;
     const bool rough = is_motion(p, (int)a, OPTION_ROUGH_BERGOMI);
-    if (rough || is_motion(p, (int)a, OPTION_HESTON))
+    if (has_volatility(p, (int)a))
       memcpy(w->variance[a], random_bits(s, group, OPTION_DRAW_VARIANCE + a).bits, sizeof w->variance[a]);
     if (rough) memcpy(w->rough[a], random_bits(s, group, OPTION_DRAW_ROUGH + a).bits, sizeof w->rough[a]);
   }

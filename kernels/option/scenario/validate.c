@@ -90,6 +90,9 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
   if (o->asset >= 1 && o->asset <= assets && o->monitoring == OPTION_CONTINUOUS &&
       option_asset_at(p, (int)o->asset - 1)->dividends.rows > 0)
     sim_faults_add(faults, item->line, path, "expected monitoring = \"steps\" with cash dividends");
+  if (o->asset >= 1 && o->asset <= assets && o->monitoring == OPTION_CONTINUOUS &&
+      option_asset_at(p, (int)o->asset - 1)->sabr.given)
+    sim_faults_add(faults, item->line, path, "expected monitoring = \"steps\" with sabr");
   if ((item->schema == &option_american_schema || item->schema == &option_autocallable_schema) && o->dates.rows == 0 &&
       llround(own) % o->every != 0)
     sim_faults_add(faults, item->line, path, "every: expected a divisor of the %lld steps, got %lld", llround(own),

@@ -3,6 +3,7 @@
  * cuda/ops.c. */
 #include "engine/reduce.h"
 #include "kernels/option/cpu/sampler.h"
+#include "kernels/option/models/hull_white.h"
 #include "kernels/option/models/rough.h"
 
 #include <math.h>
@@ -71,6 +72,8 @@ static sim_status make_variants(option_sampler *s, const option_parameters *p) {
                                      .dynamics = market->dynamics,
                                      .kind = market->grid.kind,
                                      .time = market->grid.time,
+                                     .rates = market->rates,
+                                     .rise = market->rise,
                                      .mirrored = sign < 0};
     for (size_t i = 0; i < numbers; i++) {
       store(s, at, i, market->drift[i]);
@@ -327,6 +330,8 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   SIM_TRY(make_variants(s, p));
   SIM_TRY(make_local(s, p));
   s->paths.rough = option_any_rough(p);
+  s->paths.rates = p->hull_white.given;
+  if (s->paths.rates) s->local_scratch += option_rates_scratch(s->paths.variants);
   if (s->paths.rough) s->local_scratch += option_rough_scratch(s->paths.assets, s->paths.steps);
   return make_tangents(s);
 }
@@ -426,8 +431,10 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double matches = p->sampling.moment_matching ? 2 * sizeof(double) * assets * (double)p->nodes : 0;
   const double kinds = option_steps_vary(p) ? (double)p->nodes * assets * (variants + 1) * sizeof(option_dynamics) : 0;
   const double rough = option_rough_bytes(p), past = rough > 0 ? 2 * assets * (double)p->nodes * 64 : 0;
-  return option_quasi_bytes(p) + option_policy_bytes(p, setup->comm->size) + steps + kinds + rough * (variants + 4) +
-         setup->threads * past + setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
+  const double rates = p->hull_white.given ? (double)p->nodes * (variants + 4) * sizeof(option_rate_step) : 0;
+  return rates + option_quasi_bytes(p) + option_policy_bytes(p, setup->comm->size) + steps + kinds +
+         rough * (variants + 4) + setup->threads * past +
+         setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
          quantities * (OPTION_BATCH * OPTION_CHUNKS + setup->comm->size) * 2 * sizeof(double);
 }
 

@@ -44,6 +44,10 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     snprintf(lacks, capacity, "SABR assets are");
     return false;
   }
+  if (p->hull_white.given) {
+    snprintf(lacks, capacity, "random rates are");
+    return false;
+  }
   if (option_any_rough(p)) {
     snprintf(lacks, capacity, "rough Bergomi assets are");
     return false;

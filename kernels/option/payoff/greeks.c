@@ -22,7 +22,7 @@ static void choose(const option_builder *m, const option_parameters *p, const si
   const option_payoff *o = item != NULL ? item->data : NULL;
   const bool barrier = item != NULL && item->schema == &option_barrier_schema;
   /* one: a single asset with a known density of its first step */
-  bool one = p->assets.count == 1 && m->market->vol[0] > 0, local = false;
+  bool one = p->assets.count == 1 && m->market->vol[0] > 0 && !p->hull_white.given, local = false;
   for (int a = 0; a < (int)p->assets.count; a++) {
     one &= option_asset_is_gbm(option_asset_at(p, a));
     local |= !option_asset_is_scaled(option_asset_at(p, a));

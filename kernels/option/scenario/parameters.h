@@ -21,6 +21,11 @@ typedef struct option_sabr {
   bool given;
   double alpha, beta, rho, nu;
 } option_sabr;
+typedef struct option_hull_white {
+  bool given;
+  double reversion, sigma;
+  sim_doubles correlation; /* [assets]; none: 0 */
+} option_hull_white;
 typedef struct option_jumps {
   bool given;
   double rate, mean, deviation;
@@ -124,6 +129,7 @@ typedef struct option_parameters {
   sim_list assets;         /* option_asset */
   sim_doubles correlation; /* [assets][assets]; none: independent */
   sim_expr *rate;
+  option_hull_white hull_white;
   double maturity;
   int64_t steps;
   sim_expr *payoff; /* function of path features; NULL: none */

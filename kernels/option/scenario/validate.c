@@ -1,5 +1,6 @@
 /* Rules between the parameters. */
 #include "kernels/option/models/heston_steps.h"
+#include "kernels/option/models/hull_white.h"
 #include "kernels/option/payoff/exercise.h"
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/result/tables.h"
@@ -180,6 +181,7 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   }
   for (int i = 0; i < (int)p->assets.count; i++) option_check_asset(p, i, faults);
   option_check_correlation(p, faults);
+  SIM_TRY(option_check_hull_white(p, faults));
   option_check_between(p, faults);
   if (p->payoff != NULL && p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES)
     sim_faults_add(faults, 0, "sampling.control", "expected \"geometric\" or \"underlying\": a function has no strike");

@@ -27,6 +27,8 @@ static sim_status add_markets(option_estimate *e, const option_parameters *p, co
     return sim_fail(SIM_ERR_SCENARIO, "greeks: more than %d paths of the same random numbers are needed",
                     OPTION_MARKETS_MAX);
   *first = e->markets;
+  e->bump[e->markets] = *bump;
+  e->bump[e->markets + 1] = other;
   SIM_TRY(option_market_create(p, bump, &e->market[e->markets++]));
   return option_market_create(p, &other, &e->market[e->markets++]);
 }
@@ -188,6 +190,7 @@ void option_estimate_set(option_combination *c, const option_moments *m, double 
 
 static sim_status make(option_estimate *e, const option_parameters *p, bool tangents) {
   e->signs = p->sampling.antithetic ? 2 : 1;
+  e->bump[0] = (option_bump){.asset = -1};
   SIM_TRY(option_market_create(p, NULL, &e->market[e->markets++]));
   SIM_TRY(option_graph_create(p, &e->market[0], tangents, &e->graph));
   SIM_TRY(make_tangents(e, p));

@@ -40,6 +40,7 @@ typedef struct option_combination {
 typedef struct option_estimate {
   int markets, signs, quantities; /* signs: 2 with antithetic pairs, else 1 */
   option_market market[OPTION_MARKETS_MAX];
+  option_bump bump[OPTION_MARKETS_MAX]; /* what made each market of the scenario's; market 0: none */
   option_graph graph;
   option_combination *combination; /* [quantities], owned */
   double *tangent;                 /* [graph.tangents][2][steps], owned: drift and vol of option_tangent, in fp64 */

@@ -23,7 +23,7 @@ static const sim_field state_fields[] = {
     [SQUARES] = {.name = "squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
     [WHOLE_MEAN] = {.name = "whole_mean", .type = SIM_REAL, .doc = "means over the whole logical blocks"},
     [WHOLE_SQUARES] = {.name = "whole_squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
-    [BIAS_MEAN] = {.name = "bias_mean", .type = SIM_REAL, .doc = "bias of each price by the time steps"},
+    [BIAS_MEAN] = {.name = "bias_mean", .type = SIM_REAL, .doc = "bias of each quantity by the time steps"},
     [BIAS_SQUARES] = {.name = "bias_squares",
                       .type = SIM_REAL,
                       .doc = "sums of squared deviations of the chunks' biases"},
@@ -250,7 +250,7 @@ static void state_data(option_run *run, double *data[ARRAYS]) {
 static int state_arrays(const option_run *run) { return run->bias != NULL ? ARRAYS : ARRAYS_EXACT; }
 static int64_t state_numbers(const option_run *run, int array) {
   if (array == BIAS_CHUNKS) return 1;
-  return array >= BIAS_MEAN ? option_payoff_count(run->parameters) : run->quantities * run->groups;
+  return array >= BIAS_MEAN ? run->quantities : run->quantities * run->groups;
 }
 
 static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
@@ -314,7 +314,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
                ops->bytes(p, setup) + option_bias_bytes(p, setup) + option_upper_bytes(p, setup) +
                    option_exposure_bytes(p, setup));
   out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
-  if (option_is_stepped(p)) out->checkpoint_bytes += (2.0 * option_payoff_count(p) + 1) * sizeof(double);
+  if (option_is_stepped(p)) out->checkpoint_bytes += (2 * quantities + 1) * sizeof(double);
   out->work_per_step = batch * (double)p->nodes * (double)p->assets.count;
   const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */
   const double unit = cpu ? chunk : option_groups(p) > 1 ? option_block_samples(p) : OPTION_BLOCK;
@@ -427,7 +427,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->comm = setup->comm;
   run->batch = run->ops->batch(p);
   run->quantity = calloc(q, sizeof *run->quantity);
-  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 6 * (size_t)option_payoff_count(p) + 3 * q, sizeof(double));
+  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 4 * (size_t)option_payoff_count(p) + 5 * q, sizeof(double));
   if (run->mean == NULL || run->quantity == NULL) return sim_no_memory("the sums");
   option_quantities(p, run->quantity);
   run->squares = run->mean + all;
@@ -435,8 +435,8 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->block_mean = run->whole + 2 * all;
   run->block_squares = run->block_mean + all * (size_t)run->batch;
   run->bias_mean = run->block_squares + all * (size_t)run->batch;
-  run->bias_squares = run->bias_mean + option_payoff_count(p);
-  run->rest = run->bias_squares + option_payoff_count(p);
+  run->bias_squares = run->bias_mean + q;
+  run->rest = run->bias_squares + q;
   run->gap = run->rest + option_payoff_count(p);
   run->gap_error = run->gap + option_payoff_count(p);
   run->bias_doubt = run->gap_error + option_payoff_count(p);

@@ -24,7 +24,7 @@ typedef struct option_run {
   double *whole;               /* mean and squares of the whole rounds: [2][groups][quantities] */
   double *block_mean, *block_squares;
   option_bias *bias;                             /* NULL: the steps are exact */
-  double *bias_mean, *bias_squares, bias_chunks; /* [payoffs]; from bias_chunks chunks */
+  double *bias_mean, *bias_squares, bias_chunks; /* [quantities]; from bias_chunks chunks */
   double *bias_doubt; /* [payoffs]: standard error of the bias by long steps (Heston), as a share of a payment */
   /* [payoffs], discounted: of barriers what they pay where they leave no European payoff; of functions that may jump
    * the median of what they pay; else NaN */
@@ -50,11 +50,11 @@ double option_mean(const option_run *run, int quantity);
 double option_spread(const option_run *run, double n, int quantity);
 /* The reported standard error: at least the rounding error. */
 double option_error(const option_run *run, double n, int quantity);
-/* Bias of a price by its time steps, 0 where it is below rounding; and its standard error, at least the rounding
- * error, with the doubts about long steps and the order of rough assets. NaN: not known yet, or no path has shown a
- * difference. */
-double option_shift(const option_run *run, int payoff);
-double option_shift_error(const option_run *run, double n, int payoff);
+/* Bias of a price or Greek by the time steps, 0 where it is below rounding; and its standard error, at least the
+ * rounding error, with the doubts about long steps and the order of the bias. NaN: not known yet, or no path has
+ * shown a difference. */
+double option_shift(const option_run *run, int quantity);
+double option_shift_error(const option_run *run, double n, int quantity);
 /* Upper bound of a price, and its standard error; NaN: none. */
 double option_upper(const option_run *run, int payoff);
 double option_upper_error(const option_run *run, double n, int payoff);

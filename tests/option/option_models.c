@@ -91,7 +91,7 @@ static void test_heston_steps(void **state) {
     option_heston_step step;
     assert_int_equal(grid.kinds, 1);
     assert_int_equal(option_heston_steps(&d.assets[0].heston, 0, &grid, 0, &step), SIM_OK);
-    option_heston_moments_of(rows[i].v, &grid, &step, rows[i].from, grid.steps, &m);
+    option_heston_moments_of(rows[i].v, &grid, &step, rows[i].from, grid.steps, NULL, &m);
     option_grid_free(&grid);
     print_message("    %d steps: mean %.7f, variance %.7f\n", rows[i].steps, m.mean, m.variance);
     assert_true(fabs(m.mean - rows[i].known.mean) < 1e-7 && fabs(m.variance - rows[i].known.variance) < 1e-7);

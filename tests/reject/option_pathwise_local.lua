@@ -1,4 +1,4 @@
--- expect: 65 option_pathwise_local.lua:5: payoff: greeks.method = "pathwise": with a local volatility
+-- expect: 65 option_pathwise_local.lua:5: payoff: greeks.method = "pathwise": with sabr or a local volatility
 return sim.option {
   assets = { { spot = 100, local_vol = function(S) return 20 / S end } }, maturity = 1,
   steps = 4,

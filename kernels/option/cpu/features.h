@@ -36,7 +36,8 @@ LANES_INLINE vreal bridge_extreme(vreal x, vreal y, vreal vol, vbits w, real sid
  * the extremes of x at the steps (most, least) and between them (high, low). */
 typedef struct asset_state {
   vreal x, sum, logs, squares, most, least, high, low;
-  vreal v; /* variance of Heston's model */
+  vreal v; /* variance of Heston's model; SABR's sigma */
+  vreal f; /* SABR's price over its growth and the spot */
 } asset_state;
 
 enum {
@@ -52,7 +53,7 @@ typedef struct tangent_sums {
 
 static inline asset_state begin_asset(void) {
   const vreal zero = {0};
-  return (asset_state){zero, zero, zero, zero, v_set((real)-1e30), v_set((real)1e30), zero, zero, zero};
+  return (asset_state){zero, zero, zero, zero, v_set((real)-1e30), v_set((real)1e30), zero, zero, zero, v_set(1)};
 }
 
 /* x after a cash dividend: the price falls by `ratio` of the spot, at most to 2^-100 of it, which counts as 0. */

@@ -51,6 +51,50 @@ static inline vreal rough_step(const option_dynamics *m, int step, int steps, bo
   return x * INVERSE_LN2;
 }
 
+/* SABR's f'/f where f is near 0: b and log2 of the scale from the table, one lane after the other. y: the normal of f;
+ * octaves: log2 psi. */
+static inline vreal sabr_near(const option_dynamics *m, vreal octaves, vreal y) {
+  const real cells = (real)m->cells;
+  const vreal at = v_max(v_min((octaves - (real)m->first) * (real)m->fineness, v_set(cells)), v_set(0));
+  vreal b = v_set(0), scale = v_set(0);
+  for (int lane = 0; lane < LANES && m->cells > 0; lane++) {
+    const int c = at[lane] < cells ? (int)at[lane] : m->cells - 1;
+    const double *of = m->node + 8 * c, t = (double)at[lane] - c;
+    b[lane] = (real)(of[0] + t * (of[1] + t * (of[2] + t * of[3])));
+    scale[lane] = (real)(of[4] + t * (of[5] + t * (of[6] + t * of[7])));
+  }
+  const vreal base = b + y;
+  const vreal grown = price_ratio(v_log2(v_max(base, v_set((real)0x1p-100))) * (real)m->power + scale, true);
+  return v_zero_unless_positive(base, grown);
+}
+
+/* The same where f is far from 0. s: deviation of the step; grown: sigma'/sigma. */
+static inline vreal sabr_far(const option_dynamics *m, vreal s, vreal grown, vreal z, vreal normal) {
+  const real h = (real)m->noise, beta = (real)m->beta, slope = beta * (real)m->rho;
+  const vreal root = s * v_root((1 + grown * grown) * (real)m->spread);
+  if (beta == 0) return 1 + s * (z + (z * z - 1) * (h / 2)) * (real)m->rho + root * normal;
+  const vreal a = s * slope - s * s * (slope * slope * h / 2), b = s * (slope * h / 2),
+              c = v_max(1 - 2 * b, v_set((real)0.1));
+  const vreal log_mean = a * a / (2 * c) - v_log2(c) * (NATURAL_2 / 2);
+  const vreal x = z * (a + b * z) - log_mean + root * (normal - root * (beta / 2)) * beta;
+  return 1 + (price_ratio(x * INVERSE_LN2, true) - 1) * (1 / beta);
+}
+
+/* One step of SABR: returns the increment of x without its drift, updates sigma and f. `w`: random bits of sigma. */
+static inline vreal sabr_step(const option_dynamics *m, asset_state *t, vreal normal, vbits w) {
+  const real least = (real)0x1p-100;
+  const vreal z = inverse_normal(w), before = v_log2(v_max(t->f, v_set(least)));
+  const vreal grown = price_ratio((z - (real)(m->noise / 2)) * (real)m->noise * INVERSE_LN2, true);
+  const vreal s = v_min(t->v * (real)sqrt(m->dt) * price_ratio(before * (real)(m->beta - 1), true), v_set((real)1e9));
+  const vreal psi = s * s * (real)m->mean_square, y = z * (real)m->rho + normal * (real)m->free;
+  vreal ratio = v_max(sabr_far(m, s, grown, z, normal), v_set(0));
+  if (m->cells > 0)
+    ratio = v_pick(psi < (real)m->far_from_zero, ratio, sabr_near(m, v_log2(v_max(psi, v_set((real)1e-30))), y));
+  t->v *= grown;
+  t->f = v_zero_unless_positive(t->f - least, t->f * ratio);
+  return v_log2(v_max(t->f, v_set(least))) - before;
+}
+
 static inline vreal grid_sigma(const option_dynamics *m, int step, vreal price) {
   const double *row = m->row + (size_t)step * (size_t)m->nodes;
   vreal sigma = v_set((real)row[0]);
@@ -99,6 +143,8 @@ static inline vreal advance_asset(const option_dynamics *m, const option_variant
     x += heston_step(m, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
   else if (m->motion == OPTION_GEOMETRIC_BROWNIAN)
     x += *vol * normal;
+  else if (m->motion == OPTION_SABR)
+    x += sabr_step(m, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance);
   else if (m->motion == OPTION_ROUGH_BERGOMI)
     x += rough_step(m, step, steps, v->mirrored, t, v->mirrored ? -normal : normal, variance, own, past, vol);
   else

@@ -3,6 +3,7 @@
  * cuda/ops.c. */
 #include "engine/reduce.h"
 #include "kernels/option/cpu/sampler.h"
+#include "kernels/option/models/hull_white.h"
 #include "kernels/option/models/rough.h"
 
 #include <math.h>
@@ -71,6 +72,8 @@ static sim_status make_variants(option_sampler *s, const option_parameters *p) {
                                      .dynamics = market->dynamics,
                                      .kind = market->grid.kind,
                                      .time = market->grid.time,
+                                     .rates = market->rates,
+                                     .rise = market->rise,
                                      .mirrored = sign < 0};
     for (size_t i = 0; i < numbers; i++) {
       store(s, at, i, market->drift[i]);
@@ -275,15 +278,19 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
 
 /* ---- create and destroy ---- */
 
-/* Replaces the market by one with twice as many steps, with the same payoffs. */
+/* Replaces the markets by ones with twice as many steps, with the same payoffs. */
 static sim_status halve_steps(option_sampler *s, const option_parameters *p) {
-  const option_bump halves = {.asset = -1, .halves = true};
-  option_market *market = &s->estimate.market[0];
-  double *cash = market->cash; /* of the steps that payoffs see */
-  market->cash = NULL;
-  option_market_free(market);
-  const sim_status status = option_market_create(p, &halves, market);
-  market->cash = cash;
+  sim_status status = SIM_OK;
+  for (int m = 0; m < s->estimate.markets && status == SIM_OK; m++) {
+    option_bump halves = s->estimate.bump[m];
+    option_market *market = &s->estimate.market[m];
+    double *cash = market->cash; /* of the steps that payoffs see */
+    halves.halves = true;
+    market->cash = NULL;
+    option_market_free(market);
+    status = option_market_create(p, &halves, market);
+    market->cash = cash;
+  }
   return status;
 }
 
@@ -323,6 +330,8 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   SIM_TRY(make_variants(s, p));
   SIM_TRY(make_local(s, p));
   s->paths.rough = option_any_rough(p);
+  s->paths.rates = p->hull_white.given;
+  if (s->paths.rates) s->local_scratch += option_rates_scratch(s->paths.variants);
   if (s->paths.rough) s->local_scratch += option_rough_scratch(s->paths.assets, s->paths.steps);
   return make_tangents(s);
 }
@@ -384,6 +393,18 @@ static sim_status create(const option_parameters *p, const sim_setup *setup, opt
   return status;
 }
 
+/* The jumps of a coarse step are drawn twice, with those of the two fine ones in it. */
+static void draw_jumps_twice(const option_market *market, const option_market *halves) {
+  for (int i = 0; market->dynamics != NULL && i < market->steps * market->assets; i++) {
+    const int step = i / market->assets, a = i % market->assets;
+    option_dynamics *dynamics = &market->dynamics[market->grid.kind[step] * market->assets + a];
+    const option_dynamics *half = &halves->dynamics[halves->grid.kind[2 * step] * market->assets + a];
+    dynamics->jump_halves = half->jumps > 0;
+    dynamics->jumps = half->jumps;
+    memcpy(dynamics->above, half->above, sizeof dynamics->above);
+  }
+}
+
 sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup, option_sampler *out[2]) {
   for (int k = 0; k < 2; k++) {
     out[k] = calloc(1, sizeof *out[k]);
@@ -395,16 +416,8 @@ sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setu
   SIM_TRY(make_rules(coarse, p, setup));
   for (int v = 0; v < fine->paths.variants; v++) fine->variant[v].rule = coarse->variant[v].rule;
   fine->local_scratch += option_policy_scratch(&coarse->policy);
-  const option_market *market = &coarse->estimate.market[0];
-  const option_grid *halves = &fine->estimate.market[0].grid;
-  for (int i = 0; market->dynamics != NULL && i < market->steps * market->assets; i++) {
-    const int step = i / market->assets, a = i % market->assets;
-    option_dynamics *dynamics = &market->dynamics[market->grid.kind[step] * market->assets + a];
-    const option_dynamics *half = &fine->estimate.market[0].dynamics[halves->kind[2 * step] * market->assets + a];
-    dynamics->jump_halves = half->jumps > 0;
-    dynamics->jumps = half->jumps;
-    memcpy(dynamics->above, half->above, sizeof dynamics->above);
-  }
+  for (int m = 0; m < coarse->estimate.markets; m++)
+    draw_jumps_twice(&coarse->estimate.market[m], &fine->estimate.market[m]);
   SIM_TRY(make_rooms(coarse));
   return make_rooms(fine);
 }
@@ -418,8 +431,10 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double matches = p->sampling.moment_matching ? 2 * sizeof(double) * assets * (double)p->nodes : 0;
   const double kinds = option_steps_vary(p) ? (double)p->nodes * assets * (variants + 1) * sizeof(option_dynamics) : 0;
   const double rough = option_rough_bytes(p), past = rough > 0 ? 2 * assets * (double)p->nodes * 64 : 0;
-  return option_quasi_bytes(p) + option_policy_bytes(p, setup->comm->size) + steps + kinds + rough * (variants + 4) +
-         setup->threads * past + setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
+  const double rates = p->hull_white.given ? (double)p->nodes * (variants + 4) * sizeof(option_rate_step) : 0;
+  return rates + option_quasi_bytes(p) + option_policy_bytes(p, setup->comm->size) + steps + kinds +
+         rough * (variants + 4) + setup->threads * past +
+         setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
          quantities * (OPTION_BATCH * OPTION_CHUNKS + setup->comm->size) * 2 * sizeof(double);
 }
 

@@ -2,6 +2,7 @@
 #include "kernels/option/cpu/joint.h"
 #include "kernels/option/cpu/moments.h"
 #include "kernels/option/cpu/quasi.h"
+#include "kernels/option/cpu/rates.h"
 
 #include <math.h>
 
@@ -12,9 +13,10 @@ typedef struct workspace {
   vbits high[OPTION_ASSETS_MAX][4], low[OPTION_ASSETS_MAX][4], variance[OPTION_ASSETS_MAX][4],
       rough[OPTION_ASSETS_MAX][4];
   bits4 jump[2];
-  vwhole invalid;      /* lanes with an invalid local volatility */
-  int offset;          /* number of the first of the four shared numbers that this path uses */
-  asset_state state[]; /* [variants][assets], [variants][schedules] */
+  vreal grown[OPTION_VARIANTS_MAX]; /* by a random rate in the step */
+  vwhole invalid;                   /* lanes with an invalid local volatility */
+  int offset;                       /* number of the first of the four shared numbers that this path uses */
+  asset_state state[];              /* [variants][assets], [variants][schedules] */
 } workspace;
 _Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE &&
                    sizeof(asset_state) <= OPTION_SCRATCH_ASSET,
@@ -39,8 +41,13 @@ static inline vreal *rough_past(const option_paths *p, workspace *w) {
   return (vreal *)(void *)((char *)bridges(p, w) + (p->matched ? option_moments_scratch(p->assets, p->steps) : points));
 }
 
+/* State of a random rate: [variants]. */
+static inline rate_state *rates_of(const option_paths *p, workspace *w) {
+  return (rate_state *)(void *)((char *)rough_past(p, w) + (p->rough ? option_rough_scratch(p->assets, p->steps) : 0));
+}
+
 static inline void *program_room(const option_paths *p, workspace *w) {
-  return (char *)rough_past(p, w) + (p->rough ? option_rough_scratch(p->assets, p->steps) : 0);
+  return (char *)rates_of(p, w) + (p->rates ? option_rates_scratch(p->variants) : 0);
 }
 
 /* Normals and variance bits from Sobol points, of the four steps from 4 * group on. */
@@ -62,6 +69,12 @@ static inline bool is_motion(const option_paths *p, int asset, int motion) {
   return p->variant[0].dynamics != NULL && (int)p->variant[0].dynamics[asset].motion == motion;
 }
 
+/* Whether the volatility of an asset takes a random number in each step. */
+static inline bool has_volatility(const option_paths *p, int asset) {
+  return is_motion(p, asset, OPTION_ROUGH_BERGOMI) || is_motion(p, asset, OPTION_HESTON) ||
+         is_motion(p, asset, OPTION_SABR);
+}
+
 /* Random bits whose normal by inversion is (z_a + z_b)/sqrt(2) for the normals z_a, z_b of a and b. */
 static vbits joined_bits(vbits a, vbits b) {
   const vreal sum = inverse_normal(a) + inverse_normal(b);
@@ -74,8 +87,7 @@ static vbits joined_bits(vbits a, vbits b) {
 /* Normals of four steps, each the sum of the normals of two steps of half the length. */
 static void draw_halves(const option_paths *p, const stream *s, uint32_t group, workspace *w) {
   for (uint32_t a = 0; a < (uint32_t)p->assets; a++) {
-    const bool rough = is_motion(p, (int)a, OPTION_ROUGH_BERGOMI),
-               varies = rough || is_motion(p, (int)a, OPTION_HESTON);
+    const bool rough = is_motion(p, (int)a, OPTION_ROUGH_BERGOMI), varies = has_volatility(p, (int)a);
     for (uint32_t half = 0; half < 2; half++) {
       vreal z[4];
       four_normals(s, 2 * group + half, OPTION_DRAW_NORMAL + a, z);
@@ -98,7 +110,7 @@ static void draw_group(const option_paths *p, const stream *s, uint32_t group, u
     if (need & NEED_LOW) memcpy(w->low[a], random_bits(s, group, OPTION_DRAW_LOW + a).bits, sizeof w->low[a]);
     if (p->quasi != NULL || p->halved) continue;
     const bool rough = is_motion(p, (int)a, OPTION_ROUGH_BERGOMI);
-    if (rough || is_motion(p, (int)a, OPTION_HESTON))
+    if (has_volatility(p, (int)a))
       memcpy(w->variance[a], random_bits(s, group, OPTION_DRAW_VARIANCE + a).bits, sizeof w->variance[a]);
     if (rough) memcpy(w->rough[a], random_bits(s, group, OPTION_DRAW_ROUGH + a).bits, sizeof w->rough[a]);
   }
@@ -167,11 +179,24 @@ static void exercise_all(const option_paths *p, int step, int at, workspace *w, 
   }
 }
 
+/* Moves the random rate of all variants, and all prices by what it grows more than the forward rate. */
+static void move_rates(const option_paths *p, const stream *own, int step, int word, workspace *w) {
+  vreal normals[2];
+  rate_normals(p, own, step, normals);
+  for (int v = 0; v < p->variants; v++) {
+    const option_variant *variant = &p->variant[v];
+    const vreal grown = rate_step(&variant->rates[variant->kind[step]], variant->rise[step], variant->mirrored, w->z,
+                                  word, p->assets, normals, &rates_of(p, w)[v]);
+    w->grown[v] = grown;
+  }
+}
+
 static void general_step(const option_paths *p, const stream *own, int step, int at, unsigned need, workspace *w,
                          void *const *out) {
   const real *cholesky = p->cholesky;
   const int word = (w->offset + step) & 3;
   const bool observed = (step + 1) % (p->skip + 1) == 0;
+  if (p->rates) move_rates(p, own, step, word, w);
   const unsigned now = observed ? need : need & ~(unsigned)(NEED_SUM | NEED_LOGS | NEED_ENDS);
   for (int a = 0; a < p->assets; a++) {
     vreal normal = w->z[0][word] * cholesky[a * p->assets];
@@ -187,6 +212,7 @@ static void general_step(const option_paths *p, const stream *own, int step, int
       asset_state *t = &w->state[v * p->assets + a];
       vreal high, low, next, vol = v_set(((const real *)variant->vol)[i]),
                              drift = v_set(((const real *)variant->drift)[i]);
+      if (p->rates) drift += w->grown[v];
       if (variant->dynamics == NULL)
         next = v_fma(vol, normal, t->x + drift);
       else
@@ -209,6 +235,7 @@ static void general_step(const option_paths *p, const stream *own, int step, int
     }
   }
   if (need & 1 << OPTION_EARLY) exercise_all(p, step, at, w, out);
+  if (p->rates && observed) store_deflators(p, step / (p->skip + 1), at, rates_of(p, w), out);
 }
 
 /* Whether any of the first `count` lanes is set. */
@@ -239,6 +266,7 @@ static bool general_paths(const option_paths *p, uint64_t first, int count, unsi
         if (p->variant[v].dynamics != NULL) t->v = v_set((real)p->variant[v].dynamics[a].v);
       }
     for (int k = 0; k < p->variants * p->schedules; k++) w->state[p->variants * p->assets + k] = begin_asset();
+    if (p->rates) memset(rates_of(p, w), 0, option_rates_scratch(p->variants));
     memset(tangent_sums_of(p, w), 0, option_tangent_scratch(p->tangents, p->variants));
     w->invalid = (vwhole){0};
     for (int step = 0; step < p->steps; step++) {

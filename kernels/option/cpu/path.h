@@ -22,13 +22,15 @@ typedef struct option_tangent {
 /* One set of paths: x += drift + vol w at each step, where x = log2(price / spot) and w is a normal. A negative vol
  * gives the antithetic path. */
 typedef struct option_variant {
-  const void *drift, *vol;         /* [steps][assets], in the kernel's precision */
-  const double *spot;              /* [assets] */
-  const option_dynamics *dynamics; /* [kinds][assets]; NULL: all assets are geometric Brownian motions */
-  const int *kind;                 /* [steps]: kind of each step in dynamics; NULL without them */
-  const double *time;              /* [steps + 1]: times at the ends of the steps; NULL without dynamics */
-  bool mirrored;                   /* the antithetic paths */
-  const option_rule *rule;         /* [payoffs], exercise rules of the features OPTION_EARLY */
+  const void *drift, *vol;              /* [steps][assets], in the kernel's precision */
+  const double *spot;                   /* [assets] */
+  const option_dynamics *dynamics;      /* [kinds][assets]; NULL: all assets are geometric Brownian motions */
+  const int *kind;                      /* [steps]: kind of each step in dynamics; NULL without them */
+  const double *time;                   /* [steps + 1]: times at the ends of the steps; NULL without dynamics */
+  const struct option_rate_step *rates; /* [kinds], of a random rate; NULL: none */
+  const double *rise;                   /* [steps], beside rates */
+  bool mirrored;                        /* the antithetic paths */
+  const option_rule *rule;              /* [payoffs], exercise rules of the features OPTION_EARLY */
 } option_variant;
 
 /* Parameters of a path kernel. All pointers are borrowed; host memory. */
@@ -52,6 +54,7 @@ typedef struct option_paths {
   const option_schedule *schedule; /* [schedules], of observed steps */
   uint64_t joint;                  /* bit a: maximum and minimum of asset a are drawn jointly; else independently */
   bool rough;                      /* an asset is of the rough Bergomi model */
+  bool rates;                      /* the rate is random */
   bool far;                        /* x may leave the exponent range of the precision: prices are clamped */
 } option_paths;
 
@@ -68,7 +71,10 @@ option_path_kernel *option_path_find(bool single, sim_isa isa);
 
 /* Bytes of scratch; `assets`: with the schedules. Tangents, bridges (quasi) or matched moments come on top; `program`:
  * bytes of a local volatility's program. */
-enum { OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * 20 * 64 + 2048, OPTION_SCRATCH_ASSET = 9 * 64 };
+enum {
+  OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * 20 * 64 + OPTION_VARIANTS_MAX * 64 + 2048,
+  OPTION_SCRATCH_ASSET = 10 * 64
+};
 static inline size_t option_path_scratch(int assets, int variants, size_t program) {
   return OPTION_SCRATCH_BASE + (size_t)assets * (size_t)variants * OPTION_SCRATCH_ASSET + program;
 }
@@ -78,6 +84,8 @@ static inline size_t option_tangent_scratch(int tangents, int variants) {
 static inline size_t option_bridge_scratch(int assets, int steps) { return (size_t)assets * ((size_t)steps + 1) * 64; }
 /* Increments of the rough volatilities of a path. */
 static inline size_t option_rough_scratch(int assets, int steps) { return (size_t)assets * (size_t)steps * 64; }
+/* State of a random rate. */
+static inline size_t option_rates_scratch(int variants) { return (size_t)variants * 2 * 64; }
 static inline size_t option_moments_scratch(int assets, int steps) {
   return ((size_t)assets * (size_t)steps * 2 * sizeof(double) + 63) / 64 * 64;
 }

@@ -45,7 +45,7 @@ struct option_sampler {
 
 /* Computes features and payoffs of a chunk of paths into the workspace. Returns false where option_path_kernel does. */
 bool option_simulate(const option_sampler *sampler, const option_workspace *room, uint64_t first, int count);
-/* Two samplers of prices alone, in fp64, on the same random numbers: out[0] with the run's steps, out[1] with steps
+/* Two samplers, in fp64, on the same random numbers: out[0] with the run's steps, out[1] with steps
  * half as long (see option_paths.skip). out[1] borrows the exercise rules of out[0]: free it first. */
 sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup,
                                option_sampler *out[2]) SIM_MUST_CHECK;

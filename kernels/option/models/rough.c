@@ -34,7 +34,10 @@ double option_bias_factor(const option_parameters *p) { return factor_of(least_o
  * or twice as much, may be left. */
 double option_bias_doubt(const option_parameters *p) {
   const double order = least_order(p), factor = factor_of(order);
-  if (!option_any_rough(p)) return 0;
+  double other = 0; /* SABR near 0, where the order is up to 2 */
+  for (int a = 0; a < (int)p->assets.count; a++)
+    if (option_asset_at(p, a)->sabr.given && option_asset_at(p, a)->sabr.beta < 1) other = 1. / 3;
+  if (!option_any_rough(p)) return other;
   return fmax(factor_of(order - 0.1) / factor - 1, 1 - 2 / factor) * fmax(1, 24 / (double)p->nodes);
 }
 

@@ -17,7 +17,8 @@ double option_rough_bytes(const option_parameters *p);
 /* Factor from the difference between prices of two grids, the second with steps half as long, to the bias of the first:
  * 1/(1 - 2^-order), order 1 but for rough assets. */
 double option_bias_factor(const option_parameters *p);
-/* By how much of itself that bias may be off where its order is not the one taken: 0 but for rough assets. */
+/* By how much of itself that bias may be off where its order is not the one taken: 0 but for rough assets and SABR with
+ * beta below 1. */
 double option_bias_doubt(const option_parameters *p);
 
 #endif

@@ -17,6 +17,7 @@ typedef enum option_kind {
   OPTION_NOT_BELOW,
   OPTION_EARLY, /* amount paid by early exercise, carried to maturity; `step` is the number of its rule, `asset` is -1
                    where that depends on several */
+  OPTION_DEFLATOR, /* of a random rate: discount factor until a step over that of time 0; `asset` is -1 */
   OPTION_KINDS,
   OPTION_VARIANCE =
       OPTION_KINDS /* Heston's variance at the end of `step`; read by exposures on the CPU, by no payoff */

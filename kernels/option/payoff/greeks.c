@@ -22,10 +22,10 @@ static void choose(const option_builder *m, const option_parameters *p, const si
   const option_payoff *o = item != NULL ? item->data : NULL;
   const bool barrier = item != NULL && item->schema == &option_barrier_schema;
   /* one: a single asset with a known density of its first step */
-  bool one = p->assets.count == 1 && m->market->vol[0] > 0, local = false;
+  bool one = p->assets.count == 1 && m->market->vol[0] > 0 && !p->hull_white.given, local = false;
   for (int a = 0; a < (int)p->assets.count; a++) {
     one &= option_asset_is_gbm(option_asset_at(p, a));
-    local |= option_asset_at(p, a)->local_vol != NULL || option_asset_at(p, a)->vol_grid.given;
+    local |= !option_asset_is_scaled(option_asset_at(p, a));
     local |= option_asset_at(p, a)->dividends.rows > 0; /* prices do not grow in proportion to the spot */
   }
   bool continuous = o != NULL && o->monitoring == OPTION_CONTINUOUS;

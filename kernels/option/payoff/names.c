@@ -134,6 +134,9 @@ sim_status option_bind_payoff(option_parameters *p, sim_faults *faults) {
           faults, 0, "payoff",
           "expected path.%s[%d] in place of %s[%d], because this asset jumps, and a Brownian bridge does not",
           high ? "max" : "min", feature.asset + 1, high ? "high" : "low", feature.asset + 1);
+    if ((high || feature.kind == OPTION_LOW) && option_asset_at(p, feature.asset)->sabr.given)
+      sim_faults_add(faults, 0, "payoff", "expected path.%s[%d] in place of %s[%d], because this asset has sabr",
+                     high ? "max" : "min", feature.asset + 1, high ? "high" : "low", feature.asset + 1);
     snprintf(kept[count], sizeof kept[0], "%s", name);
     inputs[count] = kept[count];
     count++;

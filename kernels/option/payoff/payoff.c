@@ -126,6 +126,12 @@ static sim_expr_ref one_of_all(option_builder *m, const option_payoff *o, sim_ex
   return plain(m, picked, o->strike, o->type);
 }
 
+/* What is paid at the end of a step, times the deflator of a random rate. */
+static sim_expr_ref deflated(option_builder *m, sim_expr_ref paid, int step) {
+  if (!m->p->hull_white.given) return paid;
+  return mul(m, paid, option_builder_feature(m, (option_feature){.kind = OPTION_DEFLATOR, .asset = -1, .step = step}));
+}
+
 /* Cash and coupons at the first date whose price is at least the level, carried to maturity: step[dates]. */
 static sim_expr_ref called(option_builder *m, const option_payoff *o, int asset, const int *step, int dates) {
   const option_market *market = m->market;
@@ -135,11 +141,12 @@ static sim_expr_ref called(option_builder *m, const option_payoff *o, int asset,
   sim_expr_ref share = mul(m, last, option_builder_number(m, o->cash / initial));
   sim_expr_ref safe = option_builder_call(m, SIM_EXPR_LE, option_builder_number(m, o->protection), last, 0);
   sim_expr_ref out = option_builder_call(m, SIM_EXPR_WHERE, safe, option_builder_number(m, o->cash), share);
+  out = deflated(m, out, end);
   for (int d = dates; d > 0; d--) {
     const double growth = market->bond[step[d - 1] - 1] / market->bond[end - 1];
     sim_expr_ref ends = option_builder_call(m, SIM_EXPR_LE, level, option_price_at(m, asset, step[d - 1]), 0);
     sim_expr_ref paid = option_builder_number(m, o->cash * (1 + o->coupon * (double)(d + o->passed)) * growth);
-    out = option_builder_call(m, SIM_EXPR_WHERE, ends, paid, out);
+    out = option_builder_call(m, SIM_EXPR_WHERE, ends, deflated(m, paid, step[d - 1]), out);
   }
   return out;
 }
@@ -289,6 +296,8 @@ static void make(option_builder *m, const option_parameters *p, sim_expr_ref *re
     refs[functions + (int)i] = named(m, &p->payoffs.items[i], (int)i, functions + (int)i);
   for (int k = 0; k < g->payoffs && m->status == SIM_OK; k++) {
     g->end[k] = option_steps_until(m->market, option_maturity_of(p, k));
+    if (k < functions || p->payoffs.items[k - functions].schema != &option_autocallable_schema)
+      refs[k] = deflated(m, refs[k], g->end[k]);
     g->control[k] = -1;
     if (p->sampling.control == OPTION_NO_CONTROL) continue;
     g->control[k] = g->outputs;

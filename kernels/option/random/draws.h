@@ -25,6 +25,7 @@ enum {
   OPTION_DRAW_VARIANCE = 192, /* Heston's variance, or increments of a rough volatility */
   OPTION_DRAW_JUMP = 256,     /* number 0: how many jumps; numbers 2 and 3: the normal of their sum */
   OPTION_DRAW_ROUGH = 320,    /* rough volatility: the part of a step that its increment does not tell */
+  OPTION_DRAW_RATE = 384,     /* random rate, by step as jumps: numbers 0 and 1 give its two normals */
   OPTION_DRAW_SCRAMBLE = 512  /* scrambling of Sobol points: entity is the dimension, step the scramble */
 };
 

@@ -23,7 +23,7 @@ typedef struct option_bridge {
 } option_bridge;
 
 typedef struct option_quasi {
-  int scrambles, dimensions, each, hestons; /* each: dimensions a step; hestons: assets with Heston's model */
+  int scrambles, dimensions, each, hestons; /* each: dimensions a step; hestons: assets of Heston or SABR */
   int variance[OPTION_ASSETS_MAX];          /* -1: not a Heston asset */
   const uint32_t *direction, *shift; /* [scrambles][dimensions][OPTION_SOBOL_BITS], [scrambles][dimensions]; owned */
   const option_bridge *bridge;       /* [steps], in the order of use; owned */

@@ -1,4 +1,4 @@
-/* Estimate of the bias of prices by the time steps. */
+/* Estimate of the bias of prices and Greeks by the time steps. */
 #ifndef OPTION_BIAS_H
 #define OPTION_BIAS_H
 
@@ -11,9 +11,9 @@ double option_bias_bytes(const option_parameters *p, const sim_setup *setup);
 
 /* Chunks of OPTION_CHUNK samples for the bias of a run of n samples. */
 int option_bias_chunks(double n);
-/* Adds the chunks first .. last - 1 to mean[payoffs] and squares[payoffs], the means and sums of squared deviations
- * of the chunks' biases, in order: the same bits for any number of threads. squares = -1: unknown, because a payoff
- * or local volatility is not finite on a path with shorter steps. */
+/* Adds the chunks first .. last - 1 to mean[quantities] and squares[quantities], the means and sums of squared
+ * deviations of the chunks' biases, in order: the same bits for any number of threads. squares = -1: unknown, because a
+ * payoff or local volatility is not finite on a path with shorter steps. */
 sim_status option_bias_sample(option_bias *bias, int first, int last, double *mean, double *squares) SIM_MUST_CHECK;
 
 #endif

@@ -121,35 +121,52 @@ double option_error(const option_run *run, double n, int q) {
   return isnan(error) ? error : fmax(error, rounding(run, q));
 }
 
-/* Rounding error of the difference between two fp64 prices, each off by up to 2^-40. */
-static double shift_rounding(const option_run *run, int payoff) { return 0x1p-39 * fabs(option_mean(run, payoff)); }
+/* The size of a quantity: of a Greek at least its order of magnitude for a payoff of this value. */
+static double size_of(const option_run *run, int q, double value) {
+  const option_quantity *of = &run->quantity[q];
+  const double size = fabs(option_mean(run, q));
+  return of->greek < 0 ? size : fmax(size, option_greek_size(run->parameters, of, value));
+}
 
-double option_shift(const option_run *run, int payoff) {
-  if (!(run->bias_chunks > 0 && run->bias_squares[payoff] >= 0)) return NAN;
-  const double shift = run->bias_mean[payoff];
-  return fabs(shift) > shift_rounding(run, payoff) ? shift : 0;
+/* Rounding error of the difference between two fp64 numbers, each off by up to 2^-40. */
+static double shift_rounding(const option_run *run, int q) {
+  return 0x1p-39 * size_of(run, q, option_mean(run, run->quantity[q].payoff));
+}
+
+double option_shift(const option_run *run, int q) {
+  if (!(run->bias_chunks > 0 && run->bias_squares[q] >= 0)) return NAN;
+  const double shift = run->bias_mean[q];
+  return fabs(shift) > shift_rounding(run, q) ? shift : 0;
 }
 
 /* By the paths alone. */
-static double shift_spread(const option_run *run, int payoff) {
-  const double n = run->bias_chunks, squares = run->bias_squares[payoff];
+static double shift_spread(const option_run *run, int q) {
+  const double n = run->bias_chunks, squares = run->bias_squares[q];
   if (!(n > 1 && squares >= 0)) return NAN;
-  if (run->bias_mean[payoff] == 0 && squares == 0) return NAN; /* no sampled path differs */
-  return fmax(sqrt(squares / (n - 1) / n), shift_rounding(run, payoff));
+  if (run->bias_mean[q] == 0 && squares == 0) return NAN; /* no sampled path differs */
+  return fmax(sqrt(squares / (n - 1) / n), shift_rounding(run, q));
 }
 
-/* The larger one of price and deviation: a payoff far out of the money is small, but not what its paths are paid. */
+/* What paths get that a wrong variance moves. Of an autocallable the deviation, for its cash is paid anyway: a relative
+ * change e of the width of a normal z changes the mean of f(z) by e cov(f, z^2 - 1), at most root 2 e of f's deviation.
+ * Of others the larger one of price and deviation: a payoff far out of the money is small, but not what its paths are
+ * paid. */
 static double typical_payment(const option_run *run, double n, int payoff) {
+  const option_parameters *p = run->parameters;
+  const int named = payoff - (option_payoff_count(p) - (int)p->payoffs.count);
+  const bool note = named >= 0 && p->payoffs.items[named].schema == &option_autocallable_schema;
   double squares = 0;
   for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + payoff];
-  return fmax(fabs(option_mean(run, payoff)), n > 0 ? run->unit * sqrt(squares / n) : 0);
+  return fmax(note ? 0 : fabs(option_mean(run, payoff)), n > 0 ? run->unit * sqrt(squares / n) : 0);
 }
 
-double option_shift_error(const option_run *run, double n, int payoff) {
-  const double spread = shift_spread(run, payoff),
-               order = option_bias_doubt(run->parameters) * option_shift(run, payoff);
-  const bool moved = spread > shift_rounding(run, payoff); /* not of an asset whose steps are exact */
-  return hypot(spread, hypot(order, moved ? run->bias_doubt[payoff] * typical_payment(run, n, payoff) : 0));
+double option_shift_error(const option_run *run, double n, int q) {
+  const int payoff = run->quantity[q].payoff;
+  const double spread = shift_spread(run, q), order = option_bias_doubt(run->parameters) * option_shift(run, q);
+  const double typical = typical_payment(run, n, payoff);
+  const bool moved = spread > shift_rounding(run, q); /* not of an asset whose steps are exact */
+  const double doubt = run->bias_doubt[payoff] * (q == payoff ? typical : size_of(run, q, typical));
+  return hypot(spread, hypot(order, moved ? doubt : 0));
 }
 
 double option_upper(const option_run *run, int payoff) {
@@ -247,17 +264,28 @@ static int place_of(int payoffs, int columns, int payoff, int column) {
   return column == 0 ? payoff : payoffs + payoff * (columns - 1) + column - 1;
 }
 
-/* Reports the bias of each price. */
+/* Whether the bias of a quantity is above three of its own errors by the paths, and above the standard error. */
+static bool is_shifted(const option_run *run, double n, int q) {
+  const double shift = fabs(option_shift(run, q));
+  return shift > 3 * shift_spread(run, q) && shift > option_error(run, n, q);
+}
+
+/* Reports the bias of each price, of the Greeks of a single payoff, and of those of several whose bias shows. */
 static void report_bias(const option_run *run, double n, sim_bytes *out) {
   const int payoffs = option_payoff_count(run->parameters);
-  char name[128] = "", cell[64];
-  for (int k = 0; k < payoffs && run->bias != NULL; k++) {
-    if (payoffs > 1) row_name(run->parameters, k, name, sizeof name);
-    const double shift = option_shift(run, k), error = option_shift_error(run, n, k);
+  char name[128] = "", cell[64], greek[40] = "";
+  for (int q = 0; q < run->quantities && run->bias != NULL; q++) {
+    if (q >= payoffs && payoffs > 1 && !is_shifted(run, n, q)) continue;
+    if (payoffs > 1) row_name(run->parameters, run->quantity[q].payoff, name, sizeof name);
+    if (q >= payoffs) {
+      snprintf(greek, sizeof greek, ", of ");
+      column_name(run->parameters, &run->quantity[q], greek + 5, sizeof greek - 5);
+    }
+    const double shift = option_shift(run, q), error = option_shift_error(run, n, q);
     cell_text(shift, error, cell, sizeof cell);
-    if (shift == 0 && error <= shift_rounding(run, k)) snprintf(cell, sizeof cell, "0 but for rounding");
-    sim_bytes_format(out, "bias %s of the time steps, not in the standard error%s%s\n", cell, payoffs > 1 ? ": " : "",
-                     name);
+    if (shift == 0 && error <= shift_rounding(run, q)) snprintf(cell, sizeof cell, "0 but for rounding");
+    sim_bytes_format(out, "bias %s of the time steps, not in the standard error%s%s%s\n", cell, greek,
+                     payoffs > 1 ? ": " : "", name);
   }
 }
 
@@ -360,25 +388,27 @@ static void remark_unpaid(const option_run *run, double n, sim_bytes *out) {
                           : ": the price comes from rarer paths, or is 0, and its error is unknown");
 }
 
-/* Remarks on the payoff whose bias is largest relative to its error, where it significantly exceeds the error. */
+/* Remarks on the price or Greek whose bias is largest relative to its error, where it significantly exceeds the error:
+ * a price before any Greek. */
 static void remark_bias(const option_run *run, double n, sim_bytes *out) {
+  const int payoffs = option_payoff_count(run->parameters);
   int worst = -1;
-  double most = 1;
-  for (int k = 0; k < option_payoff_count(run->parameters) && run->bias != NULL; k++) {
-    const double shift = fabs(option_shift(run, k)), error = shift_spread(run, k);
-    const double ratio = shift / option_error(run, n, k);
-    if (!(shift > 3 * error) || !(ratio > most)) continue;
+  double most = 0;
+  for (int q = 0; q < run->quantities && run->bias != NULL; q++) {
+    const double ratio = fabs(option_shift(run, q)) / option_error(run, n, q);
+    if (!is_shifted(run, n, q) || !(ratio > most) || (q >= payoffs && worst >= 0 && worst < payoffs)) continue;
     most = ratio;
-    worst = k;
+    worst = q;
   }
   if (worst < 0) return;
-  char name[OPTION_PAYOFF_NAME], shift[64];
-  option_payoff_name(run->parameters, worst, name, sizeof name);
+  char name[OPTION_PAYOFF_NAME], shift[64], what[32];
+  option_payoff_name(run->parameters, run->quantity[worst].payoff, name, sizeof name);
+  column_name(run->parameters, &run->quantity[worst], what, sizeof what);
   cell_text(option_shift(run, worst), option_shift_error(run, n, worst), shift, sizeof shift);
   sim_bytes_format(out,
-                   "%sthe time steps shift the price of %s by about %s, which is more than its standard error %.2g: "
+                   "%sthe time steps shift the %s of %s by about %s, which is more than its standard error %.2g: "
                    "expected more than steps = %lld",
-                   out->size > 0 ? "; " : "", name, shift, option_error(run, n, worst),
+                   out->size > 0 ? "; " : "", what, name, shift, option_error(run, n, worst),
                    (long long)run->parameters->steps);
 }
 

@@ -61,7 +61,7 @@ static const sim_table described[] = {
     {"price", "more columns, with greeks", greek_columns},
     {"prices", "prices of all payoffs; with several payoffs", payoff_columns},
     {"errors", "their standard errors", payoff_columns},
-    {"price", "time-step bias; with heston, rough_bergomi, local_vol or vol_grid, whose steps are not exact",
+    {"price", "time-step bias; with heston, rough_bergomi, sabr, local_vol or vol_grid, whose steps are not exact",
      bias_columns},
     {"price", "upper bound; with upper_paths of an American payoff", upper_columns},
     {"uppers", "upper bounds of all payoffs; with upper_paths and several payoffs", payoff_columns},

@@ -1,4 +1,5 @@
 /* Field tables of the assets, and the rules between their fields. */
+#include "kernels/option/models/sabr.h"
 #include "kernels/option/scenario/motion.h"
 #include "kernels/option/scenario/parameters.h"
 
@@ -42,6 +43,22 @@ static const sim_schema rough_schema = {
     .fields = rough_fields,
     .size = sizeof(option_rough)};
 
+static const sim_field sabr_fields[] = {
+    {SIM_FIELD(option_sabr, alpha), .type = SIM_REAL,
+     .doc = "sigma at time 0: alpha F^(beta - 1) is the volatility as a share of the price", POSITIVE},
+    {SIM_FIELD(option_sabr, beta), .type = SIM_REAL, .doc = "power of the price: 0, from 0.05 to 0.9, or 1",
+     .flags = SIM_REQUIRED | SIM_RANGE, .max = 1},
+    {SIM_FIELD(option_sabr, rho), .type = SIM_REAL, .doc = "correlation of sigma and price",
+     .flags = SIM_REQUIRED | SIM_RANGE, .min = -1, .max = 1},
+    {SIM_FIELD(option_sabr, nu), .type = SIM_REAL, .doc = "volatility of sigma", .flags = SIM_REQUIRED | SIM_RANGE,
+     .max = INFINITY},
+    {0}};
+static const sim_schema sabr_schema = {
+    .doc = "SABR model: dF = sigma F^beta dW, dsigma = nu sigma dZ, F the price over its growth by rate and dividend, "
+           "ended at 0",
+    .fields = sabr_fields,
+    .size = sizeof(option_sabr)};
+
 static const sim_field jumps_fields[] = {{SIM_FIELD(option_jumps, rate), .type = SIM_REAL,
                                           .doc = "expected number of jumps per unit of time",
                                           .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
@@ -80,6 +97,8 @@ static const sim_field asset_fields[] = {
      .flags = SIM_OPTIONAL},
     {SIM_FIELD(option_asset, rough_bergomi), .type = SIM_STRUCT, .doc = "in place of vol (on the CPU)",
      .table = &rough_schema, .flags = SIM_OPTIONAL},
+    {SIM_FIELD(option_asset, sabr), .type = SIM_STRUCT, .doc = "in place of vol (on the CPU)", .table = &sabr_schema,
+     .flags = SIM_OPTIONAL},
     {SIM_FIELD(option_asset, jumps), .type = SIM_STRUCT, .doc = "Merton's jumps, in addition to any motion",
      .table = &jumps_schema, .flags = SIM_OPTIONAL},
     {SIM_FIELD(option_asset, local_vol), .type = SIM_FUNCTION, .signature = &local_signature,
@@ -114,18 +133,20 @@ static void check_grid(const option_vol_grid *g, int line, const char *path, sim
 void option_check_asset(const option_parameters *p, int i, sim_faults *faults) {
   const option_asset *a = option_asset_at(p, i);
   const int line = p->assets.items[i].line;
-  const int ways =
-      (a->vol != NULL) + a->heston.given + a->rough_bergomi.given + (a->local_vol != NULL) + a->vol_grid.given;
+  const int ways = (a->vol != NULL) + a->heston.given + a->rough_bergomi.given + a->sabr.given +
+                   (a->local_vol != NULL) + a->vol_grid.given;
   char path[64];
   snprintf(path, sizeof path, "assets[%d]", i + 1);
   if (ways != 1)
-    sim_faults_add(faults, line, path, "expected one of vol, heston, rough_bergomi, local_vol and vol_grid, got %s",
+    sim_faults_add(faults, line, path,
+                   "expected one of vol, heston, rough_bergomi, sabr, local_vol and vol_grid, got %s",
                    ways == 0 ? "none" : "several");
   if (a->vol_grid.given) {
     snprintf(path, sizeof path, "assets[%d].vol_grid", i + 1);
     check_grid(&a->vol_grid, line, path, faults);
     snprintf(path, sizeof path, "assets[%d]", i + 1);
   }
+  option_check_sabr(p, i, faults);
   if (a->rough_bergomi.given && p->nodes > OPTION_ROUGH_STEPS_MAX)
     sim_faults_add(faults, line, path, "rough_bergomi: expected at most %d steps, dates included, got %lld",
                    OPTION_ROUGH_STEPS_MAX, (long long)p->nodes);
@@ -146,7 +167,7 @@ void option_check_asset(const option_parameters *p, int i, sim_faults *faults) {
     sim_faults_add(
         faults, line, path,
         "greeks.method: the likelihood ratio is for vol without jumps alone: expected \"auto\"%s or \"bump\"",
-        a->local_vol != NULL || a->vol_grid.given ? "" : ", \"pathwise\"");
+        a->sabr.given || a->local_vol != NULL || a->vol_grid.given ? "" : ", \"pathwise\"");
 }
 
 void option_check_correlation(const option_parameters *p, sim_faults *faults) {

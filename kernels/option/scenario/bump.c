@@ -1,5 +1,6 @@
 /* Bumped markets, and derivatives of a market by finite differences. */
 #include "kernels/option/models/heston.h"
+#include "kernels/option/models/sabr.h"
 #include "kernels/option/payoff/builder.h"
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/scenario/integral.h"
@@ -27,6 +28,15 @@ static sim_status heston_variances(const option_heston *h, int asset, const opti
   return status;
 }
 
+/* The same of SABR's sigma, with the price at the spot. */
+static void sabr_variances(const option_asset *a, const option_grid *grid, double *out) {
+  const double vol = option_sabr_volatility(a), nu = a->sabr.nu;
+  for (int s = 0; s < grid->steps; s++) {
+    const double t = grid->time[s], dt = grid->length[s], grown = nu * nu * dt;
+    out[s] = vol * vol * exp(nu * nu * t) * dt * (grown > 0 ? expm1(grown) / grown : 1);
+  }
+}
+
 /* Volatility of a grid at the spot and one of its times. */
 static double grid_volatility(const option_asset *asset, size_t time) {
   const option_vol_grid *g = &asset->vol_grid;
@@ -44,6 +54,10 @@ static sim_status variances(const option_asset *a, int asset, const option_grid 
   if (a->vol != NULL) return option_integrate("vol", a->vol, OPTION_NOT_NEGATIVE, grid, room, out);
   if (a->rough_bergomi.given)
     return option_integrate("rough_bergomi.xi", a->rough_bergomi.xi, OPTION_POSITIVE, grid, out, NULL);
+  if (a->sabr.given) {
+    sabr_variances(a, grid, out);
+    return SIM_OK;
+  }
   return heston_variances(&a->heston, asset, grid, out);
 }
 

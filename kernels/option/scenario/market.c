@@ -1,4 +1,5 @@
 /* Market data of the path kernels: exact steps of correlated geometric Brownian motions. */
+#include "kernels/option/models/hull_white.h"
 #include "kernels/option/scenario/integral.h"
 #include "kernels/option/scenario/market.h"
 
@@ -63,9 +64,23 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, cons
       out->vol[s * out->assets + a] = sqrt(variance) / ln2;
     }
     if (out->dynamics != NULL)
-      SIM_TRY(option_dynamics_set(asset, a, &out->grid, bumped ? bump->vol : 0, out->assets, &out->dynamics[a]));
+      SIM_TRY(option_dynamics_set(asset, a, &out->grid, out->spot[a], bumped ? bump->vol : 0, out->assets,
+                                  &out->dynamics[a]));
   }
   return fill_cash(p, out);
+}
+
+/* The steps of a random rate. */
+static sim_status fill_rates(const option_parameters *p, option_market *out) {
+  const size_t n = p->assets.count, kinds = (size_t)out->grid.kinds;
+  if (!p->hull_white.given) return SIM_OK;
+  double *factor = calloc(n * n, sizeof *factor);
+  out->rates = calloc(1, kinds * sizeof *out->rates + (size_t)out->steps * sizeof *out->rise);
+  out->rise = (double *)(void *)(out->rates + kinds);
+  sim_status status = factor != NULL && out->rates != NULL ? option_cholesky(p, factor) : sim_no_memory("the market");
+  if (status == SIM_OK) status = option_hull_white_steps(p, &out->grid, factor, out->rates, out->rise);
+  free(factor);
+  return status;
 }
 
 sim_status option_market_create(const option_parameters *p, const option_bump *bump, option_market *out) {
@@ -78,7 +93,7 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
   const size_t numbers = (size_t)out->assets * (size_t)out->steps, steps = (size_t)out->steps;
   out->spot = calloc((size_t)out->assets + 3 * numbers + steps, sizeof(double));
   double *room = calloc(4 * steps, sizeof(double));
-  bool moved = false;
+  bool moved = p->hull_white.given;
   for (int a = 0; a < out->assets; a++) {
     const option_asset *asset = option_asset_at(p, a);
     moved |= asset->vol == NULL || asset->jumps.given;
@@ -93,6 +108,7 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
     out->growth = out->bond + out->steps;
     const integrals of = {room, room + steps, room + 2 * steps, room + 3 * steps};
     status = fill(p, bump, &of, out);
+    if (status == SIM_OK) status = fill_rates(p, out);
   }
   free(room);
   if (status != SIM_OK) option_market_free(out);
@@ -103,6 +119,7 @@ void option_market_free(option_market *market) {
   for (int a = 0; market->dynamics != NULL && a < market->assets; a++) option_dynamics_free(&market->dynamics[a]);
   free(market->dynamics);
   free(market->cash);
+  free(market->rates);
   option_grid_free(&market->grid);
   option_grid_free(&market->unmoved);
   free(market->spot);

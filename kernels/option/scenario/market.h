@@ -26,6 +26,8 @@ typedef struct option_market {
   double *
       growth; /* [steps][assets]: log(mean price / spot) at each step's end, for any dynamics, without cash dividends */
   option_dynamics *dynamics; /* [grid.kinds][assets], owned; NULL where all assets are geometric Brownian motions */
+  struct option_rate_step *rates; /* [grid.kinds], owned; NULL: the rate is not random */
+  double *rise;                   /* [steps], of option_hull_white_steps; in the allocation at rates */
   double *cash; /* [steps][assets]: cash dividend at each step's end, owned; NULL: none, or steps are halved */
 } option_market;
 

@@ -1,12 +1,13 @@
 /* Rules about the requested methods of Greeks: which payoffs each can serve. */
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/scenario/grid.h"
+#include "kernels/option/scenario/motion.h"
 
 #include <stdio.h>
 
 static bool any_local(const option_parameters *p) {
   for (int a = 0; a < (int)p->assets.count; a++)
-    if (option_asset_at(p, a)->local_vol != NULL || option_asset_at(p, a)->vol_grid.given) return true;
+    if (!option_asset_is_scaled(option_asset_at(p, a))) return true;
   return false;
 }
 
@@ -43,7 +44,7 @@ static bool sees_between(const option_parameters *p) {
 
 /* Reason against a pathwise derivative, or NULL. */
 static const char *against_path(const option_parameters *p, const sim_item *item) {
-  if (any_local(p)) return "with a local volatility prices do not grow in proportion to the spot";
+  if (any_local(p)) return "with sabr or a local volatility prices do not grow in proportion to the spot";
   if (any_cash(p)) return "with cash dividends prices do not grow in proportion to the spot";
   if (item == NULL)
     return sim_expr_may_jump(p->payoff) ? "a function with sim.where, floor, ceil, sign or % may jump, which a path's "

@@ -1,6 +1,7 @@
 /* Constants of the steps of assets that are not geometric Brownian motions: option_dynamics in motion.h. */
 #include "kernels/option/models/heston.h"
 #include "kernels/option/models/rough.h"
+#include "kernels/option/models/sabr.h"
 #include "kernels/option/scenario/motion.h"
 #include "kernels/option/scenario/parameters.h"
 
@@ -76,6 +77,10 @@ static sim_status set_grid(const option_vol_grid *g, const option_grid *grid, op
 
 bool option_asset_is_gbm(const option_asset *asset) { return asset->vol != NULL && !asset->jumps.given; }
 
+bool option_asset_is_scaled(const option_asset *asset) {
+  return asset->local_vol == NULL && !asset->vol_grid.given && !asset->sabr.given;
+}
+
 double option_jump_drift(const option_asset *asset) {
   const option_jumps *j = &asset->jumps;
   return j->given ? j->rate * expm1(j->mean + j->deviation * j->deviation / 2) : 0;
@@ -93,8 +98,8 @@ static sim_status set_hestons(const option_heston *h, int number, const option_g
   return status;
 }
 
-sim_status option_dynamics_set(const option_asset *asset, int number, const option_grid *grid, double shift, int stride,
-                               option_dynamics *out) {
+sim_status option_dynamics_set(const option_asset *asset, int number, const option_grid *grid, double spot,
+                               double shift, int stride, option_dynamics *out) {
   option_dynamics rows = {0};
   if (asset->vol_grid.given) SIM_TRY(set_grid(&asset->vol_grid, grid, &rows));
   if (asset->rough_bergomi.given) {
@@ -110,6 +115,7 @@ sim_status option_dynamics_set(const option_asset *asset, int number, const opti
     if (asset->local_vol != NULL) m->motion = OPTION_LOCAL_FUNCTION;
     if (asset->jumps.given) set_jumps(&asset->jumps, m->dt, m);
   }
+  if (asset->sabr.given) SIM_TRY(option_sabr_set(&asset->sabr, grid, spot, shift, stride, out));
   if (asset->heston.given) SIM_TRY(set_hestons(&asset->heston, number, grid, shift, stride, out));
   return SIM_OK;
 }

@@ -27,18 +27,33 @@ struct sim_expr;
  * Jumps (R. Merton, Journal of Financial Economics 3 (1976) 125): the number N of jumps is the number of above[k]
  * that exceed a uniform number; x += N jump_mean + sqrt(N) jump_deviation z.
  * Local volatility (Euler): x += drift - sigma^2 dt/(2 ln 2) + sigma sqrt(dt)/ln 2 w, with sigma at the price and
- * time before the step. */
+ * time before the step.
+ * SABR: f = F/spot, F the price over its growth; df = sigma f^beta dW, dsigma = nu sigma dZ, sigma exact at the steps,
+ * f ended at 0. With h = nu sqrt(dt), s = sigma f^(beta - 1) sqrt(dt), the deviation of a step, psi = s^2 (exp(h^2) -
+ * 1)/h^2, z the normal of sigma and w another one:
+ * psi < far_from_zero: log(1 + beta (f'/f - 1)) is A z + B z^2 - C + beta sqrt(J) w - beta^2 J/2, the displaced
+ * lognormal law whose slope is that of f^beta, with A = beta rho s - (beta rho s)^2 h/2 and B = beta rho s h/2 of the
+ * stochastic integral rho sigma dZ to second order in h, C the logarithm of the mean of exp(A z + B z^2), and J the
+ * integral of (1 - rho^2) sigma^2 f^(2 beta - 2) by the two ends of the step, with its mean right. beta = 0: 1 + rho s
+ * (z + h (z^2 - 1)/2) + sqrt(J) w.
+ * else: f'/f = scale max(b + rho z + sqrt(1 - rho^2) w, 0)^(1/(1 - beta)), with b and scale such that mean and variance
+ * are those of the process with sigma constant, which ends at 0.
+ * Both have f's mean exactly. Errors are of weak order 1, by the correlation of f and sigma within a step and the law
+ * near 0. */
 typedef struct option_dynamics {
   enum {
     OPTION_GEOMETRIC_BROWNIAN,
     OPTION_HESTON,
     OPTION_LOCAL_FUNCTION,
     OPTION_LOCAL_GRID,
-    OPTION_ROUGH_BERGOMI
+    OPTION_ROUGH_BERGOMI,
+    OPTION_SABR
   } motion;
   double dt;
   double v, keep, pull, spread, floor, k2, k3, k4;
-  double rho, free;                  /* rough Bergomi */
+  double rho, free;                                             /* rough Bergomi and SABR */
+  double beta, noise, mean_square, far_from_zero, power, first; /* SABR; noise: h; power: 1/(1 - beta) */
+  int fineness, cells; /* of the table at node: [cells][2][4], cubics of b and log2 of scale in log2 psi from `first` */
   const double *level, *near, *past; /* [steps], [steps][2], [steps - 1][...]; in the allocation at node */
   int jumps;                         /* numbers in `above` */
   double above[OPTION_JUMPS_MAX];    /* probability of more than k jumps in a step */
@@ -51,16 +66,18 @@ typedef struct option_dynamics {
 } option_dynamics;
 
 /* Sets the constants of each length of a step: out[kinds * stride]. Rows of a grid of volatilities belong to the
- * first of them. `shift` is added to the volatility: to the square roots of
+ * first of them. `spot`: of the market. `shift` is added to the volatility: to the square roots of
  * Heston's v and theta, or to sigma. `number`: of the asset from 0, for messages. SIM_ERR_SCENARIO where a parameter is
  * out of its range, SIM_ERR_NO_MEMORY. */
 sim_status option_dynamics_set(const struct option_asset *asset, int number, const struct option_grid *grid,
-                               double shift, int stride, option_dynamics *out) SIM_MUST_CHECK;
+                               double spot, double shift, int stride, option_dynamics *out) SIM_MUST_CHECK;
 void option_dynamics_free(option_dynamics *dynamics);
 /* Evaluates sigma(S, t), or any function of at most these two inputs, at one point. SIM_ERR_NO_MEMORY. */
 sim_status option_local_vol(const struct sim_expr *expr, double price, double t, double *out) SIM_MUST_CHECK;
 /* Growth rate of an asset's mean price by jumps; the drift is lowered by it. */
 double option_jump_drift(const struct option_asset *asset);
+/* Whether prices grow in proportion to the spot: neither sabr nor a local volatility. */
+bool option_asset_is_scaled(const struct option_asset *asset);
 /* Whether the asset is a geometric Brownian motion: `vol`, and no jumps. */
 bool option_asset_is_gbm(const struct option_asset *asset);
 

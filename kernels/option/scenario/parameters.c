@@ -60,6 +60,19 @@ static const sim_field greek_fields[] = {
 static const sim_schema greeks_schema = {
     .doc = "sensitivities to estimate", .fields = greek_fields, .size = sizeof(option_greeks)};
 
+static const sim_field hull_white_fields[] = {
+    {SIM_FIELD(option_hull_white, reversion), .type = SIM_REAL, .doc = "rate a of mean reversion",
+     .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
+    {SIM_FIELD(option_hull_white, sigma), .type = SIM_REAL, .doc = "volatility of the short rate: 0.01 is 1 % a year",
+     .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
+    {SIM_FIELD(option_hull_white, correlation), .type = SIM_NUMBERS, .flags = SIM_RANGE, .min = -1, .max = 1,
+     .doc = "correlations of the rate with each asset; none: 0"},
+    {0}};
+static const sim_schema hull_white_schema = {
+    .doc = "Hull and White's random short rate: dx = -a x dt + sigma dW about the forward rates `rate`, exact steps",
+    .fields = hull_white_fields,
+    .size = sizeof(option_hull_white)};
+
 static const sim_signature payoff_signature = {
     .record = true,
     .parameter = "path",
@@ -73,6 +86,8 @@ static const sim_field fields[] = {
     {SIM_FIELD(option_parameters, rate), .type = SIM_FUNCTION,
      .doc = "interest rate: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER | SIM_OR_FILE,
      .initial = "0", .signature = &option_term_signature},
+    {SIM_FIELD(option_parameters, hull_white), .type = SIM_STRUCT, .table = &hull_white_schema, .flags = SIM_OPTIONAL,
+     .doc = "random interest rate, whose forward rates of today are `rate` (on the CPU)"},
     {SIM_FIELD(option_parameters, maturity), .type = SIM_REAL, .doc = "time of the payment",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
     {SIM_FIELD(option_parameters, steps), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = OPTION_STEPS_MAX,

@@ -17,6 +17,15 @@ typedef struct option_rough {
   sim_expr *xi; /* function of t */
   double eta, hurst, rho;
 } option_rough;
+typedef struct option_sabr {
+  bool given;
+  double alpha, beta, rho, nu;
+} option_sabr;
+typedef struct option_hull_white {
+  bool given;
+  double reversion, sigma;
+  sim_doubles correlation; /* [assets]; none: 0 */
+} option_hull_white;
 typedef struct option_jumps {
   bool given;
   double rate, mean, deviation;
@@ -25,13 +34,14 @@ typedef struct option_vol_grid {
   bool given;
   sim_doubles spots, times, vols; /* [spots], [times], [times * spots] */
 } option_vol_grid;
-/* An asset has one of vol, heston, rough_bergomi, local_vol and vol_grid. */
+/* An asset has one of vol, heston, rough_bergomi, sabr, local_vol and vol_grid. */
 typedef struct option_asset {
   double spot;
   sim_expr *vol, *dividend; /* functions of t */
   sim_doubles dividends;    /* [rows][2]: time and amount of cash dividends */
   option_heston heston;
   option_rough rough_bergomi;
+  option_sabr sabr;
   option_jumps jumps;
   sim_expr *local_vol; /* function of S, t */
   option_vol_grid vol_grid;
@@ -143,6 +153,7 @@ typedef struct option_parameters {
   sim_list assets;         /* option_asset */
   sim_doubles correlation; /* [assets][assets]; none: independent */
   sim_expr *rate;
+  option_hull_white hull_white;
   double maturity;
   int64_t steps;
   sim_expr *payoff; /* function of path features; NULL: none */
@@ -201,7 +212,7 @@ static inline bool option_wants_upper(const option_parameters *p) {
     any |= ((const option_payoff *)p->payoffs.items[i].data)->upper_paths > 0;
   return any;
 }
-/* Whether the steps of any asset have a discretization error: Heston's model, a rough or a local volatility. */
+/* Whether the steps of any asset have a discretization error: all models but vol. */
 static inline bool option_is_stepped(const option_parameters *p) {
   for (int a = 0; a < (int)p->assets.count; a++)
     if (option_asset_at(p, a)->vol == NULL) return true;

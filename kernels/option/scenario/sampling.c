@@ -13,7 +13,7 @@ static void check_sobol(option_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "sampling.scrambles", "expected 16, 32 or 64, got %.9g", s->scrambles);
   if (option_quasi_dimensions(p) > OPTION_SOBOL_DIMENSIONS)
     sim_faults_add(faults, 0, "sampling.sequence",
-                   "steps times assets (twice those of Heston) are above %d: expected "
+                   "steps times assets (twice those of Heston and SABR) are above %d: expected "
                    "\"philox\"",
                    OPTION_SOBOL_DIMENSIONS);
   double each = 16, samples = s->paths / pair;

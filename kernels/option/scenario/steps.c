@@ -23,6 +23,7 @@ static const char
 static const char *asset_needs(const option_asset *a, const char **what) {
   *what = a->heston.given          ? ".heston"
           : a->rough_bergomi.given ? ".rough_bergomi"
+          : a->sabr.given          ? ".sabr"
           : a->local_vol != NULL   ? ".local_vol"
           : a->vol_grid.given      ? ".vol_grid"
                                    : "";

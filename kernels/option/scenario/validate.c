@@ -1,5 +1,6 @@
 /* Rules between the parameters. */
 #include "kernels/option/models/heston_steps.h"
+#include "kernels/option/models/hull_white.h"
 #include "kernels/option/payoff/exercise.h"
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/result/tables.h"
@@ -91,6 +92,9 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
   if (o->asset >= 1 && o->asset <= assets && o->monitoring == OPTION_CONTINUOUS &&
       option_asset_at(p, (int)o->asset - 1)->dividends.rows > 0)
     sim_faults_add(faults, item->line, path, "expected monitoring = \"steps\" with cash dividends");
+  if (o->asset >= 1 && o->asset <= assets && o->monitoring == OPTION_CONTINUOUS &&
+      option_asset_at(p, (int)o->asset - 1)->sabr.given)
+    sim_faults_add(faults, item->line, path, "expected monitoring = \"steps\" with sabr");
   if ((item->schema == &option_american_schema || item->schema == &option_autocallable_schema) && o->dates.rows == 0 &&
       llround(own) % o->every != 0)
     sim_faults_add(faults, item->line, path, "every: expected a divisor of the %lld steps, got %lld", llround(own),
@@ -179,6 +183,7 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   }
   for (int i = 0; i < (int)p->assets.count; i++) option_check_asset(p, i, faults);
   option_check_correlation(p, faults);
+  SIM_TRY(option_check_hull_white(p, faults));
   option_check_between(p, faults);
   if (p->payoff != NULL && p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES)
     sim_faults_add(faults, 0, "sampling.control", "expected \"geometric\" or \"underlying\": a function has no strike");

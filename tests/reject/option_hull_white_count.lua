@@ -1,0 +1,7 @@
+-- expect: 65 option_hull_white_count.lua:4: hull_white.correlation: expected 1 numbers, one for each asset, got 2
+return sim.option {
+  assets = { { spot = 100, vol = 0.2 } },
+  hull_white = { reversion = 0.1, sigma = 0.01, correlation = { 0.3, 0.2 } },
+  payoffs = { sim.european { strike = 100 } },
+  maturity = 1, rate = 0.03, sampling = { paths = 2^10 },
+}

@@ -121,6 +121,8 @@ static void check_contracts(const option_parameters *p, sim_faults *faults) {
   if (p->payoff != NULL)
     sim_faults_add(faults, 0, "exposure",
                    "expected named payoffs alone: what a function has seen of its path is not known at a date");
+  if (p->hull_white.given)
+    sim_faults_add(faults, 0, "exposure", "not built for hull_white: expected a rate that is known at a date");
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const char *reason = against(&p->payoffs.items[i]);
     snprintf(path, sizeof path, "payoffs[%zu]", i + 1);

@@ -161,6 +161,15 @@ static void advice(const cli_launcher *l, const char *family, char *out, size_t 
     snprintf(out, capacity, "the mpirun of %s", title(family));
 }
 
+/* True if processes of this MPI library cannot find each other under the launcher: Open MPI does so by its own launcher
+ * or by PMIx, and not by the PMI of MPICH's mpirun. Such processes must not start the library: each would begin a world
+ * of its own, and one that ends removes the folder in /tmp that another is about to use. Open MPI then ends the process
+ * with many lines of its own. */
+static bool never_joins(const cli_launcher *l, const char *family) {
+  return strcmp(l->name, "mpirun") == 0 && l->family && strcmp(l->family, "mpich") == 0 &&
+         strcmp(family, "openmpi") == 0 && !getenv("PMIX_RANK");
+}
+
 sim_status cli_mpi_join(const cli_launcher *launcher, sim_mpi_on_lost *lost, sim_comm *comm) {
   const sim_mpi_plugin *plugin = NULL;
   cli_mpi chosen;
@@ -180,10 +189,13 @@ sim_status cli_mpi_join(const cli_launcher *launcher, sim_mpi_on_lost *lost, sim
   if (found != SIM_OK) return found;
   plugin->library(library, sizeof library);
   snprintf(joined, sizeof joined, "%.100s (plugin %s)", library, chosen.name);
-  SIM_TRY(sim_mpi_attach(plugin, lost, comm));
-  if (comm->size == launcher->size) return SIM_OK;
-  const int size = comm->size;
-  if (size == 1) SIM_TRY(sim_mpi_detach(comm));
+  int size = 1;
+  if (!never_joins(launcher, plugin->family)) {
+    SIM_TRY(sim_mpi_attach(plugin, lost, comm));
+    if (comm->size == launcher->size) return SIM_OK;
+    size = comm->size;
+    if (size == 1) SIM_TRY(sim_mpi_detach(comm));
+  }
   return sim_fail(
       SIM_ERR_USAGE,
       "%s has started %d processes, and the MPI plugin %s (%s) sees a world of %d: use %s, or set SIM_MPI to "

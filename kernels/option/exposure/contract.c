@@ -283,7 +283,7 @@ void option_exposure_state_of(const option_parameters *p, const option_market *m
   const place at = {p, market, c, columns, date, step};
   s->raws = 0;
   for (int i = 0; i < CHUNK; i++) {
-    s->status[i] = step == c->end ? EXPOSURE_NOW : EXPOSURE_ALIVE;
+    s->status[i] = EXPOSURE_ALIVE;
     s->guess[i] = s->curve[i] = s->hedge[i] = 0;
   }
   if (option_is_swap(c->item))
@@ -295,17 +295,11 @@ void option_exposure_state_of(const option_parameters *p, const option_market *m
   else
     last_prices(&at, s);
   if (!option_is_swap(c->item) && !is(c, &option_forward_start_schema)) guesses(&at, s);
-  if (is_barrier(c) && step < c->end) barrier(&at, s);
-  if (is(c, &option_autocallable_schema) || c->rule != NULL) {
-    if (step == c->end)
-      for (int i = 0; i < CHUNK; i++) s->status[i] = EXPOSURE_ALIVE;
-    if (c->rule != NULL)
-      exercised(&at, s);
-    else
-      autocall(&at, s);
-    for (int i = 0; i < CHUNK && step == c->end; i++)
-      if (s->status[i] == EXPOSURE_ALIVE) s->status[i] = EXPOSURE_NOW;
-  }
+  if (is_barrier(c)) barrier(&at, s);
+  if (is(c, &option_autocallable_schema)) autocall(&at, s);
+  if (c->rule != NULL) exercised(&at, s);
+  for (int i = 0; i < CHUNK && step == c->end; i++)
+    if (s->status[i] != EXPOSURE_PAID) s->status[i] = EXPOSURE_NOW;
   add_variances(&at, s);
   if (!c->hedged) memset(s->hedge, 0, sizeof s->hedge);
 }

@@ -282,10 +282,11 @@ double option_exposure_bytes(const option_parameters *p, const sim_setup *setup)
   const double paths = p->exposure.paths + CHUNK * setup->comm->size;
   const double room = (fmin((double)p->nodes, 1e4) + dates) * assets + 2 * contracts + 2 * OPTION_BASES_MAX + 150;
   const option_parameters q = of_prices(p);
+  const double sorted = 5; /* numbers of a path for the quantiles: see summary.c */
   const double regressions = dates * contracts * EXPOSURE_GROUPS;
   return option_ops_cpu.bytes(&q, setup) + setup->threads * room * CHUNK * sizeof(double) +
          regressions * (sizeof(exposure_basis) + OPTION_BASES_MAX * sizeof(double)) +
-         fmax((double)columns_of(p->exposures) * paths * sizeof(double),
+         fmax(((double)columns_of(p->exposures) + sorted) * paths * sizeof(double),
               option_exposure_fit_bytes(dates, contracts, setup->comm->size));
 }
 

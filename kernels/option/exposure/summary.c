@@ -131,10 +131,12 @@ static void summarise_date(const exposure_book *b, const double *numbers, int ch
   out->pfe_error = at_least(out->pfe_error, out->pfe);
   for (int k = 0; k < 2; k++)
     if (fabs(plain[k].mean) > 5 * plain[k].error && fabs(plain[k].mean) > 0.02 * largest)
-      sim_log(SIM_LOG_WARN,
-              "exposure: at t = %.6g the values by regression are off by %.2g where the book is %s: %s is by the "
-              "payments and less so, the PFE is within its error",
-              out->time, plain[k].mean, k == 0 ? "positive" : "negative", k == 0 ? "EPE" : "ENE");
+      sim_log(
+          SIM_LOG_WARN,
+          "exposure: at t = %.6g the values by regression differ by %.2g from the payments, in the mean where the book "
+          "is %s: %s is the mean of the payments; the error of the PFE includes the difference near it. More "
+          "exposure.fit_paths may help",
+          out->time, plain[k].mean, k == 0 ? "positive" : "negative", k == 0 ? "EPE" : "ENE");
 }
 
 /* An adjustment and its error: of the paths, and of the trapezoid. Halved intervals lower the error of a trapezoid by

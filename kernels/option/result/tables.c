@@ -129,7 +129,7 @@ static void add_greek_tables(option_parameters *p, const option_quantity *quanti
 /* Adds the tables of the exposure; `columns`: of all tables so far. Returns the new columns. */
 static size_t add_exposure_tables(option_parameters *p, size_t columns, int *tables, sim_faults *faults) {
   const int dates = p->exposure.given ? p->exposures : 0;
-  const size_t room = SIM_EXPR_INPUTS_MAX - 2 - columns;
+  const size_t most = SIM_EXPR_INPUTS_MAX - 2, room = columns < most ? most - columns : 0;
   if (dates == 0) return 0;
   if ((size_t)(OPTION_EXPOSURE_TABLES * dates) > room)
     sim_faults_add(faults, 0, "exposure", "expected at most %zu dates beside the other tables of this run, got %d",
@@ -148,13 +148,19 @@ static size_t add_exposure_tables(option_parameters *p, size_t columns, int *tab
   return (size_t)(OPTION_EXPOSURE_TABLES * dates);
 }
 
-/* Adds two columns to the table `price`, where there is room for them. */
-static bool add_price_columns(option_parameters *p, const sim_field *of, size_t *columns, sim_faults *faults) {
-  if (*columns + 2 > SIM_COLUMNS_MAX) {
-    sim_faults_add(faults, 0, "greeks", "expected at most %zu of all assets", (SIM_COLUMNS_MAX - 4) / 2 - (size_t)1);
+/* Adds the columns of biases, bounds and adjustments to the table `price`. */
+static bool add_price_columns(option_parameters *p, size_t *columns, sim_faults *faults) {
+  const sim_field *const all[] = {
+      option_is_stepped(p) ? bias_columns : NULL, option_wants_upper(p) ? upper_columns : NULL,
+      p->exposure.hazard != NULL ? cva_columns : NULL, p->exposure.own_hazard != NULL ? dva_columns : NULL};
+  int pairs = 0;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) pairs += all[i] != NULL;
+  if (*columns + 2 * (size_t)pairs > SIM_COLUMNS_MAX) {
+    sim_faults_add(faults, 0, "greeks", "expected at most %d of all assets", (SIM_COLUMNS_MAX - 4) / 2 - pairs);
     return false;
   }
-  for (int k = 0; k < 2; k++) p->price_columns[(*columns)++] = of[k];
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (int k = 0; k < 2 && all[i] != NULL; k++) p->price_columns[(*columns)++] = all[i][k];
   return true;
 }
 
@@ -184,10 +190,7 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
           (sim_field){.name = name, .type = SIM_REAL, .doc = k == 0 ? "of the first payoff" : "its standard error"};
     }
   }
-  if (option_is_stepped(p) && !add_price_columns(p, bias_columns, &columns, faults)) return;
-  if (option_wants_upper(p) && !add_price_columns(p, upper_columns, &columns, faults)) return;
-  if (p->exposure.hazard != NULL && !add_price_columns(p, cva_columns, &columns, faults)) return;
-  if (p->exposure.own_hazard != NULL && !add_price_columns(p, dva_columns, &columns, faults)) return;
+  if (!add_price_columns(p, &columns, faults)) return;
   p->price_columns[columns] = (sim_field){0};
   p->price_table = (sim_table){"price", "price and Greeks of the first payoff", p->price_columns};
   p->tables[0] = &p->price_table;

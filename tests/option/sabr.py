@@ -9,7 +9,7 @@ is known: the square of the Bessel process of dimension 0. No formula of the eng
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as sl
-from scipy.stats import ncx2
+from scipy.stats import ncx2, norm
 
 
 def derivatives(x):
@@ -62,6 +62,20 @@ def prices(*case, nf=160, ny=48, nt=48):
     return (4 * fine - coarse) / 3, np.abs(fine - coarse) / 3
 
 
+def hagan(alpha, beta, rho, nu, F, T, K):
+    """Calls by the formula of Hagan, Kumar, Lesniewski and Woodward (Wilmott Magazine, September 2002, 84), equation
+    2.17; good to some (nu^2 T)^2 of the price."""
+    mean, log = (F * K) ** ((1 - beta) / 2), np.log(F / K)
+    z = nu / alpha * mean * log
+    x = np.log((np.sqrt(1 - 2 * rho * z + z * z) + z - rho) / (1 - rho))
+    ratio = np.where(np.abs(z) < 1e-8, 1, z / np.where(x == 0, 1, x))
+    b = 1 - beta
+    vol = alpha / (mean * (1 + b**2 / 24 * log**2 + b**4 / 1920 * log**4)) * ratio * (1 + T * (
+        b**2 / 24 * alpha**2 / mean**2 + rho * beta * nu * alpha / (4 * mean) + (2 - 3 * rho**2) / 24 * nu**2))
+    d = log / (vol * np.sqrt(T)) + vol * np.sqrt(T) / 2
+    return F * norm.cdf(d) - K * norm.cdf(d - vol * np.sqrt(T))
+
+
 def square_root(alpha, F, K, T):
     """df = alpha sqrt(f) dW: f' is s = alpha^2 T/4 times a noncentral chi-squared number of 0 degrees of freedom."""
     s = alpha**2 * T / 4
@@ -76,4 +90,6 @@ if __name__ == "__main__":
                  (0.2, 1.0, -0.5, 0.5, 1.0, 1.0, np.array([0.8, 1, 1.2]))]:
         print(case[:6], *prices(*case))
     print("square root", square_root(0.5, 1, np.array([0.5, 1, 1.5]), 5))
+    short = (2.0, 0.5, -0.3, 0.3, 100.0, 0.25, np.array([90.0, 100, 110]))
+    print("short, by differences", *prices(*short), "and by Hagan's formula", hagan(*short))
     print("a small one", prices(0.001, 0.5, 0, 0.001, 1.0, 1.0, np.array([1.0])), 0.001 / np.sqrt(2 * np.pi))

@@ -32,7 +32,7 @@ def maturity(payoff: dict[str, Any], parameters: dict[str, Any]) -> float | None
 
 def _known(payoff: dict[str, Any], asset: dict[str, Any], parameters: dict[str, Any]) -> list[float] | None:
     """Spot, strike, volatility, dividend, rate, maturity of a European payoff on one asset, if all are constant."""
-    if payoff.get("$type") != "european":
+    if payoff.get("$type") != "european" or parameters.get("hull_white") not in (None, "none", {}):
         return None
     # An asset with another model (Heston, jumps, ...) has other keys, or tables for these.
     if any(value not in (None, "none") and value not in ({}, []) for key, value in asset.items() if key not in ("spot", "vol", "dividend")):

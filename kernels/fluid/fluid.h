@@ -88,7 +88,7 @@ typedef struct fluid_parameters {
   sim_expr *resistance; /* x, y, z -> force by mass and velocity; NULL: none */
   fluid_turbulence turbulence;
   fluid_heat heat;
-  sim_list grains;    /* as of the model `collision` */
+  sim_list grains; /* as of the model `collision` */
   collision_contact contact;
   double gravity[3];  /* of grains */
   sim_list bodies;    /* of fluid_body */

@@ -188,8 +188,7 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
 enum { AXES = 3 }; /* grains are spheres */
 
 /* The deviator of the stress that has arrived at a cell, less that of its equilibrium: of axes a <= b. */
-static void deviator(const fluid_collision *k, const arrived *in, double mass,
-                     const double u[3], double out[3][3]) {
+static void deviator(const fluid_collision *k, const arrived *in, double mass, const double u[3], double out[3][3]) {
   double trace = 0;
   for (int a = 0; a < AXES; a++) {
     for (int b = a + 1; b < AXES; b++)
@@ -202,8 +201,8 @@ static void deviator(const fluid_collision *k, const arrived *in, double mass,
 
 /* Gives the solid its share of a cell whose collision of the fluid alone stands in `out`; in double, as these cells are
  * few. Returns the square of the speed. */
-static double saturate(const fluid_collision *k, const arrived *in, const real *here, real *out,
-                       ptrdiff_t pitch, fluid_blend *item) {
+static double saturate(const fluid_collision *k, const arrived *in, const real *here, real *out, ptrdiff_t pitch,
+                       fluid_blend *item) {
   enum { FIRST = 1 + AXES, CROSS = 1 + 2 * AXES };
   const double share = item->share, *v = item->velocity;
   double u[3] = {0}, e[3][3], square = 0, trace = 0;
@@ -216,12 +215,12 @@ static double saturate(const fluid_collision *k, const arrived *in, const real *
     const real *rest = here + (CROSS + AXES * (AXES - 1) / 2 + a) * pitch;
     item->momentum[a] += (double)*rest / 3;
 #endif
-    const double new = item->momentum[a] + share * (item->mass * v[a] - item->momentum[a]);
+    const double new = item->momentum[a] + share *(item->mass * v[a] - item->momentum[a]);
     out[(1 + a) * pitch] = (real)(3 * new);
 #if FLUID_SINGLE
     out[(CROSS + AXES * (AXES - 1) / 2 + a) * pitch] = (real)(3 * new - (double)out[(1 + a) * pitch]);
 #endif
-    square += new * new / (item->mass * item->mass);
+    square += new *new / (item->mass * item->mass);
   }
   deviator(k, in, item->mass, u, e);
   for (int a = 0; a < AXES; a++) {

@@ -90,8 +90,9 @@ typedef struct fluid_links {
   const fluid_link *link;
 } fluid_links;
 
-/* A cell that grains cover in part: `share` of it follows their velocity, in cells per step. A step sets its density and
- * its momentum, with the force of the step, before the grains act on it; they give it share (mass velocity - momentum).
+/* A cell that grains cover in part: `share` of it follows their velocity, in cells per step. A step sets its density
+ * and its momentum, with the force of the step, before the grains act on it; they give it share (mass velocity -
+ * momentum).
  */
 #define FLUID_SOLID_KEEPS 0.5
 typedef struct fluid_blend {

@@ -107,7 +107,7 @@ static void start_cell(const fluid_machine *m, const fluid_blend *b, void *first
     for (int c = a; c < 3; c++) {
       const int64_t place = at + (a == c ? 4 + a : 7 + a + c - 1) * pitch;
       const double s = grid_number(first, m->single, place), v = rho * b->velocity[a] * b->velocity[c];
-      const double new = s + b->share * ((a == c ? 4.5 : 9) * v - s);
+      const double new = s + b->share *((a == c ? 4.5 : 9) * v - s);
       (void)fluid_set_moment(m, first, place, b->cell.x, new);
       if (a == c) trace += new;
     }

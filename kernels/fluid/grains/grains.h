@@ -50,14 +50,14 @@ typedef struct fluid_grains {
 
 /* ---- shares.c ---- */
 
-/* The part of a cell of width 1 around the origin that a sphere of radius r around c covers. By 8 x 8 lines along x,
- * whose parts in the sphere are exact. */
+/* The part of a cell of width 1 around the origin that a sphere of radius r around c covers. By 8 x 8 lines along
+ * the axis to which the surface is turned most; their parts in the sphere are exact. */
 double fluid_covered(const double c[3], double r);
 /* Radius, in cells, of the sphere that covers cells for a grain, so that the flow has its drag. In a solid the stress
  * keeps a part c of itself from step to step, and a plane wall that shears the fluid stands (1 - t)/(1 + t) (tau - 1/2)
- * cells behind the surface of the solid, t = c/(1 + sqrt(1 - c^2)): exact for a wall along an axis, 1/sqrt 3 (tau - 1/2)
- * at c = 1/2. What the curvature adds is fitted to spheres in periodic arrays (Hasimoto, J. Fluid Mech. 5 (1959) 317)
- * of 6.2 to 12.4 cells across: 0.22/radius. */
+ * cells behind the surface of the solid, t = c/(1 + sqrt(1 - c^2)): exact for a wall along an axis, 1/sqrt 3 (tau -
+ * 1/2) at c = 1/2. What the curvature adds is fitted to spheres in periodic arrays (Hasimoto, J. Fluid Mech. 5 (1959)
+ * 317) of 6.2 to 12.4 cells across: 0.22/radius. */
 double fluid_cover_radius(const fluid_grains *g, int64_t i);
 /* Bound on the cells that a sphere of radius r, in cells, touches. */
 double fluid_share_room(double r);
@@ -89,7 +89,8 @@ sim_status fluid_lubricate(fluid_grains *g, double *dissipated) SIM_MUST_CHECK;
 
 /* ---- tell.c ---- */
 
-/* Creates grains as a run would, tells of them, warns, and adds their memory to the plan. SIM_ERR_SCENARIO: as of fluid_grains_create. */
+/* Creates grains as a run would, tells of them, warns, and adds their memory to the plan. SIM_ERR_SCENARIO: as of
+ * fluid_grains_create. */
 sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
                               sim_plan *plan) SIM_MUST_CHECK;
 /* A row of the table `grains`. */

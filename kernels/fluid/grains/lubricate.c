@@ -1,4 +1,5 @@
-/* Films between surfaces that cells do not resolve. Pairs are in the order of grains, whatever the number of threads. */
+/* Films between surfaces that cells do not resolve. Pairs are in the order of grains, whatever the number of threads.
+ */
 #include "kernels/fluid/grains/grains.h"
 
 #include <math.h>

@@ -8,14 +8,18 @@ static const double half_diagonal = 0.8660254037844386;
 
 double fluid_covered(const double c[3], double r) {
   const double far = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
+  int along = 0;
   double sum = 0;
+  for (int a = 1; a < 3; a++)
+    if (fabs(c[a]) > fabs(c[along])) along = a;
+  const double across[2] = {c[(along + 1) % 3], c[(along + 2) % 3]};
   if (far >= r + half_diagonal) return 0;
   if (far <= r - half_diagonal) return 1;
   for (int i = 0; i < LINES; i++)
     for (int j = 0; j < LINES; j++) {
-      const double y = (i + 0.5) / LINES - 0.5 - c[1], z = (j + 0.5) / LINES - 0.5 - c[2];
+      const double y = (i + 0.5) / LINES - 0.5 - across[0], z = (j + 0.5) / LINES - 0.5 - across[1];
       const double square = r * r - y * y - z * z, chord = square > 0 ? sqrt(square) : -1;
-      const double low = fmax(c[0] - chord, -0.5), high = fmin(c[0] + chord, 0.5);
+      const double low = fmax(c[along] - chord, -0.5), high = fmin(c[along] + chord, 0.5);
       if (chord > 0 && high > low) sum += high - low;
     }
   return sum / (LINES * LINES);

@@ -35,8 +35,10 @@ const sim_field fluid_grains_columns[] = {
     C("lubricated", "energy that films below a cell have dissipated since the start", ENERGY),
     C("work_fluid", "work of the fluid on the grains since the start", ENERGY),
     C("work_gravity", "work of gravity less buoyancy on the grains since the start", ENERGY),
-    C("momentum_x", "momentum of the grains less that of the fluid which they displace; with that of `flow` it is the "
-                    "whole, which the box keeps but for sides and weight", MOMENTUM),
+    C("momentum_x",
+      "momentum of the grains less that of the fluid which they displace; with that of `flow` it is the "
+      "whole, which the box keeps but for sides and weight",
+      MOMENTUM),
     C("momentum_y", "the same along y", MOMENTUM),
     C("momentum_z", "the same along z", MOMENTUM),
     C("x", "mean position along x", .dimension = {1, 0, 0}, .display = SIM_DISPLAY_NUMBER),
@@ -84,8 +86,10 @@ sim_status fluid_grains_row(fluid_grains *g, double *values) {
   values[OVERLAP] = s.overlap;
   if (s.overlap > g->p->contact.overlap_limit && !g->told_overlap) {
     g->told_overlap = true;
-    sim_log(SIM_LOG_WARN, "grains: one overlaps another or a wall by %.3g of its radius, more than overlap_limit: "
-                          "contacts are too soft for these speeds", s.overlap);
+    sim_log(SIM_LOG_WARN,
+            "grains: one overlaps another or a wall by %.3g of its radius, more than overlap_limit: "
+            "contacts are too soft for these speeds",
+            s.overlap);
   }
   return SIM_OK;
 }
@@ -151,6 +155,13 @@ static void plan_memory(const fluid_grains *g, const grid_shape *grid, sim_plan 
   plan->checkpoint_bytes += n * 60 * sizeof(double);
 }
 
+/* Seconds of a step, about, beside those of the fluid alone: some 0.8 us for each cell that a grain covers and 0.7 us a
+ * grain and substep, measured with 31 grains of 6 to 8 cells across. */
+static double seconds_of(const fluid_grains *g, int threads) {
+  const double covered = 0.7 * (double)g->room[g->s.n], n = (double)g->s.n;
+  return 0.8e-6 * covered / threads + 0.7e-6 * n * (double)collision_coupled_substeps(g->coupled);
+}
+
 sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
                               sim_plan *plan) {
   const grid_shape grid = fluid_grid_of(p);
@@ -158,6 +169,9 @@ sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *nu
   const sim_status status = fluid_grains_create(p, numbers, &grid, setup, &g);
   if (status == SIM_OK && !setup->saved) tell(&g, &grid);
   if (status == SIM_OK) plan_memory(&g, &grid, plan);
+  const double cells = grid_cells_wanted(&grid);
+  if (status == SIM_OK)
+    plan->work_rate_guess = cells / (cells / plan->work_rate_guess + seconds_of(&g, setup->threads));
   fluid_grains_destroy(&g);
   return status;
 }

@@ -27,11 +27,13 @@ static void check_sides(const fluid_parameters *p, const grid_shape *grid, sim_f
     snprintf(path, sizeof path, "sides.%s", fluid_side_names[s]);
     const bool along = side->velocity.rows == (size_t)grid->rank && side->velocity.data[s / 2] == 0;
     if (!along)
-      sim_faults_add(faults, 0, path, "grains need sides that are walls: expected a velocity along the side, and no "
-                                      "profile and no pressure");
+      sim_faults_add(faults, 0, path,
+                     "grains need sides that are walls: expected a velocity along the side, and no "
+                     "profile and no pressure");
     else if (rubs)
-      sim_faults_add(faults, 0, path, "grains with friction at a side that moves are not supported: expected "
-                                      "contact.friction = 0, or a side at rest");
+      sim_faults_add(faults, 0, path,
+                     "grains with friction at a side that moves are not supported: expected "
+                     "contact.friction = 0, or a side at rest");
   }
 }
 
@@ -53,10 +55,11 @@ void fluid_check_grains(fluid_parameters *p, const grid_shape *grid, sim_faults 
   }
   const fluid_numbers k = fluid_numbers_of(p, 0);
   if (k.tau > 1 + 1e-9)
-    sim_faults_add(faults, 0, "integrate.dt",
-                   "the relaxation time is %.4g with dt = %.6g, and grains need at most 1: expected dt = \"auto\", or at "
-                   "most %.3g",
-                   k.tau, k.dt, k.dt / (2 * k.tau - 1));
+    sim_faults_add(
+        faults, 0, "integrate.dt",
+        "the relaxation time is %.4g with dt = %.6g, and grains need at most 1: expected dt = \"auto\", or at "
+        "most %.3g",
+        k.tau, k.dt, k.dt / (2 * k.tau - 1));
   check_beside(p, faults);
   check_sides(p, grid, faults);
   for (int a = 0; a < 3; a++) periodic[a] = grid_is_periodic(grid, a);

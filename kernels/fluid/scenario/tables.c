@@ -67,8 +67,8 @@ static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns
                                       {"heat", "temperature, and heat through sides; with heat", described_heat},
                                       {"porous", POROUS_DOC "; with solid or resistance", described_porous},
                                       {"grains", GRAINS_DOC "; with grains", fluid_grains_columns}};
-const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2],
-                                            &described[3], &described[4], &described[5], NULL};
+const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2], &described[3],
+                                            &described[4], &described[5], NULL};
 
 void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]) {
   const char *own = fluid_body_of(p, body)->name;

@@ -64,7 +64,8 @@ const sim_field collision_state_fields[] = {
                         .doc = "work of moving walls, the sheared box and gravity along periodic sides on the grain"},
     [COLLISION_PULL] = {.name = "self_gravity",
                         .type = SIM_REAL,
-                        .doc = "acceleration by self-gravity, and power of its images"},
+                        .doc = "acceleration by self-gravity, and power of its images; in a fluid, acceleration by the "
+                               "fluid and gravity"},
     [COLLISION_COLLISIONS] = {.name = "collisions",
                               .type = SIM_INT,
                               .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT,
@@ -186,7 +187,7 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
     *rank = 2;
     shape[0] = 4;
     shape[1] = run->n;
-    return run->options.attracted;
+    return run->options.attracted || run->options.pushed;
   case COLLISION_CONTACT_GRAIN:
   case COLLISION_CONTACT_PARTNER:
     *dtype = SIM_U64;

@@ -6,6 +6,7 @@
 #define FLUID_FLUID_H
 
 #include "engine/model.h"
+#include "kernels/collision/coupled.h"
 #include "kernels/common/geometry/geometry.h"
 #include "kernels/common/grid/grid.h"
 #include "kernels/fluid/cpu/kernels.h"
@@ -87,15 +88,19 @@ typedef struct fluid_parameters {
   sim_expr *resistance; /* x, y, z -> force by mass and velocity; NULL: none */
   fluid_turbulence turbulence;
   fluid_heat heat;
+  sim_list grains; /* as of the model `collision` */
+  collision_contact contact;
+  double gravity[3];  /* of grains */
   sim_list bodies;    /* of fluid_body */
   sim_doubles probes; /* [count][3] */
   fluid_integrate integrate;
+  collision_parameters coupled; /* filled by validate: the grains, which borrow the lists above */
   /* filled by validate: tables whose columns the scenario names */
   char names[4][SIM_COLUMNS_MAX][96];
   sim_field columns[4][SIM_COLUMNS_MAX + 1];
   sim_table table[4];
-  const sim_table *tables[6];
-  int kinds[5]; /* of the tables: fluid_table_kind */
+  const sim_table *tables[7];
+  int kinds[6]; /* of the tables: fluid_table_kind */
 } fluid_parameters;
 extern const sim_schema fluid_schema;
 
@@ -104,7 +109,8 @@ typedef enum fluid_table_kind {
   FLUID_BODIES_TABLE,
   FLUID_PROBES_TABLE,
   FLUID_HEAT_TABLE,
-  FLUID_POROUS_TABLE
+  FLUID_POROUS_TABLE,
+  FLUID_GRAINS_TABLE
 } fluid_table_kind;
 /* Columns of the table `flow`; those of momentum that the grid has not are left out. */
 enum {
@@ -121,6 +127,8 @@ sim_status fluid_validate(void *parameters, sim_faults *faults); /* sim_model.va
 
 /* A flux where no temperature is given, at surfaces that the fluid does not pass. */
 void fluid_check_fluxes(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
+/* Grains: those of the model `collision`, and what is not supported beside them; fills `coupled`. (rules_grains.c) */
+void fluid_check_grains(fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
 /* What populations have not. */
 void fluid_check_collision(const fluid_parameters *p, sim_faults *faults);
 void fluid_check_porous(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
@@ -342,6 +350,7 @@ typedef struct fluid_machine {
   fluid_sponge sponge;
   fluid_motion *motion;        /* NULL: no body moves */
   struct fluid_warmth *warmth; /* NULL: no heat (heat.h) */
+  struct fluid_grains *grains; /* NULL: none (grains/grains.h) */
   double *drag;                /* [cells]: resistance by a step; NULL: none */
   bool single, populations;    /* populations: a state is of these, not of moments (cpu/trt.c) */
   int threads;

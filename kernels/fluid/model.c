@@ -19,6 +19,7 @@ static void destroy(void **self) {
   fluid_sponge_destroy(&run->machine.sponge);
   fluid_motion_destroy(&run->motion);
   fluid_heat_destroy(&run->warmth);
+  fluid_grains_destroy(&run->grains);
   fluid_meshes_destroy(&run->meshes);
   fluid_scratch_free(&run->scratch);
   free(run->machine.drag);
@@ -107,6 +108,10 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
     status = fluid_heat_create(p, &run->machine, &run->numbers, setup, &run->warmth);
     run->machine.warmth = &run->warmth;
   }
+  if (status == SIM_OK && p->grains.count > 0) {
+    status = fluid_grains_create(p, &run->numbers, &grid, setup, &run->grains);
+    run->machine.grains = &run->grains;
+  }
   if (status == SIM_OK) status = run->ops->create(&run->machine, p, &run->numbers, setup, &run->work);
   sim_startup("making the initial state", 0, 0);
   if (status == SIM_OK) status = begin(run, setup);
@@ -139,6 +144,7 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
     fluid_warn_of_heat(run, clock, &sums);
     return SIM_OK;
   }
+  if (run->p->kinds[table] == FLUID_GRAINS_TABLE) return fluid_grains_row(&run->grains, values);
   SIM_TRY(fluid_show_fields(run, clock));
   if (run->p->kinds[table] == FLUID_PROBES_TABLE) return run->ops->probes(run->work, values);
   if (run->p->kinds[table] == FLUID_POROUS_TABLE) {
@@ -180,6 +186,9 @@ static const char *const references[] = {
     "Guo, Shi and Zheng, Int. J. Numer. Methods Fluids 39 (2002) 325: temperature on a second lattice, and buoyancy",
     "Chopard, Falcone and Latt, Eur. Phys. J. Spec. Top. 171 (2009) 245: its flux without an error of du/dt",
     "Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427: two relaxation times",
+    "Noble and Torczynski, Int. J. Mod. Phys. C 9 (1998) 1189: cells that grains cover in part",
+    "Feng and Michaelides, Comput. Fluids 38 (2009) 370: fluid inside grains",
+    "Nguyen and Ladd, Phys. Rev. E 66 (2002) 046708: lubrication below a cell",
     "Akervik et al., Phys. Fluids 18 (2006) 068102: running means, by which sponges damp",
     NULL,
 };

@@ -20,7 +20,8 @@ void must(sim_status status, const char *what) {
 
 static void decode(flow *f, const char *text) {
   static const char *const models[] = {"fluid", NULL}, *const constructors[] = {"fluid", "ball", "cylinder",
-                                                                                "block", "stl",  NULL};
+                                                                                "block", "stl",  "random_spheres",
+                                                                                NULL};
   char path[] = "/tmp/sim-fluid-XXXXXX";
   const int fd = mkstemp(path);
   FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;

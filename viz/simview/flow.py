@@ -78,18 +78,36 @@ class _Plane(Map):
         for shape in self.bodies():
             axes.add_patch(shape)
         self.cover: Any = None
+        self.circles: list[Any] = []
 
     def show(self, snapshot: Snapshot) -> None:
         super().show(snapshot)
         if self.cover is not None:
             self.cover.remove()
             self.cover = None
+        for circle in self.circles:
+            circle.remove()
+        self.circles = [self.axes.add_patch(circle) for circle in self.grains(snapshot)]
         solid = self.solid(snapshot)
         if solid is not None:
             from matplotlib.colors import ListedColormap
 
             self.cover = self.axes.imshow(np.ma.masked_equal(solid, False), origin="lower", extent=self.image.get_extent(), zorder=3.5, vmin=0, vmax=1,
                                           cmap=ListedColormap([_BODY["facecolor"]]), interpolation="nearest")  # fmt: skip
+
+    def grains(self, snapshot: Snapshot) -> list[Any]:
+        """Circles in which the plane cuts spheres that move in the flow."""
+        from matplotlib.patches import Circle
+
+        field = self.geometry(snapshot)
+        if not snapshot.species or len(field.shape) != 3:
+            return []
+        up, right = self.dims(field)
+        dim = field.dims[self.across]
+        held = snapshot.particles()
+        x, y, z, radius = (np.asarray(held[name], float) for name in (right, up, dim, "radius"))
+        square = radius**2 - (z - field.coords[dim][self.index(field)]) ** 2
+        return [Circle((x[i], y[i]), square[i] ** 0.5, **_BODY) for i in np.flatnonzero(square > 0)]
 
     def solid(self, snapshot: Snapshot) -> Array | None:
         """The cells in bodies, with fields of 0, where some body moves or is from a file; None where the fluid may be at rest too."""

@@ -86,6 +86,7 @@ sim_status collision_hill_check_step(const collision_options *o, double dt) {
 void collision_hill_fill(const collision_parameters *p, collision_options *o) {
   const collision_hill *h = &p->hill;
   o->attracted = !isnan(p->self_gravity.G);
+  o->pushed = p->pushed;
   o->across = 1;
   o->along = 0;
   if (isnan(h->omega)) return;

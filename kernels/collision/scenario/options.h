@@ -56,6 +56,7 @@ typedef struct collision_options {
   bool hill;         /* Hill's equations with the frequencies below, see hill_motion.h */
   double omega, kappa, vertical;
   bool attracted;              /* self-gravity */
+  bool pushed;                 /* accelerations by the model that has the grains: coupled.h */
   const sim_expr *restitution; /* COLLISION_SPEED_INPUTS -> coefficient of restitution; NULL: none */
   int law_springs;             /* values of history that the law has: all but one with `restitution` */
   bool worked;                 /* the work of walls, shear or gravity along a periodic axis is counted */

@@ -98,8 +98,8 @@ static const sim_field contact_fields[] = {
     {FIELD(collision_contact, pairs), .type = SIM_LIST, .variants = pair_variants,
      .doc = "pairs of materials with their own constants"},
     {0}};
-static const sim_schema contact_schema = {SIM_SCHEMA(collision_contact, "contact", "contact law", contact_fields),
-                                          .base = &values_schema};
+const sim_schema collision_contact_schema = {SIM_SCHEMA(collision_contact, "contact", "contact law", contact_fields),
+                                             .base = &values_schema};
 
 static const sim_field integrate_fields[] = {
     {FIELD(collision_integrate, dt), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "auto",
@@ -137,8 +137,8 @@ static const sim_field fields[] = {
      .doc = "groups of grains, or single ones as { radius = , position = , velocity = }"},
     {FIELD(collision_parameters, walls), .type = SIM_LIST, .variants = collision_wall_variants,
      .doc = "walls other than those of the box"},
-    {FIELD(collision_parameters, contact), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &contact_schema,
-     .doc = "contact law"},
+    {FIELD(collision_parameters, contact), .type = SIM_STRUCT, .flags = SIM_REQUIRED,
+     .table = &collision_contact_schema, .doc = "contact law"},
     {FIELD(collision_parameters, gravity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
      .dimension = {1, 0, -2}, .doc = "acceleration of all grains"},
     {FIELD(collision_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,

@@ -276,6 +276,7 @@ typedef struct collision_parameters {
   collision_heat heat;
   collision_merge merge;
   collision_integrate integrate;
+  bool pushed; /* the model that has these grains gives them accelerations: coupled.h */
   /* Filled in by validation. */
   char wall_names[3 * COLLISION_WALLS_MAX][24];
   sim_field wall_columns[3 * COLLISION_WALLS_MAX + 1];

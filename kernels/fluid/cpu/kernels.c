@@ -127,41 +127,130 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
   }
 }
 
+/* Sums over what arrives at a cell, as of collide: of d_c, c d_c and c c d_c. */
+typedef struct arrived {
+  real dense, more[3], p[6];
+} arrived;
+
+static arrived gather(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, const fluid_cell *cell,
+                      const real *from, const real *here) {
+  const fluid_link *link = links->link + cell->first, *last = link + cell->count;
+  arrived out = {0};
+  for (int c = 0; c < l->directions; c++) {
+    const bool linked = link < last && link->arriving == c;
+    const real d = linked ? arrive(l, rows, cell, link++, from, here)
+                          : population(l, neighbour(l, rows, cell, from, fluid_opposite(c)), rows->pitch, c, here, c);
+    const real f = (real)fluid_weight(l, c) * d;
+    const int8_t *v = l->c[c];
+    out.dense += f;
+    for (int a = 0; a < l->rank; a++) {
+      out.more[a] += v[a] * f;
+      out.p[a] += v[a] * v[a] * f;
+      for (int b = a + 1; b < l->rank; b++) out.p[3 + a + b - 1] += v[a] * v[b] * f;
+    }
+  }
+  return out;
+}
+
+/* Moments after collision of a cell, from what has arrived; the square of its speed. */
+static real collide(const fluid_lattice *l, const factors *k, const arrived *in, const real *here, real *out,
+                    ptrdiff_t pitch) {
+  return l->rank == 2 ? collide_scalar(2, k, in->dense, in->more, in->p, here, out, pitch)
+                      : collide_scalar(3, k, in->dense, in->more, in->p, here, out, pitch);
+}
+
+/* Copies the numbers of a cell at an end of its row beyond the row's other end. */
+static void copy_ends(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, real *out) {
+  for (int m = 0; m < l->moments; m++) {
+    if (cell->x == 0) out[m * rows->pitch + rows->n[0]] = out[m * rows->pitch];
+    if (cell->x == rows->n[0] - 1) out[m * rows->pitch - rows->n[0]] = out[m * rows->pitch];
+  }
+}
+
 static bool cells(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
                   const fluid_links *links, int64_t first, int64_t end, const void *from, void *to) {
   const factors k = factors_of(collision);
-  const ptrdiff_t pitch = rows->pitch;
   bool wrong = false;
   for (int64_t i = first; i < end; i++) {
     const fluid_cell *cell = &links->cell[i];
-    const fluid_link *link = links->link + cell->first, *last = link + cell->count;
-    const real *here = (const real *)from + cell->row * rows->numbers * pitch + cell->x;
-    real dense = 0, more[3] = {0}, p[6] = {0};
-    for (int c = 0; c < l->directions; c++) {
-      const bool linked = link < last && link->arriving == c;
-      const real d = linked ? arrive(l, rows, cell, link++, from, here)
-                            : population(l, neighbour(l, rows, cell, from, fluid_opposite(c)), pitch, c, here, c);
-      const real f = (real)fluid_weight(l, c) * d;
-      const int8_t *v = l->c[c];
-      dense += f;
-      for (int a = 0; a < l->rank; a++) {
-        more[a] += v[a] * f;
-        p[a] += v[a] * v[a] * f;
-        for (int b = a + 1; b < l->rank; b++) p[3 + a + b - 1] += v[a] * v[b] * f;
-      }
-    }
-    const real rho1 = here[0] + dense;
-    real square;
-    real *out = (real *)to + cell->row * rows->numbers * pitch + cell->x;
-    if (l->rank == 2)
-      square = collide_scalar(2, &k, dense, more, p, here, out, pitch);
-    else
-      square = collide_scalar(3, &k, dense, more, p, here, out, pitch);
+    const int64_t at = cell->row * rows->numbers * rows->pitch + cell->x;
+    const real *here = (const real *)from + at;
+    const arrived in = gather(l, rows, links, cell, from, here);
+    const real rho1 = here[0] + in.dense, square = collide(l, &k, &in, here, (real *)to + at, rows->pitch);
     wrong = wrong || !(rho1 < (real)0.5) || !(rho1 > (real)-0.5) || square > k.limit;
-    for (int m = 0; m < l->moments; m++) { /* the copies beyond the ends of the row */
-      if (cell->x == 0) out[m * pitch + rows->n[0]] = out[m * pitch];
-      if (cell->x == rows->n[0] - 1) out[m * pitch - rows->n[0]] = out[m * pitch];
+    copy_ends(l, rows, cell, (real *)to + at);
+  }
+  return wrong;
+}
+
+/* ---- cells with grains ---- */
+
+enum { AXES = 3 }; /* grains are spheres */
+
+/* The deviator of the stress that has arrived at a cell, less that of its equilibrium: of axes a <= b. */
+static void deviator(const fluid_collision *k, const arrived *in, double mass, const double u[3], double out[3][3]) {
+  double trace = 0;
+  for (int a = 0; a < AXES; a++) {
+    for (int b = a + 1; b < AXES; b++)
+      out[a][b] = (double)in->p[3 + a + b - 1] - mass * (u[a] * u[b] - (u[a] * k->g[b] + k->g[a] * u[b]) / 2);
+    out[a][a] = (double)in->p[a] - (double)in->dense / 3 - mass * u[a] * (u[a] - k->g[a]);
+    trace += out[a][a];
+  }
+  for (int a = 0; a < AXES; a++) out[a][a] -= trace / AXES;
+}
+
+/* Gives the solid its share of a cell whose collision of the fluid alone stands in `out`; in double, as these cells are
+ * few. Returns the square of the speed. */
+static double saturate(const fluid_collision *k, const arrived *in, const real *here, real *out, ptrdiff_t pitch,
+                       fluid_blend *item) {
+  enum { FIRST = 1 + AXES, CROSS = 1 + 2 * AXES };
+  const double share = item->share, *v = item->velocity;
+  double u[3] = {0}, e[3][3], square = 0, trace = 0;
+  item->mass = 1 + (double)here[0] + (double)in->dense;
+  for (int a = 0; a < AXES; a++) {
+    const double j = (double)here[(1 + a) * pitch] / 3 + (double)in->more[a];
+    u[a] = j / item->mass + k->g[a] / 2;
+    item->momentum[a] = j + item->mass * k->g[a];
+#if FLUID_SINGLE
+    const real *rest = here + (CROSS + AXES * (AXES - 1) / 2 + a) * pitch;
+    item->momentum[a] += (double)*rest / 3;
+#endif
+    const double new = item->momentum[a] + share *(item->mass * v[a] - item->momentum[a]);
+    out[(1 + a) * pitch] = (real)(3 * new);
+#if FLUID_SINGLE
+    out[(CROSS + AXES * (AXES - 1) / 2 + a) * pitch] = (real)(3 * new - (double)out[(1 + a) * pitch]);
+#endif
+    square += new *new / (item->mass * item->mass);
+  }
+  deviator(k, in, item->mass, u, e);
+  for (int a = 0; a < AXES; a++) {
+    real *s = out + (FIRST + a) * pitch;
+    *s = (real)((1 - share) * (double)*s + share * 4.5 * (FLUID_SOLID_KEEPS * e[a][a] + item->mass * v[a] * v[a]));
+    trace += (double)*s;
+    for (int b = a + 1; b < AXES; b++) {
+      real *t = out + (CROSS + a + b - 1) * pitch;
+      *t = (real)((1 - share) * (double)*t + share * 9 * (FLUID_SOLID_KEEPS * e[a][b] + item->mass * v[a] * v[b]));
     }
+  }
+  *out = (real)((double)here[0] + (double)in->dense - trace / 3);
+  return square;
+}
+
+static bool blend(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
+                  const fluid_links *links, fluid_blend *item, int64_t count, const void *from, void *to) {
+  const factors k = factors_of(collision);
+  const double limit = collision->fastest * collision->fastest;
+  bool wrong = false;
+  for (int64_t i = 0; i < count; i++) {
+    const fluid_cell *cell = &item[i].cell;
+    const int64_t at = cell->row * rows->numbers * rows->pitch + cell->x;
+    const real *here = (const real *)from + at;
+    real *out = (real *)to + at;
+    const arrived in = gather(l, rows, links, cell, from, here);
+    (void)collide(l, &k, &in, here, out, rows->pitch);
+    const double square = saturate(collision, &in, here, out, rows->pitch, &item[i]), rho1 = item[i].mass - 1;
+    wrong = wrong || !(rho1 < 0.5) || !(rho1 > -0.5) || !(square <= limit);
+    copy_ends(l, rows, cell, out);
   }
   return wrong;
 }
@@ -194,4 +283,4 @@ static double lost(const fluid_lattice *l, const fluid_rows *rows, const fluid_l
 }
 
 extern const fluid_kernels FLUID_KERNELS;
-const fluid_kernels FLUID_KERNELS = {row, cells, force, lost};
+const fluid_kernels FLUID_KERNELS = {row, cells, force, lost, blend};

@@ -90,6 +90,17 @@ typedef struct fluid_links {
   const fluid_link *link;
 } fluid_links;
 
+/* A cell that grains cover in part: `share` of it follows their velocity, in cells per step. A step sets its density
+ * and its momentum, with the force of the step, before the grains act on it; they give it share (mass velocity -
+ * momentum).
+ */
+#define FLUID_SOLID_KEEPS 0.5
+typedef struct fluid_blend {
+  fluid_cell cell; /* count 0: it has no links */
+  double share, velocity[3];
+  double mass, momentum[3];
+} fluid_blend;
+
 typedef struct fluid_kernels {
   /* Makes a step of a row. Returns whether a density has left (1/2, 3/2) or a speed is above `fastest`; of cells with
    * links, which `cells` makes again, it may say so wrongly. */
@@ -108,6 +119,12 @@ typedef struct fluid_kernels {
   /* Mass, in units of the lattice, that the links of a cell to bodies take from the fluid in a step. */
   double (*lost)(const fluid_lattice *lattice, const fluid_rows *rows, const fluid_links *links, int64_t cell,
                  const void *from);
+  /* Makes the step of `count` cells with grains again, and returns as `cells`: partially saturated cells (Noble and
+   * Torczynski, Int. J. Mod. Phys. C 9 (1998) 1189) in moments: j -> (1 - share) (j + rho g) + share rho u_s, S -> (1 -
+   * share) S of the fluid + share (rho u_s u_s + FLUID_SOLID_KEEPS times the deviator of S less its equilibrium). NULL:
+   * of populations by two relaxation times. */
+  bool (*blend)(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_rows *rows,
+                const fluid_links *links, fluid_blend *item, int64_t count, const void *from, void *to);
 } fluid_kernels;
 
 extern const fluid_kernels fluid_kernels_single_plain, fluid_kernels_double_plain;

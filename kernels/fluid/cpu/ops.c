@@ -1,4 +1,5 @@
 /* The operations on the CPU. Twin: cuda/ops.c. */
+#include "kernels/fluid/grains/grains.h"
 #include "kernels/fluid/heat.h"
 
 #include <math.h>
@@ -169,6 +170,7 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   SIM_TRY(fluid_fill(w->m, w->p, setup, values));
   SIM_TRY(exchange_fields(w));
   fluid_start(w->m, w->p, w->numbers, values, &w->state[0]);
+  if (w->m->grains) fluid_grains_start(w->m, &w->state[0]);
   SIM_TRY(fluid_sponge_start(w->m, &w->state[0]));
   if (w->m->warmth) SIM_TRY(fluid_heat_start(w->m, &w->state[0]));
   return exchange(w, &w->state[0], 0, &most);
@@ -192,6 +194,7 @@ static sim_status step(fluid_work *w, int64_t number) {
   bool wrong, hot = false;
   uint64_t told;
   SIM_TRY(fluid_sweep(w->m, &old, &new, &wrong));
+  if (w->m->grains) SIM_TRY(fluid_grains_step(w->m, &old, &new, &wrong));
   if (w->m->motion) {
     SIM_TRY(exchange(w, &new, 0, &told));
     SIM_TRY(fluid_move_bodies(w->m, number, &new));

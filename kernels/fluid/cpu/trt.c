@@ -134,4 +134,4 @@ static double lost(const fluid_lattice *l, const fluid_rows *rows, const fluid_l
 }
 
 extern const fluid_kernels FLUID_TRT_KERNELS;
-const fluid_kernels FLUID_TRT_KERNELS = {row, cells, force, lost};
+const fluid_kernels FLUID_TRT_KERNELS = {row, cells, force, lost, NULL};

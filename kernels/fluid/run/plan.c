@@ -78,6 +78,15 @@ static void tell_collision(const fluid_parameters *p, const fluid_numbers *k) {
             k->tau);
 }
 
+/* Grains are made once for the plan: their number and sizes may be in a file. */
+static sim_status plan_grains(const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
+                              sim_plan *out) {
+  if (setup->comm->size > 1)
+    return sim_fail(SIM_ERR_USAGE, "--ranks %d: grains in a fluid run on one rank only: leave out --ranks",
+                    setup->comm->size);
+  return fluid_grains_check(p, k, setup, out);
+}
+
 static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup,
                             sim_plan *out) {
   const grid_shape grid = fluid_grid_of(p);
@@ -138,6 +147,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     out->staged_bytes += temperature;
     out->unsaved_bytes += temperature;
   }
+  if (p->grains.count > 0) SIM_TRY(plan_grains(p, &k, setup, out));
   out->work_per_step = cells;
   out->t_end = p->integrate.t_end;
   out->steps = ceil(p->integrate.t_end / k.dt * (1 - 1e-12));
@@ -160,6 +170,7 @@ bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lack
   if (p->solid.given) what = "`solid` is";
   if (p->collision == FLUID_TRT) what = "collision = \"trt\" is";
   if (fluid_has_mesh(p)) what = "bodies from STL files are";
+  if (p->grains.count > 0) what = "grains in a fluid are";
   if (backend == SIM_BACKEND_CPU || !what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;

@@ -2,6 +2,7 @@
 #ifndef FLUID_RUN_H
 #define FLUID_RUN_H
 
+#include "kernels/fluid/grains/grains.h"
 #include "kernels/fluid/heat.h"
 #include "kernels/fluid/meshes.h"
 
@@ -15,6 +16,7 @@ typedef struct fluid_run {
   fluid_motion motion;
   fluid_warmth warmth;
   fluid_scratch scratch; /* of machine.part */
+  fluid_grains grains;
   fluid_meshes meshes;
   sim_mesh mesh;
   int64_t shown, checked; /* steps whose fields are shown, whose guards are known; -1: none */

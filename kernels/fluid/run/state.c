@@ -13,7 +13,9 @@ enum {
   STATE_HEAT,
   STATE_TEMPERATURE,
   STATE_MESHES,
-  STATE_SOLID
+  STATE_SOLID,
+  STATE_COUPLING,
+  STATE_BUDGET
 };
 #define VELOCITY(letter)                                                                                               \
   {                                                                                                                    \
@@ -58,6 +60,13 @@ const sim_field fluid_state_fields[] = {
     [STATE_SOLID] = {.name = FLUID_SOLID,
                      .type = SIM_INT,
                      .doc = "solid cells of images, a bit for each cell from the lowest one on"},
+    [STATE_COUPLING] = {.name = "coupling",
+                        .type = SIM_REAL,
+                        .doc = "velocity and angular velocity with which each grain acted on the fluid in the last "
+                               "step; with grains also the arrays of the model `collision`"},
+    [STATE_BUDGET] = {.name = "budget",
+                      .type = SIM_REAL,
+                      .doc = "work of the fluid and of gravity on grains, and energy dissipated by lubrication"},
     {.name = NULL}};
 
 /* Field f of those that are shown: velocity, and behind it the pressure. */
@@ -115,6 +124,26 @@ static sim_array first_of(fluid_run *run) {
                      .shape = {3},
                      .global = {3},
                      .data = run->first,
+                     .space = SIM_SPACE_HOST};
+}
+
+static sim_array coupling_of(fluid_run *run) {
+  return (sim_array){.field = &fluid_state_fields[STATE_COUPLING],
+                     .dtype = SIM_F64,
+                     .rank = 2,
+                     .shape = {6, run->grains.s.n},
+                     .global = {6, run->grains.s.n},
+                     .data = run->grains.before,
+                     .space = SIM_SPACE_HOST};
+}
+
+static sim_array budget_of(fluid_run *run) {
+  return (sim_array){.field = &fluid_state_fields[STATE_BUDGET],
+                     .dtype = SIM_F64,
+                     .rank = 1,
+                     .shape = {FLUID_BUDGET},
+                     .global = {FLUID_BUDGET},
+                     .data = run->grains.budget,
                      .space = SIM_SPACE_HOST};
 }
 
@@ -187,6 +216,11 @@ sim_status fluid_restore(fluid_run *run, const sim_setup *setup) {
   }
   if (run->machine.warmth && run->warmth.heat[0])
     SIM_TRY(restore_numbers(run, setup, heat_of(run), heat_of_plane(run)));
+  if (run->machine.grains) {
+    const sim_array coupling = coupling_of(run), budget = budget_of(run);
+    SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &coupling));
+    SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &budget));
+  }
   run->fast = sim_frame_array(setup->saved, fluid_state_fields[STATE_FAST].name) != NULL;
   if (run->fast) SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &first));
   if (run->fast && !(run->first[0] >= 0 && run->first[0] <= (double)setup->saved->clock.step && run->first[1] >= 0 &&
@@ -198,7 +232,6 @@ sim_status fluid_restore(fluid_run *run, const sim_setup *setup) {
 sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
   fluid_run *run = self;
   const int rank = run->machine.grid.rank;
-  (void)species;
   SIM_TRY(fluid_show_fields(run, &frame->clock));
   const sim_buffer *fields = run->ops->fields(run->work);
   arrays[0] = moments_of(run);
@@ -222,5 +255,10 @@ sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_f
   if (run->meshes.solid)
     arrays[frame->array_count++] = fluid_solid_array(&run->meshes, &fluid_state_fields[STATE_SOLID]);
   frame->species_count = 0;
+  if (run->machine.grains) {
+    arrays[frame->array_count++] = coupling_of(run);
+    arrays[frame->array_count++] = budget_of(run);
+    collision_coupled_view(run->grains.coupled, arrays, species, frame);
+  }
   return divide(run, arrays, frame);
 }

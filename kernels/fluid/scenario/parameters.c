@@ -286,6 +286,15 @@ static const sim_field parameter_fields[] = {
      .doc = "eddies below a cell, by an eddy viscosity; none: the viscosity alone"},
     {SIM_FIELD(fluid_parameters, heat), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &heat_schema,
      .doc = "temperature of the fluid, with or without buoyancy; or a solute; none: no such field"},
+    {SIM_FIELD(fluid_parameters, grains), .type = SIM_LIST, .variants = collision_grain_variants,
+     .doc = "spheres that move in the fluid, as `grains` of sim.collision: groups, or single ones as { radius = , "
+            "position = , velocity = }; on a grid of three axes"},
+    {SIM_FIELD(fluid_parameters, contact), .type = SIM_STRUCT, .table = &collision_contact_schema,
+     .doc = "contact law of grains, as `contact` of sim.collision"},
+    {SIM_FIELD(fluid_parameters, gravity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
+     .dimension = {1, 0, -2},
+     .doc = "acceleration of grains; their weight is less by that of the fluid which they displace, whose pressure is "
+            "told without that of its own weight"},
     {SIM_FIELD(fluid_parameters, probes), .type = SIM_NUMBERS, .components = 3, .dimension = LENGTH,
      .doc = "points {x, y, z}, z = 0 on a grid of two axes: the table `probes` has velocity and pressure in the cells "
             "that hold them"},

@@ -373,6 +373,7 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   check_heat(p, &grid, faults);
   fluid_check_collision(p, faults);
   fluid_check_porous(p, &grid, faults);
+  fluid_check_grains(p, &grid, faults);
   if (faults->count == before) check_numbers(p, faults);
   if (faults->count == before) check_heat_numbers(p, faults);
   if (faults->count == before) fluid_name_tables(p);

@@ -1,4 +1,5 @@
 /* The tables of a scenario, and their columns. */
+#include "kernels/fluid/grains/grains.h"
 #include "kernels/fluid/heat.h"
 #include "kernels/fluid/meshes.h"
 
@@ -49,6 +50,8 @@ static const sim_field described_heat[] = {
     COLUMN("nusselt_NAME",
            "of a round body: the same over area diffusivity (temperature - reference)/diameter, its Nusselt number"),
     {0}};
+#define GRAINS_DOC "energies, momentum and means of the grains"
+static const sim_table grains_table = {.name = "grains", .doc = GRAINS_DOC, .columns = fluid_grains_columns};
 #define POROUS_DOC "flow through a porous box"
 static const sim_field described_porous[] = {
     COLUMN("porosity", "part of the cells that is fluid"),
@@ -62,9 +65,10 @@ static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns
                                       {"bodies", "forces on bodies; with bodies", described_bodies},
                                       {"probes", "the fluid at points; with probes", described_probes},
                                       {"heat", "temperature, and heat through sides; with heat", described_heat},
-                                      {"porous", POROUS_DOC "; with solid or resistance", described_porous}};
-const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2],
-                                            &described[3], &described[4], NULL};
+                                      {"porous", POROUS_DOC "; with solid or resistance", described_porous},
+                                      {"grains", GRAINS_DOC "; with grains", fluid_grains_columns}};
+const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2], &described[3],
+                                            &described[4], &described[5], NULL};
 
 void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]) {
   const char *own = fluid_body_of(p, body)->name;
@@ -179,6 +183,10 @@ void fluid_name_tables(fluid_parameters *p) {
   if (heat.count > 0) {
     p->kinds[count] = FLUID_HEAT_TABLE;
     p->tables[count++] = &p->table[2];
+  }
+  if (p->grains.count > 0) {
+    p->kinds[count] = FLUID_GRAINS_TABLE;
+    p->tables[count++] = &grains_table;
   }
 }
 

@@ -1,0 +1,100 @@
+/* Grains in a fluid: spheres that the model `collision` moves, and cells that they cover in part.
+ *
+ * In a step the grains stand still and act on the fluid by their velocities; then they move, in substeps, by the
+ * momentum that the fluid has given to them, by their weight less that of the fluid which they displace, and by their
+ * contacts. Cells inside a grain hold fluid that moves with it. What the grain gives this fluid when its velocity
+ * changes is no force of the fluid outside: it is given back one step later (Feng and Michaelides, Comput. Fluids 38
+ * (2009) 370), so that the momentum of all cells, and of the grains less that of the fluid which they displace at their
+ * velocities of the step before, is kept to rounding. */
+#ifndef FLUID_GRAINS_H
+#define FLUID_GRAINS_H
+
+#include "kernels/fluid/fluid.h"
+
+/* Least cells across a grain; gap in cells below which lubrication is added, and the one below which it is constant. */
+#define FLUID_GRAIN_LEAST 6
+#define FLUID_GRAIN_GAP 1.0
+#define FLUID_GRAIN_TOUCH 0.02
+
+/* The part of a cell that a grain covers. */
+typedef struct fluid_share {
+  int64_t cell;
+  int32_t grain, next; /* next: of the same cell, of a later grain; -1: none */
+  double part;         /* of the cell's volume */
+  double arm[3];       /* from the grain's centre to the cell's, in cells */
+  double velocity[3];  /* of the grain at the cell's centre, in cells per step */
+  double momentum[3];  /* that the grain has got in the step, in units of the lattice */
+} fluid_share;
+
+/* Sums over time, in the scenario's units: work of the fluid on the grains; work of gravity less buoyancy; energy
+ * dissipated by lubrication. */
+enum { FLUID_WORK_FLUID, FLUID_WORK_GRAVITY, FLUID_LUBRICATED, FLUID_BUDGET };
+
+typedef struct fluid_grains {
+  const fluid_parameters *p;
+  const fluid_numbers *numbers;
+  collision_coupled *coupled;
+  collision_coupled_state s;
+  double *before; /* [6][n]: velocity and spin with which the grains acted on the fluid in the last step */
+  double *start;  /* [3][n]: scratch: positions before a step */
+  double budget[FLUID_BUDGET];
+  int64_t *room;      /* [n + 1]: the shares of grain i begin at room[i] */
+  int32_t *count;     /* [n]: of its shares */
+  fluid_share *share; /* [room[n]] */
+  int32_t *head;      /* [cells]: the first share of a cell; -1: none; between steps all are */
+  fluid_blend *blend; /* [blends] of room[n]: cells that grains cover */
+  int32_t *of;        /* [blends]: the first share of each */
+  int64_t blends;
+  bool told_overlap;
+} fluid_grains;
+
+/* ---- shares.c ---- */
+
+/* The part of a cell of width 1 around the origin that a sphere of radius r around c covers. By 8 x 8 lines along
+ * the axis to which the surface is turned most; their parts in the sphere are exact. */
+double fluid_covered(const double c[3], double r);
+/* Radius, in cells, of the sphere that covers cells for a grain, so that the flow has its drag. In a solid the stress
+ * keeps a part c of itself from step to step, and a plane wall that shears the fluid stands (1 - t)/(1 + t) (tau - 1/2)
+ * cells behind the surface of the solid, t = c/(1 + sqrt(1 - c^2)): exact for a wall along an axis, 1/sqrt 3 (tau -
+ * 1/2) at c = 1/2. What the curvature adds is fitted to spheres in periodic arrays (Hasimoto, J. Fluid Mech. 5 (1959)
+ * 317) of 6.2 to 12.4 cells across: 0.22/radius. */
+double fluid_cover_radius(const fluid_grains *g, int64_t i);
+/* Bound on the cells that a sphere of radius r, in cells, touches. */
+double fluid_share_room(double r);
+/* Finds the shares of all grains where they stand, and the cells that they cover. */
+void fluid_find_shares(fluid_grains *g, const fluid_machine *m);
+/* Empties `head`. */
+void fluid_clear_shares(fluid_grains *g);
+
+/* ---- couple.c ---- */
+
+/* Destroy with fluid_grains_destroy, also after a failure. SIM_ERR_SCENARIO: grains overlap, or are too small. */
+sim_status fluid_grains_create(const fluid_parameters *p, const fluid_numbers *numbers, const grid_shape *grid,
+                               const sim_setup *setup, fluid_grains *out) SIM_MUST_CHECK;
+void fluid_grains_destroy(fluid_grains *g);
+/* Gives cells of the first state the velocities of the grains that cover them. */
+void fluid_grains_start(const fluid_machine *m, const sim_buffer *state);
+/* Makes the cells with grains of a step again, from `from` to `to`, and moves the grains. Sets *wrong as fluid_sweep.
+ * SIM_ERR_DIVERGED. */
+sim_status fluid_grains_step(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to,
+                             bool *wrong) SIM_MUST_CHECK;
+
+/* ---- lubricate.c ---- */
+
+/* Slows the approach of surfaces that are nearer than FLUID_GRAIN_GAP over a step, by what the cells between do not
+ * resolve of the film: force 6 pi mu R^2 u (1/h - 1/gap), R = r1 r2/(r1 + r2), or r at a wall (Cox and Brenner, Chem.
+ * Eng. Sci. 22 (1967) 1753; Nguyen and Ladd, Phys. Rev. E 66 (2002) 046708). Returns the energy that this dissipates.
+ * SIM_ERR_NO_MEMORY. */
+sim_status fluid_lubricate(fluid_grains *g, double *dissipated) SIM_MUST_CHECK;
+
+/* ---- tell.c ---- */
+
+/* Creates grains as a run would, tells of them, warns, and adds their memory to the plan. SIM_ERR_SCENARIO: as of
+ * fluid_grains_create. */
+sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
+                              sim_plan *plan) SIM_MUST_CHECK;
+/* A row of the table `grains`. */
+sim_status fluid_grains_row(fluid_grains *g, double *values) SIM_MUST_CHECK;
+extern const sim_field fluid_grains_columns[];
+
+#endif

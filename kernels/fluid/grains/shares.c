@@ -1,0 +1,126 @@
+/* The cells that grains cover, and how much of each. */
+#include "kernels/fluid/grains/grains.h"
+
+#include <math.h>
+
+enum { LINES = 8 };
+static const double half_diagonal = 0.8660254037844386;
+
+double fluid_covered(const double c[3], double r) {
+  const double far = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
+  int along = 0;
+  double sum = 0;
+  for (int a = 1; a < 3; a++)
+    if (fabs(c[a]) > fabs(c[along])) along = a;
+  const double across[2] = {c[(along + 1) % 3], c[(along + 2) % 3]};
+  if (far >= r + half_diagonal) return 0;
+  if (far <= r - half_diagonal) return 1;
+  for (int i = 0; i < LINES; i++)
+    for (int j = 0; j < LINES; j++) {
+      const double y = (i + 0.5) / LINES - 0.5 - across[0], z = (j + 0.5) / LINES - 0.5 - across[1];
+      const double square = r * r - y * y - z * z, chord = square > 0 ? sqrt(square) : -1;
+      const double low = fmax(c[along] - chord, -0.5), high = fmin(c[along] + chord, 0.5);
+      if (chord > 0 && high > low) sum += high - low;
+    }
+  return sum / (LINES * LINES);
+}
+
+double fluid_cover_radius(const fluid_grains *g, int64_t i) {
+  static const double curvature = 0.22;
+  const double kept = FLUID_SOLID_KEEPS, t = kept / (1 + sqrt(1 - kept * kept)), r = g->s.radius[i] / g->numbers->dx;
+  return r + (1 - t) / (1 + t) * (g->numbers->tau - 0.5) + curvature / r;
+}
+
+/* The cells lie in the sphere of radius r + sqrt 3. */
+double fluid_share_room(double r) { return ceil(4.19 * pow(r + 1.7321, 3)); }
+
+/* The velocity of a grain at an arm from its centre, in cells per step. */
+static void velocity_at(const fluid_grains *g, int64_t i, const double arm[3], double out[3]) {
+  const int64_t n = g->s.n;
+  const double unit = g->numbers->dt / g->numbers->dx, dt = g->numbers->dt;
+  const double *v = g->s.velocity, *w = g->s.spin;
+  for (int a = 0; a < 3; a++) {
+    const int b = (a + 1) % 3, c = (a + 2) % 3;
+    out[a] = unit * v[a * n + i] + dt * (w[b * n + i] * arm[c] - w[c * n + i] * arm[b]);
+  }
+}
+
+/* The shares of one grain. Cells beyond a side that is not periodic are left out. */
+static void find_shares_of(fluid_grains *g, const grid_shape *grid, int64_t i) {
+  const int64_t n = g->s.n;
+  const double r = fluid_cover_radius(g, i);
+  double centre[3];
+  int64_t low[3], high[3];
+  fluid_share *to = g->share + g->room[i];
+  for (int a = 0; a < 3; a++) {
+    centre[a] = g->s.position[a * n + i] / g->numbers->dx;
+    low[a] = (int64_t)floor(centre[a] - r);
+    high[a] = (int64_t)floor(centre[a] + r);
+  }
+  for (int64_t z = low[2]; z <= high[2]; z++)
+    for (int64_t y = low[1]; y <= high[1]; y++)
+      for (int64_t x = low[0]; x <= high[0]; x++) {
+        int64_t at[3] = {x, y, z};
+        double arm[3], from[3];
+        bool beyond = false;
+        for (int a = 0; a < 3; a++) {
+          arm[a] = (double)at[a] + 0.5 - centre[a];
+          from[a] = -arm[a];
+          beyond = beyond || (!grid_is_periodic(grid, a) && (at[a] < 0 || at[a] >= grid->n[a]));
+          at[a] = (at[a] % grid->n[a] + grid->n[a]) % grid->n[a];
+        }
+        const double part = beyond ? 0 : fluid_covered(from, r);
+        if (!(part > 0)) continue;
+        *to = (fluid_share){.cell = (at[2] * grid->n[1] + at[1]) * grid->n[0] + at[0],
+                            .grain = (int32_t)i,
+                            .next = -1,
+                            .part = part,
+                            .arm = {arm[0], arm[1], arm[2]}};
+        velocity_at(g, i, arm, to->velocity);
+        to++;
+      }
+  g->count[i] = (int32_t)(to - g->share - g->room[i]);
+}
+
+/* The share of the solid in a cell that it covers in part (Noble and Torczynski). */
+static double weight_of(double part, double tau) { return part * (tau - 0.5) / (1 - part + tau - 0.5); }
+
+/* Mean velocity of the grains in a cell, and their share. */
+static void set_blend(const fluid_grains *g, const fluid_machine *m, int64_t number) {
+  const int64_t nx = m->grid.n[0];
+  fluid_blend *to = &g->blend[number];
+  double part = 0, sum[3] = {0};
+  for (int32_t k = g->of[number]; k >= 0; k = g->share[k].next) {
+    part += g->share[k].part;
+    for (int a = 0; a < 3; a++) sum[a] += g->share[k].part * g->share[k].velocity[a];
+  }
+  const int64_t cell = g->share[g->of[number]].cell;
+  const int64_t linked = fluid_cell_of(&m->walls, cell / nx, cell % nx);
+  *to = (fluid_blend){.cell = {.row = cell / nx, .x = (int32_t)(cell % nx)}};
+  if (linked >= 0) to->cell = m->walls.cell[linked];
+  to->share = weight_of(fmin(part, 1), g->numbers->tau);
+  for (int a = 0; a < 3; a++) to->velocity[a] = sum[a] / part;
+}
+
+void fluid_find_shares(fluid_grains *g, const fluid_machine *m) {
+#pragma omp parallel for schedule(dynamic) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t i = 0; i < g->s.n; i++) find_shares_of(g, &m->grid, i);
+  g->blends = 0;
+  for (int64_t i = g->s.n - 1; i >= 0; i--) /* backwards, so that a cell's shares are in the order of grains */
+    for (int32_t j = 0; j < g->count[i]; j++) {
+      fluid_share *share = &g->share[g->room[i] + j];
+      share->next = g->head[share->cell];
+      g->head[share->cell] = (int32_t)(g->room[i] + j);
+    }
+  for (int64_t i = 0; i < g->s.n; i++)
+    for (int32_t j = 0; j < g->count[i]; j++) {
+      const int32_t number = (int32_t)(g->room[i] + j);
+      if (g->head[g->share[number].cell] == number) g->of[g->blends++] = number;
+    }
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t b = 0; b < g->blends; b++) set_blend(g, m, b);
+}
+
+void fluid_clear_shares(fluid_grains *g) {
+  for (int64_t b = 0; b < g->blends; b++) g->head[g->share[g->of[b]].cell] = -1;
+}

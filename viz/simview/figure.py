@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simview import exposures, netted, options, panels, smile
+from simview import greeks, netted, options, panels, smile
 from simview.bodies import FEW, Bodies
 from simview.errors import CannotWriteError, NotFoundError, SimviewError, UsageError, file_of, finite_number, instance_of, names_of, one_of
 from simview.look import Look, Picture
@@ -55,8 +55,8 @@ def table_panels(run: Run) -> dict[str, Panel]:
                     found["smile"] = partial(smile.smile, run)
                 if points and smile.is_surface(points):
                     found["surface"] = partial(smile.surface_of, run)
-                for i, greek in enumerate(exposures.greeks(run)):
-                    found[f"exposures.{greek.name}"] = partial(exposures.exposure, run, which=i)
+                for i, greek in enumerate(greeks.estimated(run)):
+                    found[f"greeks.{greek.name}"] = partial(greeks.over_strikes, run, which=i)
         elif name == "lyapunov" and {"exponent", "error"} <= set(frame.columns):
             found["lyapunov"] = partial(panels.lyapunov, run)
         elif name == "rdf":
@@ -81,7 +81,7 @@ def table_panels(run: Run) -> dict[str, Panel]:
 _BUDGETS = {"transfer", "dissipation"} | {what + part for what in ("enstrophy", "helicity") for part in ("", "_transfer", "_dissipation")}
 
 # Default panels of a figure, the most telling first; tables of other names come after `observe`.
-_TELLING = ("exposure", "smile", "surface", "exposures", "lyapunov", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "transfer", "radii", "price", "estimates")
+_TELLING = ("exposure", "smile", "surface", "greeks", "lyapunov", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "transfer", "radii", "price", "estimates")
 _UNASKED = ("virial", "momentum", "walls", "contacts")
 _PANELS = 3
 
@@ -101,7 +101,7 @@ def _telling(run: Run, names: Sequence[str], bodies: int) -> list[str]:
     if "exposure" in names:
         left_out |= {"price", "convergence"}
         left_out -= {"estimates"}
-    if "smile" in names or any(name.startswith("exposures.") for name in names):  # these say more than one price against paths
+    if "smile" in names or any(name.startswith("greeks.") for name in names):  # these say more than one price against paths
         left_out -= {"estimates"}
         left_out |= {"price", "convergence"}
     if "walls" in run.tables:  # a bed of grains, not a gas

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import simview
-from simview import exposures, smile
+from simview import greeks, smile
 from simview.atoms import Atoms, are_atoms, neighbours
 from simview.figure import draw, save
 from simview.flow import Flow, Vorticity
@@ -467,7 +467,7 @@ def test_smile(tmp_path, monkeypatch):
     # The call at 80 is worth its forward but for a small option: its error is larger, and the put's counts.
     assert found[0].error == pytest.approx(min(smile.points([run])[0].error, found[0].error)) and len(found) == 5
     # Of calls there are four strikes, of puts two: the deltas of the calls are a line, and in a row below are all estimates.
-    (line,) = exposures.lines(run)
+    (line,) = greeks.lines(run)
     assert (line.name, line.strikes, line.places) == ("european call", [80, 100, 110, 120], [5, 2, 3, 4])
     figure = draw(run)
     (axes,) = [axes for axes in figure.axes if axes.get_ylabel().startswith("delta")]
@@ -478,7 +478,7 @@ def test_smile(tmp_path, monkeypatch):
     errors = run.tables["delta_errors"].iloc[-1]
     assert all(abs(d - e) < 5 * errors[f"payoff_{place + 1}"] for d, e, place in zip(deltas, exact, line.places))
     assert "standard error" in axes.get_ylabel() and figure.axes[-1].get_title() != "smile"
-    assert [name for name in _default_names(run)] == ["smile", "exposures.delta", "estimates"]
+    assert [name for name in _default_names(run)] == ["smile", "greeks.delta", "estimates"]
 
 
 EXPOSURE = """

@@ -1,4 +1,4 @@
-"""Exposures: Greeks over the strikes, of payoffs that differ by their strike alone."""
+"""Greeks over the strikes, of payoffs that differ by their strike alone."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def lines(run: Run) -> list[Line]:
     return [Line(name, [strike for strike, _ in parts], [place for _, place in parts]) for name, parts in kept]
 
 
-def greeks(run: Run) -> list[Column]:
+def estimated(run: Run) -> list[Column]:
     """The columns that are drawn over the strikes: every Greek that the run estimates."""
     return columns(run, _MANY)[1:] if lines(run) else []
 
 
-def exposure(run: Run, axes: Any, which: int) -> None:
+def over_strikes(run: Run, axes: Any, which: int) -> None:
     """One Greek over the strikes: bars of one standard error, and the exact value as a thin line where it is known."""
-    column = greeks(run)[which]
+    column = estimated(run)[which]
     known = False
     for k, line in enumerate(lines(run)):
         values, errors, exact = (np.asarray(part)[line.places] for part in (column.values, column.errors, column.exact))

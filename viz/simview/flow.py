@@ -92,7 +92,7 @@ class _Plane(Map):
         if solid is not None:
             from matplotlib.colors import ListedColormap
 
-            self.cover = self.axes.imshow(np.ma.masked_equal(solid, False), origin="lower", extent=self.image.get_extent(), zorder=3.5, vmin=0, vmax=1,
+            self.cover = self.axes.imshow(np.where(solid, 1.0, np.nan), origin="lower", extent=self.image.get_extent(), zorder=3.5, vmin=0, vmax=1,
                                           cmap=ListedColormap([_BODY["facecolor"]]), interpolation="nearest")  # fmt: skip
 
     def grains(self, snapshot: Snapshot) -> list[Any]:

@@ -87,9 +87,9 @@ def points(runs: Sequence[Run]) -> list[Point]:
             vol = volatility(price, -1.0 if payoff.get("type") == "put" else 1.0, market)
             if vol is not None and _vega(vol, market) > 0:
                 point = Point(market[1], market[4], vol, error / _vega(vol, market))
-                place = k, point.strike, point.maturity
-                if place not in found or point.error < found[place].error:
-                    found[place] = point
+                key = k, point.strike, point.maturity
+                if key not in found or point.error < found[key].error:
+                    found[key] = point
     return sorted(found.values())
 
 

@@ -5,9 +5,10 @@
  *
  * Frame. L = the greatest of the three extents of the positions and 2^-10 h; E = the least power of two above L (1 for
  * L = 0). A body is at X = (x - o) / E, o_c = E trunc((low_c / 2 + high_c / 2) / E), computed in fp64 and rounded to
- * `real`: float in precision single and mixed, double in double and for the potential. The low corner of the box is the
- * least X of each axis. Masses are divided by M = 2^(e + f), where 2^e is the least power of two above the greatest
- * mass and 2^f the least that is at least n. H = h / E. All that follows is in these units and in `real`.
+ * `real`: float in precision single and mixed, double in double and for the potential (on a CPU in precision single
+ * float, where a tree in float has no cells below level 12). The low corner of the box is the least X of each axis.
+ * Masses are divided by M = 2^(e + f), where 2^e is the least power of two above the greatest mass and 2^f the least
+ * that is at least n. H = h / E. All that follows is in these units and in `real`.
  *
  * Keys. Of each axis 21 bits, floor(2^21 (X - low)) computed in fp64, at most 2^21 - 1. Bit 3 b + 2 of the key is bit b
  * of the x axis, 3 b + 1 of the y axis, 3 b of the z axis. Bodies are sorted by key; equal keys keep their order.
@@ -38,7 +39,8 @@
  * the tensor of x = (c_A - c_B) / e_A and h2 = (H / e_A)^2; strands begin at 0 and are closed by halves. The sums are
  * added to the parent's field, shifted by L2L, t = (c_A - c_parent) / e_parent: field = L2L + sum (the root: sum).
  * Scaling is by powers of two and exact, so that it may be done in any way that neither over- nor underflows: in fp32,
- * where e_B > 8 e_A, the tensor is computed in units of e_B, then scaled. In fp32 a CPU leaves out moments of rank 5.
+ * where e_B > 8 e_A, the tensor is computed in units of e_B, then scaled. For forces in fp32 a CPU leaves
+ * out moments of rank 5.
  *
  * Near. For a body of leaf A: a = L2P / (e_A e_A), t = (X - c) / e_A, multiplied by the exact 1 / e_A^2. The near list
  * is cut into pieces of 32 cells; body f, from 0, of all cells of a piece goes to strand f mod 4: d = X_f - X, s2 =

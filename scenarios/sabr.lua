@@ -7,7 +7,9 @@ local nu      = sim.param("nu", 0.5, "volatility of the volatility")
 local paths   = sim.param("paths", 2^16, "paths")
 
 local payoffs = {}
-for i, share in ipairs { 0.5, 0.625, 0.75, 1, 1.25, 1.5, 2 } do payoffs[i] = sim.european { strike = forward * share } end
+for i, share in ipairs { 0.5, 0.625, 0.75, 1, 1.25, 1.5, 2 } do
+  payoffs[i] = sim.european { strike = forward * share }
+end
 
 return sim.option {
   title    = "The smile of a SABR model",

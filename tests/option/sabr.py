@@ -1,8 +1,8 @@
 """Calls in the SABR model by finite differences: the numbers of option_sabr.c.
 
-u(f, y = ln sigma) follows u_t + sigma^2/2 f^(2 beta) u_ff + rho nu sigma f^beta u_fy + nu^2/2 (u_yy - u_y) = 0, u held at
-its payoff where f = 0 (ended). Crank-Nicolson steps after four implicit half steps on a grid that is fine near the spot,
-Richardson's extrapolation from two grids; the error is a third of their difference. With nu = 0 and beta = 1/2 the call
+u(f, y = ln sigma) follows u_t + sigma^2/2 f^(2 beta) u_ff + rho nu sigma f^beta u_fy + nu^2/2 (u_yy - u_y) = 0, u held
+at its payoff where f = 0 (ended). Crank-Nicolson steps after four implicit half steps on a grid that is fine near the
+spot, Richardson's extrapolation from two grids; the error is a third of their difference. With nu = 0 and beta = 1/2 the call
 is known: the square of the Bessel process of dimension 0. No formula of the engine is used. Needs NumPy and SciPy.
 """
 

@@ -2,4 +2,4 @@
 return sim.fluid {
   grid = { n = {16, 16, 16}, size = {16, 16, 16}, boundary = "wall" }, viscosity = 0.1, speed = 0.1,
   grains = { { radius = 3.1, position = {8, 8, 8} } },
-  contact = { contact_time = 10 }, sides = { z_low = { velocity = {0, 0, 0.1} }, z_high = { pressure = 0 } }, integrate = { t_end = 10 } }
+  contact = { contact_time = 10 }, sides = { z_low = { pressure = 0 } }, integrate = { t_end = 10 } }

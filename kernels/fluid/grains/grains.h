@@ -89,10 +89,13 @@ sim_status fluid_lubricate(fluid_grains *g, double *dissipated) SIM_MUST_CHECK;
 
 /* ---- tell.c ---- */
 
-/* Creates grains as a run would, tells of them, warns, and adds their memory to the plan. SIM_ERR_SCENARIO: as of
- * fluid_grains_create. */
+/* What a plan has of grains: bytes, and seconds of a step beside those of the fluid alone. */
+typedef struct fluid_grains_plan {
+  double cells, grains, snapshot, checkpoint, seconds;
+} fluid_grains_plan;
+/* Creates grains as a run would, tells of them and warns. SIM_ERR_SCENARIO: as of fluid_grains_create. */
 sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
-                              sim_plan *plan) SIM_MUST_CHECK;
+                              fluid_grains_plan *out) SIM_MUST_CHECK;
 /* A row of the table `grains`. */
 sim_status fluid_grains_row(fluid_grains *g, double *values) SIM_MUST_CHECK;
 extern const sim_field fluid_grains_columns[];

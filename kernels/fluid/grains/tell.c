@@ -144,34 +144,28 @@ static void tell(const fluid_grains *g, const grid_shape *grid) {
             relaxation / dt);
 }
 
-/* Of cells and shares, and of the arrays and lists of grains. */
-static void plan_memory(const fluid_grains *g, const grid_shape *grid, sim_plan *plan) {
-  const double n = (double)g->s.n, room = (double)g->room[g->s.n];
-  sim_plan_add_host(plan, "cells with grains",
-                    grid_cells_wanted(grid) * sizeof *g->head +
-                        room * (sizeof *g->share + sizeof *g->blend + sizeof *g->of));
-  sim_plan_add_host(plan, "grains", n * 2000);
-  plan->snapshot_bytes += n * 14 * sizeof(double);
-  plan->checkpoint_bytes += n * 60 * sizeof(double);
-}
-
-/* Seconds of a step, about, beside those of the fluid alone: some 0.8 us for each cell that a grain covers and 0.7 us a
- * grain and substep, measured with 31 grains of 6 to 8 cells across. */
+/* Seconds of a step, about: some 0.8 us for each cell that a grain covers and 0.7 us a grain and substep, measured with
+ * 31 grains of 6 to 8 cells across. */
 static double seconds_of(const fluid_grains *g, int threads) {
   const double covered = 0.7 * (double)g->room[g->s.n], n = (double)g->s.n;
   return 0.8e-6 * covered / threads + 0.7e-6 * n * (double)collision_coupled_substeps(g->coupled);
 }
 
 sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
-                              sim_plan *plan) {
+                              fluid_grains_plan *out) {
   const grid_shape grid = fluid_grid_of(p);
   fluid_grains g;
   const sim_status status = fluid_grains_create(p, numbers, &grid, setup, &g);
-  if (status == SIM_OK && !setup->saved) tell(&g, &grid);
-  if (status == SIM_OK) plan_memory(&g, &grid, plan);
-  const double cells = grid_cells_wanted(&grid);
-  if (status == SIM_OK)
-    plan->work_rate_guess = cells / (cells / plan->work_rate_guess + seconds_of(&g, setup->threads));
+  if (status == SIM_OK) {
+    const double n = (double)g.s.n, room = (double)g.room[g.s.n];
+    if (!setup->saved) tell(&g, &grid);
+    *out = (fluid_grains_plan){.cells = grid_cells_wanted(&grid) * sizeof *g.head +
+                                        room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of),
+                               .grains = n * 2000,
+                               .snapshot = n * 14 * sizeof(double),
+                               .checkpoint = n * 60 * sizeof(double),
+                               .seconds = seconds_of(&g, setup->threads)};
+  }
   fluid_grains_destroy(&g);
   return status;
 }

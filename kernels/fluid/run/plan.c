@@ -79,12 +79,23 @@ static void tell_collision(const fluid_parameters *p, const fluid_numbers *k) {
 }
 
 /* Grains are made once for the plan: their number and sizes may be in a file. */
-static sim_status plan_grains(const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
-                              sim_plan *out) {
+static sim_status check_grains(const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
+                               fluid_grains_plan *out) {
+  *out = (fluid_grains_plan){0};
+  if (p->grains.count == 0) return SIM_OK;
   if (setup->comm->size > 1)
     return sim_fail(SIM_ERR_USAGE, "--ranks %d: grains in a fluid run on one rank only: leave out --ranks",
                     setup->comm->size);
   return fluid_grains_check(p, k, setup, out);
+}
+
+static void plan_grains(const fluid_parameters *p, const fluid_grains_plan *grains, double cells, sim_plan *out) {
+  if (p->grains.count == 0) return;
+  sim_plan_add_host(out, "cells with grains", grains->cells);
+  sim_plan_add_host(out, "grains", grains->grains);
+  out->snapshot_bytes += grains->snapshot;
+  out->checkpoint_bytes += grains->checkpoint;
+  out->work_rate_guess = cells / (cells / out->work_rate_guess + grains->seconds);
 }
 
 static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup,
@@ -92,6 +103,8 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
   const grid_shape grid = fluid_grid_of(p);
   const fluid_numbers k = fluid_numbers_of(p, setup->saved ? setup->saved->clock.dt : 0);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&grid);
+  fluid_grains_plan grains;
+  SIM_TRY(check_grains(p, &k, setup, &grains));
   if (setup->comm->size > 1 && setup->backend->kind != SIM_BACKEND_CPU)
     return sim_fail(SIM_ERR_USAGE,
                     "--ranks %d: sim.fluid on a GPU runs on one rank only: give --device cpu, or leave out --ranks",
@@ -147,7 +160,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     out->staged_bytes += temperature;
     out->unsaved_bytes += temperature;
   }
-  if (p->grains.count > 0) SIM_TRY(plan_grains(p, &k, setup, out));
+  plan_grains(p, &grains, cells, out);
   out->work_per_step = cells;
   out->t_end = p->integrate.t_end;
   out->steps = ceil(p->integrate.t_end / k.dt * (1 - 1e-12));

@@ -7,6 +7,7 @@
 #include "kernels/option/result/tables.h"
 #include "kernels/option/result/upper.h"
 #include "kernels/option/run.h"
+#include "kernels/option/models/correlation.h"
 #include "kernels/option/models/heston.h"
 #include "kernels/option/models/heston_steps.h"
 #include "kernels/option/models/rough.h"
@@ -449,6 +450,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
     if (h->given) SIM_TRY(option_heston_remark(h, a, p->maturity));
   }
   SIM_TRY(option_warn_heston(p, run->bias_doubt));
+  SIM_TRY(option_warn_correlation(p));
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema == &option_autocallable_schema && o->coupon >= 1)

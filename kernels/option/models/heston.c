@@ -128,6 +128,11 @@ sim_status option_heston_steps(const option_heston *h, int asset, const option_g
 
 enum { TIMES = 65 };
 
+sim_status option_heston_rho(const option_heston *h, double *out) {
+  const double start = 0;
+  return evaluate(h->rho, &start, 1, out);
+}
+
 sim_status option_heston_remark(const option_heston *h, int asset, double maturity) {
   double t[TIMES], kappa[TIMES], theta[TIMES], sigma[TIMES];
   for (int i = 0; i < TIMES; i++) t[i] = maturity * i / (TIMES - 1);

@@ -17,6 +17,8 @@ bool option_heston_varies(const option_heston *h);
  * is out of its range, SIM_ERR_NO_MEMORY; `asset`: its number from 0, for messages. */
 sim_status option_heston_steps(const option_heston *h, int asset, const option_grid *grid, double shift,
                                option_heston_step *out) SIM_MUST_CHECK;
+/* *out: rho at time 0. SIM_ERR_NO_MEMORY. */
+sim_status option_heston_rho(const option_heston *h, double *out) SIM_MUST_CHECK;
 /* Says where 2 kappa theta < sigma^2, so that the variance reaches 0. */
 sim_status option_heston_remark(const option_heston *h, int asset, double maturity) SIM_MUST_CHECK;
 

@@ -125,8 +125,8 @@ static sim_status make_greek(option_estimate *e, const option_parameters *p, int
       combine(e, c, k, 0, k, -2 / (width * width));
       combine(e, c, k, first + 1, k, 1 / (width * width));
     } else {
-      combine(e, c, k, first, k, 1 / width);
-      combine(e, c, k, first + 1, k, -1 / width);
+      combine(e, c, k, first, g->bumped[k][greek][0], 1 / width);
+      combine(e, c, k, first + 1, g->bumped[k][greek][1], -1 / width);
     }
   }
   free(quantity);

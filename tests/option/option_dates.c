@@ -332,6 +332,30 @@ static void test_seasoned(void **state) {
   pricing_free(&d);
 }
 
+/* Notes that are called at their first date for sure are bonds until then, not until their maturity: rho is -t and
+ * theta the rate of the price. Differences of exp(-r t) by 1e-3 miss rho by the third derivative, 1e-7 of it. */
+static void test_called_note(void **state) {
+  static const double dates[] = {0.5, 1, 2};
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    pricing d;
+    make(&d, i == 1 ? SIM_MIXED : SIM_DOUBLE, 3, 0);
+    d.p.sampling.paths = 0x1p12;
+    d.p.greeks.want[OPTION_RHO] = d.p.greeks.want[OPTION_THETA] = true;
+    if (i == 2) d.p.hull_white = (option_hull_white){true, 0.1, 1e-9, {NULL, 0, 0}};
+    option_payoff *o = pricing_add(&d, &option_autocallable_schema, 0, OPTION_CALL);
+    o->level = 1e-6, o->coupon = 0.05, o->cash = 100, o->protection = 1e-9;
+    set_dates(o, dates, 3);
+    pricing_run(&d);
+    const double price = 105 * exp(-R * 0.5), share = i == 1 ? 1e-3 : 1e-6;
+    const estimate rho = pricing_greek(&d, "rho"), theta = pricing_greek(&d, "theta");
+    print_message("    rho %.9g, theta %.9g of a bond of %.9g\n", rho.value, theta.value, price);
+    assert_true(fabs(rho.value + 0.5 * price) < share * price);
+    assert_true(fabs(theta.value - R * price) < share * price);
+    pricing_free(&d);
+  }
+}
+
 /* A barrier that is watched for a part of the time (Heynen and Kat 1994): QuantLib 1.44's
  * AnalyticPartialTimeBarrierOptionEngine. A strike of 85, a level of 90; bridges are exact. */
 static void test_window(void **state) {
@@ -356,6 +380,7 @@ int main(void) {
                                      cmocka_unit_test(test_greeks),          cmocka_unit_test(test_greeks_of_dates),
                                      cmocka_unit_test(test_theta_of_heston), cmocka_unit_test(test_heston),
                                      cmocka_unit_test(test_dividends),       cmocka_unit_test(test_heston_dividends),
-                                     cmocka_unit_test(test_seasoned),        cmocka_unit_test(test_window)};
+                                     cmocka_unit_test(test_seasoned),        cmocka_unit_test(test_called_note),
+                                     cmocka_unit_test(test_window)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

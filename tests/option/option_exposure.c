@@ -119,6 +119,39 @@ static void test_forward(void **state) {
   finish(&d);
 }
 
+/* The same with no date but the maturity: a trapezoid over the whole year is 5 % too low, which its error contains. */
+static void test_one_interval(void **state) {
+  (void)state;
+  static const double dates[] = {1};
+  pricing d;
+  make(&d, 1, 1, dates);
+  pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+  pricing_add(&d, &option_european_schema, 100, OPTION_PUT);
+  set_quantities(&d, (const double[]){1, -1});
+  d.p.exposure.hazard = pricing_constant(0.02);
+  pricing_create(&d, NULL);
+  const double off = exposures(&d)->cva - 0.0956524, error = exposures(&d)->cva_error;
+  print_message("    CVA off by %.5f, error %.5f\n", off, error);
+  assert_true(fabs(off) > 0.003 && fabs(off) < error && error < 0.03);
+  finish(&d);
+}
+
+/* A put that 0.76 % of all paths knock in at 0.5, of 1024 paths some eight. EPE and the quantile of all paths at 0.75
+ * by quadrature over the price at 0.5 (SciPy). */
+static void test_rare(void **state) {
+  (void)state;
+  static const double dates[] = {0.75};
+  static double watched[] = {0.5};
+  pricing d;
+  make(&d, 1, 1, dates);
+  option_payoff *o = pricing_add(&d, &option_barrier_schema, 100, OPTION_PUT);
+  o->level = 72, o->knock = OPTION_IN, o->dates = (sim_doubles){watched, 1, 1};
+  d.p.exposure.quantile = 0.995;
+  pricing_create(&d, NULL);
+  expect("a rare knock-in", row(&d, 1), (const double[]){0.220627, 0, 26.256455}, none);
+  finish(&d);
+}
+
 /* One asset for another: the value is S1 - S2, EPE by W. Margrabe, Journal of Finance 33 (1978) 177, times exp(r t),
  * PFE by quadrature over the second price (SciPy). */
 static void test_exchange(void **state) {
@@ -327,7 +360,7 @@ int main(void) {
       cmocka_unit_test(test_call),     cmocka_unit_test(test_forward),        cmocka_unit_test(test_exchange),
       cmocka_unit_test(test_paths),    cmocka_unit_test(test_jumps_and_cash), cmocka_unit_test(test_more_states),
       cmocka_unit_test(test_bermudan), cmocka_unit_test(test_sums),           cmocka_unit_test(test_same_bits),
-      cmocka_unit_test(test_coverage),
+      cmocka_unit_test(test_coverage), cmocka_unit_test(test_one_interval),   cmocka_unit_test(test_rare),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

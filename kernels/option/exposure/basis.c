@@ -57,6 +57,7 @@ void option_exposure_basis_make(const exposure_state *s, exposure_status group, 
     if (s->status[i] == group) sorted[count++] = s->u[i];
   if (count < LEAST) {
     option_exposure_basis_constant(hedged, b);
+    b->few = true;
     return;
   }
   qsort(sorted, (size_t)count, sizeof *sorted, in_order);

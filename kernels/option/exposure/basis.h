@@ -11,6 +11,7 @@ enum { EXPOSURE_KNOTS_MAX = 8 };
  * is 0: they take the spread off the payments that the regression, and the exposure, see. */
 typedef struct exposure_basis {
   int values, count; /* values == 0: not made */
+  bool few;          /* the constant alone, of too few paths */
   int knots;
   double knot[EXPOSURE_KNOTS_MAX], centre, factor; /* of (u - centre) factor */
   int raws;

@@ -60,7 +60,8 @@ double option_exposure_fit_bytes(double dates, double contracts, int ranks);
 typedef struct exposure_weights {
   double before[OPTION_EXPOSURES_MAX], after[OPTION_EXPOSURES_MAX];
 } exposure_weights;
-/* out[0] by all dates, out[1] by every second one. SIM_ERR_SCENARIO, SIM_ERR_NO_MEMORY. */
+/* out[0] by all dates, out[1] by every second one, or by the beginning of an interval that has no such.
+ * SIM_ERR_SCENARIO, SIM_ERR_NO_MEMORY. */
 sim_status option_exposure_weights_create(const exposure_book *book, const char *name, const sim_expr *hazard,
                                           double recovery, exposure_weights out[2]) SIM_MUST_CHECK;
 /* Columns of a path: values [dates], payments [dates], then CVA and DVA by all dates and by every second. */

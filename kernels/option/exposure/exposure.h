@@ -28,7 +28,8 @@ typedef struct option_exposures {
   option_exposure_row row[OPTION_EXPOSURES_MAX]; /* [p->exposures] */
   /* Credit and debit valuation adjustments: loss given default times the integral of the discounted EPE (ENE) over
    * the probability of default, by the trapezoid of the dates; NaN without an intensity. Errors: of the paths, and of
-   * the dates, from the trapezoid of every second date. */
+   * the dates, from the trapezoid of every second date, or from what the exposure is at the beginning of an interval
+   * between two payments without a date. */
   double cva, cva_error, dva, dva_error;
 } option_exposures;
 

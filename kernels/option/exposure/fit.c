@@ -10,28 +10,100 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = OPTION_CHUNK, LANES = 8, SLOTS = 32, PATHS_EACH = 20 /* paths a coefficient, at least */ };
+enum {
+  CHUNK = OPTION_CHUNK,
+  LANES = 8,
+  SLOTS = 32,
+  PATHS_EACH = 20, /* paths a coefficient, at least */
+  RARE_BATCH = 16, /* groups that are looked for together */
+  RARE_ENOUGH = 256
+};
 
 static size_t sums_of(const exposure_basis *b) { return (size_t)(b->count * (b->count + 3) / 2); }
 
-/* Makes the functions of all regressions from the first chunk. */
-static sim_status make_bases(exposure_book *b) {
+/* A regression whose group has few paths in a chunk. */
+typedef struct rare_group {
+  int date, contract;
+  exposure_status group;
+  int count;             /* of the paths so far */
+  exposure_state *state; /* these paths at its front, the rest EXPOSURE_PAID; owned */
+} rare_group;
+
+/* Appends the paths of a group. */
+static void append(const exposure_state *from, rare_group *to) {
+  exposure_state *s = to->state;
+  s->raws = from->raws;
+  for (int i = 0; i < CHUNK && to->count < CHUNK; i++) {
+    if (from->status[i] != to->group) continue;
+    s->status[to->count] = to->group;
+    s->u[to->count] = from->u[i];
+    for (int r = 0; r < from->raws; r++) s->raw[r][to->count] = from->raw[r][i];
+    to->count++;
+  }
+}
+
+/* Makes the functions of groups from as many chunks of the fit as it takes to know how their paths lie. */
+static sim_status make_rare(exposure_book *b, rare_group *rare, int count) {
   exposure_room *room = &b->room[0];
-  option_exposure_simulate(b, OPTION_EXPOSURE_FIRST, room);
+  const int chunks = (int)(b->p.exposure.fit_paths / CHUNK);
+  bool left = true;
+  for (int k = 0; k < count; k++) {
+    rare[k].state = calloc(1, sizeof *rare[k].state);
+    if (rare[k].state == NULL) return sim_no_memory("the exposure");
+    for (int i = 0; i < CHUNK; i++) rare[k].state->status[i] = EXPOSURE_PAID;
+  }
+  for (int c = 0; c < chunks && left; c++) {
+    option_exposure_simulate(b, OPTION_EXPOSURE_FIRST + (uint64_t)c * CHUNK, room);
+    left = false;
+    for (int k = 0; k < count; k++) {
+      if (rare[k].count >= RARE_ENOUGH) continue;
+      option_exposure_state_at(b, room, rare[k].date, rare[k].contract);
+      append(room->state, &rare[k]);
+      left |= rare[k].count < RARE_ENOUGH;
+    }
+  }
+  for (int k = 0; k < count; k++)
+    option_exposure_basis_make(rare[k].state, rare[k].group, b->contract[rare[k].contract].hedged,
+                               &b->basis[exposure_place(b, rare[k].date, rare[k].contract, (int)rare[k].group)]);
+  return SIM_OK;
+}
+
+/* Makes a batch of groups, and empties it. */
+static sim_status flush(exposure_book *b, rare_group *rare, int *count) {
+  const sim_status status = *count > 0 ? make_rare(b, rare, *count) : SIM_OK;
+  for (int k = 0; k < *count; k++) free(rare[k].state);
+  *count = 0;
+  return status;
+}
+
+/* Makes the functions of a regression from the first chunk, or adds it to `rare`. */
+static void make_basis(exposure_book *b, int date, int contract, exposure_status group, rare_group *rare, int *count) {
+  const exposure_contract *c = &b->contract[contract];
+  exposure_basis *basis = &b->basis[exposure_place(b, date, contract, (int)group)];
+  if (b->step[date] == 0) {
+    option_exposure_basis_constant(c->hedged, basis);
+    return;
+  }
+  option_exposure_basis_make(b->room[0].state, group, c->hedged, basis);
+  if (basis->few) rare[(*count)++] = (rare_group){date, contract, group, 0, NULL};
+}
+
+/* Makes the functions of all regressions. */
+static sim_status make_bases(exposure_book *b) {
+  rare_group rare[RARE_BATCH];
+  int count = 0;
+  bool again = true; /* the room holds another chunk */
   for (int d = 0; d < b->dates; d++)
     for (int k = 0; k < b->contracts; k++) {
-      const exposure_contract *c = &b->contract[k];
-      if (b->step[d] > c->end) continue;
-      option_exposure_state_at(b, room, d, k);
-      for (int g = 0; g < EXPOSURE_GROUPS; g++) {
-        exposure_basis *basis = &b->basis[exposure_place(b, d, k, g)];
-        if (g == EXPOSURE_KNOCKED_IN && c->payoff->knock != OPTION_IN) continue;
-        if (b->step[d] == 0)
-          option_exposure_basis_constant(c->hedged, basis);
-        else
-          option_exposure_basis_make(room->state, (exposure_status)g, c->hedged, basis);
-      }
+      const bool in = b->contract[k].payoff->knock == OPTION_IN;
+      if (b->step[d] >= b->contract[k].end) continue;
+      if (again) option_exposure_simulate(b, OPTION_EXPOSURE_FIRST, &b->room[0]);
+      option_exposure_state_at(b, &b->room[0], d, k);
+      for (int g = 0; g < (in ? EXPOSURE_GROUPS : 1); g++) make_basis(b, d, k, (exposure_status)g, rare, &count);
+      again = count + EXPOSURE_GROUPS > RARE_BATCH;
+      if (again) SIM_TRY(flush(b, rare, &count));
     }
+  SIM_TRY(flush(b, rare, &count));
   return option_exposure_agree(b);
 }
 
@@ -121,5 +193,6 @@ sim_status option_exposure_fit(exposure_book *b) {
 
 double option_exposure_fit_bytes(double dates, double contracts, int ranks) {
   const double functions = 48; /* of a contract on several assets; of one asset half as many */
-  return (SLOTS + ranks) * dates * contracts * functions * (functions + 3) / 2 * sizeof(double);
+  return (SLOTS + ranks) * dates * contracts * functions * (functions + 3) / 2 * sizeof(double) +
+         RARE_BATCH * sizeof(exposure_state);
 }

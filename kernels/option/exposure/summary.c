@@ -13,6 +13,13 @@ enum { CHUNK = OPTION_CHUNK };
 
 /* ---- adjustments ---- */
 
+/* Adds the rectangle of the exposure after the payments of date i. Between two payments without a date there is no
+ * coarser trapezoid: its distance from the trapezoid bounds the error of an exposure that rises or falls there. */
+static void add_rectangle(const exposure_book *b, const double *alive, double lost, int i, int j,
+                          exposure_weights *out) {
+  out->after[i] += lost * (alive[i] - alive[j]) * exposure_discount(b, 0, b->step[i]);
+}
+
 /* Adds the trapezoid from date i to date j, of the discounted exposure after the payments of i and before those of j.
  */
 static void add_trapezoid(const exposure_book *b, const double *alive, double lost, int i, int j,
@@ -48,7 +55,10 @@ sim_status option_exposure_weights_create(const exposure_book *b, const char *na
   for (int d = 1; d < b->dates; d++) {
     add_trapezoid(b, alive, 1 - recovery, d - 1, d, &out[0]);
     if (d - kept < 2 && d + 1 < b->dates && !is_paid(b, d)) continue;
-    add_trapezoid(b, alive, 1 - recovery, kept, d, &out[1]);
+    if (d - kept < 2)
+      add_rectangle(b, alive, 1 - recovery, kept, d, &out[1]);
+    else
+      add_trapezoid(b, alive, 1 - recovery, kept, d, &out[1]);
     kept = d;
   }
   return SIM_OK;
@@ -129,7 +139,7 @@ static void summarise_date(const exposure_book *b, const double *numbers, int ch
     out->pfe_error = fmax(out->epe_error, out->ene_error);
   }
   out->pfe_error = at_least(out->pfe_error, out->pfe);
-  for (int k = 0; k < 2; k++)
+  for (int k = 0; k < 2 && b->step[date] > 0; k++)
     if (fabs(plain[k].mean) > 5 * plain[k].error && fabs(plain[k].mean) > 0.02 * largest)
       sim_log(
           SIM_LOG_WARN,

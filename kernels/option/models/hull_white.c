@@ -44,35 +44,45 @@ static double share(const option_parameters *p, const double *factor, double uni
   return missed;
 }
 
-static sim_status set_step(const option_parameters *p, const double *factor, double dt, option_rate_step *out) {
+/* Refuses correlations of the rate that the assets' own leave no room for, whatever the step: over a long one the
+ * normals of rate and assets are less correlated. */
+static sim_status check_correlation(const option_parameters *p, const double *factor) {
+  const double rounding = 1e-12;
+  option_rate_step one = {0};
+  const double missed = share(p, factor, 1, 0, &one);
+  double left = 1;
+  for (size_t i = 0; i < p->assets.count; i++) left -= one.asset[i][0] * one.asset[i][0];
+  if (missed > sqrt(rounding) || left < -rounding)
+    return sim_fail(SIM_ERR_SCENARIO, "hull_white.correlation: contradicts the correlation of the assets");
+  return SIM_OK;
+}
+
+static void set_step(const option_parameters *p, const double *factor, double dt, option_rate_step *out) {
   const double a = p->hull_white.reversion, sigma = p->hull_white.sigma, root = sqrt(dt), rounding = 1e-12;
   const double reach = reach_of(a, dt), spread[2] = {reach_of(2 * a, dt), reach_square_integral(a, dt)};
   *out = (option_rate_step){.keep = exp(-a * dt), .reach = reach};
-  if (sigma == 0) return SIM_OK;
+  if (sigma == 0) return;
   /* for sigma = 1: variances of e and i less what the assets' normals give */
   double left[2] = {spread[0], spread[1]}, joint = reach * reach / 2;
   const double units[2] = {reach / root, reach_integral(a, dt) / root};
-  double missed = 0;
-  for (int k = 0; k < 2; k++) missed = fmax(missed, share(p, factor, units[k], k, out) / sqrt(spread[k]));
+  for (int k = 0; k < 2; k++) (void)share(p, factor, units[k], k, out);
   for (size_t i = 0; i < p->assets.count; i++) {
     for (int k = 0; k < 2; k++) left[k] -= out->asset[i][k] * out->asset[i][k];
     joint -= out->asset[i][0] * out->asset[i][1];
   }
-  if (missed > sqrt(rounding) || left[0] < -rounding * spread[0])
-    return sim_fail(SIM_ERR_SCENARIO, "hull_white.correlation: contradicts the correlation of the assets");
   out->own[0] = sqrt(fmax(left[0], 0));
   out->own[1] = left[0] > rounding * spread[0] ? joint / out->own[0] : 0;
   out->own[2] = sqrt(fmax(left[1] - out->own[1] * out->own[1], 0));
   for (int k = 0; k < 3; k++) out->own[k] *= sigma;
   for (size_t i = 0; i < p->assets.count; i++)
     for (int k = 0; k < 2; k++) out->asset[i][k] *= sigma;
-  return SIM_OK;
 }
 
 sim_status option_hull_white_steps(const option_parameters *p, const option_grid *grid, const double *factor,
                                    option_rate_step *out, double *rise) {
   const double a = p->hull_white.reversion, square = p->hull_white.sigma * p->hull_white.sigma;
-  for (int k = 0; k < grid->kinds; k++) SIM_TRY(set_step(p, factor, grid->span[k], &out[k]));
+  SIM_TRY(check_correlation(p, factor));
+  for (int k = 0; k < grid->kinds; k++) set_step(p, factor, grid->span[k], &out[k]);
   for (int s = 0; s < grid->steps; s++)
     rise[s] = square / 2 * (reach_square_integral(a, grid->time[s + 1]) - reach_square_integral(a, grid->time[s]));
   return SIM_OK;

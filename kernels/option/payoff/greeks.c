@@ -165,6 +165,33 @@ static void control_greeks(option_builder *m, const option_parameters *p, int de
   free(bond);
 }
 
+/* Adds the autocallables in the market of rho's or theta's difference, side 0 with the bump, 1 with its opposite. */
+static void bumped_notes(option_builder *m, const option_parameters *p, int greek, int side, sim_expr_ref *refs) {
+  const option_market *unmoved = m->market;
+  const int functions = m->graph->payoffs - (int)p->payoffs.count;
+  option_market market;
+  double width;
+  m->status = option_market_near(p, greek, 0, 1 - 2 * side, &width, &market);
+  if (m->status != SIM_OK) return;
+  m->market = &market;
+  for (size_t i = 0; i < p->payoffs.count && m->status == SIM_OK; i++)
+    if (p->payoffs.items[i].schema == &option_autocallable_schema)
+      m->graph->bumped[functions + (int)i][greek][side] =
+          add(m, option_autocallable(m, p->payoffs.items[i].data), refs);
+  m->market = unmoved;
+  option_market_free(&market);
+}
+
+static void set_bumped(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {
+  option_graph *g = m->graph;
+  bool notes = false;
+  for (int k = 0; k < g->payoffs; k++)
+    for (size_t i = 0; i < p->payoffs.count; i++) notes |= p->payoffs.items[i].schema == &option_autocallable_schema;
+  for (int greek = OPTION_RHO; notes && greek <= OPTION_THETA; greek++)
+    for (int side = 0; p->greeks.want[greek] && side < 2 && m->status == SIM_OK; side++)
+      bumped_notes(m, p, greek, side, refs);
+}
+
 void option_add_greeks(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {
   option_graph *g = m->graph;
   const int functions = g->payoffs - (int)p->payoffs.count, assets = m->market->assets;
@@ -198,4 +225,5 @@ void option_add_greeks(option_builder *m, const option_parameters *p, sim_expr_r
     }
     if (any && k == 0 && g->control[0] >= 0 && m->status == SIM_OK) control_greeks(m, p, delta, gamma, refs);
   }
+  set_bumped(m, p, refs);
 }

@@ -151,7 +151,8 @@ static sim_expr_ref called(option_builder *m, const option_payoff *o, int asset,
   return out;
 }
 
-static sim_expr_ref autocallable(option_builder *m, const option_payoff *o, int asset) {
+sim_expr_ref option_autocallable(option_builder *m, const option_payoff *o) {
+  const int asset = (int)o->asset - 1;
   int *step = calloc((size_t)m->market->steps + 1, sizeof *step);
   if (step == NULL) m->status = sim_no_memory("the dates");
   sim_expr_ref out = 0;
@@ -188,7 +189,7 @@ static sim_expr_ref named(option_builder *m, const sim_item *item, int number, i
   if (item->schema == &option_american_schema)
     return option_builder_feature(
         m, (option_feature){.kind = OPTION_EARLY, .asset = option_is_joint(o) ? -1 : asset, .step = number});
-  if (item->schema == &option_autocallable_schema) return autocallable(m, o, asset);
+  if (item->schema == &option_autocallable_schema) return option_autocallable(m, o);
   if (item->schema == &option_european_schema) return european(m, o, asset, payoff);
   if (item->schema == &option_digital_schema) {
     sim_expr_ref last = last_of(m, o, asset), strike = option_builder_number(m, o->strike);

@@ -61,8 +61,10 @@ static sim_status find_jumps_of_greeks(option_run *run, double deviation) {
     if (c->terms == 1 && run->quantity[q].greek <= OPTION_GAMMA && deviation > 0)
       run->jump[q] = run->jump[payoff] *
                      (run->quantity[q].greek == OPTION_DELTA ? 1 / deviation : sqrt(2) / (deviation * deviation));
+    const int *bumped =
+        run->quantity[q].greek >= OPTION_RHO ? estimate.graph.bumped[payoff][run->quantity[q].greek] : NULL;
     for (int t = 0; t < c->terms; t++)
-      if (c->term[t].output == payoff && c->terms > 1) {
+      if (c->terms > 1 && c->term[t].output == (bumped != NULL ? bumped[t] : payoff)) {
         const double factor = fabs(c->term[t].factor);
         run->jump[q] = fmax(run->jump[q], cash * factor);
         run->jump_factor[q] = fmax(run->jump_factor[q], run->jump_factor[payoff] * factor / discount);

@@ -164,7 +164,6 @@ static sim_status choose(sim_exchange *x) {
       return SIM_OK;
     }
     end_watch(x);
-    SIM_TRY(sim_exchange_peers_end(x));
     if (asked) return refuse(asked, peers);
   }
   if (!asked || is(asked, "nccl")) {

@@ -7,7 +7,6 @@
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const unsigned long long patience = 600000000000; /* longest meeting, in nanoseconds */
 
@@ -107,25 +106,5 @@ sim_status sim_exchange_peers_begin(sim_exchange *x, char *why) {
   if (x->peers.words->late) snprintf(own, sizeof own, "rank %d was not answered on the GPU", x->comm->rank);
   SIM_TRY(sim_exchange_unanimous(x->comm, own, why, &all));
   if (all) x->peers.words->patience = patience;
-  return SIM_OK;
-}
-
-sim_status sim_exchange_peers_end(sim_exchange *x) {
-  const sim_comm *comm = x->comm;
-  char idle[SIM_RANKS_MAX] = {0};
-  if (x->peers.memory[comm->rank] == NULL) return SIM_OK; /* on all ranks */
-  const char own = cudaStreamQuery(sim_cuda_stream()) == cudaSuccess;
-  (void)cudaGetLastError();
-  SIM_TRY(comm->ops->gather(comm, &own, sizeof own, idle));
-  for (int r = 0; r < comm->size; r++)
-    if (!idle[r]) return SIM_OK;
-  for (int r = 0; r < comm->size; r++)
-    if (r != comm->rank && x->peers.memory[r] != NULL) (void)cudaIpcCloseMemHandle(x->peers.memory[r]);
-  (void)cudaGetLastError();
-  SIM_TRY(comm->ops->gather(comm, &own, sizeof own, idle)); /* memory is freed after all ranks have closed it */
-  sim_backend_cuda.free(x->peers.memory[comm->rank]);
-  sim_backend_cuda.free(x->peers.meetings);
-  memset(x->peers.memory, 0, sizeof x->peers.memory);
-  x->peers.meetings = NULL;
   return SIM_OK;
 }

@@ -34,10 +34,6 @@ struct sim_exchange {
 /* Prepare a way, or write into why[SIM_EXCHANGE_WHY] why some rank cannot use it: the same text on all ranks, each of
  * which calls it. */
 sim_status sim_exchange_peers_begin(sim_exchange *x, char *why) SIM_MUST_CHECK;
-/* After peer pointers turned out to be of no use, and the watch has ended: frees this rank's memory after all have
- * unmapped it. All of it is kept where a kernel of some rank has not ended, since it may store into it; the words,
- * which kernels and the watch over calls read, always are. Each rank calls it. */
-sim_status sim_exchange_peers_end(sim_exchange *x) SIM_MUST_CHECK;
 sim_status sim_exchange_nccl_begin(sim_exchange *x, char *why) SIM_MUST_CHECK;
 sim_status sim_exchange_mpi_begin(sim_exchange *x, char *why) SIM_MUST_CHECK;
 sim_status sim_exchange_staged_begin(sim_exchange *x) SIM_MUST_CHECK;

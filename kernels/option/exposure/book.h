@@ -51,7 +51,9 @@ void option_exposure_state_at(const exposure_book *book, exposure_room *room, in
 /* SIM_ERR_DIVERGED on all ranks where `wrong` is set in any room of any. */
 sim_status option_exposure_agree(const exposure_book *book) SIM_MUST_CHECK;
 
-/* fit.c: makes the bases, and their coefficients by least squares. */
+/* fit.c: groups with few paths in a chunk whose paths are gathered at a time, each in a state of its own. */
+enum { EXPOSURE_RARE = 16 };
+/* Makes the bases, and their coefficients by least squares. */
 sim_status option_exposure_fit(exposure_book *book) SIM_MUST_CHECK;
 /* Its bytes of sums. */
 double option_exposure_fit_bytes(double dates, double contracts, int ranks);

@@ -285,6 +285,7 @@ double option_exposure_bytes(const option_parameters *p, const sim_setup *setup)
   const double sorted = 5; /* numbers of a path for the quantiles: see summary.c */
   const double regressions = dates * contracts * EXPOSURE_GROUPS;
   return option_ops_cpu.bytes(&q, setup) + setup->threads * room * CHUNK * sizeof(double) +
+         EXPOSURE_RARE * sizeof(exposure_state) +
          regressions * (sizeof(exposure_basis) + OPTION_BASES_MAX * sizeof(double)) +
          fmax(((double)columns_of(p->exposures) + sorted) * paths * sizeof(double),
               option_exposure_fit_bytes(dates, contracts, setup->comm->size));

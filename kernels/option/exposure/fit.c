@@ -14,9 +14,9 @@ enum {
   CHUNK = OPTION_CHUNK,
   LANES = 8,
   SLOTS = 32,
-  PATHS_EACH = 20, /* paths a coefficient, at least */
-  RARE_BATCH = 16, /* groups that are looked for together */
-  RARE_ENOUGH = 256
+  PATHS_EACH = 20,  /* paths a coefficient, at least */
+  RARE_CHUNKS = 64, /* that a group's paths are looked for in, at most */
+  RARE_ENOUGH = 256 /* paths of a group */
 };
 
 static size_t sums_of(const exposure_basis *b) { return (size_t)(b->count * (b->count + 3) / 2); }
@@ -45,7 +45,7 @@ static void append(const exposure_state *from, rare_group *to) {
 /* Makes the functions of groups from as many chunks of the fit as it takes to know how their paths lie. */
 static sim_status make_rare(exposure_book *b, rare_group *rare, int count) {
   exposure_room *room = &b->room[0];
-  const int chunks = (int)(b->p.exposure.fit_paths / CHUNK);
+  const int chunks = (int)fmin(b->p.exposure.fit_paths / CHUNK, RARE_CHUNKS);
   bool left = true;
   for (int k = 0; k < count; k++) {
     rare[k].state = calloc(1, sizeof *rare[k].state);
@@ -90,9 +90,9 @@ static void make_basis(exposure_book *b, int date, int contract, exposure_status
 
 /* Makes the functions of all regressions. */
 static sim_status make_bases(exposure_book *b) {
-  rare_group rare[RARE_BATCH];
+  rare_group rare[EXPOSURE_RARE];
   int count = 0;
-  bool again = true; /* the room holds another chunk */
+  bool again = true; /* the room holds another chunk than the first */
   for (int d = 0; d < b->dates; d++)
     for (int k = 0; k < b->contracts; k++) {
       const bool in = b->contract[k].payoff->knock == OPTION_IN;
@@ -100,7 +100,7 @@ static sim_status make_bases(exposure_book *b) {
       if (again) option_exposure_simulate(b, OPTION_EXPOSURE_FIRST, &b->room[0]);
       option_exposure_state_at(b, &b->room[0], d, k);
       for (int g = 0; g < (in ? EXPOSURE_GROUPS : 1); g++) make_basis(b, d, k, (exposure_status)g, rare, &count);
-      again = count + EXPOSURE_GROUPS > RARE_BATCH;
+      again = count + EXPOSURE_GROUPS > EXPOSURE_RARE;
       if (again) SIM_TRY(flush(b, rare, &count));
     }
   SIM_TRY(flush(b, rare, &count));
@@ -193,6 +193,5 @@ sim_status option_exposure_fit(exposure_book *b) {
 
 double option_exposure_fit_bytes(double dates, double contracts, int ranks) {
   const double functions = 48; /* of a contract on several assets; of one asset half as many */
-  return (SLOTS + ranks) * dates * contracts * functions * (functions + 3) / 2 * sizeof(double) +
-         RARE_BATCH * sizeof(exposure_state);
+  return (SLOTS + ranks) * dates * contracts * functions * (functions + 3) / 2 * sizeof(double);
 }

@@ -72,7 +72,7 @@ class Cloud(Space):
         ends, middles = [], [0.0]
         for snapshot in samples:
             with suppress(NotFoundError):
-                values = self.values(snapshot)
+                values = self.values(snapshot) if vector else np.asarray(snapshot.field(name))
                 values = values[np.isfinite(values)]
                 if values.size:
                     ends.append(np.percentile(values, (0.1, 99.9)))
@@ -105,9 +105,9 @@ class Cloud(Space):
         return f"volume of {self.label}"
 
     def values(self, snapshot: Snapshot) -> Array:
-        """The values ``[x, y, z]`` to show, in single precision."""
+        """The values ``[x, y, z]`` to show, less the transparent one, in single precision."""
         if not self.vector:
-            return values_of(snapshot.field(self.name))
+            return values_of(snapshot.field(self.name), self.rest)
         held = {dim: values_of(snapshot.field(name)) for dim, name in parts(snapshot, self.vector).items()}
         if self.name != "vorticity":
             return np.asarray(np.sqrt(sum(part**2 for part in held.values())))
@@ -119,14 +119,14 @@ class Cloud(Space):
         return np.asarray(np.sqrt(total))
 
     def tones(self) -> Tones:
-        """Colours and opacities of the values."""
+        """Colours and opacities of the values, which are less the transparent one as `values` has them."""
         import matplotlib
 
-        values = np.linspace(self.least, self.most, _TONES)
-        weight = np.abs(values - self.rest) / max(self.most - self.rest, self.rest - self.least)
+        low, high = self.least - self.rest, self.most - self.rest
+        weight = np.abs(np.linspace(low, high, _TONES)) / max(high, -low)
         colour = matplotlib.colormaps[DIVERGING if self.signed else self.look.map or "viridis"](np.linspace(0, 1, _TONES))[:, :3]
         dense = _DENSE / float(np.linalg.norm(self.high - self.low)) * weight**2
-        return Tones(self.least, self.most, *(np.asarray(part, np.float32) for part in (weight, dense, colour)))
+        return Tones(low, high, *(np.asarray(part, np.float32) for part in (weight, dense, colour)))
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
         from matplotlib.cm import ScalarMappable
@@ -142,7 +142,7 @@ class Cloud(Space):
 
     def fill(self, scene: Scene, snapshot: Snapshot) -> None:
         self.solids(scene)
-        values = np.nan_to_num(self.values(snapshot), nan=self.rest, posinf=self.most, neginf=self.least)
+        values = np.nan_to_num(self.values(snapshot), nan=0.0, posinf=self.most - self.rest, neginf=self.least - self.rest)
         scene.mist = march(values, self.low, self.high, self.tones(), self.eye, scene)
 
 

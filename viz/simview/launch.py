@@ -31,7 +31,7 @@ _PATIENCE = 30.0  # seconds to wait for a checkpoint after Ctrl-C; sim itself gi
 _POLL = 0.25  # seconds between two reads of status.json
 _MEMORY = Path("/dev/shm")
 _RUN_DONE = re.compile(r"^run_\d+ ")
-_ONE_LINE = re.compile(r"\s*return\s.*\{", re.DOTALL)  # matches the text of a scenario on one line, not a path
+_ONE_LINE = re.compile(r"(.*\s)?return\s.*\{", re.DOTALL)  # matches the text of a scenario on one line, not a path
 _OPTION = re.compile(r"--(resume|force)\b")
 
 

@@ -206,7 +206,10 @@ def _names(run: Run) -> list[str]:
     named = payoffs if isinstance(payoffs, list) else []
     columns = _payoff_columns(run)
     functions = max(0, len(columns) - len(named))  # functions come first
-    return [_function_name(i + 1, functions) if i < functions else _name(named[i - functions], i + 1) for i in range(len(columns))][:_ROWS]
+    dates = [maturity(payoff, run.parameters) for payoff in named]
+    told = [_name(payoff, functions + i + 1) + (f", to {date:g}" if date is not None and len(set(dates)) > 1 and "name" not in payoff else "")
+            for i, (payoff, date) in enumerate(zip(named, dates))]  # fmt: skip
+    return [*(_function_name(i + 1, functions) for i in range(functions)), *told][: min(_ROWS, len(columns))]
 
 
 def _payoff_columns(run: Run) -> list[str]:

@@ -121,7 +121,8 @@ def surface_of(run: Run, axes: Any) -> None:
 
 
 def surface(axes: Any, found: Sequence[Point]) -> None:
-    """Draws volatilities over strikes and maturities, linear between the points where all are known, with contours."""
+    """Draws volatilities over strikes and maturities, linear between the points where all are known, with
+    contours; where some are not, each point as a rectangle."""
     strikes, maturities = (np.array(sorted({point[k] for point in found})) for k in (0, 1))
     values = np.full((len(maturities), len(strikes)), np.nan)
     for point in found:
@@ -132,4 +133,4 @@ def surface(axes: Any, found: Sequence[Point]) -> None:
     if whole and np.ptp(values) > 0:
         axes.clabel(axes.contour(strikes, maturities, values, 7, colors="white", linewidths=0.6), fontsize=6)
     axes.figure.colorbar(drawn, ax=axes, pad=0.02).set_label(f"implied volatility\n± at most {max(p.error for p in found):.1g} (one standard error)")
-    axes.set(xlabel="strike", ylabel="maturity")
+    axes.set(xlabel="strike", ylabel="maturity", xlim=strikes[[0, -1]], ylim=maturities[[0, -1]])  # nothing beyond the points

@@ -93,9 +93,11 @@ class Space:
         raise NotImplementedError
 
 
-def values_of(field: Field) -> Array:
-    """The values ``[x, y, z]`` in single precision."""
-    return np.asarray(np.asarray(field, np.float32).transpose([field.dims.index(dim) for dim in "xyz"]))
+def values_of(field: Field, zero: float = 0.0) -> Array:
+    """The values ``[x, y, z]`` above `zero`, in single precision: the difference keeps small changes of large values."""
+    values = np.asarray(field)
+    values = values - values.dtype.type(zero) if zero else values
+    return np.asarray(values.astype(np.float32, copy=False).transpose([field.dims.index(dim) for dim in "xyz"]))
 
 
 def cell_of(field: Field) -> Array:
@@ -130,7 +132,7 @@ class Volume(Space):
 
     def fill(self, scene: Scene, snapshot: Snapshot) -> None:
         field = snapshot.field(self.name)
-        depth, normal, above = march(values_of(field), cell_of(field), self.low, self.level, self.eye, scene)
+        depth, normal, above = march(values_of(field, self.level), cell_of(field), self.low, 0.0, self.eye, scene)
         for side, colour in zip((True, False), _COLOURS):
             scene.surface(np.where(above == side, depth, -np.inf), normal, np.array(colour, np.float32))
 

@@ -24,12 +24,23 @@ function fault(card, of, message) {
 // Whether no answer came at all, as where a tunnel is down: the next look asks again.
 const unanswered = (error) => error instanceof TypeError;
 
+// A browser opens six connections to one host. At most four wait for pictures, so that state and log come meanwhile.
+const waiting = [];
+let free = 4;
+
 async function draw(card, image, address) {
-  const answer = await fetch(address);
-  if (!answer.ok) throw new Error(await answer.text());
-  const old = image.src;
-  image.src = URL.createObjectURL(await answer.blob());
-  if (old.startsWith("blob:")) URL.revokeObjectURL(old);
+  if (free > 0) free -= 1;
+  else await new Promise((go) => { waiting.push(go); });
+  try {
+    const answer = await fetch(address);
+    if (!answer.ok) throw new Error(await answer.text());
+    const old = image.src;
+    image.src = URL.createObjectURL(await answer.blob());
+    if (old.startsWith("blob:")) URL.revokeObjectURL(old);
+  } finally {
+    if (waiting.length) waiting.shift()();
+    else free += 1;
+  }
 }
 
 // Draws what the controls ask for, one picture at a time. The server may take a while: the page says so after half a second.

@@ -70,7 +70,7 @@ def _settings(run: Run) -> list[str]:
 
 
 class _Watched:
-    """One run: its lines on the page, and its pictures as PNG. Called under the lock of `Watch`."""
+    """One run: its lines on the page, or its pictures as PNG. Not for several threads at once."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -224,7 +224,10 @@ def _png(frame: Any) -> bytes:
 
 
 class Watch:
-    """Answers the page's requests for some runs; a request has a run's number, so that no path comes from outside."""
+    """Answers the page's requests for some runs; a request has a run's number, so that no path comes from outside.
+
+    Pictures are drawn one at a time, from readers of their own: state, progress and log of the runs do not wait for them.
+    """
 
     def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         self.runs: list[_Watched] = []
@@ -238,7 +241,8 @@ class Watch:
                 self.runs.append(_Watched(path))
         if not self.runs:
             raise NotFoundError("no run to watch yet")
-        self._lock = threading.Lock()
+        self._lock, self._drawing = threading.Lock(), threading.Lock()
+        self._drawn: dict[Path, _Watched] = {}  # runs as the pictures read them; used under `_drawing`, as `_kept`
         self._asked: dict[tuple[str, str], str] = {}  # by run and panel (empty: the picture): of which state a page had an answer
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
@@ -268,10 +272,16 @@ class Watch:
             number = query.get("run", "")
             if name not in ("picture", "panel", "log") or not number.isdecimal() or int(number) >= len(self.runs):
                 raise NotFoundError("no such page")
-            watched = self.runs[int(number)]
+            path = self.runs[int(number)].path
             if name == "log":
-                return "text/plain; charset=utf-8", watched.log()
-            step = query.get("step", "")
+                return "text/plain; charset=utf-8", self.runs[int(number)].log()
+        return "image/png", self._image(path, name, query)
+
+    def _image(self, path: Path, name: str, query: dict[str, str]) -> bytes:
+        """A picture or a panel of a run as PNG."""
+        number, step = query["run"], query.get("step", "")
+        with self._drawing:
+            watched = self._drawn.setdefault(path, _Watched(path))
             if name == "panel":
                 make = partial(watched.panel, query.get("name", ""))
             elif step.isdecimal():
@@ -283,8 +293,11 @@ class Watch:
                 make = partial(watched.picture, int(query["step"]), axis, int(share) / 1000, eye, sharp)
             else:
                 raise NotFoundError("no such page")
-            self._asked[number, query.get("name", "")] = query.get("of", "")  # one that cannot be drawn is answered too
-            return "image/png", self._keep(f"{name}/{number}/{step}/{query.get('name')}/{query.get('of')}", make)
+            try:
+                return self._keep(f"{name}/{number}/{step}/{query.get('name')}/{query.get('of')}", make)
+            finally:
+                with self._lock:
+                    self._asked[number, query.get("name", "")] = query.get("of", "")  # one that cannot be drawn is answered too
 
     def complete(self) -> bool:
         """Whether some page had a picture and all panels of each run as it is now."""

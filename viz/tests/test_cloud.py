@@ -140,6 +140,22 @@ def test_choice(tmp_path, simview_command):
     assert code == 64 and "--volume" in said
 
 
+def test_small_changes(tmp_path):
+    """A field that changes by a 10^9th of its values is drawn as the same one about zero: single precision alone has 24 bits."""
+    images = []
+    for name, base in (("zero", 0.0), ("large", 1e6)):
+        (tmp_path / name).mkdir()
+        run = cube_of(tmp_path / name, {}, u=lambda x, y, z, base=base: base + 2**-10 * np.exp(-4 * (x * x + y * y + z * z)))
+        for volume in (True, False):
+            (picture,) = pictures(run[:], Look(fields=["u"], volume=volume, view=(-66, 18), pixels=40))
+            picture.draw(Figure().add_subplot())
+            picture.show(run[0])
+            images.append(np.asarray(picture.artist.get_array()).astype(int))
+            assert (images[-1][..., 3] > 200).sum() > 50
+    # 1e6 in double precision leaves 2^-33 of a change of 2^-10; a 2^-23rd moves few pixels by one step of 256.
+    assert all(np.abs(one - other).max() <= 2 for one, other in zip(images[:2], images[2:]))
+
+
 def test_gaps(tmp_path):
     """Values that are no numbers are transparent, and a field that is the same everywhere is drawn."""
     (tmp_path / "snap").mkdir()

@@ -106,6 +106,8 @@ def test_errors():
         simview.run("absent.lua")
     with pytest.raises(simview.RunError, match="bodies"):  # a text, although of one line
         simview.run("return sim.nbody {}")
+    with pytest.raises(simview.RunError, match="bodies"):
+        simview.run("local n = 3 return sim.nbody {}")
 
 
 def test_warnings():

@@ -19,6 +19,7 @@ from simview.figure import draw, save
 from simview.flow import Flow, Vorticity
 from simview.look import Look
 from simview.maps import Map
+from simview.options import _names
 from simview.pictures import pictures
 from simview.render import Eye, Scene, view
 from simview.snapshot import thinned
@@ -603,6 +604,11 @@ def test_ladder(tmp_path):
     assert np.allclose(values.T.ravel(), [point.volatility for point in found])
     (legend,) = [axes.get_legend() for axes in figure.axes if axes.get_legend() and axes.get_legend().get_title().get_text()]
     assert legend.get_title().get_text() == "the first 12 of 15 payoffs"
+    assert _names(run)[4:6] == ["European call 120, to 0.25", "European call 80, to 0.5"]  # payoffs of one strike are told apart
+    assert axes.get_ylim() == (0.25, 1.0)
+    axes = Figure().add_subplot()
+    smile.surface(axes, found[:-1])  # with a gap too
+    assert axes.get_xlim() == (80, 120) and axes.get_ylim() == (0.25, 1.0)
 
 
 CHAOS = """

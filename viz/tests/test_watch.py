@@ -19,7 +19,7 @@ import pytest
 import write
 
 import simview
-from simview.watch import Watch, serve
+from simview.watch import Watch, _Watched, serve
 
 
 @pytest.fixture
@@ -186,6 +186,28 @@ def test_planes(block, clusters, served):
     assert all(code == 200 and data[1:4] == b"PNG" for code, data in found) and len({data for _, data in found}) == 4
     for wrong in ("run=0&step=5&axis=w", "run=0&step=5&axis=x&share=1001", "run=0&step=5&axis=x&share=-1", "run=1&step=0&axis=x"):
         assert ask(f"picture?{wrong}")[0] == 404
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Pictures wait for this event."""
+    event, picture = threading.Event(), _Watched.picture
+    monkeypatch.setattr(_Watched, "picture", lambda *given: event.wait(120) and picture(*given))
+    yield event
+    event.set()
+
+
+def test_busy(clusters, served, held):
+    """State and log are answered while a picture is drawn, which takes long on a machine that is busy."""
+    _, ask = served(clusters)
+    answers = []
+    drawing = threading.Thread(target=lambda: answers.append(ask("picture?run=0&step=16")[0]), daemon=True)
+    drawing.start()
+    time.sleep(0.1)
+    assert ask("runs")[0] == 200 and ask("log?run=0")[0] in (200, 404) and drawing.is_alive() and not answers
+    held.set()
+    drawing.join(120)
+    assert answers == [200]
 
 
 @pytest.fixture
@@ -359,6 +381,28 @@ def test_browser_turns(ball, clusters, tmp_path):
         later.rename(growing / "snap" / "snap_00000016.h5")
         until(f"{time_of} === 't = 0.25 Myr'")
         assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
+    finally:
+        page.quit()
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.long
+def test_browser_busy(clusters, held, tmp_path):
+    """A page of eight runs whose pictures are all under way still tells how the runs go on."""
+    runs = [shutil.copytree(clusters, tmp_path / f"{i}.out") for i in range(8)]
+    server, link = serve(Watch(runs))
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    page = chromium(tmp_path)
+    try:
+        page.get(link)
+        until = waiter(page)
+        until("document.querySelectorAll('.run .drawing:not([hidden])').length === 8")
+        shutil.rmtree(runs[7])
+        until("document.querySelectorAll('.run')[7].querySelector('.state').textContent === 'gone'", 30)
+        assert page.execute_script("return document.querySelectorAll('.run')[0].querySelector('.picture').naturalWidth") == 0
+        held.set()
+        until("[...document.querySelectorAll('.run')].slice(0, 7).every(run => run.querySelector('.picture').naturalWidth > 100)")
     finally:
         page.quit()
         server.shutdown()

@@ -306,7 +306,8 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
   accelerate_some(w, NULL);
 }
 
-/* In a box of nearly uniform matter the potentials of images cancel to 10^-4 of themselves, which fp32 does not hold. */
+/* In a box of nearly uniform matter the potentials of images cancel to 10^-4 of themselves, which fp32 does not hold.
+ */
 static double potential(nbody_solver_work *w) {
   nbody_fmm_job job = {.potential = w->terms};
   const bool single = w->state.dtype == SIM_F32 && w->options.box == 0;

@@ -6,7 +6,8 @@
  * Frame. L = the greatest of the three extents of the positions and 2^-10 h; E = the least power of two above L (1 for
  * L = 0). A body is at X = (x - o) / E, o_c = E trunc((low_c / 2 + high_c / 2) / E), computed in fp64 and rounded to
  * `real`: float in precision single and mixed, double in double and for the potential (on a CPU in precision single
- * float, where a tree in float has no cells below level 12). The low corner of the box is the least X of each axis.
+ * and open space float, where a tree in float has no cells below level 12). The low corner of the box is the least X of
+ * each axis.
  * Masses are divided by M = 2^(e + f), where 2^e is the least power of two above the greatest mass and 2^f the least
  * that is at least n. H = h / E. All that follows is in these units and in `real`.
  *

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Most substeps of a step: some 0.1 s for each grain, so that a run of a few grains still answers a signal. */
+static const double most_substeps = 1e5;
+
 struct collision_coupled {
   collision_parameters p; /* with the length of a substep */
   collision_run *run;
@@ -49,11 +52,11 @@ static sim_status create_run(collision_coupled *c, const sim_setup *setup) {
 static sim_status create_new(collision_coupled *c, const sim_setup *setup, double step) {
   SIM_TRY(create_run(c, setup));
   const double substeps = ceil(step / c->run->dt * (1 - 1e-12));
-  if (!(substeps <= 0x1p31))
+  if (!(substeps <= most_substeps))
     return sim_fail(SIM_ERR_SCENARIO,
-                    "contact: a step of %.6g would need %.3g substeps of %.3g: expected a longer contact_time, or a "
-                    "lower stiffness",
-                    step, substeps, c->run->dt);
+                    "contact: a step of %.6g would need %.3g substeps of %.3g: expected at most %.0e, so a longer "
+                    "contact_time, or a lower stiffness",
+                    step, substeps, c->run->dt, most_substeps);
   c->substeps = substeps > 1 ? (int64_t)substeps : 1;
   c->p.integrate.dt = step / (double)c->substeps;
   void *run = c->run;
@@ -70,7 +73,7 @@ static sim_status create_saved(collision_coupled *c, const sim_setup *setup, dou
   if (controls == NULL || controls->dtype != SIM_F64 || controls->shape[0] != COLLISION_CONTROLS)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no grains");
   const double substeps = round(step / ((const double *)controls->data)[COLLISION_STEP]);
-  if (!(substeps >= 1 && substeps <= 0x1p31) || !((double)saved.clock.step * substeps < 0x1p62))
+  if (!(substeps >= 1 && substeps <= most_substeps) || !((double)saved.clock.step * substeps < 0x1p62))
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's grains have no length of a substep");
   c->substeps = (int64_t)substeps;
   c->p.integrate.dt = step / substeps;

@@ -170,8 +170,9 @@ void collision_check_sizes(const collision_parameters *p, sim_faults *faults) {
                    come ? " and of those at the start" : "", least, most);
   for (int c = 0; c < 3; c++)
     if (p->box.sides[2 * c] == COLLISION_PERIODIC && p->box.size[c] < 5 * most) {
-      sim_faults_add(faults, 0, "box.size", "%.9g in %c is periodic and less than 5 times the largest radius%s, %.9g",
-                     p->box.size[c], "xyz"[c], most > highest ? " of an inlet" : "", most);
+      sim_faults_add(faults, 0, p->pushed ? "grid.size" : "box.size",
+                     "%.9g in %c is periodic and less than 5 times the largest radius%s, %.9g", p->box.size[c],
+                     "xyz"[c], most > highest ? " of an inlet" : "", most);
       break;
     }
 }

@@ -355,8 +355,8 @@ static sim_status make_all(const collision_parameters *p, const sim_setup *setup
   for (int c = 0; c < 3; c++)
     if (m->o->periodic[c] && m->o->size[c] < 5 * most)
       return sim_fail(SIM_ERR_SCENARIO,
-                      "box.size: %.9g in %c is periodic and less than 5 times the largest radius, %.9g", m->o->size[c],
-                      "xyz"[c], most);
+                      "%s.size: %.9g in %c is periodic and less than 5 times the largest radius, %.9g",
+                      m->o->pushed ? "grid" : "box", m->o->size[c], "xyz"[c], most);
   SIM_TRY(collision_clumps_check_box(m->o, parts));
   SIM_TRY(m->sized(m->context, least, most, parts->bound));
   return *m->filled > 0 ? collision_pack(m->o, m->g, m->loose, m->low, m->high, *m->filled) : SIM_OK;

@@ -38,6 +38,8 @@ static sim_status fail_unstable(fluid_run *run, const fluid_seen *seen) {
   run->shown = -1; /* it may have changed the fields */
   const double change = mass_change(run, excess), mach = sqrt(3) * cell->speed;
   char leak[96] = "", what[96], where[256];
+  const char *also = run->p->turbulence.given ? "" : ", `turbulence`";
+  if (run->p->grains.count > 0) also = ", a shorter step (a lower `mach`) if a grain meets a wall or a grain fast";
   place(run, cell, seen->step, where);
   if (fabs(change) > mass_limit && isfinite(change))
     snprintf(leak, sizeof leak, "; the mass has changed by %.3g %% since the start", 100 * change);
@@ -50,7 +52,7 @@ static sim_status fail_unstable(fluid_run *run, const fluid_seen *seen) {
       "%s %s: the flow is unstable or faster than `speed` (relaxation time %.6g, cell Reynolds number %.3g, "
       "Mach number of `speed` %.3g): take more cells, a higher viscosity%s, or a higher `speed` "
       "if the flow is that fast%s",
-      what, where, k->tau, k->cell_reynolds, k->mach, run->p->turbulence.given ? "" : ", `turbulence`", leak);
+      what, where, k->tau, k->cell_reynolds, k->mach, also, leak);
 }
 
 static void warn_fast(fluid_run *run, const fluid_seen *seen) {

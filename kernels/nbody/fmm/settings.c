@@ -86,9 +86,9 @@ nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, doubl
   return out;
 }
 
-/* Times in seconds, measured for Plummer spheres. CPU: one thread, 10^3 to 10^5 bodies, on an AMD EPYC and an Intel
- * Xeon (both with the EPYC's time of the direct sum, because only ratios count); CUDA: an H200, 10^4 to 3 10^6 bodies.
- * bench_nbody_methods compares the estimates with measured times. */
+/* Times in seconds, measured for Plummer spheres. CPU: one thread, 10^3 to 10^5 bodies, on an AMD EPYC of the fourth
+ * generation and an Intel Xeon (both with the direct sum's time on another EPYC, because only ratios count); CUDA: an
+ * H200, 10^4 to 3 10^6 bodies. bench_nbody_methods compares the estimates with measured times. */
 typedef struct rates {
   double far[NBODY_FMM_ORDER_MAX + 1]; /* of one M2L, by order */
   double near, pair;                   /* of a pair in a near list; of an interaction of direct sums */

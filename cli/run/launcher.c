@@ -161,10 +161,10 @@ static void advice(const cli_launcher *l, const char *family, char *out, size_t 
     snprintf(out, capacity, "the mpirun of %s", title(family));
 }
 
-/* True if processes of this MPI library cannot find each other under the launcher: Open MPI does so by its own launcher
- * or by PMIx, and not by the PMI of MPICH's mpirun. Such processes must not start the library: each would begin a world
- * of its own, and one that ends removes the folder in /tmp that another is about to use. Open MPI then ends the process
- * with many lines of its own. */
+/* True for Open MPI under the mpirun of MPICH. Its processes find each other through its own mpirun or through PMIx,
+ * and MPICH's mpirun offers neither. Each process would then be alone, and Open MPI must not be started in it. All of
+ * them use one folder in /tmp. The first to end removes it while another is about to use it, and Open MPI then ends
+ * that process with many lines of its own. */
 static bool never_joins(const cli_launcher *l, const char *family) {
   return strcmp(l->name, "mpirun") == 0 && l->family && strcmp(l->family, "mpich") == 0 &&
          strcmp(family, "openmpi") == 0 && !getenv("PMIX_RANK");

@@ -1,9 +1,8 @@
-"""Pictures in space, flows and smiles, against geometry and formulas."""
+"""Pictures in space and of flows, against geometry and formulas."""
 
 import json
 import os
 import subprocess
-from statistics import NormalDist
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,13 +12,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import simview
-from simview import greeks, smile
 from simview.atoms import Atoms, are_atoms, neighbours
 from simview.figure import draw, save
 from simview.flow import Flow, Vorticity
 from simview.look import Look
 from simview.maps import Map
-from simview.options import _names
 from simview.pictures import pictures
 from simview.render import Eye, Scene, view
 from simview.snapshot import thinned
@@ -434,83 +431,6 @@ def test_walls(tmp_path):
     assert corners({"$type": "stl", "path": "absent.stl"}) == []
 
 
-def test_volatility():
-    """A widely published price (spot = strike = 100, rate 5 %, one year, 20 %) gives its volatility back; none outside the bounds."""
-    market = 100, 100, 0, 0.05, 1
-    assert smile.volatility(10.450583572185565, 1, market) == pytest.approx(0.2, abs=1e-13)
-    assert smile.volatility(10.450583572185565 - 100 + 100 * np.exp(-0.05), -1, market) == pytest.approx(0.2, abs=1e-13)  # parity
-    assert smile.volatility(100 - 100 * np.exp(-0.05) - 1e-3, 1, market) is None and smile.volatility(100, 1, market) is None
-
-
-SMILE = """
-return sim.option {
-  title = "five strikes", rate = 0.02, maturity = 0.5,
-  assets = { { spot = 100, vol = 0.3, dividend = 0.01 } },
-  payoffs = { sim.european { strike = 80, type = "put" }, sim.european { strike = 90, type = "put" }, sim.european { strike = 100 },
-              sim.european { strike = 110 }, sim.european { strike = 120 }, sim.european { strike = 80 } },
-  greeks = { delta = true },
-  sampling = { paths = 2^16 },
-}
-"""
-
-
-def test_smile(tmp_path, monkeypatch):
-    """Prices of a market of one volatility give that one back, within five of the bars, at every strike."""
-    (tmp_path / "s.lua").write_text(SMILE)
-    subprocess.run([os.environ["SIM"], "run", "s.lua", "--quiet"], cwd=tmp_path, check=True, capture_output=True)
-    run = simview.open(tmp_path / "s.out")
-    found = smile.points([run])
-    assert [point.strike for point in found] == [80, 90, 100, 110, 120]
-    # Five standard errors: 6e-7 a strike; the seed is fixed.
-    assert all(abs(point.volatility - 0.3) < 5 * point.error < 0.02 for point in found)
-    labels = [axes.get_ylabel() for axes in draw(run).axes]
-    assert any("implied volatility" in label and "standard error" in label for label in labels)
-    # The call at 80 is worth its forward but for a small option: its error is larger, and the put's counts.
-    assert found[0].error == pytest.approx(min(smile.points([run])[0].error, found[0].error)) and len(found) == 5
-    # Of calls there are four strikes, of puts two: the deltas of the calls are a line, and in a row below are all estimates.
-    (line,) = greeks.lines(run)
-    assert (line.name, line.strikes, line.places) == ("european call", [80, 100, 110, 120], [5, 2, 3, 4])
-    figure = draw(run)
-    (axes,) = [axes for axes in figure.axes if axes.get_ylabel().startswith("delta")]
-    shown = axes.containers[0].lines[0].get_xydata()
-    strikes, deltas = shown.T
-    normal = NormalDist().cdf
-    exact = [np.exp(-0.01 * 0.5) * normal((np.log(100 / k) + (0.02 - 0.01 + 0.045) * 0.5) / (0.3 * 0.5**0.5)) for k in strikes]
-    errors = run.tables["delta_errors"].iloc[-1]
-    assert all(abs(d - e) < 5 * errors[f"payoff_{place + 1}"] for d, e, place in zip(deltas, exact, line.places))
-    assert "standard error" in axes.get_ylabel() and figure.axes[-1].get_title() != "smile"
-    assert [name for name in _default_names(run)] == ["smile", "greeks.delta", "estimates"]
-
-
-EXPOSURE = """
-return sim.option { assets = { { spot = 100, vol = 0.3 } }, rate = 0.02, maturity = 1,
-  payoffs = { sim.european { strike = 100 }, sim.european { strike = 100, type = "put" } }, sampling = { paths = 2^12 },
-  exposure = { dates = { 0.5, 1 }, quantities = { 1, -1 }, hazard = 0.02, paths = 2^12, fit_paths = 2^12 } }
-"""
-
-
-def test_exposure(tmp_path):
-    """The panel shows the table's numbers over its dates, ENE below 0, and the CVA; the tables have no panels of their own."""
-    (tmp_path / "s.lua").write_text(EXPOSURE)
-    subprocess.run([os.environ["SIM"], "run", "s.lua", "--quiet"], cwd=tmp_path, check=True, capture_output=True)
-    run = simview.open(tmp_path / "s.out")
-    assert _default_names(run) == ["exposure", "estimates"]
-    figure = draw(run)
-    (axes,) = [axes for axes in figure.axes if axes.get_ylabel().startswith("exposure of the netted book")]
-    lines = [container.lines[0].get_xydata() for container in axes.containers]
-    for (name, sign), line in zip((("pfe", 1), ("epe", 1), ("ene", -1)), lines):
-        assert line[:, 0].tolist() == [0, 0.5, 1]
-        assert line[:, 1].tolist() == [sign * run.tables[name][f"date_{k}"].iloc[-1] for k in (1, 2, 3)]
-    told = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert any(text.startswith("CVA 0.") for text in told) and not any(axes.get_title() == "cva" for axes in figure.axes)
-
-
-def _default_names(run):
-    from simview.figure import _telling, table_panels
-
-    return _telling(run, list(table_panels(run)), 0)
-
-
 ATOMS = """
 return sim.nbody {
   bodies = { sim.lattice { kind = "fcc", cells = 3, temperature = 0.01 } },
@@ -544,19 +464,6 @@ def test_atoms(tmp_path):
     assert not isinstance(flat, Atoms)
 
 
-def test_smile_maturities():
-    """A payoff's own maturity is that of its formula; without one it is the run's."""
-    from simview.options import reference
-
-    asset = {"spot": 100, "vol": "result = 0.2", "dividend": "result = 0", "dividends": []}
-    payoffs = [{"$type": "european", "strike": 100, "maturity": 0.5}, {"$type": "european", "strike": 100, "maturity": "run"}]
-    parameters = {"assets": [asset], "rate": "result = 0.05", "maturity": 1, "payoffs": payoffs}
-    assert reference(parameters, 0) == pytest.approx(6.888728577680624, abs=1e-12)
-    assert reference(parameters, 1) == pytest.approx(10.450583572185565, abs=1e-12)
-    asset["dividends"] = [[0.25, 2]]  # no formula
-    assert reference(parameters, 0) is None
-
-
 def test_thinned():
     """One of each n neighbours, always the same ones, without a favourite among them."""
     chosen = thinned(100_001, 7)
@@ -583,32 +490,6 @@ def test_few_of_many(tmp_path):
     assert some.image(run[0]).sum() * pixel == pytest.approx(9 * 0.5 * len(chosen), rel=0.01)
     assert whole.image(run[0]).sum() * pixel == pytest.approx(0.5 * 50_001, rel=0.01)
     assert "50001 bodies, one of 9 drawn" == some.numbers(run[0]) and whole.numbers(run[0]) == "50001 bodies"
-
-
-def test_ladder(tmp_path):
-    """In one run too, options of several strikes and maturities are a smile a maturity and a surface, however many they are."""
-    payoffs = ", ".join(f"sim.european {{ strike = {80 + 10 * i}, maturity = {t} }}" for t in (0.25, 0.5, 1) for i in range(5))
-    text = f'return sim.option {{ rate = 0.02, maturity = 1, steps = 4, assets = {{ {{ spot = 100, vol = 0.3 }} }}, payoffs = {{ {payoffs} }}, ' \
-        "sampling = { paths = 2^14 } }"  # fmt: skip
-    (tmp_path / "s.lua").write_text(text)
-    done = subprocess.run([os.environ["SIM"], "run", "s.lua", "--quiet"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    run = simview.open(tmp_path / "s.out")
-    found = smile.points([run])
-    assert [point[:2] for point in found] == [(80 + 10 * i, t) for i in range(5) for t in (0.25, 0.5, 1)]
-    assert all(abs(point.volatility - 0.3) < 5 * point.error for point in found) and smile.is_surface(found)
-    assert _default_names(run) == ["smile", "surface", "estimates"]
-    figure = draw(run)
-    (axes,) = [axes for axes in figure.axes if axes.get_ylabel() == "maturity"]
-    values = np.asarray(axes.collections[0].get_array()).reshape(3, 5)
-    assert np.allclose(values.T.ravel(), [point.volatility for point in found])
-    (legend,) = [axes.get_legend() for axes in figure.axes if axes.get_legend() and axes.get_legend().get_title().get_text()]
-    assert legend.get_title().get_text() == "the first 12 of 15 payoffs"
-    assert _names(run)[4:6] == ["European call 120, to 0.25", "European call 80, to 0.5"]  # payoffs of one strike are told apart
-    assert axes.get_ylim() == (0.25, 1.0)
-    axes = Figure().add_subplot()
-    smile.surface(axes, found[:-1])  # with a gap too
-    assert axes.get_xlim() == (80, 120) and axes.get_ylim() == (0.25, 1.0)
 
 
 CHAOS = """

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double pi = 3.14159265358979323846;
-
-/* Mass of the fluid that a grain displaces. */
-static double displaced(const fluid_grains *g, int64_t i) {
+double fluid_displaced(const fluid_grains *g, int64_t i) {
+  const double pi = 3.14159265358979323846;
   return g->p->density * 4 / 3 * pi * g->s.radius[i] * g->s.radius[i] * g->s.radius[i];
 }
 
@@ -24,11 +22,11 @@ static sim_status check_sizes(const fluid_grains *g) {
                       "smaller grains would need a law of drag, which is not supported",
                       (unsigned long long)g->s.id[i], across, FLUID_GRAIN_LEAST,
                       2 * g->s.radius[i] / FLUID_GRAIN_LEAST);
-    if (g->s.mass[i] < displaced(g, i) * (1 - 1e-9))
+    if (g->s.mass[i] < fluid_displaced(g, i) * (1 - 1e-9))
       return sim_fail(SIM_ERR_SCENARIO,
                       "grains: %llu (id, from 0) has %.4g times the density of the fluid: expected at least 1; grains "
                       "that are lighter than the fluid are not supported",
-                      (unsigned long long)g->s.id[i], g->s.mass[i] / displaced(g, i));
+                      (unsigned long long)g->s.id[i], g->s.mass[i] / fluid_displaced(g, i));
   }
   return SIM_OK;
 }
@@ -171,7 +169,7 @@ static void sum_shares(const fluid_grains *g, int64_t i, double momentum[3], dou
 /* Sets a grain's acceleration for the substeps, and turns it; returns the change of its energy of rotation. */
 static double push(fluid_grains *g, int64_t i) {
   const int64_t n = g->s.n;
-  const double mass = g->s.mass[i], fluid = displaced(g, i), r = g->s.radius[i], dt = g->numbers->dt;
+  const double mass = g->s.mass[i], fluid = fluid_displaced(g, i), r = g->s.radius[i], dt = g->numbers->dt;
   const double inertia = 0.4 * mass * r * r, inside = 0.4 * fluid * r * r;
   double momentum[3], angular[3], energy = 0;
   sum_shares(g, i, momentum, angular);
@@ -190,7 +188,7 @@ static double push(fluid_grains *g, int64_t i) {
 /* Work of the accelerations over the way of a grain in the step. */
 static void add_work(fluid_grains *g, const grid_shape *grid, int64_t i) {
   const int64_t n = g->s.n;
-  const double mass = g->s.mass[i], fluid = displaced(g, i);
+  const double mass = g->s.mass[i], fluid = fluid_displaced(g, i);
   for (int a = 0; a < 3; a++) {
     double way = g->s.position[a * n + i] - g->start[a * n + i];
     if (grid_is_periodic(grid, a)) way -= grid->size[a] * rint(way / grid->size[a]);

@@ -68,6 +68,8 @@ void fluid_clear_shares(fluid_grains *g);
 
 /* ---- couple.c ---- */
 
+/* Mass of the fluid that a grain displaces, in the scenario's units. */
+double fluid_displaced(const fluid_grains *g, int64_t i);
 /* Destroy with fluid_grains_destroy, also after a failure. SIM_ERR_SCENARIO: grains overlap, or are too small. */
 sim_status fluid_grains_create(const fluid_parameters *p, const fluid_numbers *numbers, const grid_shape *grid,
                                const sim_setup *setup, fluid_grains *out) SIM_MUST_CHECK;

@@ -57,7 +57,7 @@ const sim_field fluid_grains_columns[] = {
 
 static void add_grain(const fluid_grains *g, int64_t i, double *values) {
   const int64_t n = g->s.n;
-  const double fluid = g->p->density * 4 / 3 * pi * pow(g->s.radius[i], 3);
+  const double fluid = fluid_displaced(g, i);
   double square = 0;
   for (int a = 0; a < 3; a++) {
     const double v = g->s.velocity[a * n + i];

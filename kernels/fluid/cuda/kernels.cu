@@ -58,13 +58,14 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
   return s;
 }
 
-template <typename real> static fluid_edges<real> edges_of(const fluid_device *d) {
+/* state: which has the rates of relaxation. */
+template <typename real> static fluid_edges<real> edges_of(const fluid_device *d, int state) {
   fluid_edges<real> e = {};
   e.cell = d->cell;
   e.edge = (const fluid_edge<real> *)d->edge;
-  e.cells = d->cells;
+  e.cells = d->listed;
   e.warm = d->warm.edge;
-  e.rate = (real *)d->warm.rate;
+  if (d->heat && d->eddies) e.rate = (real *)d->state[state] + d->numbers + d->members;
   e.lost = d->lost;
   e.body = d->edge_body;
   return e;
@@ -201,19 +202,21 @@ template <int RANK, typename real> static void begin_sponge(const fluid_device *
   damp<RANK, true, real>(d, d->state[d->now]);
 }
 
-/* The walls' part of a step. */
+static dim3 listed_blocks(const fluid_device *d) { return dim3((unsigned)(d->listed + 127) / 128); }
+template <int RANK, typename real> static double listed_bytes(const fluid_device *d) {
+  return (double)(fluid_directions(RANK) * 4 + fluid_moments(RANK)) * sizeof(real) * d->listed;
+}
+
+/* The walls' part of a step, and that of sponges with heat; without the temperature. */
 template <int RANK, typename real> static void step_walls(const fluid_device *d) {
   static const sim_kernel sum = {"fluid_sum_lost", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel give = {"fluid_give_mass", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel links = {"fluid_step_links", "walls", SIM_LIMIT_BYTES};
-  static const sim_kernel warm = {"fluid_step_warm_links", "walls", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
-  const fluid_edges<real> e = edges_of<real>(d);
-  if (d->cells == 0) return;
-  const double bytes = (double)(fluid_directions(RANK) * 4 + fluid_moments(RANK)) * sizeof(real) * d->cells;
-  const dim3 grid((unsigned)(d->cells + 127) / 128);
-  device_launch(&links, bytes, grid, 128, d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s,
-                e);
+  const fluid_edges<real> e = edges_of<real>(d, 1 - d->now);
+  if (d->listed == 0) return;
+  device_launch(&links, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
+                d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s, e);
   if (d->segments > 0) {
     const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
     const real *rest = s.from + d->numbers;
@@ -221,9 +224,14 @@ template <int RANK, typename real> static void step_walls(const fluid_device *d)
     device_launch(&give, 4.0 * sizeof(real) * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT,
                   give_mass<RANK, real>, s, e, p, rest, s.to + d->numbers);
   }
-  if (d->heat)
-    device_launch(&warm, bytes, grid, 128,
-                  d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>, s, e);
+}
+
+template <int RANK, typename real> static void step_warm(const fluid_device *d) {
+  static const sim_kernel warm = {"fluid_step_warm_links", "walls", SIM_LIMIT_BYTES};
+  if (!d->heat || d->listed == 0) return;
+  device_launch(&warm, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
+                d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>,
+                step_of<RANK, real>(d), edges_of<real>(d, 1 - d->now));
 }
 
 template <int RANK, typename real> static void step(const fluid_device *d) {
@@ -291,19 +299,20 @@ template <int RANK, typename real> static void pulls(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_pull", "observe", SIM_LIMIT_BYTES};
   if (d->pull_blocks == 0) return;
   device_launch(&kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull<RANK, real>, d->l,
-                (const real *)d->state[d->now], edges_of<real>(d), d->pull, d->pull_block, d->g[0], d->g[1], d->g[2],
-                d->pull_sum);
+                (const real *)d->state[d->now], edges_of<real>(d, d->now), d->pull, d->pull_block, d->g[0], d->g[1],
+                d->g[2], d->pull_sum);
 }
 
 /* ---- the temperature ---- */
 
-template <int RANK, typename real> static void begin_heat(const fluid_device *d, const fluid_warm_surface *surface) {
+template <int RANK, typename real>
+static void begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls) {
   static const sim_kernel kernel = {"fluid_begin_warm", "start", SIM_LIMIT_BYTES};
   const fluid_view<real> v = view_of<real>(d);
   const fluid_factors<real> k = factors_of<RANK, real>(d);
   real *state = (real *)d->state[d->now];
   device_launch(&kernel, 2.0 * d->l.numbers * sizeof(real) * cells_of(d), blocks_of(d), 256, begin_warm<RANK, real>, v,
-                k, d->skip, state);
+                k, walls, state);
   if (d->cells > 0)
     device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128, begin_warm_links<RANK, real>, v, k,
                   d->cell, d->cells, surface, state);
@@ -321,9 +330,8 @@ template <int RANK, typename real> static void sum_heat(const fluid_device *d) {
   device_launch(&kernel, (1.0 + RANK) * sizeof(real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
                 sum_warm<RANK, real>, view_of<real>(d), d->sum);
   if (d->warm.pull_blocks > 0)
-    device_launch(&links, 0.0, dim3((unsigned)d->warm.pull_blocks), FLUID_SEGMENT, pull_warm<RANK, real>, d->l,
-                  (const real *)d->state[d->now], edges_of<real>(d), d->warm.pull, d->warm.pull_block,
-                  d->warm.pull_sum);
+    device_launch(&links, 0.0, dim3((unsigned)d->warm.pull_blocks), FLUID_SEGMENT, pull_warm<RANK, real>,
+                  view_of<real>(d), edges_of<real>(d, d->now), d->warm.pull, d->warm.pull_block, d->warm.pull_sum);
 }
 
 template <int RANK, typename real> static void probe(const fluid_device *d) {
@@ -343,6 +351,7 @@ template <int RANK, typename real> static void probe(const fluid_device *d) {
 
 void fluid_cuda_step(const fluid_device *d) { BY_KIND(step); }
 void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step); }
+void fluid_cuda_warm(const fluid_device *d) { BY_KIND(step_warm); }
 void fluid_cuda_get_mass(const fluid_device *d, double *mass) {
   d->single ? launch_mass<false, float>(d, mass) : launch_mass<false, double>(d, mass);
 }
@@ -364,9 +373,9 @@ void fluid_cuda_probe(const fluid_device *d) { BY_KIND(probe); }
 void fluid_cuda_show_heat(const fluid_device *d) { BY_KIND(show_heat); }
 void fluid_cuda_sum_heat(const fluid_device *d) { BY_KIND(sum_heat); }
 void fluid_cuda_begin_sponge(const fluid_device *d) { BY_KIND(begin_sponge); }
-void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface) {
+void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls) {
   if (d->rank == 2)
-    d->single ? begin_heat<2, float>(d, surface) : begin_heat<2, double>(d, surface);
+    d->single ? begin_heat<2, float>(d, surface, walls) : begin_heat<2, double>(d, surface, walls);
   else
-    d->single ? begin_heat<3, float>(d, surface) : begin_heat<3, double>(d, surface);
+    d->single ? begin_heat<3, float>(d, surface, walls) : begin_heat<3, double>(d, surface, walls);
 }

@@ -31,12 +31,15 @@ static int numbers_of(const fluid_parameters *p) {
   return fluid_lattice_of(rank)->moments + (p->heat.given ? 1 + rank : 0);
 }
 
-/* Rows of a state, the last ones with the rests of `members` cells. */
-static double state_rows(const fluid_parameters *p, double members) {
+/* Rows of a state, the last ones with `more` numbers. */
+static double state_rows(const fluid_parameters *p, double more) {
   const grid_shape grid = fluid_grid_of(p), *g = &grid;
   const double row = FLUID_GROUP * numbers_of(p);
-  return (double)g->n[1] * (double)g->n[2] * groups_of(g) + ceil(members / row);
+  return (double)g->n[1] * (double)g->n[2] * groups_of(g) + ceil(more / row);
 }
+
+/* Whether the rates of relaxation of listed cells are stored. */
+static bool has_rates(const fluid_parameters *p) { return p->heat.given && p->turbulence.given; }
 
 static double sum_blocks(const grid_shape *g) { return ceil(grid_cells_wanted(g) / FLUID_SUMMED); }
 
@@ -44,8 +47,10 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   const grid_shape g = fluid_grid_of(p);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&g);
   const double row = number * FLUID_GROUP * numbers_of(p);
-  const double members = p->bodies.count > 0 && !fluid_moves(p) ? fluid_wall_cells(p, meshes) : 0; /* at most */
-  const double state = state_rows(p, members) * row, fields = (g.rank + 1) * cells * number;
+  const double linked = fluid_wall_cells(p, meshes); /* at most */
+  const double more =
+      (p->bodies.count > 0 && !fluid_moves(p) ? linked : 0) + (has_rates(p) ? linked + fluid_cuda_damped_bound(p) : 0);
+  const double state = state_rows(p, more) * row, fields = (g.rank + 1) * cells * number;
   const double sums = FLUID_SUMS * sizeof(double) * sum_blocks(&g);
   (void)setup;
   sim_plan_add(out,
@@ -92,7 +97,9 @@ static sim_status allocate(fluid_work *w) {
   fluid_device *d = &w->d;
   void *made = NULL;
   const int row = FLUID_GROUP * numbers_of(w->p);
-  const double rows = state_rows(w->p, w->m->motion ? 0 : (double)w->m->walls.members);
+  const int64_t rests = w->m->motion ? 0 : w->m->walls.members;
+  const int64_t rates = has_rates(w->p) ? w->m->walls.cells + fluid_cuda_damped_cells(w->m) : 0;
+  const double rows = state_rows(w->p, (double)(rests + rates));
   const sim_dtype type = d->single ? SIM_F32 : SIM_F64;
   if (!(rows * row < 0x1p58)) return sim_no_memory("the fluid");
   for (int i = 0; i < 2; i++) {
@@ -147,7 +154,7 @@ static sim_status create(fluid_machine *m, const fluid_parameters *p, const flui
   SIM_TRY(allocate(w));
   SIM_TRY(fluid_cuda_build(m, p, k, d));
   int most = FLUID_SUMS * d->sum_blocks; /* of heat FLUID_WARM_SUMS */
-  if (d->warm.pull_blocks > most) most = d->warm.pull_blocks;
+  if (2 * d->warm.pull_blocks > most) most = 2 * d->warm.pull_blocks;
   w->sums = malloc((size_t)most * sizeof *w->sums);
   return w->sums ? SIM_OK : sim_no_memory("sums of cells");
 }
@@ -183,8 +190,8 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   if (w->p->initial) SIM_TRY(fill_fields(w, setup));
   SIM_TRY(set_step(w, 0, false));
   fluid_cuda_begin(&w->d);
-  if (w->d.heat) SIM_TRY(fluid_cuda_start_heat(w->m, &w->d));
   if (w->d.layers > 0) fluid_cuda_begin_sponge(&w->d);
+  if (w->d.heat) SIM_TRY(fluid_cuda_start_heat(w->m, &w->d));
   return sim_queue_cuda.status();
 }
 
@@ -207,6 +214,7 @@ static sim_status step(fluid_work *w, int64_t number) {
     SIM_TRY(sim_queue_cuda.graph_begin());
     fluid_cuda_step(&w->d);
     fluid_cuda_damp(&w->d);
+    fluid_cuda_warm(&w->d);
     SIM_TRY(sim_queue_cuda.graph_end(graph)); /* NULL: the step has run */
   }
   if (*graph) SIM_TRY(sim_queue_cuda.graph_launch(*graph));
@@ -335,11 +343,14 @@ static sim_status heat(fluid_work *w, fluid_heat_sums *out) {
   }
   out->sum = warm->scale * sim_reduce_tree(w->sums + FLUID_WARM_SUM * blocks, blocks);
   if (part == 0) return SIM_OK;
-  SIM_TRY(sim_backend_cuda.copy(w->sums, warm->pull_sum, part * sizeof(double)));
+  SIM_TRY(sim_backend_cuda.copy(w->sums, warm->pull_sum, 2 * part * sizeof(double)));
   for (int k = 0; k < FLUID_SIDES + FLUID_BODIES; k++) {
-    const int first = warm->owner_blocks[k], count = warm->owner_blocks[k + 1] - first;
-    *(k < FLUID_SIDES ? &out->side[k] : &out->body[k - FLUID_SIDES]) =
-        warm->scale * sim_reduce_tree(w->sums + first, (size_t)count);
+    const size_t first = (size_t)warm->owner_blocks[k], count = (size_t)warm->owner_blocks[k + 1] - first;
+    const bool side = k < FLUID_SIDES;
+    const int i = side ? k : k - FLUID_SIDES;
+    *(side ? &out->side[i] : &out->body[i]) = warm->scale * sim_reduce_tree(w->sums + first, count);
+    *(side ? &out->side_area[i] : &out->body_area[i]) = warm->area[k];
+    *(side ? &out->side_warm[i] : &out->body_warm[i]) = warm->scale * sim_reduce_tree(w->sums + part + first, count);
   }
   return SIM_OK;
 }

@@ -99,6 +99,20 @@ static void compare_runs(flow *a, flow *b, bool single, const char *what) {
   printf("%s: at most %.2g of the bound\n", what, worst);
 }
 
+/* Of a column of `grains`: positions and velocities differ as those of the fluid do, and overlaps are a cell at most.
+ */
+static double grain_scale(const flow *f, const char *name) {
+  const fluid_grains *g = &((const fluid_run *)f->self)->grains;
+  const double unit = g->numbers->dx / g->numbers->dt;
+  double mass = 0;
+  for (int64_t i = 0; i < g->s.n; i++) mass += g->s.mass[i];
+  if (strncmp(name, "momentum", 8) == 0) return mass * unit;
+  if (strlen(name) == 1) return g->numbers->dx;
+  if (strcmp(name, "speed") == 0 || strncmp(name, "velocity", 8) == 0) return unit;
+  if (strncmp(name, "spin", 4) == 0) return 1 / g->numbers->dt;
+  return strcmp(name, "contacts") == 0 ? 0 : strcmp(name, "overlap") == 0 ? 1 : mass * unit * unit;
+}
+
 /* Rows of tables: sums over cells and links of what differs as above. */
 static void compare_tables(flow *a, flow *b, bool single, const char *what) {
   const sim_table *const *tables = sim_model_tables(&fluid_model, a->p);
@@ -123,6 +137,7 @@ static void compare_tables(flow *a, flow *b, bool single, const char *what) {
                                 : 1 / a->p->heat.diffusivity * g.size[0] * unit;
         scale = 4 * range_of(a) * (c < 3 || strncmp(name, "temperature", 11) == 0 ? 1 : flux);
       }
+      if (strcmp(tables[t]->name, "grains") == 0) scale = grain_scale(a, tables[t]->columns[c].name);
       if (strcmp(tables[t]->name, "porous") == 0) scale = unit * fmax(1, 4 * a->p->viscosity / 0.01);
       if (strcmp(tables[t]->name, "flow") == 0)
         scale = c == FLUID_MASS        ? mass
@@ -192,12 +207,17 @@ static void *state_after(const flow *f, bool march, int chunk, size_t *bytes) {
   fluid_work *work;
   fluid_warmth warmth = {0};
   fluid_meshes meshes;
+  fluid_grains grains = {0};
   must(fluid_meshes_create(f->p, &f->setup, &meshes), "meshes");
   must(fluid_walls_create(f->p, &k, &meshes, 1, NULL, &m.walls), "walls");
   must(fluid_sponge_create(f->p, &m.sponge), "sponge");
   if (f->p->heat.given) {
     must(fluid_heat_create(f->p, &m, &k, &f->setup, &warmth), "heat");
     m.warmth = &warmth;
+  }
+  if (f->p->grains.count > 0) {
+    must(fluid_grains_create(f->p, &k, &m.grid, &f->setup, &grains), "grains");
+    m.grains = &grains;
   }
   must(fluid_ops_cuda.create(&m, f->p, &k, &f->setup, &work), "create");
   fluid_device *d = fluid_cuda_device(work);
@@ -215,6 +235,7 @@ static void *state_after(const flow *f, bool march, int chunk, size_t *bytes) {
   fluid_sponge_destroy(&m.sponge);
   fluid_heat_destroy(&warmth);
   fluid_meshes_destroy(&meshes);
+  fluid_grains_destroy(&grains);
   return out;
 }
 

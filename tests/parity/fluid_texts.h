@@ -124,6 +124,22 @@ static const char *const texts[] = {
     "  initial = function(x, y) return 0.5, 0.1*math.sin(7*x), 0.02*math.sin(9*x) end,\n"
     "  heat = { diffusivity = 0.004, expansion = 0.2, gravity = {0, -1}, x_low = 0.3, reference = 0.3,\n"
     "           flux = { y_low = 0.01 } },\n"
-    "  bodies = { sim.cylinder { point = {1.6, 0.5, 0}, radius = 0.13, flux = 0.02 } }, integrate = { t_end = 1 } }"};
+    "  bodies = { sim.cylinder { point = {1.6, 0.5, 0}, radius = 0.13, flux = 0.02 } }, integrate = { t_end = 1 } }",
+    /* grains of two sizes that share cells, through periodic sides, and at walls of which one moves */
+    "return sim.fluid { precision = kind, grid = { n = {40, 26, 28}, size = {40, 26, 28} },\n"
+    "  viscosity = 0.08, speed = 0.12, initial = function(x, y, z) return 0.02 * math.sin(z/28*2*math.pi), 0, 0 end,\n"
+    "  grains = { { radius = 3.1, position = {2, 12, 10}, velocity = {0, 0, -0.1}, density = 9 },\n"
+    "    { radius = 3.6, position = {39.7, 12.5, 2.5}, density = 1, angular_velocity = {0.004, 0.002, 0} },\n"
+    "    { radius = 3.3, position = {12, 25, 14.2}, velocity = {0.03, 0.02, -0.03}, density = 2.2 } },\n"
+    "  gravity = {0, 0, -1e-4}, contact = { contact_time = 5, restitution = 0.8, friction = 0.4 },\n"
+    "  integrate = { dt = 1, t_end = 200 } }",
+    "return sim.fluid { precision = kind, grid = { n = {36, 20, 22}, size = {36, 20, 22}, z = 'wall', y = 'slip' },\n"
+    "  viscosity = 0.08, speed = 0.12, acceleration = {1e-4, 0, 0},\n"
+    "  sides = { z_high = { velocity = {0.05, 0.02, 0} } },\n"
+    "  grains = { { radius = 3.1, position = {8, 4, 3.2}, velocity = {0, 0, -0.02}, density = 3 },\n"
+    "    { radius = 4, position = {20, 9, 17.7}, velocity = {0.05, 0.02, 0.01}, density = 1.5 },\n"
+    "    { radius = 3.2, position = {14.5, 4.4, 3.4}, velocity = {-0.05, 0, 0}, density = 2 } },\n"
+    "  gravity = {0, 0, -1e-4}, contact = { contact_time = 5, restitution = 0.8 },\n"
+    "  integrate = { dt = 1, t_end = 200 } }"};
 
 #endif

@@ -1,6 +1,7 @@
 /* Launches of the kernels of fluids, by lattice, precision and what the flow has. */
 #include "kernels/common/launch.cuh"
 #include "kernels/fluid/cuda/cover.cuh"
+#include "kernels/fluid/cuda/grains.cuh"
 #include "kernels/fluid/cuda/links.cuh"
 #include "kernels/fluid/cuda/march.cuh"
 #include "kernels/fluid/cuda/measure_heat.cuh"
@@ -68,6 +69,7 @@ template <typename real> static fluid_edges<real> edges_of(const fluid_device *d
   if (d->heat && d->eddies) e.rate = (real *)d->state[state] + d->numbers + d->members;
   e.lost = d->lost;
   e.body = d->edge_body;
+  e.covered = d->balls.covered;
   return e;
 }
 
@@ -270,6 +272,32 @@ static void launch_cover(const fluid_device *d, const fluid_changed *changed, in
                 (real *)d->state[d->now], changed, count, mass);
 }
 
+/* ---- grains ---- */
+
+static void mark_cells(const fluid_device *d) {
+  static const sim_kernel mark = {"fluid_mark_balls", "grains", SIM_LIMIT_BYTES};
+  static const sim_kernel join = {"fluid_join_masks", "grains", SIM_LIMIT_BYTES};
+  const size_t words = (size_t)d->l.n[1] * (size_t)d->l.n[2] * (size_t)d->l.groups;
+  const size_t blocks = (words + 255) / 256;
+  sim_cuda_failed(cudaMemsetAsync(d->balls.covered, 0, words * sizeof(uint32_t), (cudaStream_t)sim_cuda_stream()),
+                  "cudaMemsetAsync", "cells with grains");
+  device_launch(&mark, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, mark_balls, d->l, d->balls);
+  device_launch(&join, 12.0 * (double)words, dim3((unsigned)(blocks < 65536 ? blocks : 65536)), 256, join_masks,
+                d->balls, words, d->skip);
+}
+
+template <typename real> static void step_grains(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_step_balls", "grains", SIM_LIMIT_BYTES};
+  device_launch(&kernel, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, step_balls<real>, step_of<3, real>(d),
+                edges_of<real>(d, 1 - d->now), d->balls, d->tau);
+}
+
+template <typename real> static void begin_grains(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_begin_balls", "start", SIM_LIMIT_BYTES};
+  device_launch(&kernel, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, begin_balls<real>, d->l,
+                factors_of<3, real>(d), d->balls, d->tau, (real *)d->state[d->now]);
+}
+
 /* ---- outputs and the start ---- */
 
 static dim3 blocks_of(const fluid_device *d) {
@@ -352,6 +380,9 @@ template <int RANK, typename real> static void probe(const fluid_device *d) {
 void fluid_cuda_step(const fluid_device *d) { BY_KIND(step); }
 void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step); }
 void fluid_cuda_warm(const fluid_device *d) { BY_KIND(step_warm); }
+void fluid_cuda_mark_balls(const fluid_device *d) { mark_cells(d); }
+void fluid_cuda_balls(const fluid_device *d) { d->single ? step_grains<float>(d) : step_grains<double>(d); }
+void fluid_cuda_begin_balls(const fluid_device *d) { d->single ? begin_grains<float>(d) : begin_grains<double>(d); }
 void fluid_cuda_get_mass(const fluid_device *d, double *mass) {
   d->single ? launch_mass<false, float>(d, mass) : launch_mass<false, double>(d, mass);
 }

@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(256)
     const int x = (int)(i % (size_t)v.l.n[0]);
     const size_t row = i / (size_t)v.l.n[0];
     const int y = (int)(row % (size_t)v.l.n[1]), z = (int)(row / (size_t)v.l.n[1]);
-    if (skip && (skip[row * (size_t)v.l.groups + (size_t)(x / FLUID_GROUP)] >> (x % FLUID_GROUP) & 1)) continue;
+    if (fluid_has_bit(skip, v.l, x, row)) continue;
     double slope[RANK];
 #pragma unroll
     for (int a = 0; a < RANK; a++)

@@ -62,6 +62,7 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
     sim_plan_add_host(out, "links of walls on their way", fluid_cuda_wall_bytes(p, meshes));
   }
   sim_plan_add(out, "sums of cells", sums);
+  if (p->grains.count > 0) sim_plan_add(out, "cells with grains", fluid_cuda_mask_bytes(p));
   if (fluid_has_sponge(p)) sim_plan_add(out, "sponges", fluid_sponge_bytes(p));
   if (p->heat.given) {
     sim_plan_add(out, "temperature as shown", cells * sizeof(double));
@@ -190,6 +191,10 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   if (w->p->initial) SIM_TRY(fill_fields(w, setup));
   SIM_TRY(set_step(w, 0, false));
   fluid_cuda_begin(&w->d);
+  if (w->m->grains) {
+    SIM_TRY(fluid_cuda_place_grains(w->m, &w->d));
+    fluid_cuda_begin_balls(&w->d);
+  }
   if (w->d.layers > 0) fluid_cuda_begin_sponge(&w->d);
   if (w->d.heat) SIM_TRY(fluid_cuda_start_heat(w->m, &w->d));
   return sim_queue_cuda.status();
@@ -207,9 +212,21 @@ static sim_status step_moving(fluid_work *w, int64_t number) {
   return sim_queue_cuda.status();
 }
 
+/* The host moves grains by what the fluid gives them in each step. */
+static sim_status step_grains(fluid_work *w) {
+  SIM_TRY(fluid_cuda_place_grains(w->m, &w->d));
+  fluid_cuda_step(&w->d);
+  fluid_cuda_balls(&w->d);
+  fluid_cuda_damp(&w->d);
+  SIM_TRY(fluid_cuda_move_grains(w->m, &w->d));
+  w->d.now = 1 - w->d.now;
+  return sim_queue_cuda.status();
+}
+
 static sim_status step(fluid_work *w, int64_t number) {
   sim_graph **graph = &w->graph[w->d.now];
   if (w->m->motion) return step_moving(w, number);
+  if (w->m->grains) return step_grains(w);
   if (!*graph) {
     SIM_TRY(sim_queue_cuda.graph_begin());
     fluid_cuda_step(&w->d);

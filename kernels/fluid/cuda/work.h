@@ -116,6 +116,23 @@ typedef struct fluid_damped {
   double follow;
 } fluid_damped;
 
+/* ---- grains ---- */
+
+/* A grain in cells and steps; radius: of the sphere that covers cells. */
+typedef struct fluid_ball {
+  double centre[3], radius, velocity[3], spin[3];
+} fluid_ball;
+typedef struct fluid_balls {
+  const fluid_ball *ball; /* [count] */
+  /* Grains that may cover cells of grain i, rising: near[first[i]] to near[first[i + 1] - 1]. */
+  const int32_t *first, *near;
+  double *given;     /* [count][6]: momentum and angular momentum that the fluid gives to each in a step */
+  uint32_t *covered; /* [rows][groups]: bits of the cells that grains cover */
+  uint32_t *walls;   /* those of the cells with links; NULL: none */
+  int count, periodic[3];
+} fluid_balls;
+typedef struct fluid_ball_rooms fluid_ball_rooms; /* memory of grains.c */
+
 /* ---- derivatives ---- */
 
 /* What lies beside cells: sides of the box and surfaces of bodies. */
@@ -161,7 +178,7 @@ typedef struct fluid_device {
   double dx, dt, density, tau;
   fluid_guard *guard;
   unsigned long long *step; /* [2]: number of the last step, by its state */
-  uint32_t *skip;           /* [rows][groups]: bits of cells that are solid or listed; NULL: none */
+  uint32_t *skip;           /* [rows][groups]: bits of cells that are solid, listed or covered by grains; NULL: none */
   /* [listed]: the cells with links, and behind them, with heat, the other ones of sponges: their temperature makes its
    * step after the flow has been damped */
   fluid_edge_cell *cell;
@@ -183,6 +200,8 @@ typedef struct fluid_device {
   fluid_warm warm;
   fluid_damped damped[6];
   int layers;
+  fluid_balls balls;
+  fluid_ball_rooms *ball_rooms;   /* of the host; NULL: no grains */
   double *mean, *share, *through; /* of sponges: means, shares, and sums of blocks: [planes][blocks][2] of a layer */
   long long *probe;               /* cells */
   double *probed;
@@ -195,9 +214,12 @@ extern "C" {
 
 /* ---- kernels.cu: each enqueues work ---- */
 
-void fluid_cuda_step(const fluid_device *d); /* from the present state to the other one */
-void fluid_cuda_damp(const fluid_device *d); /* the other state, in sponges */
-void fluid_cuda_warm(const fluid_device *d); /* the temperature of listed cells, after the flow has been damped */
+void fluid_cuda_step(const fluid_device *d);       /* from the present state to the other one */
+void fluid_cuda_damp(const fluid_device *d);       /* the other state, in sponges */
+void fluid_cuda_warm(const fluid_device *d);       /* the temperature of listed cells, after the flow has been damped */
+void fluid_cuda_mark_balls(const fluid_device *d); /* covered, and skip: before a step */
+void fluid_cuda_balls(const fluid_device *d);      /* the cells that grains cover, to the other state; `given` */
+void fluid_cuda_begin_balls(const fluid_device *d); /* these cells of the first state */
 /* Moments A of the cells of d->member in the other state: mass[members], read or set. */
 void fluid_cuda_get_mass(const fluid_device *d, double *mass);
 void fluid_cuda_set_mass(const fluid_device *d, const double *mass);
@@ -259,6 +281,17 @@ sim_status fluid_cuda_build_cuts(const fluid_machine *m, const fluid_parameters 
  * fills and clears cells. */
 sim_status fluid_cuda_move(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, int64_t step,
                            fluid_device *d) SIM_MUST_CHECK;
+
+/* ---- grains.c ---- */
+
+/* After the walls. Nothing where there are no grains. */
+sim_status fluid_cuda_build_grains(const fluid_machine *m, fluid_device *d) SIM_MUST_CHECK;
+void fluid_cuda_free_grains(fluid_device *d);
+/* Before a step: sends the grains, and marks the cells that they cover. */
+sim_status fluid_cuda_place_grains(const fluid_machine *m, fluid_device *d) SIM_MUST_CHECK;
+/* After fluid_cuda_balls: moves the grains. */
+sim_status fluid_cuda_move_grains(const fluid_machine *m, const fluid_device *d) SIM_MUST_CHECK;
+double fluid_cuda_mask_bytes(const fluid_parameters *p); /* without those of the grains themselves */
 
 /* ---- heat.c ---- */
 

@@ -62,7 +62,7 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
     sim_plan_add_host(out, "links of walls on their way", fluid_cuda_wall_bytes(p, meshes));
   }
   sim_plan_add(out, "sums of cells", sums);
-  if (p->grains.count > 0) sim_plan_add(out, "cells with grains", fluid_cuda_mask_bytes(p));
+  if (p->grains.count > 0) sim_plan_add(out, "masks of cells", fluid_cuda_mask_bytes(p));
   if (fluid_has_sponge(p)) sim_plan_add(out, "sponges", fluid_sponge_bytes(p));
   if (p->heat.given) {
     sim_plan_add(out, "temperature as shown", cells * sizeof(double));

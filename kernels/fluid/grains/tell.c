@@ -203,9 +203,11 @@ sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *nu
     const double n = (double)g.s.n, room = (double)g.room[g.s.n];
     if (!setup->saved) tell(&g, &grid);
     const bool host = setup->backend->space == SIM_SPACE_HOST;
+    double boxes = 0;
+    for (int64_t i = 0; i < g.s.n; i++) boxes += (double)fluid_box_cells(fluid_cover_radius(&g, i));
     *out = (fluid_grains_plan){.cells = host ? grid_cells_wanted(&grid) * sizeof *g.head +
                                                    room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of)
-                                             : 0,
+                                             : boxes * sizeof(double),
                                .grains = n * 2000,
                                .snapshot = n * 14 * sizeof(double),
                                .checkpoint = n * 60 * sizeof(double),

@@ -222,7 +222,8 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
             parts = [name] if name in available else [one for one in available if one.startswith(f"{name}.")]
             names += parts
             if not parts and name != "picture":
-                raise NotFoundError(f"{run.path}: no panel '{name}'; there are: {', '.join(['picture', *available])}")
+                known = [*(["picture"] if snapshot is not None else []), *available]
+                raise NotFoundError(f"{run.path}: no panel '{name}'; there are: {', '.join(known)}")
     refuse_unused(look, shown, [*(("time", "step") if shown else ()), *(("time", "step", "field") if "spectrum" in names else ())])
     with matplotlib.rc_context(SETTINGS):
         shape = shown[0].shape if shown and isinstance(shown[0], Map) else 1.0

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const precisions[] = {"single", "mixed", "double", NULL};
+static const char *const precisions[] = {"single", "mixed", "double", "half", NULL};
 
 const char *sim_precision_name(sim_precision precision) { return precisions[precision]; }
 

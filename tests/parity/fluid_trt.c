@@ -32,7 +32,7 @@ static const char *const texts[] = {
     "    return 4 * z * (1 - z) * 0.8, 0, 0 end } },\n"
     "  bodies = { sim.cylinder { point = {1.5, 0.5, 0.5}, axis = {0.2, 1, 0}, radius = 0.22, spin = 0.5 } }",
     "grid = { n = {20, 12, 2}, size = {2, 1.2, 0.2} }, viscosity = 0.01, speed = 1,\n"
-    "  resistance = function(x) return x < 1 and 3 or 0 end, acceleration = {0.2, 0, 0.1}",
+    "  resistance = function(x) return sim.where(sim.lt(x, 1), 3, 0) end, acceleration = {0.2, 0, 0.1}",
     "grid = { n = {185, 96}, size = {3.7, 1.92}, boundary = 'wall', y = 'slip' },\n"
     "  viscosity = 0.005, speed = 1, magic = 0.25,\n"
     "  sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0.1 } }, probes = { {2, 1, 0} },\n"

@@ -362,7 +362,7 @@ static void print_column(const trial *own, const trial *half, const trial *other
 /* Returns the other precision that tells most: double, or for a run in double the next coarser one. NULL: there is
  * none. */
 static const char *other_precision(const sim_model *model, int own) {
-  static const sim_precision order[] = {SIM_DOUBLE, SIM_MIXED, SIM_SINGLE};
+  static const sim_precision order[SIM_PRECISIONS] = {SIM_DOUBLE, SIM_MIXED, SIM_SINGLE, SIM_HALF};
   for (int k = 0; k < SIM_PRECISIONS; k++)
     if ((int)order[k] != own && model->precisions[order[k]]) return sim_precision_name(order[k]);
   return NULL;

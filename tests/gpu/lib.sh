@@ -41,7 +41,7 @@ local n     = sim.param("n", 36, "cells along x")
 local steps = sim.param("steps", 40, "steps")
 local kind  = sim.param("kind", "double", "precision")
 local rank  = sim.param("rank", 3, "axes")
-local with  = sim.param("with", "none", "heat, sponge or motion")
+local with  = sim.param("with", "none", "heat, sponge, motion or trt")
 local m     = 10
 return sim.fluid {
   grid       = { n = rank == 3 and {n, m, m} or {n, m}, size = rank == 3 and {n, m, m} or {n, m}, y = "wall",
@@ -53,7 +53,8 @@ return sim.fluid {
   viscosity  = 0.02,
   speed      = 0.1,
   acceleration = rank == 3 and {1e-4, 0, 0} or {1e-4, 0},
-  turbulence = rank == 3 and { smagorinsky = 0.1 } or nil,
+  turbulence = rank == 3 and with ~= "trt" and { smagorinsky = 0.1 } or nil,
+  collision  = with == "trt" and "trt" or nil,
   bodies     = { sim.ball { point = {n / 2, m / 2, rank == 3 and m / 2 or 0}, radius = 2.7, spin = 0.01,
                             velocity = with == "motion" and {0.05, 0, 0} or nil } },
   initial    = rank == 3 and function(x, y) return 0.02 * math.sin(y), 0.01 * math.sin(x), 0 end

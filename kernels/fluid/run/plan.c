@@ -6,13 +6,18 @@
 #include <math.h>
 #include <stdio.h>
 
-const fluid_ops *fluid_ops_of(const sim_setup *setup) {
+const fluid_ops *fluid_ops_of(const fluid_parameters *p, const sim_setup *setup) {
   static const fluid_ops *const ops[SIM_BACKEND_KINDS] = {
       [SIM_BACKEND_CPU] = &fluid_ops_cpu,
 #ifdef SIM_HAS_CUDA
       [SIM_BACKEND_CUDA] = &fluid_ops_cuda,
 #endif
   };
+#ifdef SIM_HAS_CUDA
+  if (setup->backend->kind == SIM_BACKEND_CUDA && p->collision == FLUID_TRT) return &fluid_ops_cuda_trt;
+#else
+  (void)p;
+#endif
   return ops[setup->backend->kind];
 }
 
@@ -138,7 +143,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     if (fluid_moves(p)) SIM_TRY(fluid_motion_check(p, &k, meshes));
     if (fluid_counted(&grid)) SIM_TRY(fluid_start_check(p, &k, meshes, setup));
   }
-  fluid_ops_of(setup)->plan(p, meshes, setup, out);
+  fluid_ops_of(p, setup)->plan(p, meshes, setup, out);
   const double step = cells / out->work_rate_guess, motion = fluid_moves(p) ? fluid_motion_seconds(p, meshes) : 0;
   out->work_rate_guess = cells / (step + motion);
   plan_ranks(&grid, setup->comm, motion / (step + motion), out);
@@ -180,11 +185,11 @@ bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lack
   const fluid_parameters *p = parameters;
   const char *what = p->heat.given && fluid_has_sponge(p) ? "`heat` with a `sponge` is" : NULL;
   if (fluid_has_flux(p)) what = "a heat `flux` of sides or bodies is";
-  if (p->solid.given) what = "`solid` is";
-  if (p->collision == FLUID_TRT) what = "collision = \"trt\" is";
+  if (p->solid.given && p->collision != FLUID_TRT) what = "`solid` is";
   if (fluid_has_mesh(p)) what = "bodies from STL files are";
   if (p->grains.count > 0) what = "grains in a fluid are";
-  if (backend == SIM_BACKEND_CPU || !what) return true;
+  if (backend == SIM_BACKEND_CPU) what = fluid_half(p) ? "precision = \"half\" is" : NULL;
+  if (!what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;
 }

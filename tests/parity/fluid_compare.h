@@ -1,0 +1,14 @@
+/* Runs of fluids on two devices against each other. A failure ends the test. */
+#ifndef TESTS_PARITY_FLUID_COMPARE_H
+#define TESTS_PARITY_FLUID_COMPARE_H
+
+#include "tests/fluid/driver.h"
+
+/* What velocities of two runs, and pressures, may differ by after some steps, in units of the lattice. */
+double fluid_bound(bool single, int64_t steps);
+/* Compares all fields of the present states, `steps` steps after equal ones. */
+void fluid_compare_runs(flow *a, flow *b, bool single, int64_t steps, const char *what);
+/* Compares a row of each table. */
+void fluid_compare_tables(flow *a, flow *b, bool single, int64_t steps, const char *what);
+
+#endif

@@ -1,6 +1,7 @@
 /* Grains in a fluid: known answers, what is kept, and the bits on other threads and after a restart. */
 #include "tests/fluid/driver.h"
 
+#include "kernels/fluid/grains/covered.h"
 #include "kernels/fluid/grains/grains.h"
 
 #include <math.h>

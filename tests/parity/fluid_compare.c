@@ -22,11 +22,22 @@ double fluid_bound(bool single, int64_t steps) {
 /* Of a temperature the bound is four times that of a velocity in units of the lattice, of the greatest distance of
  * temperatures: T and its flux are rounded a few times each, in single on the GPU alone, where the flux has 3 bits
  * (2-D: 4) less; velocities that differ by n eps after n steps, below 0.1 themselves, carry as much. */
+static void widen(const double *T, const double *flux, int count, fluid_heat_sums *sums, double *most_flux) {
+  for (int i = 0; i < count; i++) {
+    sums->most = fmax(sums->most, T[i]); /* NaN is ignored */
+    sums->least = fmin(sums->least, T[i]);
+    *most_flux = fmax(*most_flux, fabs(flux[i]));
+  }
+}
 static double range_of(const flow *f) {
   fluid_heat_sums sums;
   const fluid_run *run = f->self;
+  const fluid_warmth *w = &run->warmth;
+  double flux = 0; /* which changes a temperature by flux/diffusivity from cell to cell */
   must(run->ops->heat(run->work, &sums), "heat");
-  return fmax(sums.most, run->warmth.high) - fmin(sums.least, run->warmth.low);
+  widen(w->side, w->side_flux, FLUID_SIDES, &sums, &flux);
+  widen(w->body, w->body_flux, FLUID_BODIES, &sums, &flux);
+  return sums.most - sums.least + flux / ((1 / w->law.omega - 0.5) / 4);
 }
 
 void fluid_compare_runs(flow *a, flow *b, bool single, int64_t steps, const char *what) {
@@ -56,6 +67,20 @@ void fluid_compare_runs(flow *a, flow *b, bool single, int64_t steps, const char
   printf("%s: at most %.2g of the bound\n", what, worst);
 }
 
+/* Of a column of `grains`: positions and velocities differ as those of the fluid do, and overlaps are a cell at most.
+ */
+static double grain_scale(const flow *f, const char *name) {
+  const fluid_grains *g = &((const fluid_run *)f->self)->grains;
+  const double unit = g->numbers->dx / g->numbers->dt;
+  double mass = 0;
+  for (int64_t i = 0; i < g->s.n; i++) mass += g->s.mass[i];
+  if (strncmp(name, "momentum", 8) == 0) return mass * unit;
+  if (strlen(name) == 1) return g->numbers->dx;
+  if (strcmp(name, "speed") == 0 || strncmp(name, "velocity", 8) == 0) return unit;
+  if (strncmp(name, "spin", 4) == 0) return 1 / g->numbers->dt;
+  return strcmp(name, "contacts") == 0 ? 0 : strcmp(name, "overlap") == 0 ? 1 : mass * unit * unit;
+}
+
 /* Rows of tables: sums over cells and links of what differs as above. */
 void fluid_compare_tables(flow *a, flow *b, bool single, int64_t steps, const char *what) {
   const sim_table *const *tables = sim_model_tables(&fluid_model, a->p);
@@ -74,11 +99,14 @@ void fluid_compare_tables(flow *a, flow *b, bool single, int64_t steps, const ch
       const bool bodies = strcmp(tables[t]->name, "bodies") == 0, probes = strcmp(tables[t]->name, "probes") == 0;
       double scale = bodies ? force * fmax(1, g.size[0]) : probes ? fmax(unit, a->p->density * unit * unit) : 0;
       if (strcmp(tables[t]->name, "heat") == 0) { /* fluxes: as much as the sides could give in a step */
-        const double flux = strncmp(tables[t]->columns[c].name, "flux", 4) == 0
+        const char *name = tables[t]->columns[c].name;
+        const double flux = strncmp(name, "flux", 4) == 0
                                 ? pow(k.dx, g.rank) / k.dt * 2 * pow((double)g.n[0], g.rank - 1)
                                 : 1 / a->p->heat.diffusivity * g.size[0] * unit;
-        scale = 4 * range_of(a) * (c < 3 ? 1 : flux);
+        scale = 4 * range_of(a) * (c < 3 || strncmp(name, "temperature", 11) == 0 ? 1 : flux);
       }
+      if (strcmp(tables[t]->name, "grains") == 0) scale = grain_scale(a, tables[t]->columns[c].name);
+      if (strcmp(tables[t]->name, "porous") == 0) scale = unit * fmax(1, 4 * a->p->viscosity / 0.01);
       if (strcmp(tables[t]->name, "flow") == 0)
         scale = c == FLUID_MASS        ? mass
                 : c == FLUID_KINETIC   ? mass * unit * unit

@@ -41,5 +41,13 @@ __host__ __device__ inline size_t fluid_place(const fluid_layout &l, int x, size
   return (row * (size_t)l.groups + (size_t)(x / FLUID_GROUP)) * (size_t)(l.numbers * FLUID_GROUP) +
          (size_t)(x % FLUID_GROUP);
 }
+/* The word of a cell in a mask [rows][groups] of bits. */
+__host__ __device__ inline size_t fluid_word(const fluid_layout &l, int x, size_t row) {
+  return row * (size_t)l.groups + (size_t)(x / FLUID_GROUP);
+}
+/* mask NULL: no bits. */
+__host__ __device__ inline bool fluid_has_bit(const uint32_t *mask, const fluid_layout &l, int x, size_t row) {
+  return mask && (mask[fluid_word(l, x, row)] >> (x % FLUID_GROUP) & 1);
+}
 
 #endif

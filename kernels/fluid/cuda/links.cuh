@@ -19,6 +19,7 @@ template <typename real> struct fluid_edges {
   real *rate;                  /* [cells]: of relaxation, for heat; NULL: not wanted */
   double *lost;                /* [cells]: mass that links to bodies take; NULL: no body */
   const int8_t *body;          /* [edges]: -1: a side of the box; NULL: no body */
+  const uint32_t *covered;     /* bits of cells that grains cover, which are left out; NULL: none */
 };
 
 /* population<RANK, c>, with the same bits; moments: of the cell, in memory. */
@@ -145,6 +146,7 @@ __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, cons
   if (i >= links.cells) return;
   const fluid_edge_cell at = links.cell[i];
   const size_t place = place_of(s.l, at);
+  if (fluid_has_bit(links.covered, s.l, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1])) return;
   real m[fluid_moments(RANK)], d[fluid_directions(RANK)], rho1, rate;
   double lost = 0;
   fluid_sums<RANK, real> sums;

@@ -19,7 +19,7 @@ template <typename number> struct fluid_view {
 };
 
 __device__ __forceinline__ bool is_solid(const fluid_beside &b, const fluid_layout &l, int x, size_t row) {
-  return b.solid && (b.solid[row * (size_t)l.groups + (size_t)(x / FLUID_GROUP)] >> (x % FLUID_GROUP) & 1);
+  return fluid_has_bit(b.solid, l, x, row);
 }
 
 /* Density - 1 and velocity, in units of the lattice. */

@@ -18,11 +18,11 @@ static int numbers_of(const fluid_parameters *p) {
   return fluid_lattice_of(rank)->moments + (p->heat.given ? 1 + rank : 0);
 }
 
-/* Rows of a state, the last ones with the rests of `members` cells. */
-static double state_rows(const fluid_parameters *p, double members) {
+/* Rows of a state, the last ones with `more` numbers. */
+static double state_rows(const fluid_parameters *p, double more) {
   const grid_shape grid = fluid_grid_of(p), *g = &grid;
   const double row = FLUID_GROUP * numbers_of(p);
-  return (double)g->n[1] * (double)g->n[2] * groups_of(g) + ceil(members / row);
+  return (double)g->n[1] * (double)g->n[2] * groups_of(g) + ceil(more / row);
 }
 
 double fluid_cuda_sum_blocks(const grid_shape *g) { return ceil(grid_cells_wanted(g) / FLUID_SUMMED); }
@@ -38,18 +38,24 @@ void fluid_cuda_plan_walls(const fluid_parameters *p, const fluid_meshes *meshes
   sim_plan_add_host(out, "sums of cells", sums);
 }
 
+/* Whether the rates of relaxation of listed cells are stored. */
+static bool has_rates(const fluid_parameters *p) { return p->heat.given && p->turbulence.given; }
+
 static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup, sim_plan *out) {
   const grid_shape g = fluid_grid_of(p);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&g);
   const double row = number * FLUID_GROUP * numbers_of(p);
-  const double members = p->bodies.count > 0 && !fluid_moves(p) ? fluid_wall_cells(p, meshes) : 0; /* at most */
-  const double state = state_rows(p, members) * row, fields = (g.rank + 1) * cells * number;
+  const double linked = fluid_wall_cells(p, meshes); /* at most */
+  const double more =
+      (p->bodies.count > 0 && !fluid_moves(p) ? linked : 0) + (has_rates(p) ? linked + fluid_cuda_damped_bound(p) : 0);
+  const double state = state_rows(p, more) * row, fields = (g.rank + 1) * cells * number;
   (void)setup;
   sim_plan_add(out,
                p->heat.given ? "moments and temperature, before and after a step" : "moments, before and after a step",
                2 * state);
   sim_plan_add(out, "velocity and pressure", fields);
   fluid_cuda_plan_walls(p, meshes, out);
+  if (p->grains.count > 0) sim_plan_add(out, "cells with grains", fluid_cuda_mask_bytes(p));
   if (fluid_has_sponge(p)) sim_plan_add(out, "sponges", fluid_sponge_bytes(p));
   if (p->heat.given) {
     sim_plan_add(out, "temperature as shown", cells * sizeof(double));
@@ -83,7 +89,9 @@ static sim_status allocate(fluid_work *w) {
   const grid_shape *g = &w->m->grid;
   fluid_device *d = &w->d;
   const int row = FLUID_GROUP * numbers_of(w->p);
-  const double rows = state_rows(w->p, w->m->motion ? 0 : (double)w->m->walls.members);
+  const int64_t rests = w->m->motion ? 0 : w->m->walls.members;
+  const int64_t rates = has_rates(w->p) ? w->m->walls.cells + fluid_cuda_damped_cells(w->m) : 0;
+  const double rows = state_rows(w->p, (double)(rests + rates));
   const sim_dtype type = d->single ? SIM_F32 : SIM_F64;
   if (!(rows * row < 0x1p58)) return sim_no_memory("the fluid");
   for (int i = 0; i < 2; i++) {
@@ -134,7 +142,7 @@ void fluid_cuda_describe(fluid_work *w) {
 
 sim_status fluid_cuda_allocate_sums(fluid_work *w) {
   int most = FLUID_SUMS * w->d.sum_blocks; /* of heat FLUID_WARM_SUMS */
-  if (w->d.warm.pull_blocks > most) most = w->d.warm.pull_blocks;
+  if (2 * w->d.warm.pull_blocks > most) most = 2 * w->d.warm.pull_blocks;
   w->sums = malloc((size_t)most * sizeof *w->sums);
   return w->sums ? SIM_OK : sim_no_memory("sums of cells");
 }
@@ -190,8 +198,12 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   if (w->p->initial) SIM_TRY(fill_fields(w, setup));
   SIM_TRY(fluid_cuda_set_step(w, 0, false));
   fluid_cuda_begin(&w->d);
-  if (w->d.heat) SIM_TRY(fluid_cuda_start_heat(w->m, &w->d));
+  if (w->m->grains) {
+    SIM_TRY(fluid_cuda_place_grains(w->m, &w->d));
+    fluid_cuda_begin_balls(&w->d);
+  }
   if (w->d.layers > 0) fluid_cuda_begin_sponge(&w->d);
+  if (w->d.heat) SIM_TRY(fluid_cuda_start_heat(w->m, &w->d));
   return sim_queue_cuda.status();
 }
 
@@ -207,13 +219,26 @@ static sim_status step_moving(fluid_work *w, int64_t number) {
   return sim_queue_cuda.status();
 }
 
+/* The host moves grains by what the fluid gives them in each step. */
+static sim_status step_grains(fluid_work *w) {
+  SIM_TRY(fluid_cuda_place_grains(w->m, &w->d));
+  fluid_cuda_step(&w->d);
+  fluid_cuda_balls(&w->d);
+  fluid_cuda_damp(&w->d);
+  SIM_TRY(fluid_cuda_move_grains(w->m, &w->d));
+  w->d.now = 1 - w->d.now;
+  return sim_queue_cuda.status();
+}
+
 static sim_status step(fluid_work *w, int64_t number) {
   sim_graph **graph = &w->graph[w->d.now];
   if (w->m->motion) return step_moving(w, number);
+  if (w->m->grains) return step_grains(w);
   if (!*graph) {
     SIM_TRY(sim_queue_cuda.graph_begin());
     fluid_cuda_step(&w->d);
     fluid_cuda_damp(&w->d);
+    fluid_cuda_warm(&w->d);
     SIM_TRY(sim_queue_cuda.graph_end(graph)); /* NULL: the step has run */
   }
   if (*graph) SIM_TRY(sim_queue_cuda.graph_launch(*graph));
@@ -342,11 +367,14 @@ static sim_status heat(fluid_work *w, fluid_heat_sums *out) {
   }
   out->sum = warm->scale * sim_reduce_tree(w->sums + FLUID_WARM_SUM * blocks, blocks);
   if (part == 0) return SIM_OK;
-  SIM_TRY(sim_backend_cuda.copy(w->sums, warm->pull_sum, part * sizeof(double)));
+  SIM_TRY(sim_backend_cuda.copy(w->sums, warm->pull_sum, 2 * part * sizeof(double)));
   for (int k = 0; k < FLUID_SIDES + FLUID_BODIES; k++) {
-    const int first = warm->owner_blocks[k], count = warm->owner_blocks[k + 1] - first;
-    *(k < FLUID_SIDES ? &out->side[k] : &out->body[k - FLUID_SIDES]) =
-        warm->scale * sim_reduce_tree(w->sums + first, (size_t)count);
+    const size_t first = (size_t)warm->owner_blocks[k], count = (size_t)warm->owner_blocks[k + 1] - first;
+    const bool side = k < FLUID_SIDES;
+    const int i = side ? k : k - FLUID_SIDES;
+    *(side ? &out->side[i] : &out->body[i]) = warm->scale * sim_reduce_tree(w->sums + first, count);
+    *(side ? &out->side_area[i] : &out->body_area[i]) = warm->area[k];
+    *(side ? &out->side_warm[i] : &out->body_warm[i]) = warm->scale * sim_reduce_tree(w->sums + part + first, count);
   }
   return SIM_OK;
 }

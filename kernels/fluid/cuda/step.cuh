@@ -64,7 +64,7 @@ __device__ __forceinline__ void gather_warm(const fluid_layout &l, const real *f
 }
 
 template <typename real> __device__ __forceinline__ bool is_skipped(const fluid_step<real> &s, int x, size_t row) {
-  return s.skip && (s.skip[row * (size_t)s.l.groups + (size_t)(x / FLUID_GROUP)] >> (x % FLUID_GROUP) & 1);
+  return fluid_has_bit(s.skip, s.l, x, row);
 }
 
 /* Tells the guard of the temperature of a cell. */

@@ -144,11 +144,12 @@ static void tell(const fluid_grains *g, const grid_shape *grid) {
             relaxation / dt);
 }
 
-/* Seconds of a step, about: some 0.8 us for each cell that a grain covers and 0.7 us a grain and substep, measured with
- * 31 grains of 6 to 8 cells across. */
-static double seconds_of(const fluid_grains *g, int threads) {
+/* Seconds of a step, about: on the CPU some 0.8 us for each cell that a grain covers, and on the host 0.7 us a grain
+ * and substep, measured with 31 grains of 6 to 8 cells across. */
+static double seconds_of(const fluid_grains *g, const sim_setup *setup) {
   const double covered = 0.7 * (double)g->room[g->s.n], n = (double)g->s.n;
-  return 0.8e-6 * covered / threads + 0.7e-6 * n * (double)collision_coupled_substeps(g->coupled);
+  const double cells = setup->backend->space == SIM_SPACE_HOST ? 0.8e-6 * covered / setup->threads : 0;
+  return cells + 0.7e-6 * n * (double)collision_coupled_substeps(g->coupled);
 }
 
 sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
@@ -159,12 +160,14 @@ sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *nu
   if (status == SIM_OK) {
     const double n = (double)g.s.n, room = (double)g.room[g.s.n];
     if (!setup->saved) tell(&g, &grid);
-    *out = (fluid_grains_plan){.cells = grid_cells_wanted(&grid) * sizeof *g.head +
-                                        room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of),
+    const bool host = setup->backend->space == SIM_SPACE_HOST;
+    *out = (fluid_grains_plan){.cells = host ? grid_cells_wanted(&grid) * sizeof *g.head +
+                                                   room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of)
+                                             : 0,
                                .grains = n * 2000,
                                .snapshot = n * 14 * sizeof(double),
                                .checkpoint = n * 60 * sizeof(double),
-                               .seconds = seconds_of(&g, setup->threads)};
+                               .seconds = seconds_of(&g, setup)};
   }
   fluid_grains_destroy(&g);
   return status;

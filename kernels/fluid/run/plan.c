@@ -180,14 +180,10 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
   return status;
 }
 
-/* On a GPU the temperature is made with the flow, before a sponge damps it. */
 bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const fluid_parameters *p = parameters;
-  const char *what = p->heat.given && fluid_has_sponge(p) ? "`heat` with a `sponge` is" : NULL;
-  if (fluid_has_flux(p)) what = "a heat `flux` of sides or bodies is";
-  if (p->solid.given && p->collision != FLUID_TRT) what = "`solid` is";
-  if (fluid_has_mesh(p)) what = "bodies from STL files are";
-  if (p->grains.count > 0) what = "grains in a fluid are";
+  const char *what = NULL;
+  if (p->collision == FLUID_TRT && fluid_has_mesh(p)) what = "collision = \"trt\" with bodies from STL files is";
   if (backend == SIM_BACKEND_CPU) what = fluid_half(p) ? "precision = \"half\" is" : NULL;
   if (!what) return true;
   snprintf(lacks, capacity, "%s", what);

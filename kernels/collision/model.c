@@ -187,8 +187,12 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
     if (setup->backend->space == SIM_SPACE_DEVICE) sim_plan_add(out, "meshes there", geometry_mesh_bytes(triangles));
   }
   sim_plan_add(out, "neighbours and forces", ops->bytes(&options));
-  if (options.attracted) sim_plan_add_host(out, "self-gravity", collision_gravity_bytes(n));
-  if (options.attracted && gpu) sim_plan_add(out, "self-gravity there", collision_gravity_bytes_there(n));
+  if (options.attracted) {
+    double host, device;
+    collision_gravity_bytes(setup->backend, n, &host, &device);
+    sim_plan_add_host(out, "self-gravity", host);
+    if (gpu) sim_plan_add(out, "self-gravity there", device);
+  }
   if (made > ops->bytes(&options)) sim_plan_add_host(out, "grains while they are made", made - ops->bytes(&options));
   out->snapshot_bytes = shown;
   out->checkpoint_bytes = shown + kept;

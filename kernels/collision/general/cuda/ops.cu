@@ -177,6 +177,17 @@ template <typename real> static sim_status sums(general_work<real> *w, double t,
   return SIM_OK;
 }
 
+/* Of grains in the order of ids, for self-gravity. */
+template <typename real>
+static sim_status predict(general_work<real> *w, const collision_prediction *prediction, double *position, double *mass,
+                          double **pull) {
+  SIM_TRY(complete_steps(w));
+  device_launch(&predict_launch, (double)w->numbers.n * (2 * sizeof(vec4<real>) + 36), grid_of(w->numbers.n),
+                GENERAL_THREADS, predict_grains<real>, w->arrays, w->launch, *prediction, position, mass);
+  *pull = (double *)w->arrays.pull;
+  return sim_queue_cuda.status();
+}
+
 /* ---- the table ---- */
 
 /* An operation on general_work as collision_ops has it, where the work's type is opaque. */
@@ -199,7 +210,7 @@ template <typename real> static constexpr collision_ops table() {
   ops.step = entry<step<real>>::call;
   ops.store = entry<store<real>>::call;
   ops.sums = entry<sums<real>>::call;
-  ops.attract = entry<upload_pull<real>>::call;
+  ops.predict = entry<predict<real>>::call;
   ops.within = entry<within<real>>::call;
   ops.pick = entry<pick<real>>::call;
   ops.exchange = entry<exchange<real>>::call;

@@ -21,6 +21,7 @@ static const sim_kernel search_launch = {"collision_general_search", "search", S
 static const sim_kernel drift_launch = {"collision_general_drift", "move", SIM_LIMIT_BYTES};
 static const sim_kernel contacts_launch = {"collision_general_contacts", "contacts", SIM_LIMIT_BYTES};
 static const sim_kernel external_launch = {"collision_law_acceleration", "contacts", SIM_LIMIT_BYTES};
+static const sim_kernel predict_launch = {"collision_general_predict", "self-gravity", SIM_LIMIT_BYTES};
 static const sim_kernel observe_launch = {"collision_general_observe", "observe", SIM_LIMIT_BYTES};
 
 /* Launches a kernel whose thread blocks wait for each other. */

@@ -231,6 +231,7 @@ template <typename real> static sim_status store_grains(general_work<real> *w) {
     SIM_TRY(sim_backend_cuda.copy(s->wall_heat, records->wall_heat, (size_t)n * sizeof(double)));
   }
   if (w->numbers.gates > 0) SIM_TRY(copy_crossed(w, records, true));
+  if (w->options.attracted) SIM_TRY(sim_backend_cuda.copy(s->pull, w->arrays.pull, 4 * (size_t)n * sizeof *s->pull));
   return w->numbers.wall_numbers > 0 ? sim_backend_cuda.copy(s->wall_spring, records->wall_spring,
                                                              (size_t)w->numbers.wall_numbers * (size_t)n * sizeof(real))
                                      : SIM_OK;

@@ -78,9 +78,7 @@ static void test_function(void **state) {
   d.payoffs[0].strike = NAN;
   assert_int_equal(sim_expr_builder_finish(b, &x[3], (const char *const[]){"out"}, 1, &d.payoffs[0].exercise), SIM_OK);
   sim_expr_builder_free(&b);
-  sim_expr **function = &d.payoffs[0].exercise;
   bracket("a function", &d, 22.8348, 0.02 * 22.8348, 0.02 * 22.8348);
-  sim_expr_free(function);
 }
 
 /* A put on the lower of two, four dates; one on 0.7 S1 + 0.3 S2, ten. */
@@ -215,11 +213,9 @@ static estimate jumping(double level, double high, double low, const char *quant
   assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_WHERE, (sim_expr_ref[]){x[3], x[1], x[2]}, &x[3]), SIM_OK);
   assert_int_equal(sim_expr_builder_finish(b, &x[3], (const char *const[]){"out"}, 1, &o->exercise), SIM_OK);
   sim_expr_builder_free(&b);
-  sim_expr **function = &o->exercise;
   pricing_run(&d);
   const estimate got = quantity == NULL ? pricing_price(&d, 0) : pricing_greek(&d, quantity);
   pricing_free(&d);
-  sim_expr_free(function);
   return got;
 }
 

@@ -58,10 +58,8 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
   }
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
-    if (!option_is_joint(o) && o->upper_paths == 0) continue;
-    snprintf(lacks, capacity,
-             option_is_joint(o) ? "early exercise on several assets, or by a function, is"
-                                : "upper bounds of early exercise are");
+    if (o->upper_paths == 0) continue;
+    snprintf(lacks, capacity, "upper bounds of early exercise are");
     return false;
   }
   if (p->sampling.sequence == OPTION_SOBOL && option_quasi_dimensions(p) > DIMENSIONS_MAX) {
@@ -109,7 +107,7 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   for (int a = 0; a < (int)p->assets.count; a++) moved |= !option_asset_is_gbm(option_asset_at(p, a));
   const double kinds = moved ? OPTION_CUDA_DYNAMICS_NUMBERS + OPTION_JUMPS_MAX : 0;
   const double rows = (option_is_dated(p) ? (3 + kinds) * lines : 0) + (double)p->payoffs.count * (assets + 1);
-  return option_cuda_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions +
+  return option_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions +
          (3 * lines + rows) * ((double)p->nodes + 4) * real +
          ceil((parts + blocks) / setup->comm->size) * quantities * 2 * sizeof(double);
 }

@@ -87,13 +87,15 @@ static void add_features(option_cuda_plan *plan, int market, int output) {
     if (!sim_expr_depends(g->expr, output, f)) continue;
     const option_kind kind = g->feature[f].kind;
     const bool kept = is_kept(&g->feature[f]), within = kind == OPTION_HIGH || kind == OPTION_LOW;
-    plan->need[g->feature[f].asset] |= (kept ? OPTION_CUDA_KEPT : 0) | (!kept || within ? 1u << kind : 0);
+    const int asset = g->feature[f].asset; /* -1: an exercise on all assets */
+    for (int a = asset < 0 ? 0 : asset; a <= (asset < 0 ? plan->assets - 1 : asset); a++)
+      plan->need[a] |= (kept ? OPTION_CUDA_KEPT : 0) | (!kept || within ? 1u << kind : 0);
     for (int s = 0; s < plan->signs; s++) {
       int *at = &plan->view_of[(market * plan->signs + s) * g->features + f];
       if (*at >= 0) continue;
       *at = plan->views;
       plan->view[plan->views++] =
-          (option_cuda_view){market, s, f, plan->line_of[market * plan->assets + g->feature[f].asset], 0};
+          (option_cuda_view){market, s, f, plan->line_of[market * plan->assets + (asset < 0 ? 0 : asset)], 0};
     }
   }
 }
@@ -205,6 +207,15 @@ static const option_payoff *early_payoff(const option_cuda_plan *plan, int early
   return plan->parameters->payoffs.items[f->step].data;
 }
 
+/* Numbers of an exercise rule in the table; of several assets as settle_jointly reads them. */
+static size_t early_numbers(const option_cuda_plan *plan, int early) {
+  const option_parameters *p = plan->parameters;
+  const option_payoff *o = early_payoff(plan, early);
+  const size_t dates = option_date_count(p, o);
+  if (!option_is_joint(o)) return (size_t)(o->degree + 2) * dates;
+  return (size_t)plan->assets + 2 * (size_t)option_joint_scales(p, o) + (size_t)(1 + option_joint_bases(p, o)) * dates;
+}
+
 static void choose_form(option_cuda_plan *plan) {
   const int slow = 1 << OPTION_MAX | 1 << OPTION_MIN | 1 << OPTION_HIGH | 1 << OPTION_LOW | 1 << OPTION_NOT_ABOVE |
                    1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY | OPTION_CUDA_KEPT;
@@ -264,9 +275,8 @@ static void choose_form(option_cuda_plan *plan) {
     if (plan->kinds > 1) plan->table += (size_t)plan->kinds * option_cuda_kind_numbers(plan);
   }
   for (int k = 0; k < plan->exercises; k++) {
-    const option_payoff *o = early_payoff(plan, k);
     plan->early_at[k] = plan->table;
-    plan->table += (size_t)(o->degree + 2) * (size_t)option_date_count(plan->parameters, o);
+    plan->table += early_numbers(plan, k);
   }
 }
 
@@ -306,9 +316,12 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   list_views(plan);
   list_slots(plan);
   list_tangents(plan);
-  for (size_t i = 0; i < p->payoffs.count && plan->record; i++)
-    if (p->payoffs.items[i].schema == &option_american_schema)
-      plan->need[((const option_payoff *)p->payoffs.items[i].data)->asset - 1] |= 1u << OPTION_EARLY;
+  for (size_t i = 0; i < p->payoffs.count && plan->record; i++) {
+    const option_payoff *o = p->payoffs.items[i].data;
+    if (p->payoffs.items[i].schema != &option_american_schema) continue;
+    for (int a = 0; a < plan->assets; a++)
+      if (option_is_joint(o) || a + 1 == o->asset) plan->need[a] |= 1u << OPTION_EARLY;
+  }
   choose_form(plan);
   return SIM_OK;
 }

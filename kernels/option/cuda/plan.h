@@ -107,10 +107,13 @@ sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) SIM_
 sim_status option_cuda_write_exercise(const option_cuda_plan *record, sim_bytes *text) SIM_MUST_CHECK;
 sim_source option_cuda_source(const option_cuda_plan *plan, const sim_bytes *text);
 extern const sim_source_file option_cuda_files[];
+/* joint_text.c: early exercise on several assets. Types and functions of each payoff, before the scheme; the function
+ * of the scheme that calls them; the kernels of their regression. */
+sim_status option_cuda_add_joint(const option_cuda_plan *plan, sim_bytes *text) SIM_MUST_CHECK;
+void option_cuda_add_settle(const option_cuda_plan *plan, sim_bytes *text);
+void option_cuda_add_joint_kernels(const option_cuda_plan *record, sim_bytes *text);
 
-/* exercise.c: regression of exercise rules on the devices of all ranks; option_cuda_policy_bytes: device memory in
- * bytes of one of `ranks`. */
-double option_cuda_policy_bytes(const option_parameters *p, int ranks);
+/* exercise.c: regression of exercise rules on the devices of all ranks; option_policy_bytes is their device memory. */
 sim_status option_cuda_policy(const option_parameters *p, const sim_comm *comm, const option_estimate *estimate,
                               option_policy *out) SIM_MUST_CHECK;
 

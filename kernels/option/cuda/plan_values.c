@@ -96,6 +96,7 @@ static void fill_tangents(const option_cuda_plan *plan, void *table, void *const
 static void fill_view(const option_cuda_plan *plan, int v, void *constants) {
   const option_cuda_view *view = &plan->view[v];
   const option_feature *f = &plan->estimate->graph.feature[view->feature];
+  if (f->asset < 0) return; /* an exercise on all assets is read as it is */
   const double spot = plan->estimate->market[view->market].spot[f->asset];
   double at = 0, scale = spot;
   if (f->schedule > 0 && f->kind < OPTION_FIXING) { /* x itself is kept, or a sum of prices or squares */
@@ -155,6 +156,26 @@ static void fill_dynamics(const option_cuda_plan *plan, int t, void *table, void
   for (size_t k = 0; k < nodes * (size_t)plan->steps; k++) put(plan, table, plan->grid_at[t] + nodes + k, m->row[k]);
 }
 
+static double growth(const option_market *market, const option_rule *r, int date) {
+  return market->bond[r->step[date] - 1] / market->bond[r->end - 1];
+}
+
+/* The rule of exercise k on several assets, as settle_jointly reads it. */
+static void fill_joint(const option_cuda_plan *plan, int k, const option_rule *r, const option_joint_rule *joint,
+                       void *table) {
+  const option_parameters *p = plan->parameters;
+  const option_feature *f = &plan->estimate->graph.feature[plan->early[k].feature];
+  const option_market *market = &plan->estimate->market[plan->early[k].market];
+  const int scales = option_joint_scales(p, p->payoffs.items[f->step].data);
+  size_t at = plan->early_at[k];
+  for (int a = 0; a < plan->assets; a++) put(plan, table, at++, market->spot[a]);
+  for (int i = 0; i < 2 * scales; i++) put(plan, table, at++, joint->scale[i / 2][i % 2]);
+  for (int d = 0; d < r->dates; d++) {
+    put(plan, table, at++, growth(market, r, d));
+    for (int i = 0; i < r->bases; i++) put(plan, table, at++, r->beta[(size_t)d * (size_t)r->bases + (size_t)i]);
+  }
+}
+
 static void fill_early(const option_cuda_plan *plan, int k, const option_rule *r, void *table, void *constants) {
   const option_cuda_view *view = &plan->early[k];
   const option_market *market = &plan->estimate->market[view->market];
@@ -162,10 +183,9 @@ static void fill_early(const option_cuda_plan *plan, int k, const option_rule *r
   const double numbers[OPTION_CUDA_EARLY_NUMBERS] = {spot, r->strike, r->sign, r->centre, r->scale};
   for (int i = 0; i < OPTION_CUDA_EARLY_NUMBERS; i++)
     put(plan, constants, (size_t)(plan->at_early + k * OPTION_CUDA_EARLY_NUMBERS + i), numbers[i]);
-  for (int s = 0; s < plan->steps && plan->dated; s++) put(plan, table, place(plan, plan->row_date + k, s), r->date[s]);
   for (int d = 0; d < r->dates; d++) {
     const size_t at = plan->early_at[k] + (size_t)d * (size_t)(r->degree + 2);
-    put(plan, table, at, market->bond[r->step[d] - 1] / market->bond[r->end - 1]);
+    put(plan, table, at, growth(market, r, d));
     for (int i = 0; i <= r->degree; i++)
       put(plan, table, at + 1 + (size_t)i, r->beta[(size_t)d * (OPTION_DEGREE_MAX + 1) + (size_t)i]);
   }
@@ -191,8 +211,16 @@ void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *po
   for (int t = 0; t < plan->tracks && plan->moved; t++) fill_dynamics(plan, t, table, constants);
   for (int a = 0; a < n && plan->record; a++)
     put(plan, constants, (size_t)(plan->at_early + a), plan->estimate->market[0].spot[a]);
-  for (int k = 0; k < plan->exercises; k++)
-    fill_early(plan, k, &policy->rule[plan->estimate->graph.feature[plan->early[k].feature].step], table, constants);
+  for (int k = 0; k < plan->exercises; k++) {
+    const option_feature *f = &plan->estimate->graph.feature[plan->early[k].feature];
+    const option_rule *r = &policy->rule[f->step];
+    for (int s = 0; s < plan->steps && plan->dated; s++)
+      put(plan, table, place(plan, plan->row_date + k, s), r->date[s]);
+    if (f->asset < 0)
+      fill_joint(plan, k, r, &policy->joint[f->step], table);
+    else
+      fill_early(plan, k, r, table, constants);
+  }
   for (int v = 0; v < plan->views; v++) fill_view(plan, v, constants);
   for (int k = 0; k < plan->survivals; k++) {
     const option_feature *f = &plan->estimate->graph.feature[plan->survival[k].feature];

@@ -13,6 +13,7 @@
 #define OPTION_CUDA_FEATURES_CUH
 
 #include "kernels/option/cuda/paths/joint.cuh"
+#include "kernels/option/cuda/paths/joint_rule.cuh"
 #include "kernels/option/cuda/paths/motion.cuh"
 #include "kernels/option/payoff/feature.h"
 #include "kernels/option/payoff/schedule.h"
@@ -164,6 +165,25 @@ __device__ inline void add_slopes(path_state<S> &p, const rows<S> &row, int i, i
   }
 }
 
+/* Number of the date of early exercise k at the end of a step, or -1. */
+template <class S> __device__ inline int exercise_date(const rows<S> &row, int k, int i) {
+  const int every = S::early_every(k), step = row.first + i;
+  return S::DATED ? (int)row.of(S::R_DATE + k, i) : (step + 1) % every != 0 ? -1 : (step + 1) / every - 1;
+}
+
+/* Early exercise k on several assets at the end of a step; see settle_jointly. */
+template <class S>
+__device__ inline void exercise_jointly(path_state<S> &p, const constants<S> &c, const rows<S> &row, int k, int i) {
+  typedef typename S::real real;
+  const int date = exercise_date(row, k, i), s = S::early_sign(k);
+  if (date < 0) return;
+  const real *rule = row.table + S::early_at(k);
+  real prices[S::ASSETS];
+  OPTION_EACH
+  for (int a = 0; a < S::ASSETS; a++) prices[a] = price<S>(p.x[S::joint_line(k * S::ASSETS + a)][s]) * __ldg(rule + a);
+  S::settle(k, prices, rule, date, p.early[k]);
+}
+
 /* Early exercise k at the end of a step. Its rule: E_NUMBERS constants, and in the table, for each date, the growth
  * of money until maturity, then the coefficients. */
 enum { E_SPOT, E_STRIKE, E_SIGN, E_CENTRE, E_SCALE, E_NUMBERS };
@@ -171,8 +191,7 @@ template <class S>
 __device__ inline void exercise(const constants<S> &c, const rows<S> &row, int k, int i, typename S::real x,
                                 typename S::real &paid) {
   typedef typename S::real real;
-  const int every = S::early_every(k), degree = S::early_degree(k), step = row.first + i;
-  const int date = S::DATED ? (int)row.of(S::R_DATE + k, i) : (step + 1) % every != 0 ? -1 : (step + 1) / every - 1;
+  const int degree = S::early_degree(k), date = exercise_date(row, k, i);
   if (date < 0) return;
   const real *e = c.c + S::C_EARLY + k * E_NUMBERS, *rule = row.table + S::early_at(k) + date * (degree + 2);
   const real now = price<S>(x) * e[E_SPOT], payoff = (now - e[E_STRIKE]) * e[E_SIGN];
@@ -258,8 +277,11 @@ __device__ inline void add_line(path_state<S> &p, marks<S> &m, const constants<S
       m.high[l][s] = high;
       m.low[l][s] = low;
     }
-    if (S::RECORD && a == p.record.asset && p.record.date[row.first + i] >= 0)
-      p.record.out[p.record.date[row.first + i] * (size_t)p.record.stride] = price<S>(x) * c.c[S::C_EARLY + a];
+    if (S::RECORD && (a == p.record.asset || p.record.asset < 0) && p.record.date[row.first + i] >= 0) {
+      const size_t date = (size_t)p.record.date[row.first + i];
+      p.record.out[(p.record.asset < 0 ? date * S::ASSETS + a : date) * p.record.stride] =
+          price<S>(x) * c.c[S::C_EARLY + a];
+    }
     p.x[l][s] = x;
   }
 }

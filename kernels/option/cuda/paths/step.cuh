@@ -181,8 +181,11 @@ __device__ inline void step(path_state<S> &p, const constants<S> &c, const strea
         bridge_survival(m.before[l][s], p.x[l][s], m.vol[l][s], c.c[S::C_SURVIVAL + k], (real)S::survival_side(k));
   }
   OPTION_EACH
-  for (int k = 0; k < S::EXERCISES && !S::RECORD; k++)
-    exercise(c, row, k, i, p.x[S::early_line(k)][S::early_sign(k)], p.early[k]);
+  for (int k = 0; k < S::EXERCISES && !S::RECORD; k++) {
+    if (S::early_joint(k) < 0) exercise(c, row, k, i, p.x[S::early_line(k)][S::early_sign(k)], p.early[k]);
+    if constexpr (S::JOINTS > 0)
+      if (S::early_joint(k) >= 0) exercise_jointly(p, c, row, k, i);
+  }
   if (S::FIXINGS > 0 && row.of(S::R_MARK, i) != 0) {
     OPTION_EACH
     for (int t = 0; t < S::TRACKS; t++)

@@ -64,13 +64,14 @@ template <typename S> struct flow_place {
 
 /* Sums of a stage for one field, BATCH wavenumbers at a time, of which all arrays are read before any is written. */
 template <typename S, typename Visit, int BATCH>
-__device__ __forceinline__ void flow_sum(const diffusion_sums &s, float2 *v, const flow_place<S> &place, int field) {
+__device__ __forceinline__ void flow_sum(const diffusion_sums &s, float2 *v, flow_place<S> &place, int field) {
   typedef flow_columns<S> P;
   const long long first = field * s.field + (long long)blockIdx.x * (P::N * P::L) + threadIdx.x;
   const long long table = field * s.tables + (long long)blockIdx.x * (P::ENTRIES * P::L) + threadIdx.x % P::L;
 #pragma unroll
   for (int begin = 0; begin < 16; begin += BATCH) {
     typename Visit::inputs in[BATCH];
+    compute_again(place.j);
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {
       const int i = begin + b;
@@ -88,23 +89,35 @@ __device__ __forceinline__ void flow_sum(const diffusion_sums &s, float2 *v, con
   }
 }
 
-/* Computes input R of the rates at all wavenumbers of a thread. */
+/* Computes input R of the rates at all wavenumbers of a thread. 16 wavenumbers and their coefficients would not fit in
+ * registers beside the fields, so they are computed again for each input, and four at a time. */
 template <typename S, typename Flow, int R>
-__device__ __forceinline__ void flow_take(float2 *out, const float2 (*v)[16], flow_place<S> &place, int input) {
+__device__ __forceinline__ void flow_take(float2 *out, const float2 (*v)[16], flow_place<S> &place) {
+#pragma unroll
+  for (int i = 0; i < 16; i++) {
+    pair u[Flow::FIELDS];
+#pragma unroll
+    for (int f = 0; f < Flow::FIELDS; f++) u[f] = v[f][i];
+    if (i % 4 == 0) compute_again(place.j);
+    place.set(i);
+    out[i] = float2{0, 0};
+    if (place.kept(i)) out[i] = Flow::template read<R>(u, place.at);
+  }
+}
+
+/* Computes inputs R, R + 1, ... of the rates, transformed along the last axis. */
+template <typename S, typename Flow, int GROUP, int R>
+__device__ __forceinline__ void flow_give(const diffusion_flow &g, const float2 (*v)[16], flow_place<S> &place,
+                                          float2 *line, const float2 *turns, float2 *to) {
+  typedef flow_columns<S> P;
   if constexpr (R < Flow::READS) {
-    if (input != R) {
-      flow_take<S, Flow, R + 1>(out, v, place, input);
-      return;
-    }
+    float2 out[16], *at = to + R / GROUP * GROUP * g.deep + R % GROUP;
+    flow_take<S, Flow, R>(out, v, place);
+    __syncthreads();
+    flat_back<typename P::lines, 1>(out, line, place.j, line, place.j, turns);
 #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      pair u[Flow::FIELDS];
-#pragma unroll
-      for (int f = 0; f < Flow::FIELDS; f++) u[f] = v[f][i];
-      place.set(i);
-      out[i] = float2{0, 0};
-      if (place.kept(i)) out[i] = Flow::template read<R>(u, place.at);
-    }
+    for (int m = 0; m < 16; m++) at[m * P::THREADS * GROUP] = out[m];
+    flow_give<S, Flow, GROUP, R + 1>(g, v, place, line, turns, to);
   }
 }
 
@@ -133,6 +146,7 @@ __device__ __forceinline__ void flow_columns_of(const diffusion_flow &g, const d
       pair u[FIELDS];
 #pragma unroll
       for (int f = 0; f < FIELDS; f++) u[f] = v[f][i];
+      if (i % 4 == 0) compute_again(place.j);
       place.set(i);
       Flow::join(u, place.at);
 #pragma unroll
@@ -142,17 +156,7 @@ __device__ __forceinline__ void flow_columns_of(const diffusion_flow &g, const d
 #pragma unroll
   for (int f = 0; f < FIELDS; f++) flow_sum<S, Visit, BATCH>(s, v[f], place, f);
   if (!INVERSE) return;
-#pragma unroll 1
-  for (int r = 0; r < Flow::READS; r++) {
-    float2 out[16];
-    compute_again(place.j); /* 16 wavenumbers and their coefficients would not fit beside the fields */
-    flow_take<S, Flow, 0>(out, v, place, r);
-    __syncthreads();
-    flat_back<typename P::lines, 1>(out, line, place.j, line, place.j, turns);
-    float2 *at = to + r / GROUP * GROUP * g.deep + tile * GROUP + r % GROUP;
-#pragma unroll
-    for (int m = 0; m < 16; m++) at[m * P::THREADS * GROUP] = out[m];
-  }
+  flow_give<S, Flow, GROUP, 0>(g, v, place, line, turns, to + tile * GROUP);
 }
 
 #endif

@@ -186,6 +186,10 @@ __device__ __forceinline__ void keep_in_registers(unsigned &a, unsigned &b, unsi
   asm volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
 }
 
+/* From here on the compiler does not know the number, and computes again what depends on it, instead of keeping it in
+ * registers. Plain: nothing. */
+__device__ __forceinline__ void compute_again(int &a) { asm volatile("" : "+r"(a)); }
+
 /* ---- asynchronous copies of a thread, from global to shared memory ---- */
 
 __device__ __forceinline__ unsigned shared_address(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }

@@ -9,6 +9,7 @@
 
 /* The last way supports every run. */
 static const diffusion_way *const ways[] = {&diffusion_way_flat, &diffusion_way_fused, &diffusion_way_axes,
+                                            &diffusion_way_flow_planes, &diffusion_way_flow_boxes,
                                             &diffusion_way_general};
 
 static const diffusion_way *way_of(const diffusion_parameters *p) {

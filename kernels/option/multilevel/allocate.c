@@ -22,11 +22,11 @@ double option_level_spread(const option_level_sums *s, int q) {
   return sum;
 }
 
-/* B with |E Y_l| taken to be smaller by `errors` standard errors, at least 0. */
+/* B with |E Y_l| taken to be smaller by `errors` standard errors, at least 0; INFINITY: no bias. */
 static double bias_beyond(const option_level_sums *s, int q, double errors) {
   double bias = 0;
   for (int l = s->levels - 1; l > 0 && l > s->levels - 3; l--) {
-    const double off = errors * sqrt(option_level_variance(s, l, q) / s->count[l]);
+    const double off = isfinite(errors) ? errors * sqrt(option_level_variance(s, l, q) / s->count[l]) : INFINITY;
     const double known = fmax(fabs(at(s, s->mean, l, q)) - off, 0);
     bias = fmax(bias, known * exp2(-s->order * (s->levels - 1 - l)));
   }
@@ -115,14 +115,14 @@ static bool is_reached(const option_level_sums *s, double tolerance) {
   return true;
 }
 
-/* Whether a level more would pay: where the bias that is certain, by two of its standard errors, leaves so little room
- * that the other levels would work more. */
-static bool wants_level(const option_level_sums *s, double tolerance) {
+/* Whether a level more would pay: where the bias, smaller by `errors` of its standard errors, leaves so little room that
+ * the other levels would work more. */
+static bool wants_level(const option_level_sums *s, double tolerance, double errors) {
   allocation here, more;
   if (s->levels >= s->most) return false;
   const double first = first_samples(s->levels) * s->cost[s->levels];
-  return work_of(s, s->levels, tolerance, 2, 0, &here) >
-         work_of(s, s->levels + 1, tolerance, 2, 0.0625, &more) + first;
+  return work_of(s, s->levels, tolerance, errors, 0, &here) >
+         work_of(s, s->levels + 1, tolerance, errors, 0.0625, &more) + first;
 }
 
 static option_level_step step_of(const option_level_sums *s, int level, double samples, double most) {
@@ -130,33 +130,64 @@ static option_level_step step_of(const option_level_sums *s, int level, double s
   return (option_level_step){level, fmin(pieces(samples), floor(most / OPTION_LEVELS_PIECE) * OPTION_LEVELS_PIECE)};
 }
 
-option_level_step option_level_next(const option_level_sums *s, double tolerance, double most) {
-  for (int l = 0; l < s->levels; l++)
-    if (s->count[l] < first_samples(l)) return step_of(s, l, first_samples(l) - s->count[l], most);
-  if (s->levels < s->least || wants_level(s, tolerance)) return step_of(s, s->levels, first_samples(s->levels), most);
-  if (is_reached(s, tolerance)) return (option_level_step){0, 0};
+static option_level_step new_level(const option_level_sums *s, double most) {
+  return step_of(s, s->levels, first_samples(s->levels), most);
+}
+
+/* A level whose samples do not yet tell the bias to a third of the tolerance, -1: none; *samples: those that would, but
+ * not more than a run without bias would take. */
+static int unresolved(const option_level_sums *s, double tolerance, double *samples) {
+  allocation a;
+  work_of(s, s->levels, tolerance, INFINITY, 0, &a);
+  for (int l = s->levels - 1; l > 0 && l > s->levels - 3; l--) {
+    const double factor = exp2(-s->order * (s->levels - 1 - l)) / (exp2(s->order) - 1);
+    *samples = 0;
+    for (int k = 0; k < s->payoffs; k++)
+      *samples = fmax(*samples, option_level_variance(s, l, k) * pow(3 * factor / tolerance, 2));
+    *samples = fmin(*samples, a.samples[l]);
+    if (s->count[l] < *samples) return l;
+  }
+  return -1;
+}
+
+/* The level that has the smallest part of its best samples, -1: all have theirs. */
+static int neediest(const option_level_sums *s, double tolerance, double errors, double *samples) {
   allocation a;
   double least = 1;
   int level = -1;
-  for (int k = 0; k < s->payoffs; k++)
-    if (option_level_unpaid(s, k)) return step_of(s, 0, s->count[0], most);
-  work_of(s, s->levels, tolerance, 0, 0.25, &a);
+  work_of(s, s->levels, tolerance, errors, 0.25, &a);
   for (int l = 0; l < s->levels; l++)
     if (s->count[l] / a.samples[l] < least) {
       least = s->count[l] / a.samples[l];
+      *samples = a.samples[l];
       level = l;
     }
+  return level;
+}
+
+option_level_step option_level_next(const option_level_sums *s, double tolerance, double most) {
+  double samples = 0;
+  for (int l = 0; l < s->levels; l++)
+    if (s->count[l] < first_samples(l)) return step_of(s, l, first_samples(l) - s->count[l], most);
+  if (s->levels < s->least) return new_level(s, most);
+  if (is_reached(s, tolerance)) return (option_level_step){0, 0};
+  for (int k = 0; k < s->payoffs; k++)
+    if (option_level_unpaid(s, k)) return step_of(s, 0, s->count[0], most);
+  if (wants_level(s, tolerance, 2)) return new_level(s, most);
+  int level = unresolved(s, tolerance, &samples);
+  if (level < 0 && wants_level(s, tolerance, 1)) return new_level(s, most);
+  if (level < 0) level = neediest(s, tolerance, 1, &samples);
+  if (level < 0) level = neediest(s, tolerance, 0, &samples);
   /* no level has more than twice its samples before all are looked at again */
-  if (level >= 0) return step_of(s, level, fmin(a.samples[level] - s->count[level], s->count[level]), most);
-  if (s->levels < s->most) return step_of(s, s->levels, first_samples(s->levels), most);
-  return (option_level_step){0, 0};
+  if (level >= 0) return step_of(s, level, fmin(samples - s->count[level], s->count[level]), most);
+  return s->levels < s->most ? new_level(s, most) : (option_level_step){0, 0};
 }
 
 double option_level_least_work(const option_level_sums *s, double tolerance, double *done) {
   double least = INFINITY;
   *done = 0;
   for (int l = 0; l < s->levels; l++) *done += s->count[l] * s->cost[l];
-  for (int levels = 2; levels <= s->levels; levels++) {
+  for (int levels = s->least; levels <= s->levels; levels++) {
     allocation a;
     option_level_sums part = *s;
     part.levels = levels;

@@ -52,6 +52,10 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     snprintf(lacks, capacity, "rough Bergomi assets are");
     return false;
   }
+  if (p->sampling.multilevel) {
+    snprintf(lacks, capacity, "multilevel runs are");
+    return false;
+  }
   if (p->exposure.given) {
     snprintf(lacks, capacity, "exposures are");
     return false;

@@ -34,7 +34,7 @@ static option_parameters plain(const option_parameters *p) {
 }
 
 double option_bias_bytes(const option_parameters *p, const sim_setup *setup) {
-  if (!option_is_stepped(p)) return 0;
+  if (!option_has_bias(p)) return 0;
   const option_parameters q = plain(p);
   return 3 * option_ops_cpu.bytes(&q, setup);
 }
@@ -51,7 +51,7 @@ sim_status option_bias_create(const option_parameters *p, const sim_setup *setup
   host.backend = &sim_backend_cpu;
   host.isa = sim_isa_best();
   if (host.threads < 1) host.threads = 1;
-  return option_sampler_pair(&q, &host, b->sampler);
+  return option_sampler_pair(&q, &host, 2, b->sampler);
 }
 
 void option_bias_destroy(option_bias **bias) {

@@ -151,7 +151,7 @@ static size_t add_exposure_tables(option_parameters *p, size_t columns, int *tab
 /* Adds the columns of biases, bounds and adjustments to the table `price`. */
 static bool add_price_columns(option_parameters *p, size_t *columns, sim_faults *faults) {
   const sim_field *const all[] = {
-      option_is_stepped(p) ? bias_columns : NULL, option_wants_upper(p) ? upper_columns : NULL,
+      option_has_bias(p) ? bias_columns : NULL, option_wants_upper(p) ? upper_columns : NULL,
       p->exposure.hazard != NULL ? cva_columns : NULL, p->exposure.own_hazard != NULL ? dva_columns : NULL};
   int pairs = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) pairs += all[i] != NULL;
@@ -213,7 +213,7 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
   p->tables[2] = &p->errors_table;
   p->tables[3] = NULL;
   tables = 3;
-  if (option_is_stepped(p)) {
+  if (option_has_bias(p)) {
     p->bias_tables[0] = (sim_table){"biases", "bias of each price by the time steps", p->prices_columns};
     p->bias_tables[1] = (sim_table){"bias_errors", "standard errors of the biases", p->errors_columns};
     for (int k = 0; k < 2; k++) p->tables[tables++] = &p->bias_tables[k];

@@ -23,6 +23,9 @@ static const sim_field sampling_fields[] = {
      .doc = "antithetic paths: each path also with the opposite signs of its normals", .initial = "false"},
     {SIM_FIELD(option_sampling, moment_matching), .type = SIM_BOOL, .initial = "false",
      .doc = "moment matching: the normals of every 1024 samples are shifted and scaled to mean 0 and variance 1"},
+    {SIM_FIELD(option_sampling, multilevel), .type = SIM_BOOL, .initial = "false",
+     .doc = "multilevel Monte Carlo: `steps` and ever finer ones, until standard_error is met with the bias of the "
+            "steps in it (on the CPU)"},
     {SIM_FIELD(option_sampling, control), .type = SIM_CHOICE, .choices = controls, .initial = "none",
      .doc = "control variate of prices: option on the geometric mean, Black-Scholes option with the same strike, or "
             "the last price"},

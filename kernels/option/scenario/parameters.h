@@ -100,7 +100,7 @@ enum { OPTION_ANY_CONSTRUCTION, OPTION_BRIDGE, OPTION_PCA }; /* any: a bridge */
 typedef struct option_sampling {
   int sequence, generator, construction;
   double scrambles; /* NaN: automatic */
-  bool antithetic, moment_matching;
+  bool antithetic, moment_matching, multilevel;
   int control;           /* option_control */
   double paths;          /* NaN: automatic */
   double standard_error; /* NaN: none */
@@ -219,6 +219,11 @@ static inline bool option_is_stepped(const option_parameters *p) {
   return false;
 }
 
+/* Whether a run tells the bias of its steps beside its errors. */
+static inline bool option_has_bias(const option_parameters *p) {
+  return option_is_stepped(p) && !p->sampling.multilevel;
+}
+
 /* ---- rules between parameters: each adds what it finds to the faults ---- */
 
 /* sim_model.validate. */
@@ -239,5 +244,7 @@ void option_check_exposure_keys(option_parameters *p, sim_faults *faults);
 sim_status option_check_exposure(option_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 /* Checks `sampling`, and rounds sampling.paths. */
 void option_check_sampling(option_parameters *p, sim_faults *faults);
+/* Refuses what a multilevel run has no place for. */
+void option_check_multilevel(const option_parameters *p, sim_faults *faults);
 
 #endif

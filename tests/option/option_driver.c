@@ -138,6 +138,15 @@ estimate pricing_greek(pricing *d, const char *column) {
   return (estimate){0, 0};
 }
 
+estimate pricing_greek_of(pricing *d, int payoff, option_greek greek) {
+  double values[2][SIM_COLUMNS_MAX];
+  for (int t = 0; d->p.tables[t] != NULL; t++)
+    for (int k = 0; k < 2; k++)
+      if (d->p.tables[t] == &d->p.greek_tables[greek][k])
+        must(option_model.observe(d->self, &d->clock, t, values[k]), "observe");
+  return (estimate){values[0][payoff], values[1][payoff]};
+}
+
 sim_frame pricing_state(pricing *d) {
   sim_frame frame = {.clock = d->clock};
   must(option_model.view(d->self, d->arrays, NULL, &frame), "view");

@@ -387,8 +387,12 @@ void fluid_number_members(const fluid_machine *m, int32_t *member);
 void fluid_give(const fluid_machine *m, const int32_t *member, int64_t cell, double mass);
 /* Mass that walls which move push into a cell in a step: of the fluid at rest. */
 double fluid_pushed(const fluid_machine *m, const fluid_cell *cell);
-/* Gives walls.lost[members] back to the cells of each patch, in equal parts; what rounding keeps from a cell goes to
- * the next one. Each rank has lost[] of its own cells. */
+/* Gives the walls.lost of each patch to its cells in equal parts; what rounding keeps from a cell goes to the next one.
+ * add: adds mass to the cell walls.member[member], and returns what it has got after rounding. */
+typedef double fluid_add_mass(void *context, int64_t member, double mass);
+void fluid_share_mass(const fluid_walls *walls, fluid_add_mass *add, void *context);
+/* Gives walls.lost[members] back to the cells of each patch, by fluid_share_mass. Each rank has lost[] of its own
+ * cells. */
 sim_status fluid_return_mass(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
 /* Sets moment `at` of the cell at x and its copies beyond the ends of the row. Returns what rounding left of it. */
 double fluid_set_moment(const fluid_machine *m, void *first, int64_t at, int64_t x, double value);

@@ -187,7 +187,7 @@ static void test_film(void **state) {
   for (int k = 0; k < CASES; k++) {
     fluid_parameters p = {.viscosity = 0.1, .density = 2};
     const fluid_numbers numbers = {.dx = 1, .dt = 0.5};
-    double radius[2] = {3, 4}, mass[2] = {300, 900}, v[6] = {0, 0, 0, 0, 0.02, -0.01}, dissipated;
+    double radius[2] = {3, 4}, mass[2] = {300, 900}, v[6] = {0, 0, 0, 0, 0.02, -0.01};
     double x[6] = {0, 0, 0, 0, 0, 0};
     for (int a = 0; a < 6; a++) x[a] = 20;
     x[4] = 2;
@@ -198,7 +198,10 @@ static void test_film(void **state) {
     p.grid.n = (sim_doubles){.data = n, .rows = 3};
     fluid_grains g = {.p = &p, .numbers = &numbers};
     g.s = (collision_coupled_state){.n = 2, .radius = radius, .mass = mass, .position = x, .velocity = v};
-    must(fluid_lubricate(&g, &dissipated), "films");
+    const grid_shape grid = fluid_grid_of(&p);
+    must(fluid_bins_create(&g, &grid, FLUID_GRAIN_GAP * numbers.dx, &g.bins), "bins");
+    const double dissipated = fluid_lubricate(&g, &grid);
+    fluid_bins_destroy(&g.bins);
     const double R = 12.0 / 7, m = 300 * 900 / 1200.0, left = exp(-6 * pi * 0.2 * R * R * film[k] * 0.5 / m);
     /* the first grain is above the image of the second one: they part with v[4] - v[5] */
     assert_true(fabs(v[4] - v[5] - 0.03 * left) < 1e-15);

@@ -8,8 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Distance in cells below which grains may cover the same cell: its diagonal, rounded up. */
+/* Distance in cells of covering spheres below which they may cover the same cell: its diagonal, rounded up; and of the
+ * grains themselves. */
 #define FLUID_BALL_GAP 1.75
+#define FLUID_BALL_BIN 2.5
 
 /* What a step sends stands behind each other in both memories: grains, `first`, `near`. */
 struct fluid_ball_rooms {
@@ -44,7 +46,7 @@ sim_status fluid_cuda_build_grains(const fluid_machine *m, fluid_device *d) {
   if (!g) return SIM_OK;
   d->ball_rooms = calloc(1, sizeof *d->ball_rooms);
   if (!d->ball_rooms) return sim_no_memory("grains");
-  SIM_TRY(fluid_bins_create(g, &m->grid, FLUID_BALL_GAP * g->numbers->dx, &d->ball_rooms->bins));
+  SIM_TRY(fluid_bins_create(g, &m->grid, FLUID_BALL_BIN * g->numbers->dx, &d->ball_rooms->bins));
   d->balls.count = (int)g->s.n;
   for (int a = 0; a < 3; a++) d->balls.periodic[a] = grid_is_periodic(&m->grid, a);
   d->balls.walls = d->skip; /* no more than cells with links: grains have no bodies and no heat beside them */

@@ -100,10 +100,11 @@ __device__ __forceinline__ void warm_end(const fluid_warm_factors<real> &w, cons
   if constexpr (sizeof(real) == 4) fluid_warm_rest<RANK>::write(s.rest, m + T);
 }
 
-/* Adds a share of the force g by mass to the moments m of a cell with density rho and velocity u. */
-template <int RANK, typename real>
-__device__ __forceinline__ void add_buoyancy(const fluid_factors<real> &k, double share, double rho, const double *u,
-                                             const double *g, real *m) {
+/* Adds more[RANK] to J and stress(a, b) to S_ab of the moments m, and keeps what rounding takes from J. Returns the
+ * change of the trace of the moments S. */
+template <int RANK, typename real, typename Stress>
+__device__ __forceinline__ double add_moments(const fluid_factors<real> &k, const double *more, Stress stress,
+                                              real *m) {
   constexpr int S = 1 + RANK, X = 1 + 2 * RANK;
   double old = 0, now = 0;
   float rest[3] = {0, 0, 0};
@@ -111,21 +112,31 @@ __device__ __forceinline__ void add_buoyancy(const fluid_factors<real> &k, doubl
 #pragma unroll
   for (int a = 0; a < RANK; a++) {
     old += (double)m[S + a];
-    const double J = (double)m[1 + a] + (3 * share * (rho * g[a]) + (double)rest[a]);
+    const double J = (double)m[1 + a] + (more[a] + (double)rest[a]);
     m[1 + a] = (real)J;
     rest[a] = (float)(J - (double)m[1 + a]);
-  }
-#pragma unroll
-  for (int a = 0; a < RANK; a++)
 #pragma unroll
     for (int b = a; b < RANK; b++) {
       real *s = &m[a == b ? S + a : X + a + b - 1];
-      *s = (real)((double)*s + (a == b ? 4.5 : 9) * share * (rho * (u[a] * g[b] + u[b] * g[a])));
+      *s = (real)((double)*s + (a == b ? 4.5 : 9) * stress(a, b));
     }
+  }
   if constexpr (sizeof(real) == 4) fluid_rests<RANK>::write(rest, k.per_unit, m + S);
 #pragma unroll
   for (int a = 0; a < RANK; a++) now += (double)m[S + a];
-  m[0] = (real)((double)m[0] - (now - old) / 3);
+  return now - old;
+}
+
+/* Adds a share of the force g by mass to the moments m of a cell with density rho and velocity u. */
+template <int RANK, typename real>
+__device__ __forceinline__ void add_buoyancy(const fluid_factors<real> &k, double share, double rho, const double *u,
+                                             const double *g, real *m) {
+  double more[RANK];
+#pragma unroll
+  for (int a = 0; a < RANK; a++) more[a] = 3 * share * (rho * g[a]);
+  const double trace = add_moments<RANK>(
+      k, more, [&](int a, int b) { return share * (rho * (u[a] * g[b] + u[b] * g[a])); }, m);
+  m[0] = (real)((double)m[0] - trace / 3);
 }
 
 /* Density - 1 of the moments m. */

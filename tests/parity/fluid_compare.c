@@ -79,6 +79,9 @@ void fluid_compare_tables(flow *a, flow *b, bool single, int64_t steps, const ch
                                 : 1 / a->p->heat.diffusivity * g.size[0] * unit;
         scale = 4 * range_of(a) * (c < 3 ? 1 : flux);
       }
+      double drive[3];
+      if (strcmp(tables[t]->name, "porous") == 0) /* porosity, mean velocity, permeability */
+        scale = c == 0 ? 0 : c <= g.rank ? unit : a->p->viscosity * unit / fmax(fluid_driving(a->p, drive), 1e-300);
       if (strcmp(tables[t]->name, "flow") == 0)
         scale = c == FLUID_MASS        ? mass
                 : c == FLUID_KINETIC   ? mass * unit * unit

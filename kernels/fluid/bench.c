@@ -109,8 +109,7 @@ const sim_bench fluid_bench[] = {
      .size = "cells an axis",
      .power = 3,
      .warm_steps = 4,
-     .scenario =
-         CUBE("single", "collision = 'trt', bodies = { sim.ball { point = {0.5, 0.5, 0.5}, radius = 0.1 } }, "),
+     .scenario = CUBE("single", "collision = 'trt', bodies = { sim.ball { point = {0.5, 0.5, 0.5}, radius = 0.1 } }, "),
      .sizes = SIZES,
      .cost = populations},
     {.title = "D3Q19 in populations (trt), periodic, half",

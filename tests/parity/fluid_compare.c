@@ -106,7 +106,9 @@ void fluid_compare_tables(flow *a, flow *b, bool single, int64_t steps, const ch
         scale = 4 * range_of(a) * (c < 3 || strncmp(name, "temperature", 11) == 0 ? 1 : flux);
       }
       if (strcmp(tables[t]->name, "grains") == 0) scale = grain_scale(a, tables[t]->columns[c].name);
-      if (strcmp(tables[t]->name, "porous") == 0) scale = unit * fmax(1, 4 * a->p->viscosity / 0.01);
+      double drive[3];
+      if (strcmp(tables[t]->name, "porous") == 0) /* porosity, mean velocity, permeability */
+        scale = c == 0 ? 0 : c <= g.rank ? unit : a->p->viscosity * unit / fmax(fluid_driving(a->p, drive), 1e-300);
       if (strcmp(tables[t]->name, "flow") == 0)
         scale = c == FLUID_MASS        ? mass
                 : c == FLUID_KINETIC   ? mass * unit * unit

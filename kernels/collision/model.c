@@ -165,6 +165,9 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   if (options.varies) n = collision_flow_estimate(p, n);
   if (!(n < 4294967295.0))
     return sim_fail(SIM_ERR_SCENARIO, "insert: expected fewer than 2^32 - 1 grains at once, got about %.9g", n);
+  if (options.attracted && n > COLLISION_TREE_MOST)
+    return sim_fail(SIM_ERR_SCENARIO, "self_gravity: expected at most %.9g grains, got %.9g", (double)COLLISION_TREE_MOST,
+                    n);
   options.n = (int64_t)fmax(n, 1);
   collision_options_bound(p, setup->saved, &options);
   SIM_TRY(collision_walls_check_images(&options, p->integrate.t_end));

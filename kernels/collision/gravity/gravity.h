@@ -6,6 +6,8 @@
 
 #include "kernels/collision/run.h"
 
+enum { COLLISION_TREE_MOST = 1 << 30 }; /* most grains: indices of grains and cells have 31 bits */
+
 typedef struct collision_gravity collision_gravity;
 
 /* Creates run->gravity for a run whose step is known; does nothing without self-gravity. SIM_ERR_NO_MEMORY. */

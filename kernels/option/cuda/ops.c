@@ -39,11 +39,6 @@ enum { DIMENSIONS_MAX = 1024 };
 enum { MATCHED_MAX = 768 };
 
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
-  for (int a = 0; a < (int)p->assets.count; a++) {
-    if (!option_asset_at(p, a)->sabr.given) continue;
-    snprintf(lacks, capacity, "SABR assets are");
-    return false;
-  }
   if (p->hull_white.given) {
     snprintf(lacks, capacity, "random rates are");
     return false;

@@ -47,16 +47,6 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     snprintf(lacks, capacity, "rough Bergomi assets are");
     return false;
   }
-  if (p->exposure.given) {
-    snprintf(lacks, capacity, "exposures are");
-    return false;
-  }
-  for (size_t i = 0; i < p->payoffs.count; i++) {
-    const option_payoff *o = p->payoffs.items[i].data;
-    if (o->upper_paths == 0) continue;
-    snprintf(lacks, capacity, "upper bounds of early exercise are");
-    return false;
-  }
   if (p->sampling.sequence == OPTION_SOBOL && option_quasi_dimensions(p) > DIMENSIONS_MAX) {
     snprintf(lacks, capacity, "Sobol points of more than %d dimensions are", DIMENSIONS_MAX);
     return false;

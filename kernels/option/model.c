@@ -338,9 +338,11 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const double quantities = option_quantities(p, NULL), batch = paths_of(p, ops->batch(p));
   const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
   const double chunk = option_groups(p) > 1 ? fmin(option_block_samples(p), OPTION_CHUNK) : OPTION_CHUNK;
-  sim_plan_add(out, "paths",
-               ops->bytes(p, setup) + option_bias_bytes(p, setup) + option_upper_bytes(p, setup) +
-                   option_exposure_bytes(p, setup) + option_levels_bytes(p, setup));
+  const sim_setup host = option_host_setup(setup);
+  const double beside = option_bias_bytes(p, &host) + option_upper_bytes(p, &host) + option_exposure_bytes(p, &host) +
+                        option_levels_bytes(p, &host);
+  sim_plan_add(out, "paths", ops->bytes(p, setup));
+  if (beside > 0) sim_plan_add_host(out, "paths of bias, bounds, levels and exposures", beside);
   out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
   if (option_has_bias(p)) out->checkpoint_bytes += (2 * quantities + 1) * sizeof(double);
   if (p->sampling.multilevel) out->checkpoint_bytes = (double)option_levels_numbers(p) * sizeof(double);
@@ -361,9 +363,10 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   option_exposure_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
   out->parts = out->most_ranks;
   const double useful = sim_plan_shares(out, setup->comm->size);
-  out->work_rate_guess = cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;
+  const double on_host = guess[host.isa] * fmin(host.threads * useful, omp_get_num_procs());
+  out->work_rate_guess = cpu ? on_host : 8e11 * useful;
   const double in_double = 0.3; /* of the rate */
-  out->start_seconds = (option_upper_work(p) + option_exposure_work(p)) / (in_double * out->work_rate_guess);
+  out->start_seconds = (option_upper_work(p) + option_exposure_work(p)) / (in_double * on_host);
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= in_double;
   out->work_rate_guess /= cost;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
@@ -496,13 +499,14 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   SIM_TRY(option_find_jumps(run));
   warn_of_greeks(p);
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
+  const sim_setup host = option_host_setup(setup);
   if (option_has_bias(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
   if (p->sampling.multilevel) SIM_TRY(option_levels_create(p, setup, run->certain, &run->levels));
-  if (option_wants_upper(p)) SIM_TRY(option_upper_gaps(p, setup, run->gap, run->gap_error));
+  if (option_wants_upper(p)) SIM_TRY(option_upper_gaps(p, &host, run->gap, run->gap_error));
   if (p->exposure.given) {
     run->exposure = calloc(1, sizeof *run->exposure);
     if (run->exposure == NULL) return sim_no_memory("the exposure");
-    SIM_TRY(option_exposure_create(p, setup, run->exposure));
+    SIM_TRY(option_exposure_create(p, &host, run->exposure));
   }
   run->begin = sim_wall_clock();
   *clock = setup->saved != NULL ? setup->saved->clock : (sim_clock){.dt = paths_of(p, run->batch)};

@@ -378,6 +378,46 @@ static void make_joint_sobol(pricing *d) {
   make_joint_greeks(d);
 }
 
+/* ---- SABR ---- */
+
+/* Powers on both sides of the special cases; the first asset is near 0, where steps take the table. */
+static void make_sabr(pricing *d) {
+  static const option_sabr models[] = {
+      {true, 8, 0.5, -0.3, 0.5}, {true, 20, 0, 0.4, 0.6}, {true, 0.3, 1, -0.5, 0.4}, {true, 0.3, 0.9, 0, 0}};
+  several(d, 5);
+  for (int a = 0; a < 4; a++) {
+    pricing_set_motion(d, a);
+    d->assets[a].sabr = models[a];
+    pricing_add(d, &option_european_schema, 95, OPTION_CALL)->asset = a + 1;
+    pricing_add(d, &option_asian_schema, 95, OPTION_PUT)->asset = a + 1;
+  }
+  d->assets[2].jumps = (option_jumps){true, 1, -0.1, 0.15};
+  pricing_add(d, &option_worst_of_schema, 90, OPTION_PUT);
+}
+
+static void make_sabr_alone(pricing *d) {
+  pricing_set_motion(d, 0);
+  d->assets[0].sabr = (option_sabr){true, 6, 0.5, -0.3, 0.5};
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+}
+
+static void make_sabr_greeks(pricing *d) {
+  make_sabr_alone(d);
+  at(pricing_add(d, &option_asian_schema, 95, OPTION_CALL), three, 3);
+  option_payoff *o = pricing_add(d, &option_american_schema, 105, OPTION_PUT);
+  o->fit_paths = 20000;
+  at(o, four, 4);
+}
+
+static void make_sabr_sobol(pricing *d) {
+  use_sobol(d, OPTION_BRIDGE);
+  several(d, 2);
+  pricing_set_motion(d, 1);
+  d->assets[1].sabr = (option_sabr){true, 6, 0.5, -0.3, 0.5};
+  add_joint(d, 100, OPTION_PUT, OPTION_ON_WORST);
+  pricing_add(d, &option_european_schema, 95, OPTION_CALL)->asset = 2;
+}
+
 static void make_begun(pricing *d) {
   static double past[] = {95, 103};
   option_payoff *o = pricing_add(d, &option_asian_schema, 100, OPTION_CALL);
@@ -461,6 +501,10 @@ const option_case option_cases[OPTION_CASES] = {
     {"joint exercise, greeks", make_joint_greeks, 3, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1, true},
     {"joint exercise, motions", make_joint_motions, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
     {"joint exercise, many assets", make_joint_many, 4, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
+    {"SABR", make_sabr, 6, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"SABR's greeks", make_sabr_greeks, 5, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
+    {"SABR, Sobol", make_sabr_sobol, 6, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
+    {"SABR, one step", make_sabr_alone, 1, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 0.25},
     {"joint exercise, Sobol", make_joint_sobol, 6, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.2, 1},
 };
 

@@ -39,11 +39,6 @@ enum { DIMENSIONS_MAX = 1024 };
 enum { MATCHED_MAX = 768 };
 
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
-  for (int a = 0; a < (int)p->assets.count; a++) {
-    if (!option_asset_at(p, a)->sabr.given) continue;
-    snprintf(lacks, capacity, "SABR assets are");
-    return false;
-  }
   if (p->hull_white.given) {
     snprintf(lacks, capacity, "random rates are");
     return false;
@@ -54,16 +49,6 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
   }
   if (p->sampling.multilevel) {
     snprintf(lacks, capacity, "multilevel runs are");
-    return false;
-  }
-  if (p->exposure.given) {
-    snprintf(lacks, capacity, "exposures are");
-    return false;
-  }
-  for (size_t i = 0; i < p->payoffs.count; i++) {
-    const option_payoff *o = p->payoffs.items[i].data;
-    if (o->upper_paths == 0) continue;
-    snprintf(lacks, capacity, "upper bounds of early exercise are");
     return false;
   }
   if (p->sampling.sequence == OPTION_SOBOL && option_quasi_dimensions(p) > DIMENSIONS_MAX) {

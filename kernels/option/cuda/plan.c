@@ -22,7 +22,7 @@ static bool same_motion(const option_market *a, const option_market *b, int asse
   for (int s = 0; s < a->steps; s++)
     if (a->grid.length[s] != b->grid.length[s]) return false;
   const option_dynamics *m = &a->dynamics[asset], *n = &b->dynamics[asset];
-  const bool local = m->motion == OPTION_LOCAL_FUNCTION || m->motion == OPTION_LOCAL_GRID;
+  const bool local = m->motion == OPTION_LOCAL_FUNCTION || m->motion == OPTION_LOCAL_GRID || m->motion == OPTION_SABR;
   return m->shift == n->shift && (!local || a->spot[asset] == b->spot[asset]);
 }
 
@@ -270,7 +270,8 @@ static void choose_form(option_cuda_plan *plan) {
   plan->table = 4 * (size_t)plan->rows * (size_t)((plan->steps + 3) / 4);
   for (int t = 0; t < plan->tracks && plan->moved; t++) {
     plan->grid_at[t] = plan->table;
-    plan->table += (size_t)option_cuda_dynamics(plan, t, 0)->nodes * (size_t)(plan->steps + 1);
+    const option_dynamics *m = option_cuda_dynamics(plan, t, 0);
+    plan->table += (size_t)m->nodes * (size_t)(plan->steps + 1) + 8 * (size_t)m->cells;
     plan->kinds_at[t] = plan->table;
     if (plan->kinds > 1) plan->table += (size_t)plan->kinds * option_cuda_kind_numbers(plan);
   }

@@ -57,7 +57,7 @@ typedef struct option_cuda_plan {
   int tangent[OPTION_TANGENTS_MAX];         /* number in the estimate's graph */
   int place[OPTION_TANGENTS_MAX];           /* inverse of `tangent` */
   int jumps;                                /* largest option_dynamics.jumps of the assets */
-  size_t *grid_at;  /* [tracks]: offset of a local volatility's grid in the table, behind the rows */
+  size_t *grid_at;  /* [tracks]: offset of a local volatility's grid, or SABR's cubics, in the table behind the rows */
   size_t *kinds_at; /* [tracks]: with several kinds, offset of [kinds][numbers of the dynamics and jumps] */
   size_t *early_at; /* [exercises]: offset of the exercise rule in the table, behind the grids */
   size_t table;     /* numbers in the table */
@@ -69,7 +69,7 @@ typedef struct option_cuda_plan {
  * schedule. */
 enum { OPTION_CUDA_JOINT = 1 << OPTION_KINDS, OPTION_CUDA_KEPT = 1 << (OPTION_KINDS + 1) };
 
-/* Must equal M_NUMBERS of motion.cuh and E_NUMBERS of features.cuh. */
+/* Must equal M_NUMBERS of motion.cuh and E_NUMBERS of features.cuh. SABR has other numbers in the first twelve. */
 enum { OPTION_CUDA_DYNAMICS_NUMBERS = 15, OPTION_CUDA_EARLY_NUMBERS = 5 };
 
 static inline const option_market *option_cuda_market(const option_cuda_plan *plan, int track) {

@@ -139,7 +139,20 @@ static void fill_kind(const option_cuda_plan *plan, int t, int kind, void *out, 
                                                         spot,
                                                         m->jump_mean,
                                                         m->jump_deviation};
-  for (int k = 0; k < OPTION_CUDA_DYNAMICS_NUMBERS; k++) put(plan, out, at + (size_t)k, numbers[k]);
+  const double sabr[] = {m->v,
+                         m->dt > 0 ? sqrt(m->dt) : 0,
+                         m->rho,
+                         m->free,
+                         m->beta,
+                         m->noise,
+                         m->mean_square,
+                         m->spread,
+                         m->far_from_zero,
+                         m->power,
+                         m->first,
+                         m->fineness};
+  const int own = m->motion == OPTION_SABR ? (int)(sizeof sabr / sizeof *sabr) : 0;
+  for (int k = 0; k < OPTION_CUDA_DYNAMICS_NUMBERS; k++) put(plan, out, at + (size_t)k, k < own ? sabr[k] : numbers[k]);
   for (int k = 0; k < m->jumps; k++) put(plan, out, above + (size_t)k, m->above[k]);
 }
 
@@ -152,7 +165,8 @@ static void fill_dynamics(const option_cuda_plan *plan, int t, void *table, void
     fill_kind(plan, t, kind, table, at, at + OPTION_CUDA_DYNAMICS_NUMBERS);
   }
   const size_t nodes = (size_t)m->nodes;
-  for (size_t k = 0; k < nodes; k++) put(plan, table, plan->grid_at[t] + k, m->node[k]);
+  const size_t cubics = m->cells > 0 ? 8 * (size_t)m->cells : 0;
+  for (size_t k = 0; k < nodes + cubics; k++) put(plan, table, plan->grid_at[t] + k, m->node[k]);
   for (size_t k = 0; k < nodes * (size_t)plan->steps; k++) put(plan, table, plan->grid_at[t] + nodes + k, m->row[k]);
 }
 

@@ -66,13 +66,15 @@ static void add_features(const option_cuda_plan *plan, sim_bytes *text) {
 static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
   bool checked = false;
   unsigned motions = 0;
-  int motion[OPTION_ASSETS_MAX] = {0}, jumps[OPTION_ASSETS_MAX] = {0}, nodes[OPTION_ASSETS_MAX] = {0};
+  int motion[OPTION_ASSETS_MAX] = {0}, jumps[OPTION_ASSETS_MAX] = {0}, nodes[OPTION_ASSETS_MAX] = {0},
+      cells[OPTION_ASSETS_MAX] = {0};
   for (int a = 0; a < plan->assets && plan->moved; a++) {
     const option_dynamics *dynamics = option_cuda_dynamics(plan, plan->track_begin[a], 0);
     motion[a] = (int)dynamics->motion;
     checked |= dynamics->motion == OPTION_LOCAL_FUNCTION;
     jumps[a] = option_asset_at(plan->parameters, a)->jumps.given ? plan->jumps : 0;
     nodes[a] = dynamics->nodes;
+    cells[a] = dynamics->cells;
     motions |= 1u << motion[a];
   }
   sim_bytes_format(
@@ -83,6 +85,7 @@ static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
   add_list(text, "motion", motion, plan->assets);
   add_list(text, "jumps", jumps, plan->assets);
   add_list(text, "nodes", nodes, plan->assets);
+  add_list(text, "cells", cells, plan->assets);
   add_offsets(text, "grid_at", plan->grid_at, plan->tracks);
   add_offsets(text, "kinds_at", plan->kinds_at, plan->tracks);
   sim_bytes_text(text, "  static __device__ __forceinline__ real local_volatility(int asset, real price, real t) {\n"
@@ -183,7 +186,7 @@ static void add_quasi(const option_cuda_plan *plan, sim_bytes *text) {
   const option_parameters *p = plan->parameters;
   int variance[OPTION_ASSETS_MAX], hestons = 0;
   for (int a = 0; a < plan->assets; a++)
-    variance[a] = option_asset_at(p, a)->heston.given ? plan->assets + hestons++ : -1;
+    variance[a] = option_has_variance(option_asset_at(p, a)) ? plan->assets + hestons++ : -1;
   sim_bytes_format(text, "  enum : int { SOBOL = %d, PCA = %d, MATCHED = %d };\n",
                    !plan->record && p->sampling.sequence == OPTION_SOBOL, p->sampling.construction == OPTION_PCA,
                    plan->matched);

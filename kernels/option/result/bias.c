@@ -47,10 +47,7 @@ sim_status option_bias_create(const option_parameters *p, const sim_setup *setup
   b->factor = option_bias_factor(p);
   b->means = calloc(((size_t)b->quantities + 1) * (CHUNKS_MOST + (size_t)setup->comm->size), sizeof(double));
   if (b->means == NULL) return sim_no_memory("the model");
-  sim_setup host = *setup;
-  host.backend = &sim_backend_cpu;
-  host.isa = sim_isa_best();
-  if (host.threads < 1) host.threads = 1;
+  const sim_setup host = option_host_setup(setup);
   return option_sampler_pair(&q, &host, 2, b->sampler);
 }
 

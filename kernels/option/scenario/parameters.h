@@ -203,6 +203,8 @@ static inline int option_block_samples(const option_parameters *p) {
 static inline int option_unit(const option_parameters *p) { return p->sampling.moment_matching ? OPTION_CHUNK : 1; }
 /* Whether paths are computed in fp32; sums are always in fp64. */
 static inline bool option_is_single(const option_parameters *p) { return p->common.precision != SIM_DOUBLE; }
+/* Whether the volatility takes a number of its own in each step, of Sobol's dimensions too. */
+static inline bool option_has_variance(const option_asset *a) { return a->heston.given || a->sabr.given; }
 /* Whether an American payoff depends on more than one price, or is a function. */
 static inline bool option_is_joint(const option_payoff *o) { return o->on != OPTION_ON_ASSET || o->exercise != NULL; }
 /* Whether any payoff wants an upper bound. */

@@ -40,7 +40,9 @@ template <class S> struct constants { typename S::real c[S::CONSTANTS]; };
 template <class S> struct path_state {
   typedef typename S::real real;
   enum { OWN = S::MOVED ? S::SIGNS : 1 };
-  real y[S::TRACKS][OWN], logs[S::TRACKS][OWN], variance[S::TRACKS][OWN], fixing[S::TRACKS][S::FIXINGS + 1][OWN];
+  /* variance: Heston's, or SABR's sigma; forward: SABR's f */
+  real y[S::TRACKS][OWN], logs[S::TRACKS][OWN], variance[S::TRACKS][OWN], forward[S::TRACKS][OWN];
+  real fixing[S::TRACKS][S::FIXINGS + 1][OWN];
   real x[S::LINES][S::SIGNS], sum[S::LINES][S::SIGNS], most[S::LINES][S::SIGNS], least[S::LINES][S::SIGNS],
       high[S::LINES][S::SIGNS], low[S::LINES][S::SIGNS];
   /* Derivatives by a parameter, of the first line of its asset: `slope` is the part of d ln S that depends on the
@@ -69,9 +71,7 @@ template <class S, typename real> __device__ inline real signed_by(int sign, con
 }
 
 template <class S> __device__ inline typename S::real price(typename S::real x) {
-  typedef typename S::real real;
-  const real most = sizeof(real) == 4 ? 126 : 1022;
-  return power_of_two(S::FAR ? least(greatest(x, -most), most) : x);
+  return S::FAR ? bounded_power(x) : power_of_two(x);
 }
 
 /* Probability that a Brownian bridge from x to y never reaches `level`; side 1: an upper, -1: a lower level. */
@@ -92,6 +92,11 @@ template <typename real> __device__ inline real bridge_extreme(real x, real y, r
 /* Whether any asset has this motion; a constant, unlike the motion of a given asset inside a loop. */
 template <class S> __device__ constexpr bool has_motion(int motion) { return S::MOVED && (S::MOTIONS >> motion & 1); }
 
+/* Whether the volatility of asset a takes a random number in each step. */
+template <class S> __device__ constexpr bool has_volatility(int a) {
+  return (has_motion<S>(HESTON) && S::motion(a) == HESTON) || (has_motion<S>(SABR) && S::motion(a) == SABR);
+}
+
 template <class S> __device__ inline void begin_path(path_state<S> &p, const constants<S> &c) {
   OPTION_EACH
   for (int t = 0; t < S::TRACKS; t++)
@@ -99,6 +104,7 @@ template <class S> __device__ inline void begin_path(path_state<S> &p, const con
     for (int s = 0; s < path_state<S>::OWN; s++) {
       p.y[t][s] = p.logs[t][s] = 0;
       if (S::MOVED) p.variance[t][s] = c.c[S::C_DYNAMICS + t * M_NUMBERS + M_START];
+      if (has_motion<S>(SABR)) p.forward[t][s] = 1;
     }
   OPTION_EACH
   for (int l = 0; l < S::LINES; l++)

@@ -32,8 +32,7 @@ __device__ inline void draw(const constants<S> &c, const stream &s, const own_bi
     if (S::need(a) & S::NEEDS & NEED_HIGH)
       out.high[a] = random_bits(prepare(s, keys, OPTION_DRAW_HIGH + a), keys, group);
     if (S::need(a) & S::NEEDS & NEED_LOW) out.low[a] = random_bits(prepare(s, keys, OPTION_DRAW_LOW + a), keys, group);
-    if (has_motion<S>(HESTON) && S::motion(a) == HESTON)
-      out.variance[a] = random_bits(prepare(s, keys, OPTION_DRAW_VARIANCE + a), keys, group);
+    if (has_volatility<S>(a)) out.variance[a] = random_bits(prepare(s, keys, OPTION_DRAW_VARIANCE + a), keys, group);
   }
 }
 
@@ -49,7 +48,7 @@ __device__ inline void draw_points(const constants<S> &c, const option_points &q
     for (int i = 0; i < (S::STEPS < 4 ? S::STEPS : 4); i++) {
       if (first + i >= S::STEPS) break;
       out.z[a][(place + i) & 3] = unit * (m.at[a][first + i + 1] - m.at[a][first + i]);
-      if (has_motion<S>(HESTON) && S::motion(a) == HESTON)
+      if (has_volatility<S>(a))
         out.variance[a].bits[(place + i) & 3] =
             sobol_bits(q, m.scramble, m.index, (first + i) * q.each + S::quasi_variance(a));
     }
@@ -98,6 +97,11 @@ __device__ inline void advance_asset(path_state<S> &p, const constants<S> &c, co
     if (has_motion<S>(HESTON) && motion == HESTON) {
       const unsigned word = d.variance[a].bits[j];
       grown += heston_step(m, p.variance[t][s], normal, s ? ~word : word, vol[s]);
+    } else if (has_motion<S>(SABR) && motion == SABR) {
+      const unsigned word = d.variance[a].bits[j];
+      grown += sabr_step(m, row.table + S::grid_at(t), S::cells(a), p.variance[t][s], p.forward[t][s], normal,
+                         s ? ~word : word);
+      vol[s] = 0; /* no payoff sees the times between the steps */
     } else if (has_motion<S>(BROWNIAN) && motion == BROWNIAN) {
       vol[s] = row.of(S::R_VOL + t, i);
       grown = fused(vol[s], normal, grown);

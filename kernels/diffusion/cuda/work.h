@@ -19,10 +19,10 @@ extern "C" {
  * belongs to fast wavenumber k and the imaginary part to n - k; where fields have series of their own, to 2k and 2k +
  * 1. Real tables have one entry for k and -k. */
 typedef struct diffusion_spectrum {
-  long long n[3];             /* complex numbers along the fast, middle and slow axis */
-  long long field;            /* stride of fields, in complex numbers */
-  long long table[3], tables; /* table entries along the axes; numbers of one field's table */
-  int column_threads;         /* threads of a column in the order of flat/columns.cuh; 0: another order */
+  long long n[3];              /* complex numbers along the fast, middle and slow axis */
+  long long field;             /* stride of fields, in complex numbers */
+  long long table[3], tables;  /* table entries along the axes; numbers of one field's table */
+  int column_threads;          /* threads of a column in the order of flat/columns.cuh; 0: another order */
   int wide, across, kept, low; /* tiles of flow/columns.cuh, as in diffusion_making */
   diffusion_factor factor;
 } diffusion_spectrum;
@@ -115,8 +115,8 @@ bool diffusion_cuda_has_rates(const diffusion_work *work); /* whether rates have
  * registers a0, a1, ...; arrays in `dropped` are not stored. */
 void diffusion_cuda_write_sums(const diffusion_stage *stage, diffusion_factor factor, unsigned held, unsigned dropped,
                                sim_bytes *text);
-/* Writes the members of a visit that reads arrays and tables apart from the sums, so that many are read at once: `struct
- * inputs` with read(s, i, k), and at(s, a0, i, inputs). Array [0] is in a register. */
+/* Writes the members of a visit that reads arrays and tables apart from the sums, so that many are read at once:
+ * `struct inputs` with read(s, i, k), and at(s, a0, i, inputs). Array [0] is in a register. */
 void diffusion_cuda_write_split_sums(const diffusion_stage *stage, unsigned dropped, sim_bytes *text);
 /* Does the same for all `fields` in one thread, with tables that are matrices over the fields (cross diffusion). */
 void diffusion_cuda_write_crossed_sums(const diffusion_stage *stage, diffusion_factor factor, int fields,

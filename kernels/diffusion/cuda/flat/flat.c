@@ -144,7 +144,8 @@ static void write(const diffusion_work *w, diffusion_programs *programs) {
   const int nx = (int)grid.n[0], ny = (int)grid.n[1], state = method->arrays > 0 ? 1 : 0;
   const diffusion_stage first = diffusion_cuda_load_stage(state), again = diffusion_cuda_resume_stage(state);
   write_rows(p, nx, ny, programs);
-  for (int s = 0; s < method->stages; s++) write_visit(&method->stage[s], s, diffusion_cuda_dropped(p, s), ny, programs);
+  for (int s = 0; s < method->stages; s++)
+    write_visit(&method->stage[s], s, diffusion_cuda_dropped(p, s), ny, programs);
   write_visit(&first, VISIT_LOAD, 0, ny, programs);
   if (state) write_visit(&again, VISIT_RESUME, 0, ny, programs);
 }

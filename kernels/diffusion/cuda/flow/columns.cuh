@@ -1,6 +1,7 @@
-/* The last pass of a stage of a flow, along y (two axes) or z: forward transform of the rates of all fields, projection,
- * the stage's sums, and for each input of the rates its coefficients and their inverse transform. All fields of a
- * wavenumber are in one thread. Wavenumbers that dealiasing cuts are 0, and no array is read or written there. */
+/* The last pass of a stage of a flow, along y (two axes) or z: forward transform of the rates of all fields,
+ * projection, the stage's sums, and for each input of the rates its coefficients and their inverse transform. All
+ * fields of a wavenumber are in one thread. Wavenumbers that dealiasing cuts are 0, and no array is read or written
+ * there. */
 #ifndef DIFFUSION_CUDA_FLOW_COLUMNS_CUH
 #define DIFFUSION_CUDA_FLOW_COLUMNS_CUH
 
@@ -75,8 +76,7 @@ __device__ __forceinline__ void flow_sum(const diffusion_sums &s, float2 *v, flo
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {
       const int i = begin + b;
-      if (place.kept(i))
-        in[b].read(s, first + i * P::THREADS, table + flat_entry<P::N>(place.mode(i)) * P::L);
+      if (place.kept(i)) in[b].read(s, first + i * P::THREADS, table + flat_entry<P::N>(place.mode(i)) * P::L);
     }
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {

@@ -1,7 +1,7 @@
 /* The ways for flows: rates that read derivatives and derived fields, and vectors without divergence. A stage takes two
- * passes over memory on two axes and four on three. Supports up to four fields and eight inputs of the rates on periodic
- * axes of 256 to 4096 cells (three axes: 1024), powers of two, in single precision, with a real linear part that is even
- * in each wavenumber, and steps that no error estimate chooses. */
+ * passes over memory on two axes and four on three. Supports up to four fields and eight inputs of the rates on
+ * periodic axes of 256 to 4096 cells (three axes: 1024), powers of two, in single precision, with a real linear part
+ * that is even in each wavenumber, and steps that no error estimate chooses. */
 #include "kernels/diffusion/cuda/flow/flow.cuh"
 
 #include "engine/device/cuda.h"
@@ -147,8 +147,7 @@ static sim_status create(diffusion_work *w) {
   SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 2, (int64_t[]){other_of(&s), 2}, &f->other));
   for (int a = 1; a <= w->method.arrays; a++)
     SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 4, state, &w->array[a]));
-  f->given = (diffusion_flow){
-      .real = w->real.data, .rowed = s.rowed, .deep = s.deeped, .cells = w->natural.field};
+  f->given = (diffusion_flow){.real = w->real.data, .rowed = s.rowed, .deep = s.deeped, .cells = w->natural.field};
   for (int a = 0; a < 3; a++) f->given.size[a] = a < s.axes ? w->grid.size[a] : 0;
   SIM_TRY(diffusion_flat_turns(s.axes, w->grid.n, &f->turns, f->given.turns));
   return diffusion_cuda_take_tables(w);
@@ -196,10 +195,11 @@ static void write_rows(const shape *s, int mode, diffusion_programs *programs) {
   for (int i = 0; i < s->values; i++) sim_bytes_format(text, "    if (field == %d) return %d;\n", s->value[i], i);
   sim_bytes_text(text, "    return -1;\n  }\n};\n");
   write_bounds(row_threads(s), mode == STEP ? lines_of(s) : (s->fields + 1) / 2, text);
-  sim_bytes_format(text,
-                   "    diffusion_rows_%s(const diffusion_flow g, const float2 *from, float2 *to, double t, double h) {\n"
-                   "  flow_rows_of<scenario_shape, %s, ",
-                   names[mode], mode == STEP ? "scenario_rates" : "no_rates");
+  sim_bytes_format(
+      text,
+      "    diffusion_rows_%s(const diffusion_flow g, const float2 *from, float2 *to, double t, double h) {\n"
+      "  flow_rows_of<scenario_shape, %s, ",
+      names[mode], mode == STEP ? "scenario_rates" : "no_rates");
   if (mode == STEP)
     sim_bytes_text(text, "scenario_reads");
   else

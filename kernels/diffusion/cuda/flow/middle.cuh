@@ -1,5 +1,5 @@
-/* The passes along y of a flow on three axes: inverse, from columns to rows, and forward, from rows to columns. A thread
- * block has the lines of one tile of kx in one plane. */
+/* The passes along y of a flow on three axes: inverse, from columns to rows, and forward, from rows to columns. A
+ * thread block has the lines of one tile of kx in one plane. */
 #ifndef DIFFUSION_CUDA_FLOW_MIDDLE_CUH
 #define DIFFUSION_CUDA_FLOW_MIDDLE_CUH
 

@@ -41,8 +41,7 @@ __device__ __forceinline__ void flow_rows_in(float2 *v, const float2 *a, const f
 #pragma unroll
   for (int m = 0; m < 8; m++) {
     float2 p = {0, 0}, q = {0, 0};
-    if (T * m < S::KX && j + T * m < S::KX)
-      flow_read_pair<GROUP, TWO>(a + near + m * STEP, b + near + m * STEP, p, q);
+    if (T * m < S::KX && j + T * m < S::KX) flow_read_pair<GROUP, TWO>(a + near + m * STEP, b + near + m * STEP, p, q);
     if (m == 0 && j == 0) p.y = q.y = 0; /* real coefficients */
     v[m] = float2{p.x - q.y, p.y + q.x};
   }

@@ -318,12 +318,13 @@ sim_status diffusion_cuda_write_inputs(const diffusion_work *w, const int *value
   write_axes(w, -1, text);
   for (int d = 0; d < (int)w->p->derived.count; d++)
     if (is_read(w, d)) SIM_TRY(write_derived(w, d, text));
-  sim_bytes_format(text,
-                   "struct scenario_flow {\n"
-                   "  enum { FIELDS = %d, READS = %d, JOINS = %d };\n"
-                   "  template <int R> __device__ static __forceinline__ pair read(const pair *u, const flow_at &at) {\n"
-                   "    bool finite = true;\n",
-                   w->fields, count + w->gradients.count, (int)joins);
+  sim_bytes_format(
+      text,
+      "struct scenario_flow {\n"
+      "  enum { FIELDS = %d, READS = %d, JOINS = %d };\n"
+      "  template <int R> __device__ static __forceinline__ pair read(const pair *u, const flow_at &at) {\n"
+      "    bool finite = true;\n",
+      w->fields, count + w->gradients.count, (int)joins);
   for (int i = 0; i < count; i++) sim_bytes_format(text, "    if constexpr (R == %d) return u[%d];\n", i, values[i]);
   for (int g = 0; g < w->gradients.count; g++) {
     sim_bytes_format(text, "    if constexpr (R == %d) {\n", count + g);
@@ -337,8 +338,7 @@ sim_status diffusion_cuda_write_inputs(const diffusion_work *w, const int *value
     const int axes = w->grid.rank;
     sim_bytes_text(text, "    const pair *u = fields;\n");
     write_vector(w, axes, text);
-    for (int a = 0; a < axes; a++)
-      sim_bytes_format(text, "    fields[%d] = v[%d];\n", w->gradients.vector[a], a);
+    for (int a = 0; a < axes; a++) sim_bytes_format(text, "    fields[%d] = v[%d];\n", w->gradients.vector[a], a);
   }
   sim_bytes_text(text, "  }\n};\n");
   return SIM_OK;

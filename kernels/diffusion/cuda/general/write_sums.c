@@ -39,8 +39,8 @@ static void add_set(const diffusion_set *set, diffusion_factor factor, bool apar
   *written |= 1u << set->target;
 }
 
-static void add_sets(const diffusion_stage *stage, diffusion_factor factor, bool apart, unsigned held,
-                     unsigned dropped, sim_bytes *text) {
+static void add_sets(const diffusion_stage *stage, diffusion_factor factor, bool apart, unsigned held, unsigned dropped,
+                     sim_bytes *text) {
   unsigned loaded = held, written = 0;
   sim_bytes_text(text, "  pair sum;\n");
   for (int set = 0; set < stage->sets; set++) add_set(&stage->set[set], factor, apart, &loaded, &written, text);

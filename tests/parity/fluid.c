@@ -67,25 +67,9 @@ static void test_cpu(void **state) {
 static void test_restart(void **state) {
   (void)state;
   for (int i = 0; i < 2 * TEXTS; i++) {
-    char text[TEXT], straight[33], again[33], resumed[33];
-    flow f, g;
+    char text[TEXT];
     text_of(i / 2, i % 2, text);
-    for (int k = 0; k < 2; k++) {
-      open_on(&f, text, gpu, NULL);
-      flow_steps(&f, STEPS);
-      flow_digest(&f, k ? again : straight);
-      flow_close(&f);
-    }
-    assert_string_equal(straight, again);
-    open_on(&f, text, gpu, NULL);
-    flow_steps(&f, 23);
-    flow_look(&f);
-    open_on(&g, text, gpu, &f.frame);
-    flow_steps(&g, STEPS - 23);
-    flow_digest(&g, resumed);
-    assert_string_equal(straight, resumed);
-    flow_close(&f);
-    flow_close(&g);
+    fluid_check_restart(text, gpu, STEPS, rock);
   }
 }
 

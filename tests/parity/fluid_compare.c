@@ -122,3 +122,24 @@ void fluid_compare_tables(flow *a, flow *b, bool single, int64_t steps, const ch
     }
   }
 }
+
+void fluid_check_restart(const char *text, const sim_backend *backend, int64_t steps, sim_grid_reader *reader) {
+  char straight[33], again[33], resumed[33];
+  flow f, g;
+  for (int k = 0; k < 2; k++) {
+    flow_begin(&f, text, backend, 2, NULL, reader);
+    flow_steps(&f, steps);
+    flow_digest(&f, k ? again : straight);
+    flow_close(&f);
+  }
+  assert_string_equal(straight, again);
+  flow_begin(&f, text, backend, 2, NULL, reader);
+  flow_steps(&f, 23);
+  flow_look(&f);
+  flow_begin(&g, text, backend, 2, &f.frame, reader);
+  flow_steps(&g, steps - 23);
+  flow_digest(&g, resumed);
+  assert_string_equal(straight, resumed);
+  flow_close(&f);
+  flow_close(&g);
+}

@@ -8,6 +8,8 @@
 double fluid_bound(bool single, int64_t steps);
 /* Compares all fields of the present states, `steps` steps after equal ones. */
 void fluid_compare_runs(flow *a, flow *b, bool single, int64_t steps, const char *what);
+/* Runs a scenario on a device twice, and resumes it from step 23: the bits are the same. reader: of files, or NULL. */
+void fluid_check_restart(const char *text, const sim_backend *backend, int64_t steps, sim_grid_reader *reader);
 /* Compares a row of each table. */
 void fluid_compare_tables(flow *a, flow *b, bool single, int64_t steps, const char *what);
 

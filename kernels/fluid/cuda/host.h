@@ -25,8 +25,9 @@ sim_status fluid_cuda_flow_row(fluid_work *work, double *values) SIM_MUST_CHECK;
 sim_status fluid_cuda_excess(fluid_work *work, double *out) SIM_MUST_CHECK;
 sim_status fluid_cuda_bodies(fluid_work *work, double *values) SIM_MUST_CHECK;
 
-/* Sets what the kernels need of the machine and its numbers, but for memory. */
-void fluid_cuda_describe(fluid_work *work);
+/* With what the kernels need of the machine and its numbers, but for memory; release with fluid_cuda_destroy. */
+sim_status fluid_cuda_new(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                          fluid_work **out) SIM_MUST_CHECK;
 /* Tells the device the number of the present step. */
 sim_status fluid_cuda_set_step(fluid_work *work, int64_t step, bool fast) SIM_MUST_CHECK;
 /* Sums of cells, the guards and the number of the step in device memory; sums in host memory, after the walls. */

@@ -213,20 +213,26 @@ static __global__ void __launch_bounds__(FLUID_SEGMENT) sum_lost(const fluid_pat
   if (i == 0) p.sums[blockIdx.x] = sum;
 }
 
+/* What each cell of the patch of a segment gets: all threads of a block. */
+__device__ __forceinline__ double patch_part(const fluid_patches &p, const fluid_segment &mine) {
+  __shared__ double shared[FLUID_SEGMENT / 32], part;
+  double sum = 0;
+  for (int k = (int)threadIdx.x; k < mine.patch_segments; k += FLUID_SEGMENT) sum += p.sums[mine.patch_first + k];
+  sum = block_sum<FLUID_SEGMENT>(sum, shared);
+  if (threadIdx.x == 0) part = sum / mine.patch_members;
+  __syncthreads();
+  return part;
+}
+
 /* from_rest, to_rest [members]: see above. */
 template <int RANK, typename real>
 __global__ void __launch_bounds__(FLUID_SEGMENT)
     give_mass(const fluid_step<real> s, const fluid_edges<real> links, const fluid_patches p, const real *from_rest,
               real *to_rest) {
-  __shared__ double shared[FLUID_SEGMENT / 32], part;
   after_previous();
   const fluid_segment mine = p.segment[blockIdx.x];
   const int i = (int)threadIdx.x;
-  double sum = 0;
-  for (int k = i; k < mine.patch_segments; k += FLUID_SEGMENT) sum += p.sums[mine.patch_first + k];
-  sum = block_sum<FLUID_SEGMENT>(sum, shared);
-  if (i == 0) part = sum / mine.patch_members;
-  __syncthreads();
+  const double part = patch_part(p, mine);
   if (i >= mine.count) return;
   const fluid_edge_cell at = links.cell[p.member[mine.first + i]];
   real *to = s.to + place_of(s.l, at);

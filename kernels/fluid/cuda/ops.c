@@ -117,9 +117,12 @@ sim_status fluid_cuda_allocate_guards(fluid_work *w) {
   return SIM_OK;
 }
 
-void fluid_cuda_describe(fluid_work *w) {
-  const fluid_machine *m = w->m;
-  const fluid_numbers *k = w->numbers;
+sim_status fluid_cuda_new(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, fluid_work **out) {
+  fluid_work *w = *out = calloc(1, sizeof *w);
+  if (!w) return sim_no_memory("the model");
+  w->m = m;
+  w->p = p;
+  w->numbers = k;
   fluid_device *d = &w->d;
   d->l.groups = (int)groups_of(&m->grid);
   d->rank = m->grid.rank;
@@ -136,8 +139,9 @@ void fluid_cuda_describe(fluid_work *w) {
   d->fastest = fluid_speed_of_mach(FLUID_MACH_FASTEST);
   d->dx = k->dx;
   d->dt = k->dt;
-  d->density = w->p->density;
+  d->density = p->density;
   d->tau = k->tau;
+  return SIM_OK;
 }
 
 sim_status fluid_cuda_allocate_sums(fluid_work *w) {
@@ -149,14 +153,10 @@ sim_status fluid_cuda_allocate_sums(fluid_work *w) {
 
 static sim_status create(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
                          fluid_work **out) {
-  fluid_work *w = *out = calloc(1, sizeof *w);
   (void)setup;
-  if (!w) return sim_no_memory("the model");
-  w->m = m;
-  w->p = p;
-  w->numbers = k;
+  SIM_TRY(fluid_cuda_new(m, p, k, out));
+  fluid_work *w = *out;
   fluid_device *d = &w->d;
-  fluid_cuda_describe(w);
   d->l.numbers = numbers_of(p);
   d->chunk = fluid_cuda_chunk(m->grid.rank, m->single, p->heat.given, m->grid.n);
   d->march = d->chunk > 0;

@@ -84,13 +84,9 @@ static sim_status allocate(fluid_work *w) {
 
 static sim_status create(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
                          fluid_work **out) {
-  fluid_work *w = *out = calloc(1, sizeof *w);
   (void)setup;
-  if (!w) return sim_no_memory("the model");
-  w->m = m;
-  w->p = p;
-  w->numbers = k;
-  fluid_cuda_describe(w);
+  SIM_TRY(fluid_cuda_new(m, p, k, out));
+  fluid_work *w = *out;
   w->d.populations = true;
   w->d.half = fluid_half(p);
   w->d.omega_odd = m->collision.omega_odd;

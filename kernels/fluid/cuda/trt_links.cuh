@@ -100,15 +100,11 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
     give_population_mass(const fluid_slots<store> s, const fluid_edge_cell *cells, const fluid_patches p,
                          typename store::real *rest) {
   typedef typename store::real real;
-  __shared__ double shared[FLUID_SEGMENT / 32], part;
   after_previous();
   const fluid_segment mine = p.segment[blockIdx.x];
   const int i = (int)threadIdx.x;
-  double sum = 0, added = 0;
-  for (int k = i; k < mine.patch_segments; k += FLUID_SEGMENT) sum += p.sums[mine.patch_first + k];
-  sum = block_sum<FLUID_SEGMENT>(sum, shared);
-  if (i == 0) part = sum / mine.patch_members;
-  __syncthreads();
+  const double part = patch_part(p, mine);
+  double added = 0;
   if (i >= mine.count) return;
   const fluid_edge_cell at = cells[p.member[mine.first + i]];
   const double add = part + (double)rest[mine.first + i];

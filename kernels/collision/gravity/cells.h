@@ -59,7 +59,7 @@ WALK_INLINE uint64_t cell_key(const collision_cube *cube, const double x[3]) {
   uint64_t key = 0;
   for (int c = 0; c < 3; c++) {
     const double place = (x[c] - cube->low[c]) * cube->scale;
-    uint64_t bits = (uint64_t)(place < most ? fmax(place, 0) : most);
+    uint64_t bits = (uint64_t)(place < most ? fmax(place, 0.0) : most);
     bits = (bits | bits << 32) & 0x001f00000000ffffull; /* spreads 21 bits */
     bits = (bits | bits << 16) & 0x001f0000ff0000ffull;
     bits = (bits | bits << 8) & 0x100f00f00f00f00full;

@@ -35,7 +35,8 @@ typedef struct collision_point {
   double x[3], m;
 } collision_point;
 
-/* Cube about all grains: lowest corner, edge, and 2^COLLISION_DEPTH over the edge (0: all grains at one point). */
+/* Cube about all grains, with their middle: lowest corner, edge, and 2^COLLISION_DEPTH over the edge (0: all grains at
+ * one point). */
 typedef struct collision_cube {
   double low[3], edge, scale;
 } collision_cube;
@@ -45,8 +46,9 @@ WALK_INLINE bool cell_is_leaf(const collision_cell *c) {
 }
 
 WALK_INLINE collision_cube cell_cube(const double low[3], const double high[3]) {
-  collision_cube cube = {{low[0], low[1], low[2]}, 0, 0};
+  collision_cube cube = {{0}, 0, 0};
   for (int c = 0; c < 3; c++) cube.edge = fmax(cube.edge, high[c] - low[c]);
+  for (int c = 0; c < 3; c++) cube.low[c] = 0.5 * (low[c] + high[c]) - 0.5 * cube.edge;
   if (cube.edge > 0) cube.scale = (double)(1 << COLLISION_DEPTH) / cube.edge;
   return cube;
 }
@@ -57,7 +59,7 @@ WALK_INLINE uint64_t cell_key(const collision_cube *cube, const double x[3]) {
   uint64_t key = 0;
   for (int c = 0; c < 3; c++) {
     const double place = (x[c] - cube->low[c]) * cube->scale;
-    uint64_t bits = (uint64_t)(place < most ? place : most);
+    uint64_t bits = (uint64_t)(place < most ? fmax(place, 0.0) : most);
     bits = (bits | bits << 32) & 0x001f00000000ffffull; /* spreads 21 bits */
     bits = (bits | bits << 16) & 0x001f0000ff0000ffull;
     bits = (bits | bits << 8) & 0x100f00f00f00f00full;

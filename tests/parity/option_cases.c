@@ -418,6 +418,36 @@ static void make_sabr_sobol(pricing *d) {
   pricing_add(d, &option_european_schema, 95, OPTION_CALL)->asset = 2;
 }
 
+/* ---- random rates ---- */
+
+static void make_rates(pricing *d) {
+  static double correlation[] = {0.3, -0.2};
+  several(d, 2);
+  d->p.hull_white =
+      (option_hull_white){.given = true, .reversion = 0.1, .sigma = 0.02, .correlation = {correlation, 2, 1}};
+  at(pricing_add(d, &option_asian_schema, 100, OPTION_CALL), three, 3);
+  pricing_add(d, &option_european_schema, 95, OPTION_PUT)->maturity = 0.5;
+  option_payoff *o = pricing_add(d, &option_autocallable_schema, 0, OPTION_CALL);
+  o->level = 105, o->coupon = 0.04, o->protection = 80, o->cash = 100, o->passed = 1;
+  at(o, two, 2);
+  pricing_add(d, &option_best_of_schema, 110, OPTION_CALL);
+}
+
+static void make_rates_greeks(pricing *d) {
+  d->p.hull_white = (option_hull_white){.given = true, .reversion = 0.1, .sigma = 0.02};
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_digital_schema, 100, OPTION_CALL)->maturity = 0.5;
+}
+
+static void make_rates_models(pricing *d) {
+  several(d, 2);
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
+  d->p.hull_white = (option_hull_white){.given = true, .reversion = 0, .sigma = 0.03};
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_basket_schema, 98, OPTION_PUT);
+}
+
 static void make_begun(pricing *d) {
   static double past[] = {95, 103};
   option_payoff *o = pricing_add(d, &option_asian_schema, 100, OPTION_CALL);
@@ -505,6 +535,9 @@ const option_case option_cases[OPTION_CASES] = {
     {"SABR's greeks", make_sabr_greeks, 5, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
     {"SABR, Sobol", make_sabr_sobol, 6, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
     {"SABR, one step", make_sabr_alone, 1, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 0.25},
+    {"random rates", make_rates, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
+    {"random rates' greeks", make_rates_greeks, 4, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1, true},
+    {"random rates, models", make_rates_models, 6, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
     {"joint exercise, Sobol", make_joint_sobol, 6, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.2, 1},
 };
 

@@ -39,10 +39,6 @@ enum { DIMENSIONS_MAX = 1024 };
 enum { MATCHED_MAX = 768 };
 
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
-  if (p->hull_white.given) {
-    snprintf(lacks, capacity, "random rates are");
-    return false;
-  }
   if (option_any_rough(p)) {
     snprintf(lacks, capacity, "rough Bergomi assets are");
     return false;

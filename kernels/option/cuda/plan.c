@@ -1,4 +1,5 @@
 #include "kernels/option/cuda/plan.h"
+#include "kernels/option/models/hull_white.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,12 +27,32 @@ static bool same_motion(const option_market *a, const option_market *b, int asse
   return m->shift == n->shift && (!local || a->spot[asset] == b->spot[asset]);
 }
 
+/* Numbers the random rates: markets whose rates have the same constants share one. */
+static void list_rates(option_cuda_plan *plan) {
+  const option_market *m = plan->estimate->market;
+  const size_t steps = (size_t)plan->steps;
+  for (int k = 0; k < plan->estimate->markets && m[0].rates != NULL; k++) {
+    int r = 0;
+    for (; r < plan->rates; r++) {
+      const option_market *other = &m[plan->rate_market[r]];
+      if (other->grid.kinds == m[k].grid.kinds &&
+          memcmp(other->grid.kind, m[k].grid.kind, steps * sizeof *m[k].grid.kind) == 0 &&
+          memcmp(other->rates, m[k].rates, (size_t)m[k].grid.kinds * sizeof *m[k].rates) == 0 &&
+          memcmp(other->rise, m[k].rise, steps * sizeof *m[k].rise) == 0)
+        break;
+    }
+    if (r == plan->rates) plan->rate_market[plan->rates++] = k;
+    plan->rate_of[k] = r;
+  }
+}
+
 static int find_track(const option_cuda_plan *plan, int first, int asset, int market) {
   const option_market *m = plan->estimate->market;
   for (int t = first; t < plan->tracks; t++) {
     const option_market *other = &m[plan->track_market[t]];
     if (!same_course(other->vol, m[market].vol, asset, plan->assets, plan->steps)) continue;
     if (plan->moved && !same_course(other->drift, m[market].drift, asset, plan->assets, plan->steps)) continue;
+    if (plan->rate_of[plan->track_market[t]] != plan->rate_of[market]) continue;
     if (same_motion(other, &m[market], asset)) return t;
   }
   return -1;
@@ -87,8 +108,8 @@ static void add_features(option_cuda_plan *plan, int market, int output) {
     if (!sim_expr_depends(g->expr, output, f)) continue;
     const option_kind kind = g->feature[f].kind;
     const bool kept = is_kept(&g->feature[f]), within = kind == OPTION_HIGH || kind == OPTION_LOW;
-    const int asset = g->feature[f].asset; /* -1: an exercise on all assets */
-    for (int a = asset < 0 ? 0 : asset; a <= (asset < 0 ? plan->assets - 1 : asset); a++)
+    const int asset = g->feature[f].asset; /* -1: an exercise on all assets, or a deflator */
+    for (int a = asset < 0 ? 0 : asset; a <= (asset < 0 ? plan->assets - 1 : asset) && kind != OPTION_DEFLATOR; a++)
       plan->need[a] |= (kept ? OPTION_CUDA_KEPT : 0) | (!kept || within ? 1u << kind : 0);
     for (int s = 0; s < plan->signs; s++) {
       int *at = &plan->view_of[(market * plan->signs + s) * g->features + f];
@@ -140,6 +161,9 @@ static void list_slots(option_cuda_plan *plan) {
     } else if (feature[view->feature].kind == OPTION_EARLY) {
       view->slot = plan->exercises;
       plan->early[plan->exercises++] = *view;
+    } else if (feature[view->feature].kind == OPTION_DEFLATOR) {
+      view->slot = plan->deflators;
+      plan->deflator[plan->deflators++] = *view;
     } else if (feature[view->feature].kind > OPTION_FIXING) {
       view->slot = plan->survivals;
       plan->survival[plan->survivals++] = *view;
@@ -240,7 +264,9 @@ static void choose_form(option_cuda_plan *plan) {
   plan->row_cash = plan->row_time + (plan->kinds > 1 ? plan->tracks : 0);
   plan->row_date = plan->row_cash + (plan->cash ? plan->tracks : 0);
   plan->row_schedule = plan->row_date + (plan->dated ? plan->exercises : 0);
-  plan->rows = plan->row_schedule + plan->estimate->graph.schedules;
+  plan->row_rise = plan->row_schedule + plan->estimate->graph.schedules;
+  plan->row_rate_kind = plan->row_rise + plan->rates;
+  plan->rows = plan->row_rate_kind + plan->rates;
   plan->at_factor = 1; /* the first number is the spread of the normals */
   plan->at_ratio = plan->at_factor + (plan->correlated ? plan->assets * (plan->assets + 1) / 2 : plan->assets);
   plan->at_vol = plan->at_ratio + plan->tracks;
@@ -275,6 +301,10 @@ static void choose_form(option_cuda_plan *plan) {
     plan->kinds_at[t] = plan->table;
     if (plan->kinds > 1) plan->table += (size_t)plan->kinds * option_cuda_kind_numbers(plan);
   }
+  for (int r = 0; r < plan->rates; r++) {
+    plan->rates_at[r] = plan->table;
+    plan->table += (size_t)plan->estimate->market[plan->rate_market[r]].grid.kinds * option_cuda_rate_numbers(plan);
+  }
   for (int k = 0; k < plan->exercises; k++) {
     plan->early_at[k] = plan->table;
     plan->table += early_numbers(plan, k);
@@ -289,7 +319,7 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   const size_t views = (size_t)(e->markets * plan->signs * e->graph.features) + 1;
   int *numbers = calloc(6 * most + assets + 2 + 2 * views, sizeof(int));
   plan->line_of = numbers;
-  plan->view = calloc(3 * views, sizeof *plan->view);
+  plan->view = calloc(4 * views, sizeof *plan->view);
   plan->cholesky = calloc(assets * assets + (size_t)e->quantities, sizeof(double));
   plan->grid_at = calloc(2 * most + views, sizeof *plan->grid_at);
   plan->keep = calloc(views, sizeof *plan->keep);
@@ -305,6 +335,7 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   plan->fixing_step = plan->view_of + views;
   plan->survival = plan->view + views;
   plan->early = plan->survival + views;
+  plan->deflator = plan->early + views;
   plan->kinds_at = plan->grid_at + most;
   plan->early_at = plan->kinds_at + most;
   plan->scale = plan->cholesky + assets * assets;
@@ -312,6 +343,7 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   for (int q = 0; q < e->quantities; q++) plan->scale[q] = e->combination[q].term[0].factor / plan->signs;
   for (int m = 0; m < e->markets && e->market[0].dynamics != NULL; m++)
     if (plan->kinds < e->market[m].grid.kinds) plan->kinds = e->market[m].grid.kinds;
+  list_rates(plan);
   list_tracks(plan);
   list_lines(plan);
   list_views(plan);
@@ -331,7 +363,8 @@ static sim_status plan_create(const option_parameters *p, const option_estimate 
                               option_cuda_plan *out) {
   *out = (option_cuda_plan){.parameters = p,
                             .estimate = estimate,
-                            .moved = estimate->market[0].dynamics != NULL || estimate->market[0].cash != NULL,
+                            .moved = estimate->market[0].dynamics != NULL || estimate->market[0].cash != NULL ||
+                                     estimate->market[0].rates != NULL,
                             .dated = option_is_dated(p),
                             .cash = estimate->market[0].cash != NULL,
                             .kinds = 1,

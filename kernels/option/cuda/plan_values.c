@@ -1,5 +1,6 @@
 /* The numbers of a plan: the table's rows for each step, and the constants. */
 #include "kernels/option/cuda/plan.h"
+#include "kernels/option/models/hull_white.h"
 
 #include <math.h>
 
@@ -96,7 +97,7 @@ static void fill_tangents(const option_cuda_plan *plan, void *table, void *const
 static void fill_view(const option_cuda_plan *plan, int v, void *constants) {
   const option_cuda_view *view = &plan->view[v];
   const option_feature *f = &plan->estimate->graph.feature[view->feature];
-  if (f->asset < 0) return; /* an exercise on all assets is read as it is */
+  if (f->asset < 0) return; /* exercises on all assets and deflators are read as they are */
   const double spot = plan->estimate->market[view->market].spot[f->asset];
   double at = 0, scale = spot;
   if (f->schedule > 0 && f->kind < OPTION_FIXING) { /* x itself is kept, or a sum of prices or squares */
@@ -170,6 +171,25 @@ static void fill_dynamics(const option_cuda_plan *plan, int t, void *table, void
   for (size_t k = 0; k < nodes * (size_t)plan->steps; k++) put(plan, table, plan->grid_at[t] + nodes + k, m->row[k]);
 }
 
+/* Constants of the random rates for each kind of step, and what changes with the step. */
+static void fill_rates(const option_cuda_plan *plan, void *table) {
+  for (int r = 0; r < plan->rates; r++) {
+    const option_market *m = &plan->estimate->market[plan->rate_market[r]];
+    size_t at = plan->rates_at[r];
+    for (int kind = 0; kind < m->grid.kinds; kind++) {
+      const option_rate_step *step = &m->rates[kind];
+      put(plan, table, at++, step->keep);
+      put(plan, table, at++, step->reach);
+      for (int k = 0; k < 3; k++) put(plan, table, at++, step->own[k]);
+      for (int a = 0; a < 2 * plan->assets; a++) put(plan, table, at++, step->asset[a / 2][a % 2]);
+    }
+    for (int s = 0; s < plan->steps; s++) {
+      put(plan, table, place(plan, plan->row_rise + r, s), m->rise[s]);
+      put(plan, table, place(plan, plan->row_rate_kind + r, s), m->grid.kind[s]);
+    }
+  }
+}
+
 static double growth(const option_market *market, const option_rule *r, int date) {
   return market->bond[r->step[date] - 1] / market->bond[r->end - 1];
 }
@@ -222,6 +242,7 @@ void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *po
     }
   }
   fill_tangents(plan, table, constants);
+  fill_rates(plan, table);
   for (int t = 0; t < plan->tracks && plan->moved; t++) fill_dynamics(plan, t, table, constants);
   for (int a = 0; a < n && plan->record; a++)
     put(plan, constants, (size_t)(plan->at_early + a), plan->estimate->market[0].spot[a]);

@@ -182,6 +182,30 @@ static void add_kept(const option_cuda_plan *plan, sim_bytes *text) {
   free(list);
 }
 
+/* Random rates, and the deflators of payments. */
+static void add_rates(const option_cuda_plan *plan, sim_bytes *text) {
+  const size_t room = (size_t)plan->deflators + 1, tracks = (size_t)plan->tracks;
+  int *list = calloc(3 * room + tracks, sizeof *list);
+  if (list == NULL) {
+    text->failed = true;
+    return;
+  }
+  for (size_t k = 0; k + 1 < room; k++) {
+    list[k] = plan->estimate->graph.feature[plan->deflator[k].feature].step;
+    list[room + k] = plan->rate_of[plan->deflator[k].market];
+    list[2 * room + k] = plan->deflator[k].sign;
+  }
+  for (size_t t = 0; t < tracks; t++) list[3 * room + t] = plan->rate_of[plan->track_market[t]];
+  sim_bytes_format(text, "  enum : int { RATES = %d, DEFLATORS = %d, R_RISE = %d, R_RATE_KIND = %d };\n", plan->rates,
+                   plan->deflators, plan->row_rise, plan->row_rate_kind);
+  add_list(text, "deflator_step", list, (int)room);
+  add_list(text, "deflator_rate", list + room, (int)room);
+  add_list(text, "deflator_sign", list + 2 * room, (int)room);
+  add_list(text, "track_rate", list + 3 * room, plan->tracks);
+  add_offsets(text, "rates_at", plan->rates_at, plan->rates);
+  free(list);
+}
+
 static void add_quasi(const option_cuda_plan *plan, sim_bytes *text) {
   const option_parameters *p = plan->parameters;
   int variance[OPTION_ASSETS_MAX], hestons = 0;
@@ -257,6 +281,7 @@ static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
   add_tangents(plan, text);
   add_early(plan, text);
   add_kept(plan, text);
+  add_rates(plan, text);
   add_quasi(plan, text);
   add_list(text, "need", need, plan->assets);
   add_list(text, "track_begin", plan->track_begin, plan->assets + 1);

@@ -53,6 +53,9 @@ template <class S> struct path_state {
   /* early: amount paid, carried to maturity; -1: not exercised yet. kept: a sum or extreme over the steps of a
    * schedule; seen: x at its last step */
   real survival[S::SURVIVALS + 1], early[S::EXERCISES + 1], kept[S::KEPT + 1], seen[S::KEPT + 1];
+  /* of random rates: x, log2 of the deflator, what the last step has grown; deflators of payments */
+  real rate[S::RATES + 1][S::SIGNS], deflator[S::RATES + 1][S::SIGNS], grown[S::RATES + 1][S::SIGNS],
+      deflated[S::DEFLATORS + 1];
   option_recorder record;
   int fixings;
   bool invalid; /* a local volatility was below 0 or not finite */
@@ -114,6 +117,10 @@ template <class S> __device__ inline void begin_path(path_state<S> &p, const con
       p.most[l][s] = (typename S::real) - 1e30;
       p.least[l][s] = (typename S::real)1e30;
     }
+  OPTION_EACH
+  for (int r = 0; r < S::RATES; r++)
+#pragma unroll
+    for (int s = 0; s < S::SIGNS; s++) p.rate[r][s] = p.deflator[r][s] = 0;
   for (int k = 0; k < S::SURVIVALS; k++) p.survival[k] = 1;
   for (int k = 0; k < S::EXERCISES; k++) p.early[k] = -1;
   OPTION_EACH

@@ -28,7 +28,7 @@ __device__ inline typename S::real view(const path_state<S> &p, const constants<
   else if constexpr (KIND == OPTION_FIXING)
     return price<S>(signed_by<S>(s, p.fixing[t][slot]) + at) * scale * (SLOPED ? p.slope_fixing[g][slot][s] : (real)1);
   else
-    return KIND == OPTION_EARLY ? p.early[slot] : p.survival[slot];
+    return KIND == OPTION_EARLY ? p.early[slot] : KIND == OPTION_DEFLATOR ? p.deflated[slot] : p.survival[slot];
 }
 
 /* Feature `v` of the steps of a schedule: number `slot` of those that the path keeps. */

@@ -5,6 +5,7 @@
 
 #include "kernels/option/cuda/paths/features.cuh"
 #include "kernels/option/cuda/paths/quasi.cuh"
+#include "kernels/option/cuda/paths/rates.cuh"
 #include "kernels/option/random/moments.h"
 
 /* Generator states that a thread block shares, one for each group of steps, or with S::SHARE > 1 for each group of
@@ -94,6 +95,7 @@ __device__ inline void advance_asset(path_state<S> &p, const constants<S> &c, co
     const real normal = s ? -w : w;
     real &x = p.y[t][s];
     real grown = row.of(S::R_LEVEL + t, i);
+    if (S::RATES > 0) grown += p.grown[S::track_rate(t)][s];
     if (has_motion<S>(HESTON) && motion == HESTON) {
       const unsigned word = d.variance[a].bits[j];
       grown += heston_step(m, p.variance[t][s], normal, s ? ~word : word, vol[s]);
@@ -150,6 +152,7 @@ __device__ inline void step(path_state<S> &p, const constants<S> &c, const strea
   typedef typename S::real real;
   real w = 0, vol[path_state<S>::OWN], power[S::SIGNS]; /* w of the current asset, the rest of the current track */
   marks<S> m;
+  if constexpr (S::RATES > 0) move_rates(p, random, keys, d, row, i, j);
   OPTION_EACH
   /* one flat loop: its length is known before unrolling; nested loops take several times as long to compile */
   for (int l = 0; l < S::LINES; l++) {
@@ -190,6 +193,7 @@ __device__ inline void step(path_state<S> &p, const constants<S> &c, const strea
     if constexpr (S::JOINTS > 0)
       if (S::early_joint(k) >= 0) exercise_jointly(p, c, row, k, i);
   }
+  if constexpr (S::DEFLATORS > 0) keep_deflators(p, row.first + i);
   if (S::FIXINGS > 0 && row.of(S::R_MARK, i) != 0) {
     OPTION_EACH
     for (int t = 0; t < S::TRACKS; t++)

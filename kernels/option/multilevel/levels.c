@@ -46,9 +46,9 @@ double option_levels_bytes(const option_parameters *p, const sim_setup *setup) {
   return 2 * option_ops_cpu.bytes(&q, setup);
 }
 
-/* Swapping the random numbers of two steps takes the largest difference of a path out of the mean, where the price moves
- * by random volatilities (M. Giles and L. Szpruch, Annals of Applied Probability 24 (2014) 1585). Of Euler's steps with
- * a local volatility it leaves it. */
+/* Swapping the random numbers of two steps takes the largest difference of a path out of the mean, where the price
+ * moves by random volatilities (M. Giles and L. Szpruch, Annals of Applied Probability 24 (2014) 1585). Of Euler's
+ * steps with a local volatility it leaves it. */
 static bool wants_swaps(const option_parameters *p) {
   bool any = false;
   for (int a = 0; a < (int)p->assets.count; a++)
@@ -97,8 +97,7 @@ static sim_status make(option_levels *o, const option_parameters *p, const sim_s
   return make_level(o, 0);
 }
 
-sim_status option_levels_create(const option_parameters *p, const sim_setup *setup, bool certain,
-                                option_levels **out) {
+sim_status option_levels_create(const option_parameters *p, const sim_setup *setup, bool certain, option_levels **out) {
   *out = calloc(1, sizeof **out);
   if (*out == NULL) return sim_no_memory("the levels");
   const sim_status status = make(*out, p, setup, certain);
@@ -223,8 +222,8 @@ sim_status option_levels_sample(option_levels *o, option_level_step step) {
   const int own = (int)sim_comm_first(comm, pieces, &end);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(o->setup.threads)
   for (int c = own; c < (int)end; c++)
-    sample_piece(o, step.level, before + c,
-                 o->samples + (size_t)omp_get_thread_num() * (size_t)o->of.width * PIECE, o->sums + (size_t)c * row);
+    sample_piece(o, step.level, before + c, o->samples + (size_t)omp_get_thread_num() * (size_t)o->of.width * PIECE,
+                 o->sums + (size_t)c * row);
   SIM_TRY(comm->ops->gather(comm, o->sums + (size_t)comm->rank * sent, sent * sizeof(double), o->sums));
   for (size_t c = 0; c < pieces; c++) SIM_TRY(add_piece(o, step.level, o->sums + c * row));
   if (o->of.levels <= step.level) o->of.levels = step.level + 1;

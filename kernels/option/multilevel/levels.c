@@ -2,7 +2,6 @@
 
 #include "kernels/option/cpu/sampler.h"
 #include "kernels/option/models/heston_steps.h"
-#include "kernels/option/models/rough.h"
 
 #include <math.h>
 #include <omp.h>
@@ -26,9 +25,8 @@ struct option_levels {
 };
 
 int option_levels_most(const option_parameters *p) {
-  const double most = option_any_rough(p) ? OPTION_ROUGH_STEPS_MAX : OPTION_STEPS_MAX;
   int levels = 1;
-  while (levels < OPTION_LEVELS_MAX && (double)p->nodes * exp2(levels) <= most) levels++;
+  while (levels < OPTION_LEVELS_MAX && (double)p->nodes * exp2(levels) <= OPTION_STEPS_MAX) levels++;
   return levels;
 }
 
@@ -58,9 +56,8 @@ static bool wants_swaps(const option_parameters *p) {
 
 /* Work of a sample in steps of the run. */
 static double cost_of(const option_levels *o, int level) {
-  const double fine = exp2(level), past = option_any_rough(o->parameters) ? 0.02 * (double)o->parameters->nodes : 0;
-  const double coarse = level > 0 ? fine / 2 : 0, paths = level > 0 && o->swaps ? 2 : 1;
-  return (paths * fine * (1 + past * fine) + coarse * (1 + past * coarse)) * (double)o->parameters->nodes;
+  const double fine = exp2(level), coarse = level > 0 ? fine / 2 : 0, paths = level > 0 && o->swaps ? 2 : 1;
+  return (paths * fine + coarse) * (double)o->parameters->nodes;
 }
 
 static sim_status make_level(option_levels *o, int level) {
@@ -84,7 +81,7 @@ static sim_status make(option_levels *o, const option_parameters *p, const sim_s
                               .least = OPTION_LEVELS_LEAST,
                               .payoffs = option_payoff_count(p),
                               .width = option_quantities(p, NULL),
-                              .order = option_weak_order(p),
+                              .order = 1,
                               .certain = certain,
                               .cost = o->cost};
   SIM_TRY(option_heston_levels(p, &o->of.least));

@@ -1,4 +1,5 @@
 /* Rules between the keys of `sampling`, and the number of paths that follows from them. */
+#include "kernels/option/models/rough.h"
 #include "kernels/option/multilevel/levels.h"
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/random/quasi.h"
@@ -68,6 +69,9 @@ void option_check_multilevel(const option_parameters *p, sim_faults *faults) {
   for (int g = 0; g < OPTION_GREEKS; g++) greeks |= p->greeks.want[g];
   if (!option_is_stepped(p))
     sim_faults_add(faults, 0, key, "the steps of all assets are exact: expected false, a run without bias");
+  if (option_any_rough(p))
+    sim_faults_add(faults, 0, key,
+                   "expected no rough_bergomi: paths of two numbers of steps have too little in common");
   if (isnan(s->standard_error))
     sim_faults_add(faults, 0, key, "expected standard_error, the error at which the run ends");
   if (s->sequence == OPTION_SOBOL) sim_faults_add(faults, 0, key, "expected sequence = \"philox\"");

@@ -207,6 +207,17 @@ static void observe_exposure(const option_run *run, int table, double *values) {
   }
 }
 
+/* A table of the levels. */
+static void observe_levels(const option_run *run, int table, double *values) {
+  const option_level_sums *s = option_levels_sums(run->levels);
+  for (int l = 0; l < s->most; l++) {
+    const double all[OPTION_LEVEL_TABLES] = {[OPTION_LEVEL_PATHS] = s->count[l] * run->pair,
+                                             [OPTION_LEVEL_MEANS] = s->mean[l * s->width],
+                                             [OPTION_LEVEL_DEVIATIONS] = sqrt(option_level_variance(s, l, 0))};
+    values[l] = l < s->levels ? all[table] : NAN;
+  }
+}
+
 /* One Greek of all payoffs, or its standard errors. */
 static void observe_greek(const option_run *run, double n, const sim_table *table, double *values) {
   const sim_table(*tables)[2] = run->parameters->greek_tables;
@@ -224,6 +235,11 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   const sim_table *of = run->parameters->tables[table], *first = run->parameters->exposure_tables;
   if (of >= first && of < first + OPTION_EXPOSURE_TABLES) {
     observe_exposure(run, (int)(of - first), values);
+    return SIM_OK;
+  }
+  const sim_table *levels = run->parameters->level_tables;
+  if (of >= levels && of < levels + OPTION_LEVEL_TABLES) {
+    observe_levels(run, (int)(of - levels), values);
     return SIM_OK;
   }
   for (int k = 0; k < payoffs && (of == &run->parameters->prices_table || of == &run->parameters->errors_table); k++)

@@ -70,3 +70,10 @@ if __name__ == "__main__":
         print("cev", K, "%.7f" % cev_call(100, K, 0.04, 3.0, 2))
     print("barrier", "%.7f %.7f" % (cev_barrier(100, 100, 85, 0.04, 3.0, 2, 8), cev_barrier(100, 100, 85, 0.04, 3.0, 2, 8, 1600)))
     print("barrier far below = call", "%.7f" % cev_barrier(100, 100, 1e-3, 0.04, 3.0, 2, 2))
+    case, h = (100, 100, 0.03, 1, 0.04, 2, 0.06, 0.5, -0.7), 1e-4
+    def at(S=0, r=0, vol=0):
+        c = list(case)
+        c[0], c[2], c[4], c[6] = c[0] + S, c[2] + r, (c[4] ** 0.5 + vol) ** 2, (c[6] ** 0.5 + vol) ** 2
+        return heston(*c)[0]
+    print("delta %.6f, rho %.5f, vega %.5f" % ((at(S=0.01) - at(S=-0.01)) / 0.02, (at(r=h) - at(r=-h)) / (2 * h), (at(vol=h) - at(vol=-h)) / (2 * h)))
+    print("cev delta %.6f" % ((cev_call(100.01, 100, 0.04, 3.0, 2) - cev_call(99.99, 100, 0.04, 3.0, 2)) / 0.02))

@@ -322,10 +322,8 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   s->kernel = option_path_find(s->single, s->isa);
   s->sum = option_sum_find(s->single, s->isa);
   if (s->kernel == NULL) return sim_fail(SIM_ERR_INTERNAL, "no paths for %s", sim_isa_name(s->isa));
-  s->paths = (option_paths){.seed = p->common.seed,
-                            .assets = (int)p->assets.count,
-                            .steps = (int)p->nodes * parts,
-                            .skip = parts - 1};
+  s->paths = (option_paths){
+      .seed = p->common.seed, .assets = (int)p->assets.count, .steps = (int)p->nodes * parts, .skip = parts - 1};
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
   if (parts > 1) SIM_TRY(divide_steps(s, p, parts));
   s->workspaces = calloc((size_t)s->threads, sizeof *s->workspaces);

@@ -224,8 +224,7 @@ static void general_step(const option_paths *p, const stream *own, int step, int
     const option_dynamics *first = p->variant[0].dynamics;
     if (first != NULL && first[p->variant[0].kind[step] * p->assets + a].jumps > 0)
       for (int half = 0; half <= p->halved; half++)
-        w->jump[half] =
-            random_bits(own, drawn_step(p, step, half), (uint32_t)(OPTION_DRAW_JUMP + a));
+        w->jump[half] = random_bits(own, drawn_step(p, step, half), (uint32_t)(OPTION_DRAW_JUMP + a));
     for (int v = 0; v < p->variants; v++) {
       const option_variant *variant = &p->variant[v];
       const int i = step * p->assets + a;

@@ -52,7 +52,8 @@ bool option_simulate_swapped(const option_sampler *sampler, const option_workspa
 void option_add_terms(const option_sampler *sampler, const option_workspace *room, int quantity, double weight,
                       int count, double *sample);
 /* A sampler of the run's steps without pilot, control and exercise rules. */
-sim_status option_sampler_single(const option_parameters *p, const sim_setup *setup, option_sampler **out) SIM_MUST_CHECK;
+sim_status option_sampler_single(const option_parameters *p, const sim_setup *setup,
+                                 option_sampler **out) SIM_MUST_CHECK;
 /* Two samplers on the same random numbers: out[0] with the run's steps in parts/2 pieces each, out[1] in `parts`
  * pieces; parts is a power of two (see option_paths.skip). out[1] borrows the exercise rules of out[0]: free it first.
  */

@@ -26,8 +26,6 @@ static double least_order(const option_parameters *p) {
   return order;
 }
 
-double option_weak_order(const option_parameters *p) { return least_order(p) - (option_any_rough(p) ? 0.1 : 0); }
-
 static double factor_of(double order) { return 1 / (1 - exp2(-order)); }
 
 double option_bias_factor(const option_parameters *p) { return factor_of(least_order(p)); }

@@ -14,8 +14,6 @@ sim_status option_rough_set(const option_rough *r, int asset, const option_grid 
 bool option_any_rough(const option_parameters *p);
 /* Bytes of the weights of one market; of the numbers that a path keeps, for each thread. */
 double option_rough_bytes(const option_parameters *p);
-/* Weak order of the steps of a multilevel run, at least: of rough assets H + 0.4, of all others 1. */
-double option_weak_order(const option_parameters *p);
 /* Factor from the difference between prices of two grids, the second with steps half as long, to the bias of the first:
  * 1/(1 - 2^-order), order 1 but for rough assets. */
 double option_bias_factor(const option_parameters *p);

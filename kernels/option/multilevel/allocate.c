@@ -1,7 +1,5 @@
 #include "kernels/option/multilevel/allocate.h"
 
-#include "kernels/option/limits.h"
-
 #include <math.h>
 
 /* ---- what the sums say ---- */
@@ -93,8 +91,8 @@ static double work_of(const option_level_sums *s, int levels, double tolerance, 
     const double room = fmax(tolerance * tolerance - bias * bias, least * tolerance * tolerance);
     if (!(room > 0)) return INFINITY;
     for (int l = 0; l < levels; l++)
-      a->share[l][k] = option_level_variance(s, l < s->levels ? l : s->levels - 1, k) / room *
-                       (l < s->levels ? 1 : ratio_of(s, k));
+      a->share[l][k] =
+          option_level_variance(s, l < s->levels ? l : s->levels - 1, k) / room * (l < s->levels ? 1 : ratio_of(s, k));
   }
   return allocate(s, a);
 }
@@ -115,8 +113,8 @@ static bool is_reached(const option_level_sums *s, double tolerance) {
   return true;
 }
 
-/* Whether a level more would pay: where the bias, smaller by `errors` of its standard errors, leaves so little room that
- * the other levels would work more. */
+/* Whether a level more would pay: where the bias, smaller by `errors` of its standard errors, leaves so little room
+ * that the other levels would work more. */
 static bool wants_level(const option_level_sums *s, double tolerance, double errors) {
   allocation here, more;
   if (s->levels >= s->most) return false;

@@ -2,7 +2,6 @@
 
 #include "kernels/option/cpu/sampler.h"
 #include "kernels/option/models/heston_steps.h"
-#include "kernels/option/models/rough.h"
 
 #include <math.h>
 #include <omp.h>
@@ -26,9 +25,8 @@ struct option_levels {
 };
 
 int option_levels_most(const option_parameters *p) {
-  const double most = option_any_rough(p) ? OPTION_ROUGH_STEPS_MAX : OPTION_STEPS_MAX;
   int levels = 1;
-  while (levels < OPTION_LEVELS_MAX && (double)p->nodes * exp2(levels) <= most) levels++;
+  while (levels < OPTION_LEVELS_MAX && (double)p->nodes * exp2(levels) <= OPTION_STEPS_MAX) levels++;
   return levels;
 }
 
@@ -46,9 +44,9 @@ double option_levels_bytes(const option_parameters *p, const sim_setup *setup) {
   return 2 * option_ops_cpu.bytes(&q, setup);
 }
 
-/* Swapping the random numbers of two steps takes the largest difference of a path out of the mean, where the price moves
- * by random volatilities (M. Giles and L. Szpruch, Annals of Applied Probability 24 (2014) 1585). Of Euler's steps with
- * a local volatility it leaves it. */
+/* Swapping the random numbers of two steps takes the largest difference of a path out of the mean, where the price
+ * moves by random volatilities (M. Giles and L. Szpruch, Annals of Applied Probability 24 (2014) 1585). Of Euler's
+ * steps with a local volatility it leaves it. */
 static bool wants_swaps(const option_parameters *p) {
   bool any = false;
   for (int a = 0; a < (int)p->assets.count; a++)
@@ -58,9 +56,8 @@ static bool wants_swaps(const option_parameters *p) {
 
 /* Work of a sample in steps of the run. */
 static double cost_of(const option_levels *o, int level) {
-  const double fine = exp2(level), past = option_any_rough(o->parameters) ? 0.02 * (double)o->parameters->nodes : 0;
-  const double coarse = level > 0 ? fine / 2 : 0, paths = level > 0 && o->swaps ? 2 : 1;
-  return (paths * fine * (1 + past * fine) + coarse * (1 + past * coarse)) * (double)o->parameters->nodes;
+  const double fine = exp2(level), coarse = level > 0 ? fine / 2 : 0, paths = level > 0 && o->swaps ? 2 : 1;
+  return (paths * fine + coarse) * (double)o->parameters->nodes;
 }
 
 static sim_status make_level(option_levels *o, int level) {
@@ -84,7 +81,7 @@ static sim_status make(option_levels *o, const option_parameters *p, const sim_s
                               .least = OPTION_LEVELS_LEAST,
                               .payoffs = option_payoff_count(p),
                               .width = option_quantities(p, NULL),
-                              .order = option_weak_order(p),
+                              .order = 1,
                               .certain = certain,
                               .cost = o->cost};
   SIM_TRY(option_heston_levels(p, &o->of.least));
@@ -97,8 +94,7 @@ static sim_status make(option_levels *o, const option_parameters *p, const sim_s
   return make_level(o, 0);
 }
 
-sim_status option_levels_create(const option_parameters *p, const sim_setup *setup, bool certain,
-                                option_levels **out) {
+sim_status option_levels_create(const option_parameters *p, const sim_setup *setup, bool certain, option_levels **out) {
   *out = calloc(1, sizeof **out);
   if (*out == NULL) return sim_no_memory("the levels");
   const sim_status status = make(*out, p, setup, certain);
@@ -223,8 +219,8 @@ sim_status option_levels_sample(option_levels *o, option_level_step step) {
   const int own = (int)sim_comm_first(comm, pieces, &end);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(o->setup.threads)
   for (int c = own; c < (int)end; c++)
-    sample_piece(o, step.level, before + c,
-                 o->samples + (size_t)omp_get_thread_num() * (size_t)o->of.width * PIECE, o->sums + (size_t)c * row);
+    sample_piece(o, step.level, before + c, o->samples + (size_t)omp_get_thread_num() * (size_t)o->of.width * PIECE,
+                 o->sums + (size_t)c * row);
   SIM_TRY(comm->ops->gather(comm, o->sums + (size_t)comm->rank * sent, sent * sizeof(double), o->sums));
   for (size_t c = 0; c < pieces; c++) SIM_TRY(add_piece(o, step.level, o->sums + c * row));
   if (o->of.levels <= step.level) o->of.levels = step.level + 1;

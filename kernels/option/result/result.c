@@ -446,9 +446,9 @@ void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
     if (by_paths > s->standard_error) sim_bytes_format(out, ": it is %.3g", by_paths);
     sim_bytes_format(out, " after %.0f paths, where %s ended the run", clock->t,
                      is_at_finest(run, clock->t) ? "the bias of the finest steps that are possible"
-                     : is_full(run, clock->t)          ? "sampling.paths"
-                     : s->time > 0                   ? "sampling.time"
-                                                     : "stop_when");
+                     : is_full(run, clock->t)    ? "sampling.paths"
+                     : s->time > 0               ? "sampling.time"
+                                                 : "stop_when");
   } else if (reported > s->standard_error) {
     sim_bytes_format(out, "%sstandard_error = %.3g is below what rounding leaves: %.3g%s", out->size > 0 ? "; " : "",
                      s->standard_error, reported,

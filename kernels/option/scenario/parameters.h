@@ -148,6 +148,9 @@ enum {
   OPTION_EXPOSURE_TABLES
 };
 
+/* Tables of a multilevel run: a column for each level. */
+enum { OPTION_LEVEL_PATHS, OPTION_LEVEL_MEANS, OPTION_LEVEL_DEVIATIONS, OPTION_LEVEL_TABLES };
+
 typedef struct option_parameters {
   sim_common common;
   sim_list assets;         /* option_asset */
@@ -173,6 +176,9 @@ typedef struct option_parameters {
   sim_table upper_tables[2];                /* upper bounds, and their standard errors */
   sim_table greek_tables[OPTION_GREEKS][2]; /* the Greek, and its standard error */
   sim_table exposure_tables[OPTION_EXPOSURE_TABLES];
+  sim_table level_tables[OPTION_LEVEL_TABLES];
+  sim_field level_columns[OPTION_LEVELS_MAX + 1];
+  char level_names[OPTION_LEVELS_MAX][16];
   sim_field exposure_columns[OPTION_EXPOSURES_MAX + 1];
   char exposure_names[OPTION_EXPOSURES_MAX][16];
   sim_field price_columns[SIM_COLUMNS_MAX + 1], prices_columns[OPTION_PAYOFFS_MAX + 1],

@@ -1,4 +1,5 @@
 /* Rules between the keys of `sampling`, and the number of paths that follows from them. */
+#include "kernels/option/models/rough.h"
 #include "kernels/option/multilevel/levels.h"
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/random/quasi.h"
@@ -48,6 +49,17 @@ static bool sees_between(const option_parameters *p) {
   return any;
 }
 
+/* Whether a payoff, or the scenario's function, may jump. */
+static bool may_jump(const option_parameters *p) {
+  bool any = p->payoff != NULL && sim_expr_may_jump(p->payoff);
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const sim_schema *kind = p->payoffs.items[i].schema;
+    any |= kind == &option_digital_schema || kind == &option_barrier_schema || kind == &option_double_barrier_schema ||
+           kind == &option_autocallable_schema;
+  }
+  return any;
+}
+
 void option_check_multilevel(const option_parameters *p, sim_faults *faults) {
   const option_sampling *s = &p->sampling;
   const char *key = "sampling.multilevel";
@@ -57,6 +69,9 @@ void option_check_multilevel(const option_parameters *p, sim_faults *faults) {
   for (int g = 0; g < OPTION_GREEKS; g++) greeks |= p->greeks.want[g];
   if (!option_is_stepped(p))
     sim_faults_add(faults, 0, key, "the steps of all assets are exact: expected false, a run without bias");
+  if (option_any_rough(p))
+    sim_faults_add(faults, 0, key,
+                   "expected no rough_bergomi: paths of two numbers of steps have too little in common");
   if (isnan(s->standard_error))
     sim_faults_add(faults, 0, key, "expected standard_error, the error at which the run ends");
   if (s->sequence == OPTION_SOBOL) sim_faults_add(faults, 0, key, "expected sequence = \"philox\"");
@@ -65,7 +80,10 @@ void option_check_multilevel(const option_parameters *p, sim_faults *faults) {
   if (s->control != OPTION_NO_CONTROL) sim_faults_add(faults, 0, key, "expected control = \"none\"");
   if (early) sim_faults_add(faults, 0, key, "expected no early exercise, whose rule belongs to one number of steps");
   if (p->exposure.given) sim_faults_add(faults, 0, key, "expected no exposure");
-  if (greeks) sim_faults_add(faults, 0, key, "expected no greeks");
+  if (greeks && may_jump(p))
+    sim_faults_add(faults, 0, key, "expected no greeks of payoffs that jump, whose differences tell no variance");
+  if (p->greeks.want[OPTION_GAMMA])
+    sim_faults_add(faults, 0, key, "expected no greeks.gamma: its second differences tell no variance");
   if (sees_between(p))
     sim_faults_add(faults, 0, key, "expected monitoring = \"steps\", and max and min in place of high and low");
   const double first = option_levels_first_samples() * (s->antithetic ? 2 : 1);

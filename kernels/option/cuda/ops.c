@@ -87,7 +87,8 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   bool moved = false;
   for (int a = 0; a < (int)p->assets.count; a++) moved |= !option_asset_is_gbm(option_asset_at(p, a));
   const double kinds = moved ? OPTION_CUDA_DYNAMICS_NUMBERS + OPTION_JUMPS_MAX : 0;
-  const double rows = (option_is_dated(p) ? (3 + kinds) * lines : 0) + (double)p->payoffs.count * (assets + 1);
+  const double rates = p->hull_white.given ? 3 * (5 + 2 * assets + 2) : 0; /* of theta's two markets too */
+  const double rows = (option_is_dated(p) ? (3 + kinds) * lines : 0) + (double)p->payoffs.count * (assets + 1) + rates;
   return option_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions +
          (3 * lines + rows) * ((double)p->nodes + 4) * real +
          ceil((parts + blocks) / setup->comm->size) * quantities * 2 * sizeof(double);

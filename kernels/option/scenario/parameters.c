@@ -111,7 +111,8 @@ static const sim_field fields[] = {
     {SIM_FIELD(option_parameters, greeks), .type = SIM_STRUCT, .doc = "sensitivities to estimate",
      .table = &greeks_schema},
     {SIM_FIELD(option_parameters, exposure), .type = SIM_STRUCT, .table = &option_exposure_schema,
-     .flags = SIM_OPTIONAL, .doc = "exposure of the netted book to the other party; the CPU computes it, also of a run on a GPU"},
+     .flags = SIM_OPTIONAL,
+     .doc = "exposure of the netted book to the other party; the CPU computes it, also of a run on a GPU"},
     {0}};
 const sim_schema option_schema = {
     SIM_SCHEMA(option_parameters, "option", "prices and Greeks of options by Monte Carlo simulation", fields),

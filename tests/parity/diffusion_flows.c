@@ -142,8 +142,8 @@ static const fused boxes[] = {
      "lie", false},
     {CUBE("1024, 256, 256") "fields = " WAVES ", rates = function(v, u_x, u_y) return v*u_x, u_y end,", "etd1", true},
     {CUBE("256, 256, 1024") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL, "etd1", true},
-    {CUBE("256, 1024, 256") "fields = " WAVES ", rates = function(v, u_x, lap_u) return v*u_x, 0.001*lap_u end,", "etd1",
-     false},
+    {CUBE("256, 1024, 256") "fields = " WAVES ", rates = function(v, u_x, lap_u) return v*u_x, 0.001*lap_u end,",
+     "etd1", false},
 };
 
 static void compare_fused(const fused *f, const char *form, int steps) {

@@ -132,7 +132,8 @@ static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, method), .type = SIM_CHOICE, .initial = "auto", .choices = methods,
      .doc =
          "on GPUs, auto: the fastest passes for one GPU; axes: a pass over memory for each axis, with which grids of "
-         "256 and 512 cells an axis run on several GPUs too; cufft: transforms by cuFFT. Results differ by rounding; the "
+         "256 and 512 cells an axis run on several GPUs too; cufft: transforms by cuFFT. Results differ by rounding; "
+         "the "
          "CPU has one method"},
     {0}};
 static const sim_schema integrate_schema = {

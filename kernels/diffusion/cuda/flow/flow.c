@@ -352,30 +352,11 @@ static sim_status store(diffusion_work *w) {
   return resume(w);
 }
 
-const diffusion_way diffusion_way_flow_planes = {.name = "two passes a stage of a flow",
-                                                 .fill = "fill_flow",
-                                                 .in_registers = true,
-                                                 .supports = supports_planes,
-                                                 .plan = plan,
-                                                 .create = create,
-                                                 .destroy = destroy,
-                                                 .write = write,
-                                                 .find = find,
-                                                 .load = load,
-                                                 .resume = resume,
-                                                 .stage = stage,
-                                                 .store = store};
-
-const diffusion_way diffusion_way_flow_boxes = {.name = "four passes a stage of a flow",
-                                                .fill = "fill_flow",
-                                                .in_registers = true,
-                                                .supports = supports_boxes,
-                                                .plan = plan,
-                                                .create = create,
-                                                .destroy = destroy,
-                                                .write = write,
-                                                .find = find,
-                                                .load = load,
-                                                .resume = resume,
-                                                .stage = stage,
-                                                .store = store};
+/* The two ways, which differ in their number of axes. */
+#define FLOW_WAY(title, serves)                                                                                        \
+  {                                                                                                                    \
+    .name = (title), .fill = "fill_flow", .in_registers = true, .supports = (serves), .plan = plan, .create = create,  \
+    .destroy = destroy, .write = write, .find = find, .load = load, .resume = resume, .stage = stage, .store = store   \
+  }
+const diffusion_way diffusion_way_flow_planes = FLOW_WAY("two passes a stage of a flow", supports_planes);
+const diffusion_way diffusion_way_flow_boxes = FLOW_WAY("four passes a stage of a flow", supports_boxes);

@@ -93,6 +93,29 @@ static void test_restart(void **state) {
   }
 }
 
+/* Fields of more than a window (cuda/trt.c), at the start and where they are shown. */
+static void test_windows(void **state) {
+  (void)state;
+  for (int single = 0; single < 2; single++) {
+    char text[1024];
+    flow a, b;
+    snprintf(
+        text, sizeof text,
+        "return sim.fluid { precision = '%s', collision = 'trt', grid = { n = {32, 50000}, size = {32, 50000} },\n"
+        "  viscosity = 0.1, speed = 0.1, integrate = { t_end = 100 },\n"
+        "  initial = function(x, y) return 0.05*math.sin(0.2*y), 0.03*math.sin(2*math.pi*x/32), 1e-4*math.cos(y) end }",
+        single ? "single" : "double");
+    begin(&a, text, &sim_backend_cpu, NULL);
+    begin(&b, text, gpu, NULL);
+    flow_steps(&a, 2);
+    flow_steps(&b, 2);
+    fluid_compare_runs(&a, &b, single, 2, "windows");
+    fluid_compare_tables(&a, &b, single, 2, "windows");
+    flow_close(&a);
+    flow_close(&b);
+  }
+}
+
 /* ---- half storage ---- */
 
 /* In a step each number is rounded to one of its neighbours in fp16, with mean 0 and a standard deviation of at most
@@ -258,10 +281,10 @@ static void test_mass(void **state) {
 int main(int count, char **words) {
   gpu = gpu_or_skip();
   if (!gpu) return 77;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpu),        cmocka_unit_test(test_restart),
-                                     cmocka_unit_test(test_half),       cmocka_unit_test(test_taylor_green),
-                                     cmocka_unit_test(test_poiseuille), cmocka_unit_test(test_guards),
-                                     cmocka_unit_test(test_mass)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpu),          cmocka_unit_test(test_restart),
+                                     cmocka_unit_test(test_windows),      cmocka_unit_test(test_half),
+                                     cmocka_unit_test(test_taylor_green), cmocka_unit_test(test_poiseuille),
+                                     cmocka_unit_test(test_guards),       cmocka_unit_test(test_mass)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

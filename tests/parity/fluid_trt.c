@@ -155,9 +155,9 @@ static void test_half(void **state) {
 }
 
 /* Decay of a Taylor-Green vortex of 64^2 cells: its energy falls as exp(-4 nu k^2 t), so that the viscosity is known
- * from two rows: to 1e-3, of which 7e-4 are the cells', where rounding to the nearest of fp16 is off by 5e-3 and, on
- * finer grids, by 4e-2. Half storage rounds the mass of a cell in each step by sqrt(sum w^2) = 0.5 times 2^-17, so that
- * the mean of N^2 cells walks sqrt(2600)/64 of it: 5 deviations are 1.6e-5. */
+ * from two rows: to 1e-3, of which 7e-4 are the cells', where rounding to the nearest of fp16 is off by 2.4e-3 and, on
+ * finer grids, by 4e-2; of Poiseuille below, by 9e-2. Half storage rounds the mass of a cell in each step by sqrt(sum
+ * w^2) = 0.5 times 2^-17, so that the mean of N^2 cells walks sqrt(2600)/64 of it: 5 deviations are 1.6e-5. */
 static void test_taylor_green(void **state) {
   (void)state;
   static const char *const kinds[] = {"double", "single", "half"};

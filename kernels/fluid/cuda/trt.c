@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { FIELDS = 4 };
-static const double window_bytes = 0x1p26; /* of fields on their way, at most, where some planes take no more */
+static const double window_bytes = 0x1p24; /* of fields on their way, at most, where some planes take no more */
 
 static double pitch_of(const grid_shape *g) { return ceil((double)g->n[0] / FLUID_GROUP) * FLUID_GROUP; }
 static double word_bytes(const fluid_parameters *p) { return fluid_single(p) ? sizeof(float) : sizeof(double); }

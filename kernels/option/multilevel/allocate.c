@@ -133,16 +133,19 @@ static option_level_step new_level(const option_level_sums *s, double most) {
 }
 
 /* A level whose samples do not yet tell the bias to a third of the tolerance, -1: none; *samples: those that would, but
- * not more than a run without bias would take. */
+ * not more than a run without bias would take, nor a larger part of these than four times that of any level: a run that
+ * its paths end has samples of all levels. */
 static int unresolved(const option_level_sums *s, double tolerance, double *samples) {
   allocation a;
+  double part = 1;
   work_of(s, s->levels, tolerance, INFINITY, 0, &a);
+  for (int l = 0; l < s->levels; l++) part = fmin(part, 4 * s->count[l] / a.samples[l]);
   for (int l = s->levels - 1; l > 0 && l > s->levels - 3; l--) {
     const double factor = exp2(-s->order * (s->levels - 1 - l)) / (exp2(s->order) - 1);
     *samples = 0;
     for (int k = 0; k < s->payoffs; k++)
       *samples = fmax(*samples, option_level_variance(s, l, k) * pow(3 * factor / tolerance, 2));
-    *samples = fmin(*samples, a.samples[l]);
+    *samples = fmin(*samples, part * a.samples[l]);
     if (s->count[l] < *samples) return l;
   }
   return -1;

@@ -301,7 +301,7 @@ static void middle(diffusion_work *w, bool forward, void *from, void *to, int fi
                                        {"diffusion_forward", "middle", SIM_LIMIT_BYTES}};
   diffusion_flow_work *f = w->own.flow;
   const shape *s = &f->shape;
-  const unsigned grid[] = {(unsigned)(s->tx * s->n[2]), (unsigned)fields, 1};
+  const unsigned grid[] = {(unsigned)s->tx, (unsigned)fields, (unsigned)s->n[2]};
   void *arguments[] = {&f->given, &from, &to};
   if (s->axes == 3)
     diffusion_cuda_launch(&kernels[forward], 8.0 * fields * (double)(s->rowed + s->deeped),

@@ -1,5 +1,5 @@
 /* The passes along y of a flow on three axes: inverse, from columns to rows, and forward, from rows to columns. A
- * thread block has the lines of one tile of kx in one plane. */
+ * thread block has the lines of one tile of kx in one plane: blocks are (tiles) x (fields) x (planes). */
 #ifndef DIFFUSION_CUDA_FLOW_MIDDLE_CUH
 #define DIFFUSION_CUDA_FLOW_MIDDLE_CUH
 
@@ -21,7 +21,7 @@ __device__ __forceinline__ void flow_middle_of(const diffusion_flow &g, const fl
   typedef flat_line<S::NY, S::WIDE> lines;
   constexpr int C = lines::C, T = lines::T;
   extern __shared__ float4 shared[];
-  const int own = threadIdx.x % S::WIDE, j = threadIdx.x / S::WIDE, z = blockIdx.x % S::NZ, tile = blockIdx.x / S::NZ;
+  const int own = threadIdx.x % S::WIDE, j = threadIdx.x / S::WIDE, tile = blockIdx.x, z = blockIdx.z;
   const long long row = blockIdx.y * g.rowed + ((long long)z * S::TX + tile) * (S::NY * S::WIDE) + own;
   const long long column = blockIdx.y * g.deep + ((long long)tile * S::TY * S::NZ + z) * (S::DEEP * S::WIDE) + own;
   const bool there = tile * S::WIDE + own < S::KX;

@@ -51,7 +51,7 @@ for kind in single double; do
   file=f.lua run "flat_$kind" --set steps=4 --set "kind=$kind" --set rank=2
 done
 file=f.lua run narrow --set steps=4 --set n=20
-for with in heat sponge motion; do
+for with in heat sponge motion stl flux warm_sponge grains; do
   file=f.lua run "$with" --set steps=4 --set kind=single --set with=$with
 done
 for kind in single half; do

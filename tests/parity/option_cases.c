@@ -448,6 +448,16 @@ static void make_rates_models(pricing *d) {
   pricing_add(d, &option_basket_schema, 98, OPTION_PUT);
 }
 
+static void make_rates_sobol(pricing *d) {
+  use_sobol(d, OPTION_BRIDGE);
+  make_rates_models(d);
+}
+
+static void make_rates_matched(pricing *d) {
+  d->p.sampling.moment_matching = true;
+  make_rates(d);
+}
+
 static void make_begun(pricing *d) {
   static double past[] = {95, 103};
   option_payoff *o = pricing_add(d, &option_asian_schema, 100, OPTION_CALL);
@@ -538,6 +548,8 @@ const option_case option_cases[OPTION_CASES] = {
     {"random rates", make_rates, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
     {"random rates' greeks", make_rates_greeks, 4, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1, true},
     {"random rates, models", make_rates_models, 6, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
+    {"random rates, Sobol", make_rates_sobol, 2, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"random rates, matched", make_rates_matched, 5, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.25, 1},
     {"joint exercise, Sobol", make_joint_sobol, 6, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.2, 1},
 };
 

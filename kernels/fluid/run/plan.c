@@ -159,6 +159,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
   }
   if (fluid_has_sponge(p)) sim_plan_add_host(out, "sponges", fluid_sponge_bytes(p));
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = (grid.rank + 1) * cells * number;
+  if (fluid_ops_of(p, setup)->tables_of_state) out->staged_bytes = 0; /* its fields are in host memory */
   if (p->heat.given) {
     const double temperature = cells * sizeof(double);
     out->snapshot_bytes += temperature;

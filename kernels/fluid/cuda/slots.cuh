@@ -42,15 +42,17 @@ __device__ __forceinline__ float dither(float a, unsigned bits) { return __uint_
 
 /* ---- how numbers are stored ---- */
 
-/* `scaled` functions have populations times `one`. get, put: numbers of the cells of a word; `turned`: its cells change
- * places. */
+/* Numbers are populations times `one`. get, put: numbers of the cells of a word; `turned`: its cells change places,
+ * which they never do without MAY_TURN. */
 template <typename number> struct fluid_store_whole {
   typedef number real;
   typedef number word;
   static constexpr int cells = 1;
   static constexpr real one = 1;
-  __device__ static __forceinline__ void get(word w, bool, real *out) { out[0] = w; }
-  __device__ static __forceinline__ word put(const real *in, bool, unsigned *) { return in[0]; }
+  template <bool MAY_TURN> __device__ static __forceinline__ void get(word w, bool, real *out) { out[0] = w; }
+  template <bool MAY_TURN> __device__ static __forceinline__ word put(const real *in, bool, unsigned *) {
+    return in[0];
+  }
   __device__ static __forceinline__ real get_one(const word *w, int) { return *w; }
   __device__ static __forceinline__ void put_one(word *w, int, real a, unsigned) { *w = a; }
   __device__ static __forceinline__ void put_near(word *w, int, real a) { *w = a; }
@@ -60,12 +62,13 @@ struct fluid_store_half {
   typedef unsigned word;
   static constexpr int cells = 2;
   static constexpr real one = 32768;
-  __device__ static __forceinline__ void get(word w, bool turned, real *out) {
-    halves_read(turn(w, turned), &out[0], &out[1]);
+  template <bool MAY_TURN> __device__ static __forceinline__ void get(word w, bool turned, real *out) {
+    halves_read(MAY_TURN ? turn(w, turned) : w, &out[0], &out[1]);
   }
-  __device__ static __forceinline__ word put(const real *in, bool turned, unsigned *bits) {
-    *bits = next_bits(*bits);
-    return turn(halves_toward_zero(dither(in[0], *bits >> 19), dither(in[1], *bits >> 6 & 0x1fff)), turned);
+  template <bool MAY_TURN> __device__ static __forceinline__ word put(const real *in, bool turned, unsigned *bits) {
+    const unsigned first = next_bits(*bits), second = *bits = next_bits(first);
+    const word w = halves_toward_zero(dither(in[0], first >> 19), dither(in[1], second >> 19));
+    return MAY_TURN ? turn(w, turned) : w;
   }
   __device__ static __forceinline__ word turn(word w, bool turned) {
     return __byte_perm(w, 0, turned ? 0x1032 : 0x3210);

@@ -29,6 +29,10 @@ template <int RANK, typename store> static fluid_in_place<store> in_place_of(con
   typedef typename store::real real;
   fluid_in_place<store> s = {};
   s.slots = slots_of<RANK, store>(d);
+  for (int c = 1; c < fluid_directions(RANK); c += 2) {
+    s.own[c / 2] = s.slots.state + (size_t)(c + d->now) * d->words;
+    s.other[c / 2] = s.slots.state + (size_t)(c + 1 - d->now) * d->words;
+  }
   s.k.half_even = (real)(d->omega / 2);
   s.k.half_odd = (real)(d->omega_odd / 2);
   s.k.push_even = (real)(1 - d->omega / 2);

@@ -11,9 +11,13 @@ template <typename real> struct fluid_rates {
   real half_even, half_odd, push_even, push_odd, g[3], part, rest, fast, fastest;
 };
 
+constexpr int FLUID_PAIRS_MAX = 9;
+
 /* A step of all cells. */
 template <typename store> struct fluid_in_place {
   fluid_slots<store> slots;
+  /* slots of a pair of directions, in this step: of the cell, and of the cell to which the first direction leads */
+  typename store::word *own[FLUID_PAIRS_MAX], *other[FLUID_PAIRS_MAX];
   fluid_rates<typename store::real> k;
   const typename store::real *drag; /* [cells]: resistance by a step; NULL: none */
   const uint32_t *solid;            /* [rows][groups]: bits of solid cells; NULL: none */
@@ -52,15 +56,16 @@ template <int RANK, typename real> struct fluid_targets {
 template <int RANK, int C, bool FORCE, typename real>
 __device__ __forceinline__ void relax_pairs(const fluid_rates<real> &k, const fluid_targets<RANK, real> &t, real *f) {
   if constexpr (C < fluid_directions(RANK)) {
-    const real a = f[C], b = f[C + 1], along = along_of<RANK, C>(t.u), flow = along_of<RANK, C>(t.flow);
-    real even = k.half_even * (multiply_add(along, flow, t.rest2) - (a + b));
-    real odd = k.half_odd * (flow - (a - b));
+    const real sum = f[C] + f[C + 1], difference = f[C] - f[C + 1];
+    const real along = along_of<RANK, C>(t.u), flow = along_of<RANK, C>(t.flow);
+    real even = multiply_add(k.half_even, multiply_add(along, flow, t.rest2) - sum, (real)0.5 * sum);
+    real odd = multiply_add(k.half_odd, flow - difference, (real)0.5 * difference);
     if constexpr (FORCE) {
       even = multiply_add(along, along_of<RANK, C>(t.even), even - t.work);
       odd += along_of<RANK, C>(t.odd);
     }
-    f[C] = a + (even + odd);
-    f[C + 1] = b + (even - odd);
+    f[C] = even + odd;
+    f[C + 1] = even - odd;
     relax_pairs<RANK, C + 2, FORCE>(k, t, f);
   }
 }
@@ -115,10 +120,14 @@ struct fluid_around {
     return z[1 + w.along(2)] + y[1 + w.along(1)] + x[w.along(0)];
   }
   template <int RANK, int C> __device__ __forceinline__ bool turned() const {
-    constexpr int last = fluid_way_of(RANK, C).along(RANK - 1);
-    return last > 0 ? up : last < 0 ? down : false;
+    return fluid_way_of(RANK, C).along(RANK - 1) > 0 ? up : down;
   }
 };
+
+/* Whether the neighbour in direction C is above or below along the last axis. */
+template <int RANK, int C> __host__ __device__ constexpr bool crosses() {
+  return fluid_way_of(RANK, C).along(RANK - 1) != 0;
+}
 
 template <int RANK, typename store>
 __device__ __forceinline__ fluid_around find_around(const fluid_slots<store> &s, int x, int y, int z) {
@@ -139,12 +148,12 @@ __device__ __forceinline__ fluid_around find_around(const fluid_slots<store> &s,
 
 /* f[cells of a word][directions]: what arrives by C, C + 1 and after. */
 template <int RANK, int C, typename store>
-__device__ __forceinline__ void pull_pairs(const fluid_slots<store> &s, const fluid_around &at,
+__device__ __forceinline__ void pull_pairs(const fluid_in_place<store> &s, const fluid_around &at,
                                            typename store::real (*f)[fluid_directions(RANK)]) {
   if constexpr (C < fluid_directions(RANK)) {
     typename store::real own[store::cells], other[store::cells];
-    store::get(s.state[(size_t)(C + s.parity) * s.words + at.to<RANK, 0>()], false, own);
-    store::get(s.state[(size_t)(C + 1 - s.parity) * s.words + at.to<RANK, C>()], at.turned<RANK, C>(), other);
+    store::template get<false>(s.own[C / 2][at.to<RANK, 0>()], false, own);
+    store::template get<crosses<RANK, C>()>(s.other[C / 2][at.to<RANK, C>()], at.turned<RANK, C>(), other);
 #pragma unroll
     for (int i = 0; i < store::cells; i++) {
       f[i][C] = own[i];
@@ -156,7 +165,7 @@ __device__ __forceinline__ void pull_pairs(const fluid_slots<store> &s, const fl
 
 /* Writes what leaves by C, C + 1 and after, to where it has been read, in changed places. */
 template <int RANK, int C, typename store>
-__device__ __forceinline__ void push_pairs(const fluid_slots<store> &s, const fluid_around &at,
+__device__ __forceinline__ void push_pairs(const fluid_in_place<store> &s, const fluid_around &at,
                                            typename store::real (*f)[fluid_directions(RANK)], unsigned *bits) {
   if constexpr (C < fluid_directions(RANK)) {
     typename store::real own[store::cells], other[store::cells];
@@ -165,8 +174,8 @@ __device__ __forceinline__ void push_pairs(const fluid_slots<store> &s, const fl
       own[i] = f[i][C + 1];
       other[i] = f[i][C];
     }
-    s.state[(size_t)(C + s.parity) * s.words + at.to<RANK, 0>()] = store::put(own, false, bits);
-    s.state[(size_t)(C + 1 - s.parity) * s.words + at.to<RANK, C>()] = store::put(other, at.turned<RANK, C>(), bits);
+    s.own[C / 2][at.to<RANK, 0>()] = store::template put<false>(own, false, bits);
+    s.other[C / 2][at.to<RANK, C>()] = store::template put<crosses<RANK, C>()>(other, at.turned<RANK, C>(), bits);
     push_pairs<RANK, C + 2>(s, at, f, bits);
   }
 }
@@ -218,18 +227,18 @@ __global__ void __launch_bounds__(FLUID_TRT_THREADS) step_populations(const flui
   const fluid_around at = find_around<RANK>(s.slots, x, y, z);
   real f[store::cells][fluid_directions(RANK)], rest[store::cells];
   const unsigned own = at.to<RANK, 0>();
-  store::get(s.slots.state[own], false, rest);
+  store::template get<false>(s.slots.state[own], false, rest);
 #pragma unroll
   for (int i = 0; i < store::cells; i++) f[i][0] = rest[i];
-  pull_pairs<RANK, 1>(s.slots, at, f);
+  pull_pairs<RANK, 1>(s, at, f);
 #pragma unroll
   for (int i = 0; i < store::cells; i++) {
     step_one<RANK, FORCE, DRAG, SKIP>(s, step, solid[i], x, row[i], f[i]);
     rest[i] = f[i][0];
   }
   unsigned bits = cell_bits(step_key(s.seed, step), own);
-  s.slots.state[own] = store::put(rest, false, &bits);
-  push_pairs<RANK, 1>(s.slots, at, f, &bits);
+  s.slots.state[own] = store::template put<false>(rest, false, &bits);
+  push_pairs<RANK, 1>(s, at, f, &bits);
 }
 
 #endif

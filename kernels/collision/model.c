@@ -123,7 +123,6 @@ static bool supports(const void *parameters, sim_backend_kind backend, char *lac
   const collision_parameters *p = parameters;
   if (backend == SIM_BACKEND_CPU) return true;
   if (p->merge.when != COLLISION_MERGE_NEVER) return snprintf(lacks, capacity, "merge is"), false;
-  if (collision_any_clumps(p)) return snprintf(lacks, capacity, "clumps are"), false;
   double least, most;
   collision_all_radii(p, &least, &most);
   if (collision_radii_apart(least, most, COLLISION_RATIO_GPU))

@@ -150,7 +150,7 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
   piece.offset = fmm_scan(piece.count, &piece.total);
   const unsigned self = warp_ballot(source == c);
   unsigned own = warp_read(piece.offset, self != 0 ? __ffs((int)self) - 1 : 0); /* of the leaf's first body */
-  own = self != 0 ? own + (SOME ? 0 : skipped) : ~0u / 2;                       /* of the first target; else in no tile */
+  own = self != 0 ? own + (SOME ? 0 : skipped) : ~0u / 2;                       /* of the first target; in no tile */
 #pragma unroll
   for (int k = 0; k < FMM_ROWS; k++)
 #pragma unroll

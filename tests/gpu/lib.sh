@@ -50,7 +50,7 @@ local n     = sim.param("n", 36, "cells along x")
 local steps = sim.param("steps", 40, "steps")
 local kind  = sim.param("kind", "double", "precision")
 local rank  = sim.param("rank", 3, "axes")
-local with  = sim.param("with", "none", "heat, flux, sponge, warm_sponge, motion, stl or grains")
+local with  = sim.param("with", "none", "heat, flux, sponge, warm_sponge, motion, stl, grains or trt")
 local m     = with == "grains" and 18 or 10
 local function has(...) for _, name in ipairs({...}) do if name == with then return true end end return false end
 local sponge, heat = has("sponge", "warm_sponge"), has("heat", "flux", "warm_sponge")
@@ -66,7 +66,8 @@ return sim.fluid {
   viscosity  = 0.02,
   speed      = 0.1,
   acceleration = rank == 3 and {1e-4, 0, 0} or {1e-4, 0},
-  turbulence = rank == 3 and with ~= "grains" and { smagorinsky = 0.1 } or nil,
+  turbulence = rank == 3 and not has("grains", "trt") and { smagorinsky = 0.1 } or nil,
+  collision  = with == "trt" and "trt" or nil,
   bodies     = with == "stl" and { sim.stl { path = "wedge.stl", shift = {n / 2, m / 2 - 2, m / 2 - 2} } } or
                with ~= "grains" and
                { sim.ball { point = {n / 2, m / 2, rank == 3 and m / 2 or 0}, radius = 2.7, spin = 0.01,

@@ -54,7 +54,7 @@ static void free_cuts(fluid_device *d) {
 }
 
 void fluid_cuda_free(fluid_device *d) {
-  void *const all[] = {&d->mean, &d->share, &d->through, &d->probe, &d->probed};
+  void *const all[] = {&d->mean, &d->share, &d->through, &d->probe, &d->probed, &d->arrived, &d->drag, &d->staged};
   free_walls(d);
   free_pulls(d);
   free_cuts(d);
@@ -187,6 +187,8 @@ static sim_status send_cells(const maker *m) {
       ((fluid_edge_double *)edges)[i] =
           (fluid_edge_double){link->weight, link->constant, link->kind, link->arriving, link->second, link->towards};
   }
+  if (m->d->populations)
+    SIM_TRY(fluid_cuda_send(NULL, links * (m->d->single ? sizeof(float) : sizeof(double)), &m->d->arrived));
   return fluid_cuda_send_away(edges, links * size, &m->d->edge);
 }
 

@@ -320,7 +320,7 @@ template <int RANK, typename real> static void begin(const fluid_device *d) {
 template <int RANK, typename real> static void flow(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_sum_flow", "observe", SIM_LIMIT_BYTES};
   device_launch(&kernel, (fluid_moments(RANK) + RANK) * sizeof(real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
-                sum_flow<RANK, real>, view_of<real>(d), d->sum);
+                sum_flow<RANK, fluid_view<real>>, view_of<real>(d), d->sum);
 }
 
 template <int RANK, typename real> static void pulls(const fluid_device *d) {

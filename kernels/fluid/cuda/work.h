@@ -208,6 +208,15 @@ typedef struct fluid_device {
   long long *probe;               /* cells */
   double *probed;
   int probes;
+  /* of populations (slots.cuh), whose one state is state[0]; `now` is the parity of the last step */
+  bool populations, half;
+  int pitch;    /* words of a row */
+  size_t words; /* of a slot */
+  double omega_odd;
+  unsigned long long seed;
+  void *arrived, *drag; /* [links]: g that arrives by each; [cells]: resistance by a step, or NULL */
+  void *staged;         /* [rank + 1][staged_planes][cells of a plane]: fields on their way */
+  int staged_planes;
 } fluid_device;
 
 #ifdef __cplusplus
@@ -242,6 +251,17 @@ void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surf
 void fluid_cuda_show_heat(const fluid_device *d);
 void fluid_cuda_sum_heat(const fluid_device *d); /* sum, and warm.pull_sum */
 void fluid_cuda_begin_sponge(const fluid_device *d);
+
+/* ---- trt.cu: the same of populations ---- */
+
+void fluid_trt_step(const fluid_device *d); /* in place; d->now is the parity before it */
+/* Populations of `count` planes along the last axis from `first` on, of the first state, from the fields of
+ * window[1] planes from window[0] on, around the box, in d->staged. */
+void fluid_trt_begin(const fluid_device *d, const int window[2], int first, int count);
+void fluid_trt_show(const fluid_device *d, int first, int count); /* fields of these planes, in d->staged */
+void fluid_trt_flow(const fluid_device *d);                       /* sums, of the populations */
+void fluid_trt_pull(const fluid_device *d);
+void fluid_trt_probe(const fluid_device *d);
 
 #ifdef __cplusplus
 }

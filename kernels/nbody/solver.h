@@ -122,8 +122,9 @@ typedef struct nbody_solver {
    * All arrays are on the host. NULL: not available. SIM_ERR_DEVICE. */
   sim_status (*sample_potential)(nbody_solver_work *work, const int64_t *numbers, int count, double *got,
                                  double *exact);
-  /* Potential energy of all pairs; NaN where it is unknown. In fp64 in every precision, but for multipoles on a CPU in
-   * precision single, which add terms in fp32 up in fp64. Waits for the device. */
+  /* Potential energy of all pairs; NaN where it is unknown. Computed in fp64 in every precision, with one exception:
+   * multipoles on a CPU, in precision single and open space, compute the terms of bodies in fp32 and add them up in
+   * fp64. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
   /* With a cutoff: sums over the pairs within it; NaN where they are unknown. Waits for the device. NULL: no cutoff. */
   void (*pairs)(nbody_solver_work *work, nbody_pair_sums *out);

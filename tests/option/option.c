@@ -73,6 +73,26 @@ static void test_greeks(void **state) {
   greeks_by(OPTION_AUTO, true);
 }
 
+/* Greeks by differences of each of several payoffs: of a put of another strike, not those of the first payoff. S = 100,
+ * K = 130, rate 5 %, volatility 20 %, one year: Black and Scholes. */
+static void test_greeks_of_second(void **state) {
+  (void)state;
+  const double d1 = (log(100 / 130.) + 0.07) / 0.2, density = exp(-d1 * d1 / 2) / sqrt(2 * 3.14159265358979);
+  const double out = 0.5 * erfc(-(0.2 - d1) / sqrt(2)), rho = -130 * exp(-0.05) * out; /* the put is exercised */
+  const double known[OPTION_GREEKS] = {-0.5 * erfc(d1 / sqrt(2)), density / 20, 100 * density, rho,
+                                       -10 * density - 0.05 * rho};
+  pricing p;
+  pricing_make(&p, SIM_DOUBLE, 0.2, 0.05, 1, 1);
+  pricing_add(&p, &option_european_schema, 100, OPTION_CALL);
+  pricing_add(&p, &option_european_schema, 130, OPTION_PUT);
+  p.p.greeks.method = OPTION_BUMP;
+  for (int g = 0; g < OPTION_GREEKS; g++) p.p.greeks.want[g] = true;
+  pricing_run(&p);
+  for (int g = 0; g < OPTION_GREEKS; g++)
+    near(option_greek_names[g], pricing_greek_of(&p, 1, (option_greek)g), known[g]);
+  pricing_free(&p);
+}
+
 /* Where r is near vol^2/2 an at-the-money digital pays as often for a slightly longer maturity: no path pays only in
  * one market of the difference, whose spread would be that of the discount. The error is the worth of a path. */
 static void test_digital_theta(void **state) {
@@ -608,6 +628,7 @@ int main(int argc, char **argv) {
   (void)argv;
   const struct CMUnitTest quick[] = {cmocka_unit_test(test_european),
                                      cmocka_unit_test(test_greeks),
+                                     cmocka_unit_test(test_greeks_of_second),
                                      cmocka_unit_test(test_digital_theta),
                                      cmocka_unit_test(test_minutes),
                                      cmocka_unit_test(test_rho_of_jumps),

@@ -138,6 +138,15 @@ estimate pricing_greek(pricing *d, const char *column) {
   return (estimate){0, 0};
 }
 
+estimate pricing_greek_of(pricing *d, int payoff, option_greek greek) {
+  double values[2][SIM_COLUMNS_MAX];
+  for (int t = 0; d->p.tables[t] != NULL; t++)
+    for (int k = 0; k < 2; k++)
+      if (d->p.tables[t] == &d->p.greek_tables[greek][k])
+        must(option_model.observe(d->self, &d->clock, t, values[k]), "observe");
+  return (estimate){values[0][payoff], values[1][payoff]};
+}
+
 sim_frame pricing_state(pricing *d) {
   sim_frame frame = {.clock = d->clock};
   must(option_model.view(d->self, d->arrays, NULL, &frame), "view");
@@ -151,6 +160,7 @@ void pricing_free(pricing *d) {
   pricing_destroy(d);
   sim_expr_free(&d->p.rate);
   sim_expr_free(&d->p.payoff);
+  for (size_t i = 0; i < d->p.payoffs.count; i++) sim_expr_free(&d->payoffs[i].exercise);
   for (size_t a = 0; a < d->p.assets.count; a++) {
     sim_expr_free(&d->assets[a].vol);
     sim_expr_free(&d->assets[a].dividend);

@@ -42,6 +42,8 @@ void pricing_run(pricing *d);
 estimate pricing_price(pricing *d, int payoff);
 /* Returns a column of the table of prices, with COLUMN_error; of the first payoff. */
 estimate pricing_greek(pricing *d, const char *column);
+/* A Greek of one of several payoffs, by the first asset of one. */
+estimate pricing_greek_of(pricing *d, int payoff, option_greek greek);
 /* Views of the state. */
 sim_frame pricing_state(pricing *d);
 /* Releases the model, and the parameters' functions too. */

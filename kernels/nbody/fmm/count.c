@@ -1,5 +1,5 @@
-/* Counts the lists of the fast multipole method without its arithmetic: builds the tree of fmm.h and walks it, by one
- * thread, in fp64. */
+/* Counts the lists of the fast multipole method without its arithmetic: builds the tree of fmm.h and walks it, on one
+ * thread and in fp64. */
 #include "kernels/nbody/fmm/fmm.h"
 
 #include "engine/status.h"
@@ -19,7 +19,7 @@ typedef struct cell {
   double centre[3], radius; /* in lengths of the frame */
 } cell;
 
-/* Source in a list: a cell, and code of its image. */
+/* Source in a list: a cell and the code of its shift. */
 typedef struct entry {
   int64_t cell;
   int code;
@@ -34,7 +34,7 @@ typedef struct counter {
   body *bodies;
   cell *cells;
   int64_t cell_count, cell_room;
-  entry *entries; /* stack: entries that cells leave open, and queues */
+  entry *entries; /* stack of open lists and of the queue on top of them */
   size_t entry_room;
   double far, near;
   int depth;
@@ -59,6 +59,7 @@ static void set_frame(counter *w) {
   for (double bodies = w->settings->leaf; bodies < (double)w->n; bodies *= 8) w->dense_level++;
 }
 
+/* Returns coordinate c of a body, in lengths of the frame. */
 static double place_of(const counter *w, int c, int64_t number) {
   return (w->position[c][number] - w->low[c]) / w->edge;
 }
@@ -78,7 +79,7 @@ static int by_key(const void *a, const void *b) {
   return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Appends the children of a cell to the cells. */
+/* Appends the children of a cell to the cells, if it splits. SIM_ERR_NO_MEMORY. */
 static sim_status split(counter *w, int64_t parent) {
   const cell me = w->cells[parent];
   if (me.count <= 1 || me.level >= NBODY_FMM_LEVEL_MAX) return SIM_OK;
@@ -178,7 +179,7 @@ static sim_status push(counter *w, size_t *top, entry e) {
   return SIM_OK;
 }
 
-/* Pushes the entry's children, or the entry itself where it has none. */
+/* Pushes the children of an entry, or the entry itself where it is a leaf. SIM_ERR_NO_MEMORY. */
 static sim_status push_parts(counter *w, size_t *top, entry e) {
   const cell c = w->cells[e.cell];
   if (c.children == 0) return push(w, top, e);
@@ -186,11 +187,11 @@ static sim_status push_parts(counter *w, size_t *top, entry e) {
   return SIM_OK;
 }
 
-/* Counts the lists of a cell and of all cells below it. entries[begin ... end): what its parent left open; for the root
- * its queue. */
+/* Counts the lists of a cell and of all cells below it. Entries begin ... end - 1 are the open list of its parent; for
+ * the root they are its queue. SIM_ERR_NO_MEMORY. */
 static sim_status walk(counter *w, int64_t target, size_t begin, size_t end) {
   const cell me = w->cells[target];
-  size_t open = end, top; /* open entries are before `open`; the queue is behind, and is worked off from `top` */
+  size_t open = end, top; /* end ... open - 1: open list of this cell; open ... top - 1: queue, taken from its end */
   for (size_t k = begin; k < end; k++) {
     top = open;
     if (target == 0)
@@ -202,7 +203,7 @@ static sim_status walk(counter *w, int64_t target, size_t begin, size_t end) {
       const cell other = w->cells[source.cell];
       if (accepts(w, &me, source)) {
         w->far++;
-      } else if (me.children > 0) { /* moves to the front of the queue, whose first entry takes its place */
+      } else if (me.children > 0) { /* is left open: moves before the queue, whose first entry takes its place */
         const entry moved = w->entries[first];
         w->entries[first++] = source;
         if (top >= first) w->entries[top] = moved, top++;

@@ -3,10 +3,11 @@
 
 #include <math.h>
 
-/* Errors of settings, from the cheapest to the most accurate: the largest of a Plummer sphere, a uniform cube and two
- * disk galaxies with halos, of 10^5 bodies. Bodies near a centre, where forces nearly cancel, determine the error of
- * 99.9 %. The weight is 1.5, because errors about the target's centre have one sign for all sources in a direction, and
- * errors about the sources' centres have not. */
+/* Errors of settings, from the cheapest settings to the most accurate. An error is the largest of three measured ones:
+ * of a Plummer sphere, a uniform cube, and two disk galaxies with halos, with 10^5 bodies each. Bodies near a centre,
+ * where forces nearly cancel, determine the error of 99.9 %. The weight is 1.5, because errors of expansions about the
+ * target's centre have one sign for all sources in a direction and add up; errors of expansions about the sources'
+ * centres have either sign. */
 typedef struct table_row {
   double error, tail;
   nbody_fmm_settings settings;
@@ -47,20 +48,21 @@ static const table short_m2l = {
      {4e-7, 1e-4, {6, 0.3, 1.5, 80}}},
 };
 
-/* Errors of n bodies over those of 10^5: with fewer bodies a larger share has cells that are barely far enough.
- * `steep`: with wide angles of order 6, measured for four or five draws of two galaxies of 10^4 to 55000 bodies. */
+/* Returns errors of n bodies over those of 10^5: with fewer bodies a larger share of the field comes from cells that
+ * are barely far enough. steep: for wide angles of order 6, measured for four or five draws of two galaxies of 10^4 to
+ * 55000 bodies. */
 static double error_by_count(double n, bool steep) {
   const double factor = n >= 1e6 ? 0.6 : n >= 1e5 ? 1 : pow(1e5 / n, 0.3);
   return steep && n < 1e5 ? fmax(factor, fmin(2, pow(1e5 / n, 0.55))) : factor;
 }
 
-/* Exponent p of errors that grow as angle^p. */
+/* Returns the exponent p of errors that grow as angle^p. */
 static double power_of(double error, double of, double angle, double of_angle) {
   return log(error / of) / log(angle / of_angle);
 }
 
-/* Largest angle that keeps the errors: between two rows of one order errors grow as a power of the angle; rounded down
- * to a hundredth. */
+/* Returns the largest angle that keeps the errors, rounded down to a hundredth. Between two rows of one order errors
+ * grow as a power of the angle. */
 static double widest_angle(const table *of, int row, double most, double tail) {
   const table_row *at = &of->row[row], *before = row > 0 ? at - 1 : at;
   const double angle = at->settings.theta, wider = before->settings.theta;
@@ -115,9 +117,9 @@ static const rates on_cuda[2] = {{{0, 0, 0, 15e-12, 24e-12, 41e-12, 74e-12}, 3.7
 /* Seconds of a force, and of each level of the tree, in which a GPU waits for launches; [single]. Fitted to 42 forces
  * on an H100, within 40 %: a Plummer sphere, a cube and a periodic box of 8000 to 96000 bodies in both precisions. */
 static const struct { double start, level; } waits[2] = {{0.34e-3, 156e-6}, {0.21e-3, 56e-6}};
-/* Levels of a Plummer sphere beyond those of a cube: 5 with 10^3 to 10^5 bodies. */
+/* Levels that the tree of a Plummer sphere has beyond that of a cube: 5 with 10^3 to 10^5 bodies. */
 enum { DEEPER = 5 };
-/* Seconds a body of work that is not divided among CPU threads: cells, offsets of the sort. */
+/* Seconds for each body of work that CPU threads do not divide: cells, offsets of the sort. */
 static const double alone = 10e-9;
 
 /* Times in seconds in a periodic box: of a pair of direct sums; of the outer images, for a force and for a body. CPU:
@@ -136,7 +138,7 @@ static const periodic_rates periodic_on_cuda = {{0.163e-9, 0.08e-9}, {0.71e-3, 0
  * cells, and with few cells the warps do not fill the device. Measured in boxes of 2800 and 4000 bodies on an H200. */
 static const double few_in_box = 0.32e-6, enough_in_box = 4096;
 
-/* Copies of the bodies in the lists of a periodic box. */
+/* Number of images of each body in the lists of a periodic box. */
 enum { IMAGES = NBODY_FMM_SHIFTS };
 
 static const periodic_rates *periodic_rates_of(const nbody_options *options, sim_backend_kind kind) {

@@ -37,11 +37,11 @@ static const sim_field gravity_fields[] = {
             "faster one for this number of bodies, error and device"},
     {SIM_FIELD(nbody_gravity, error), .type = SIM_REAL, .flags = SIM_RANGE, .min = 1e-6, .max = 1e-2, .initial = "auto",
      .keyword = "auto",
-     .doc = "relative error of the acceleration by fast multipoles, median over the bodies, which sets their order and "
-            "opening angle; auto: 1e-4, with expansion 1e-2. Direct sums are exact to rounding"},
+     .doc = "relative error of the acceleration by fast multipoles that half of the bodies stay below; it sets their "
+            "order and opening angle. auto: 1e-4, with expansion 1e-2. Direct sums are exact to rounding"},
     {SIM_FIELD(nbody_gravity, error_tail), .type = SIM_REAL, .flags = SIM_RANGE, .min = 3e-4, .max = 1,
      .initial = "none", .keyword = "none",
-     .doc = "the same, at most that of 99.9 % of the bodies; usually 10 to 100 times the median"},
+     .doc = "the same for 99.9 % of the bodies, usually 10 to 100 times the median; none: only the median is aimed at"},
     {0}};
 static const sim_schema gravity_schema = {SIM_SCHEMA(nbody_gravity, "gravity", "law of gravity", gravity_fields)};
 

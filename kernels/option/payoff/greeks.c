@@ -186,7 +186,8 @@ static void set_bumped(option_builder *m, const option_parameters *p, sim_expr_r
   option_graph *g = m->graph;
   bool notes = false;
   for (int k = 0; k < g->payoffs; k++)
-    for (size_t i = 0; i < p->payoffs.count; i++) notes |= p->payoffs.items[i].schema == &option_autocallable_schema;
+    for (int i = 0; i < 2 * OPTION_GREEKS; i++) g->bumped[k][i / 2][i % 2] = k;
+  for (size_t i = 0; i < p->payoffs.count; i++) notes |= p->payoffs.items[i].schema == &option_autocallable_schema;
   for (int greek = OPTION_RHO; notes && greek <= OPTION_THETA; greek++)
     for (int side = 0; p->greeks.want[greek] && side < 2 && m->status == SIM_OK; side++)
       bumped_notes(m, p, greek, side, refs);

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Of a row of moments. */
+/* Places in a row of moments: centre, edge, first moment. */
 enum { NBODY_FMM_ROW_CENTRE = 0, NBODY_FMM_ROW_EDGE = 3, NBODY_FMM_ROW_FIRST = 4 };
 
 static inline real root(real a) {
@@ -24,8 +24,8 @@ static inline real *moments_of(const nbody_fmm_tree *t, int64_t cell) { return r
 
 static inline real *bounds_of(const nbody_fmm_tree *t, int64_t cell) { return (real *)t->bounds + 4 * cell; }
 
-/* Stores the bounds of a cell whose bodies are at most `distance` from its centre, but for roundings, which 2^-19 of it
- * covers over 20 levels. */
+/* Stores centre, radius and edge of a cell whose bodies are at most `distance` from its centre. The radius is greater
+ * by 2^-19 of it, which covers the roundings of 20 levels. */
 static inline void set_bounds(const nbody_fmm_tree *t, int64_t cell, const real centre[3], real distance) {
   real *row = row_of(t, cell), *bounds = bounds_of(t, cell);
   const real edge = (real)ldexp(1, -t->level[cell]), least = edge / 32, radius = distance * (1 + (real)0x1p-19);

@@ -1,9 +1,10 @@
-/* Forces on the bodies of a target cell, as fmm.h defines them: its lists, M2L of the far one, and for a leaf L2P and
- * the pairs of the near one. Compiled once for each instruction set and precision.
+/* Forces on the bodies of a target cell, as fmm.h defines them: its lists, M2L of the far list, and for a leaf L2P and
+ * the pairs of the near list. Compiled once for each instruction set and precision.
  *
- *   far list --32 rows, transposed--> moments[k][lane] --tensor, contraction--> field[strand group][k][lane]
- * --halves--> + near list --copied, 32 leaves--> sources x y z m, broadcast one by one, for SIMD_WIDTH targets, 4
- * strands each */
+ *   Far list: rows of SIMD_WIDTH cells, transposed to moments[k][lane]; tensor and contraction add to
+ *   field[group of strands][k][lane]; strands are closed by halves and added to the field of the cell.
+ *   Near list: bodies of 32 leaves are copied to one array of x, y, z, m; each is broadcast to SIMD_WIDTH targets, with
+ *   4 strands for each target. */
 #include "kernels/nbody/cpu/simd.h"
 #include "kernels/nbody/fmm/cpu/kernels.h"
 
@@ -17,7 +18,7 @@ enum {
   MOMENTS = NBODY_FMM_MOMENTS(NBODY_FMM_ORDER_MAX),
   FIELD = NBODY_FMM_FIELD(NBODY_FMM_ORDER_MAX),
   GROUPS = NBODY_FMM_M2L_STRANDS / SIMD_WIDTH, /* vectors that hold a number of each strand */
-  CENTRE = 0,                                  /* of a row of moments */
+  CENTRE = 0,                                  /* places in a row of moments, as NBODY_FMM_ROW_ of bounds.h */
   EDGE = 3,
   FIRST = 4
 };
@@ -28,17 +29,19 @@ static inline const real *row_of(const nbody_fmm_tree *t, uint32_t cell) {
 
 /* ---- lists ---- */
 
-/* The cell of an entry, and its shift, of a code above the bits of the cell in a periodic box. */
+/* Returns the cell of an entry of a list. In a periodic box the bits above the cell are the code of a shift. */
 static inline uint32_t cell_of(const nbody_fmm_tree *t, uint32_t entry) {
   return t->box > 0 ? entry & ((UINT32_C(1) << NBODY_FMM_SHIFT_BIT) - 1) : entry;
 }
 
+/* Computes the shift of an entry. */
 static inline void shift_of(uint32_t entry, real shift[3]) {
   static const real of[3] = {0, 1, -1};
   const uint32_t code = entry >> NBODY_FMM_SHIFT_BIT;
   shift[0] = of[code % 3], shift[1] = of[code / 3 % 3], shift[2] = of[code / 9];
 }
 
+/* Appends the children of an entry's cell, with the same shift. SIM_ERR_NO_MEMORY. */
 static sim_status extend(nbody_fmm_list *list, const nbody_fmm_tree *t, uint32_t entry) {
   const uint32_t cell = cell_of(t, entry), code = entry - cell;
   SIM_TRY(nbody_fmm_list_reserve(list, 8));
@@ -46,7 +49,7 @@ static sim_status extend(nbody_fmm_list *list, const nbody_fmm_tree *t, uint32_t
   return SIM_OK;
 }
 
-/* The queue of a cell, from what its parent left open. */
+/* Fills in the queue of a cell from the open list of its parent. SIM_ERR_NO_MEMORY. */
 static sim_status begin_queue(const nbody_fmm_job *job, int64_t cell, nbody_fmm_list *queue) {
   const nbody_fmm_tree *t = job->tree;
   queue->count = 0;
@@ -70,8 +73,9 @@ static sim_status begin_queue(const nbody_fmm_job *job, int64_t cell, nbody_fmm_
 }
 
 #ifdef SIMD_SPLITS
-/* The acceptance of make_lists for SIMD_WIDTH candidates in open space: those accepted go to far, the others to left,
- * which both have room for SIMD_WIDTH. Returns how many are accepted. */
+/* Tests SIMD_WIDTH candidates in open space, as make_lists does: stores accepted ones in `far` and the others in
+ * `left`, which both have room for SIMD_WIDTH entries. Returns the number of accepted ones. of: bounds of the target.
+ */
 SIMD_INLINE int split_candidates(const real *bounds, const uint32_t *candidate, const real *of, real weight,
                                  real theta2, uint32_t *far, uint32_t *left) {
   const real *rows[SIMD_WIDTH];
@@ -87,7 +91,8 @@ SIMD_INLINE int split_candidates(const real *bounds, const uint32_t *candidate, 
 }
 #endif
 
-/* Fills the far list, and the near list of a leaf or the open list of an inner cell. `periodic` is a constant. */
+/* Fills in the far list, and the near list of a leaf or the open list of an inner cell. `periodic` is a constant.
+ * SIM_ERR_NO_MEMORY. */
 SIMD_INLINE sim_status make_lists(const nbody_fmm_job *job, int64_t cell, int thread, const bool periodic) {
   const nbody_fmm_tree *t = job->tree;
   nbody_fmm_scratch *scratch = &job->scratch[thread];
@@ -137,7 +142,7 @@ SIMD_INLINE sim_status make_lists(const nbody_fmm_job *job, int64_t cell, int th
     far->count = accepted - far->cell;
     left->count = kept - left->cell;
     if (!leaf) break;
-    /* Inner cells are opened; leaves stay in the near list. */
+    /* The children of inner cells go to the queue; leaves stay in the near list. */
     int64_t near = kept_before;
     for (int64_t i = kept_before; i < left->count; i++) {
       const uint32_t b = left->cell[i];
@@ -165,13 +170,13 @@ typedef struct far_sums {
   vreal field[GROUPS][FIELD];
 } far_sums;
 
-/* Rows of SIMD_WIDTH cells. */
+/* Finds the rows of `count` cells of a list; the other lanes get a row without mass. */
 SIMD_INLINE void find_rows(const nbody_fmm_tree *t, const uint32_t *cell, int count, const real *rows[SIMD_WIDTH]) {
   static const _Alignas(64) real none[FIRST + MOMENTS + 4] = {2, 0, 0, 1}; /* no mass, away from all */
   for (int l = 0; l < SIMD_WIDTH; l++) rows[l] = l < count ? row_of(t, cell_of(t, cell[l])) : none;
 }
 
-/* Their centres and edges, a cell a lane. */
+/* Loads the shifted centres and the edges of these cells, one cell in each lane. */
 SIMD_INLINE void load_places(const nbody_fmm_tree *t, const uint32_t *cell, int count,
                              const real *const rows[SIMD_WIDTH], vreal out[FIRST]) {
   for (int k = 0; k < FIRST; k += SIMD_COLUMNS) v_columns(rows, (size_t)k, out + k);
@@ -185,10 +190,11 @@ SIMD_INLINE void load_places(const nbody_fmm_tree *t, const uint32_t *cell, int 
   for (int c = 0; c < 3; c++) out[CENTRE + c] = v_add(out[CENTRE + c], v_load(shifts[c]));
 }
 
-/* Rank of moment k, which is at most 5. */
+/* Returns the rank of moment k: 0, 2, 3, 4 or 5. */
 SIMD_INLINE int rank_of_moment(int k) { return k < 1 ? 0 : k < 7 ? 2 : k < 17 ? 3 : k < 32 ? 4 : 5; }
 
-/* Their moments, of a constant order, a cell a lane, in another unit of length; ratio = old unit / new unit. */
+/* Loads the moments of these cells, one cell in each lane, in a new unit of length; ratio = old unit / new unit.
+ * `order` is a constant. */
 SIMD_INLINE void load_moments(const real *const rows[SIMD_WIDTH], vreal ratio, vreal *out, const int order) {
   const int count = NBODY_FMM_MOMENTS(order);
   vreal power[NBODY_FMM_ORDER_MAX];
@@ -200,11 +206,12 @@ SIMD_INLINE void load_moments(const real *const rows[SIMD_WIDTH], vreal ratio, v
     for (int q = k; q < k + SIMD_COLUMNS; q++)
       if (q > 0 && q < count) out[q] = v_mul(out[q], power[rank_of_moment(q)]);
   }
-  __asm__ volatile("" : : "r"(out) : "memory"); /* they stay in memory: registers are few */
+  __asm__ volatile("" : : "r"(out) : "memory"); /* keeps `out` in memory: there are too few registers */
 }
 
 #if NBODY_SINGLE
-/* The tensor where a source's edge is over 8 of the target's: in the source's unit, then scaled. */
+/* Computes the tensor where some source's edge is more than 8 times the target's: for these sources in units of their
+ * own edge, and then scaled. */
 static void scaled_tensor(const vreal d[3], vreal edges, real edge, real softening, int P, vreal *tensor) {
   _Alignas(64) real unit[SIMD_WIDTH], per_unit[SIMD_WIDTH], soft2[SIMD_WIDTH], ratio[SIMD_WIDTH];
   vreal x[3];
@@ -221,7 +228,8 @@ static void scaled_tensor(const vreal d[3], vreal edges, real edge, real softeni
 }
 #endif
 
-/* The moments are read while the tensor waits for its root. */
+/* Adds the fields of `count` source cells to field[k], in strands. Moments are read while the tensor waits for its
+ * root. */
 SIMD_INLINE void add_far(const nbody_fmm_tree *t, int64_t cell, const uint32_t *source, int count, vreal *field,
                          const int P, const bool potential) {
   const int order = nbody_fmm_order_of_moments(P, NBODY_SINGLE, potential);
@@ -246,7 +254,7 @@ SIMD_INLINE void add_far(const nbody_fmm_tree *t, int64_t cell, const uint32_t *
   fmm_contract_abreast(P, moments, tensor, field, potential, order == P);
 }
 
-/* Adds the closed strands to the cell's field. */
+/* Closes the strands by halves and adds them to the field of the cell. */
 SIMD_INLINE void close_far(const nbody_fmm_tree *t, int64_t cell, const far_sums *sums, const int P) {
   enum { ROWS = (FIELD + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES };
   _Alignas(64) real rows[ROWS * SIMD_LANES], closed[ROWS];
@@ -264,7 +272,7 @@ SIMD_INLINE void close_far(const nbody_fmm_tree *t, int64_t cell, const far_sums
   for (int k = 0; k < count; k++) field[k] += closed[k];
 }
 
-/* M2L of the far list, of a constant order, for forces or for potentials. */
+/* M2L of the far list. P and `potential` are constants. */
 SIMD_INLINE void far_of_order(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far, const int P,
                               const bool potential) {
   const nbody_fmm_tree *t = job->tree;
@@ -280,7 +288,7 @@ SIMD_INLINE void far_of_order(const nbody_fmm_job *job, int64_t cell, const nbod
 
 typedef void far_function(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far);
 
-/* Each order is compiled on its own, apart from pairs. */
+/* Each order is a function of its own, apart from near pairs. */
 #define FAR(name, P, potential)                                                                                        \
   static __attribute__((noinline)) void name##P(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far) {   \
     far_of_order(job, cell, far, P, potential);                                                                        \
@@ -297,6 +305,7 @@ FAR(far_potential, 6, true)
 
 #include "kernels/nbody/fmm/cpu/near.inc"
 
+/* nbody_fmm_downward for the constant order P, with the functions for its far list. */
 SIMD_INLINE sim_status down_of_order(const nbody_fmm_job *job, int64_t cell, int thread, far_function *far,
                                      far_function *far_potential, const int P) {
   nbody_fmm_scratch *scratch = &job->scratch[thread];
@@ -311,7 +320,7 @@ SIMD_INLINE sim_status down_of_order(const nbody_fmm_job *job, int64_t cell, int
   return near_of(job, cell, scratch, POTENTIAL, P);
 }
 
-/* Each order is compiled on its own. */
+/* Each order is a function of its own. */
 static sim_status down3(const nbody_fmm_job *job, int64_t cell, int thread) {
   return down_of_order(job, cell, thread, far3, far_potential3, 3);
 }

@@ -1,18 +1,22 @@
-/* Fast multipole method on the CPU: the table of the solver and the order of its phases.
+/* Fast multipole method on the CPU: the table of the solver and the order of its phases. ../fmm.h defines the
+ * arithmetic.
  *
  *   state --frame, keys, sort--> bodies, cells --leaves, then levels upward--> moments
  *         --levels downward: lists, M2L, L2L; leaves: L2P, pairs--> acceleration or potential, in the state's order
  *
- * Every cell is computed by one thread from what was ready before its level began, so that the bits do not depend on
- * the number of threads. The potential takes the same way with its own tree: in precision single in fp32, whose
- * roundings average out over the bodies, else in fp64; bodies are added up in fp64.
+ * Threads. One thread computes a cell, from values that were ready before its level began. Therefore the bits do not
+ * depend on the number of threads.
  *
- * Ranks divide the bodies in the order of keys (shares.h): each sorts and packs a range of keys, makes the moments of
- * the cells within a range, and computes the forces on the bodies of a range, cut by the work of the force before; what
- * they have made is gathered. The tree, and with it every list and every sum, is that of one rank.
+ * Potential. It goes through the same phases with a tree of its own. In precision single and open space that tree is in
+ * fp32, whose roundings average out over the bodies; else it is in fp64. The terms of the bodies are added up in fp64.
  *
- * Forces of some bodies (individual steps) walk the cells that have some of them. The first one after a force of all
- * bodies builds a tree, which the next NBODY_FMM_REFITS ones keep, with new centres, radii and moments. */
+ * Ranks. They divide the bodies in the order of keys (shares.h). Each rank sorts and packs a range of keys, makes the
+ * moments of the cells within a range, and computes the forces on the bodies of a range. The last of these ranges are
+ * cut by the work that the force before took. All ranks then gather the results. The tree, every list and every sum are
+ * those of one rank.
+ *
+ * Individual steps. A force on some bodies walks only the cells that contain some of them. The first such force after a
+ * force on all bodies builds a tree; the next NBODY_FMM_REFITS keep that tree, with new centres, radii and moments. */
 #include "kernels/nbody/fmm/cpu/work.h"
 
 #include "engine/reduce.h"
@@ -24,17 +28,18 @@
 
 enum {
   CELLS_EACH = 8,      /* cells that a thread takes at once */
-  TARGETS_EACH = 2,    /* the same where each takes some 20 us */
-  PARALLEL_FROM = 512, /* bodies; below, one thread does all */
-  TIMED_FROM = 8192    /* bodies; below, reading clocks would take time */
+  TARGETS_EACH = 2,    /* target cells that a thread takes at once: one takes some 20 us */
+  PARALLEL_FROM = 512, /* number of bodies from which threads divide the target cells */
+  TIMED_FROM = 8192    /* number of bodies from which stages are timed: with fewer, reading clocks takes time */
 };
 
-/* The lowest level of a tree in fp32 that a potential takes. A cell's centre of mass, rounded by 2^-25, there is off by
- * 2^-13 of the cell's edge: its pairs with other such cells miss a dipole of 10^-4 of them, of any sign. */
+/* Deepest level of a tree in fp32 for a potential. At that level the rounding of a centre of mass, 2^-25, is 2^-13 of
+ * the cell's edge. M2L of such cells then leaves out a dipole of 10^-4 of their potential, of either sign. */
 enum { POTENTIAL_LEVELS = 12 };
 
 /* ---- phases ---- */
 
+/* Whether a cell has a target of this rank; job->walked of its children is known. */
 static bool has_target(const nbody_fmm_job *job, int64_t cell) {
   const nbody_fmm_tree *t = job->tree;
   const int64_t first = t->first[cell], last = first + (t->children[cell] == 0 ? t->count[cell] : 0);
@@ -45,7 +50,7 @@ static bool has_target(const nbody_fmm_job *job, int64_t cell) {
   return false;
 }
 
-/* Which cells have targets of this rank. */
+/* Fills in job->walked: the cells that have targets of this rank. */
 static void find_walked(const nbody_fmm_job *job) {
   const nbody_fmm_tree *t = job->tree;
   for (int level = t->levels - 1; level >= 0; level--) {
@@ -55,6 +60,7 @@ static void find_walked(const nbody_fmm_job *job) {
   }
 }
 
+/* Makes centre, radius and moments of a cell. */
 static void make_moments(nbody_solver_work *w, int64_t cell, bool single) {
   if (w->tree.children[cell] == 0)
     w->leaf[single](&w->tree, cell);
@@ -62,7 +68,7 @@ static void make_moments(nbody_solver_work *w, int64_t cell, bool single) {
     w->translate[single]->inner(&w->tree, cell);
 }
 
-/* Of the cells whose bodies are all among first ... end - 1. */
+/* Makes the moments of all cells whose bodies are all among first ... end - 1. */
 static void upward(nbody_solver_work *w, bool single, int64_t first, int64_t end) {
   const nbody_fmm_tree *t = &w->tree;
   for (int level = t->levels - 1; level >= 0; level--) {
@@ -72,7 +78,8 @@ static void upward(nbody_solver_work *w, bool single, int64_t first, int64_t end
   }
 }
 
-/* Each rank makes the moments of the cells within its range, and all ranks those of the cells across cuts. */
+/* Makes all moments: each rank makes those of the cells within its range, and every rank those of the cells that a cut
+ * goes through. */
 static sim_status upward_by_ranks(nbody_solver_work *w, bool single) {
   nbody_fmm_tree *t = &w->tree;
   const nbody_fmm_cuts cuts = nbody_fmm_cut_equally(t->comm, t->n);
@@ -87,15 +94,16 @@ static sim_status upward_by_ranks(nbody_solver_work *w, bool single) {
   return SIM_OK;
 }
 
-/* Work that a thread has done so far, in pairs of bodies. An M2L and its share of the walk: fitted to times of ranks of
- * a Plummer sphere at order 5, scaled by operations for the others. */
+/* Work that a thread has done so far, in units of the time of a near pair. far[single][order]: units of an M2L and its
+ * share of the walk, fitted at order 5 to times of ranks with a Plummer sphere, and scaled by the number of operations
+ * for the other orders. */
 static uint64_t work_of(const nbody_fmm_scratch *scratch, int order, bool single) {
   static const uint64_t far[2][NBODY_FMM_ORDER_MAX + 1] = {{[3] = 10, [4] = 22, [5] = 47, [6] = 105},
                                                            {[3] = 16, [4] = 35, [5] = 75, [6] = 115}};
   return (uint64_t)scratch->far_count * far[single][order] + (uint64_t)scratch->near_count;
 }
 
-/* Lists, field and forces of a cell; and, with several ranks, what work that was. */
+/* Computes lists, field and forces of a cell; with several ranks it also counts the work. */
 static sim_status visit(nbody_solver_work *w, const nbody_fmm_job *job, bool single, int64_t cell) {
   const nbody_fmm_tree *t = &w->tree;
   const int thread = omp_get_thread_num(), order = t->settings.order;
@@ -111,6 +119,7 @@ static sim_status visit(nbody_solver_work *w, const nbody_fmm_job *job, bool sin
   return SIM_OK;
 }
 
+/* Visits all cells with bodies of this rank, level by level. SIM_ERR_NO_MEMORY. */
 static sim_status downward(nbody_solver_work *w, const nbody_fmm_job *job, bool single) {
   const nbody_fmm_tree *t = &w->tree;
   bool failed = false;
@@ -133,9 +142,11 @@ static sim_status downward(nbody_solver_work *w, const nbody_fmm_job *job, bool 
 
 /* ---- shares of the ranks ---- */
 
+/* Row of w->work and w->counted that belongs to a job. */
 static int row_of(const nbody_fmm_job *job) { return job->targets != NULL ? job->targets->least : 0; }
 
-/* By the work of the last such force; before the first one as many bodies for each rank. */
+/* Sets the bodies whose forces each rank computes, cut by counted work. Where no such force was counted, the work of a
+ * force on more bodies serves; before the first force each rank has as many bodies. */
 static void take_share(nbody_solver_work *w, nbody_fmm_job *job) {
   const sim_comm *comm = w->options.comm;
   const int64_t n = w->options.n;
@@ -146,7 +157,7 @@ static void take_share(nbody_solver_work *w, nbody_fmm_job *job) {
   job->end = job->cuts.at[comm->rank + 1];
 }
 
-/* What the ranks have computed becomes known to all; and how much work it was. */
+/* Gathers the results of all ranks on every rank, and adds up their counted work. */
 static sim_status gather_forces(nbody_solver_work *w, const nbody_fmm_job *job) {
   const sim_comm *comm = w->options.comm;
   const int row = row_of(job), threads = w->options.threads;
@@ -162,7 +173,7 @@ static sim_status gather_forces(nbody_solver_work *w, const nbody_fmm_job *job) 
 
 /* ---- outer images ---- */
 
-/* First body of all sorted ones whose key begins with at least these bits. */
+/* Index of the first sorted body whose key begins with the six bits `code` or with higher ones. */
 static int64_t find_cube(const nbody_fmm_tree *t, uint64_t code) {
   int64_t first = 0, last = t->n;
   while (first < last) {
@@ -175,7 +186,8 @@ static int64_t find_cube(const nbody_fmm_tree *t, uint64_t code) {
   return first;
 }
 
-/* Cubes of each rank, whose first body is in an equal share: outer moments. */
+/* Divides the cubes among ranks for their outer moments: a rank has the cubes whose first body is in its equal share of
+ * the bodies. */
 static nbody_fmm_cuts cut_cubes(const nbody_fmm_tree *t, const nbody_fmm_outer *o) {
   const nbody_fmm_cuts equal = nbody_fmm_cut_equally(t->comm, t->n);
   nbody_fmm_cuts out = {.at = {0}};
@@ -185,7 +197,7 @@ static nbody_fmm_cuts cut_cubes(const nbody_fmm_tree *t, const nbody_fmm_outer *
   return out;
 }
 
-/* Every rank has the outer moments of its cubes; then all have all. Takes the memory of their fields. */
+/* Gathers the outer moments of all cubes on every rank. The memory of the fields is its buffer. */
 static sim_status gather_outer_moments(const nbody_fmm_tree *t, nbody_fmm_outer *o, const nbody_fmm_cuts *cuts) {
   enum { COUNT = NBODY_FMM_OUTER_COUNT, CUBES = NBODY_FMM_OUTER_CUBES };
   const int first = (int)cuts->at[t->comm->rank], end = (int)cuts->at[t->comm->rank + 1];
@@ -199,7 +211,7 @@ static sim_status gather_outer_moments(const nbody_fmm_tree *t, nbody_fmm_outer 
   return SIM_OK;
 }
 
-/* Adds the outer images to what `job` has given, and multiplies accelerations by the units of mass and G. */
+/* Adds the outer images to the results of `job`, and multiplies accelerations by G and the unit of mass. */
 static sim_status add_outer(nbody_solver_work *w, const nbody_fmm_job *job) {
   const nbody_fmm_tree *t = &w->tree;
   nbody_fmm_outer *o = &w->outer;
@@ -225,7 +237,7 @@ static sim_status add_outer(nbody_solver_work *w, const nbody_fmm_job *job) {
   return SIM_OK;
 }
 
-/* Whether all positions are finite: the root's centre is the sum of all, with masses. */
+/* Whether all positions are finite: the centre of the root is the mean of all, weighted by mass. */
 static bool is_finite(const nbody_fmm_tree *t) {
   bool finite = true;
   for (int c = 0; c < 3; c++)
@@ -233,7 +245,7 @@ static bool is_finite(const nbody_fmm_tree *t) {
   return finite;
 }
 
-/* Processor time since the last call belongs to a stage; -1: to none. */
+/* Ends a stage: stores the processor time since the last call. -1: begins the first stage. */
 static void end_stage(nbody_solver_work *w, int stage) {
   struct timespec t;
   if (w->options.n < TIMED_FROM || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return;
@@ -242,7 +254,8 @@ static void end_stage(nbody_solver_work *w, int stage) {
   w->since = now;
 }
 
-/* Makes or refits the tree. Potentials take one in fp64 where cells of an fp32 tree are too small for fp32: *single. */
+/* Makes or refits the tree. A potential whose tree in fp32 has too small cells gets a tree in fp64, and *single becomes
+ * false. */
 static sim_status make_tree(nbody_solver_work *w, const nbody_fmm_job *job, bool refit, bool *single) {
   nbody_fmm_tree *t = &w->tree;
   const double softening = w->options.softening;
@@ -254,12 +267,13 @@ static sim_status make_tree(nbody_solver_work *w, const nbody_fmm_job *job, bool
   return nbody_fmm_tree_build(t, &w->state, softening, false, potential);
 }
 
+/* Computes a force or a potential; `single`: in fp32. SIM_ERR_NO_MEMORY, SIM_ERR_DIVERGED, a failure of the ranks. */
 static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job) {
   nbody_fmm_tree *t = &w->tree;
-  if (w->failure.status != SIM_OK) return w->failure.status; /* the other ranks may be elsewhere */
+  if (w->failure.status != SIM_OK) return w->failure.status; /* other ranks may not take part in an exchange */
   const int refits = w->refits;
   end_stage(w, -1);
-  w->refits = 0; /* until all has gone well */
+  w->refits = 0; /* no refit after a failure */
   w->sampled.count = 0;
   SIM_TRY(make_tree(w, job, job->targets != NULL && refits > 0, &single));
   SIM_TRY(nbody_fmm_work_take_cells(w));
@@ -306,8 +320,7 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
   accelerate_some(w, NULL);
 }
 
-/* In a box of nearly uniform matter the potentials of images cancel to 10^-4 of themselves, which fp32 does not hold.
- */
+/* A periodic box takes fp64: in nearly uniform matter the potentials of images cancel to 10^-4 of themselves. */
 static double potential(nbody_solver_work *w) {
   nbody_fmm_job job = {.potential = w->terms};
   const bool single = w->state.dtype == SIM_F32 && w->options.box == 0;
@@ -339,9 +352,9 @@ static sim_status supports(const nbody_options *options) {
   return SIM_OK;
 }
 
-/* What ranks exchange in a force that takes one of them `seconds`, and what every rank does itself: cells of the tree,
- * and with few bodies keys, sort and moments. More ranks are of no use where their shares take less than the exchange,
- * as `sim check` assumes it. */
+/* Fills in what ranks exchange in a force that takes `seconds` on one rank, and the share of it that every rank does
+ * itself: the cells of the tree, and with few bodies also keys, sort and moments. `most_ranks`: beyond this number the
+ * share of a rank takes less time than the exchange, with the latency and the rate that `sim check` assumes. */
 static void add_exchange(const nbody_options *options, double n, double seconds, nbody_cost *out) {
   const double ranks = options->comm->size, exchange_seconds = 2e-5, exchange_rate = 4e9;
   double exchanges;

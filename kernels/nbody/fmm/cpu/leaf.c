@@ -1,5 +1,5 @@
-/* Centre, radius and moments of a leaf, as fmm.h defines them: the strands are lanes. Compiled once for each
- * instruction set and precision. */
+/* Centre, radius and moments of a leaf, as fmm.h defines them. A strand is a lane. Compiled once for each instruction
+ * set and precision. */
 #if NBODY_SINGLE && NBODY_ISA == 2 /* eight strands fill a vector of 256 bits */
 #undef NBODY_ISA
 #define NBODY_ISA 1
@@ -21,14 +21,14 @@ enum {
 };
 _Static_assert(STRANDS % (int)SIMD_WIDTH == 0 && (int)STRANDS <= (int)SIMD_LANES, "strands fill vectors, within a row");
 
-/* Bodies first ... first + SIMD_WIDTH - 1 of n: x y z m, a body a lane; bodies from n on are `none`. */
+/* Loads bodies first ... first + SIMD_WIDTH - 1 of n: x, y, z, m, one body in each lane. Lanes beyond n get `none`. */
 SIMD_INLINE void load_bodies(const real *body, int64_t first, int64_t n, const real *none, vreal out[4]) {
   const real *rows[SIMD_WIDTH];
   for (int l = 0; l < SIMD_WIDTH; l++) rows[l] = first + l < n ? body + 4 * (first + l) : none;
   for (int k = 0; k < 4; k += SIMD_COLUMNS) v_columns(rows, (size_t)k, out + k);
 }
 
-/* closed[count]: the strands of sum[GROUPS][count], added by halves. */
+/* Adds the strands of sum[GROUPS][count] by halves: closed[count]. */
 SIMD_INLINE void close_strands(const vreal *sum, int count, real closed[ROWS]) {
   _Alignas(64) real rows[ROWS * SIMD_LANES];
   const int padded = (count + SIMD_WIDTH - 1) / SIMD_WIDTH * SIMD_WIDTH;
@@ -38,7 +38,7 @@ SIMD_INLINE void close_strands(const vreal *sum, int count, real closed[ROWS]) {
   for (int k = 0; k < padded; k += SIMD_WIDTH) v_store(closed + k, v_sums(rows + k * SIMD_LANES));
 }
 
-/* The centre of mass; of bodies without mass the first one's position. */
+/* Computes the centre of mass; for bodies without mass, the position of the first one. */
 SIMD_INLINE void find_centre(const real *body, int64_t n, real centre[3]) {
   const _Alignas(16) real none[4] = {body[0], body[1], body[2], 0};
   _Alignas(64) real closed[ROWS];
@@ -56,7 +56,7 @@ SIMD_INLINE void find_centre(const real *body, int64_t n, real centre[3]) {
   for (int c = 0; c < 3; c++) centre[c] = closed[0] > 0 ? body[c] + closed[1 + c] / closed[0] : body[c];
 }
 
-/* Moments of ranks below P, and the greatest of the squared distances from the centre. */
+/* Computes the moments of ranks below P. Returns the greatest squared distance of a body from the centre. */
 SIMD_INLINE real find_moments(const real *body, int64_t n, const real centre[3], real per_edge, real *moments,
                               const int P) {
   const int count = NBODY_FMM_MOMENTS(P);
@@ -81,7 +81,7 @@ SIMD_INLINE real find_moments(const real *body, int64_t n, const real centre[3],
   return greatest;
 }
 
-/* The same of an order that is no constant. */
+/* find_moments, where the order is not a constant. */
 static real find_moments_of(int order, const real *body, int64_t n, const real centre[3], real per_edge,
                             real *moments) {
   switch (order) {

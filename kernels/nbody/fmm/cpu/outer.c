@@ -1,5 +1,5 @@
-/* Inner loops of the outer images of a periodic box, as fmm.h defines them, compiled once for each instruction set. A
- * lane is a strand of moments, and a body where fields are evaluated. */
+/* Inner loops of the outer images of a periodic box, as fmm.h defines them. In sums of moments a lane is a strand;
+ * where fields are evaluated a lane is a body. Compiled once for each instruction set. */
 #include "kernels/nbody/fmm/cpu/outer.h"
 
 #include "kernels/nbody/cpu/simd.h"
@@ -19,7 +19,8 @@ static inline double coordinate(const nbody_fmm_tree *t, int64_t body, int c) {
   return t->single ? (double)((const float *)t->bodies)[4 * body + c] : ((const double *)t->bodies)[4 * body + c];
 }
 
-/* From the centre of the cube to SIMD_WIDTH bodies, in edges of the cube, and their masses; from `end` on: none. */
+/* Loads the vectors from the centre of the cube to SIMD_WIDTH bodies, in edges of the cube, and the masses. Lanes from
+ * body `end` on are 0. */
 SIMD_INLINE void load(const nbody_fmm_tree *t, const int at[3], int64_t body, int64_t end, vreal away[3], vreal *mass) {
   _Alignas(64) double lane[4][SIMD_WIDTH];
   for (int l = 0; l < SIMD_WIDTH; l++) {
@@ -31,7 +32,7 @@ SIMD_INLINE void load(const nbody_fmm_tree *t, const int at[3], int64_t body, in
   *mass = v_load(lane[3]);
 }
 
-/* power[c][e] = t^e / e! */
+/* Computes power[c][e] = t[c]^e / e!. */
 SIMD_INLINE void list_powers(const vreal t[3], vreal power[3][P + 1]) {
   for (int c = 0; c < 3; c++) {
     power[c][0] = v_set(1);
@@ -79,7 +80,7 @@ static void field(nbody_fmm_outer *o, int cube) {
   for (int i = 0; i <= P; i++)
     for (int j = 0; i + j <= P; j++)
       for (int l = 0; i + j + l <= P; l++) {
-        double sum[CUBES] = {0}; /* a strand a cube */
+        double sum[CUBES] = {0}; /* one strand for each source cube */
         for (int p = 0; i + j + l + p <= P; p++)
           for (int q = 0; i + j + l + p + q <= P; q++)
             for (int s = 0; i + j + l + p + q + s <= P; s++) {
@@ -88,7 +89,7 @@ static void field(nbody_fmm_outer *o, int cube) {
                   o->tensors + (size_t)(nbody_fmm_outer_position(i + p, j + q) + l + s) * ROW * ROW * ROW;
               for (int z = 0; z < SIDE; z++)
                 for (int y = 0; y < SIDE; y++) {
-                  const double *m = moment + (z * SIDE + y) * SIDE; /* of x = 3, 2, 1, 0 */
+                  const double *m = moment + (z * SIDE + y) * SIDE; /* of the cubes x = 3, 2, 1, 0 */
                   const double *d = tensor + nbody_fmm_outer_difference(at[0] - (SIDE - 1), at[1] - y, at[2] - z);
                   double *strand = sum + (z * SIDE + y) * SIDE;
                   for (int x = 0; x < SIDE; x++) strand[x] += m[x] * d[x];

@@ -1,4 +1,5 @@
-/* Direct sums of some bodies, against which a run measures the error of its forces; on a GPU cuda/sample.cu. */
+/* Direct sums for a sample of bodies, with which a run measures the error of its forces and potentials. The counterpart
+ * on a GPU is ../cuda/sample.cu. */
 #include "kernels/nbody/direct/cpu/periodic.h"
 #include "kernels/nbody/fmm/cpu/work.h"
 
@@ -6,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Samples are taken in eights, which the ranks share out. */
+/* Lists group `which` of 8 samples; the last group is filled up with its first sample. Ranks divide the groups. */
 static void list_eight(const int64_t *numbers, int count, size_t which, int64_t eight[8]) {
   const int first = 8 * (int)which;
   for (int k = 0; k < 8; k++) eight[k] = numbers[first + k < count ? first + k : first];
 }
 
-/* Every rank has its share of results[eights], of `bytes` each; then all have all. A failure of the ranks. */
+/* Gathers results[eights], of `bytes` each, of which every rank has computed its share. A failure of the ranks. */
 static sim_status gather_eights(const sim_comm *comm, size_t eights, size_t bytes, void *results) {
   size_t ends[SIM_RANKS_MAX];
   for (int r = 0; r < comm->size; r++) {
@@ -26,12 +27,12 @@ static double position_at(const nbody_state *state, int64_t i) {
   return state->dtype == SIM_F32 ? (double)((const float *)state->position)[i] : ((const double *)state->position)[i];
 }
 
-/* Forces and potentials of bodies numbers[count <= NBODY_SAMPLES] by direct sums, in units of the box: sums[eight][32]
- * has three components and the potential of each eight. Keeps the energies for sample_potential. A failure of the
- * ranks. */
+/* Computes accelerations and potentials of bodies numbers[count], count <= NBODY_SAMPLES, by direct sums, in units of
+ * the frame: sums[eight][32] has three components and the potential of 8 bodies. Keeps the energies for
+ * nbody_fmm_sample_potential. A failure of the ranks. */
 static sim_status sum_exactly(nbody_solver_work *w, const int64_t *numbers, int count, double (*sums)[32]) {
   nbody_fmm_tree *t = &w->tree;
-  w->refits = 0; /* that ends the tree */
+  w->refits = 0; /* packing ends the tree */
   nbody_fmm_tree_pack(t, &w->state);
   const size_t eights = ((size_t)count + 7) / 8;
   size_t end;
@@ -53,6 +54,7 @@ static sim_status sum_exactly(nbody_solver_work *w, const int64_t *numbers, int 
   return SIM_OK;
 }
 
+/* sum_exactly, into memory that the caller frees in any case. SIM_ERR_NO_MEMORY. */
 static sim_status sum_in_memory(nbody_solver_work *w, const int64_t *numbers, int count, double (**sums)[32]) {
   *sums = malloc(((size_t)count + 7) / 8 * sizeof **sums);
   if (*sums == NULL) return sim_no_memory("direct sums of %d bodies", count);

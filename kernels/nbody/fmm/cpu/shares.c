@@ -49,7 +49,7 @@ sim_status nbody_fmm_add_work(const sim_comm *comm, uint64_t *work, uint64_t *al
 
 /* ---- cells ---- */
 
-/* First cell of a level that has a body from `body` on; `begins`: whose first body is that one or a later one. */
+/* Returns the first cell of a level whose last body is `body` or a later one. `begins`: whose first body is. */
 static int64_t find_cell(const nbody_fmm_tree *t, int level, int64_t body, bool begins) {
   int64_t first = t->level_first[level], last = t->level_first[level + 1];
   while (first < last) {
@@ -103,7 +103,8 @@ sim_status nbody_fmm_deal(const nbody_fmm_tree *t, size_t size, const void *from
   return t->comm->ops->swap(t->comm, pieces, count);
 }
 
-/* Copies what gather_moments sends of a range of cells: from the tree to `buffer`, or back. Returns its bytes. */
+/* Copies moments and bounds of a range of cells from the tree to `buffer`, or back; NULL: copies nothing. Returns the
+ * number of bytes. */
 static size_t copy_moments(nbody_fmm_tree *t, nbody_fmm_range cells, char *buffer, bool back) {
   const size_t real = t->single ? sizeof(float) : sizeof(double), row = t->row * real, bound = 4 * real;
   const size_t first = (size_t)cells.first, count = (size_t)(cells.end - cells.first);
@@ -115,7 +116,7 @@ static size_t copy_moments(nbody_fmm_tree *t, nbody_fmm_range cells, char *buffe
   return count * (row + bound);
 }
 
-/* The buffer is no longer than the fields: NBODY_FMM_FIELD(P) is at least row + 4. */
+/* The fields have enough memory for the buffer: NBODY_FMM_FIELD(P) is at least row + 4. */
 sim_status nbody_fmm_gather_moments(nbody_fmm_tree *t, const nbody_fmm_cuts *cuts) {
   const sim_comm *comm = t->comm;
   size_t ends[SIM_RANKS_MAX], at = 0;
@@ -135,7 +136,7 @@ sim_status nbody_fmm_gather_moments(nbody_fmm_tree *t, const nbody_fmm_cuts *cut
   return SIM_OK;
 }
 
-/* Numbers of the targets of all ranks, in the scratch of the sort; *out: where those of each rank are. */
+/* Gathers the numbers of the targets of all ranks in the scratch of the sort. *out: the range of each rank. */
 static sim_status gather_targets(nbody_fmm_tree *t, const nbody_fmm_cuts *cuts, const nbody_targets *targets,
                                  nbody_fmm_cuts *out) {
   const sim_comm *comm = t->comm;
@@ -151,7 +152,7 @@ static sim_status gather_targets(nbody_fmm_tree *t, const nbody_fmm_cuts *cuts, 
   return nbody_fmm_gather(comm, out, sizeof *next, t->other_order);
 }
 
-/* All values to all ranks, by the numbers of their bodies: for few bodies or targets. */
+/* Gathers values of listed bodies, number[] in the state: for few bodies or targets. */
 static sim_status gather_listed(nbody_fmm_tree *t, const nbody_fmm_cuts *cuts, const uint32_t *number, int components,
                                 double *values) {
   const sim_comm *comm = t->comm;
@@ -166,8 +167,9 @@ static sim_status gather_listed(nbody_fmm_tree *t, const nbody_fmm_cuts *cuts, c
   return SIM_OK;
 }
 
-/* Each rank first gets the values of a slice of the state, which it puts in order; then slices are gathered. So a rank
- * puts few values in order, and these close to each other in memory. */
+/* Gathers values of all bodies in two steps. Each rank first gets the values of one slice of the state, which it puts
+ * in order; then the slices are gathered. So a rank puts few values in order, which lie close to each other in memory.
+ */
 static sim_status gather_by_slices(nbody_fmm_tree *t, const nbody_fmm_cuts *cuts, int components, double *values) {
   const sim_comm *comm = t->comm;
   const size_t ranks = (size_t)comm->size, own = (size_t)comm->rank, size = sim_comm_share(comm, (size_t)t->n);

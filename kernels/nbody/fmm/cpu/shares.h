@@ -1,11 +1,12 @@
-/* What the ranks of a run share of the fast multipole method: ranges of bodies in the order of keys, which cells are in
- * them, moments and results. The tree is the same on all ranks, and no sum depends on where it is cut. */
+/* How the ranks of a run divide the fast multipole method: ranges of bodies in the order of keys, the cells in such a
+ * range, and the exchange of moments and results. The tree is the same on all ranks, and no sum depends on the cuts. */
 #ifndef NBODY_FMM_SHARES_H
 #define NBODY_FMM_SHARES_H
 
 #include "kernels/nbody/fmm/cpu/tree.h"
 
-/* Bins of bodies in the order of keys, in which work is counted. */
+/* Number of bins in which work is counted: bin b has bodies n b / bins ... n (b + 1) / bins - 1, in the order of keys.
+ */
 enum { NBODY_FMM_BINS = 1024 };
 
 /* Cells first ... end - 1. */
@@ -13,35 +14,37 @@ typedef struct nbody_fmm_range {
   int64_t first, end;
 } nbody_fmm_range;
 
-/* As many bodies for each rank. */
+/* Returns cuts with as many bodies for each rank. */
 nbody_fmm_cuts nbody_fmm_cut_equally(const sim_comm *comm, int64_t n);
-/* As much work for each rank: bin b, of work[NBODY_FMM_BINS], has bodies n b / bins ... n (b + 1) / bins. */
+/* Returns cuts with as much work for each rank. work[NBODY_FMM_BINS]: work of the bodies of each bin. */
 nbody_fmm_cuts nbody_fmm_cut_by_work(const sim_comm *comm, int64_t n, const uint64_t *work);
-/* Counts work that was done for bodies first ... end - 1. */
+/* Adds `amount`, work for bodies first ... end - 1, to work[NBODY_FMM_BINS], spread evenly over these bodies. */
 void nbody_fmm_count_work(uint64_t *work, int64_t n, int64_t first, int64_t end, uint64_t amount);
-/* Adds up the work[NBODY_FMM_BINS] of all ranks. `all` has room for that of each. A failure of the ranks. */
+/* Replaces work[NBODY_FMM_BINS] by its sum over all ranks. all[ranks][NBODY_FMM_BINS] is scratch. A failure of the
+ * ranks. */
 sim_status nbody_fmm_add_work(const sim_comm *comm, uint64_t *work, uint64_t *all) SIM_MUST_CHECK;
 
-/* Cells of a level that have some of the bodies first ... end - 1. */
+/* Returns the cells of a level that have some of the bodies first ... end - 1. */
 nbody_fmm_range nbody_fmm_cells_with(const nbody_fmm_tree *tree, int level, int64_t first, int64_t end);
-/* Cells of a level all of whose bodies are among these. */
+/* Returns the cells of a level that have no other bodies than first ... end - 1. */
 nbody_fmm_range nbody_fmm_cells_within(const nbody_fmm_tree *tree, int level, int64_t first, int64_t end);
-/* The cell of a level that a cut goes through, or -1. */
+/* Returns the cell of a level that a cut goes through, or -1. cut: the first body behind the cut. */
 int64_t nbody_fmm_cell_across(const nbody_fmm_tree *tree, int level, int64_t cut);
 
-/* Every rank has its range of data, of entries of `size` bytes; then all have all. */
+/* Gathers data, entries of `size` bytes, of which every rank has its range. A failure of the ranks. */
 sim_status nbody_fmm_gather(const sim_comm *comm, const nbody_fmm_cuts *cuts, size_t size, void *data) SIM_MUST_CHECK;
 
-/* Sends entries `from`, of `size` bytes and in the order of their ranks, as many as tree->sent says, to these ranks;
- * `to` gets those for this rank, in the order of the ranks that have had them. A failure of the ranks. */
+/* Sends entries of `size` bytes from rank to rank; tree->sent[sender][receiver] has their numbers. from: the entries of
+ * this rank, in the order of their receivers. to: gets the entries for this rank, in the order of their senders. A
+ * failure of the ranks. */
 sim_status nbody_fmm_deal(const nbody_fmm_tree *tree, size_t size, const void *from, void *to) SIM_MUST_CHECK;
 
-/* Every rank has bounds and moments of the cells within its range; then all have those of all such cells. Takes the
- * memory of fields. A failure of the ranks. */
+/* Gathers bounds and moments of the cells within the ranges of all ranks, of which every rank has made those within its
+ * own range. The memory of the fields is the buffer. A failure of the ranks. */
 sim_status nbody_fmm_gather_moments(nbody_fmm_tree *tree, const nbody_fmm_cuts *cuts) SIM_MUST_CHECK;
-/* Every rank has computed values[components][n], in the state's order, of the bodies in its range; then all have all.
- * With targets: of these bodies. Takes the scratch of the sort, and without targets the memory of the bodies. A failure
- * of the ranks. */
+/* Gathers values[components][n], in the state's order, of which every rank has computed those of the bodies in its
+ * range (with targets: of the targets among them). Overwrites the scratch of the sort, and without targets the bodies
+ * of the tree. A failure of the ranks. */
 sim_status nbody_fmm_gather_values(nbody_fmm_tree *tree, const nbody_fmm_cuts *cuts, const nbody_targets *targets,
                                    int components, double *values) SIM_MUST_CHECK;
 

@@ -1,5 +1,5 @@
-/* Moments of inner cells, and fields of parents about the centres of their children, as fmm.h defines them. Compiled
- * once for each instruction set and precision; scalar, as this is a few percent of a force. */
+/* Moments of inner cells from their children (M2M), and fields of parents shifted to their children (L2L), as fmm.h
+ * defines them. Compiled once for each instruction set and precision. Scalar: both take a few percent of a force. */
 #include "kernels/nbody/fmm/cpu/bounds.h"
 #include "kernels/nbody/fmm/cpu/kernels.h"
 

@@ -5,13 +5,12 @@
 #include <string.h>
 
 enum {
-  PARALLEL_FROM = 8192, /* bodies or cells; below, one thread does all, and each rank does all itself */
-  RANGE = 4096,         /* bodies of one piece of a parallel loop */
+  PARALLEL_FROM = 8192, /* number of bodies from which threads and ranks divide the work */
   KEY_BITS = 21,        /* of an axis */
   DIGIT_BITS = 8,       /* of one pass of the sort */
   DIGITS = 1 << DIGIT_BITS,
   SORT_THREADS = 64,
-  SAMPLES = 256,         /* of keys, for each rank, by which the ranks divide the sort */
+  SAMPLES = 256,         /* keys for each rank, from which the ranks take the limits of their shares of the sort */
   EXPONENT_LIMIT = 1000, /* keeps powers of two finite whatever the input */
   ALIGNMENT = 64
 };
@@ -33,7 +32,7 @@ static double cell_bytes(double cells, int order) {
          padded(cells * NBODY_FMM_FIELD(order) * sizeof(double));
 }
 
-/* More than a uniform distribution can have, 8/7 x 8 n / leaf. */
+/* More than a uniform distribution can have: 8/7 x 8 n / leaf. */
 double nbody_fmm_tree_usual_cells(double n, int leaf) { return fmin(10 * n / leaf, 3 * n) + 1024; }
 
 double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings) {
@@ -52,7 +51,7 @@ double nbody_fmm_tree_received(const nbody_options *options, double *exchanges) 
              real;
 }
 
-/* The next array of `memory`. */
+/* Returns the next array of a block of memory. */
 static void *carve(char **next, double bytes) {
   void *out = *next;
   *next += (size_t)padded(bytes);
@@ -84,7 +83,7 @@ static sim_status take_cells(nbody_fmm_tree *t, int64_t capacity) {
   t->moments = carve(&next, cells * (double)(4 + row_size(order)) * sizeof(double));
   t->bounds = (char *)t->moments + (size_t)capacity * row_size(order) * sizeof(double);
   t->field = carve(&next, cells * NBODY_FMM_FIELD(order) * sizeof(double));
-  if (old.cells > 0) { /* the cells that there are so far */
+  if (old.cells > 0) { /* copies the cells made so far */
     const size_t cells4 = (size_t)old.cells * sizeof(uint32_t);
     memcpy(t->first, old.first, cells4);
     memcpy(t->count, old.count, cells4);
@@ -134,7 +133,7 @@ static inline double element(sim_dtype dtype, const void *data, int64_t i) {
   return dtype == SIM_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
 }
 
-/* Least e with |a| < 2^e, within limits; 0 for 0. */
+/* Returns the least e with |a| < 2^e, within +-EXPONENT_LIMIT; 0 for a = 0. */
 static int exponent_above(double a) {
   int exponent = 0;
   if (a != 0) (void)frexp(a, &exponent);
@@ -145,7 +144,7 @@ typedef struct extremes {
   double low, high;
 } extremes;
 
-/* Numbers data[from + first] ... data[from + end - 1]; `low` is NaN where one is not a number or infinite. */
+/* Finds the extremes of data[from + first ... from + end - 1]; NaN where a number is not finite. */
 static extremes find_extremes(const nbody_fmm_tree *t, sim_dtype dtype, const void *data, int64_t from, size_t first,
                               size_t end) {
   extremes out = {INFINITY, -INFINITY};
@@ -171,7 +170,8 @@ static extremes find_extremes(const nbody_fmm_tree *t, sim_dtype dtype, const vo
   return finite ? out : (extremes){NAN, NAN};
 }
 
-/* Of the three coordinates of all bodies, and of their masses; NaN where one is not finite. */
+/* Finds the extremes of the three coordinates and of the masses of all bodies; NaN where a number is not finite. A
+ * failure of the ranks. */
 static sim_status find_all_extremes(const nbody_fmm_tree *t, const nbody_state *state, extremes out[4]) {
   extremes all[SIM_RANKS_MAX][4];
   const int ranks = t->divided ? t->comm->size : 1;
@@ -226,7 +226,7 @@ static sim_status set_frame(nbody_fmm_tree *t, const nbody_state *state, double 
 
 /* ---- keys and their order ---- */
 
-/* Bit b to bit 3 b. */
+/* Moves bit b to bit 3 b. */
 static inline uint64_t spread(uint64_t a) {
   a = (a | a << 32) & UINT64_C(0x1f00000000ffff);
   a = (a | a << 16) & UINT64_C(0x1f0000ff0000ff);
@@ -246,7 +246,7 @@ static uint64_t key_of(const nbody_fmm_tree *t, const nbody_state *state, int64_
   return key;
 }
 
-/* Of bodies first ... end - 1 in the state's order. */
+/* Makes the keys of bodies first ... end - 1, in the state's order. */
 static void make_keys(nbody_fmm_tree *t, const nbody_state *state, int64_t first, int64_t end) {
 #pragma omp parallel for schedule(static) num_threads(t->threads) if (end - first >= PARALLEL_FROM && t->threads > 1)
   for (int64_t i = first; i < end; i++) {
@@ -255,8 +255,8 @@ static void make_keys(nbody_fmm_tree *t, const nbody_state *state, int64_t first
   }
 }
 
-/* One pass of the radix sort of entries begin ... begin + n - 1, from key and order to the other ones; stable. Returns
- * false where all digits are equal. */
+/* One pass of the stable radix sort of entries begin ... begin + n - 1, from `key` and `order` to `other_key` and
+ * `other_order`. Returns false, and moves nothing, where all digits are equal. */
 static bool sort_pass(nbody_fmm_tree *t, int64_t begin, int64_t n, int shift, int64_t (*offset)[DIGITS], int ranges) {
   const uint64_t *key = t->key + begin;
   memset(offset, 0, sizeof *offset * (size_t)ranges);
@@ -291,7 +291,7 @@ static void swap_arrays(nbody_fmm_tree *t) {
   t->order = t->other_order, t->other_order = order;
 }
 
-/* Entries begin ... end - 1; the rest of the arrays is lost. */
+/* Sorts entries begin ... end - 1 by key; the rest of the arrays is lost. */
 static void sort_range(nbody_fmm_tree *t, int64_t begin, int64_t end) {
   int64_t offset[SORT_THREADS][DIGITS];
   int ranges = end - begin >= PARALLEL_FROM ? t->threads : 1;
@@ -317,19 +317,19 @@ static void pack_range(nbody_fmm_tree *t, const nbody_state *state, int64_t firs
   }
 }
 
-/* ---- the same by ranks ----
+/* ---- keys and their order, by ranks ----
  *
- * Each rank makes the keys of a slice of the state. Splitters, keys of some bodies, tell the rank that sorts a key, so
- * that ranks sort ranges of keys; slices arrive in the order of ranks, which keeps bodies of one key in order. The
- * sorted ranges are gathered. */
+ * Each rank makes the keys of one slice of the state. Splitters, which are keys of some bodies, assign each key to the
+ * rank that sorts it: a rank sorts one range of keys. Slices arrive in the order of ranks, so that bodies of equal keys
+ * keep their order. The sorted ranges are gathered. */
 
 static int compare_keys(const void *a, const void *b) {
   const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
 }
 
-/* splitters[ranks - 1], ascending, the same on all ranks; above any key up to splitters[SIM_RANKS_MAX - 1]. `sample`
- * has room for SAMPLES a rank, at most n. */
+/* Fills in splitters[SIM_RANKS_MAX], the same on all ranks: ranks - 1 ascending keys, then a number above any key.
+ * `sample` is scratch for SAMPLES keys of each rank, at most n. */
 static void find_splitters(const nbody_fmm_tree *t, const nbody_state *state, uint64_t *sample, uint64_t *splitters) {
   const int64_t ranks = t->comm->size, all = SAMPLES * ranks, count = all < t->n ? all : t->n;
   for (int64_t k = 0; k < count; k++) sample[k] = key_of(t, state, k * t->n / count);
@@ -337,14 +337,14 @@ static void find_splitters(const nbody_fmm_tree *t, const nbody_state *state, ui
   for (int64_t r = 1; r <= SIM_RANKS_MAX; r++) splitters[r - 1] = r < ranks ? sample[r * count / ranks] : UINT64_MAX;
 }
 
-/* Number of splitters that are at most `key`; without branches, as keys come in any order. */
+/* Returns the number of splitters that are at most `key`. Without branches, because keys come in any order. */
 static inline uint32_t rank_of(uint64_t key, const uint64_t *splitters, uint32_t ranks) {
   uint32_t rank = 0;
   for (uint32_t half = ranks / 2; half > 0; half /= 2) rank += splitters[rank + half - 1] <= key ? half : 0;
   return rank;
 }
 
-/* Keys of this rank's slice go to the ranks that sort them. */
+/* Sends the keys of this rank's slice to the ranks that sort them. A failure of the ranks. */
 static sim_status deal_keys(nbody_fmm_tree *t, const nbody_state *state) {
   const sim_comm *comm = t->comm;
   const size_t ranks = (size_t)comm->size, own = (size_t)comm->rank;
@@ -390,7 +390,8 @@ static sim_status sort_by_ranks(nbody_fmm_tree *t, const nbody_state *state) {
 
 /* ---- cells ---- */
 
-/* First of bodies first ... last - 1 whose octant at a level (bits from `shift` on) is at least `octant`. */
+/* Returns the first of bodies first ... last - 1 whose octant, the 3 bits of its key from `shift` on, is at least
+ * `octant`; `last` where there is none. */
 static int64_t find_octant(const uint64_t *key, int64_t first, int64_t last, int shift, uint64_t octant) {
   while (first < last) {
     const int64_t middle = first + (last - first) / 2;
@@ -426,7 +427,7 @@ static void split(nbody_fmm_tree *t, int64_t cell, int level) {
 
 static sim_status make_cells(nbody_fmm_tree *t) {
   const int leaf = t->settings.leaf;
-  int full = 0; /* cells of a level below this one split if they have more than one body */
+  int full = 0; /* l0 of fmm.h: cells of levels 0 ... full - 1 split if they have more than one body */
   while (ldexp(leaf, 3 * full) < (double)t->n) full++;
   t->cells = 0;
   t->greatest_leaf = 0;

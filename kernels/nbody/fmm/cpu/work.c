@@ -104,7 +104,7 @@ sim_status nbody_fmm_work_take_cells(nbody_solver_work *w) {
 
 static size_t term_count(int64_t n) { return (size_t)n + sim_reduce_blocks((size_t)n); }
 
-/* Rows of bins. */
+/* Number of rows of w->work. */
 static size_t work_rows(const nbody_options *options) {
   const size_t ranks = (size_t)options->comm->size;
   return ranks > 1 ? NBODY_LEVELS_MAX + 1 + (size_t)options->threads + ranks : 1;
@@ -144,9 +144,9 @@ sim_status nbody_fmm_work_create(const nbody_options *options, const nbody_state
   return status;
 }
 
-/* Lists, which grow as they need: at most what is usual. Counted with 2 10^4 and 10^5 bodies of a Plummer sphere and of
- * a uniform one: up to 21 entries a cell were left open at angles from 0.7 on, 155 at 0.4; other lists of a thread have
- * up to 18000, at 0.4 29000. */
+/* Returns the bytes of lists, which grow at need; the greatest that is usual. Counted for Plummer and uniform spheres
+ * of 2 10^4 and 10^5 bodies: cells left up to 21 entries open at angles from 0.7 on, and 155 at 0.4; the other lists of
+ * a thread had up to 18000 entries, and 29000 at 0.4. */
 static double list_bytes(const nbody_options *options) {
   enum { OPEN = 25, OTHERS = 40000 };
   const double wider = 0.8 / options->fmm.theta, leaf = options->fmm.leaf;

@@ -1,4 +1,4 @@
-/* L2L: a thread a cell, which waits for its parent; and word to the host that the lists are made. Device code. */
+/* L2L: a thread computes a cell, after its parent. Also tells the host that the lists are made. Device code. */
 #ifndef NBODY_FMM_CUDA_DOWN_CUH
 #define NBODY_FMM_CUDA_DOWN_CUH
 
@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(FMM_DOWN_THREADS) fmm_down(const nbody_
     const unsigned c = taken + lane, parent = c < cells ? t.cell[c].w : 0;
     bool waits = c > 0 && c < cells && fmm_is_walked(t, c);
     if (c == 0) *(volatile unsigned *)t.stage = FMM_STAGE_FIELD;
-    while (warp_any(waits)) { /* some of these cells may be children of others */
+    while (warp_any(waits)) { /* some of these cells may be children of others of them */
       if (!waits || fmm_stage_of(t.stage, parent) < FMM_STAGE_FIELD) continue;
       __threadfence();
       real above[FIELDS], given[FIELDS], own[FIELDS];

@@ -11,9 +11,9 @@
 
 /* A list that a warp writes: full segments in the pool, and the entries that do not fill one yet in shared memory. */
 struct fmm_writer {
-  unsigned head, tail; /* segments */
+  unsigned head, tail; /* first and last segment */
   unsigned stored, waiting;
-  unsigned leaf; /* whose near list it is, or FMM_NONE */
+  unsigned leaf; /* the leaf whose near list this is, or FMM_NONE */
 };
 
 /* Shared memory of a warp. Rows are an odd number of 16 bytes apart, so that lanes use all banks. */
@@ -27,7 +27,7 @@ template <typename real, int P> struct fmm_far_room {
   typename nbody_fmm_tree<real>::body_type sphere[32]; /* of the next candidates, and their cells */
   uint4 cell[32];
   unsigned opened[64], paired[64]; /* waiting entries of two lists */
-  unsigned accepted;               /* so far, for the count of work */
+  unsigned accepted;               /* number of accepted cells so far, for the count of work */
 };
 
 /* Warps of the one thread block of a multiprocessor, in fours, by the registers of a thread: 96, 128, 168, 255. */
@@ -35,7 +35,7 @@ template <typename real, int P> constexpr int fmm_far_warps() {
   return sizeof(real) == sizeof(double) || P == 6 ? 8 : P == 5 ? 12 : P == 4 ? 16 : 20;
 }
 
-/* Whether a source is far enough; reach is strict, so that a cell never accepts itself. */
+/* Whether a source is far enough. The comparison is strict, so that a cell never accepts itself. */
 template <typename real>
 __device__ __forceinline__ bool fmm_accepts(real weight, real target, real source, real theta2, real dx, real dy,
                                             real dz) {
@@ -70,8 +70,8 @@ template <typename real> struct fmm_walk {
     spare = s;
   }
 
-  /* The first `count` waiting entries into a segment of their own. Without room they are dropped, and the step fails.
-   */
+  /* Stores the first `count` waiting entries in a new segment. Where the pool has no segment left, the force fails, and
+   * the host repeats it with more memory. */
   __device__ void store(fmm_writer &w, const unsigned *waiting, unsigned count) {
     const unsigned s = new_segment();
     if (s == FMM_NONE) return;
@@ -86,7 +86,7 @@ template <typename real> struct fmm_walk {
     w.stored += count;
   }
 
-  /* Adds the entries of the lanes with `is`, in the order of lanes. */
+  /* Appends the entries of the lanes with `is`, in the order of lanes. */
   __device__ void append(fmm_writer &w, unsigned *waiting, bool is, unsigned entry) {
     const unsigned mask = warp_ballot(is), lane = fmm_lane();
     if (mask == 0) return;
@@ -188,7 +188,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
     const real per_edge = fmm_power<real>(level), h2 = softening2 * (per_edge * per_edge);
     constexpr unsigned code_bits = PERIODIC ? FMM_CODE : 0;
     unsigned segment = FMM_NONE, left = PERIODIC ? NBODY_FMM_SHIFTS : 1; /* segment of the list that is read */
-    bool own = false; /* whether it is this cell's own, of an earlier generation */
+    bool own = false; /* whether the segment is of the list that this cell has opened itself */
     if (target > 0) {
       while (fmm_stage_of(t.stage, me.w) < FMM_STAGE_OPEN) __nanosleep(64);
       __threadfence();
@@ -200,7 +200,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
     for (int k = 0; k < FIELDS; k++) term[k] = 0;
     if (lane == 0) room.accepted = 0;
     fmm_writer opened = fmm_empty_list(), paired = fmm_empty_list(target);
-    unsigned at = 0, listed = 0; /* candidates that are tested, and known */
+    unsigned at = 0, listed = 0; /* number of candidates that are tested, and that are known */
     unsigned queued = 0, coming = 0, turn = 0;
     real d[3] = {0, 0, 0};
     int coarser = 0;
@@ -276,7 +276,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
       const real next_d[3] = {room.d[0][lane], room.d[1][lane], room.d[2][lane]};
       const unsigned next_source = lane < take ? room.source[lane] : 0;
       const int next_coarser = lane < take ? level - t.level[next_source] : 0;
-      if (take > 0) { /* rows, each by as many lanes as it has pieces of 16 bytes */
+      if (take > 0) { /* copies rows, each by as many lanes as it has pieces of 16 bytes */
         constexpr unsigned PIECES = ROW / 16;
         for (unsigned k = lane; k < take * PIECES; k += 32) {
           const unsigned row = k / PIECES, piece = k % PIECES;
@@ -284,7 +284,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
                      (const uint4 *)((const char *)t.moment + (size_t)room.source[row] * ROW) + piece);
         }
       }
-      if (more && at < listed) { /* they come while the warp computes */
+      if (more && at < listed) { /* copies the next spheres and cells while the warp computes */
         if (at + lane < listed) {
           const unsigned source = room.candidate[at + lane] & ~code_bits;
           fmm_copy_body(&room.sphere[lane], t.sphere + source);

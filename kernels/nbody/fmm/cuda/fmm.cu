@@ -16,7 +16,7 @@ int nbody_fmm_cuda_blocks = 0;
 
 /* ---- a step ---- */
 
-/* Forces are not asked for their failures one by one. */
+/* Keeps the first failure: the host does not ask for the failure of each force. */
 static void keep_failure(nbody_solver_work *w, sim_status status) {
   if (status == SIM_OK || w->failure != SIM_OK) return;
   w->failure = status;
@@ -25,7 +25,7 @@ static void keep_failure(nbody_solver_work *w, sim_status status) {
 
 static bool has_memory(const nbody_solver_work *w) { return w->memory != NULL && w->lists != NULL; }
 
-/* Whether a force can begin. After a failure other ranks may be elsewhere. */
+/* Whether a force can begin: after a failure, other ranks may not take part in its exchanges. */
 static bool can_begin(const nbody_solver_work *w) {
   return has_memory(w) && (w->options.comm->size == 1 || w->failure == SIM_OK);
 }
@@ -40,7 +40,7 @@ static bool settle(nbody_solver_work *w, bool potential) {
   sim_cuda_call_begin(SIM_CALL_WAITS, "lists of a force");
   while ((unsigned)*told != w->forces) {
     if (cudaStreamQuery(stream) != cudaErrorNotReady) break;
-    (void)cudaGetLastError(); /* that is no error */
+    (void)cudaGetLastError(); /* clears it: not an error here */
     if (pause.tv_nsec > 0) nanosleep(&pause, NULL);
   }
   sim_call_end();
@@ -59,7 +59,7 @@ static bool settle(nbody_solver_work *w, bool potential) {
   return failed != 0 && status == SIM_OK;
 }
 
-/* Up to the fields of all cells. `refit`: with the cells of the last tree. */
+/* Queues a force up to the fields of all cells. refit: with the cells of the last tree. */
 template <typename real>
 static void queue_fields(nbody_solver_work *w, const nbody_options *options, const nbody_fmm_layout &l,
                          const nbody_fmm_stages<real> &stages, bool with_potential, const nbody_targets *targets,
@@ -116,7 +116,7 @@ static void queue_accelerations_in(nbody_solver_work *w, const nbody_targets *ta
   nbody_fmm_gather_forces(&w->ranks, &t, acceleration);
 }
 
-/* targets NULL: of all bodies. */
+/* Queues the launches of a force; targets NULL: on all bodies. */
 static void queue_accelerations(nbody_solver_work *w, const nbody_targets *targets, bool refit) {
   if (w->options.single_pairs)
     queue_accelerations_in<float>(w, targets, refit);
@@ -130,12 +130,12 @@ static void queue_all(nbody_solver_work *w) {
   if (w->graph == NULL) {
     if (queue->graph_begin() != SIM_OK) return;
     queue_accelerations(w, NULL, false);
-    if (queue->graph_end(&w->graph) != SIM_OK || w->graph == NULL) return; /* it was queued at once, for a profile */
+    if (queue->graph_end(&w->graph) != SIM_OK || w->graph == NULL) return; /* a profile queues without a graph */
   }
   (void)queue->graph_launch(w->graph);
 }
 
-/* Where no force can begin. */
+/* Fills the accelerations with NaN, where no force can begin. */
 static void set_nan(nbody_solver_work *w, double *acceleration) {
   const size_t size = 3 * (size_t)w->state.n * sizeof(double);
   keep_failure(w, sim_no_memory("the lists of fast multipoles"));
@@ -197,7 +197,7 @@ static double potential(nbody_solver_work *w) {
   const nbody_fmm_stages<double> stages = nbody_fmm_stages_for<double>(w->options.fmm.order);
   nbody_fmm_tree<double> t;
   double *result = NULL;
-  w->refits = 0; /* the memory of the tree is taken */
+  w->refits = 0; /* the potential overwrites the memory of the tree */
   for (bool again = can_begin(w); again; again = settle(w, true)) {
     const nbody_fmm_layout l = nbody_fmm_layout_of<double>(&options, w->potential_room);
     double *const of_cell = (double *)((char *)w->memory + l.of_cell);
@@ -222,7 +222,7 @@ static double potential(nbody_solver_work *w) {
   return -0.5 * w->options.G * w->mass_unit * w->mass_unit * sum;
 }
 
-/* The tree ends, as on the CPU. Each rank takes a share of the bodies. */
+/* Ends the life of the tree, as on the CPU. Each rank computes a share of the bodies. */
 static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
                          double *exact) {
   const sim_comm *comm = w->options.comm;

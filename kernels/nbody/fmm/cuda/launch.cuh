@@ -6,7 +6,7 @@
 #include "kernels/common/launch.cuh"
 #include "kernels/nbody/fmm/cuda/fmm.h"
 
-/* `warps` in a thread block, or as many as have room with `room` bytes of shared memory each. */
+/* A thread block has `warps` warps, or as many as fit with `room` bytes of shared memory each. */
 template <typename... Parameters, typename... Arguments>
 void nbody_fmm_launch(const sim_kernel *kernel, void (*function)(Parameters...), int warps, size_t room,
                       Arguments... arguments) {

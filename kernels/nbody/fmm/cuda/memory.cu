@@ -66,7 +66,7 @@ nbody_fmm_layout nbody_fmm_layout_of(const nbody_options *options, const nbody_f
   l.room = take(&l.total, (double)l.room_bytes, 1);
   l.body = take(&l.total, n, quad_bytes);
   l.status = take(&l.total, l.cells / NBODY_FMM_TILE + 1, sizeof(unsigned long long));
-  size_t packed = l.total; /* bodies, before there are cells */
+  size_t packed = l.total; /* unsorted bodies take the place of cells, which do not exist yet */
   take(&packed, n, quad_bytes);
   l.cell = take(&l.total, l.cells, sizeof(uint4));
   l.level = take(&l.total, l.cells, 1);
@@ -200,7 +200,7 @@ void nbody_fmm_destroy(nbody_solver_work **work) {
   *work = NULL;
 }
 
-/* `memory` and `lists`, each if it is not large enough any more. SIM_ERR_NO_MEMORY. */
+/* Allocates `memory` and `lists`, each if it is no longer large enough. SIM_ERR_NO_MEMORY. */
 static sim_status take_memory(nbody_solver_work *w, const nbody_fmm_room &room, const nbody_fmm_room &potential_room) {
   size_t before[2] = {0, 0}, now[2];
   if (w->memory != NULL) sizes_of(&w->options, w->room, w->potential_room, &before[0], &before[1]);

@@ -1,4 +1,4 @@
-/* The memory of the fast multipole method on an NVIDIA GPU: what a solver keeps, and where each array lies. */
+/* Memory of the fast multipole method on an NVIDIA GPU: the members of a solver, and the place of each array. */
 #ifndef NBODY_FMM_CUDA_MEMORY_CUH
 #define NBODY_FMM_CUDA_MEMORY_CUH
 
@@ -7,7 +7,7 @@
 #include "kernels/nbody/fmm/cuda/ranks.cuh"
 #include "kernels/nbody/fmm/cuda/stages.cuh"
 
-/* Cells and segments of lists that there is memory for. */
+/* Numbers of cells, and of segments of lists, that the memory holds. */
 struct nbody_fmm_room {
   double cells, segments;
 };
@@ -24,7 +24,7 @@ struct nbody_solver_work {
   nbody_fmm_cuda_outer outer;
   nbody_fmm_ranks ranks;
   unsigned long long *told; /* on the host, written by the device: nbody_fmm_tree.told */
-  unsigned forces;          /* that were queued, with potentials, since `memory` was taken */
+  unsigned forces;          /* forces and potentials queued since `memory` was allocated */
   sim_graph *graph;         /* a force on all bodies; NULL: not captured yet */
   bool swapped;             /* what nbody_fmm_sort_bodies returns */
   int refits;               /* forces on some bodies that may keep the tree; 0: the next one builds it */
@@ -40,11 +40,11 @@ struct nbody_fmm_layout {
   size_t pool, next, task, lists_total;
 };
 
-/* The stages for expansions of this order. */
+/* Returns the stages for expansions of this order. */
 template <typename real> nbody_fmm_stages<real> nbody_fmm_stages_for(int order);
-/* Offsets for forces in this precision, or for the potential with the options of nbody_fmm_for_potential. */
+/* Returns the offsets for forces in this precision, or for the potential (options of nbody_fmm_for_potential). */
 template <typename real> nbody_fmm_layout nbody_fmm_layout_of(const nbody_options *options, const nbody_fmm_room &room);
-/* The tree whose arrays lie where the layout says, in the memory of `w`. */
+/* Returns the tree whose arrays are at the places of a layout in the memory of `w`. */
 template <typename real>
 nbody_fmm_tree<real> nbody_fmm_tree_of(const nbody_solver_work *w, const nbody_options *options,
                                        const nbody_fmm_layout &l);
@@ -52,9 +52,9 @@ nbody_fmm_tree<real> nbody_fmm_tree_of(const nbody_solver_work *w, const nbody_o
  * that it needs no more memory than the forces. */
 nbody_options nbody_fmm_for_potential(const nbody_options *options);
 
-/* Bytes of memory on the host and on the device. */
+/* Computes the bytes of memory on the host and on the device. */
 void nbody_fmm_bytes(const nbody_options *options, double *host, double *device);
-/* All of a solver. SIM_ERR_NO_MEMORY, SIM_ERR_DEVICE. */
+/* Allocates all memory of a solver. SIM_ERR_NO_MEMORY, SIM_ERR_DEVICE. */
 sim_status nbody_fmm_create(const nbody_options *options, const nbody_state *state, nbody_solver_work **out);
 void nbody_fmm_destroy(nbody_solver_work **work);
 /* Takes more memory after a force or, `potential`, a potential that had too little; `failed`: NBODY_FMM_CELLS_FULL and

@@ -13,7 +13,7 @@
 
 enum {
   FMM_NEAR_WARPS = 4,
-  FMM_TILE = 128, /* bodies */
+  FMM_TILE = 128, /* bodies of a tile in shared memory */
   FMM_SLOTS = 32 / NBODY_FMM_P2P_STRANDS,
   FMM_ROWS = 4,                      /* most targets of a lane */
   FMM_TARGETS = FMM_SLOTS * FMM_ROWS /* targets of a warp at a time */
@@ -22,12 +22,12 @@ enum {
 template <typename real, int P> struct fmm_near_room {
   typename nbody_fmm_tree<real>::body_type tile[2][FMM_TILE];
   typename nbody_fmm_tree<real>::body_type target[FMM_TARGETS];
-  unsigned place[FMM_TARGETS]; /* SOME: of the targets in their leaf, ascending */
+  unsigned place[FMM_TARGETS]; /* SOME: indices of the targets in their leaf, ascending */
   real sum[3][FMM_TARGETS];
   alignas(16) real field[fmm_row<real, P>::field_stride];
 };
 
-/* The bodies of a piece: up to 32 cells, a lane a cell. */
+/* The bodies of a piece: up to 32 cells, one in each lane. */
 struct fmm_piece {
   unsigned first, count, offset; /* bodies of the lane's cell; offset: number of bodies in the cells before it */
   unsigned total;
@@ -113,7 +113,7 @@ __device__ __forceinline__ void fmm_pairs_of(fmm_targets<real, SUMS> &mine, cons
   }
 }
 
-/* `rows`: 1 to FMM_ROWS. */
+/* fmm_pairs_of for `rows` targets in each lane, 1 to FMM_ROWS. */
 template <bool SELF, bool SOME, typename real, int SUMS, typename body_type>
 __device__ __forceinline__ void fmm_pairs(int rows, fmm_targets<real, SUMS> &mine, const body_type *tile,
                                           unsigned count, real softening2, int own, const unsigned *place) {
@@ -256,7 +256,7 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
       if (piece + 1 < share.end) segment = t.next[segment];
     }
     warp_barrier();
-    if (!starts) { /* the first pieces have set up `done` */
+    if (!starts) { /* the warp of the first pieces sets `done` */
       while (fmm_stage_of(t.stage, c) < FMM_STAGE_BEGUN) __nanosleep(64);
       __threadfence();
       while (fmm_stage_of(t.done, me.x + skipped) < share.first) __nanosleep(64);

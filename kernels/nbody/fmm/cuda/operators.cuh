@@ -1,4 +1,4 @@
-/* The operators of the fast multipole method for the device, and what rows of moments and fields take. Device code. */
+/* Operators of the fast multipole method for the device, and the layout of rows of moments and fields. Device code. */
 #ifndef NBODY_FMM_CUDA_OPERATORS_CUH
 #define NBODY_FMM_CUDA_OPERATORS_CUH
 
@@ -40,7 +40,7 @@ template <typename real, int P> struct fmm_row {
   static constexpr int field_stride = (fields + sector - 1) / sector * sector;
 };
 
-/* How a row is read: from memory that other multiprocessors may have just written, that is from L2, or from any. */
+/* How a row is read: from L2, because other multiprocessors may have just written it, or through any cache. */
 struct fmm_written {
   template <typename T> __device__ static T at(const T *piece) { return __ldcg(piece); }
 };
@@ -48,7 +48,7 @@ struct fmm_settled {
   template <typename T> __device__ static T at(const T *piece) { return *piece; }
 };
 
-/* 16 bytes at a time. */
+/* Reads a row, 16 bytes at a time. */
 template <typename Memory, int COUNT>
 __device__ __forceinline__ void fmm_read_row(const float *row, float (&out)[COUNT]) {
 #pragma unroll

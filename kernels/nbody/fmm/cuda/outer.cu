@@ -8,11 +8,11 @@
 static constexpr int P = NBODY_FMM_OUTER_ORDER, COUNT = NBODY_FMM_OUTER_COUNT, SIDE = NBODY_FMM_OUTER_SIDE;
 static constexpr int CUBES = NBODY_FMM_OUTER_CUBES, STRANDS = NBODY_FMM_OUTER_STRANDS, PIECE = NBODY_FMM_OUTER_PIECE;
 static constexpr int STAGED = 64;                /* bodies whose powers are in shared memory */
-static constexpr int PIECE_THREADS = 3 * STAGED; /* an axis of a body each; then a coefficient each */
+static constexpr int PIECE_THREADS = 3 * STAGED; /* each for an axis of a body, then for a coefficient */
 static constexpr int BODY_THREADS = NBODY_PARTIAL_BODIES;
 static_assert(COUNT <= PIECE_THREADS && PIECE % STAGED == 0 && STAGED % STRANDS == 0, "whole stages");
 
-/* First bodies of cubes, and first pieces. */
+/* Finds the first body and the first piece of each cube. */
 static __global__ void __launch_bounds__(CUBES + 1) find_cubes(int n, const unsigned long long *key, int *first) {
   after_previous();
   int low = 0, high = n;
@@ -41,7 +41,7 @@ __device__ static int cube_of(const int *first, int at) {
   return cube;
 }
 
-/* Exponents of coefficient k, kx then ky then kz ascending. */
+/* Computes the exponents of coefficient k; coefficients ascend by kx, then ky, then kz. */
 __device__ static void exponents_of(int k, int (&of)[3]) {
   of[0] = of[1] = of[2] = 0;
   for (int x = 0; x <= P; x++)
@@ -54,12 +54,12 @@ __device__ static void exponents_of(int k, int (&of)[3]) {
 __device__ static double component(const float4 &b, int c) { return c == 0 ? b.x : c == 1 ? b.y : b.z; }
 __device__ static double component(const double_quad &b, int c) { return c == 0 ? b.x : c == 1 ? b.y : b.z; }
 
-/* Distance from the centre of its cube, in edges of the cube. */
+/* Returns a body's distance from the centre of its cube along an axis, in edges of the cube. */
 template <typename body_type> __device__ static double away(const body_type &b, const int (&at)[3], int c) {
   return SIDE * component(b, c) - (at[c] + 0.5);
 }
 
-/* A thread block a piece. */
+/* Makes the moments of pieces, one thread block for each piece. */
 template <typename real>
 static __global__ void __launch_bounds__(PIECE_THREADS)
     piece_moments(const nbody_fmm_tree<real> t, const nbody_fmm_cuda_outer o) {
@@ -98,7 +98,7 @@ static __global__ void __launch_bounds__(PIECE_THREADS)
   if (k < COUNT) o.pieces[(size_t)piece * COUNT + k] = strand[0];
 }
 
-/* A thread block a cube, a thread a coefficient. */
+/* Adds up the pieces of a cube: one thread block for each cube, one thread for each coefficient. */
 static __global__ void __launch_bounds__(PIECE_THREADS) add_pieces(const nbody_fmm_cuda_outer o) {
   after_previous();
   const int *const first_piece = o.first + CUBES + 1;
@@ -112,7 +112,7 @@ static __global__ void __launch_bounds__(PIECE_THREADS) add_pieces(const nbody_f
   o.moments[((k * SIDE + at[2]) * SIDE + at[1]) * SIDE + SIDE - 1 - at[0]] = sum;
 }
 
-/* A thread block a coefficient (x) of a cube (y), a thread a source cube, in the order of `moments`. */
+/* One thread block for each coefficient (x) of a cube (y), one thread for each source cube in order of `moments`. */
 static __global__ void __launch_bounds__(CUBES) make_fields(const nbody_fmm_cuda_outer o) {
   constexpr int DIFFERENCES = NBODY_FMM_OUTER_ROW * NBODY_FMM_OUTER_ROW * NBODY_FMM_OUTER_ROW;
   __shared__ double upper[CUBES / 2];

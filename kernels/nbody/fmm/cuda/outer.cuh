@@ -5,7 +5,7 @@
 #include "kernels/nbody/fmm/cuda/tree.cuh"
 #include "kernels/nbody/fmm/outer.h"
 
-/* Arrays in device memory. */
+/* Arrays of the outer images, in device memory. */
 typedef struct nbody_fmm_cuda_outer {
   double *tensors; /* of nbody_fmm_outer_tensors */
   double *table;   /* of nbody_lattice_fill_table: direct sums, against which the error is measured */
@@ -16,10 +16,10 @@ typedef struct nbody_fmm_cuda_outer {
   int *first;      /* [cubes + 1]: first body of a cube; then its first piece */
 } nbody_fmm_cuda_outer;
 
-/* Pieces that n bodies can have. */
+/* Returns the greatest number of pieces of n bodies. */
 inline int64_t nbody_fmm_outer_pieces(int64_t n) { return n / NBODY_FMM_OUTER_PIECE + NBODY_FMM_OUTER_CUBES; }
 
-/* Fields of all cubes; after the sort of bodies. */
+/* Computes the fields of all cubes; after the sort of bodies. */
 template <typename real> void nbody_fmm_queue_outer(const nbody_fmm_tree<real> *t, const nbody_fmm_cuda_outer *o);
 /* Adds the outer images to acceleration[3][n] of nbody_fmm_stages.near, then multiplies by `unit`; of the targets. */
 template <typename real>

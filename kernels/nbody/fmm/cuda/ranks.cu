@@ -85,7 +85,7 @@ void nbody_fmm_ranks_destroy(nbody_fmm_ranks *r) {
 
 /* ---- cuts ---- */
 
-/* Sum over the threads up to this one, of a block of BINS threads. */
+/* Returns the sum over the threads up to this one of a block of BINS threads. */
 __device__ static unsigned long long sum_up_to(unsigned long long value, unsigned long long *warp_total) {
   value = warp_prefix_sum(value);
   if (threadIdx.x % 32 == 31) warp_total[threadIdx.x / 32] = value;
@@ -94,7 +94,7 @@ __device__ static unsigned long long sum_up_to(unsigned long long value, unsigne
   return value;
 }
 
-/* The first body from `body` on that begins a leaf. */
+/* Returns the first body from `body` on that begins a leaf. */
 __device__ static unsigned first_of_leaf(const uint4 *cell, unsigned body) {
   unsigned c = 0;
   for (;;) {
@@ -174,7 +174,7 @@ static __global__ void __launch_bounds__(THREADS)
     t.work[NBODY_FMM_WORD_SEGMENTS] = t.counters->segments;
     t.work[NBODY_FMM_WORD_COUNTED] = counts;
   }
-  if (!counts || t.counters->failed != 0 || !fmm_is_finite(t)) return; /* there may be no lists */
+  if (!counts || t.counters->failed != 0 || !fmm_is_finite(t)) return; /* the lists may not exist */
   for (unsigned from = first; from < cells; from += stride) {
     const unsigned mine = from + lane;
     unsigned leaves = warp_ballot(mine < cells && t.cell[mine].z == 0 && fmm_is_walked(t, mine));
@@ -201,7 +201,7 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-/* Adds up the counts of all ranks; a thread a bin. */
+/* Adds up the counts of all ranks, one thread for each bin. */
 static __global__ void __launch_bounds__(BINS)
     take_words(const unsigned long long *words, int ranks, unsigned long long *row, nbody_fmm_counters *counters) {
   after_previous();
@@ -214,7 +214,7 @@ static __global__ void __launch_bounds__(BINS)
     failed |= of[NBODY_FMM_WORD_FAILED];
     segments = max(segments, of[NBODY_FMM_WORD_SEGMENTS]);
   }
-  const bool taken = failed == 0 && counted == (unsigned long long)ranks; /* alike on all ranks */
+  const bool taken = failed == 0 && counted == (unsigned long long)ranks; /* the same on all ranks */
   if (taken) row[bin] = sum;
   if (bin > 0) return;
   if (taken) row[BINS] = 1;

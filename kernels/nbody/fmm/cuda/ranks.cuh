@@ -33,12 +33,12 @@ typedef struct nbody_fmm_ranks {
 /* Kinds of forces: on bodies with a level from this on, 0: on all; and, the last, the potential. */
 int nbody_fmm_rank_kinds(const nbody_options *options);
 
-/* All ranks call it. */
+/* Called by all ranks. */
 sim_status nbody_fmm_ranks_create(const nbody_options *options, nbody_fmm_ranks *out) SIM_MUST_CHECK;
 void nbody_fmm_ranks_destroy(nbody_fmm_ranks *ranks);
-/* Device memory that create allocates, in bytes; the host's if staged. */
+/* Bytes that create allocates on the device, and on the host if staged. */
 double nbody_fmm_ranks_bytes(const nbody_options *options);
-/* Bytes of words that a rank receives in a force. */
+/* Returns the bytes of words that a rank receives in a force. */
 double nbody_fmm_words_received(const sim_comm *comm);
 
 /* These functions do nothing on one rank. Cuts the bodies of a tree, and sets the tree's members about ranks. */

@@ -1,4 +1,4 @@
-/* Direct sums of some bodies, against which a run measures the error of its forces. */
+/* Direct sums for a sample of bodies, with which a run measures the error of its forces. */
 #include "kernels/nbody/fmm/cuda/sample.h"
 
 #include "engine/device/cuda.h"
@@ -7,7 +7,7 @@
 
 enum { THREADS = 256 };
 
-/* A block a body. out [9][count]: the acceleration that the state has, the direct sum over G, the position. */
+/* One block for each body. out[9][count]: acceleration of the state, direct sum over G, position. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     sample(int n, const real *mass, const real *position, const double *acceleration, double softening2,
@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-/* Sums of a periodic box, with the images of all bodies. */
+/* As before in a periodic box, with the images of all bodies. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     periodic_sample(int n, const real *mass, const real *position, const double *acceleration, double per_size,
@@ -73,7 +73,7 @@ static void launch(const nbody_state *state, double softening, double box, const
                                                     drawn, found);
 }
 
-/* A block a body. out [2][count], as nbody_fmm_sample_energy. */
+/* One block for each body. out[2][count] as nbody_fmm_sample_energy. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     sample_energy(int n, const real *mass, const real *position, double per_size, const periodic_pairs<double> pairs,

@@ -1,4 +1,4 @@
-/* The first part of a step: box and units, Morton keys, sorted bodies; or the bodies of a kept tree anew. */
+/* First part of a force: box and units, Morton keys, sorted bodies; or new positions for the bodies of a kept tree. */
 #include "kernels/nbody/fmm/cuda/stages.cuh"
 
 #include "engine/device/cuda.h"
@@ -8,7 +8,7 @@
 
 enum { THREADS = 256, BITS = 63 };
 
-/* Ordered as the numbers are, and above 0, which is the least of all. */
+/* Returns an integer that is ordered as the numbers are, and above 0. */
 __device__ static unsigned long long ordered(double x) {
   const long long bits = __double_as_longlong(x);
   return bits < 0 ? ~(unsigned long long)bits : (unsigned long long)bits | 1ull << 63;
@@ -17,7 +17,7 @@ __device__ static double number(unsigned long long ordered) {
   return __longlong_as_double((long long)(ordered >> 63 ? ordered & ~(1ull << 63) : ~ordered));
 }
 
-/* Resets the counters of the stages after the tree; by one thread block. */
+/* Resets the counters of the stages after the tree. For one thread block. */
 __device__ static void restart(nbody_fmm_counters *counters) {
   for (int k = threadIdx.x; k < NBODY_FMM_TICKETS; k += THREADS) counters->ticket[k] = 0;
   if (threadIdx.x > 0) return;

@@ -6,7 +6,7 @@
 
 enum { NBODY_FMM_TILE = 32 /* cells of a level that a thread block splits at a time */ };
 
-/* Memory of the sort: two arrays of keys and two of ids, between which its passes go. */
+/* Memory of the sort: two arrays of keys and two of ids; each pass sorts from one to the other. */
 typedef struct nbody_fmm_sort {
   unsigned long long *key[2];
   unsigned *id[2];
@@ -24,15 +24,15 @@ bool nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, con
                            double mass_scale);
 /* Sets t->key, t->id, and t->done to the other array of ids, which is free then. */
 template <typename real> void nbody_fmm_take_order(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, bool swapped);
-/* Instead of these and of nbody_fmm_plant: the bodies of the last tree at their new positions. */
+/* Replaces these and nbody_fmm_plant: keeps the last tree, and updates its bodies to their new positions. */
 template <typename real, typename state_real>
 void nbody_fmm_refit(nbody_fmm_tree<real> *t, const nbody_state *state, double mass_scale);
-/* All cells. */
+/* Makes all cells. */
 template <typename real> void nbody_fmm_plant(const nbody_fmm_tree<real> *t);
 
 /* The stages that depend on the order; a table for each order and type. */
 template <typename real> struct nbody_fmm_stages {
-  int moment_stride, field_stride;                                 /* numbers of a row */
+  int moment_stride, field_stride;                                 /* numbers in a row */
   void (*up)(const nbody_fmm_tree<real> *t);                       /* spheres and moments */
   void (*far)(const nbody_fmm_tree<real> *t, bool with_potential); /* lists, and fields by M2L */
   void (*down)(const nbody_fmm_tree<real> *t);                     /* fields of parents, by L2L */

@@ -45,9 +45,9 @@ template <typename real> struct nbody_fmm_tree {
   unsigned *pool;             /* [segments_most][FMM_SEGMENT] */
   unsigned *next;             /* [segments_most]: the segment after it in its list */
   uint4 *task;                /* [segments_most], pieces after the first `pieces`: cell, segment, piece */
-  unsigned long long *status; /* of tiles of a level */
+  unsigned long long *status; /* status of the tiles of a level */
   unsigned long long *told;   /* on the host: counters->forces and, above 32 bits, counters->failed */
-  double unit;                /* of accelerations */
+  double unit;                /* unit of accelerations */
   /* Targets of forces on some bodies: target_level[id] >= least. NULL, and `walked` too: forces on all bodies. */
   const unsigned char *target_level; /* [n], in the state's order */
   int least;
@@ -57,7 +57,7 @@ template <typename real> struct nbody_fmm_tree {
   const unsigned *own;
   unsigned long long *work;
   int bin_shift;
-  unsigned m2l_work; /* of one M2L */
+  unsigned m2l_work; /* counted work of one M2L */
   /* Memory of other ranks where accelerations are stored too, at the same indices. */
   double *const *others; /* [other_count], on the device */
   int other_count;
@@ -76,7 +76,7 @@ template <typename real> __device__ __forceinline__ real fmm_shift(unsigned entr
   return of == 2 ? (real)-1 : (real)(int)of;
 }
 
-/* The accelerations will be NaN. */
+/* Marks the force as failed: its accelerations will be NaN. */
 template <typename real> __device__ void fmm_fail(const nbody_fmm_tree<real> &t, unsigned what) {
   atomicOr(&t.counters->failed, what);
 }
@@ -99,7 +99,7 @@ template <typename real> __device__ bool fmm_is_walked(const nbody_fmm_tree<real
   return me.x < t.own[1] && me.x + me.y > t.own[0];
 }
 
-/* Adds to the work of a cell whose first body is this one. */
+/* Counts work of a cell, given its first body. */
 template <typename real>
 __device__ void fmm_count_work(const nbody_fmm_tree<real> &t, unsigned first, unsigned long long work) {
   atomicAdd(t.work + (max(first, t.own[0]) >> t.bin_shift), work);
@@ -132,7 +132,7 @@ __device__ inline unsigned fmm_take_cell(unsigned long long *block, unsigned *ti
 
 /* ---- waiting for another warp ---- */
 
-/* A warp that waits for a stage then calls __threadfence(), or the data that it reads may be older than the stage. */
+/* A warp that has waited for a stage calls __threadfence(); else the data that it reads may be older than the stage. */
 
 __device__ inline unsigned fmm_stage_of(const unsigned *stage, unsigned cell) {
   return *(const volatile unsigned *)(stage + cell);
@@ -153,7 +153,7 @@ __device__ inline void fmm_copy_body(double_quad *to, const double_quad *from) {
   copy_async((uint4 *)to + 1, (const uint4 *)from + 1);
 }
 
-/* Sum over the lanes before this one; *total: over all. */
+/* Returns the sum over the lanes before this one; *total: the sum over all lanes. */
 __device__ inline unsigned fmm_scan(unsigned value, unsigned *total) {
   const unsigned sum = warp_prefix_sum(value);
   *total = warp_read(sum, 31);

@@ -1,5 +1,5 @@
-/* Spheres and moments, from the last cell to the first: P2M by 8 lanes a leaf, M2M by a lane an inner cell, which waits
- * for its children. Device code. */
+/* Spheres and moments, from the last cell to the first: P2M by 8 lanes for each leaf, M2M by one lane for each inner
+ * cell, after its children. Device code. */
 #ifndef NBODY_FMM_CUDA_UP_CUH
 #define NBODY_FMM_CUDA_UP_CUH
 
@@ -9,7 +9,7 @@
 
 enum { FMM_UP_THREADS = 128, FMM_UP_CELLS = 8 /* cells of a warp at a time */ };
 
-/* Sum over the 8 lanes of a leaf, by halves. */
+/* Returns the sum over the 8 lanes of a leaf, by halves. */
 template <typename real> __device__ __forceinline__ real fmm_over_strands(real value) {
   for (int half = NBODY_FMM_P2M_STRANDS / 2; half > 0; half /= 2) value += warp_read_xor(value, half);
   return value;
@@ -19,7 +19,7 @@ template <typename real> __device__ __forceinline__ real fmm_bound(real distance
   return ((real)1 + (real)0x1p-19) * distance;
 }
 
-/* For all lanes of the warp; `is` and `c` are the same for the 8 lanes of a leaf. */
+/* Makes the moments of leaf `c` if `is`. Called by all lanes; `is` and `c` are equal for the 8 lanes of a leaf. */
 template <typename real, int P>
 __device__ void fmm_moments_of_leaf(const nbody_fmm_tree<real> &t, bool is, unsigned c) {
   typedef fmm_row<real, P> row;
@@ -65,7 +65,7 @@ __device__ void fmm_moments_of_leaf(const nbody_fmm_tree<real> &t, bool is, unsi
     if (k % NBODY_FMM_P2M_STRANDS == (int)strand) out[k] = moment[k];
 }
 
-/* One lane. Its children have their moments. */
+/* Makes the moments of an inner cell by one lane; its children have their moments. */
 template <typename real, int P> __device__ void fmm_moments_of_inner(const nbody_fmm_tree<real> &t, unsigned c) {
   typedef fmm_row<real, P> row;
   const unsigned range = t.cell[c].z, first = range >> 3, count = (range & 7) + 1;
@@ -116,7 +116,7 @@ static __global__ void __launch_bounds__(FMM_UP_THREADS) fmm_up(const nbody_fmm_
     if (lane == 0) taken = atomicAdd(&t.counters->ticket[FMM_TICKET_UP], (unsigned)FMM_UP_CELLS);
     taken = warp_read(taken, 0);
     if (taken >= cells) return;
-    const bool is = lane < FMM_UP_CELLS && taken + lane < cells; /* a lane a cell */
+    const bool is = lane < FMM_UP_CELLS && taken + lane < cells; /* one cell in each lane */
     const unsigned c = is ? cells - 1 - taken - lane : 0;
     const unsigned range = is ? t.cell[c].z : 0;
     const unsigned leaves = warp_ballot(is && range == 0);

@@ -258,10 +258,10 @@ static void test_work(void **state) {
       print_message("    model %d, error %.4f of %.4f, %d levels: work %.3g, %.2f times the least\n", i, error,
                     tolerances[t], s.levels, done, done / least);
       assert_true(error <= tolerances[t]);
-      /* first samples apart: 6144 of three levels are more than some need */
+      /* beside the first samples of each level, which are more than a large tolerance needs */
       double first = 4 * OPTION_CHUNK;
       for (int l = 1; l < s.levels; l++) first += OPTION_CHUNK * cost[l];
-      assert_true(done <= fmax(1.5 * least, 1.5 * first));
+      assert_true(done <= 1.5 * least + first);
     }
 }
 

@@ -57,6 +57,10 @@ sim_status fluid_cuda_build_grains(const fluid_machine *m, fluid_device *d) {
   d->balls.covered = made;
   SIM_TRY(fluid_cuda_send(NULL, 6 * (size_t)g->s.n * sizeof(double), &made));
   d->balls.given = made;
+  int64_t cells = 0;
+  for (int64_t i = 0; i < g->s.n; i++) cells += fluid_box_cells(fluid_cover_radius(g, i));
+  SIM_TRY(fluid_cuda_send(NULL, (size_t)cells * sizeof(double), &made));
+  d->balls.parts = made;
   return SIM_OK;
 }
 
@@ -64,6 +68,7 @@ void fluid_cuda_free_grains(fluid_device *d) {
   sim_backend_cuda.free(d->balls.walls);
   sim_backend_cuda.free(d->balls.covered);
   sim_backend_cuda.free(d->balls.given);
+  sim_backend_cuda.free(d->balls.parts);
   if (!d->ball_rooms) return;
   fluid_bins_destroy(&d->ball_rooms->bins);
   sim_backend_cuda.free(d->ball_rooms->there);
@@ -118,8 +123,11 @@ static sim_status send_grains(const fluid_machine *m, fluid_device *d) {
   fluid_ball *ball = r->here;
   int32_t *first = (int32_t *)(ball + n), *list = first + n + 1;
   first[0] = 0;
+  int64_t room = 0;
   for (int64_t i = 0; i < n; i++) {
     ball[i] = ball_of(g, i);
+    ball[i].room = room;
+    room += fluid_box_cells(ball[i].radius);
     first[i + 1] = first[i] + (int32_t)find_near(g, &m->grid, &r->bins, i, list + first[i]);
   }
   SIM_TRY(sim_backend_cuda.copy(r->there, r->here, bytes_for(n, near)));

@@ -11,16 +11,22 @@
 
 constexpr int FLUID_BALL_THREADS = 128;
 
-/* The part of a cell that a grain covers; arm: from the grain's centre, around the box, to that of the cell. */
-static __device__ __noinline__ double part_of(const fluid_ball &ball, const fluid_layout &l, const int *periodic,
-                                              const int *at, double *arm) {
-  double from[3];
+/* From a grain's centre, around the box, to that of a cell. */
+__device__ __forceinline__ void arm_of(const fluid_ball &ball, const fluid_layout &l, const int *periodic,
+                                       const int *at, double *arm) {
 #pragma unroll
   for (int a = 0; a < 3; a++) {
     arm[a] = at[a] + 0.5 - ball.centre[a];
     if (periodic[a]) arm[a] -= l.n[a] * rint(arm[a] / l.n[a]);
-    from[a] = -arm[a];
   }
+}
+
+/* The part of a cell that a grain covers. */
+static __device__ __noinline__ double part_of(const fluid_ball &ball, const fluid_layout &l, const int *periodic,
+                                              const int *at) {
+  double arm[3];
+  arm_of(ball, l, periodic, at, arm);
+  const double from[3] = {-arm[0], -arm[1], -arm[2]};
   return fluid_covered(from, ball.radius);
 }
 
@@ -50,16 +56,18 @@ struct ball_box {
   }
 };
 
+/* Finds the parts of the cells of a box that its grain covers, and marks these cells. */
 static __global__ void __launch_bounds__(FLUID_BALL_THREADS) mark_balls(const fluid_layout l, const fluid_balls g) {
   after_previous();
   const fluid_ball ball = g.ball[blockIdx.x];
   const ball_box box(ball, l);
   for (int i = (int)threadIdx.x; i < box.cells; i += FLUID_BALL_THREADS) {
     int at[3];
-    double arm[3];
-    if (!box.cell(i, l, g.periodic, at) || !(part_of(ball, l, g.periodic, at, arm) > 0)) continue;
-    atomicOr(&g.covered[fluid_word(l, at[0], (size_t)at[2] * (size_t)l.n[1] + (size_t)at[1])],
-             1u << (at[0] % FLUID_GROUP));
+    const double part = box.cell(i, l, g.periodic, at) ? part_of(ball, l, g.periodic, at) : 0;
+    g.parts[ball.room + i] = part;
+    if (part > 0)
+      atomicOr(&g.covered[fluid_word(l, at[0], (size_t)at[2] * (size_t)l.n[1] + (size_t)at[1])],
+               1u << (at[0] % FLUID_GROUP));
   }
 }
 
@@ -77,12 +85,13 @@ struct ball_blend {
   bool first;                         /* no grain before this one covers the cell */
 };
 
-static __device__ void add_ball(const fluid_balls &g, const fluid_layout &l, const int *at, int j, bool own,
-                                ball_blend *out) {
+/* Adds a grain that covers `part` of the cell. */
+static __device__ void add_ball(const fluid_balls &g, const fluid_layout &l, const int *at, int j, double part,
+                                bool own, ball_blend *out) {
+  if (!(part > 0)) return;
   const fluid_ball ball = g.ball[j];
   double arm[3], velocity[3];
-  const double part = part_of(ball, l, g.periodic, at, arm);
-  if (!(part > 0)) return;
+  arm_of(ball, l, g.periodic, at, arm);
 #pragma unroll
   for (int a = 0; a < 3; a++) {
     const int b = (a + 1) % 3, c = (a + 2) % 3;
@@ -99,18 +108,20 @@ static __device__ void add_ball(const fluid_balls &g, const fluid_layout &l, con
   out->part += part;
 }
 
-/* Of grain i in a cell that it covers. */
-static __device__ ball_blend blend_of(const fluid_balls &g, const fluid_layout &l, const int *at, int i, double tau) {
+/* Of grain i in a cell of which it covers the part `own`. */
+static __device__ ball_blend blend_of(const fluid_balls &g, const fluid_layout &l, const int *at, int i, double own,
+                                      double tau) {
   ball_blend out = {};
   bool added = false;
   for (int k = g.first[i]; k < g.first[i + 1]; k++) {
-    if (!added && g.near[k] > i) {
-      add_ball(g, l, at, i, true, &out);
+    const int j = g.near[k];
+    if (!added && j > i) {
+      add_ball(g, l, at, i, own, true, &out);
       added = true;
     }
-    add_ball(g, l, at, g.near[k], false, &out);
+    add_ball(g, l, at, j, part_of(g.ball[j], l, g.periodic, at), false, &out);
   }
-  if (!added) add_ball(g, l, at, i, true, &out);
+  if (!added) add_ball(g, l, at, i, own, true, &out);
   out.share = fluid_share_of(fmin(out.part, 1.0), tau);
 #pragma unroll
   for (int a = 0; a < 3; a++) out.velocity[a] /= out.part;
@@ -191,11 +202,12 @@ __global__ void __launch_bounds__(FLUID_BALL_THREADS)
   const int grain = (int)blockIdx.x;
   const ball_box box(g.ball[grain], s.l);
   double sum[6] = {};
+  const double *parts = g.parts + g.ball[grain].room;
   for (int i = (int)threadIdx.x; i < box.cells; i += FLUID_BALL_THREADS) {
     int at[3];
-    double arm[3];
-    if (!box.cell(i, s.l, g.periodic, at) || !(part_of(g.ball[grain], s.l, g.periodic, at, arm) > 0)) continue;
-    const ball_blend b = blend_of(g, s.l, at, grain, tau);
+    if (!(parts[i] > 0)) continue;
+    (void)box.cell(i, s.l, g.periodic, at);
+    const ball_blend b = blend_of(g, s.l, at, grain, parts[i], tau);
     const fluid_edge_cell cell = cell_at(links, g, s.l, at);
     const size_t row = (size_t)at[2] * (size_t)s.l.n[1] + (size_t)at[1], place = fluid_place(s.l, at[0], row);
     real here[10], m[10], d[19], rho1;
@@ -236,11 +248,13 @@ __global__ void __launch_bounds__(FLUID_BALL_THREADS)
   after_previous();
   const int grain = (int)blockIdx.x;
   const ball_box box(g.ball[grain], l);
+  const double *parts = g.parts + g.ball[grain].room;
   for (int i = (int)threadIdx.x; i < box.cells; i += FLUID_BALL_THREADS) {
     int at[3];
-    double arm[3], trace = 0;
-    if (!box.cell(i, l, g.periodic, at) || !(part_of(g.ball[grain], l, g.periodic, at, arm) > 0)) continue;
-    const ball_blend b = blend_of(g, l, at, grain, tau);
+    double trace = 0;
+    if (!(parts[i] > 0)) continue;
+    (void)box.cell(i, l, g.periodic, at);
+    const ball_blend b = blend_of(g, l, at, grain, parts[i], tau);
     if (!b.first) continue;
     real m[10], *to = state + fluid_place(l, at[0], (size_t)at[2] * (size_t)l.n[1] + (size_t)at[1]);
     load_cell<10>(to, m);

@@ -118,15 +118,17 @@ typedef struct fluid_damped {
 
 /* ---- grains ---- */
 
-/* A grain in cells and steps; radius: of the sphere that covers cells. */
+/* A grain in cells and steps; radius: of the sphere that covers cells; room: where its parts of cells begin. */
 typedef struct fluid_ball {
   double centre[3], radius, velocity[3], spin[3];
+  int64_t room;
 } fluid_ball;
 typedef struct fluid_balls {
   const fluid_ball *ball; /* [count] */
   /* Grains that may cover cells of grain i, rising: near[first[i]] to near[first[i + 1] - 1]. */
   const int32_t *first, *near;
   double *given;     /* [count][6]: momentum and angular momentum that the fluid gives to each in a step */
+  double *parts;     /* of the cells of a box around each grain: what it covers of them */
   uint32_t *covered; /* [rows][groups]: bits of the cells that grains cover */
   uint32_t *walls;   /* those of the cells with links; NULL: none */
   int count, periodic[3];
@@ -311,7 +313,7 @@ void fluid_cuda_free_grains(fluid_device *d);
 sim_status fluid_cuda_place_grains(const fluid_machine *m, fluid_device *d) SIM_MUST_CHECK;
 /* After fluid_cuda_balls: moves the grains. */
 sim_status fluid_cuda_move_grains(const fluid_machine *m, const fluid_device *d) SIM_MUST_CHECK;
-double fluid_cuda_mask_bytes(const fluid_parameters *p); /* without those of the grains themselves */
+double fluid_cuda_mask_bytes(const fluid_parameters *p); /* of the cells that grains cover */
 
 /* ---- heat.c ---- */
 

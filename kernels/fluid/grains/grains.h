@@ -67,6 +67,8 @@ typedef struct fluid_grains {
 double fluid_cover_radius(const fluid_grains *g, int64_t i);
 /* Bound on the cells that a sphere of radius r, in cells, touches. */
 double fluid_share_room(double r);
+/* The same of a box around it. */
+int64_t fluid_box_cells(double r);
 /* Finds the shares of all grains where they stand, and the cells that they cover. */
 void fluid_find_shares(fluid_grains *g, const fluid_machine *m);
 /* Empties `head`. */

@@ -13,6 +13,11 @@ double fluid_cover_radius(const fluid_grains *g, int64_t i) {
 /* The cells lie in the sphere of radius r + sqrt 3. */
 double fluid_share_room(double r) { return ceil(4.19 * pow(r + 1.7321, 3)); }
 
+int64_t fluid_box_cells(double r) {
+  const int64_t n = (int64_t)floor(2 * r) + 2;
+  return n * n * n;
+}
+
 /* The velocity of a grain at an arm from its centre, in cells per step. */
 static void velocity_at(const fluid_grains *g, int64_t i, const double arm[3], double out[3]) {
   const int64_t n = g->s.n;

@@ -186,11 +186,11 @@ static void tell(const fluid_grains *g, const grid_shape *grid) {
   tell_films(g, grid, fastest);
 }
 
-/* Seconds of a step, about: on the CPU some 0.8 us for each cell that a grain covers, and on the host 0.7 us a grain
- * and substep, measured with 31 grains of 6 to 8 cells across. */
+/* Seconds of a step, about: some 0.8 us for each cell that a grain covers on the CPU and 1 ns on a GPU, and on the host
+ * 0.7 us a grain and substep; measured with 31 grains of 6 to 8 cells across, and 512 of 16. */
 static double seconds_of(const fluid_grains *g, const sim_setup *setup) {
   const double covered = 0.7 * (double)g->room[g->s.n], n = (double)g->s.n;
-  const double cells = setup->backend->space == SIM_SPACE_HOST ? 0.8e-6 * covered / setup->threads : 0;
+  const double cells = setup->backend->space == SIM_SPACE_HOST ? 0.8e-6 * covered / setup->threads : 1e-9 * covered;
   return cells + 0.7e-6 * n * (double)collision_coupled_substeps(g->coupled);
 }
 
@@ -203,9 +203,11 @@ sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *nu
     const double n = (double)g.s.n, room = (double)g.room[g.s.n];
     if (!setup->saved) tell(&g, &grid);
     const bool host = setup->backend->space == SIM_SPACE_HOST;
+    double boxes = 0;
+    for (int64_t i = 0; i < g.s.n; i++) boxes += (double)fluid_box_cells(fluid_cover_radius(&g, i));
     *out = (fluid_grains_plan){.cells = host ? grid_cells_wanted(&grid) * sizeof *g.head +
                                                    room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of)
-                                             : 0,
+                                             : boxes * sizeof(double),
                                .grains = n * 2000,
                                .snapshot = n * 14 * sizeof(double),
                                .checkpoint = n * 60 * sizeof(double),

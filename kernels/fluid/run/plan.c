@@ -99,9 +99,13 @@ static sim_status check_grains(const fluid_parameters *p, const fluid_numbers *k
   return fluid_grains_check(p, k, setup, out);
 }
 
-static void plan_grains(const fluid_parameters *p, const fluid_grains_plan *grains, double cells, sim_plan *out) {
+static void plan_grains(const fluid_parameters *p, const fluid_grains_plan *grains, const sim_setup *setup,
+                        double cells, sim_plan *out) {
   if (p->grains.count == 0) return;
-  sim_plan_add_host(out, "cells with grains", grains->cells);
+  if (setup->backend->space == SIM_SPACE_HOST)
+    sim_plan_add_host(out, "cells with grains", grains->cells);
+  else
+    sim_plan_add(out, "cells with grains", grains->cells);
   sim_plan_add_host(out, "grains", grains->grains);
   out->snapshot_bytes += grains->snapshot;
   out->checkpoint_bytes += grains->checkpoint;
@@ -171,7 +175,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     out->staged_bytes += temperature;
     out->unsaved_bytes += temperature;
   }
-  plan_grains(p, &grains, cells, out);
+  plan_grains(p, &grains, setup, cells, out);
   out->work_per_step = cells;
   out->t_end = p->integrate.t_end;
   out->steps = ceil(p->integrate.t_end / k.dt * (1 - 1e-12));

@@ -20,18 +20,46 @@ double option_level_spread(const option_level_sums *s, int q) {
   return sum;
 }
 
-/* B with |E Y_l| taken to be smaller by `errors` standard errors, at least 0; INFINITY: no bias. */
-static double bias_beyond(const option_level_sums *s, int q, double errors) {
-  double bias = 0;
-  for (int l = s->levels - 1; l > 0 && l > s->levels - 3; l--) {
-    const double off = isfinite(errors) ? errors * sqrt(option_level_variance(s, l, q) / s->count[l]) : INFINITY;
-    const double known = fmax(fabs(at(s, s->mean, l, q)) - off, 0);
-    bias = fmax(bias, known * exp2(-s->order * (s->levels - 1 - l)));
-  }
-  return bias / (exp2(s->order) - 1);
+/* Standard error of the mean of a level. */
+static double mean_error(const option_level_sums *s, int level, int q) {
+  return sqrt(option_level_variance(s, level, q) / s->count[level]);
 }
 
-double option_level_bias(const option_level_sums *s, int q) { return bias_beyond(s, q, 0); }
+/* Factor from the bias of the finest level by the mean of a level, where means fall in order. */
+static double bias_factor(const option_level_sums *s, int level) {
+  return exp2(-s->order * (s->levels - 1 - level)) / (exp2(s->order) - 1);
+}
+
+/* The bias by the two finest means, each smaller by `errors` of its standard errors, at least 0. */
+static double bias_beyond(const option_level_sums *s, int q, double errors) {
+  double bias = 0;
+  for (int l = s->levels - 1; l > 0 && l > s->levels - 3; l--)
+    bias = fmax(bias, (fabs(at(s, s->mean, l, q)) - errors * mean_error(s, l, q)) * bias_factor(s, l));
+  return bias;
+}
+
+/* The bias by the three finest means together, each with the weight of its accuracy. */
+static double bias_fitted(const option_level_sums *s, int q) {
+  double sum = 0, weights = 0;
+  for (int l = s->levels - 1; l > 0 && l > s->levels - 4; l--) {
+    const double factor = bias_factor(s, l), error = mean_error(s, l, q) * factor,
+                 weight = 1 / (error * error + 1e-300);
+    sum += weight * factor * at(s, s->mean, l, q);
+    weights += weight;
+  }
+  return fabs(sum) / weights;
+}
+
+double option_level_bias(const option_level_sums *s, int q) {
+  return s->levels > 1 ? fmax(bias_fitted(s, q), bias_beyond(s, q, 1)) : 0;
+}
+
+/* What is taken for the bias; certain: by two standard errors. */
+typedef enum bias_kind { NO_BIAS, CERTAIN_BIAS, LIKELY_BIAS } bias_kind;
+
+static double bias_of(const option_level_sums *s, int q, bias_kind kind) {
+  return kind == NO_BIAS ? 0 : kind == CERTAIN_BIAS ? bias_beyond(s, q, 2) : option_level_bias(s, q);
+}
 
 /* ---- numbers of samples ---- */
 
@@ -81,13 +109,13 @@ static double ratio_of(const option_level_sums *s, int q) {
 }
 
 /* The work of the best samples where the run ends on `levels` levels, of which the finest may have no samples yet;
- * `errors`: of bias_beyond. INFINITY where the bias leaves no room; `least`: but at least this part of the squared
+ * INFINITY where the bias leaves no room; `least`: but at least this part of the squared
  * tolerance is for the spread. */
-static double work_of(const option_level_sums *s, int levels, double tolerance, double errors, double least,
+static double work_of(const option_level_sums *s, int levels, double tolerance, bias_kind kind, double least,
                       allocation *a) {
   a->levels = levels;
   for (int k = 0; k < s->payoffs; k++) {
-    const double bias = bias_beyond(s, k, errors) * exp2(-s->order * (levels - s->levels));
+    const double bias = bias_of(s, k, kind) * exp2(-s->order * (levels - s->levels));
     const double room = fmax(tolerance * tolerance - bias * bias, least * tolerance * tolerance);
     if (!(room > 0)) return INFINITY;
     for (int l = 0; l < levels; l++)
@@ -113,14 +141,13 @@ static bool is_reached(const option_level_sums *s, double tolerance) {
   return true;
 }
 
-/* Whether a level more would pay: where the bias, smaller by `errors` of its standard errors, leaves so little room
- * that the other levels would work more. */
-static bool wants_level(const option_level_sums *s, double tolerance, double errors) {
+/* Whether a level more would pay: where the bias leaves so little room that the other levels would work more. */
+static bool wants_level(const option_level_sums *s, double tolerance, bias_kind kind) {
   allocation here, more;
   if (s->levels >= s->most) return false;
   const double first = first_samples(s->levels) * s->cost[s->levels];
-  return work_of(s, s->levels, tolerance, errors, 0, &here) >
-         work_of(s, s->levels + 1, tolerance, errors, 0.0625, &more) + first;
+  return work_of(s, s->levels, tolerance, kind, 0, &here) >
+         work_of(s, s->levels + 1, tolerance, kind, 0.0625, &more) + first;
 }
 
 static option_level_step step_of(const option_level_sums *s, int level, double samples, double most) {
@@ -132,31 +159,35 @@ static option_level_step new_level(const option_level_sums *s, double most) {
   return step_of(s, s->levels, first_samples(s->levels), most);
 }
 
-/* A level whose samples do not yet tell the bias to a third of the tolerance, -1: none; *samples: those that would, but
- * not more than a run without bias would take, nor a larger part of these than four times that of any level: a run that
- * its paths end has samples of all levels. */
-static int unresolved(const option_level_sums *s, double tolerance, double *samples) {
+/* Whether the samples of the two finest levels tell the bias to a third of the tolerance, or are those that a run
+ * without bias would take. Else *level: the one that lacks *samples, -1 where it has four times the part of these that
+ * another level has, so that a run that its paths end has samples of all levels. */
+static bool is_resolved(const option_level_sums *s, double tolerance, int *level, double *samples) {
   allocation a;
   double part = 1;
-  work_of(s, s->levels, tolerance, INFINITY, 0, &a);
+  bool resolved = true;
+  *level = -1;
+  work_of(s, s->levels, tolerance, NO_BIAS, 0, &a);
   for (int l = 0; l < s->levels; l++) part = fmin(part, 4 * s->count[l] / a.samples[l]);
   for (int l = s->levels - 1; l > 0 && l > s->levels - 3; l--) {
-    const double factor = exp2(-s->order * (s->levels - 1 - l)) / (exp2(s->order) - 1);
-    *samples = 0;
+    double enough = 0;
     for (int k = 0; k < s->payoffs; k++)
-      *samples = fmax(*samples, option_level_variance(s, l, k) * pow(3 * factor / tolerance, 2));
-    *samples = fmin(*samples, part * a.samples[l]);
-    if (s->count[l] < *samples) return l;
+      enough = fmax(enough, option_level_variance(s, l, k) * pow(3 * bias_factor(s, l) / tolerance, 2));
+    if (s->count[l] >= fmin(enough, a.samples[l])) continue;
+    resolved = false;
+    if (*level >= 0 || s->count[l] >= part * a.samples[l]) continue;
+    *level = l;
+    *samples = fmin(enough, part * a.samples[l]);
   }
-  return -1;
+  return resolved;
 }
 
 /* The level that has the smallest part of its best samples, -1: all have theirs. */
-static int neediest(const option_level_sums *s, double tolerance, double errors, double *samples) {
+static int neediest(const option_level_sums *s, double tolerance, bias_kind kind, double *samples) {
   allocation a;
   double least = 1;
   int level = -1;
-  work_of(s, s->levels, tolerance, errors, 0.25, &a);
+  work_of(s, s->levels, tolerance, kind, 0.25, &a);
   for (int l = 0; l < s->levels; l++)
     if (s->count[l] / a.samples[l] < least) {
       least = s->count[l] / a.samples[l];
@@ -174,11 +205,12 @@ option_level_step option_level_next(const option_level_sums *s, double tolerance
   if (is_reached(s, tolerance)) return (option_level_step){0, 0};
   for (int k = 0; k < s->payoffs; k++)
     if (option_level_unpaid(s, k)) return step_of(s, 0, s->count[0], most);
-  if (wants_level(s, tolerance, 2)) return new_level(s, most);
-  int level = unresolved(s, tolerance, &samples);
-  if (level < 0 && wants_level(s, tolerance, 1)) return new_level(s, most);
-  if (level < 0) level = neediest(s, tolerance, 1, &samples);
-  if (level < 0) level = neediest(s, tolerance, 0, &samples);
+  if (wants_level(s, tolerance, CERTAIN_BIAS)) return new_level(s, most);
+  int level;
+  const bool resolved = is_resolved(s, tolerance, &level, &samples);
+  if (level < 0 && !resolved) level = neediest(s, tolerance, CERTAIN_BIAS, &samples);
+  if (level < 0 && wants_level(s, tolerance, LIKELY_BIAS)) return new_level(s, most);
+  if (level < 0) level = neediest(s, tolerance, LIKELY_BIAS, &samples);
   /* no level has more than twice its samples before all are looked at again */
   if (level >= 0) return step_of(s, level, fmin(samples - s->count[level], s->count[level]), most);
   return s->levels < s->most ? new_level(s, most) : (option_level_step){0, 0};
@@ -192,7 +224,7 @@ double option_level_least_work(const option_level_sums *s, double tolerance, dou
     allocation a;
     option_level_sums part = *s;
     part.levels = levels;
-    least = fmin(least, work_of(&part, levels, tolerance, 0, 0, &a));
+    least = fmin(least, work_of(&part, levels, tolerance, LIKELY_BIAS, 0, &a));
   }
   return least;
 }

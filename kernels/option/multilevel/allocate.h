@@ -5,9 +5,11 @@
  * Y_0 = P_0, Y_l = P_l - P_(l-1) on the same random numbers. The estimate of E P is the sum of the means of Y_0 ...
  * Y_L, whose error is
  *
- *   sqrt(sum_l V_l/n_l + B^2),  B = max(|E Y_L|, 2^-order |E Y_(L-1)|)/(2^order - 1):
+ *   sqrt(sum_l V_l/n_l + B^2)
  *
- * the spread of the samples, and the bias of the steps of level L, where the remaining E Y_l fall as 2^-(order l). All
+ * by the spread of the samples and the bias B of the steps of level L. The remaining E Y_l fall as 2^-(order l). So
+ * each mean of Y_l tells B as its 2^-(order (L - l))/(2^order - 1) part: B is the mean of what the last three tell,
+ * weighted by their accuracy, or more where one of the last two is larger by more than its standard error. All
  * decisions are functions of the sums of the samples alone. */
 #ifndef OPTION_MULTILEVEL_ALLOCATE_H
 #define OPTION_MULTILEVEL_ALLOCATE_H

@@ -2,7 +2,7 @@
  * CPU counterpart: cpu/bodies.inc, which has the definition; with the same bits.
  *
  * A step that has clumps does not move the grains in the launch of contacts. After contacts `push_bodies` adds up the
- * forces; then `move_bodies` and `drift_beside_bodies` make the next step. `slot` has the index of each id. */
+ * forces; then `move_bodies` and `drift` make the next step. `slot` has the index of each id. */
 #ifndef COLLISION_GENERAL_CUDA_BODIES_CUH
 #define COLLISION_GENERAL_CUDA_BODIES_CUH
 
@@ -107,44 +107,6 @@ template <typename real> static __global__ void move_bodies(general_arrays<real>
   const general_control now = a.control[k & 1];
   for (uint32_t b = blockIdx.x * GENERAL_THREADS + threadIdx.x; b < a.bodies.count; b += gridDim.x * GENERAL_THREADS)
     move_body(a, now, b, dt);
-}
-
-/* As drift() in step.cuh: grains outside clumps complete a step of `ended` and move; spheres of clumps, which have
- * moved, are taken into a periodic box. */
-template <typename real>
-static __global__ void __launch_bounds__(GENERAL_THREADS)
-    drift_beside_bodies(general_arrays<real> a, real ended, real dt, unsigned k, general_shear<real> shift) {
-  __shared__ unsigned long long fastest;
-  after_previous();
-  const general_numbers &b = *a.numbers;
-  const general_control now = a.control[k & 1];
-  const general_grains<real> &g = a.grains[now.order];
-  double most = 0;
-  if (threadIdx.x == 0) fastest = 0;
-  __syncthreads();
-  for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < b.n; i += gridDim.x * GENERAL_THREADS) {
-    double square = 0;
-    if (a.bodies.of[a.records[now.home].id[i]] == 0) {
-      square = advance_more(b, a, a.records[now.home], g, g, i, g.acceleration[i], g.angular_acceleration[i], ended, dt,
-                            shift);
-    } else {
-      vec4<real> p = g.position[i];
-      const vec4<real> v = g.velocity[i];
-      real x[3] = {p.x, p.y, p.z};
-      for (int c = 0; c < 3; c++) {
-        const real low = (real)b.low[c], high = (real)(b.low[c] + b.size[c]);
-        if (b.periodic[c] && x[c] < low) x[c] += (real)b.size[c];
-        if (b.periodic[c] && x[c] >= high) x[c] -= (real)b.size[c];
-      }
-      g.position[i] = {x[0], x[1], x[2], p.w};
-      square = (double)(v.x * v.x);
-      square += (double)(v.y * v.y);
-      square += (double)(v.z * v.z);
-    }
-    most = square > most || !(square >= 0) ? square : most; /* NaN is kept */
-  }
-  publish_control(a, now, k);
-  publish_fastest(a, most, &fastest, k);
 }
 
 /* Adds up the forces on the spheres of a body, in the order of ids; kick: also makes the second half of the momenta's

@@ -120,7 +120,7 @@ template <typename real> static void move_with_bodies(general_work<real> *w, dou
     launch_inversion(w);
   launch_bodies(w, move_bodies<real>, (double)(real)dt);
   device_launch(&drift_launch, (double)w->numbers.n * 10 * sizeof(vec4<real>), grid_of(w->numbers.n), GENERAL_THREADS,
-                drift_beside_bodies<real>, w->arrays, (real)w->ended, (real)dt, w->launch++, w->shift);
+                drift<GENERAL_CLUMPS, real>, w->arrays, (real)w->ended, (real)dt, w->launch++, w->shift);
 }
 
 template <typename real> static sim_status step(general_work<real> *w, double t, double dt) {

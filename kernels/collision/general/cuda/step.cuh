@@ -82,7 +82,22 @@ advance_any(const general_numbers &b, const general_arrays<real> &a, const gener
   }
 }
 
-/* Completes a step of `ended` and makes the first half of a step of dt, from known accelerations. */
+/* Takes a sphere of a clump, which has moved with its body, into a periodic box; returns the squared speed. */
+template <typename real>
+static __device__ double wrap_sphere(const general_numbers &b, const general_grains<real> &g, uint32_t i) {
+  const vec4<real> p = g.position[i], v = g.velocity[i];
+  real x[3] = {p.x, p.y, p.z};
+  for (int c = 0; c < 3; c++) {
+    const real low = (real)b.low[c], high = (real)(b.low[c] + b.size[c]);
+    if (b.periodic[c] && x[c] < low) x[c] += (real)b.size[c];
+    if (b.periodic[c] && x[c] >= high) x[c] -= (real)b.size[c];
+  }
+  g.position[i] = {x[0], x[1], x[2], p.w};
+  return (double)(v.x * v.x) + (double)(v.y * v.y) + (double)(v.z * v.z);
+}
+
+/* Completes a step of `ended` and makes the first half of a step of dt, from known accelerations; with GENERAL_CLUMPS
+ * after move_bodies. */
 template <int FEATURES, typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS)
     drift(general_arrays<real> a, real ended, real dt, unsigned k, general_shear<real> shift) {
@@ -96,8 +111,10 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
   __syncthreads();
   for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < b.n; i += gridDim.x * GENERAL_THREADS) {
     const grain_rest<real> rest = {g.velocity[i], g.spin[i], 0, 0};
-    const double square = advance_any<FEATURES>(b, a, now, g, i, g.position[i], rest, g.acceleration[i],
-                                                g.angular_acceleration[i], ended, dt, shift);
+    const bool bound = FEATURES >= GENERAL_CLUMPS && body_of(a.bodies, a.records[now.home].id[i]) > 0;
+    const double square = bound ? wrap_sphere(b, g, i)
+                                : advance_any<FEATURES>(b, a, now, g, i, g.position[i], rest, g.acceleration[i],
+                                                        g.angular_acceleration[i], ended, dt, shift);
     most = square > most || !(square >= 0) ? square : most; /* NaN is kept */
   }
   publish_control(a, now, k);

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 24, OPTIONS_MAX = 8, LOG_LINES = 3 };
+enum { FILES_MAX = 64, OPTIONS_MAX = 8, LOG_LINES = 3 };
 
 /* The only header of the C library: math.h, reduced to its constants. NVRTC has the functions built in. */
 static const char math_name[] = "math.h";

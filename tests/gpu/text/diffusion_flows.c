@@ -49,6 +49,25 @@ static void run_on_host(const diffusion_work *work, int number) {
   diffusion_programs_free(&programs);
 }
 
+/* What a way writes its text from. */
+static diffusion_work work_of(system_run *s, const char *text, const diffusion_way *way) {
+  (void)decode(s, text, NULL);
+  const grid_shape grid = diffusion_grid_of(s->p);
+  diffusion_work work = {.p = s->p,
+                         .comm = &sim_comm_alone,
+                         .way = way,
+                         .fields = (int)s->p->fields.count,
+                         .members = (int)grid_members(&grid),
+                         .single = diffusion_single(s->p),
+                         .grid = grid,
+                         .method = diffusion_method_with(s->p, 0),
+                         .gradients = diffusion_gradients_of(s->p)};
+  work.aligned = diffusion_series_of(s->p, &work.gradients, &work.series) != NULL;
+  work.layout = diffusion_cuda_layout(&grid, work.aligned);
+  work.spectrum = diffusion_cuda_spectrum(&work.layout, diffusion_unfolded(s->p));
+  return work;
+}
+
 /* Functions that join fields at a wavenumber: derived fields, derivatives of every kind, walls, fluxes, and the
  * projection. */
 static void test_flows(void **state) {
@@ -83,23 +102,45 @@ static void test_flows(void **state) {
              "return sim.diffusion { precision = '%s', %s integrate = { scheme = '%s', dt = 1,"
              " t_end = 1 } }",
              i % 2 ? "single" : "double", texts[i / 2], i % 2 ? "lie" : "etdrk4");
-    (void)decode(&s, text, NULL);
-    const grid_shape grid = diffusion_grid_of(s.p);
-    diffusion_work work = {.p = s.p,
-                           .comm = &sim_comm_alone,
-                           .way = &diffusion_way_general,
-                           .fields = (int)s.p->fields.count,
-                           .members = (int)grid_members(&grid),
-                           .single = i % 2,
-                           .grid = grid,
-                           .method = diffusion_method_with(s.p, 0),
-                           .gradients = diffusion_gradients_of(s.p)};
-    work.aligned = diffusion_series_of(s.p, &work.gradients, &work.series) != NULL;
+    diffusion_work work = work_of(&s, text, &diffusion_way_general);
     assert_int_equal(work.aligned, i >= 8);
-    work.layout = diffusion_cuda_layout(&grid, work.aligned);
-    work.spectrum = diffusion_cuda_spectrum(&work.layout, diffusion_unfolded(s.p));
     compile(&work);
     if (i % 2 == 0 && i > 0 && i < 8) run_on_host(&work, i == 4 ? 0 : i == 2 ? 1 : 2);
+    void *opaque = s.p;
+    sim_model_parameters_free(&diffusion_model, &opaque);
+  }
+}
+
+/* Every program of the passes in registers: two and three axes, each scheme, with and without wavenumbers that are cut.
+ */
+static void test_fused(void **state) {
+  static const struct {
+    const char *text, *scheme, *cut;
+  } cases[] = {{"grid = { n = {4096, 4096}, size = {1, 1} }, fields = {{ name = 'w' }},"
+                "derived = { psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end },"
+                "rates = function(w_x, w_y, psi_x, psi_y, x) return psi_y*w_x - psi_x*w_y + x end,",
+                "etdrk2", "true"},
+               {"grid = { n = {256, 512}, size = {1, 1} }, solenoidal = 'u, v', fields = {{ name = 'u' },"
+                "{ name = 'v' }, { name = 'T' }}, rates = function(u, v, T, u_x, v_y, T_xy, lap_T)"
+                " return T*u_x, v*v_y, u*lap_T + T_xy end,",
+                "etdrk4", "false"},
+               {"grid = { n = {512, 256, 1024}, size = {1, 1, 1} }, solenoidal = 'u, v, w', fields = {{ name = 'u' },"
+                "{ name = 'v' }, { name = 'w' }}, derived = { a = function(ky, kz, v, w) return 0, ky*w - kz*v end },"
+                "rates = function(u, v, a, u_x) return v*a, -u*a + u_x, v*v end,",
+                "etd1", "true"},
+               {"grid = { n = {1024, 256, 256}, size = {1, 1, 1} }, fields = {{ name = 'u' }},"
+                "rates = function(u_z) return u_z^2 end,",
+                "lie", "false"}};
+  (void)state;
+  for (int i = 0; i < 4; i++) {
+    system_run s;
+    char text[2048];
+    snprintf(text, sizeof text,
+             "return sim.diffusion { precision = 'single', %s integrate = { scheme = '%s', dealias = %s, dt = 1,"
+             " t_end = 1 } }",
+             cases[i].text, cases[i].scheme, cases[i].cut);
+    const diffusion_work work = work_of(&s, text, i < 2 ? &diffusion_way_flow_planes : &diffusion_way_flow_boxes);
+    compile(&work);
     void *opaque = s.p;
     sim_model_parameters_free(&diffusion_model, &opaque);
   }
@@ -111,6 +152,6 @@ int main(void) {
   const sim_status status = sim_compile(&nothing, 90, &code);
   sim_bytes_free(&code);
   if (status == SIM_ERR_NO_DEVICE) return 77; /* no NVRTC */
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_flows)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_flows), cmocka_unit_test(test_fused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

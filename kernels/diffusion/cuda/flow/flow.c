@@ -221,8 +221,7 @@ static void write_middle(const shape *s, diffusion_programs *programs) {
 }
 
 static sim_status write_visit(const diffusion_work *w, const diffusion_stage *stage, int number, unsigned dropped,
-                              diffusion_programs *programs) {
-  const shape *s = &w->own.flow->shape;
+                              const shape *s, diffusion_programs *programs) {
   const bool shows = number == VISIT_STORE;
   sim_bytes *text = diffusion_programs_add(programs, false);
   SIM_TRY(sim_expr_emit_prelude(text));
@@ -244,16 +243,17 @@ static sim_status write_visit(const diffusion_work *w, const diffusion_stage *st
 }
 
 static void write(const diffusion_work *w, diffusion_programs *programs) {
-  const shape *s = &w->own.flow->shape;
+  const shape s = shape_of(w->p);
+  const diffusion_method *method = diffusion_cuda_method_of(w->p);
   const diffusion_stage load = diffusion_cuda_load_stage(1), resume = diffusion_cuda_resume_stage(1);
   sim_status status = SIM_OK;
-  for (int mode = 0; mode < ROWS; mode++) write_rows(s, mode, programs);
-  if (s->axes == 3) write_middle(s, programs);
-  for (int i = 0; i < w->method.stages && status == SIM_OK; i++)
-    status = write_visit(w, &w->method.stage[i], i, diffusion_cuda_dropped(w->p, i), programs);
-  if (status == SIM_OK) status = write_visit(w, &load, VISIT_LOAD, 0, programs);
-  if (status == SIM_OK) status = write_visit(w, &resume, VISIT_RESUME, 0, programs);
-  if (status == SIM_OK) status = write_visit(w, &resume, VISIT_STORE, 0, programs);
+  for (int mode = 0; mode < ROWS; mode++) write_rows(&s, mode, programs);
+  if (s.axes == 3) write_middle(&s, programs);
+  for (int i = 0; i < method->stages && status == SIM_OK; i++)
+    status = write_visit(w, &method->stage[i], i, diffusion_cuda_dropped(w->p, i), &s, programs);
+  if (status == SIM_OK) status = write_visit(w, &load, VISIT_LOAD, 0, &s, programs);
+  if (status == SIM_OK) status = write_visit(w, &resume, VISIT_RESUME, 0, &s, programs);
+  if (status == SIM_OK) status = write_visit(w, &resume, VISIT_STORE, 0, &s, programs);
   if (status != SIM_OK) programs->plain.failed = true;
 }
 

@@ -196,7 +196,8 @@ void fluid_cuda_free_heat(fluid_device *d) {
   sim_backend_cuda.free(d->warm.pull_sum);
 }
 
-/* Of a cell with links 5.5 (3.5) links, of which 3 (2) along axes; a cell in a sponge is listed, with what links take. */
+/* Of a cell with links 5.5 (3.5) links, of which 3 (2) along axes; a cell in a sponge is listed, with what links take.
+ */
 double fluid_cuda_heat_bytes(const fluid_parameters *p, const fluid_meshes *meshes) {
   const grid_shape g = fluid_grid_of(p);
   const double links = g.rank == 2 ? 3.5 : 5.5;

@@ -280,7 +280,7 @@ M.twins = {
       d.keys.sampling = { multilevel = true, standard_error = math.max(largest, 1e-4 * scale(s)), antithetic = a.antithetic or nil, paths = 2 ^ 20 }
       local p, e = priced(T, d, 1)
       for k = 1, #p do
-        local name = "payoff_" .. k
+        local name = s.keys.payoffs[k].keys.name or "payoff_" .. k
         local b = #p == 1 and r:last("price", "bias") or r:last("biases", name)
         local be = #p == 1 and r:last("price", "bias_error") or r:last("bias_errors", name)
         T:sure(("price %d of levels, and of fine steps"):format(k), p[k], e[k], q[k] - b, math.sqrt(f[k] ^ 2 + be ^ 2), math.abs(b) / 2 + 1e-4 * scale(s))

@@ -359,6 +359,18 @@ static void say_remark(session *s) {
   }
 }
 
+/* Writes the datasets of a finished run. */
+static sim_status write_datasets(session *s) {
+  const sim_model *model = s->job->model;
+  for (int i = 0; model->dataset != NULL; i++) {
+    sim_dataset dataset = {0};
+    SIM_TRY(model->dataset(s->run.self, &s->run.clock, i, &dataset));
+    if (dataset.name == NULL) return SIM_OK;
+    SIM_TRY(io_dataset_write(s->folder, &s->provenance, &dataset));
+  }
+  return SIM_OK;
+}
+
 static void say_summary(session *s, sim_status status) {
   const sim_progress *p = &s->run.last;
   char took[32], rate[64];
@@ -486,8 +498,11 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
         sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
     }
   }
+  if (status == SIM_OK) {
+    say_remark(s);
+    status = write_datasets(s);
+  }
   if (status == SIM_OK || status == SIM_ERR_STOPPED) {
-    if (status == SIM_OK) say_remark(s);
     say_lost(s);
     say_summary(s, status);
     cli_terminal_event(status == SIM_OK ? "done" : "stopped", &s->run.clock, s->run.digest);

@@ -15,6 +15,8 @@ enum {
   OPTION_DEGREE_MAX = 8,         /* of the polynomials of exercise rules, at most */
   OPTION_BASES_MAX = 64,         /* functions of the regression of an exercise rule of several assets */
   OPTION_EXPOSURES_MAX = 32,     /* dates of an exposure, with time 0 and the contracts' maturities */
+  OPTION_LADDER_MAX = 64,        /* shifts of one kind in a ladder, at most */
+  OPTION_POINTS_MAX = 1024,      /* points of a ladder, at most */
   OPTION_BLOCK = 1 << 16, /* samples of a logical block: the unit of sums, so that results do not depend on batches */
   OPTION_CHUNK = 1024,    /* samples of one call of the CPU's kernel, at most */
   OPTION_CHUNKS = OPTION_BLOCK / OPTION_CHUNK,

@@ -56,6 +56,10 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     snprintf(lacks, capacity, "exposures are");
     return false;
   }
+  if (p->ladder.given) {
+    snprintf(lacks, capacity, "ladders are");
+    return false;
+  }
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (!option_is_joint(o) && o->upper_paths == 0) continue;

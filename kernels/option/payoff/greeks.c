@@ -6,6 +6,7 @@
  * and v^2 the first step's mean and variance, the delta of any Y of the fixings is the mean of Y s, the gamma that of Y
  * (s^2 - s/S - 1/(v S)^2), and, of the pathwise delta D, of D s - D/S, which varies less. */
 #include "kernels/option/payoff/builder.h"
+#include "kernels/option/scenario/ladder.h"
 
 #include <stdlib.h>
 
@@ -165,32 +166,61 @@ static void control_greeks(option_builder *m, const option_parameters *p, int de
   free(bond);
 }
 
-/* Adds the autocallables in the market of rho's or theta's difference, side 0 with the bump, 1 with its opposite. */
-static void bumped_notes(option_builder *m, const option_parameters *p, int greek, int side, sim_expr_ref *refs) {
+/* Adds the payoffs whose graphs depend on today's date, in another market: out[payoff * stride] of each. */
+static void add_timed(option_builder *m, const option_parameters *p, const option_market *market, sim_expr_ref *refs,
+                      int *out, int stride) {
   const option_market *unmoved = m->market;
   const int functions = m->graph->payoffs - (int)p->payoffs.count;
+  m->market = market;
+  for (size_t i = 0; i < p->payoffs.count && m->status == SIM_OK; i++) {
+    const sim_item *item = &p->payoffs.items[i];
+    if (!option_payoff_is_timed(item)) continue;
+    out[(functions + (int)i) * stride] = add(m, option_timed(m, item), refs);
+  }
+  m->market = unmoved;
+}
+
+/* Adds these payoffs in the market of rho's or theta's difference, side 0 with the bump, 1 with its opposite. */
+static void bump_timed(option_builder *m, const option_parameters *p, int greek, int side, sim_expr_ref *refs) {
   option_market market;
   double width;
   m->status = option_market_near(p, greek, 0, 1 - 2 * side, &width, &market);
   if (m->status != SIM_OK) return;
-  m->market = &market;
-  for (size_t i = 0; i < p->payoffs.count && m->status == SIM_OK; i++)
-    if (p->payoffs.items[i].schema == &option_autocallable_schema)
-      m->graph->bumped[functions + (int)i][greek][side] =
-          add(m, option_autocallable(m, p->payoffs.items[i].data), refs);
-  m->market = unmoved;
+  add_timed(m, p, &market, refs, &m->graph->bumped[0][greek][side], 2 * OPTION_GREEKS);
   option_market_free(&market);
+}
+
+static bool any_timed(const option_parameters *p) {
+  bool any = false;
+  for (size_t i = 0; i < p->payoffs.count; i++) any |= option_payoff_is_timed(&p->payoffs.items[i]);
+  return any;
 }
 
 static void set_bumped(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {
   option_graph *g = m->graph;
-  bool notes = false;
   for (int k = 0; k < g->payoffs; k++)
     for (int i = 0; i < 2 * OPTION_GREEKS; i++) g->bumped[k][i / 2][i % 2] = k;
-  for (size_t i = 0; i < p->payoffs.count; i++) notes |= p->payoffs.items[i].schema == &option_autocallable_schema;
-  for (int greek = OPTION_RHO; notes && greek <= OPTION_THETA; greek++)
+  for (int greek = OPTION_RHO; any_timed(p) && greek <= OPTION_THETA; greek++)
     for (int side = 0; p->greeks.want[greek] && side < 2 && m->status == SIM_OK; side++)
-      bumped_notes(m, p, greek, side, refs);
+      bump_timed(m, p, greek, side, refs);
+}
+
+/* Adds these payoffs at each time of the ladder that one of the estimate's points has. */
+static void set_timed(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {
+  option_graph *g = m->graph;
+  int last = -1;
+  for (int i = 0; i < g->payoffs * OPTION_LADDER_MAX; i++)
+    g->timed[i / OPTION_LADDER_MAX][i % OPTION_LADDER_MAX] = i / OPTION_LADDER_MAX;
+  for (int i = 0; i < p->points && any_timed(p) && m->status == SIM_OK; i++) {
+    const option_point point = option_ladder_point(p, p->first_point + i);
+    option_market market;
+    if (point.time == last || point.bump.maturity == 0) continue;
+    last = point.time;
+    m->status = option_market_create(p, &point.bump, &market);
+    if (m->status != SIM_OK) return;
+    add_timed(m, p, &market, refs, &g->timed[0][point.time], OPTION_LADDER_MAX);
+    option_market_free(&market);
+  }
 }
 
 void option_add_greeks(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {
@@ -227,4 +257,5 @@ void option_add_greeks(option_builder *m, const option_parameters *p, sim_expr_r
     if (any && k == 0 && g->control[0] >= 0 && m->status == SIM_OK) control_greeks(m, p, delta, gamma, refs);
   }
   set_bumped(m, p, refs);
+  set_timed(m, p, refs);
 }

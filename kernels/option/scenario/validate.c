@@ -167,6 +167,7 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
     sim_faults_add(faults, 0, "assets", "expected 1 to %d assets, got %zu", OPTION_ASSETS_MAX, p->assets.count);
   if (faults->count > before) return SIM_OK;
   option_check_exposure_keys(p, faults);
+  option_check_path_keys(p, faults);
   option_check_steps(p, faults);
   if (faults->count > before) return SIM_OK;
   SIM_TRY(option_check_dates(p, faults));
@@ -194,8 +195,10 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   SIM_TRY(option_check_exposure(p, faults));
   if (faults->count > before) return SIM_OK;
   SIM_TRY(check_numbers(p, faults));
+  if (faults->count == before) SIM_TRY(option_check_ladder(p, faults));
   option_make_tables(p, faults);
   option_check_sampling(p, faults);
+  option_check_path_output(p, faults);
   if (p->common.output.snapshots.kind > SIM_ENDS)
     sim_faults_add(faults, 0, "output.snapshots", "a price has no snapshots: expected \"never\"");
   p->common.output.snapshots.kind = SIM_NEVER;

@@ -314,7 +314,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   SIM_TRY(cost_of(p, &cost));
   const option_ops *ops = ops_of(setup->backend->kind);
   const double told = option_quantities(p, NULL), quantities = told + option_ladder_quantities(p),
-               batch = paths_of(p, ops->batch(p));
+               batch = paths_of(p, option_ladder_batch(p, ops));
   const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
   const double chunk = option_groups(p) > 1 ? fmin(option_block_samples(p), OPTION_CHUNK) : OPTION_CHUNK;
   sim_plan_add(out, "paths",
@@ -437,7 +437,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   const size_t q = (size_t)run->quantities, all = q * (size_t)run->groups;
   run->ops = ops_of(setup->backend->kind);
   run->comm = setup->comm;
-  run->batch = run->ops->batch(p);
+  run->batch = option_ladder_batch(p, run->ops);
   run->quantity = calloc(q, sizeof *run->quantity);
   run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 4 * (size_t)option_payoff_count(p) + 5 * q, sizeof(double));
   if (run->mean == NULL || run->quantity == NULL) return sim_no_memory("the sums");

@@ -78,6 +78,8 @@ bool option_unpaid(const option_run *run, double n, int quantity);
 /* result/ladder.c: makes the samplers of the ladder's points; run->quantity and run->told are set. */
 sim_status option_ladder_create(option_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 void option_ladder_destroy(option_run *run);
+/* Blocks of a step at most, which all samplers take. */
+int option_ladder_batch(const option_parameters *p, const option_ops *ops);
 /* Number of quantities of the ladder; bytes of its samplers; its markets, each of which costs a path. */
 int option_ladder_quantities(const option_parameters *p);
 double option_ladder_bytes(const option_parameters *p, const option_ops *ops, const sim_setup *setup);

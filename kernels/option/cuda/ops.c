@@ -56,12 +56,12 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     snprintf(lacks, capacity, "exposures are");
     return false;
   }
-  if (p->ladder.given) {
-    snprintf(lacks, capacity, "ladders are");
-    return false;
-  }
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
+    if (p->ladder.given && p->payoffs.items[i].schema == &option_american_schema) {
+      snprintf(lacks, capacity, "ladders of early exercise are");
+      return false;
+    }
     if (!option_is_joint(o) && o->upper_paths == 0) continue;
     snprintf(lacks, capacity,
              option_is_joint(o) ? "early exercise on several assets, or by a function, is"

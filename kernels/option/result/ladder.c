@@ -36,13 +36,21 @@ static option_parameters parameters_of(const option_parameters *p, int part) {
   return q;
 }
 
+int option_ladder_batch(const option_parameters *p, const option_ops *ops) {
+  int batch = ops->batch(p);
+  if (option_ladder_parts(p) == 0) return batch;
+  const option_parameters q = parameters_of(p, 0); /* no other part has more points */
+  const int own = ops->batch(&q);
+  return own < batch ? own : batch;
+}
+
 double option_ladder_bytes(const option_parameters *p, const option_ops *ops, const sim_setup *setup) {
   const int parts = option_ladder_parts(p);
-  const double numbers = 4 + 2 * ops->batch(p); /* of each quantity: see make in model.c */
+  const double batch = option_ladder_batch(p, ops), numbers = 4 + 2 * batch; /* of each quantity: see make in model.c */
   if (parts == 0) return 0;
   const option_parameters q = parameters_of(p, 0);
   return parts * ops->bytes(&q, setup) + (numbers * option_groups(p) * option_ladder_quantities(p) +
-                                          2 * ops->batch(p) * option_groups(p) * (double)option_quantities(&q, NULL)) *
+                                          2 * batch * option_groups(p) * option_quantities(&q, NULL)) *
                                              sizeof(double);
 }
 

@@ -374,7 +374,7 @@ static void make_ladder_heston(pricing *d) {
   pricing_set_motion(d, 0);
   d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
   pricing_add(d, &option_european_schema, 100, OPTION_CALL);
-  at(pricing_add(d, &option_asian_schema, 100, OPTION_PUT), three, 3);
+  at(pricing_add(d, &option_asian_schema, 100, OPTION_PUT), two, 2);
   add_ladder(d);
 }
 

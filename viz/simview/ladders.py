@@ -57,6 +57,12 @@ def _payoff(ladder: xr.Dataset, which: int) -> str:
     return label.partition(" ")[2] or label
 
 
+def _shift(name: str, value: float) -> str:
+    if name != "time":
+        return f"{name} {value:+g}"
+    return f"{value:.3g} later" if value else "today"
+
+
 def prices(run: Run, axes: Any, which: int = 0) -> None:
     """Prices over the spot with one standard error: a colour a volatility, a dash a time; over the volatility or time where the spot is one."""
     ladder = run.ladder.isel(payoff=which)
@@ -65,8 +71,7 @@ def prices(run: Run, axes: Any, which: int = 0) -> None:
     for i, first in enumerate(ladder[colour].values):
         for k, second in enumerate(ladder[dash].values):
             line = ladder.isel({colour: i, dash: k})
-            told = [f"{name} {value:+g}" if name != "time" else f"{value:.3g} later" for name, value in ((colour, first), (dash, second))
-                    if ladder.sizes[name] > 1]  # fmt: skip
+            told = [_shift(name, float(value)) for name, value in ((colour, first), (dash, second)) if ladder.sizes[name] > 1]
             axes.errorbar(line[along], line["price"], line["price_error"], color=COLOURS[i % len(COLOURS)], ls=DASHES[k % len(DASHES)],
                           marker="o", ms=2.5, lw=0.9, capsize=2, label=", ".join(told) or None)  # fmt: skip
     words = {"spot": "shift of the spot", "vol": "shift of the volatility", "time": "how much later"}
@@ -87,6 +92,5 @@ def changes(run: Run, axes: Any, which: int = 0) -> None:
             pale = "white" if abs(value) > 0.6 * most else "black"
             told = f"{value:.3g}" + ("" if errors[row, column] == 0 else f"\n±{errors[row, column]:.1g}")
             axes.text(column, row, told, ha="center", va="center", fontsize=5.5, color=pale)
-    later = float(ladder["time"])
-    axes.set(xlabel="shift of the spot", ylabel="shift of the volatility" + (f", {later:.3g} later" if later else ""))
+    axes.set(xlabel="shift of the spot", ylabel=f"shift of the volatility, {_shift('time', float(ladder['time']))}")
     axes.figure.colorbar(image, ax=axes, label=f"change of {_payoff(run.ladder, which)}")

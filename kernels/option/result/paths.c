@@ -125,17 +125,20 @@ static sim_status simulate_all(path_book *b) {
   const size_t bytes = each * OPTION_CHUNK * (s->single ? sizeof(float) : sizeof(double));
   char *room = aligned_alloc(64, (bytes + 63) / 64 * 64 * (size_t)s->threads);
   void **out = calloc(each * (size_t)s->threads, sizeof *out);
-  bool valid = true;
+  int wrong = 0; /* whether a path of any thread is invalid */
   if (room != NULL && out != NULL) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads) reduction(&& : valid)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
     for (int64_t c = 0; c < chunks; c++) {
       const size_t thread = (size_t)omp_get_thread_num();
-      valid = simulate(b, c * s->chunk, room + thread * ((bytes + 63) / 64 * 64), out + thread * each) && valid;
+      if (simulate(b, c * s->chunk, room + thread * ((bytes + 63) / 64 * 64), out + thread * each)) continue;
+#pragma omp atomic write
+      wrong = 1;
     }
   }
   const sim_status status = room == NULL || out == NULL ? sim_no_memory("the paths")
-                            : valid                     ? SIM_OK
-                                    : sim_fail(SIM_ERR_DIVERGED, "paths: a local volatility is not finite on a path");
+                            : wrong == 0
+                                ? SIM_OK
+                                : sim_fail(SIM_ERR_DIVERGED, "paths: a local volatility is not finite on a path");
   free(room);
   free(out);
   return status;

@@ -3,6 +3,7 @@
 
 local n     = sim.param("n", 256, "cells along an axis")
 local steps = sim.param("steps", 100, "steps")
+local method = sim.param("method", "auto", "how a GPU makes steps; cufft: by cuFFT")
 
 return sim.diffusion {
   precision  = "single",
@@ -19,6 +20,6 @@ return sim.diffusion {
     c = function(kx, ky, u, v) return 0, kx * v - ky * u end,
   },
   rates      = function(u, v, w, a, b, c) return v * c - w * b, w * a - u * c, u * b - v * a end,
-  integrate  = { scheme = "etdrk2", dt = 1e-3, t_end = steps * 1e-3, dealias = true },
+  integrate  = { scheme = "etdrk2", dt = 1e-3, t_end = steps * 1e-3, dealias = true, method = method },
   output     = { snapshots = "never", checkpoint = "never", tables = "ends" },
 }

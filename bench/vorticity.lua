@@ -2,6 +2,7 @@
 
 local n     = sim.param("n", 4096, "cells along an axis")
 local steps = sim.param("steps", 100, "steps")
+local method = sim.param("method", "auto", "how a GPU makes steps; cufft: by cuFFT")
 
 return sim.diffusion {
   precision = "single",
@@ -12,6 +13,6 @@ return sim.diffusion {
   },
   derived   = { psi = function(kx, ky, w) return -w / (kx^2 + ky^2) end },
   rates     = function(w_x, w_y, psi_x, psi_y) return psi_y * w_x - psi_x * w_y end,
-  integrate = { scheme = "etdrk2", dt = 1e-4, t_end = steps * 1e-4, dealias = true },
+  integrate = { scheme = "etdrk2", dt = 1e-4, t_end = steps * 1e-4, dealias = true, method = method },
   output    = { snapshots = "never", checkpoint = "never", tables = "ends" },
 }

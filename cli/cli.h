@@ -125,7 +125,7 @@ void cli_duration(double seconds, char *out, size_t capacity);            /* "1 
 void cli_bytes(double bytes, char *out, size_t capacity);                 /* "12.3 MiB" */
 void cli_rate(double rate, const char *unit, char *out, size_t capacity); /* "1.23e+09 interactions/s" */
 
-/* ---- run/job.c: one run, from a command to its last output ---- */
+/* ---- run/job.c: commands that make or describe one run ---- */
 
 sim_status cli_run(const cli_options *options) SIM_MUST_CHECK;
 sim_status cli_check(const cli_options *options) SIM_MUST_CHECK;

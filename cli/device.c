@@ -183,7 +183,8 @@ sim_status cli_prepare_device(cli_job *job) {
                     reason);
   char lacks[160];
   if (job->model->supports && !job->model->supports(job->parameters, setup->backend->kind, lacks, sizeof lacks))
-    return sim_fail(SIM_ERR_NO_DEVICE, "%s not on %s: use --device cpu", lacks, setup->backend->name);
+    return sim_fail(SIM_ERR_NO_DEVICE, "%s not on %s: use --device %s", lacks, setup->backend->name,
+                    setup->backend->kind == SIM_BACKEND_CPU ? "cuda" : "cpu");
   SIM_TRY(choose_isa(job));
   const char *limit;
   int rank, ranks_here;

@@ -93,7 +93,7 @@ const cli_option_row cli_options_known[CLI_OPTIONS] = {
                           NULL,
                           VALUE_NEEDED,
                           {{ON_SCENARIO | ON_BENCH | ON_SERVE, " P",
-                            "single, mixed or double, in place of the scenario's"}},
+                            "single, mixed, double or half, in place of the scenario's"}},
                           "single mixed double"},
     [OPTION_AT] = {"--at",
                    NULL,

@@ -86,12 +86,12 @@ static sim_status parse_isa(const char *text, cli_options *out) {
 }
 
 static sim_status parse_precision(const char *text, const char **out) {
-  for (sim_precision precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision++) {
+  for (sim_precision precision = SIM_SINGLE; precision < SIM_PRECISIONS; precision++) {
     if (strcmp(text, sim_precision_name(precision)) != 0) continue;
     *out = text;
     return SIM_OK;
   }
-  return sim_fail(SIM_ERR_USAGE, "--precision '%s': expected single, mixed or double", text);
+  return sim_fail(SIM_ERR_USAGE, "--precision '%s': expected single, mixed, double or half", text);
 }
 
 static sim_status parse_set(const char *text, cli_options *out) {

@@ -339,7 +339,7 @@ static void print_column(const trial *own, const trial *half, const trial *other
   const double step = 2 * difference(table, half, column);
   const double rounding = rounding_error(difference(table, other, column), value, precision == SIM_DOUBLE);
   const double stated = stated_error(own, table, column);
-  const double finest = fabs(value) * (precision == SIM_SINGLE ? FLT_EPSILON : DBL_EPSILON);
+  const double finest = fabs(value) * (precision == SIM_SINGLE || precision == SIM_HALF ? FLT_EPSILON : DBL_EPSILON);
   const double error = fmax(fmax(fmax(step, rounding), stated), finest);
   const bool limit = lacks_tests(own, half, other) || has_few_rows(own, table);
   const bool sampled = is_standard_error(table, column);
@@ -362,7 +362,7 @@ static void print_column(const trial *own, const trial *half, const trial *other
 /* Returns the other precision that tells most: double, or for a run in double the next coarser one. NULL: there is
  * none. */
 static const char *other_precision(const sim_model *model, int own) {
-  static const sim_precision order[] = {SIM_DOUBLE, SIM_MIXED, SIM_SINGLE};
+  static const sim_precision order[SIM_PRECISIONS] = {SIM_DOUBLE, SIM_MIXED, SIM_SINGLE, SIM_HALF};
   for (int k = 0; k < SIM_PRECISIONS; k++)
     if ((int)order[k] != own && model->precisions[order[k]]) return sim_precision_name(order[k]);
   return NULL;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const precisions[] = {"single", "mixed", "double", NULL};
+static const char *const precisions[] = {"single", "mixed", "double", "half", NULL};
 
 const char *sim_precision_name(sim_precision precision) { return precisions[precision]; }
 
@@ -38,7 +38,9 @@ static const sim_field common_fields[] = {
     {"author", SIM_STRING, "author of the run, written to every file", offsetof(sim_common, author),
      .flags = SIM_MAY_CHANGE},
     {"seed", SIM_INT, "seed of all random numbers", offsetof(sim_common, seed), .flags = SIM_UNSIGNED, .initial = "0"},
-    {"precision", SIM_CHOICE, "single: fp32; mixed: fp64 state and sums, pair terms or paths in fp32; double: fp64",
+    {"precision", SIM_CHOICE,
+     "single: fp32; mixed: fp64 state and sums, pair terms or paths in fp32; double: fp64; half: fp16 state, terms in "
+     "fp32",
      offsetof(sim_common, precision), .choices = precisions, .initial = "double"},
     {"units", SIM_STRUCT, "units of all numbers; none: dimensionless", offsetof(sim_common, units),
      .flags = SIM_OPTIONAL, .table = &units_schema},

@@ -14,8 +14,9 @@
 #include <stdint.h>
 
 /* Precisions of a run. `single`: state and all terms in fp32. `mixed`: state and sums in fp64, pair terms or paths in
- * fp32. `double`: all in fp64. A model offers the ones whose results differ. */
-typedef enum sim_precision { SIM_SINGLE, SIM_MIXED, SIM_DOUBLE, SIM_PRECISIONS } sim_precision;
+ * fp32. `double`: all in fp64. `half`: state in fp16, all terms in fp32. A model offers the ones whose results differ.
+ */
+typedef enum sim_precision { SIM_SINGLE, SIM_MIXED, SIM_DOUBLE, SIM_HALF, SIM_PRECISIONS } sim_precision;
 const char *sim_precision_name(sim_precision precision);
 
 /* Whether a model runs on one kind of backend. */

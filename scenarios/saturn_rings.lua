@@ -13,6 +13,7 @@ local orbits  = sim.param("orbits", 2.0, "revolutions about Saturn")
 local r       = sim.param("radius", 1.0, "radius of a particle, m")
 local density = sim.param("density", 900.0, "of a particle: solid ice, kg/m^3")
 local omega   = sim.param("omega", 1.95e-4, "angular frequency of the orbit, at 100 000 km from Saturn, 1/s")
+local lattice = sim.param("lattice", n > 2e5 and 1 or 0, "1: begin on a lattice, on which many particles are placed fast")
 
 local side  = math.sqrt(n * math.pi * r^2 / tau)   -- of the patch: twice the critical wavelength of Toomre, 62 m
 local H     = 40 * r
@@ -23,7 +24,7 @@ return sim.collision {
   box       = { size = {side, side, H}, origin = {-side / 2, -side / 2, -H / 2}, z_low = "open", z_high = "open" },
   hill      = { omega = omega },
   self_gravity = wakes > 0 and { G = 6.674e-11, error = sim.param("error", 1e-2, "error of self-gravity") } or nil,
-  grains    = { sim.random_spheres { n = n, radius = r, density = density, low = {-side / 2, -side / 2, -4 * r},
+  grains    = { (lattice > 0 and sim.lattice or sim.random_spheres) { n = n, radius = r, density = density, low = {-side / 2, -side / 2, -4 * r},
                                      high = {side / 2, side / 2, 4 * r}, temperature = 4 / 3 * math.pi * r^3 * density * (r * omega)^2 } },
   contact   = { contact_time = orbit / 650,
                 restitution_law = function(speed) return sim.min(0.34 * (speed / 0.01)^-0.234, 1) end },

@@ -2,7 +2,7 @@
 #ifndef COLLISION_HILL_H
 #define COLLISION_HILL_H
 
-#include "kernels/collision/hill_motion.h"
+#include "kernels/collision/gravity/predict.h"
 #include "kernels/collision/scenario/options.h"
 
 #include <math.h>
@@ -22,6 +22,14 @@ static inline hill_flow hill_flow_of(const collision_options *o, double dt) {
                      .half_z = tan(0.5 * o->vertical * dt),
                      .middle = {o->low[0] + 0.5 * o->size[0], o->low[2] + 0.5 * o->size[2]},
                      .tide = 2 * o->omega * o->shear};
+}
+
+static inline collision_prediction collision_prediction_of(const collision_options *o, double ahead) {
+  return (collision_prediction){.flow = hill_flow_of(o, ahead),
+                                .ahead = ahead,
+                                .middle_y = o->low[1] + 0.5 * o->size[1],
+                                .size_y = o->size[1],
+                                .hill = o->hill};
 }
 
 #endif

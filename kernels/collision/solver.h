@@ -3,6 +3,7 @@
 #ifndef COLLISION_SOLVER_H
 #define COLLISION_SOLVER_H
 
+#include "kernels/collision/gravity/predict.h"
 #include "kernels/collision/scenario/options.h"
 #include "kernels/collision/state.h"
 
@@ -58,8 +59,11 @@ typedef struct collision_ops {
   /* Writes the state to its arrays. */
   sim_status (*store)(collision_work *work);
   sim_status (*sums)(collision_work *work, double t, collision_sums *out);
-  /* Reads new values of the state's `pull`, after `store`; NULL: steps read them from the state. */
-  sim_status (*attract)(collision_work *work);
+  /* For self-gravity, where the state is on a device: writes masses [n] and positions [3][n] after some time without
+   * other forces, by index, to memory of the device. *pull: the device's array of the state's `pull`, to be written.
+   * NULL: the state's arrays are read after `store`, and `pull` is written there. */
+  sim_status (*predict)(collision_work *work, const collision_prediction *prediction, double *position, double *mass,
+                        double **pull);
 
   /* Appends, in the order of indices, the pairs that began to touch in the last step. With `of`: the pairs that overlap
    * and have at least one grain in `of` (increasing). NULL: the solver does not merge grains. */

@@ -149,6 +149,32 @@ __device__ __forceinline__ float max_nan(float a, float b) {
 #endif
 }
 
+/* Two numbers in fp16 in the halves of a word, rounded toward zero, so that what is beyond 65504 becomes 65504; or to
+ * the nearest, so that it becomes infinite. And back. */
+__device__ __forceinline__ unsigned halves_toward_zero(float low, float high) {
+#if __CUDA_ARCH__ >= 800
+  unsigned out;
+  asm("cvt.rz.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+#else
+  unsigned short a, b;
+  asm("cvt.rz.f16.f32 %0, %1;" : "=h"(a) : "f"(low));
+  asm("cvt.rz.f16.f32 %0, %1;" : "=h"(b) : "f"(high));
+  const unsigned out = (unsigned)b << 16 | a;
+#endif
+  return out;
+}
+__device__ __forceinline__ unsigned halves_near(float low, float high) {
+  unsigned short a, b;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(a) : "f"(low));
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(b) : "f"(high));
+  return (unsigned)b << 16 | a;
+}
+__device__ __forceinline__ void halves_read(unsigned word, float *low, float *high) {
+  asm("{ .reg .f16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h; }"
+      : "=f"(*low), "=f"(*high)
+      : "r"(word));
+}
+
 /* a b, in halves, by one instruction: a compiler that sees the product splits it, and makes the half that it needs
  * again later on. Plain: (unsigned long long)a * b. */
 __device__ __forceinline__ void wide_product(unsigned a, unsigned b, unsigned *low, unsigned *high) {
@@ -159,6 +185,10 @@ __device__ __forceinline__ void wide_product(unsigned a, unsigned b, unsigned *l
 __device__ __forceinline__ void keep_in_registers(unsigned &a, unsigned &b, unsigned &c, unsigned &d) {
   asm volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
 }
+
+/* From here on the compiler does not know the number, and computes again what depends on it, instead of keeping it in
+ * registers. Plain: nothing. */
+__device__ __forceinline__ void compute_again(int &a) { asm volatile("" : "+r"(a)); }
 
 /* ---- asynchronous copies of a thread, from global to shared memory ---- */
 

@@ -10,6 +10,15 @@ static sim_bench_cost wide(sim_backend_kind kind, sim_isa isa, int n) {
   (void)kind, (void)isa, (void)n;
   return (sim_bench_cost){SIM_LIMIT_BYTES, 160};
 }
+/* All populations, read and written. */
+static sim_bench_cost populations(sim_backend_kind kind, sim_isa isa, int n) {
+  (void)kind, (void)isa, (void)n;
+  return (sim_bench_cost){SIM_LIMIT_BYTES, 152};
+}
+static sim_bench_cost populations_half(sim_backend_kind kind, sim_isa isa, int n) {
+  (void)kind, (void)isa, (void)n;
+  return (sim_bench_cost){SIM_LIMIT_BYTES, 76};
+}
 static sim_bench_cost flat(sim_backend_kind kind, sim_isa isa, int n) {
   (void)kind, (void)isa, (void)n;
   return (sim_bench_cost){SIM_LIMIT_BYTES, 48};
@@ -89,6 +98,27 @@ const sim_bench fluid_bench[] = {
      .scenario = CUBE("double", HEAT),
      .sizes = SIZES,
      .cost = warm_wide},
+    {.title = "D3Q19 in populations (trt), periodic, single",
+     .size = "cells an axis",
+     .power = 3,
+     .warm_steps = 4,
+     .scenario = CUBE("single", "collision = 'trt', "),
+     .sizes = SIZES,
+     .cost = populations},
+    {.title = "the same with a ball, interpolated bounce-back, trt",
+     .size = "cells an axis",
+     .power = 3,
+     .warm_steps = 4,
+     .scenario = CUBE("single", "collision = 'trt', bodies = { sim.ball { point = {0.5, 0.5, 0.5}, radius = 0.1 } }, "),
+     .sizes = SIZES,
+     .cost = populations},
+    {.title = "D3Q19 in populations (trt), periodic, half",
+     .size = "cells an axis",
+     .power = 3,
+     .warm_steps = 4,
+     .scenario = CUBE("half", "collision = 'trt', "),
+     .sizes = {[SIM_BACKEND_CUDA] = {{128, 256, 512}, {64, 128, 256}, {32, 512, 2}}},
+     .cost = populations_half},
     {.title = "D2Q9 in moments, periodic, single",
      .size = "cells an axis",
      .power = 2,

@@ -145,7 +145,11 @@ grid_shape fluid_grid_of(const fluid_parameters *p);
 static inline bool fluid_damps_eddies(const fluid_parameters *p) {
   return p->turbulence.given && p->turbulence.smagorinsky >= 0.05;
 }
-static inline bool fluid_single(const fluid_parameters *p) { return p->common.precision == SIM_SINGLE; }
+/* Whether arithmetic and fields are in single precision; half: and populations are stored in fp16. */
+static inline bool fluid_half(const fluid_parameters *p) { return p->common.precision == SIM_HALF; }
+static inline bool fluid_single(const fluid_parameters *p) {
+  return p->common.precision == SIM_SINGLE || fluid_half(p);
+}
 static inline const fluid_body *fluid_body_of(const fluid_parameters *p, int body) {
   return p->bodies.items[body].data;
 }
@@ -383,8 +387,12 @@ void fluid_number_members(const fluid_machine *m, int32_t *member);
 void fluid_give(const fluid_machine *m, const int32_t *member, int64_t cell, double mass);
 /* Mass that walls which move push into a cell in a step: of the fluid at rest. */
 double fluid_pushed(const fluid_machine *m, const fluid_cell *cell);
-/* Gives walls.lost[members] back to the cells of each patch, in equal parts; what rounding keeps from a cell goes to
- * the next one. Each rank has lost[] of its own cells. */
+/* Gives the walls.lost of each patch to its cells in equal parts; what rounding keeps from a cell goes to the next one.
+ * add: adds mass to the cell walls.member[member], and returns what it has got after rounding. */
+typedef double fluid_add_mass(void *context, int64_t member, double mass);
+void fluid_share_mass(const fluid_walls *walls, fluid_add_mass *add, void *context);
+/* Gives walls.lost[members] back to the cells of each patch, by fluid_share_mass. Each rank has lost[] of its own
+ * cells. */
 sim_status fluid_return_mass(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
 /* Sets moment `at` of the cell at x and its copies beyond the ends of the row. Returns what rounding left of it. */
 double fluid_set_moment(const fluid_machine *m, void *first, int64_t at, int64_t x, double value);
@@ -458,7 +466,7 @@ sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const s
 void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, void *const *values,
                  const sim_buffer *state);
 
-/* ---- operations of a backend: cpu/ops.c, cuda/ops.c ---- */
+/* ---- operations of a backend: cpu/ops.c, cuda/ops.c, cuda/trt.c ---- */
 
 /* Mach numbers of the flow: a run warns above FAST and ends above FASTEST, where compression changes it by a quarter.
  */
@@ -478,6 +486,7 @@ typedef struct fluid_seen {
 typedef struct fluid_work fluid_work;
 struct fluid_heat_sums; /* heat.h */
 typedef struct fluid_ops {
+  bool tables_of_state; /* rows of tables are made of the state alone, not of fields that are shown */
   void (*plan)(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup, sim_plan *out);
   /* `m`, with the walls, p and k live as long as *out; release with `destroy`, also after a failure. */
   sim_status (*create)(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
@@ -504,6 +513,6 @@ typedef struct fluid_ops {
    * the first body that they lie in, or `reference`. */
   sim_status (*temperature)(fluid_work *work, double **out);
 } fluid_ops;
-extern const fluid_ops fluid_ops_cpu, fluid_ops_cuda;
+extern const fluid_ops fluid_ops_cpu, fluid_ops_cuda, fluid_ops_cuda_trt;
 
 #endif

@@ -77,7 +77,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   *self = run;
   if (!run) return sim_no_memory("the model");
   run->p = p;
-  run->ops = fluid_ops_of(setup);
+  run->ops = fluid_ops_of(p, setup);
   run->backend = setup->backend;
   if (setup->saved && !(setup->saved->clock.dt > 0)) {
     destroy(self);
@@ -145,7 +145,7 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
     return SIM_OK;
   }
   if (run->p->kinds[table] == FLUID_GRAINS_TABLE) return fluid_grains_row(&run->grains, values);
-  SIM_TRY(fluid_show_fields(run, clock));
+  if (!run->ops->tables_of_state) SIM_TRY(fluid_show_fields(run, clock));
   if (run->p->kinds[table] == FLUID_PROBES_TABLE) return run->ops->probes(run->work, values);
   if (run->p->kinds[table] == FLUID_POROUS_TABLE) {
     double flow[FLUID_FLOW_SUMS];
@@ -212,7 +212,7 @@ const sim_model fluid_model = {
     .state = fluid_state_fields,
     .work_unit = "cells",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
-    .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
+    .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true, [SIM_HALF] = true},
     .ranks = true,
     .bench = fluid_bench,
     .validate = fluid_validate,

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEAN, SQUARES, WHOLE_MEAN, WHOLE_SQUARES, BIAS_MEAN, BIAS_SQUARES, BIAS_CHUNKS, ARRAYS };
+enum { MEAN, SQUARES, WHOLE_MEAN, WHOLE_SQUARES, BIAS_MEAN, BIAS_SQUARES, BIAS_CHUNKS, LEVELS, ARRAYS };
 static const sim_field state_fields[] = {
     [MEAN] = {.name = "mean", .type = SIM_REAL, .doc = "means of each quantity's samples"},
     [SQUARES] = {.name = "squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
@@ -31,8 +31,16 @@ static const sim_field state_fields[] = {
                       .type = SIM_REAL,
                       .doc = "sums of squared deviations of the chunks' biases"},
     [BIAS_CHUNKS] = {.name = "bias_chunks", .type = SIM_REAL, .doc = "number of chunks"},
+    [LEVELS] = {.name = "levels",
+                .type = SIM_REAL,
+                .doc = "of a multilevel run, and alone: samples, means, squared deviations, samples other than 0"},
     [ARRAYS] = {.name = NULL}};
 enum { ARRAYS_EXACT = BIAS_MEAN /* of a run whose steps are exact */ };
+/* The arrays of a run: from the first on. */
+static int first_array(const option_run *run) { return run->levels != NULL ? LEVELS : MEAN; }
+static int array_count(const option_run *run) {
+  return run->levels != NULL ? 1 : run->bias != NULL ? LEVELS : ARRAYS_EXACT;
+}
 
 static double paths_of(const option_parameters *p, double blocks) {
   return fmin(blocks * OPTION_BLOCK * (p->sampling.antithetic ? 2 : 1), p->sampling.paths);
@@ -60,6 +68,7 @@ static double samples_needed(const option_run *run, double n) {
 
 static double end_of(const option_run *run, double t) {
   const option_sampling *s = &run->parameters->sampling;
+  if (run->levels != NULL) return option_levels_next(run->levels).samples > 0 ? fmax(s->paths, t + run->pair) : t;
   if (isnan(s->standard_error) || t == 0) return s->paths;
   const double n = option_samples(run, t), needed = samples_needed(run, n);
   return needed <= n ? t : fmin(s->paths, ceil(needed) * run->pair);
@@ -136,8 +145,28 @@ static sim_status estimate_bias(option_run *run, double n) {
   return option_bias_sample(run->bias, first, last, run->bias_mean, run->bias_squares);
 }
 
+/* Ends the run where sampling.time has passed, else where end_of says. */
+static sim_status set_end(option_run *run, sim_clock *clock) {
+  const double time = run->parameters->sampling.time;
+  uint64_t late = run->comm->rank == 0 && time > 0 && sim_wall_clock() - run->begin > time;
+  if (time > 0) SIM_TRY(sim_comm_agree(run->comm, late, &late));
+  clock->t_end = late ? clock->t : end_of(run, clock->t);
+  return SIM_OK;
+}
+
+static sim_status step_levels(option_run *run, sim_clock *clock) {
+  const double before = clock->t;
+  SIM_TRY(option_levels_sample(run->levels, option_levels_next(run->levels)));
+  clock->t = option_levels_samples(run->levels) * run->pair;
+  clock->dt = clock->t - before;
+  clock->step++;
+  warn_unpaid(run, before, clock->t);
+  return set_end(run, clock);
+}
+
 static sim_status step(void *self, sim_clock *clock) {
   option_run *run = self;
+  if (run->levels != NULL) return step_levels(run, clock);
   const option_sampling *sampling = &run->parameters->sampling;
   const size_t all = (size_t)run->quantities * (size_t)run->groups;
   const double n = option_samples(run, clock->t), rounds = floor(n / run->round), base = rounds * run->round;
@@ -167,10 +196,7 @@ static sim_status step(void *self, sim_clock *clock) {
   clock->dt = isnan(sampling->standard_error) ? clock->t - floor(base / batch) * batch * run->pair : clock->t - t;
   clock->step++;
   warn_unpaid(run, t, clock->t);
-  uint64_t late = run->comm->rank == 0 && sampling->time > 0 && sim_wall_clock() - run->begin > sampling->time;
-  if (sampling->time > 0) SIM_TRY(sim_comm_agree(run->comm, late, &late));
-  clock->t_end = late ? clock->t : end_of(run, clock->t);
-  return SIM_OK;
+  return set_end(run, clock);
 }
 
 /* A table of the exposure. */
@@ -182,6 +208,17 @@ static void observe_exposure(const option_run *run, int table, double *values) {
                                                 [OPTION_ENE_ERRORS] = row->ene_error, [OPTION_PFE] = row->pfe,
                                                 [OPTION_PFE_ERRORS] = row->pfe_error};
     values[d] = all[table];
+  }
+}
+
+/* A table of the levels. */
+static void observe_levels(const option_run *run, int table, double *values) {
+  const option_level_sums *s = option_levels_sums(run->levels);
+  for (int l = 0; l < s->most; l++) {
+    const double all[OPTION_LEVEL_TABLES] = {[OPTION_LEVEL_PATHS] = s->count[l] * run->pair,
+                                             [OPTION_LEVEL_MEANS] = s->mean[l * s->width],
+                                             [OPTION_LEVEL_DEVIATIONS] = sqrt(option_level_variance(s, l, 0))};
+    values[l] = l < s->levels ? all[table] : NAN;
   }
 }
 
@@ -202,6 +239,11 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   const sim_table *of = run->parameters->tables[table], *first = run->parameters->exposure_tables;
   if (of >= first && of < first + OPTION_EXPOSURE_TABLES) {
     observe_exposure(run, (int)(of - first), values);
+    return SIM_OK;
+  }
+  const sim_table *levels = run->parameters->level_tables;
+  if (of >= levels && of < levels + OPTION_LEVEL_TABLES) {
+    observe_levels(run, (int)(of - levels), values);
     return SIM_OK;
   }
   for (int k = 0; k < payoffs && (of == &run->parameters->prices_table || of == &run->parameters->errors_table); k++)
@@ -250,10 +292,11 @@ static void state_data(option_run *run, double *data[ARRAYS]) {
   data[BIAS_MEAN] = run->bias_mean;
   data[BIAS_SQUARES] = run->bias_squares;
   data[BIAS_CHUNKS] = &run->bias_chunks;
+  data[LEVELS] = run->levels != NULL ? option_levels_state(run->levels) : NULL;
 }
 
-static int state_arrays(const option_run *run) { return run->bias != NULL ? ARRAYS : ARRAYS_EXACT; }
 static int64_t state_numbers(const option_run *run, int array) {
+  if (array == LEVELS) return option_levels_numbers(run->parameters);
   if (array == BIAS_CHUNKS) return 1;
   return array >= BIAS_MEAN ? run->told : run->quantities * run->groups;
 }
@@ -263,14 +306,14 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   double *data[ARRAYS];
   state_data(run, data);
   (void)species;
-  for (int k = 0; k < state_arrays(run); k++)
-    arrays[k] = (sim_array){.field = &state_fields[k],
+  for (int k = first_array(run), i = 0; i < array_count(run); k++, i++)
+    arrays[i] = (sim_array){.field = &state_fields[k],
                             .dtype = SIM_F64,
                             .rank = 1,
                             .shape = {state_numbers(run, k)},
                             .global = {state_numbers(run, k)},
                             .data = data[k]};
-  frame->array_count = (size_t)state_arrays(run);
+  frame->array_count = (size_t)array_count(run);
   frame->species_count = 0;
   return SIM_OK;
 }
@@ -317,11 +360,14 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
                batch = paths_of(p, option_ladder_batch(p, ops));
   const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
   const double chunk = option_groups(p) > 1 ? fmin(option_block_samples(p), OPTION_CHUNK) : OPTION_CHUNK;
-  sim_plan_add(out, "paths",
-               ops->bytes(p, setup) + option_bias_bytes(p, setup) + option_upper_bytes(p, setup) +
-                   option_exposure_bytes(p, setup) + option_ladder_bytes(p, ops, setup) + option_path_bytes(p));
+  const sim_setup host = option_host_setup(setup);
+  const double beside = option_bias_bytes(p, &host) + option_upper_bytes(p, &host) + option_exposure_bytes(p, &host) +
+                        option_levels_bytes(p, &host) + option_path_bytes(p, &host);
+  sim_plan_add(out, "paths", ops->bytes(p, setup) + option_ladder_bytes(p, ops, setup));
+  if (beside > 0) sim_plan_add_host(out, "paths of bias, bounds, levels, exposures", beside);
   out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
-  if (option_is_stepped(p)) out->checkpoint_bytes += (2 * told + 1) * sizeof(double);
+  if (option_has_bias(p)) out->checkpoint_bytes += (2 * told + 1) * sizeof(double);
+  if (p->sampling.multilevel) out->checkpoint_bytes = (double)option_levels_numbers(p) * sizeof(double);
   out->work_per_step = batch * (double)p->nodes * (double)p->assets.count;
   const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */
   const double unit = cpu ? chunk : option_groups(p) > 1 ? option_block_samples(p) : OPTION_BLOCK;
@@ -332,16 +378,17 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     out->exchanges = 1 + option_ladder_parts(p);
   }
   option_policy_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
-  const int rules = 1 + option_is_stepped(p) + option_wants_upper(p) + p->exposure.given +
+  const int rules = 1 + option_has_bias(p) + option_wants_upper(p) + p->exposure.given +
                     (int)option_ladder_markets(p); /* each has exercise rules of its own */
   out->start_received *= rules;
   out->start_exchanges *= rules;
   option_exposure_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
   out->parts = out->most_ranks;
   const double useful = sim_plan_shares(out, setup->comm->size);
-  out->work_rate_guess = cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;
+  const double on_host = guess[host.isa] * fmin(host.threads * useful, omp_get_num_procs());
+  out->work_rate_guess = cpu ? on_host : 8e11 * useful;
   const double in_double = 0.3; /* of the rate */
-  out->start_seconds = (option_upper_work(p) + option_exposure_work(p)) / (in_double * out->work_rate_guess);
+  out->start_seconds = (option_upper_work(p) + option_exposure_work(p)) / (in_double * on_host);
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= in_double;
   out->work_rate_guess /= cost;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
@@ -357,6 +404,7 @@ static void destroy(void **self) {
   free(run->dataset);
   free(run->labels);
   option_bias_destroy(&run->bias);
+  option_levels_destroy(&run->levels);
   free(run->exposure);
   free(run->quantity);
   free(run->mean);
@@ -369,6 +417,7 @@ static sim_status restore(option_run *run, const sim_frame *saved) {
   sim_frame own;
   SIM_TRY(view(run, arrays, NULL, &own));
   for (size_t k = 0; k < own.array_count; k++) SIM_TRY(sim_frame_restore(saved, &sim_backend_cpu, &arrays[k]));
+  if (run->levels != NULL) return option_levels_restored(run->levels);
   const double t = saved->clock.t; /* paths done */
   if (!(t >= 0 && t <= 0x1p53 && fmod(t, run->pair) == 0))
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's t = %.9g is no number of paths", t);
@@ -480,12 +529,14 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   warn_of_greeks(p);
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
   SIM_TRY(option_ladder_create(run, setup));
-  if (option_is_stepped(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
-  if (option_wants_upper(p)) SIM_TRY(option_upper_gaps(p, setup, run->gap, run->gap_error));
+  const sim_setup host = option_host_setup(setup);
+  if (option_has_bias(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
+  if (p->sampling.multilevel) SIM_TRY(option_levels_create(p, setup, run->certain, &run->levels));
+  if (option_wants_upper(p)) SIM_TRY(option_upper_gaps(p, &host, run->gap, run->gap_error));
   if (p->exposure.given) {
     run->exposure = calloc(1, sizeof *run->exposure);
     if (run->exposure == NULL) return sim_no_memory("the exposure");
-    SIM_TRY(option_exposure_create(p, setup, run->exposure));
+    SIM_TRY(option_exposure_create(p, &host, run->exposure));
   }
   run->begin = sim_wall_clock();
   *clock = setup->saved != NULL ? setup->saved->clock : (sim_clock){.dt = paths_of(p, run->batch)};

@@ -21,6 +21,15 @@ typedef struct option_ops {
 } option_ops;
 extern const option_ops option_ops_cpu, option_ops_cuda;
 
+/* The setup of what the host computes beside a run on any device: the bias of time steps, upper bounds, exposures. */
+static inline sim_setup option_host_setup(const sim_setup *setup) {
+  sim_setup host = *setup;
+  host.backend = &sim_backend_cpu;
+  if (setup->backend != host.backend) host.isa = sim_isa_best();
+  if (host.threads < 1) host.threads = 1;
+  return host;
+}
+
 /* Finds on the CPU why a quantity is not finite over the samples first .. first + count - 1 of one logical block.
  * Always returns SIM_ERR_DIVERGED, with the reason. */
 sim_status option_diagnose(const option_parameters *p, int64_t first, int64_t count, const option_quantity *quantity);

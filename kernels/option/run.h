@@ -3,6 +3,7 @@
 #define OPTION_RUN_H
 
 #include "kernels/option/exposure/exposure.h"
+#include "kernels/option/multilevel/levels.h"
 #include "kernels/option/ops.h"
 #include "kernels/option/result/bias.h"
 
@@ -37,7 +38,8 @@ typedef struct option_run {
   double *mean, *squares;           /* over all samples so far: [groups][quantities] each, contiguous */
   double *whole;                    /* mean and squares of the whole rounds: [2][groups][quantities] */
   double *block_mean, *block_squares;
-  option_bias *bias;                             /* NULL: the steps are exact */
+  option_levels *levels;                         /* owned; NULL: not multilevel */
+  option_bias *bias;                             /* NULL: the steps are exact, or multilevel */
   double *bias_mean, *bias_squares, bias_chunks; /* [quantities]; from bias_chunks chunks */
   double *bias_doubt; /* [payoffs]: standard error of the bias by long steps (Heston), as a share of a payment */
   /* [payoffs], discounted: of barriers what they pay where they leave no European payoff; of functions that may jump

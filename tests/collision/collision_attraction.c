@@ -142,6 +142,46 @@ static void lone(void **state) {
   collision_tree_destroy(&tree);
 }
 
+/* Grains closer to each other than any cell divides: 30 at one point, and 30 within 1e-9 of another; a leaf holds them
+ * all. Against sums over pairs, with a softening that keeps them finite. At an opening of 0.5 the two heaps take each
+ * other as wholes: their extent over their distance, 1e-9, squared, is nothing. */
+static void heaps(void **state) {
+  (void)state;
+  enum { HEAP = 30, ALL = 2 * HEAP };
+  double x[3 * ALL], m[ALL];
+  collision_attraction direct[ALL], cells[ALL];
+  collision_tree *tree;
+  const collision_images none = {{INFINITY, INFINITY}, 0, 0};
+  for (int i = 0; i < ALL; i++) {
+    for (int c = 0; c < 3; c++) x[c * ALL + i] = i < HEAP ? 1 : -2 + 1e-10 * ((i * (c + 3)) % 10);
+    m[i] = 1 + 0.1 * (i % 4);
+  }
+  driver_must(collision_tree_create(ALL, 2, sim_isa_best(), &tree), "a tree");
+  driver_must(collision_tree_build(tree, x, m), "its cells");
+  collision_tree_attract(tree, &none, 0.1, 0, direct);
+  collision_tree_attract(tree, &none, 0.1, 0.5, cells);
+  for (int i = 0; i < ALL; i++) {
+    double a[3] = {0}, potential = 0;
+    for (int j = 0; j < ALL; j++) {
+      if (i == j) continue;
+      double d[3], square = 0.01;
+      for (int c = 0; c < 3; c++) {
+        d[c] = x[c * ALL + j] - x[c * ALL + i];
+        square += d[c] * d[c];
+      }
+      for (int c = 0; c < 3; c++) a[c] += m[j] * d[c] / pow(square, 1.5);
+      potential += m[j] / sqrt(square);
+    }
+    for (int c = 0; c < 3; c++) {
+      near_to(direct[i].a[c], a[c], 1e-12, "attraction in a heap");
+      near_to(cells[i].a[c], a[c], 1e-12, "attraction in a heap by cells");
+    }
+    near_to(direct[i].potential, potential, 1e-10, "potential in a heap");
+    near_to(cells[i].potential, potential, 1e-10, "potential in a heap by cells");
+  }
+  collision_tree_destroy(&tree);
+}
+
 /* ---- runs ---- */
 
 /* Two grains on a circle about each other for 10 revolutions, against Kepler's law. A leapfrog of `steps` in a
@@ -214,7 +254,7 @@ static void lagrange(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_images), cmocka_unit_test(lone), cmocka_unit_test(orbits),
-                                     cmocka_unit_test(lagrange)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_images), cmocka_unit_test(lone), cmocka_unit_test(heaps),
+                                     cmocka_unit_test(orbits), cmocka_unit_test(lagrange)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

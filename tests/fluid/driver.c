@@ -68,8 +68,9 @@ void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_fr
 void flow_open_on(flow *f, const char *text, const sim_backend *backend, const sim_frame *saved) {
   begin(f, text, backend, sim_isa_best(), 2, saved, NULL);
 }
-void flow_begin(flow *f, const char *text, int threads, const sim_frame *saved, sim_grid_reader *reader) {
-  begin(f, text, &sim_backend_cpu, sim_isa_best(), threads, saved, reader);
+void flow_begin(flow *f, const char *text, const sim_backend *backend, int threads, const sim_frame *saved,
+                sim_grid_reader *reader) {
+  begin(f, text, backend, sim_isa_best(), threads, saved, reader);
 }
 
 void flow_run(flow *f, const char *format, ...) {

@@ -22,7 +22,8 @@ void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_fr
 /* The same on another kind of device. */
 void flow_open_on(flow *f, const char *text, const sim_backend *backend, const sim_frame *saved);
 /* The same with a reader of images and arrays. */
-void flow_begin(flow *f, const char *text, int threads, const sim_frame *saved, sim_grid_reader *reader);
+void flow_begin(flow *f, const char *text, const sim_backend *backend, int threads, const sim_frame *saved,
+                sim_grid_reader *reader);
 /* Runs on two threads of the CPU to the end, with the arrays in host memory. */
 void flow_run(flow *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void flow_close(flow *f);

@@ -1,6 +1,7 @@
 /* Grains in a fluid: known answers, what is kept, and the bits on other threads and after a restart. */
 #include "tests/fluid/driver.h"
 
+#include "kernels/fluid/grains/covered.h"
 #include "kernels/fluid/grains/grains.h"
 
 #include <math.h>
@@ -186,7 +187,7 @@ static void test_film(void **state) {
   for (int k = 0; k < CASES; k++) {
     fluid_parameters p = {.viscosity = 0.1, .density = 2};
     const fluid_numbers numbers = {.dx = 1, .dt = 0.5};
-    double radius[2] = {3, 4}, mass[2] = {300, 900}, v[6] = {0, 0, 0, 0, 0.02, -0.01}, dissipated;
+    double radius[2] = {3, 4}, mass[2] = {300, 900}, v[6] = {0, 0, 0, 0, 0.02, -0.01};
     double x[6] = {0, 0, 0, 0, 0, 0};
     for (int a = 0; a < 6; a++) x[a] = 20;
     x[4] = 2;
@@ -197,13 +198,52 @@ static void test_film(void **state) {
     p.grid.n = (sim_doubles){.data = n, .rows = 3};
     fluid_grains g = {.p = &p, .numbers = &numbers};
     g.s = (collision_coupled_state){.n = 2, .radius = radius, .mass = mass, .position = x, .velocity = v};
-    must(fluid_lubricate(&g, &dissipated), "films");
+    const grid_shape grid = fluid_grid_of(&p);
+    must(fluid_bins_create(&g, &grid, FLUID_GRAIN_GAP * numbers.dx, &g.bins), "bins");
+    const double dissipated = fluid_lubricate(&g, &grid);
+    fluid_bins_destroy(&g.bins);
     const double R = 12.0 / 7, m = 300 * 900 / 1200.0, left = exp(-6 * pi * 0.2 * R * R * film[k] * 0.5 / m);
     /* the first grain is above the image of the second one: they part with v[4] - v[5] */
     assert_true(fabs(v[4] - v[5] - 0.03 * left) < 1e-15);
     assert_true(fabs(300 * v[4] + 900 * v[5] - (300 * 0.02 - 900 * 0.01)) < 1e-12);
     assert_true(fabs(dissipated - m * 0.03 * 0.03 * (1 - left * left) / 2) < 1e-15);
   }
+}
+
+/* A grain that falls on a wall; *heard: what `sim check` warns of. Returns how 60 units of time end. */
+static sim_status fall(double mach, flow_heard *heard) {
+  flow f;
+  char text[1024];
+  sim_plan plan = {0};
+  sim_status status = SIM_OK;
+  snprintf(text, sizeof text,
+           "return sim.fluid { precision = 'double', grid = { n = {28, 28, 28}, size = {28, 28, 28}, z = 'wall' },\n"
+           "  viscosity = 0.11, speed = 0.1, mach = %g, contact = { contact_time = 1, restitution = 0.9 },\n"
+           "  grains = { { radius = 4, position = {14.1, 14.2, 9}, velocity = {0, 0, -0.1}, density = 20 } },\n"
+           "  integrate = { t_end = 60 } }",
+           mach);
+  flow_open(&f, text, sim_isa_best(), 2, NULL);
+  *heard = (flow_heard){0};
+  assert_true(sim_log_add(flow_hear, heard));
+  must(fluid_model.plan(f.p, &f.setup, &plan), "plan");
+  sim_log_remove(flow_hear, heard);
+  while (status == SIM_OK && f.clock.t < f.clock.t_end) status = fluid_model.step(f.self, &f.clock);
+  flow_close(&f);
+  return status;
+}
+
+/* The film below it is pressed to more than 1.5 times its density: `sim check` warns, and the `mach` that it names
+ * serves. */
+static void test_pressed(void **state) {
+  (void)state;
+  flow_heard heard;
+  assert_int_equal(fall(0.25, &heard), SIM_ERR_DIVERGED);
+  const char *says = strstr(heard.text, "presses the fluid"), *named = says ? strstr(says, "expected mach = ") : NULL;
+  if (!named) fail_msg("no warning of a film, but: %s", heard.text);
+  const double mach = strtod(named + strlen("expected mach = "), NULL);
+  assert_true(mach > 0.1 && mach < 0.2);
+  assert_int_equal(fall(mach, &heard), SIM_OK);
+  assert_null(strstr(heard.text, "presses the fluid"));
 }
 
 /* A heavy sphere spins down by the torque of Stokes, 8 pi mu R^3 w. Its images add some 1/(1 - c) = 1.6 %, c being its
@@ -305,11 +345,11 @@ static void test_restart(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shares),  cmocka_unit_test(test_uniform),
-                                     cmocka_unit_test(test_budget),  cmocka_unit_test(test_weight),
-                                     cmocka_unit_test(test_torque),  cmocka_unit_test(test_array),
-                                     cmocka_unit_test(test_shear),   cmocka_unit_test(test_film),
-                                     cmocka_unit_test(test_threads), cmocka_unit_test(test_restart)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_shares),  cmocka_unit_test(test_uniform), cmocka_unit_test(test_budget),
+      cmocka_unit_test(test_weight),  cmocka_unit_test(test_torque),  cmocka_unit_test(test_array),
+      cmocka_unit_test(test_shear),   cmocka_unit_test(test_film),    cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_restart), cmocka_unit_test(test_pressed)};
   const struct CMUnitTest longer[] = {cmocka_unit_test(test_array_long), cmocka_unit_test(test_settling_long)};
   if (argc > 1 && strcmp(argv[1], "long") == 0) return cmocka_run_group_tests(longer, NULL, NULL);
   return cmocka_run_group_tests(tests, NULL, NULL);

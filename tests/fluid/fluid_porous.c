@@ -135,7 +135,7 @@ static sim_status made_up(const sim_grid_source *source, double *values) {
 }
 
 static void run_solid(flow *f, const char *text, int threads, const sim_frame *saved, bool reads_files) {
-  flow_begin(f, text, threads, saved, reads_files ? made_up : NULL);
+  flow_begin(f, text, &sim_backend_cpu, threads, saved, reads_files ? made_up : NULL);
 }
 
 static double block(int64_t x, int64_t y, int64_t z) {

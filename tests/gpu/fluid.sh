@@ -5,8 +5,9 @@
 need_gpu
 fluid_scenario f.lua
 for rank in 2 3; do
-  for kind in single double; do
-    for with in none heat sponge motion; do
+  for kind in single double half; do
+    for with in none heat sponge motion trt; do
+      if [ $kind = half ] && [ $with != trt ]; then continue; fi
       options=(--set "rank=$rank" --set "kind=$kind" --set "with=$with")
       expect 0 "(GPU 0)" "$SIM" run f.lua -o one.out "${options[@]}"
       expect 0 "(GPU 0)" "$SIM" run f.lua -o two.out --device cuda "${options[@]}"
@@ -16,7 +17,19 @@ for rank in 2 3; do
   done
 done
 
+for with in stl flux warm_sponge grains; do
+  options=(--set kind=single --set "with=$with")
+  expect 0 "(GPU 0)" "$SIM" run f.lua -o one.out "${options[@]}"
+  expect 0 "(GPU 0)" "$SIM" run f.lua -o two.out --device cuda "${options[@]}"
+  same one.out two.out "$with, twice"
+  rm -rf one.out two.out
+done
+
 killed f.lua --set steps=20000 --set kind=single
+rm -rf whole.out cut.out
+killed f.lua --set steps=20000 --set kind=half --set with=trt
+rm -rf whole.out cut.out
+killed f.lua --set steps=5000 --set kind=single --set with=grains
 
 # Each device has its own order of the moments.
 "$SIM" run f.lua -o cpu.out --device cpu --set steps=1e6 >output 2>&1 &

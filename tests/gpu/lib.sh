@@ -34,28 +34,49 @@ return sim.diffusion {
 LUA
 }
 
-# A fluid around a ball that turns, or in 2-D a disc (rank), between walls; parameters n, steps, kind (of precision).
+# A fluid around a ball that turns, or in 2-D a disc (rank), between walls; parameters n, steps, kind (of precision), and
+# `with`: what the fluid has beside the ball or in its place. Writes wedge.stl, a closed surface, too.
 fluid_scenario() {
+  local facet
+  printf 'solid wedge\n' >wedge.stl
+  for facet in '0 0 0 0 4 0 4 0 0' '0 0 0 4 0 0 0 0 4' '0 0 0 0 0 4 0 4 0' '4 0 0 0 4 0 0 0 4'; do
+    # shellcheck disable=SC2086
+    printf 'facet normal 0 0 0\nouter loop\nvertex %s %s %s\nvertex %s %s %s\nvertex %s %s %s\nendloop\nendfacet\n' \
+      $facet >>wedge.stl
+  done
+  printf 'endsolid wedge\n' >>wedge.stl
   cat >"$1" <<'LUA'
 local n     = sim.param("n", 36, "cells along x")
 local steps = sim.param("steps", 40, "steps")
 local kind  = sim.param("kind", "double", "precision")
 local rank  = sim.param("rank", 3, "axes")
-local with  = sim.param("with", "none", "heat, sponge or motion")
-local m     = 10
+local with  = sim.param("with", "none", "heat, flux, sponge, warm_sponge, motion, stl, grains or trt")
+local m     = with == "grains" and 18 or 10
+local function has(...) for _, name in ipairs({...}) do if name == with then return true end end return false end
+local sponge, heat = has("sponge", "warm_sponge"), has("heat", "flux", "warm_sponge")
 return sim.fluid {
   grid       = { n = rank == 3 and {n, m, m} or {n, m}, size = rank == 3 and {n, m, m} or {n, m}, y = "wall",
-                 x = with == "sponge" and "wall" or "periodic" },
-  sides      = with == "sponge" and { x_low = { velocity = rank == 3 and {0.02, 0, 0} or {0.02, 0} },
-                                      x_high = { pressure = 0, sponge = 9 } } or nil,
-  heat       = with == "heat" and { diffusivity = 0.03, y_low = 1, y_high = 0, expansion = 1,
-                                    gravity = rank == 3 and {0, -1e-4, 0} or {0, -1e-4} } or nil,
+                 x = sponge and "wall" or "periodic" },
+  sides      = sponge and { x_low = { velocity = rank == 3 and {0.02, 0, 0} or {0.02, 0} },
+                            x_high = { pressure = 0, sponge = 9 } } or nil,
+  heat       = heat and { diffusivity = 0.03, y_low = with ~= "flux" and 1 or nil, y_high = 0, expansion = 1,
+                          x_low = sponge and 0.5 or nil, reference = sponge and 0.5 or 0,
+                          flux = with == "flux" and { y_low = 0.001 } or nil,
+                          gravity = rank == 3 and {0, -1e-4, 0} or {0, -1e-4} } or nil,
   viscosity  = 0.02,
   speed      = 0.1,
   acceleration = rank == 3 and {1e-4, 0, 0} or {1e-4, 0},
-  turbulence = rank == 3 and { smagorinsky = 0.1 } or nil,
-  bodies     = { sim.ball { point = {n / 2, m / 2, rank == 3 and m / 2 or 0}, radius = 2.7, spin = 0.01,
-                            velocity = with == "motion" and {0.05, 0, 0} or nil } },
+  turbulence = rank == 3 and not has("grains", "trt") and { smagorinsky = 0.1 } or nil,
+  collision  = with == "trt" and "trt" or nil,
+  bodies     = with == "stl" and { sim.stl { path = "wedge.stl", shift = {n / 2, m / 2 - 2, m / 2 - 2} } } or
+               with ~= "grains" and
+               { sim.ball { point = {n / 2, m / 2, rank == 3 and m / 2 or 0}, radius = 2.7, spin = 0.01,
+                            velocity = with == "motion" and {0.05, 0, 0} or nil,
+                            flux = with == "flux" and 0.001 or nil } } or nil,
+  grains     = with == "grains" and { { radius = 3, position = {9, 9, 9}, density = 2, velocity = {0.05, 0, 0} },
+                                      { radius = 3.2, position = {16, 9.5, 9}, density = 3 } } or nil,
+  gravity    = with == "grains" and {0, -1e-4, 0} or nil,
+  contact    = with == "grains" and { contact_time = 5, restitution = 0.9 } or nil,
   initial    = rank == 3 and function(x, y) return 0.02 * math.sin(y), 0.01 * math.sin(x), 0 end
                or function(x, y) return 0.02 * math.sin(y), 0.01 * math.sin(x) end,
   probes     = { {3, 3, rank == 3 and 3 or 0} },

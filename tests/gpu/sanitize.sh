@@ -51,8 +51,11 @@ for kind in single double; do
   file=f.lua run "flat_$kind" --set steps=4 --set "kind=$kind" --set rank=2
 done
 file=f.lua run narrow --set steps=4 --set n=20
-for with in heat sponge motion; do
+for with in heat sponge motion stl flux warm_sponge grains; do
   file=f.lua run "$with" --set steps=4 --set kind=single --set with=$with
+done
+for kind in single half; do
+  file=f.lua run "trt_$kind" --set steps=4 --set "kind=$kind" --set with=trt
 done
 file=grains.lua run gas --set steps=12 --set n=700
 file=grains.lua run hertz --set steps=3 --set n=300 --set law=hertz --set 'every=every 2 steps'

@@ -70,7 +70,7 @@ static void test_average(void **state) {
   double weight[8];
   make(&d, 2, 8, pricing_heston(0.02, 2, 0.06, 0.9, -0.7));
   d.p.assets.items = d.asset_items;
-  assert_int_equal(option_grid_create(&d.p, 0, false, &grid), SIM_OK);
+  assert_int_equal(option_grid_create(&d.p, 0, 1, &grid), SIM_OK);
   assert_int_equal(option_heston_steps(&d.assets[0].heston, 0, &grid, 0, &step), SIM_OK);
   for (int s = 0; s < 8; s++) weight[s] = pow((4 - s / 2) / 4.0, 2);
   option_heston_moments_of(0.02, &grid, &step, 0, 8, weight, &m);

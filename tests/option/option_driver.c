@@ -160,6 +160,7 @@ void pricing_free(pricing *d) {
   pricing_destroy(d);
   sim_expr_free(&d->p.rate);
   sim_expr_free(&d->p.payoff);
+  for (size_t i = 0; i < d->p.payoffs.count; i++) sim_expr_free(&d->payoffs[i].exercise);
   for (size_t a = 0; a < d->p.assets.count; a++) {
     sim_expr_free(&d->assets[a].vol);
     sim_expr_free(&d->assets[a].dividend);

@@ -87,7 +87,7 @@ static void test_heston_steps(void **state) {
     pricing_set_motion(&d, 0);
     d.assets[0].heston = pricing_heston(rows[i].v, rows[i].kappa, rows[i].theta, rows[i].sigma, -0.7);
     d.p.assets.items = d.asset_items;
-    assert_int_equal(option_grid_create(&d.p, 0, false, &grid), SIM_OK);
+    assert_int_equal(option_grid_create(&d.p, 0, 1, &grid), SIM_OK);
     option_heston_step step;
     assert_int_equal(grid.kinds, 1);
     assert_int_equal(option_heston_steps(&d.assets[0].heston, 0, &grid, 0, &step), SIM_OK);

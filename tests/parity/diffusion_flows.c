@@ -71,7 +71,7 @@ static const char *const texts[] = {
  * rounding of sums over longer lines is larger by log2(2048)/log2(16) = 3. */
 static void test_large(void **state) {
   static const char *const large[] = {
-      "grid = { n = {2048, 2048}, size = {6, 5} }, fields = " WAVES ","
+      "grid = { n = {2048, 2044}, size = {6, 5} }, fields = " WAVES ","
       "derived = { p = function(kx, ky, u) return -u/(1 + kx^2 + ky^2) end },"
       "rates = function(v, u_x, u_y, p_x, p_y, p) return p_y*u_x - p_x*u_y, p*v end,",
       "grid = { n = {160, 164, 162}, size = {2*math.pi, 2*math.pi, 2*math.pi} }, solenoidal = 'u, v, w',"
@@ -87,6 +87,116 @@ static void test_large(void **state) {
              " t_end = 0.0015, dealias = true } }",
              large[c]);
     compare_sides(parameters_of(text), "cuFFT", 3 * flows_bound(true));
+  }
+}
+
+/* Flows with transforms in registers: all lengths of axes, one to four fields, an odd and an even number of inputs,
+ * every scheme, with and without wavenumbers that are cut. */
+#define SQUARE(n) "grid = { n = {" n "}, size = {2*math.pi, 2*math.pi} },"
+#define VORTICITY                                                                                                      \
+  "fields = {{ name = 'w', D = 0.02, initial = function(x, y) return math.sin(x)*math.cos(2*y) + math.cos(3*x + 1)*"   \
+  "math.sin(y) end }}, derived = { psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end },"                           \
+  "rates = function(w_x, w_y, psi_x, psi_y, x, t) return psi_y*w_x - psi_x*w_y + 0.1*math.sin(x + t) end,"
+#define PLANE                                                                                                          \
+  "fields = {{ name = 'u', D = 0.02, initial = function(x, y) return math.cos(x + 2*y) + 0.3*math.sin(x) end },"       \
+  " { name = 'v', D = 0.02, initial = function(x, y) return math.sin(2*x - y) end }},"
+typedef struct fused {
+  const char *text, *scheme;
+  bool cut;
+} fused;
+static const fused planes[] = {
+    {SQUARE("256, 256") VORTICITY, "etdrk2", true},
+    {SQUARE("4096, 256") VORTICITY, "etd1", true},
+    {SQUARE("512, 4096") VORTICITY, "etdrk4", true},
+    {SQUARE("1024, 2048") VORTICITY, "etdrk2", false},
+    {SQUARE("2048, 512") VORTICITY, "lie", true}, /* reads w too: five inputs */
+    {SQUARE("256, 1024") PLANE "solenoidal = 'v, u', rates = function(u, v, u_x, u_y, v_x, v_y)"
+                               " return -v*u_x - u*u_y, -v*v_x - u*v_y end,",
+     "etdrk4", false},
+    {SQUARE("512, 512") PLANE "rates = function(u, u_x, v_yy) return u*u_x, 0.01*v_yy + u end,", "etdrk2", true},
+    {SQUARE("256, 512") PLANE "rates = function(lap_v) return 0.001*lap_v, 0.002*lap_v end,", "etdrk2", false},
+    {SQUARE("512, 256") PLANE "solenoidal = 'u, v', rates = function(v) return v, v*v end,", "etd1", true},
+    {SQUARE("4096, 4096") PLANE "derived = { p = function(k2, u, v) return -(u - 0.5*v)/k2 end },"
+                                "rates = function(v, p_xy, u_x, p) return v*u_x, p_xy - p end,",
+     "etdrk2", true},
+    {SQUARE("256, 4096") "fields = {{ name = 'a', D = 0.1, initial = function(x, y) return math.cos(x + y) end },"
+                         "{ name = 'b', initial = function(x, y) return math.sin(x - 2*y) end }, { name = 'c' }},"
+                         "rates = function(a, b, c, a_x, b_y) return b*c, a*a_x, a*b_y end,",
+     "etdrk4", true},
+    {SQUARE("4096, 256") "fields = {{ name = 'a', D = 0.1, initial = function(x, y) return math.cos(x + y) end },"
+                         "{ name = 'b', initial = function(x, y) return math.sin(x - 2*y) end }, { name = 'c' },"
+                         "{ name = 'd', D = 0.02, decay = 0.1, initial = function(x, y) return math.sin(y) end }},"
+                         "rates = function(a, b, c, d, a_x, b_y, d_xy, d_x) return b*c, a*a_x, a*b_y, c - d_xy*d_x"
+                         " end,",
+     "etdrk2", false},
+};
+static const fused boxes[] = {
+    {CUBE("256, 256, 256") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL, "etdrk2", true},
+    {CUBE("512, 256, 256") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL, "etdrk4", true},
+    {CUBE("256, 512, 256") "fields = " WAVES ", derived = { p = function(kx, ky, kz, u, v) return"
+                           " u/(1 + kx^2 + 0.3*kx*ky), ky*v end }, rates = function(u, v_xz, p_z, u_yy) return"
+                           " 0.002*u_yy - p_z, 0.01*u*v_xz end,",
+     "etd1", false},
+    {CUBE("256, 256, 512") "fields = {{ name = 'u', D = 0.02, initial = function(x, y, z) return math.cos(x + 2*y - z)"
+                           " end }}, rates = function(u_x, u_z, x, y, z) return u_x*u_z + 0.1*math.sin(x + y - z) end,",
+     "lie", false},
+    {CUBE("1024, 256, 256") "fields = " WAVES ", rates = function(v, u_x, u_y) return v*u_x, u_y end,", "etd1", true},
+    {CUBE("256, 256, 1024") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL, "etd1", true},
+    {CUBE("256, 1024, 256") "fields = " WAVES ", rates = function(v, u_x, lap_u) return v*u_x, 0.001*lap_u end,",
+     "etd1", false},
+};
+
+static void compare_fused(const fused *f, const char *form, int steps) {
+  char text[4096];
+  if (!is_mine()) return;
+  snprintf(text, sizeof text,
+           "return sim.diffusion { precision = 'single', %s integrate = { scheme = '%s', dt = 0.0005, t_end = %g,"
+           " dealias = %s } }",
+           f->text, f->scheme, 0.0005 * steps, f->cut ? "true" : "false");
+  compare_sides(parameters_of(text), form, 3 * flows_bound(true));
+}
+
+static void test_fused(void **state) {
+  (void)state;
+  for (size_t c = 0; c < sizeof planes / sizeof *planes; c++)
+    compare_fused(&planes[c], "two passes a stage of a flow", 4);
+  for (size_t c = 0; c < sizeof boxes / sizeof *boxes; c++)
+    compare_fused(&boxes[c], "four passes a stage of a flow", 2);
+}
+
+/* The same bits from a checkpoint, and in another run; steps by the Courant number; a derived field that is not finite
+ * at a wavenumber that is not cut, and one that is. */
+static void test_fused_runs(void **state) {
+  static const char *const some[] = {SQUARE("512, 256") VORTICITY,
+                                     CUBE("256, 256, 256") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL};
+  char text[2048];
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    snprintf(text, sizeof text, "precision = 'single', %s", some[i]);
+    if (is_mine()) compare_restart(text);
+  }
+  snprintf(text, sizeof text,
+           "return sim.diffusion { precision = 'single', " SQUARE("256, 256") PLANE
+           "solenoidal = 'u, v', rates = function(u, v, u_x, u_y, v_x, v_y) return -u*u_x - v*u_y, -u*v_x - v*v_y end,"
+           "integrate = { scheme = 'etdrk4', dt = 'auto', courant = 0.4, t_end = 0.05, dealias = true } }");
+  if (is_mine()) compare_sides(parameters_of(text), "two passes a stage of a flow", 3 * flows_bound(true));
+  for (int i = 0; i < 2; i++) {
+    system_run s = {
+        .setup = {
+            .backend = &sim_backend_cuda, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 2, .folder = ""}};
+    if (!is_mine()) continue;
+    snprintf(text, sizeof text,
+             "local k = %d return sim.diffusion { precision = 'single', " SQUARE(
+                 "256, 256") "fields = {{ name = 'u' }},"
+                             "derived = { p = function(kx, ky, u) return u/((ky - k)*(ky + k)) end },"
+                             "rates = function(p) return p end, integrate = { scheme = 'etd1', dt = 0.1, t_end = 1,"
+                             " dealias = true } }",
+             i == 0 ? 37 : 101);
+    diffusion_parameters *p = parameters_of(text);
+    const sim_status status = diffusion_model.create(p, &s.setup, &s.clock, &s.self);
+    if (status != SIM_ERR_SCENARIO || !strstr(sim_error_last()->message, "derived.p"))
+      fail_msg("%s: status %d", text, (int)status);
+    release(p);
   }
 }
 
@@ -218,10 +328,10 @@ int main(int argc, char **argv) {
   const int missing = gpu_open();
   if (missing != 0) return missing;
   if (argc == 1) return run_shared(argv[0]);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_large),     cmocka_unit_test(test_flows),
-                                     cmocka_unit_test(test_forcing),   cmocka_unit_test(test_no_energy),
-                                     cmocka_unit_test(test_adaptive),  cmocka_unit_test(test_restart),
-                                     cmocka_unit_test(test_not_finite)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_large),    cmocka_unit_test(test_fused),   cmocka_unit_test(test_fused_runs),
+      cmocka_unit_test(test_flows),    cmocka_unit_test(test_forcing), cmocka_unit_test(test_no_energy),
+      cmocka_unit_test(test_adaptive), cmocka_unit_test(test_restart), cmocka_unit_test(test_not_finite)};
   set_share(argc, argv);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

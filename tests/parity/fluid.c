@@ -2,7 +2,10 @@
 #include "kernels/fluid/cuda/work.h"
 #include "kernels/fluid/run/run.h"
 #include "tests/fluid/driver.h"
+#include "tests/fluid/stl.h"
 #include "tests/gpu/gpu.h"
+#include "tests/parity/fluid_compare.h"
+#include "tests/parity/fluid_texts.h"
 
 #include "engine/log.h"
 
@@ -18,184 +21,44 @@
 
 static const sim_backend *gpu;
 
-/* All that a run may have. The first ones are made by the marching kernel; widths are no multiples of its tiles. */
-static const char *const texts[] = {
-    "return sim.fluid { precision = kind, grid = { n = {75, 20, 26}, size = {3.75, 1, 1.3}, z = 'wall' },\n"
-    "  viscosity = 0.02, speed = 1, acceleration = {0.1, 0.05, 0}, sides = { z_high = { velocity = {0.5, 0.2, 0} } },\n"
-    "  initial = function(x, y, z) return 0.2 * math.sin(3*x), 0, 0.1 * math.cos(5*y) end,\n"
-    "  probes = { {2, 0.5, 0.5}, {3, 0.1, 1.2} },\n"
-    "  bodies = { sim.ball { point = {0.1, 0.5, 0.6}, radius = 0.3, spin = 1 },\n"
-    "             sim.block { low = {1, 0.2, 0.3}, high = {1.3, 0.5, 0.6} } }, integrate = { t_end = 100 } }",
-    "return sim.fluid { precision = kind, grid = { n = {64, 33, 40}, size = {6.4, 3.3, 4}, boundary = 'periodic' },\n"
-    "  viscosity = 0.003, speed = 1, turbulence = { smagorinsky = 0.2 },\n"
-    "  initial = function(x, y, z) return 0.7 * math.sin(2*y), 0.5 * math.sin(3*z), 0.3 * math.cos(2*x), 0.1 end,\n"
-    "  integrate = { t_end = 100 } }",
-    "return sim.fluid { precision = kind, grid = { n = {40, 24, 20}, size = {4, 2.4, 2}, boundary = 'wall', y = 'slip' "
-    "},\n"
-    "  viscosity = 0.01, speed = 1, sides = { x_high = { pressure = 0 }, x_low = { profile = function(x, y, z)\n"
-    "    return 4 * z * (2 - z) / 4 * 0.8, 0, 0 end } },\n"
-    "  bodies = { sim.cylinder { point = {1.5, 1, 1}, axis = {0.2, 1, 0}, radius = 0.42, spin = 0.5 } },\n"
-    "  integrate = { t_end = 100 } }",
-    "return sim.fluid { precision = kind, grid = { n = {20, 12, 10}, size = {2, 1.2, 1} }, viscosity = 0.01, speed = "
-    "1,\n"
-    "  turbulence = { smagorinsky = 0.15 }, acceleration = {0.02, 0, 0.01},\n"
-    "  bodies = { sim.ball { point = {1, 0.6, 0.5}, radius = 0.31 } }, integrate = { t_end = 100 } }",
-    "return sim.fluid { precision = kind, grid = { n = {185, 95}, size = {3.7, 1.9}, boundary = 'wall', y = 'slip' },\n"
-    "  viscosity = 0.005, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0.1 } },\n"
-    "  probes = { {2, 1, 0} },\n"
-    "  bodies = { sim.cylinder { point = {1, 1, 0}, radius = 0.33, spin = -1 } }, integrate = { t_end = 100 } }",
-    "return sim.fluid { precision = kind, grid = { n = {40, 37}, size = {4, 3.7} }, viscosity = 0.002, speed = 1,\n"
-    "  turbulence = { smagorinsky = 0.1 }, acceleration = {0.02, 0.01},\n"
-    "  initial = function(x, y) return 0.5 * math.sin(3*y), 0.4 * math.sin(2*x) end, integrate = { t_end = 100 } }",
-    /* heat: convection between plates, by the marching kernel; bodies, inlet and outlet, eddies; in 2-D */
-    "return sim.fluid { precision = kind, grid = { n = {75, 20, 26}, size = {3.75, 1, 1.3}, z = 'wall' },\n"
-    "  viscosity = 0.01, speed = 1, acceleration = {0.1, 0, 0}, heat = { diffusivity = 0.008, expansion = 0.5,\n"
-    "  gravity = {0, 0.1, -1}, reference = 300, z_low = 301, z_high = 299,\n"
-    "  initial = function(x, y, z) return 300 - 0.5*z + 0.3*math.sin(4*x) end },\n"
-    "  initial = function(x, y, z) return 0.2*math.sin(3*x), 0, 0.1*math.cos(5*y) end, integrate = { t_end = 100 } }",
-    "return sim.fluid { precision = kind, grid = { n = {40, 24, 20}, size = {4, 2.4, 2}, boundary = 'wall', y = 'slip' "
-    "},\n"
-    "  viscosity = 0.01, speed = 1, turbulence = { smagorinsky = 0.15, prandtl = 0.7 },\n"
-    "  sides = { x_high = { pressure = 0 }, x_low = { profile = function(x, y, z) return z * (2 - z) * 0.8, 0, 0 end } "
-    "},\n"
-    "  heat = { diffusivity = 0.004, expansion = 0.2, gravity = {0, 0, -1}, x_low = 0.3, z_high = 1, reference = 0.2 "
-    "},\n"
-    "  bodies = { sim.cylinder { point = {1.5, 1, 1}, axis = {0.2, 1, 0}, radius = 0.42, spin = 0.5, temperature = 1 "
-    "},\n"
-    "             sim.ball { point = {3, 1.2, 1}, radius = 0.3 } }, integrate = { t_end = 100 } }",
-    "return sim.fluid { precision = kind, grid = { n = {95, 45}, size = {1.9, 0.9}, boundary = 'wall' },\n"
-    "  viscosity = 0.005, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0.1 } },\n"
-    "  heat = { diffusivity = 0.01, x_low = -1, y_high = 0.5, x_high = 0, reference = -1 },\n"
-    "  bodies = { sim.cylinder { point = {0.6, 0.5, 0}, radius = 0.23, spin = -1, temperature = 2 },\n"
-    "             sim.block { low = {1, 0.2, 0}, high = {1.3, 0.43, 0} } }, integrate = { t_end = 100 } }",
-    /* sponges, two of which meet at an edge */
-    "return sim.fluid { precision = kind, grid = { n = {70, 24, 20}, size = {7, 2.4, 2}, boundary = 'wall', z = "
-    "'periodic' },\n"
-    "  viscosity = 0.01, speed = 1, sides = { x_low = { velocity = {0.5, 0, 0}, sponge = 1 },\n"
-    "    x_high = { pressure = 0, sponge = 1.5 }, y_high = { pressure = 0, sponge = 0.9 } },\n"
-    "  bodies = { sim.ball { point = {6, 1.1, 1}, radius = 0.4 } }, integrate = { t_end = 100 } }",
-    "return sim.fluid { precision = kind, grid = { n = {95, 45}, size = {1.9, 0.9}, boundary = 'wall', y = 'slip' },\n"
-    "  viscosity = 0.005, speed = 1, turbulence = { smagorinsky = 0.1 },\n"
-    "  sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0.1, sponge = 0.4 } },\n"
-    "  initial = function(x, y) return 0.5, 0.1*math.sin(7*x), 0.02*math.sin(9*x) end,\n"
-    "  integrate = { t_end = 100 } }",
-    /* bodies that move, beside one that rests and a sponge */
-    "return sim.fluid { precision = kind, grid = { n = {48, 24, 20}, size = {4.8, 2.4, 2}, boundary = 'periodic' },\n"
-    "  viscosity = 0.02, speed = 1, acceleration = {0.02, 0, 0.01},\n"
-    "  bodies = { sim.ball { point = {1, 1.2, 1}, radius = 0.41, velocity = {0.8, 0.2, 0.1} },\n"
-    "             sim.block { low = {2.2, 0.6, 0.7}, high = {2.9, 1.5, 1.4}, axis = {0, 0.3, 1},\n"
-    "                         turning = function(t) return 1.1 * math.cos(t) end },\n"
-    "             sim.ball { point = {4, 0.7, 0.5}, radius = 0.33, spin = 1 } }, integrate = { t_end = 1 } }",
-    "return sim.fluid { precision = kind, grid = { n = {70, 45}, size = {7, 4.5}, boundary = 'wall', y = 'slip' },\n"
-    "  viscosity = 0.02, speed = 1.2, turbulence = { smagorinsky = 0.1 },\n"
-    "  sides = { x_low = { velocity = {0.3, 0} }, x_high = { pressure = 0, sponge = 1.2 } },\n"
-    "  bodies = { sim.cylinder { point = {2, 2.2, 0}, radius = 0.52, motion = function(t)\n"
-    "    return 0.5, 0.6*math.sin(3*t) end, spin = 0.7 } }, integrate = { t_end = 1 } }"};
 enum { TEXTS = sizeof texts / sizeof *texts, STEPS = 60 };
 /* Those that the marching kernel makes. */
-static const int marched[] = {0, 1, 2, 6, 7, 9};
+static const int marched[] = {0, 1, 2, 6, 7, 9, 13, 15, 17, 19, 21, 22};
 
-static void text_of(int i, bool single, char out[1024]) {
-  snprintf(out, 1024, "local kind = '%s' %s", single ? "single" : "double", texts[i]);
+enum { TEXT = 2048 };
+static void text_of(int i, bool single, char out[TEXT]) {
+  snprintf(out, TEXT, "local kind = '%s' %s", single ? "single" : "double", texts[i]);
 }
 
-/* In units of the lattice: a step rounds j, below 0.3, and each S, below 0.1, a few times to eps = 2^-53 or 2^-24 of
- * them; sums of what arrives are of differences, which are smaller. So j is off by less than eps more after each step,
- * and viscosity only spreads what has been there. In single the GPU keeps 5 bits less of each S (6 in 2-D): 64 eps 0.1,
- * of which a step moves the difference between neighbours into j, times 1/3, the sum of the weights: 2 eps. */
-static double bound(bool single, int64_t steps) {
-  return (double)steps * (single ? 3 * FLT_EPSILON / 2 : DBL_EPSILON / 2);
-}
-
-/* Of a temperature the bound is four times that of a velocity in units of the lattice, of the greatest distance of
- * temperatures: T and its flux are rounded a few times each, in single on the GPU alone, where the flux has 3 bits
- * (2-D: 4) less; velocities that differ by n eps after n steps, below 0.1 themselves, carry as much. */
-static double range_of(const flow *f) {
-  fluid_heat_sums sums;
-  const fluid_run *run = f->self;
-  must(run->ops->heat(run->work, &sums), "heat");
-  return fmax(sums.most, run->warmth.high) - fmin(sums.least, run->warmth.low);
-}
-
-static void compare_runs(flow *a, flow *b, bool single, const char *what) {
-  const fluid_numbers k = fluid_numbers_of(a->p, 0);
-  const grid_shape g = fluid_grid_of(a->p);
-  static const char *const names[] = {"velocity/x", "velocity/y", "velocity/z", "pressure", "temperature"};
-  const double unit = k.dx / k.dt, pressure = a->p->density * unit * unit / 3;
-  double worst = 0;
-  flow_look(a);
-  flow_look(b);
-  for (int f = 0; f < 5; f++) {
-    if ((f == 2 && g.rank == 2) || (f == 4 && !a->p->heat.given)) continue;
-    const double whole = f < 3 ? unit : f == 3 ? pressure : 4 * range_of(a);
-    for (int64_t row = 0; row < g.n[1] * g.n[2]; row++)
-      for (int64_t x = 0; x < g.n[0]; x++) {
-        const int64_t y = row % g.n[1], z = row / g.n[1];
-        const double value = flow_field(a, names[f], x, y, z), far = fabs(value - flow_field(b, names[f], x, y, z));
-        /* the shift of temperatures is added to what differs */
-        const double off = f == 4 ? fmax(0, far - 2 * DBL_EPSILON * fabs(value)) : far;
-        const double share = off / whole / bound(single, STEPS);
-        if (!(share <= worst)) worst = share;
-        if (!(share <= 1))
-          fail_msg("%s: %s differs by %.3e of its unit in {%d, %d, %d}", what, names[f], off / whole, (int)x, (int)y,
-                   (int)z);
-      }
+/* A rock: balls, or in 2-D discs, on a lattice askew to the cells. */
+static sim_status rock(const sim_grid_source *source, double *values) {
+  const int64_t *n = source->n;
+  for (int64_t i = 0; i < n[0] * n[1] * (source->rank == 3 ? n[2] : 1); i++) {
+    const double x = (double)(i % n[0]), y = (double)(i / n[0] % n[1]), z = (double)(i / n[0] / n[1]);
+    const double wave = sin(0.53 * x + 0.17 * y) * cos(0.61 * y - 0.11 * z) + (source->rank == 3 ? sin(0.7 * z) : 0);
+    values[i] = wave > (source->rank == 3 ? 0.8 : -0.3) ? 1 : 0;
   }
-  printf("%s: at most %.2g of the bound\n", what, worst);
+  return SIM_OK;
 }
-
-/* Rows of tables: sums over cells and links of what differs as above. */
-static void compare_tables(flow *a, flow *b, bool single, const char *what) {
-  const sim_table *const *tables = sim_model_tables(&fluid_model, a->p);
-  const fluid_numbers k = fluid_numbers_of(a->p, 0);
-  const grid_shape g = fluid_grid_of(a->p);
-  const double unit = k.dx / k.dt, near = bound(single, STEPS);
-  for (int t = 0; tables[t]; t++) {
-    double va[SIM_COLUMNS_MAX], vb[SIM_COLUMNS_MAX];
-    must(fluid_model.observe(a->self, &a->clock, t, va), "observe");
-    must(fluid_model.observe(b->self, &b->clock, t, vb), "observe");
-    for (int c = 0; tables[t]->columns[c].name; c++) {
-      /* the largest that a column of `flow` could be; forces: all populations on a surface of cells; torques: times the
-       * box */
-      const double mass = a->p->density * grid_cells_wanted(&g) * pow(k.dx, g.rank);
-      const double force = a->p->density * pow(k.dx, g.rank - 1) * unit * unit * 6 * pow((double)g.n[0], g.rank - 1);
-      const bool bodies = strcmp(tables[t]->name, "bodies") == 0, probes = strcmp(tables[t]->name, "probes") == 0;
-      double scale = bodies ? force * fmax(1, g.size[0]) : probes ? fmax(unit, a->p->density * unit * unit) : 0;
-      if (strcmp(tables[t]->name, "heat") == 0) { /* fluxes: as much as the sides could give in a step */
-        const double flux = strncmp(tables[t]->columns[c].name, "flux", 4) == 0
-                                ? pow(k.dx, g.rank) / k.dt * 2 * pow((double)g.n[0], g.rank - 1)
-                                : 1 / a->p->heat.diffusivity * g.size[0] * unit;
-        scale = 4 * range_of(a) * (c < 3 ? 1 : flux);
-      }
-      if (strcmp(tables[t]->name, "flow") == 0)
-        scale = c == FLUID_MASS        ? mass
-                : c == FLUID_KINETIC   ? mass * unit * unit
-                : c == FLUID_ENSTROPHY ? mass * 4 / (k.dt * k.dt)
-                : c == FLUID_SPEED     ? 2 * unit
-                : c == FLUID_MACH      ? 4
-                                       : mass * unit;
-      if (!(fabs(va[c] - vb[c]) <= near * scale + 1e-14 * fabs(va[c])))
-        fail_msg("%s: %s.%s is %.17g on the CPU, %.17g on the GPU", what, tables[t]->name, tables[t]->columns[c].name,
-                 va[c], vb[c]);
-    }
-  }
+static void open_on(flow *f, const char *text, const sim_backend *backend, const sim_frame *saved) {
+  flow_begin(f, text, backend, 2, saved, rock);
 }
 
 static void test_cpu(void **state) {
   (void)state;
   for (int i = 0; i < 2 * TEXTS; i++) {
     const bool single = i % 2;
-    char text[1024], what[64];
+    char text[TEXT], what[64];
     flow a, b;
     text_of(i / 2, single, text);
     snprintf(what, sizeof what, "case %d, %s", i / 2, single ? "single" : "double");
-    flow_open(&a, text, sim_isa_best(), 2, NULL);
-    flow_open_on(&b, text, gpu, NULL);
-    compare_tables(&a, &b, single, what);
+    open_on(&a, text, &sim_backend_cpu, NULL);
+    open_on(&b, text, gpu, NULL);
+    fluid_compare_tables(&a, &b, single, STEPS, what);
     flow_steps(&a, STEPS);
     flow_steps(&b, STEPS);
-    compare_runs(&a, &b, single, what);
-    compare_tables(&a, &b, single, what);
+    fluid_compare_runs(&a, &b, single, STEPS, what);
+    fluid_compare_tables(&a, &b, single, STEPS, what);
     flow_close(&a);
     flow_close(&b);
   }
@@ -204,25 +67,9 @@ static void test_cpu(void **state) {
 static void test_restart(void **state) {
   (void)state;
   for (int i = 0; i < 2 * TEXTS; i++) {
-    char text[1024], straight[33], again[33], resumed[33];
-    flow f, g;
+    char text[TEXT];
     text_of(i / 2, i % 2, text);
-    for (int k = 0; k < 2; k++) {
-      flow_open_on(&f, text, gpu, NULL);
-      flow_steps(&f, STEPS);
-      flow_digest(&f, k ? again : straight);
-      flow_close(&f);
-    }
-    assert_string_equal(straight, again);
-    flow_open_on(&f, text, gpu, NULL);
-    flow_steps(&f, 23);
-    flow_look(&f);
-    flow_open_on(&g, text, gpu, &f.frame);
-    flow_steps(&g, STEPS - 23);
-    flow_digest(&g, resumed);
-    assert_string_equal(straight, resumed);
-    flow_close(&f);
-    flow_close(&g);
+    fluid_check_restart(text, gpu, STEPS, rock);
   }
 }
 
@@ -234,11 +81,18 @@ static void *state_after(const flow *f, bool march, int chunk, size_t *bytes) {
   fluid_machine m = fluid_machine_of(f->p, &k, &f->setup);
   fluid_work *work;
   fluid_warmth warmth = {0};
-  must(fluid_walls_create(f->p, &k, NULL, 1, NULL, &m.walls), "walls");
+  fluid_meshes meshes;
+  fluid_grains grains = {0};
+  must(fluid_meshes_create(f->p, &f->setup, &meshes), "meshes");
+  must(fluid_walls_create(f->p, &k, &meshes, 1, NULL, &m.walls), "walls");
   must(fluid_sponge_create(f->p, &m.sponge), "sponge");
   if (f->p->heat.given) {
     must(fluid_heat_create(f->p, &m, &k, &f->setup, &warmth), "heat");
     m.warmth = &warmth;
+  }
+  if (f->p->grains.count > 0) {
+    must(fluid_grains_create(f->p, &k, &m.grid, &f->setup, &grains), "grains");
+    m.grains = &grains;
   }
   must(fluid_ops_cuda.create(&m, f->p, &k, &f->setup, &work), "create");
   fluid_device *d = fluid_cuda_device(work);
@@ -255,17 +109,19 @@ static void *state_after(const flow *f, bool march, int chunk, size_t *bytes) {
   fluid_walls_destroy(&m.walls);
   fluid_sponge_destroy(&m.sponge);
   fluid_heat_destroy(&warmth);
+  fluid_meshes_destroy(&meshes);
+  fluid_grains_destroy(&grains);
   return out;
 }
 
 static void test_twin(void **state) {
   (void)state;
   for (size_t i = 0; i < 2 * sizeof marched / sizeof *marched; i++) {
-    char text[1024];
+    char text[TEXT];
     flow f;
     size_t bytes;
     text_of(marched[i / 2], i % 2, text);
-    flow_open_on(&f, text, gpu, NULL);
+    open_on(&f, text, gpu, NULL);
     void *plain = state_after(&f, false, 0, &bytes);
     for (int chunk = 0; chunk < 12; chunk += 3) {
       void *other = state_after(&f, true, chunk, &bytes);
@@ -291,12 +147,12 @@ static void test_guards(void **state) {
       "  viscosity = 1.3e-5, speed = 0.1, mach = 0.3, acceleration = {2000, 0}, integrate = { t_end = 100 } }"};
   for (int i = 0; i < 2; i++) {
     flow_heard heards[2] = {0};
-    char text[1024], message[2][1100];
+    char text[TEXT], message[2][1100];
     snprintf(text, sizeof text, "local kind = 'double' %s", flows[i]);
     for (int k = 0; k < 2; k++) {
       flow f;
       sim_status status = SIM_OK;
-      flow_open_on(&f, text, k ? gpu : &sim_backend_cpu, NULL);
+      open_on(&f, text, k ? gpu : &sim_backend_cpu, NULL);
       assert_true(sim_log_add(flow_hear, &heards[k]));
       while (status == SIM_OK && f.clock.step < 1000) status = fluid_model.step(f.self, &f.clock);
       sim_log_remove(flow_hear, &heards[k]);
@@ -319,7 +175,7 @@ static void test_mass(void **state) {
   enum { LONG = 20000 };
   for (int single = 0; single < 2; single++) {
     flow f;
-    char text[1024];
+    char text[TEXT];
     const double eps = single ? 0x1p-24 : 0x1p-53;
     snprintf(text, sizeof text,
              "return sim.fluid { precision = '%s', grid = { n = {20, 12}, size = {20, 12} }, viscosity = 0.02,\n"
@@ -327,7 +183,7 @@ static void test_mass(void **state) {
              "    sim.ball { point = {5.2, 6.1, 0}, radius = 3.3 },\n"
              "    sim.ball { point = {15.3, 6.4, 0}, radius = 2.7, spin = 0.02 } } }",
              single ? "single" : "double");
-    flow_open_on(&f, text, gpu, NULL);
+    open_on(&f, text, gpu, NULL);
     const double before = flow_value(&f, "flow", "mass");
     flow_steps(&f, LONG);
     const double change = flow_value(&f, "flow", "mass") / before - 1;
@@ -340,6 +196,7 @@ static void test_mass(void **state) {
 int main(int count, char **words) {
   gpu = gpu_or_skip();
   if (!gpu) return 77;
+  (void)stl_sphere("parity_fluid.stl", (const double[]){0, 0, 0}, 0.57, 2);
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpu), cmocka_unit_test(test_restart),
                                      cmocka_unit_test(test_twin), cmocka_unit_test(test_guards),
                                      cmocka_unit_test(test_mass)};

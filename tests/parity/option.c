@@ -2,6 +2,7 @@
 #include "engine/device/compile.h"
 #include "engine/device/cuda.h"
 #include "engine/rng.h"
+#include "engine/wall_clock.h"
 #include "kernels/option/cuda/plan.h"
 #include "tests/gpu/gpu.h"
 #include "tests/parity/option_cases.h"
@@ -149,12 +150,19 @@ static void run_case(int which, sim_precision precision) {
   }
 }
 
-/* Cases whose names begin so; NULL: all. */
-static const char *only;
+/* Beginnings of the names of the cases to run; none: all. */
+static char **only;
+static int only_count;
+
+static bool is_wanted(const char *name) {
+  bool wanted = only_count == 0;
+  for (int i = 0; i < only_count; i++) wanted |= strncmp(name, only[i], strlen(only[i])) == 0;
+  return wanted;
+}
 
 static void run_cases(sim_precision precision) {
   for (int which = 0; which < OPTION_CASES; which++)
-    if (only == NULL || strncmp(option_cases[which].name, only, strlen(only)) == 0) run_case(which, precision);
+    if (is_wanted(option_cases[which].name)) run_case(which, precision);
 }
 
 static void test_double(void **state) {
@@ -258,6 +266,36 @@ static void test_unpaid(void **state) {
   }
 }
 
+/* The best of five: known values as in tests/option/option_early.c, and the time of rule and price once the kernels are
+ * on disk. */
+static void test_five_assets(void **state) {
+  (void)state;
+  for (int turn = 0; turn < 2; turn++) {
+    pricing d;
+    pricing_make(&d, SIM_MIXED, 0.2, 0.05, 3, 9);
+    for (int a = 1; a < 5; a++) pricing_add_asset(&d, 100, 0.2);
+    for (int a = 0; a < 5; a++) {
+      sim_expr_free(&d.assets[a].dividend);
+      d.assets[a].dividend = pricing_constant(0.1);
+    }
+    d.setup.backend = &sim_backend_cuda;
+    d.p.sampling.paths = 0x1p18;
+    option_payoff *o = pricing_add(&d, &option_american_schema, 100, OPTION_CALL);
+    o->on = OPTION_ON_BEST;
+    o->fit_paths = 1 << 18;
+    const double begin = sim_wall_clock();
+    pricing_create(&d, NULL);
+    const double made = sim_wall_clock();
+    while (d.clock.t < d.clock.t_end) pricing_step(&d);
+    const estimate price = pricing_price(&d, 0);
+    print_message("    %.4f +- %.4f, %.2f ms for the rule, %.2f ms for the price\n", price.value, price.error,
+                  1e3 * (made - begin), 1e3 * (sim_wall_clock() - made));
+    assert_true(fabs(price.value - 26.096) < 4 * hypot(price.error, 0.038) + 0.003 * 26.096);
+    assert_true(price.value < 26.292 + 4 * price.error);
+    pricing_free(&d);
+  }
+}
+
 /* A local volatility 70/S - 0.5, below 0 from S = 140 on, under a payoff that does not see it. */
 static void test_unsound(void **state) {
   (void)state;
@@ -279,10 +317,11 @@ static void test_unsound(void **state) {
 int main(int argc, char **argv) {
   const int missing = gpu_open();
   if (missing != 0) return missing;
-  only = argc > 1 ? argv[1] : NULL;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),    cmocka_unit_test(test_unpaid),
-                                     cmocka_unit_test(test_unsound),  cmocka_unit_test(test_order),
-                                     cmocka_unit_test(test_accuracy), cmocka_unit_test(test_bias),
-                                     cmocka_unit_test(test_double),   cmocka_unit_test(test_single)};
+  only = argv + 1;
+  only_count = argc - 1;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_words),       cmocka_unit_test(test_unpaid), cmocka_unit_test(test_unsound),
+      cmocka_unit_test(test_five_assets), cmocka_unit_test(test_order),  cmocka_unit_test(test_accuracy),
+      cmocka_unit_test(test_bias),        cmocka_unit_test(test_double), cmocka_unit_test(test_single)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

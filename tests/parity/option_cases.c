@@ -322,6 +322,142 @@ static void make_bermudan(pricing *d) {
   o->every = 1;
 }
 
+/* ---- early exercise on several assets ---- */
+
+static option_payoff *add_joint(pricing *d, double strike, option_type type, int on) {
+  option_payoff *o = pricing_add(d, &option_american_schema, strike, type);
+  o->on = on;
+  o->fit_paths = 20000;
+  return o;
+}
+
+static void add_exercise(pricing *d, const char *first, const char *second) {
+  option_payoff *o = add_joint(d, NAN, OPTION_CALL, OPTION_ON_ASSET);
+  o->exercise = function_of((const char *const[]){first, second}, 2, 0.5, -140, true);
+}
+
+/* All kinds of payments and bases, beside an exercise on one asset. */
+static void make_joint(pricing *d) {
+  static double weights[] = {0.5, 0.3, 0.2};
+  several(d, 3);
+  add_joint(d, 100, OPTION_CALL, OPTION_ON_BEST);
+  add_joint(d, 97, OPTION_PUT, OPTION_ON_WORST)->basis = OPTION_BASIS_ORDERED;
+  option_payoff *o = add_joint(d, 98, OPTION_PUT, OPTION_ON_BASKET);
+  o->weights = (sim_doubles){weights, 3, 1}, o->every = 2;
+  add_exercise(d, "last_3", "last_1");
+  add_joint(d, 100, OPTION_PUT, OPTION_ON_BASKET)->basis = OPTION_BASIS_PAYOFF;
+  pricing_add(d, &option_american_schema, 100, OPTION_PUT)->fit_paths = 20000;
+}
+
+static void make_joint_greeks(pricing *d) {
+  several(d, 2);
+  add_joint(d, 100, OPTION_CALL, OPTION_ON_BEST);
+}
+
+static void make_joint_motions(pricing *d) {
+  several(d, 2);
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
+  d->assets[1].jumps = (option_jumps){true, 2, -0.1, 0.15};
+  static double rows[] = {0.25, 2, 0.8, 3};
+  d->assets[1].dividends = (sim_doubles){rows, 2, 2};
+  at(add_joint(d, 98, OPTION_PUT, OPTION_ON_WORST), four, 4);
+  option_payoff *o = add_joint(d, 98, OPTION_CALL, OPTION_ON_BASKET);
+  o->maturity = 0.9;
+  at(o, two, 2);
+}
+
+/* Loops over assets are not unrolled; the basis is the payment's powers, since others have too many functions. */
+static void make_joint_many(pricing *d) {
+  several(d, 12);
+  add_joint(d, 85, OPTION_PUT, OPTION_ON_BASKET);
+}
+
+static void make_joint_sobol(pricing *d) {
+  use_sobol(d, OPTION_BRIDGE);
+  make_joint_greeks(d);
+}
+
+/* ---- SABR ---- */
+
+/* Powers on both sides of the special cases; the first asset is near 0, where steps take the table. */
+static void make_sabr(pricing *d) {
+  static const option_sabr models[] = {
+      {true, 8, 0.5, -0.3, 0.5}, {true, 20, 0, 0.4, 0.6}, {true, 0.3, 1, -0.5, 0.4}, {true, 0.3, 0.9, 0, 0}};
+  several(d, 5);
+  for (int a = 0; a < 4; a++) {
+    pricing_set_motion(d, a);
+    d->assets[a].sabr = models[a];
+    pricing_add(d, &option_european_schema, 95, OPTION_CALL)->asset = a + 1;
+    pricing_add(d, &option_asian_schema, 95, OPTION_PUT)->asset = a + 1;
+  }
+  d->assets[2].jumps = (option_jumps){true, 1, -0.1, 0.15};
+  pricing_add(d, &option_worst_of_schema, 90, OPTION_PUT);
+}
+
+static void make_sabr_alone(pricing *d) {
+  pricing_set_motion(d, 0);
+  d->assets[0].sabr = (option_sabr){true, 6, 0.5, -0.3, 0.5};
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+}
+
+static void make_sabr_greeks(pricing *d) {
+  make_sabr_alone(d);
+  at(pricing_add(d, &option_asian_schema, 95, OPTION_CALL), three, 3);
+  option_payoff *o = pricing_add(d, &option_american_schema, 105, OPTION_PUT);
+  o->fit_paths = 20000;
+  at(o, four, 4);
+}
+
+static void make_sabr_sobol(pricing *d) {
+  use_sobol(d, OPTION_BRIDGE);
+  several(d, 2);
+  pricing_set_motion(d, 1);
+  d->assets[1].sabr = (option_sabr){true, 6, 0.5, -0.3, 0.5};
+  add_joint(d, 100, OPTION_PUT, OPTION_ON_WORST);
+  pricing_add(d, &option_european_schema, 95, OPTION_CALL)->asset = 2;
+}
+
+/* ---- random rates ---- */
+
+static void make_rates(pricing *d) {
+  static double correlation[] = {0.3, -0.2};
+  several(d, 2);
+  d->p.hull_white =
+      (option_hull_white){.given = true, .reversion = 0.1, .sigma = 0.02, .correlation = {correlation, 2, 1}};
+  at(pricing_add(d, &option_asian_schema, 100, OPTION_CALL), three, 3);
+  pricing_add(d, &option_european_schema, 95, OPTION_PUT)->maturity = 0.5;
+  option_payoff *o = pricing_add(d, &option_autocallable_schema, 0, OPTION_CALL);
+  o->level = 105, o->coupon = 0.04, o->protection = 80, o->cash = 100, o->passed = 1;
+  at(o, two, 2);
+  pricing_add(d, &option_best_of_schema, 110, OPTION_CALL);
+}
+
+static void make_rates_greeks(pricing *d) {
+  d->p.hull_white = (option_hull_white){.given = true, .reversion = 0.1, .sigma = 0.02};
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_digital_schema, 100, OPTION_CALL)->maturity = 0.5;
+}
+
+static void make_rates_models(pricing *d) {
+  several(d, 2);
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
+  d->p.hull_white = (option_hull_white){.given = true, .reversion = 0, .sigma = 0.03};
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_basket_schema, 98, OPTION_PUT);
+}
+
+static void make_rates_sobol(pricing *d) {
+  use_sobol(d, OPTION_BRIDGE);
+  make_rates_models(d);
+}
+
+static void make_rates_matched(pricing *d) {
+  d->p.sampling.moment_matching = true;
+  make_rates(d);
+}
+
 static void make_begun(pricing *d) {
   static double past[] = {95, 103};
   option_payoff *o = pricing_add(d, &option_asian_schema, 100, OPTION_CALL);
@@ -422,6 +558,20 @@ const option_case option_cases[OPTION_CASES] = {
     {"dates, Sobol", make_sobol_dates, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
     {"ladder", make_ladder, 1, OPTION_CONTROL_UNDERLYING, true, true, OPTION_AUTO, 0.2, 1, true},
     {"ladder, Heston", make_ladder_heston, 7, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.25, 1},
+    {"joint exercise", make_joint, 4, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"joint exercise, greeks", make_joint_greeks, 3, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1, true},
+    {"joint exercise, motions", make_joint_motions, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
+    {"joint exercise, many assets", make_joint_many, 4, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
+    {"SABR", make_sabr, 6, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"SABR's greeks", make_sabr_greeks, 5, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
+    {"SABR, Sobol", make_sabr_sobol, 6, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
+    {"SABR, one step", make_sabr_alone, 1, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 0.25},
+    {"random rates", make_rates, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
+    {"random rates' greeks", make_rates_greeks, 4, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1, true},
+    {"random rates, models", make_rates_models, 6, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
+    {"random rates, Sobol", make_rates_sobol, 2, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"random rates, matched", make_rates_matched, 5, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.25, 1},
+    {"joint exercise, Sobol", make_joint_sobol, 6, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.2, 1},
 };
 
 void option_case_make(pricing *d, int which, sim_precision precision, const sim_backend *backend) {

@@ -30,7 +30,7 @@ def faults(root: Path) -> list[str]:
             found.append(f"{picture.name} has {picture.stat().st_size} bytes, more than {MOST[0]}")
         if not re.search(r"^[A-Z][^`\n]*\.$", text, re.MULTILINE):
             found.append(f"{name} has no line about what it shows")
-        command = re.search(r"^`sim (run|sweep) scenarios/(\w+)\.lua([^`]*)` `simview plot (\w+)\.out[^`]*`$", text, re.MULTILINE)
+        command = re.search(r"^`sim (run|sweep) scenarios/(\w+)\.lua([^`]*)`<br>`simview plot (\w+)\.out[^`]*`$", text, re.MULTILINE)
         if not command:
             found.append(f"{name} has no commands")
         elif command[4] != name or command[2] not in scenarios or (command[1] == "run" and command[2] != name):

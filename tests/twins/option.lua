@@ -264,6 +264,29 @@ M.twins = {
       end
     end },
 
+  -- A multilevel run has no bias but what its errors tell; the other run has 16 times the steps, and a sixteenth of the bias.
+  { name = "levels", weight = 2,
+    applies = function(s) return ask.knows("option", "multilevel") and not all_assets(s, function(a) return a.vol ~= nil end) and all_assets(s, function(a) return a.rough_bergomi == nil end) and not s.keys.payoff and
+      not any_payoff(s, function(p, name) return name ~= "european" and name ~= "digital" and name ~= "basket" and name ~= "spread" and name ~= "best_of" and name ~= "worst_of" end) end,
+    prepare = function(_, R) return { antithetic = R.chance(0.4) } end,
+    check = function(T, s, a)
+      local c, d = plain(s), plain(s)
+      c.keys.greeks, d.keys.greeks = nil, nil
+      c.keys.steps = math.min(16 * (s.keys.steps or 8), 1024)
+      c.keys.sampling = { paths = 2 ^ 14 }
+      local q, f, r = priced(T, c, 2)
+      local largest = 0
+      for k = 1, #q do if f[k] == f[k] then largest = math.max(largest, f[k]) end end
+      d.keys.sampling = { multilevel = true, standard_error = math.max(largest, 1e-4 * scale(s)), antithetic = a.antithetic or nil, paths = 2 ^ 20 }
+      local p, e = priced(T, d, 1)
+      for k = 1, #p do
+        local name = "payoff_" .. k
+        local b = #p == 1 and r:last("price", "bias") or r:last("biases", name)
+        local be = #p == 1 and r:last("price", "bias_error") or r:last("bias_errors", name)
+        T:sure(("price %d of levels, and of fine steps"):format(k), p[k], e[k], q[k] - b, math.sqrt(f[k] ^ 2 + be ^ 2), math.abs(b) / 2 + 1e-4 * scale(s))
+      end
+    end },
+
   { name = "forward", weight = 2,
     check = function(T, s)
       local c, texts = copy(s), {}

@@ -162,8 +162,10 @@ def spectrum(snapshot: Snapshot, axes: Any, fields: list[str]) -> None:
         uneven = uneven or max(sides) > (1 + 1e-9) * min(sides)
         k, p = power(np.asarray(field, dtype=float), sides)
         kept = 2 * k < max(sides) / max(field.grid.spacing)  # shells beyond are incomplete
-        axes.loglog(k[kept], np.maximum(p[kept], 1e-300), color=COLOURS[i % 7], ls=DASHES[i % 7],
+        axes.loglog(k[kept], np.where(p[kept] > 0, p[kept], np.nan), color=COLOURS[i % 7], ls=DASHES[i % 7],
                     label=None if alone else name)  # fmt: skip
+    if not any(np.isfinite(line.get_ydata()).any() for line in axes.get_lines()):
+        axes.text(0.5, 0.5, "no power: constant", transform=axes.transAxes, ha="center", va="center")
     low, high = axes.get_ylim()
     which = ", L: longest side" if uneven else ""
     axes.set(xlabel=rf"wave number $k L / 2\pi${which}", ylabel=f"power of {fields[0]}" if alone else "power", ylim=(max(low, high * 1e-16), high))

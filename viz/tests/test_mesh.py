@@ -61,6 +61,20 @@ def test_power_of_a_long_box(tmp_path, n, h):
     assert axes.get_xlabel().endswith("L: longest side") and shells[-1] == np.ceil(32 / h[1]) - 1  # the coarser side's Nyquist
 
 
+def test_power_of_a_constant(tmp_path):
+    """A field that is constant has no power, which the panel says in place of a curve."""
+    from matplotlib.figure import Figure
+
+    (tmp_path / "snap").mkdir()
+    file, group = write.begin(tmp_path / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
+    with file:
+        write.mesh(group, "u", np.full((16, 16), 0.75), (1.0, 1.0))
+    axes = Figure().add_subplot()
+    spectrum(simview.open(tmp_path)[0], axes, ["u"])
+    assert [text.get_text() for text in axes.texts] == ["no power: constant"]
+    axes.figure.draw_without_rendering()
+
+
 def test_film_limits(tmp_path, monkeypatch):
     """No frame of a film leaves its limits, which are those of all its frames, and a slice's film says which slice."""
     import simview.movie as movie

@@ -69,6 +69,12 @@ return sim.option { assets = { { spot = 100, vol = 0.3 } }, rate = 0.02, maturit
 """
 
 
+LEVELS = """
+return sim.option { assets = { { spot = 100, heston = { v = 0.04, kappa = 2, theta = 0.06, sigma = 0.5, rho = -0.7 } } }, maturity = 1,
+  steps = 4, payoffs = { sim.european { strike = 100 } }, sampling = { multilevel = true, standard_error = 0.1 } }
+"""
+
+
 def test_exposure(tmp_path):
     """The panel shows the table's numbers over its dates, ENE below 0, and the CVA; the tables have no panels of their own."""
     (tmp_path / "s.lua").write_text(EXPOSURE)
@@ -115,6 +121,21 @@ def test_scenarios(tmp_path):
     mean = discount * np.maximum(path[:, 1, 1:].mean(axis=1) - 95, 0).mean()
     best = discount * np.maximum(path[:, :, -1].max(axis=1) - 105, 0).mean()
     assert [mean, best] == pytest.approx(prices, rel=1e-12)  # sums in another order
+
+
+def test_levels(tmp_path):
+    """The panel shows deviation, mean and paths of each level that has paths; the tables have no panels of their own."""
+    (tmp_path / "s.lua").write_text(LEVELS)
+    subprocess.run([os.environ["SIM"], "run", "s.lua", "--quiet", "--device", "cpu"], cwd=tmp_path, check=True, capture_output=True)
+    run = simview.open(tmp_path / "s.out")
+    assert _default_names(run) == ["levels", "estimates"]
+    figure = draw(run)
+    (axes,) = [axes for axes in figure.axes if axes.get_xlabel().startswith("level")]
+    paths = run.tables["level_paths"].iloc[-1].dropna()
+    count = sum(name.startswith("level_") for name in paths.index)
+    assert 3 <= count < 13
+    deviations = next(line for line in axes.lines if line.get_label() == "deviation of a path")
+    assert deviations.get_ydata().tolist() == [run.tables["level_deviations"][f"level_{k}"].iloc[-1] for k in range(count)]
 
 
 def _default_names(run):

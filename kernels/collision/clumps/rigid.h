@@ -6,8 +6,15 @@
 
 #include <math.h>
 
+/* C and nvcc compile this text. */
+#ifdef __CUDACC__
+#define RIGID_INLINE static __host__ __device__ inline
+#else
+#define RIGID_INLINE static inline
+#endif
+
 /* p q: turns by q, then by p. */
-static inline void rigid_product(const double p[4], const double q[4], double out[4]) {
+RIGID_INLINE void rigid_product(const double p[4], const double q[4], double out[4]) {
   const double w = p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3];
   const double x = p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2];
   const double y = p[0] * q[2] - p[1] * q[3] + p[2] * q[0] + p[3] * q[1];
@@ -15,37 +22,37 @@ static inline void rigid_product(const double p[4], const double q[4], double ou
   out[0] = w, out[1] = x, out[2] = y, out[3] = z;
 }
 
-static inline void rigid_unit(double q[4]) {
+RIGID_INLINE void rigid_unit(double q[4]) {
   const double size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
   for (int k = 0; k < 4; k++) q[k] /= size;
 }
 
 /* Rows of the matrix that turns by q. */
-static inline void rigid_matrix(const double q[4], double out[3][3]) {
+RIGID_INLINE void rigid_matrix(const double q[4], double out[3][3]) {
   const double w = q[0], x = q[1], y = q[2], z = q[3];
   out[0][0] = 1 - 2 * (y * y + z * z), out[0][1] = 2 * (x * y - w * z), out[0][2] = 2 * (x * z + w * y);
   out[1][0] = 2 * (x * y + w * z), out[1][1] = 1 - 2 * (x * x + z * z), out[1][2] = 2 * (y * z - w * x);
   out[2][0] = 2 * (x * z - w * y), out[2][1] = 2 * (y * z + w * x), out[2][2] = 1 - 2 * (x * x + y * y);
 }
 
-static inline void rigid_apply(double m[3][3], const double v[3], double out[3]) {
+RIGID_INLINE void rigid_apply(double m[3][3], const double v[3], double out[3]) {
   for (int a = 0; a < 3; a++) out[a] = m[a][0] * v[0] + m[a][1] * v[1] + m[a][2] * v[2];
 }
 
 /* R diag(d) R^T, for a matrix R that turns. */
-static inline void rigid_tensor(double turn[3][3], const double d[3], double out[3][3]) {
+RIGID_INLINE void rigid_tensor(double turn[3][3], const double d[3], double out[3][3]) {
   for (int a = 0; a < 3; a++)
     for (int b = 0; b < 3; b++)
       out[a][b] = turn[a][0] * d[0] * turn[b][0] + turn[a][1] * d[1] * turn[b][1] + turn[a][2] * d[2] * turn[b][2];
 }
 
 /* Inverse of the tensor of inertia in the axes of the box. */
-static inline void rigid_inverse(const collision_body *body, double turn[3][3], double out[3][3]) {
+RIGID_INLINE void rigid_inverse(const collision_body *body, double turn[3][3], double out[3][3]) {
   const double inverse[3] = {1 / body->moment[0], 1 / body->moment[1], 1 / body->moment[2]};
   rigid_tensor(turn, inverse, out);
 }
 
-static inline void rigid_cross(const double a[3], const double b[3], double out[3]) {
+RIGID_INLINE void rigid_cross(const double a[3], const double b[3], double out[3]) {
   out[0] = a[1] * b[2] - a[2] * b[1];
   out[1] = a[2] * b[0] - a[0] * b[2];
   out[2] = a[0] * b[1] - a[1] * b[0];
@@ -56,8 +63,8 @@ static inline void rigid_cross(const double a[3], const double b[3], double out[
  * J. Chem. Phys. 107 (1997) 5840). tan of a quarter of each angle is the first terms of its series: whatever odd
  * function of the momentum the angle is, the turn is the exact motion by some energy, so that nothing of this is lost,
  * and no step depends on the C library. */
-static inline void rigid_turn(collision_body *body, double dt) {
-  static const int order[5] = {0, 1, 2, 1, 0};
+RIGID_INLINE void rigid_turn(collision_body *body, double dt) {
+  const int order[5] = {0, 1, 2, 1, 0};
   double turn[3][3], p[3], *q = body->orientation;
   rigid_matrix(q, turn);
   for (int k = 0; k < 3; k++)
@@ -77,16 +84,27 @@ static inline void rigid_turn(collision_body *body, double dt) {
   rigid_unit(q);
 }
 
+/* Rotation vector of a body, relative to the spheres of the scenario. */
+RIGID_INLINE void rigid_vector(const collision_body *body, double out[3]) {
+  const double back[4] = {body->axes[0], -body->axes[1], -body->axes[2], -body->axes[3]};
+  double q[4];
+  rigid_product(body->orientation, back, q);
+  const double sign = q[0] < 0 ? -1 : 1, size = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  const double scale = size > 0 ? 2 * atan2(size, sign * q[0]) / size : 2;
+  for (int c = 0; c < 3; c++) out[c] = sign * scale * q[1 + c];
+}
+
 /* Smallest mass that a contact of a sphere may feel: 1/m = 1/M + (p x n) I^-1 (p x n), p: point of the contact, n:
  * direction of the force. Along the normal p may be the sphere's centre, at `at`, of radius r; `slides`: a force along
  * the surface counts too, of which a free sphere feels 2/7 of its mass: then 7/2 of that mass, if it is less. At most
  * the body's mass over the number of its spheres, all of which may touch at once. */
-static inline double rigid_least_mass(const collision_body *body, const double at[3], double r, int slides) {
+RIGID_INLINE double rigid_least_mass(const collision_body *body, const double at[3], double r, int slides) {
   double form[3][3], least = body->moment[0];
   for (int a = 0; a < 3; a++) least = body->moment[a] < least ? body->moment[a] : least;
   double arm[3][3];
   for (int a = 0; a < 3; a++) {
-    const double axis[3] = {a == 0, a == 1, a == 2};
+    double axis[3] = {0};
+    axis[a] = 1;
     rigid_cross(at, axis, arm[a]);
   }
   for (int a = 0; a < 3; a++)

@@ -1,11 +1,11 @@
 #include "kernels/collision/gravity/walk.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 48, CHUNK = 64 };
+/* CHUNK: cells that a thread walks at a time; DIGIT: bits of a key that one pass of the sort orders. */
+enum { CHUNK = 64, DIGIT = 11 };
 
 extern collision_walk collision_walk_double_plain, collision_walk_double_avx2, collision_walk_double_avx512;
 #if COLLISION_X86
@@ -25,10 +25,14 @@ sim_status collision_tree_create(int64_t n, int threads, sim_isa isa, collision_
   t->walk = all_walks[best];
   t->room = n + 64;
   t->at = malloc((size_t)n * sizeof *t->at + 1);
+  t->key = malloc((size_t)n * sizeof *t->key + 1);
   t->spare = malloc((size_t)n * sizeof *t->spare + 1);
+  t->index = malloc((size_t)n * sizeof *t->index + 1);
+  t->moved = malloc((size_t)n * sizeof *t->moved + 1);
   t->place = malloc((size_t)n * sizeof *t->place + 1);
+  t->offset = malloc(((size_t)n + 1) * sizeof *t->offset);
   t->cell = malloc((size_t)t->room * sizeof *t->cell);
-  if (t->at && t->spare && t->place && t->cell) return SIM_OK;
+  if (t->at && t->key && t->spare && t->index && t->moved && t->place && t->offset && t->cell) return SIM_OK;
   collision_tree_destroy(out);
   return sim_no_memory("a tree of %lld grains", (long long)n);
 }
@@ -36,125 +40,109 @@ sim_status collision_tree_create(int64_t n, int threads, sim_isa isa, collision_
 void collision_tree_destroy(collision_tree **tree) {
   collision_tree *t = *tree;
   if (t == NULL) return;
-#ifdef SIM_HAS_CUDA
-  collision_walk_cuda_destroy(&t->there);
-#endif
-  free(t->at), free(t->spare), free(t->place), free(t->cell);
+  free(t->at), free(t->key), free(t->spare), free(t->index), free(t->moved), free(t->place), free(t->offset);
+  free(t->cell);
   free(t);
   *tree = NULL;
 }
 
 double collision_tree_bytes(double n) {
-  return n * (2 * sizeof(collision_point) + sizeof(int64_t) + sizeof(collision_cell));
+  return n * (sizeof(collision_point) + 2 * sizeof(uint64_t) + 4 * sizeof(uint32_t) + sizeof(collision_cell));
 }
 
 /* ---- cells ---- */
 
-static double square_of(const double d[3]) { return d[0] * d[0] + d[1] * d[1] + d[2] * d[2]; }
-
-/* Adds a mass m at x with its own second moments (NULL: none) to the second moments about c's centre. */
-static void add_second(collision_cell *c, double m, const double x[3], const double second[6]) {
-  const double d[3] = {x[0] - c->centre[0], x[1] - c->centre[1], x[2] - c->centre[2]};
-  for (int k = 0; k < 3; k++) {
-    c->second[k] += m * d[k] * d[k] + (second != NULL ? second[k] : 0);
-    c->second[3 + k] += m * d[k] * d[(k + 1) % 3] + (second != NULL ? second[3 + k] : 0);
-  }
-}
-
-static void close_leaf(const collision_tree *t, collision_cell *c) {
-  double far = 0;
-  for (int64_t i = c->first; i < c->first + c->count; i++) {
-    const collision_point *p = &t->at[i];
-    const double d[3] = {p->x[0] - c->centre[0], p->x[1] - c->centre[1], p->x[2] - c->centre[2]};
-    add_second(c, p->m, p->x, NULL);
-    far = fmax(far, square_of(d));
-  }
-  c->radius = sqrt(far);
-}
-
-static void close_inner(const collision_tree *t, int64_t index) {
-  collision_cell *c = &t->cell[index];
-  for (int64_t child = index + 1; child < c->next; child = t->cell[child].next) {
-    const collision_cell *from = &t->cell[child];
-    const double d[3] = {from->centre[0] - c->centre[0], from->centre[1] - c->centre[1],
-                         from->centre[2] - c->centre[2]};
-    add_second(c, from->mass, from->centre, from->second);
-    c->radius = fmax(c->radius, sqrt(square_of(d)) + from->radius);
-  }
-}
-
-/* Sorts grains first ... end - 1 by octants about `middle`, and keeps their order within an octant; ends [8]: the end
- * of each octant. */
-static void sort_octants(collision_tree *t, int64_t first, int64_t end, const double middle[3], int64_t ends[8]) {
-  int64_t next[8], at = first;
-  memset(ends, 0, 8 * sizeof *ends);
-#define OCTANT(p) (((p).x[0] >= middle[0]) | ((p).x[1] >= middle[1]) << 1 | ((p).x[2] >= middle[2]) << 2)
-  for (int64_t i = first; i < end; i++) ends[OCTANT(t->at[i])]++;
-  for (int o = 0; o < 8; o++) {
-    next[o] = at;
-    at += ends[o];
-    ends[o] = at;
-  }
-  for (int64_t i = first; i < end; i++) t->spare[next[OCTANT(t->at[i])]++] = t->at[i];
-#undef OCTANT
-  memcpy(t->at + first, t->spare + first, (size_t)(end - first) * sizeof *t->at);
-}
-
-/* Makes the cell of grains first ... end - 1 in the cube about `middle`, and the cells inside it. */
-static sim_status make_cell(collision_tree *t, int64_t first, int64_t end, const double middle[3], double half,
-                            int depth) {
-  if (t->cells == t->room) {
-    collision_cell *more = realloc(t->cell, (size_t)(2 * t->room) * sizeof *more);
-    if (more == NULL) return sim_no_memory("a tree of %lld cells", (long long)t->room);
-    t->cell = more;
-    t->room *= 2;
-  }
-  const int64_t index = t->cells++;
-  collision_cell *c = &t->cell[index];
-  *c = (collision_cell){.first = first, .count = end - first, .leaf = end - first <= COLLISION_LEAF || depth == DEPTH};
-  for (int64_t i = first; i < end; i++) {
-    c->mass += t->at[i].m;
-    for (int k = 0; k < 3; k++) c->centre[k] += t->at[i].m * t->at[i].x[k];
-  }
-  for (int k = 0; k < 3; k++) c->centre[k] /= c->mass;
-  if (c->leaf) {
-    close_leaf(t, c);
-  } else {
-    int64_t ends[8], from = first;
-    sort_octants(t, first, end, middle, ends);
-    for (int o = 0; o < 8; o++) {
-      const double quarter = 0.5 * half;
-      const double child[3] = {middle[0] + (o & 1 ? quarter : -quarter), middle[1] + (o & 2 ? quarter : -quarter),
-                               middle[2] + (o & 4 ? quarter : -quarter)};
-      if (ends[o] > from) SIM_TRY(make_cell(t, from, ends[o], child, quarter, depth + 1));
-      from = ends[o];
+static collision_cube cube_of(const collision_tree *t, const double *position) {
+  double low[3], high[3];
+  for (int c = 0; c < 3; c++) {
+    double least = INFINITY, most = -INFINITY;
+    const double *x = position + c * t->n;
+#pragma omp parallel for schedule(static) num_threads(t->threads) reduction(min                                        \
+                                                                            : least)                                   \
+    reduction(max                                                                                                      \
+              : most) if (t->n > 4096)
+    for (int64_t i = 0; i < t->n; i++) {
+      least = fmin(least, x[i]);
+      most = fmax(most, x[i]);
     }
+    low[c] = least, high[c] = most;
   }
-  c = &t->cell[index];
-  c->next = t->cells;
-  if (!c->leaf) close_inner(t, index);
-  c->trace = c->second[0] + c->second[1] + c->second[2];
-  for (int k = 0; k < 2; k++) c->slope[k] = 1 / (sqrt(12 * c->second[k] / c->mass) + 1e-12 * half + DBL_MIN);
-  return SIM_OK;
+  return cell_cube(low, high);
+}
+
+/* Sorts keys with their indices by the bits from `shift` on; equal ones keep their order. */
+static void sort_digit(collision_tree *t, int shift) {
+  const uint64_t mask = (1u << DIGIT) - 1;
+  int64_t next[1 << DIGIT] = {0}, at = 0;
+  for (int64_t i = 0; i < t->n; i++) next[t->key[i] >> shift & mask]++;
+  if (t->n > 0 && next[t->key[0] >> shift & mask] == t->n) return;
+  for (int digit = 0; digit < 1 << DIGIT; digit++) {
+    const int64_t here = next[digit];
+    next[digit] = at;
+    at += here;
+  }
+  for (int64_t i = 0; i < t->n; i++) {
+    const int64_t to = next[t->key[i] >> shift & mask]++;
+    t->spare[to] = t->key[i];
+    t->moved[to] = t->index[i];
+  }
+  uint64_t *const key = t->key;
+  uint32_t *const index = t->index;
+  t->key = t->spare, t->spare = key;
+  t->index = t->moved, t->moved = index;
+}
+
+static void sort_grains(collision_tree *t, const collision_cube *cube, const double *position, const double *mass) {
+  const int64_t n = t->n;
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (n > 4096)
+  for (int64_t i = 0; i < n; i++) {
+    const double x[3] = {position[i], position[n + i], position[2 * n + i]};
+    t->key[i] = cell_key(cube, x);
+    t->index[i] = (uint32_t)i;
+  }
+  for (int shift = 0; shift < 3 * COLLISION_DEPTH; shift += DIGIT) sort_digit(t, shift);
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (n > 4096)
+  for (int64_t k = 0; k < n; k++) {
+    const uint32_t i = t->index[k];
+    t->at[k] = (collision_point){{position[i], position[n + i], position[2 * n + i]}, mass[i]};
+    t->place[i] = (uint32_t)k;
+  }
+}
+
+/* Counts the cells, and makes room for them. */
+static sim_status count_cells(collision_tree *t) {
+  const int64_t n = t->n;
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (n > 4096)
+  for (int64_t i = 0; i < n; i++) {
+    int from, to;
+    cell_levels(t->key, n, i, &from, &to);
+    t->offset[i] = from <= to ? (uint32_t)(to - from + 1) : 0;
+  }
+  int64_t all = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const uint32_t here = t->offset[i];
+    t->offset[i] = (uint32_t)all;
+    all += here;
+  }
+  t->offset[n] = (uint32_t)all;
+  t->cells = all;
+  if (all > INT32_MAX) return sim_no_memory("a tree of %lld cells", (long long)all);
+  if (all <= t->room) return SIM_OK;
+  free(t->cell);
+  t->room = all + all / 4;
+  t->cell = malloc((size_t)t->room * sizeof *t->cell);
+  if (t->cell != NULL) return SIM_OK;
+  t->room = t->cells = 0;
+  return sim_no_memory("a tree of %lld cells", (long long)all);
 }
 
 sim_status collision_tree_build(collision_tree *t, const double *position, const double *mass) {
-  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, middle[3], half = 0;
-  for (int64_t i = 0; i < t->n; i++) {
-    t->at[i] = (collision_point){.m = mass[i], .index = i};
-    for (int c = 0; c < 3; c++) {
-      const double x = t->at[i].x[c] = position[c * t->n + i];
-      low[c] = fmin(low[c], x);
-      high[c] = fmax(high[c], x);
-    }
-  }
-  for (int c = 0; c < 3; c++) {
-    middle[c] = 0.5 * (low[c] + high[c]);
-    half = fmax(half, 0.5 * (high[c] - low[c]));
-  }
-  t->cells = 0;
-  SIM_TRY(make_cell(t, 0, t->n, middle, half, 0));
-  for (int64_t i = 0; i < t->n; i++) t->place[t->at[i].index] = i;
+  const collision_cube cube = cube_of(t, position);
+  sort_grains(t, &cube, position, mass);
+  SIM_TRY(count_cells(t));
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (t->n > 4096)
+  for (int64_t i = 0; i < t->n; i++) cell_begin(t->key, t->n, t->offset, i, t->cell);
+  for (int64_t k = t->cells - 1; k >= 0; k--) cell_close(t->cell, k, t->at, cube.edge);
   return SIM_OK;
 }
 
@@ -233,9 +221,10 @@ void collision_tree_attract(const collision_tree *t, const collision_images *ima
 #pragma omp parallel for schedule(dynamic, CHUNK) num_threads(t->threads) if (t->n > 512)
   for (int64_t k = 0; k < t->cells; k++) {
     const collision_cell *leaf = &t->cell[k];
-    for (int64_t first = leaf->first; leaf->leaf && first < leaf->first + leaf->count; first += COLLISION_LEAF) {
+    for (int64_t first = leaf->first; cell_is_leaf(leaf) && first < leaf->first + leaf->count;
+         first += COLLISION_LEAF) {
       const collision_walk_group g = walk_group(t, &plan, leaf, first);
-      for (int64_t i = 0; i < g.count; i++) out[t->at[first + i].index] = attraction_of(&g, i);
+      for (int64_t i = 0; i < g.count; i++) out[t->index[first + i]] = attraction_of(&g, i);
     }
   }
 }
@@ -245,7 +234,7 @@ collision_attraction collision_tree_attract_one(const collision_tree *t, const c
   const walk_plan plan = plan_walk(images, softening, opening);
   const int64_t at = t->place[i];
   int64_t k = 0;
-  while (!t->cell[k].leaf || at >= t->cell[k].first + t->cell[k].count)
+  while (!cell_is_leaf(&t->cell[k]) || at >= t->cell[k].first + t->cell[k].count)
     k = at < t->cell[k].first + t->cell[k].count ? k + 1 : t->cell[k].next;
   const int64_t first = t->cell[k].first + (at - t->cell[k].first) / COLLISION_LEAF * COLLISION_LEAF;
   const collision_walk_group g = walk_group(t, &plan, &t->cell[k], first);

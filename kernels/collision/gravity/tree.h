@@ -1,5 +1,5 @@
 /* Attraction of grains by each other, and by images of the box: a tree of cells with their moments up to the second (J.
- * Barnes and P. Hut, Nature 324 (1986) 446; L. Hernquist, ApJS 64 (1987) 715). All in fp64 on the host.
+ * Barnes and P. Hut, Nature 324 (1986) 446; L. Hernquist, ApJS 64 (1987) 715). All in fp64.
  *
  * A grain attracts another by its nearest image along x and y, and by the `rings` next images on each side: by all
  * images within rings + 1/2 sides of the box (H. Salo, Icarus 117 (1995) 287, with rings = 0). So the forces of a pair
@@ -29,7 +29,7 @@ typedef struct collision_tree collision_tree;
 sim_status collision_tree_create(int64_t n, int threads, sim_isa isa, collision_tree **out) SIM_MUST_CHECK;
 void collision_tree_destroy(collision_tree **tree);
 double collision_tree_bytes(double n);
-/* Builds the tree for position [3][n] and mass [n], which are copied. SIM_ERR_NO_MEMORY. */
+/* Builds the tree (cells.h) for position [3][n] and mass [n], which are copied. SIM_ERR_NO_MEMORY. */
 sim_status collision_tree_build(collision_tree *tree, const double *position, const double *mass) SIM_MUST_CHECK;
 
 /* Attraction of one grain, for a gravitational constant of 1. */
@@ -42,9 +42,6 @@ typedef struct collision_attraction {
  * as a whole where r < opening d; opening = 0: the sum over all grains. */
 void collision_tree_attract(const collision_tree *tree, const collision_images *images, double softening,
                             double opening, collision_attraction *out);
-/* As collision_tree_attract on a GPU, with the same bits; the tree is the host's. Returns errors of the device. */
-sim_status collision_tree_attract_there(collision_tree *tree, const collision_images *images, double softening,
-                                        double opening, collision_attraction *out) SIM_MUST_CHECK;
 /* Attraction of grain i alone. */
 collision_attraction collision_tree_attract_one(const collision_tree *tree, const collision_images *images,
                                                 double softening, double opening, int64_t i);

@@ -50,7 +50,7 @@ void COLLISION_WALK(const collision_tree *t, const collision_image *image, const
     const walk_choice choice = walk_choose(c, im, w, x, y, z, g->radius);
     if (choice == WALK_TAKE || choice == WALK_CUT)
       add_cell(g, im, c, x, y, z, w->softening2, choice == WALK_CUT ? im->edge : all);
-    if (choice == WALK_OPEN && c->leaf) add_leaf(t, im, w->softening2, g, c);
-    k = choice == WALK_OPEN && !c->leaf ? k + 1 : c->next;
+    if (choice == WALK_OPEN && cell_is_leaf(c)) add_leaf(t, im, w->softening2, g, c);
+    k = choice == WALK_OPEN && !cell_is_leaf(c) ? k + 1 : c->next;
   }
 }

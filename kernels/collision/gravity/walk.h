@@ -6,9 +6,8 @@
 #include "kernels/collision/gravity/tree.h"
 #include "kernels/collision/gravity/walk_terms.h"
 
-/* COLLISION_LEAF: most grains of a leaf, and of a group whose attraction is computed at once. COLLISION_IMAGES_MAX:
- * number of images for 16 rings. */
-enum { COLLISION_LEAF = 8, COLLISION_IMAGES_MAX = 35 * 37 };
+/* Number of images for 16 rings. */
+enum { COLLISION_IMAGES_MAX = 35 * 37 };
 
 /* Grains of a leaf, up to COLLISION_LEAF at once: positions relative to a centre, and their attraction. */
 typedef struct collision_walk_group {
@@ -27,10 +26,12 @@ struct collision_tree {
   int64_t n, cells, room;
   int threads;
   collision_walk *walk;
-  collision_point *at, *spare;         /* [n] */
-  int64_t *place;                      /* [n]: position of each grain in `at` */
-  collision_cell *cell;                /* [room] */
-  struct collision_device_tree *there; /* memory on a GPU; NULL: none */
+  collision_point *at;     /* [n], in the order of the tree */
+  uint64_t *key, *spare;   /* [n] */
+  uint32_t *index, *moved; /* [n]: index of each grain in `at`; moved: while keys are sorted */
+  uint32_t *place;         /* [n]: position of each grain in `at` */
+  uint32_t *offset;        /* [n + 1]: number of cells that begin before a grain of `at` */
+  collision_cell *cell;    /* [room] */
 };
 
 #ifdef __cplusplus
@@ -41,9 +42,6 @@ extern "C" {
  * their number. */
 int collision_walk_images(const collision_images *images, collision_image *out);
 collision_walk_numbers collision_walk_numbers_of(const collision_images *images, double softening, double opening);
-
-/* Frees the memory that collision_tree_attract_there has allocated. */
-void collision_walk_cuda_destroy(struct collision_device_tree **there);
 
 #ifdef __cplusplus
 }

@@ -3,29 +3,7 @@
 #ifndef COLLISION_GRAVITY_WALK_TERMS_H
 #define COLLISION_GRAVITY_WALK_TERMS_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-#ifdef __CUDACC__
-#define WALK_INLINE static __device__ __forceinline__
-#else
-#define WALK_INLINE static inline __attribute__((always_inline))
-#endif
-
-typedef struct collision_cell {
-  double centre[3], mass, radius; /* centre of mass; greatest distance of a grain from it */
-  double second[6], trace;        /* sum of m x x about the centre: xx yy zz xy yz zx */
-  double slope[2];                /* one over the widths along x and y of a uniform cell of these moments */
-  int64_t first, count;           /* grains of the cell, in the order of the tree */
-  int64_t next;                   /* first cell behind all cells inside this one; children follow their parent */
-  bool leaf;
-} collision_cell;
-
-typedef struct collision_point {
-  double x[3], m;
-  int64_t index;
-} collision_point;
+#include "kernels/collision/gravity/cells.h"
 
 /* An image of the box: displacement of its grains, its number along x, and the edge of the region that attracts: up to
  * `edge` from a target along x and y. */

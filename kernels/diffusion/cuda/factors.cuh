@@ -26,6 +26,8 @@ typedef struct diffusion_making {
   /* entries along the fast, middle and slow axis (layout.cuh); 1 for absent axes */
   long long entries[3];
   int axis[3], factor; /* diffusion_factor */
+  /* fill_flow: kx of a tile, tiles along ky, and the kept ky: their number, and those from 0 on; 1 on two axes */
+  int wide, across, kept, low;
 } diffusion_making;
 
 #endif

@@ -212,4 +212,21 @@ template <typename Linear> __device__ __forceinline__ void fill_flat(const diffu
     if (t < m.tables) ((real *)m.table[t])[blockIdx.y * m.numbers + i] = there ? (real)out[t].re : 0;
 }
 
+/* The same in the order of flow/columns.cuh: [tile][as in fill_flat][column of the tile]. */
+template <typename Linear> __device__ __forceinline__ void fill_flow(const diffusion_making &m) {
+  const long long i = (long long)blockIdx.x * FILL_THREADS + threadIdx.x, columns = m.entries[0];
+  const long long own = i % columns, at = i / columns % m.entries[1], tile = i / columns / m.entries[1];
+  const long long last = (at & ~255LL) | (at & 15) << 4 | (at >> 4 & 15);
+  const long long kx = tile / m.across * m.wide + own % m.wide;
+  const long long q = tile % m.across * (columns / m.wide) + own / m.wide, ky = q < m.low ? q : q - m.kept;
+  const bool there = 2 * kx <= m.n[0] && q < m.kept && 2 * last <= m.n[m.rank - 1];
+  if (i >= m.numbers) return;
+  fill_number out[FILL_TABLES];
+  const long long mode[3] = {kx, m.rank == 2 ? last : ky, m.rank == 2 ? 0 : last};
+  if (there) fill_at<Linear>(m, blockIdx.y, mode, out);
+#pragma unroll
+  for (int t = 0; t < FILL_TABLES; t++)
+    if (t < m.tables) ((real *)m.table[t])[blockIdx.y * m.numbers + i] = there ? (real)out[t].re : 0;
+}
+
 #endif

@@ -8,12 +8,14 @@
 #include <string.h>
 
 /* The last way supports every run. */
-static const diffusion_way *const ways[] = {&diffusion_way_flat, &diffusion_way_fused, &diffusion_way_axes,
-                                            &diffusion_way_general};
+static const diffusion_way *const ways[] = {&diffusion_way_flat,       &diffusion_way_fused,
+                                            &diffusion_way_axes,       &diffusion_way_flow_planes,
+                                            &diffusion_way_flow_boxes, &diffusion_way_general};
 
 static const diffusion_way *way_of(const diffusion_parameters *p) {
   int i = 0;
   if (p->integrate.method == DIFFUSION_AXES) return &diffusion_way_axes;
+  if (p->integrate.method == DIFFUSION_CUFFT) return &diffusion_way_general;
   while (!ways[i]->supports(p)) i++;
   return ways[i];
 }

@@ -102,6 +102,10 @@ void diffusion_cuda_make_tables(diffusion_work *w, double dt) {
     m.entries[i] = spectrum->table[i];
     m.axis[i] = w->layout.axis[i];
   }
+  m.wide = spectrum->wide;
+  m.across = spectrum->across;
+  m.kept = spectrum->kept;
+  m.low = spectrum->low;
   for (int t = 0; t < m.tables; t++) m.table[t] = diffusion_cuda_table(w, t);
   const long long entries = spectrum->factor == DIFFUSION_ALIKE ? m.numbers : m.numbers / 2;
   void *arguments[] = {&m};

@@ -31,6 +31,7 @@ typedef struct diffusion_way {
   sim_status (*restore_slab)(diffusion_work *work, const sim_array *whole);
 } diffusion_way;
 
-extern const diffusion_way diffusion_way_flat, diffusion_way_fused, diffusion_way_axes, diffusion_way_general;
+extern const diffusion_way diffusion_way_flat, diffusion_way_fused, diffusion_way_axes, diffusion_way_flow_planes,
+    diffusion_way_flow_boxes, diffusion_way_general;
 
 #endif

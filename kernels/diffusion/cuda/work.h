@@ -19,10 +19,11 @@ extern "C" {
  * belongs to fast wavenumber k and the imaginary part to n - k; where fields have series of their own, to 2k and 2k +
  * 1. Real tables have one entry for k and -k. */
 typedef struct diffusion_spectrum {
-  long long n[3];             /* complex numbers along the fast, middle and slow axis */
-  long long field;            /* stride of fields, in complex numbers */
-  long long table[3], tables; /* table entries along the axes; numbers of one field's table */
-  int column_threads;         /* threads of a column in the order of flat/columns.cuh; 0: another order */
+  long long n[3];              /* complex numbers along the fast, middle and slow axis */
+  long long field;             /* stride of fields, in complex numbers */
+  long long table[3], tables;  /* table entries along the axes; numbers of one field's table */
+  int column_threads;          /* threads of a column in the order of flat/columns.cuh; 0: another order */
+  int wide, across, kept, low; /* tiles of flow/columns.cuh, as in diffusion_making */
   diffusion_factor factor;
 } diffusion_spectrum;
 
@@ -34,6 +35,7 @@ struct diffusion_work {
     struct diffusion_flat_work *flat;
     struct diffusion_fused_work *fused;
     struct diffusion_axes_work *axes;
+    struct diffusion_flow_work *flow;
   } own; /* private data of the way */
   const sim_comm *comm;
   sim_exchange *exchange; /* several ranks: exchanges the sums over pieces of the fields; else NULL */
@@ -88,6 +90,17 @@ double diffusion_cuda_number_size(const diffusion_parameters *p);  /* bytes of a
  * L, rates of the fields alone, and a GPU with the needed features. */
 bool diffusion_cuda_in_registers(const diffusion_parameters *p, int fields);
 
+/* ---- method.c: the scheme of the ways with transforms in registers, without forcing and noise ---- */
+const diffusion_method *diffusion_cuda_method_of(const diffusion_parameters *p);
+unsigned diffusion_cuda_dropped(const diffusion_parameters *p, int stage); /* arrays that a stage need not store */
+
+/* ---- flat/lines.c ---- */
+/* Returns the stride of `lines` neighbouring lines of n points in shared memory, in complex numbers. */
+int diffusion_flat_pitch(int n, int lines);
+/* Makes the twiddle factors of lines of n[axes] points, turns[axes] in *memory (device memory, which the caller frees).
+ */
+sim_status diffusion_flat_turns(int axes, const int64_t *n, void **memory, const void **turns) SIM_MUST_CHECK;
+
 /* ---- tables.c: tables of the scheme, made on the device ---- */
 sim_status diffusion_cuda_write_fill(const diffusion_work *work, diffusion_programs *programs) SIM_MUST_CHECK;
 void diffusion_cuda_make_tables(diffusion_work *work, double dt);
@@ -102,6 +115,9 @@ bool diffusion_cuda_has_rates(const diffusion_work *work); /* whether rates have
  * registers a0, a1, ...; arrays in `dropped` are not stored. */
 void diffusion_cuda_write_sums(const diffusion_stage *stage, diffusion_factor factor, unsigned held, unsigned dropped,
                                sim_bytes *text);
+/* Writes the members of a visit that reads arrays and tables apart from the sums, so that many are read at once:
+ * `struct inputs` with read(s, i, k), and at(s, a0, i, inputs). Array [0] is in a register. */
+void diffusion_cuda_write_split_sums(const diffusion_stage *stage, unsigned dropped, sim_bytes *text);
 /* Does the same for all `fields` in one thread, with tables that are matrices over the fields (cross diffusion). */
 void diffusion_cuda_write_crossed_sums(const diffusion_stage *stage, diffusion_factor factor, int fields,
                                        sim_bytes *text);
@@ -111,10 +127,19 @@ diffusion_stage diffusion_cuda_load_stage(int state);
 diffusion_stage diffusion_cuda_resume_stage(int state);
 
 /* ---- general/flows.c ---- */
-/* Writes the kernels for derivatives, derived fields, fluxes and vectors without divergence, where there are any. */
+/* Writes the kernels for derivatives, derived fields, fluxes and vectors without divergence, where there are any; for
+ * ways with transforms in registers the check of derived fields alone. */
 sim_status diffusion_cuda_write_flows(const diffusion_work *work, diffusion_programs *programs) SIM_MUST_CHECK;
+/* Writes `scenario_flow` for flow/columns.cuh: the inputs of the rates, first the values of values[count] fields, then
+ * the derivatives; and the projection. Axes are periodic. */
+sim_status diffusion_cuda_write_inputs(const diffusion_work *work, const int *values, int count,
+                                       sim_bytes *text) SIM_MUST_CHECK;
+/* Whether the rates or fluxes read the values of a field, and not only its derivatives. */
+bool diffusion_cuda_reads_values(const diffusion_parameters *p, int field);
 bool diffusion_cuda_derives(const diffusion_work *work);         /* whether rates read derived fields */
 bool diffusion_cuda_joins(const diffusion_gradients *gradients); /* whether there are fluxes or a solenoidal vector */
+/* Checks the coefficients of derived fields at all wavenumbers. SIM_ERR_SCENARIO: names one that is not finite. */
+sim_status diffusion_cuda_check_derived(diffusion_work *work) SIM_MUST_CHECK;
 
 /* ---- general/passes.cu ---- */
 /* Applies the rates in place to fields[fields] with layout `layout`. derivatives[gradients] (NULL: none) have the same

@@ -91,7 +91,7 @@ const sim_schema diffusion_field_schema = {SIM_SCHEMA(diffusion_field, "", "one 
 
 static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4", NULL};
 
-static const char *const methods[] = {"auto", "axes", NULL};
+static const char *const methods[] = {"auto", "axes", "cufft", NULL};
 
 static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, scheme), .type = SIM_CHOICE, .initial = "exact", .choices = schemes,
@@ -132,7 +132,9 @@ static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, method), .type = SIM_CHOICE, .initial = "auto", .choices = methods,
      .doc =
          "on GPUs, auto: the fastest passes for one GPU; axes: a pass over memory for each axis, with which grids of "
-         "256 and 512 cells an axis run on several GPUs too. Results differ by rounding; the CPU has one method"},
+         "256 and 512 cells an axis run on several GPUs too; cufft: transforms by cuFFT. Results differ by rounding; "
+         "the "
+         "CPU has one method"},
     {0}};
 static const sim_schema integrate_schema = {
     .doc = "time stepping", .fields = integrate_fields, .size = sizeof(diffusion_integrate)};

@@ -134,15 +134,24 @@ static int64_t mass_at(const fluid_machine *m, const fluid_cell *cell) {
   return cell->row * m->rows.numbers * m->rows.pitch + cell->x;
 }
 
-/* Adds mass to the fluid at rest of a cell whose mass_numbers are `old`, where the cell is this rank's. Returns what
- * has been added, after rounding. */
-static double add_mass(const fluid_machine *m, const fluid_cell *cell, const sim_buffer *state, const double *old,
-                       double mass) {
+/* A state whose cells get mass: mass[members][1 + mass_numbers] as of find_masses. */
+typedef struct giving {
+  const fluid_machine *m;
+  const sim_buffer *state;
+  const double *mass;
+} giving;
+
+/* To the fluid at rest of a cell, where the cell is this rank's: a fluid_add_mass. */
+static double add_mass(void *context, int64_t member, double mass) {
+  const giving *to = context;
+  const fluid_machine *m = to->m;
+  const fluid_cell *cell = &m->walls.cell[m->walls.member[member]];
+  const double *old = to->mass + member * (1 + mass_numbers(m)) + 1;
   double added = 0;
   for (int c = 0; c < mass_numbers(m); c++) {
     const double new = m->single ? (double)(float)(old[c] + mass) : old[c] + mass;
     if (fluid_part_has_row(&m->part, cell->row))
-      (void)fluid_set_moment(m, fluid_first(state), mass_at(m, cell) + c * m->rows.pitch, cell->x, new);
+      (void)fluid_set_moment(m, fluid_first(to->state), mass_at(m, cell) + c * m->rows.pitch, cell->x, new);
     added += (m->populations ? fluid_weight(m->lattice, c) : 1) * (new - old[c]);
   }
   return added;
@@ -190,6 +199,18 @@ static sim_status find_masses(const fluid_machine *m, const sim_buffer *state, i
   return SIM_OK;
 }
 
+void fluid_share_mass(const fluid_walls *w, fluid_add_mass *add, void *context) {
+  for (int64_t patch = 0; patch < w->patches; patch++) {
+    const int64_t first = w->patch[patch], count = w->patch[patch + 1] - first;
+    const double part = sim_reduce_tree(w->lost + first, (size_t)count) / (double)count;
+    double rest = 0;
+    for (int64_t i = first; i < first + count; i++) {
+      rest += part;
+      rest -= add(context, i, rest);
+    }
+  }
+}
+
 sim_status fluid_return_mass(const fluid_machine *m, const sim_buffer *to) {
   const fluid_walls *w = &m->walls;
   const int each = 1 + mass_numbers(m);
@@ -199,15 +220,7 @@ sim_status fluid_return_mass(const fluid_machine *m, const sim_buffer *to) {
   if (!row) return sim_no_memory("cells at bodies");
   double *mass = (double *)(row + w->members);
   SIM_TRY(find_masses(m, to, row, mass));
-  for (int64_t patch = 0; patch < w->patches; patch++) {
-    const int64_t first = w->patch[patch], count = w->patch[patch + 1] - first;
-    const double part = sim_reduce_tree(w->lost + first, (size_t)count) / (double)count;
-    double rest = 0;
-    for (int64_t i = first; i < first + count; i++) {
-      rest += part;
-      rest -= add_mass(m, &w->cell[w->member[i]], to, mass + i * each + 1, rest);
-    }
-  }
+  fluid_share_mass(w, add_mass, &(giving){m, to, mass});
   return SIM_OK;
 }
 

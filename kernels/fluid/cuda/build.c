@@ -39,7 +39,7 @@ static void free_walls(fluid_device *d) {
   void *const all[] = {&d->skip, &d->beside.solid, &d->cell,   &d->edge,       &d->edge_body,
                        &d->lost, &d->segment,      &d->member, &d->segment_sum};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
-  d->cells = d->members = d->segments = 0;
+  d->cells = d->listed = d->members = d->segments = 0;
 }
 
 static void free_pulls(fluid_device *d) {
@@ -54,51 +54,130 @@ static void free_cuts(fluid_device *d) {
 }
 
 void fluid_cuda_free(fluid_device *d) {
-  void *const all[] = {&d->mean, &d->share, &d->through, &d->probe, &d->probed};
+  void *const all[] = {&d->mean, &d->share, &d->through, &d->probe, &d->probed, &d->arrived, &d->drag, &d->staged};
   free_walls(d);
   free_pulls(d);
   free_cuts(d);
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
   for (int s = 0; s < FLUID_SIDES; s++) release(&d->beside.profile[s]);
   fluid_cuda_free_heat(d);
+  fluid_cuda_free_grains(d);
 }
 
 static void set_bit(const fluid_layout *l, uint32_t *mask, int64_t row, int64_t x) {
   mask[row * l->groups + x / FLUID_GROUP] |= (uint32_t)1 << (x % FLUID_GROUP);
 }
 
-static sim_status send_masks(const maker *m) {
-  const fluid_walls *w = &m->m->walls;
-  const fluid_layout *l = &m->d->l;
+/* ---- cells of sponges whose temperature follows the damped flow ---- */
+
+/* Cells at both ends of a row that are in sponges: *low first ones, and those from *high on. */
+static void damped_ends(const fluid_machine *m, int64_t row, int64_t *low, int64_t *high) {
+  const int64_t *n = m->grid.n, at[3] = {0, row % n[1], row / n[1]};
+  *low = 0;
+  *high = n[0];
+  for (int i = 0; i < m->sponge.layers; i++) {
+    const fluid_layer *layer = &m->sponge.layer[i];
+    const int axis = layer->side / 2;
+    if (axis == 0 && layer->side % 2)
+      *high = n[0] - layer->planes;
+    else if (axis == 0)
+      *low = layer->planes;
+    else if ((layer->side % 2 ? n[axis] - 1 - at[axis] : at[axis]) < layer->planes)
+      *high = *low = 0;
+    if (*high == 0) return; /* all of them */
+  }
+}
+
+/* Calls `add`, if it is not NULL, for each cell of sponges without links in the order of rows; returns their number. */
+typedef void damped_action(void *context, int64_t row, int64_t x);
+static int64_t each_damped(const fluid_machine *m, damped_action *add, void *context) {
+  const fluid_walls *w = &m->walls;
+  const int64_t *n = m->grid.n;
+  int64_t count = 0, next = 0, low, high;
+  if (!m->warmth || m->sponge.layers == 0) return 0;
+  for (int64_t row = 0; row < n[1] * n[2]; row++) {
+    damped_ends(m, row, &low, &high);
+    for (int64_t x = 0; x < n[0]; x++) {
+      if (x == low && low < high) x = high;
+      if (x == n[0]) break;
+      while (next < w->cells && (w->cell[next].row < row || (w->cell[next].row == row && w->cell[next].x < x))) next++;
+      if (next < w->cells && w->cell[next].row == row && w->cell[next].x == x) continue;
+      if (w->solid && w->solid[row * n[0] + x]) continue;
+      if (add) add(context, row, x);
+      count++;
+    }
+  }
+  return count;
+}
+
+int64_t fluid_cuda_damped_cells(const fluid_machine *m) { return each_damped(m, NULL, NULL); }
+
+double fluid_cuda_damped_bound(const fluid_parameters *p) {
+  return p->heat.given ? fluid_sponge_bytes(p) / sizeof(double) : 0;
+}
+
+typedef struct masking {
+  const fluid_layout *l;
+  uint32_t *mask;
+} masking;
+static void mask_cell(void *context, int64_t row, int64_t x) {
+  const masking *m = context;
+  set_bit(m->l, m->mask, row, x);
+}
+
+sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_layout *l, fluid_mask which, uint32_t **out) {
+  const fluid_walls *w = &m->walls;
   const size_t words = (size_t)l->n[1] * (size_t)l->n[2] * (size_t)l->groups;
-  if (w->spans == 0 && w->cells == 0) return SIM_OK;
+  const bool walls = which != FLUID_MASK_SOLID && w->cells > 0;
+  const bool layers = which == FLUID_MASK_LISTED && m->warmth && m->sponge.layers > 0;
+  void *there = NULL;
+  *out = NULL;
+  if (w->spans == 0 && !walls && !layers) return SIM_OK;
   uint32_t *mask = calloc(words, sizeof *mask);
   if (!mask) return sim_no_memory("the walls");
   for (int64_t i = 0; i < w->spans; i++)
     for (int64_t j = 0; j < w->span[i].count; j++) set_bit(l, mask, w->span[i].row, w->span[i].x + j);
-  void *solid = NULL;
-  sim_status status = w->spans > 0 ? fluid_cuda_send(mask, words * sizeof *mask, &solid) : SIM_OK;
-  m->d->beside.solid = solid;
-  for (int64_t i = 0; i < w->cells; i++) set_bit(l, mask, w->cell[i].row, w->cell[i].x);
-  if (status == SIM_OK) status = fluid_cuda_send(mask, words * sizeof *mask, (void **)&m->d->skip);
-  free(mask);
+  for (int64_t i = 0; walls && i < w->cells; i++) set_bit(l, mask, w->cell[i].row, w->cell[i].x);
+  if (layers) (void)each_damped(m, mask_cell, &(masking){l, mask});
+  const sim_status status = fluid_cuda_send_away(mask, words * sizeof *mask, &there);
+  *out = there;
   return status;
+}
+
+static sim_status send_masks(const maker *m) {
+  uint32_t *solid;
+  const sim_status status = fluid_cuda_send_mask(m->m, &m->d->l, FLUID_MASK_SOLID, &solid);
+  m->d->beside.solid = solid;
+  return status == SIM_OK ? fluid_cuda_send_mask(m->m, &m->d->l, FLUID_MASK_LISTED, &m->d->skip) : status;
+}
+
+static fluid_edge_cell edge_cell(const fluid_machine *m, int64_t row, int64_t x, int32_t first, int32_t count) {
+  return (fluid_edge_cell){{(int32_t)x, (int32_t)(row % m->grid.n[1]), (int32_t)(row / m->grid.n[1])}, first, count};
+}
+
+typedef struct listing {
+  const fluid_machine *m;
+  fluid_edge_cell *next;
+} listing;
+static void list_cell(void *context, int64_t row, int64_t x) {
+  listing *to = context;
+  *to->next++ = edge_cell(to->m, row, x, 0, 0);
 }
 
 static sim_status send_cells(const maker *m) {
   const fluid_walls *w = &m->m->walls;
-  const size_t cells = (size_t)w->cells, links = (size_t)w->links;
-  if (w->cells == 0) return SIM_OK;
+  const int64_t listed = w->cells + fluid_cuda_damped_cells(m->m);
+  const size_t links = (size_t)w->links;
+  if (listed == 0) return SIM_OK;
   m->d->cells = (int)w->cells;
-  fluid_edge_cell *cell = malloc(cells * sizeof *cell);
-  for (int64_t i = 0; cell && i < w->cells; i++) {
-    const fluid_cell *c = &w->cell[i];
-    cell[i] = (fluid_edge_cell){
-        {c->x, (int32_t)(c->row % m->m->grid.n[1]), (int32_t)(c->row / m->m->grid.n[1])}, c->first, c->count};
-  }
-  SIM_TRY(fluid_cuda_send_away(cell, cells * sizeof *cell, (void **)&m->d->cell));
+  m->d->listed = (int)listed;
+  fluid_edge_cell *cell = malloc((size_t)listed * sizeof *cell);
+  for (int64_t i = 0; cell && i < w->cells; i++)
+    cell[i] = edge_cell(m->m, w->cell[i].row, w->cell[i].x, w->cell[i].first, w->cell[i].count);
+  if (cell) (void)each_damped(m->m, list_cell, &(listing){m->m, cell + w->cells});
+  SIM_TRY(fluid_cuda_send_away(cell, (size_t)listed * sizeof *cell, (void **)&m->d->cell));
   const size_t size = m->d->single ? sizeof(fluid_edge_single) : sizeof(fluid_edge_double);
-  void *edges = calloc(links, size);
+  void *edges = calloc(links + 1, size); /* one more: there may be none */
   for (int64_t i = 0; edges && i < w->links; i++) {
     const fluid_link *link = &w->link[i];
     if (m->d->single)
@@ -108,6 +187,8 @@ static sim_status send_cells(const maker *m) {
       ((fluid_edge_double *)edges)[i] =
           (fluid_edge_double){link->weight, link->constant, link->kind, link->arriving, link->second, link->towards};
   }
+  if (m->d->populations)
+    SIM_TRY(fluid_cuda_send(NULL, links * (m->d->single ? sizeof(float) : sizeof(double)), &m->d->arrived));
   return fluid_cuda_send_away(edges, links * size, &m->d->edge);
 }
 
@@ -118,7 +199,7 @@ static sim_status send_patches(const maker *m) {
   m->d->members = (int)w->members;
   if (w->members == 0) return SIM_OK;
   SIM_TRY(fluid_cuda_send(w->member, (size_t)w->members * sizeof *w->member, (void **)&m->d->member));
-  SIM_TRY(fluid_cuda_send(NULL, (size_t)w->cells * sizeof(double), (void **)&m->d->lost));
+  SIM_TRY(fluid_cuda_send(NULL, (size_t)m->d->listed * sizeof(double), (void **)&m->d->lost));
   int8_t *body = malloc((size_t)w->links);
   for (int64_t i = 0; body && i < w->links; i++) body[i] = (int8_t)w->link[i].body;
   SIM_TRY(fluid_cuda_send_away(body, (size_t)w->links, (void **)&m->d->edge_body));
@@ -332,6 +413,7 @@ sim_status fluid_cuda_build(const fluid_machine *machine, const fluid_parameters
   SIM_TRY(fluid_cuda_build_cuts(machine, p, k, out));
   SIM_TRY(send_sponges(&m));
   SIM_TRY(fluid_cuda_build_heat(machine, p, out));
+  SIM_TRY(fluid_cuda_build_grains(machine, out));
   return send_probes(&m);
 }
 

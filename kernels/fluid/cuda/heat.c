@@ -20,10 +20,18 @@ static void set_law(const fluid_machine *m, fluid_warm *out) {
   for (int a = 0; a < 3; a++) out->law.push[a] = w->law.push[a] * out->scale;
 }
 
+/* What a link brings beside what the cell sends along it: flux into the cell, by the area that it stands for. */
+static double flux_of(const fluid_machine *m, const fluid_link *link) {
+  const fluid_warmth *w = m->warmth;
+  if (link->body < 0) return w->side_flux[link->arriving - 1];
+  return w->share ? w->share[link - m->walls.link] * w->body_flux[link->body] : 0;
+}
+
 /* As side_brings and body_brings of cpu/heat.c. */
 static fluid_warm_edge edge_of(const fluid_machine *m, const fluid_cell *cell, const fluid_link *link) {
-  static const fluid_warm_edge back = {.sent = 1}, copy = {.own = 1};
+  static const fluid_warm_edge copy = {.own = 1};
   const fluid_warmth *w = m->warmth;
+  const fluid_warm_edge back = {.constant = flux_of(m, link) / FLUID_HEAT_WEIGHT, .sent = 1};
   const int side = link->arriving - 1; /* x_low sends along +x, direction 1 */
   const double T = link->body < 0 ? w->side[side] : w->body[link->body];
   const fluid_warm_edge half = {.constant = 2 * T, .sent = -1};
@@ -64,8 +72,20 @@ static sim_status send_edges(const fluid_machine *m, fluid_device *d) {
 /* Sides, and behind them bodies. */
 static int owner_of(const fluid_link *link) { return link->body < 0 ? link->arriving - 1 : FLUID_SIDES + link->body; }
 
+static fluid_warm_pull pull_of(const fluid_machine *m, const fluid_parameters *p, int64_t cell, int32_t edge,
+                               double scale) {
+  const fluid_link *link = &m->walls.link[edge];
+  const fluid_warmth *w = m->warmth;
+  const double given = link->body < 0 ? p->heat.flux[link->arriving - 1] : fluid_body_of(p, link->body)->flux;
+  fluid_warm_pull out = {.cell = (int32_t)cell, .edge = edge};
+  if (isnan(given)) return out;
+  out.share = link->body < 0 ? 1 : w->share ? w->share[edge] : 0;
+  out.rise = flux_of(m, link) * fluid_link_part(link) / scale;
+  return out;
+}
+
 /* Links along axes by owner, cell and direction. */
-static sim_status send_pulls(const fluid_machine *m, fluid_device *d) {
+static sim_status send_pulls(const fluid_machine *m, const fluid_parameters *p, fluid_device *d) {
   const fluid_walls *walls = &m->walls;
   int64_t count[FLUID_WARM_OWNERS] = {0}, next[FLUID_WARM_OWNERS], all = 0;
   int blocks = 0;
@@ -89,8 +109,12 @@ static sim_status send_pulls(const fluid_machine *m, fluid_device *d) {
   for (int64_t i = 0; pull && i < walls->cells; i++) {
     const fluid_cell *cell = &walls->cell[i];
     const int links = fluid_axis_links(m, cell);
-    for (int j = 0; j < links; j++)
-      pull[next[owner_of(&walls->link[cell->first + j])]++] = (fluid_warm_pull){(int32_t)i, cell->first + j};
+    for (int j = 0; j < links; j++) {
+      const int owner = owner_of(&walls->link[cell->first + j]);
+      fluid_warm_pull *to = &pull[next[owner]++];
+      *to = pull_of(m, p, i, cell->first + j, d->warm.scale);
+      d->warm.area[owner] += to->share;
+    }
   }
   sim_status status =
       fluid_cuda_send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&d->warm.pull_block);
@@ -99,7 +123,7 @@ static sim_status send_pulls(const fluid_machine *m, fluid_device *d) {
     pull = NULL;
   }
   free(pull);
-  if (status == SIM_OK) status = fluid_cuda_send(NULL, (size_t)blocks * sizeof(double), (void **)&d->warm.pull_sum);
+  if (status == SIM_OK) status = fluid_cuda_send(NULL, (size_t)blocks * 2 * sizeof(double), (void **)&d->warm.pull_sum);
   return status;
 }
 
@@ -123,10 +147,7 @@ sim_status fluid_cuda_build_heat(const fluid_machine *m, const fluid_parameters 
   if (!d->heat) return SIM_OK;
   set_law(m, &d->warm);
   SIM_TRY(send_edges(m, d));
-  if (d->eddies)
-    SIM_TRY(
-        fluid_cuda_send(NULL, (size_t)m->walls.cells * (d->single ? sizeof(float) : sizeof(double)), &d->warm.rate));
-  SIM_TRY(send_pulls(m, d));
+  SIM_TRY(send_pulls(m, p, d));
   return send_temperatures(m, p, d);
 }
 
@@ -134,14 +155,14 @@ sim_status fluid_cuda_build_heat(const fluid_machine *m, const fluid_parameters 
 static fluid_warm_surface surface_of(const fluid_machine *m, const fluid_cell *cell, int axis, int i) {
   const fluid_warmth *w = m->warmth;
   const fluid_link *link = fluid_link_of(&m->walls, cell->row, cell->x, 1 + 2 * axis + i);
-  if (!link) return (fluid_warm_surface){0, 0};
+  if (!link) return (fluid_warm_surface){0};
   const int side = 2 * axis + i;
-  double T = link->body >= 0 ? w->body[link->body] : w->side[side];
-  if (link->body < 0 && w->kind[side] == FLUID_SIDE_OPEN) T = NAN;
-  if (isnan(T)) return (fluid_warm_surface){0, -1};
-  return (fluid_warm_surface){T, link->body < 0            ? 0.5
-                                 : link->kind == FLUID_FAR ? 0.5 / link->weight
-                                                           : fmax(link->weight / 2, 1e-12)};
+  const double T = link->body >= 0 ? w->body[link->body] : w->side[side], flux = flux_of(m, link);
+  const double part = link->body < 0 ? 0.5 : fmax(fluid_link_part(link), 1e-12), D = (1 / w->law.omega - 0.5) / 4;
+  if ((link->body < 0 && w->kind[side] == FLUID_SIDE_OPEN) || (isnan(T) && flux == 0))
+    return (fluid_warm_surface){.far = -1};
+  if (isnan(T)) return (fluid_warm_surface){.T = flux * part / D, .far = part, .above = 1};
+  return (fluid_warm_surface){.T = T, .far = part};
 }
 
 sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) {
@@ -149,6 +170,7 @@ sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) 
   const size_t bytes = (size_t)(m->walls.cells * 2 * rank) * sizeof(fluid_warm_surface);
   fluid_warm_surface *surface = malloc(bytes + 1);
   void *there = NULL;
+  uint32_t *walls = NULL;
   for (int64_t i = 0; surface && i < m->walls.cells; i++)
     for (int k = 0; k < 2 * rank; k++) {
       fluid_warm_surface *s = &surface[2 * rank * i + k];
@@ -156,10 +178,12 @@ sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) 
       s->T /= d->warm.scale;
     }
   sim_status status = fluid_cuda_send_away(surface, bytes, &there);
+  if (status == SIM_OK) status = fluid_cuda_send_mask(m, &d->l, FLUID_MASK_WALLS, &walls);
   if (status == SIM_OK) {
-    fluid_cuda_begin_heat(d, there);
+    fluid_cuda_begin_heat(d, there, walls);
     status = sim_queue_cuda.finish();
   }
+  sim_backend_cuda.free(walls);
   sim_backend_cuda.free(there);
   return status;
 }
@@ -167,15 +191,15 @@ sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) 
 void fluid_cuda_free_heat(fluid_device *d) {
   sim_backend_cuda.free(d->warm.shown);
   sim_backend_cuda.free(d->warm.edge);
-  sim_backend_cuda.free(d->warm.rate);
   sim_backend_cuda.free(d->warm.pull);
   sim_backend_cuda.free(d->warm.pull_block);
   sim_backend_cuda.free(d->warm.pull_sum);
 }
 
-/* Of a cell with links 5.5 (3.5) links, of which 3 (2) along axes. */
+/* Of a cell with links 5.5 (3.5) links, of which 3 (2) along axes; a cell in a sponge is listed, with what links take. */
 double fluid_cuda_heat_bytes(const fluid_parameters *p, const fluid_meshes *meshes) {
   const grid_shape g = fluid_grid_of(p);
   const double links = g.rank == 2 ? 3.5 : 5.5;
-  return fluid_wall_cells(p, meshes) * (links * (sizeof(fluid_warm_edge) + sizeof(fluid_warm_pull)));
+  return fluid_wall_cells(p, meshes) * (links * (sizeof(fluid_warm_edge) + sizeof(fluid_warm_pull))) +
+         fluid_cuda_damped_bound(p) * (sizeof(fluid_edge_cell) + sizeof(double));
 }

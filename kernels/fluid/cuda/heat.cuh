@@ -6,8 +6,8 @@
  * another.
  *
  * Single precision: what rounding takes from T in a step is kept as an integer, 9 bits (2-D: 8), in the last bits of Q:
- * 3 (4) bits of each. Else T would not follow changes below 2^-25 of the greatest one in a step, as those are of a slow
- * diffusion on a fine grid. */
+ * 3 (4) bits of each, in units that follow the last place of T, whatever its bounds are. Else T would not follow
+ * changes below 2^-25 of itself in a step, as those are of a slow diffusion on a fine grid. */
 #ifndef FLUID_CUDA_HEAT_CUH
 #define FLUID_CUDA_HEAT_CUH
 
@@ -21,19 +21,25 @@ template <typename real> struct fluid_warm_factors {
 template <int RANK> struct fluid_warm_rest {
   static constexpr int PER = RANK == 3 ? 3 : 4, BITS = PER * RANK;
   static constexpr unsigned MASK = (1u << PER) - 1;
-  /* |T| <= 1: half a unit in the last place of T is at most 2^-25. */
-  static constexpr float unit = 1.0f / (1 << 26) / (1 << (BITS - 2)), per_unit = 1 / (((1 << BITS) - 2) * unit);
-  __device__ static __forceinline__ float read(const float *flux) {
+  /* A unit is 2^-BITS of the last place of T: the exponent of T less DOWN. Its inverse is a normal number too. */
+  static constexpr unsigned DOWN = 23 + BITS, EXPONENT = 0x7f800000u;
+  __device__ static __forceinline__ unsigned exponent(float T) {
+    const unsigned of = __float_as_uint(T) & EXPONENT, least = (DOWN + 1) << 23;
+    return of > least ? of : least;
+  }
+  /* warm: T, and behind it Q. */
+  __device__ static __forceinline__ float read(const float *warm) {
     unsigned bits = 0;
 #pragma unroll
-    for (int a = 0; a < RANK; a++) bits = bits << PER | (__float_as_uint(flux[a]) & MASK);
-    return rest_of<BITS>(bits, unit);
+    for (int a = 0; a < RANK; a++) bits = bits << PER | (__float_as_uint(warm[1 + a]) & MASK);
+    return rest_of<BITS>(bits, __uint_as_float(exponent(warm[0]) - (DOWN << 23)));
   }
-  __device__ static __forceinline__ void write(float rest, float *flux) {
-    const unsigned bits = bits_of<BITS>(rest, per_unit);
+  __device__ static __forceinline__ void write(float rest, float *warm) {
+    const float inverse = __uint_as_float(((254 + DOWN) << 23) - exponent(warm[0]));
+    const unsigned bits = bits_of<BITS>(rest, inverse * (1.0f / ((1 << BITS) - 2)));
 #pragma unroll
     for (int a = 0; a < RANK; a++)
-      flux[a] = __uint_as_float(merge(__float_as_uint(flux[a]), bits >> PER * (RANK - 1 - a), MASK));
+      warm[1 + a] = __uint_as_float(merge(__float_as_uint(warm[1 + a]), bits >> PER * (RANK - 1 - a), MASK));
   }
 };
 
@@ -70,7 +76,7 @@ __device__ __forceinline__ void warm_begin(const fluid_factors<real> &k, const f
     out->flux[a] = multiply_add(weight, d[2 * a] - d[2 * a + 1], m[T + 1 + a]);
   }
   change *= weight;
-  if constexpr (sizeof(real) == 4) change += fluid_warm_rest<RANK>::read(m + T + 1);
+  if constexpr (sizeof(real) == 4) change += fluid_warm_rest<RANK>::read(m + T);
   out->T = m[T] + change;
   out->rest = change - (out->T - m[T]);
 #pragma unroll
@@ -91,13 +97,14 @@ __device__ __forceinline__ void warm_end(const fluid_warm_factors<real> &w, cons
     const real flux = multiply_add(omega, flow - s.flux[a], s.flux[a]);
     m[T + 1 + a] = multiply_add(1 - (real)0.5 * omega, flow - s.last[a], flux);
   }
-  if constexpr (sizeof(real) == 4) fluid_warm_rest<RANK>::write(s.rest, m + T + 1);
+  if constexpr (sizeof(real) == 4) fluid_warm_rest<RANK>::write(s.rest, m + T);
 }
 
-/* Adds a share of the force g by mass to the moments m of a cell with density rho and velocity u. */
-template <int RANK, typename real>
-__device__ __forceinline__ void add_buoyancy(const fluid_factors<real> &k, double share, double rho, const double *u,
-                                             const double *g, real *m) {
+/* Adds more[RANK] to J and stress(a, b) to S_ab of the moments m, and keeps what rounding takes from J. Returns the
+ * change of the trace of the moments S. */
+template <int RANK, typename real, typename Stress>
+__device__ __forceinline__ double add_moments(const fluid_factors<real> &k, const double *more, Stress stress,
+                                              real *m) {
   constexpr int S = 1 + RANK, X = 1 + 2 * RANK;
   double old = 0, now = 0;
   float rest[3] = {0, 0, 0};
@@ -105,21 +112,31 @@ __device__ __forceinline__ void add_buoyancy(const fluid_factors<real> &k, doubl
 #pragma unroll
   for (int a = 0; a < RANK; a++) {
     old += (double)m[S + a];
-    const double J = (double)m[1 + a] + (3 * share * (rho * g[a]) + (double)rest[a]);
+    const double J = (double)m[1 + a] + (more[a] + (double)rest[a]);
     m[1 + a] = (real)J;
     rest[a] = (float)(J - (double)m[1 + a]);
-  }
-#pragma unroll
-  for (int a = 0; a < RANK; a++)
 #pragma unroll
     for (int b = a; b < RANK; b++) {
       real *s = &m[a == b ? S + a : X + a + b - 1];
-      *s = (real)((double)*s + (a == b ? 4.5 : 9) * share * (rho * (u[a] * g[b] + u[b] * g[a])));
+      *s = (real)((double)*s + (a == b ? 4.5 : 9) * stress(a, b));
     }
+  }
   if constexpr (sizeof(real) == 4) fluid_rests<RANK>::write(rest, k.per_unit, m + S);
 #pragma unroll
   for (int a = 0; a < RANK; a++) now += (double)m[S + a];
-  m[0] = (real)((double)m[0] - (now - old) / 3);
+  return now - old;
+}
+
+/* Adds a share of the force g by mass to the moments m of a cell with density rho and velocity u. */
+template <int RANK, typename real>
+__device__ __forceinline__ void add_buoyancy(const fluid_factors<real> &k, double share, double rho, const double *u,
+                                             const double *g, real *m) {
+  double more[RANK];
+#pragma unroll
+  for (int a = 0; a < RANK; a++) more[a] = 3 * share * (rho * g[a]);
+  const double trace = add_moments<RANK>(
+      k, more, [&](int a, int b) { return share * (rho * (u[a] * g[b] + u[b] * g[a])); }, m);
+  m[0] = (real)((double)m[0] - trace / 3);
 }
 
 /* Density - 1 of the moments m. */

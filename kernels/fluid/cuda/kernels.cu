@@ -1,6 +1,7 @@
 /* Launches of the kernels of fluids, by lattice, precision and what the flow has. */
 #include "kernels/common/launch.cuh"
 #include "kernels/fluid/cuda/cover.cuh"
+#include "kernels/fluid/cuda/grains.cuh"
 #include "kernels/fluid/cuda/links.cuh"
 #include "kernels/fluid/cuda/march.cuh"
 #include "kernels/fluid/cuda/measure_heat.cuh"
@@ -58,15 +59,17 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
   return s;
 }
 
-template <typename real> static fluid_edges<real> edges_of(const fluid_device *d) {
+/* state: which has the rates of relaxation. */
+template <typename real> static fluid_edges<real> edges_of(const fluid_device *d, int state) {
   fluid_edges<real> e = {};
   e.cell = d->cell;
   e.edge = (const fluid_edge<real> *)d->edge;
-  e.cells = d->cells;
+  e.cells = d->listed;
   e.warm = d->warm.edge;
-  e.rate = (real *)d->warm.rate;
+  if (d->heat && d->eddies) e.rate = (real *)d->state[state] + d->numbers + d->members;
   e.lost = d->lost;
   e.body = d->edge_body;
+  e.covered = d->balls.covered;
   return e;
 }
 
@@ -201,19 +204,21 @@ template <int RANK, typename real> static void begin_sponge(const fluid_device *
   damp<RANK, true, real>(d, d->state[d->now]);
 }
 
-/* The walls' part of a step. */
+static dim3 listed_blocks(const fluid_device *d) { return dim3((unsigned)(d->listed + 127) / 128); }
+template <int RANK, typename real> static double listed_bytes(const fluid_device *d) {
+  return (double)(fluid_directions(RANK) * 4 + fluid_moments(RANK)) * sizeof(real) * d->listed;
+}
+
+/* The walls' part of a step, and that of sponges with heat; without the temperature. */
 template <int RANK, typename real> static void step_walls(const fluid_device *d) {
   static const sim_kernel sum = {"fluid_sum_lost", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel give = {"fluid_give_mass", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel links = {"fluid_step_links", "walls", SIM_LIMIT_BYTES};
-  static const sim_kernel warm = {"fluid_step_warm_links", "walls", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
-  const fluid_edges<real> e = edges_of<real>(d);
-  if (d->cells == 0) return;
-  const double bytes = (double)(fluid_directions(RANK) * 4 + fluid_moments(RANK)) * sizeof(real) * d->cells;
-  const dim3 grid((unsigned)(d->cells + 127) / 128);
-  device_launch(&links, bytes, grid, 128, d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s,
-                e);
+  const fluid_edges<real> e = edges_of<real>(d, 1 - d->now);
+  if (d->listed == 0) return;
+  device_launch(&links, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
+                d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s, e);
   if (d->segments > 0) {
     const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
     const real *rest = s.from + d->numbers;
@@ -221,9 +226,14 @@ template <int RANK, typename real> static void step_walls(const fluid_device *d)
     device_launch(&give, 4.0 * sizeof(real) * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT,
                   give_mass<RANK, real>, s, e, p, rest, s.to + d->numbers);
   }
-  if (d->heat)
-    device_launch(&warm, bytes, grid, 128,
-                  d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>, s, e);
+}
+
+template <int RANK, typename real> static void step_warm(const fluid_device *d) {
+  static const sim_kernel warm = {"fluid_step_warm_links", "walls", SIM_LIMIT_BYTES};
+  if (!d->heat || d->listed == 0) return;
+  device_launch(&warm, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
+                d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>,
+                step_of<RANK, real>(d), edges_of<real>(d, 1 - d->now));
 }
 
 template <int RANK, typename real> static void step(const fluid_device *d) {
@@ -262,6 +272,32 @@ static void launch_cover(const fluid_device *d, const fluid_changed *changed, in
                 (real *)d->state[d->now], changed, count, mass);
 }
 
+/* ---- grains ---- */
+
+static void mark_cells(const fluid_device *d) {
+  static const sim_kernel mark = {"fluid_mark_balls", "grains", SIM_LIMIT_BYTES};
+  static const sim_kernel join = {"fluid_join_masks", "grains", SIM_LIMIT_BYTES};
+  const size_t words = (size_t)d->l.n[1] * (size_t)d->l.n[2] * (size_t)d->l.groups;
+  const size_t blocks = (words + 255) / 256;
+  sim_cuda_failed(cudaMemsetAsync(d->balls.covered, 0, words * sizeof(uint32_t), (cudaStream_t)sim_cuda_stream()),
+                  "cudaMemsetAsync", "cells with grains");
+  device_launch(&mark, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, mark_balls, d->l, d->balls);
+  device_launch(&join, 12.0 * (double)words, dim3((unsigned)(blocks < 65536 ? blocks : 65536)), 256, join_masks,
+                d->balls, words, d->skip);
+}
+
+template <typename real> static void step_grains(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_step_balls", "grains", SIM_LIMIT_BYTES};
+  device_launch(&kernel, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, step_balls<real>, step_of<3, real>(d),
+                edges_of<real>(d, 1 - d->now), d->balls, d->tau);
+}
+
+template <typename real> static void begin_grains(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_begin_balls", "start", SIM_LIMIT_BYTES};
+  device_launch(&kernel, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, begin_balls<real>, d->l,
+                factors_of<3, real>(d), d->balls, d->tau, (real *)d->state[d->now]);
+}
+
 /* ---- outputs and the start ---- */
 
 static dim3 blocks_of(const fluid_device *d) {
@@ -284,26 +320,27 @@ template <int RANK, typename real> static void begin(const fluid_device *d) {
 template <int RANK, typename real> static void flow(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_sum_flow", "observe", SIM_LIMIT_BYTES};
   device_launch(&kernel, (fluid_moments(RANK) + RANK) * sizeof(real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
-                sum_flow<RANK, real>, view_of<real>(d), d->sum);
+                sum_flow<RANK, fluid_view<real>>, view_of<real>(d), d->sum);
 }
 
 template <int RANK, typename real> static void pulls(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_pull", "observe", SIM_LIMIT_BYTES};
   if (d->pull_blocks == 0) return;
   device_launch(&kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull<RANK, real>, d->l,
-                (const real *)d->state[d->now], edges_of<real>(d), d->pull, d->pull_block, d->g[0], d->g[1], d->g[2],
-                d->pull_sum);
+                (const real *)d->state[d->now], edges_of<real>(d, d->now), d->pull, d->pull_block, d->g[0], d->g[1],
+                d->g[2], d->pull_sum);
 }
 
 /* ---- the temperature ---- */
 
-template <int RANK, typename real> static void begin_heat(const fluid_device *d, const fluid_warm_surface *surface) {
+template <int RANK, typename real>
+static void begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls) {
   static const sim_kernel kernel = {"fluid_begin_warm", "start", SIM_LIMIT_BYTES};
   const fluid_view<real> v = view_of<real>(d);
   const fluid_factors<real> k = factors_of<RANK, real>(d);
   real *state = (real *)d->state[d->now];
   device_launch(&kernel, 2.0 * d->l.numbers * sizeof(real) * cells_of(d), blocks_of(d), 256, begin_warm<RANK, real>, v,
-                k, d->skip, state);
+                k, walls, state);
   if (d->cells > 0)
     device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128, begin_warm_links<RANK, real>, v, k,
                   d->cell, d->cells, surface, state);
@@ -321,9 +358,8 @@ template <int RANK, typename real> static void sum_heat(const fluid_device *d) {
   device_launch(&kernel, (1.0 + RANK) * sizeof(real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
                 sum_warm<RANK, real>, view_of<real>(d), d->sum);
   if (d->warm.pull_blocks > 0)
-    device_launch(&links, 0.0, dim3((unsigned)d->warm.pull_blocks), FLUID_SEGMENT, pull_warm<RANK, real>, d->l,
-                  (const real *)d->state[d->now], edges_of<real>(d), d->warm.pull, d->warm.pull_block,
-                  d->warm.pull_sum);
+    device_launch(&links, 0.0, dim3((unsigned)d->warm.pull_blocks), FLUID_SEGMENT, pull_warm<RANK, real>,
+                  view_of<real>(d), edges_of<real>(d, d->now), d->warm.pull, d->warm.pull_block, d->warm.pull_sum);
 }
 
 template <int RANK, typename real> static void probe(const fluid_device *d) {
@@ -343,6 +379,10 @@ template <int RANK, typename real> static void probe(const fluid_device *d) {
 
 void fluid_cuda_step(const fluid_device *d) { BY_KIND(step); }
 void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step); }
+void fluid_cuda_warm(const fluid_device *d) { BY_KIND(step_warm); }
+void fluid_cuda_mark_balls(const fluid_device *d) { mark_cells(d); }
+void fluid_cuda_balls(const fluid_device *d) { d->single ? step_grains<float>(d) : step_grains<double>(d); }
+void fluid_cuda_begin_balls(const fluid_device *d) { d->single ? begin_grains<float>(d) : begin_grains<double>(d); }
 void fluid_cuda_get_mass(const fluid_device *d, double *mass) {
   d->single ? launch_mass<false, float>(d, mass) : launch_mass<false, double>(d, mass);
 }
@@ -364,9 +404,9 @@ void fluid_cuda_probe(const fluid_device *d) { BY_KIND(probe); }
 void fluid_cuda_show_heat(const fluid_device *d) { BY_KIND(show_heat); }
 void fluid_cuda_sum_heat(const fluid_device *d) { BY_KIND(sum_heat); }
 void fluid_cuda_begin_sponge(const fluid_device *d) { BY_KIND(begin_sponge); }
-void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface) {
+void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls) {
   if (d->rank == 2)
-    d->single ? begin_heat<2, float>(d, surface) : begin_heat<2, double>(d, surface);
+    d->single ? begin_heat<2, float>(d, surface, walls) : begin_heat<2, double>(d, surface, walls);
   else
-    d->single ? begin_heat<3, float>(d, surface) : begin_heat<3, double>(d, surface);
+    d->single ? begin_heat<3, float>(d, surface, walls) : begin_heat<3, double>(d, surface, walls);
 }

@@ -28,9 +28,26 @@ __host__ __device__ constexpr fluid_way fluid_way_of(int rank, int c) {
 }
 __host__ __device__ constexpr int fluid_opposite_of(int c) { return c ? ((c - 1) ^ 1) + 1 : 0; }
 
+/* Component of a direction along an axis. */
+template <int RANK> __device__ __forceinline__ int component(int c, int axis) {
+  const int sign = c & 1 ? 1 : -1;
+  if (c == 0) return 0;
+  if (c <= 2 * RANK) return (c - 1) / 2 == axis ? sign : 0;
+  const int plane = (c - 2 * RANK - 1) / 4, equal = (c - 2 * RANK - 1) % 4 < 2, a = plane == 2, b = plane == 0 ? 1 : 2;
+  return axis == a ? sign : axis == b ? (equal ? sign : -sign) : 0;
+}
+
 __host__ __device__ inline size_t fluid_place(const fluid_layout &l, int x, size_t row) {
   return (row * (size_t)l.groups + (size_t)(x / FLUID_GROUP)) * (size_t)(l.numbers * FLUID_GROUP) +
          (size_t)(x % FLUID_GROUP);
+}
+/* The word of a cell in a mask [rows][groups] of bits. */
+__host__ __device__ inline size_t fluid_word(const fluid_layout &l, int x, size_t row) {
+  return row * (size_t)l.groups + (size_t)(x / FLUID_GROUP);
+}
+/* mask NULL: no bits. */
+__host__ __device__ inline bool fluid_has_bit(const uint32_t *mask, const fluid_layout &l, int x, size_t row) {
+  return mask && (mask[fluid_word(l, x, row)] >> (x % FLUID_GROUP) & 1);
 }
 
 #endif

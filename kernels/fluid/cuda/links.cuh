@@ -19,6 +19,7 @@ template <typename real> struct fluid_edges {
   real *rate;                  /* [cells]: of relaxation, for heat; NULL: not wanted */
   double *lost;                /* [cells]: mass that links to bodies take; NULL: no body */
   const int8_t *body;          /* [edges]: -1: a side of the box; NULL: no body */
+  const uint32_t *covered;     /* bits of cells that grains cover, which are left out; NULL: none */
 };
 
 /* population<RANK, c>, with the same bits; moments: of the cell, in memory. */
@@ -38,15 +39,6 @@ __device__ __forceinline__ real population_of(int c, const stored *moments) {
   const real ja = (real)moments[(1 + a) * FLUID_GROUP], jb = (real)moments[(1 + b) * FLUID_GROUP];
   const real even = equal ? sum + cross : sum - cross, odd = equal ? ja + jb : ja - jb;
   return positive ? even + odd : even - odd;
-}
-
-/* Component of a direction along an axis. */
-template <int RANK> __device__ __forceinline__ int component(int c, int axis) {
-  const int sign = c & 1 ? 1 : -1;
-  if (c == 0) return 0;
-  if (c <= 2 * RANK) return (c - 1) / 2 == axis ? sign : 0;
-  const int plane = (c - 2 * RANK - 1) / 4, equal = (c - 2 * RANK - 1) % 4 < 2, a = plane == 2, b = plane == 0 ? 1 : 2;
-  return axis == a ? sign : axis == b ? (equal ? sign : -sign) : 0;
 }
 
 __device__ __forceinline__ size_t place_of(const fluid_layout &l, const fluid_edge_cell &at) {
@@ -154,6 +146,7 @@ __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, cons
   if (i >= links.cells) return;
   const fluid_edge_cell at = links.cell[i];
   const size_t place = place_of(s.l, at);
+  if (fluid_has_bit(links.covered, s.l, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1])) return;
   real m[fluid_moments(RANK)], d[fluid_directions(RANK)], rho1, rate;
   double lost = 0;
   fluid_sums<RANK, real> sums;
@@ -220,20 +213,26 @@ static __global__ void __launch_bounds__(FLUID_SEGMENT) sum_lost(const fluid_pat
   if (i == 0) p.sums[blockIdx.x] = sum;
 }
 
+/* What each cell of the patch of a segment gets: all threads of a block. */
+__device__ __forceinline__ double patch_part(const fluid_patches &p, const fluid_segment &mine) {
+  __shared__ double shared[FLUID_SEGMENT / 32], part;
+  double sum = 0;
+  for (int k = (int)threadIdx.x; k < mine.patch_segments; k += FLUID_SEGMENT) sum += p.sums[mine.patch_first + k];
+  sum = block_sum<FLUID_SEGMENT>(sum, shared);
+  if (threadIdx.x == 0) part = sum / mine.patch_members;
+  __syncthreads();
+  return part;
+}
+
 /* from_rest, to_rest [members]: see above. */
 template <int RANK, typename real>
 __global__ void __launch_bounds__(FLUID_SEGMENT)
     give_mass(const fluid_step<real> s, const fluid_edges<real> links, const fluid_patches p, const real *from_rest,
               real *to_rest) {
-  __shared__ double shared[FLUID_SEGMENT / 32], part;
   after_previous();
   const fluid_segment mine = p.segment[blockIdx.x];
   const int i = (int)threadIdx.x;
-  double sum = 0;
-  for (int k = i; k < mine.patch_segments; k += FLUID_SEGMENT) sum += p.sums[mine.patch_first + k];
-  sum = block_sum<FLUID_SEGMENT>(sum, shared);
-  if (i == 0) part = sum / mine.patch_members;
-  __syncthreads();
+  const double part = patch_part(p, mine);
   if (i >= mine.count) return;
   const fluid_edge_cell at = links.cell[p.member[mine.first + i]];
   real *to = s.to + place_of(s.l, at);
@@ -245,7 +244,33 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
 
 /* ---- forces ---- */
 
-/* sums[blocks][6]: momentum and torque that the fluid gives by the links of a block, in units of the lattice. */
+/* out[6]: momentum and torque that the fluid gives to a body by a link, in units of the lattice; sent, got: g that
+ * leaves a cell along it, and that arrives by it. */
+template <int RANK>
+__device__ __forceinline__ void pull_of_link(const fluid_pull &p, int c, double sent, double got, const double *g,
+                                             double *out) {
+  const double weight = (c <= 2 * RANK ? RANK == 2 ? 4.0 : 2.0 : 1.0) / 36;
+#pragma unroll
+  for (int a = 0; a < 3; a++) {
+    const double push = component<RANK>(c, a) * weight * (sent + got);
+    out[a] = (p.mirror[a] ? push : -push) + g[a] * (p.q - 0.5) / (0.5 * (fluid_directions(RANK) - 1)) -
+             p.speed[a] * weight * (sent - got);
+  }
+#pragma unroll
+  for (int a = 0; a < 3; a++)
+    out[3 + a] = p.arm[(a + 1) % 3] * out[(a + 2) % 3] - p.arm[(a + 2) % 3] * out[(a + 1) % 3];
+}
+
+/* sums[blocks][6] of the threads' out[6]. */
+__device__ __forceinline__ void sum_pulls(const double *out, double *shared, double *sums) {
+#pragma unroll
+  for (int k = 0; k < 6; k++) {
+    const double sum = block_sum<FLUID_SEGMENT>(out[k], shared);
+    if (threadIdx.x == 0) sums[6 * blockIdx.x + k] = sum;
+  }
+}
+
+/* sums[blocks][6]: momentum and torque that the fluid gives by the links of a block. */
 template <int RANK, typename real>
 __global__ void __launch_bounds__(FLUID_SEGMENT)
     pull(const fluid_layout l, const real *from, const fluid_edges<real> links, const fluid_pull *pulls,
@@ -259,26 +284,10 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
     const fluid_pull p = pulls[mine.first + (int)threadIdx.x];
     const fluid_edge_cell at = links.cell[p.cell];
     const fluid_edge<real> e = links.edge[p.edge];
-    const real *here = from + place_of(l, at);
-    const int c = e.arriving;
-    const double sent = population_of<RANK, double>(fluid_opposite_of(c), here),
-                 got = arrive<RANK, double>(l, from, at, e);
-    const double weight = (c <= 2 * RANK ? RANK == 2 ? 4.0 : 2.0 : 1.0) / 36;
-#pragma unroll
-    for (int a = 0; a < 3; a++) {
-      const double push = component<RANK>(c, a) * weight * (sent + got);
-      out[a] = (p.mirror[a] ? push : -push) + g[a] * (p.q - 0.5) / (0.5 * (fluid_directions(RANK) - 1)) -
-               p.speed[a] * weight * (sent - got);
-    }
-#pragma unroll
-    for (int a = 0; a < 3; a++)
-      out[3 + a] = p.arm[(a + 1) % 3] * out[(a + 2) % 3] - p.arm[(a + 2) % 3] * out[(a + 1) % 3];
+    const double sent = population_of<RANK, double>(fluid_opposite_of(e.arriving), from + place_of(l, at));
+    pull_of_link<RANK>(p, e.arriving, sent, arrive<RANK, double>(l, from, at, e), g, out);
   }
-#pragma unroll
-  for (int k = 0; k < 6; k++) {
-    const double sum = block_sum<FLUID_SEGMENT>(out[k], shared);
-    if (threadIdx.x == 0) sums[6 * blockIdx.x + k] = sum;
-  }
+  sum_pulls(out, shared, sums);
 }
 
 #endif

@@ -6,10 +6,12 @@
 
 #include <math.h>
 
-template <typename real> struct fluid_view {
+template <typename number> struct fluid_view {
+  typedef number real;
   fluid_layout l;
   const real *state;
-  real *fields; /* [RANK + 1][cells]: velocity and pressure */
+  real *fields; /* [RANK + 1][cells]: velocity and pressure; or of a window: [RANK + 1][planes][cells of a plane] */
+  int first, planes; /* of the window, along the last axis, around the box; 0 planes: all */
   fluid_beside beside;
   double g[3], dx, dt, density, tau, smagorinsky;
   bool heat;
@@ -17,7 +19,7 @@ template <typename real> struct fluid_view {
 };
 
 __device__ __forceinline__ bool is_solid(const fluid_beside &b, const fluid_layout &l, int x, size_t row) {
-  return b.solid && (b.solid[row * (size_t)l.groups + (size_t)(x / FLUID_GROUP)] >> (x % FLUID_GROUP) & 1);
+  return fluid_has_bit(b.solid, l, x, row);
 }
 
 /* Density - 1 and velocity, in units of the lattice. */
@@ -50,10 +52,19 @@ template <int RANK, typename real> __global__ void __launch_bounds__(256) show_c
   }
 }
 
+/* Field a of a cell, of those that are there. */
+template <int RANK, typename real>
+__device__ __forceinline__ double value_of(const fluid_view<real> &v, int a, int x, size_t row) {
+  const size_t nx = (size_t)v.l.n[0], rows = (size_t)v.l.n[1];
+  if (v.planes == 0) return (double)v.fields[((size_t)a * rows * (size_t)v.l.n[2] + row) * nx + (size_t)x];
+  const size_t each = RANK == 2 ? 1 : rows, plane = row / each;
+  const int k = around((int)plane - v.first, v.l.n[RANK - 1]);
+  return (double)v.fields[(((size_t)a * (size_t)v.planes + (size_t)k) * each + row % each) * nx + (size_t)x];
+}
+
 /* The value of u_a at the next point along an axis, and how far that is, in cells: as `next` in cpu/measure.c. */
-template <typename real>
-__device__ double next_value(const fluid_view<real> &v, const real *field, const int at[3], int a, int axis, int sign,
-                             double *far) {
+template <int RANK, typename view>
+__device__ double next_value(const view &v, const int at[3], int a, int axis, int sign, double *far) {
   const int *n = v.l.n;
   int to[3] = {at[0], at[1], at[2]};
   to[axis] += sign;
@@ -64,7 +75,7 @@ __device__ double next_value(const fluid_view<real> &v, const real *field, const
   const size_t here = ((size_t)at[2] * (size_t)n[1] + (size_t)at[1]) * (size_t)n[0] + (size_t)at[0];
   if (!beyond || v.beside.side[side] == FLUID_BESIDE_CELL) {
     const size_t row = (size_t)to[2] * (size_t)n[1] + (size_t)to[1];
-    if (!is_solid(v.beside, v.l, to[0], row)) return (double)field[row * (size_t)n[0] + (size_t)to[0]];
+    if (!is_solid(v.beside, v.l, to[0], row)) return value_of<RANK>(v, a, to[0], row);
     const unsigned long long key = 6 * (unsigned long long)here + (unsigned long long)side;
     int low = 0, high = v.beside.cuts;
     while (low < high) {
@@ -84,20 +95,18 @@ __device__ double next_value(const fluid_view<real> &v, const real *field, const
     const int b = axis == 0 ? 1 : 0, c = axis == 2 ? 1 : 2;
     return v.beside.profile[side][3 * ((size_t)at[c] * (size_t)n[b] + (size_t)at[b]) + (size_t)a];
   }
-  const double own = (double)field[here];
+  const double own = value_of<RANK>(v, a, at[0], (size_t)at[2] * (size_t)n[1] + (size_t)at[1]);
   *far = v.beside.side[side] == FLUID_BESIDE_MIRROR ? 1 : 0; /* a mirror image */
   return v.beside.side[side] == FLUID_BESIDE_MIRROR && a == axis ? -own : own;
 }
 
-template <int RANK, typename real>
-__device__ __forceinline__ void gradient(const fluid_view<real> &v, const int at[3], double out[RANK][RANK]) {
-  const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2];
+template <int RANK, typename view>
+__device__ __forceinline__ void gradient(const view &v, const int at[3], double out[RANK][RANK]) {
 #pragma unroll 1
   for (int i = 0; i < RANK * RANK; i++) {
     const int a = i / RANK, b = i % RANK;
     double low, high;
-    const real *field = v.fields + (size_t)a * cells;
-    const double below = next_value(v, field, at, a, b, -1, &low), above = next_value(v, field, at, a, b, 1, &high);
+    const double below = next_value<RANK>(v, at, a, b, -1, &low), above = next_value<RANK>(v, at, a, b, 1, &high);
     out[a][b] = low + high > 0 ? (above - below) / ((low + high) * v.dx) : 0;
   }
 }
@@ -109,8 +118,7 @@ struct greatest {
 };
 
 /* sums[FLUID_SUMS][blocks]: as measure_row of cpu/measure.c. */
-template <int RANK, typename real>
-__global__ void __launch_bounds__(256) sum_flow(const fluid_view<real> v, double *sums) {
+template <int RANK, typename view> __global__ void __launch_bounds__(256) sum_flow(const view v, double *sums) {
   __shared__ double shared[8];
   after_previous();
   const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2],
@@ -147,40 +155,52 @@ __global__ void __launch_bounds__(256) sum_flow(const fluid_view<real> v, double
   }
 }
 
-/* The moments of the first state from the fields: set_cell of start/start.c. rests: bits of 0 in S. */
+/* Sets *rho1, density - 1, and m, moments J and S, of a cell of the first state from the fields: set_cell of
+ * start/start.c, in a medium of this resistance by a step. */
+template <int RANK, typename real>
+__device__ __forceinline__ void first_moments(const fluid_view<real> &v, int x, size_t row, double drag, double *rho1,
+                                              double *m) {
+  const int at[3] = {x, (int)(row % (size_t)v.l.n[1]), (int)(row / (size_t)v.l.n[1])};
+  const double unit = v.dx / v.dt;
+  *rho1 = 3 * value_of<RANK>(v, RANK, x, row) / (v.density * unit * unit);
+  const double rho = 1 + *rho1;
+  double grad[RANK][RANK], u[RANK], widening = 0, square = 0;
+  gradient<RANK>(v, at, grad);
+#pragma unroll
+  for (int a = 0; a < RANK; a++) {
+    u[a] = value_of<RANK>(v, a, x, row) / unit;
+    widening += grad[a][a] / RANK;
+#pragma unroll
+    for (int b = 0; b < RANK; b++) square += (grad[a][b] + grad[b][a]) * (grad[a][b] + grad[b][a]) / 4;
+  }
+  const double shear = square - widening * widening * RANK;
+  const double tau = v.tau + 3 * v.smagorinsky * v.smagorinsky * sqrt(2 * (shear > 0 ? shear : 0)) * v.dt;
+#pragma unroll
+  for (int a = 0; a < RANK; a++) {
+    m[1 + a] = 3 * rho * (u[a] * (1 - drag / 2) + v.g[a] / 2);
+#pragma unroll
+    for (int b = a; b < RANK; b++) {
+      const double strain = ((grad[a][b] + grad[b][a]) / 2 - (a == b ? widening : 0)) * v.dt;
+      const double s = rho * (u[a] * u[b] - 2.0 / 3 * (tau - 1) * strain + (u[a] * v.g[b] + u[b] * v.g[a]) / 2);
+      m[a == b ? 1 + RANK + a : 1 + 2 * RANK + a + b - 1] = a == b ? 4.5 * s : 9 * s;
+    }
+  }
+}
+
+/* The moments of the first state. rests: bits of 0 in S. */
 template <int RANK, typename real>
 __global__ void __launch_bounds__(256) begin_cells(const fluid_view<real> v, const fluid_factors<real> k, real *state) {
   after_previous();
   const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2];
-  const double unit = v.dx / v.dt;
   for (size_t i = blockIdx.x * (size_t)256 + threadIdx.x; i < cells; i += (size_t)gridDim.x * 256) {
     const int x = (int)(i % (size_t)v.l.n[0]);
     const size_t row = i / (size_t)v.l.n[0];
-    const int at[3] = {x, (int)(row % (size_t)v.l.n[1]), (int)(row / (size_t)v.l.n[1])};
     if (is_solid(v.beside, v.l, x, row)) continue;
-    const double rho1 = 3 * (double)v.fields[RANK * cells + i] / (v.density * unit * unit), rho = 1 + rho1;
-    double grad[RANK][RANK], u[RANK], widening = 0, square = 0, trace = 0;
+    double exact[fluid_moments(RANK)], rho1, trace = 0;
     real m[fluid_moments(RANK)];
-    gradient<RANK>(v, at, grad);
+    first_moments<RANK>(v, x, row, 0, &rho1, exact);
 #pragma unroll
-    for (int a = 0; a < RANK; a++) {
-      u[a] = (double)v.fields[(size_t)a * cells + i] / unit;
-      widening += grad[a][a] / RANK;
-#pragma unroll
-      for (int b = 0; b < RANK; b++) square += (grad[a][b] + grad[b][a]) * (grad[a][b] + grad[b][a]) / 4;
-    }
-    const double shear = square - widening * widening * RANK;
-    const double tau = v.tau + 3 * v.smagorinsky * v.smagorinsky * sqrt(2 * (shear > 0 ? shear : 0)) * v.dt;
-#pragma unroll
-    for (int a = 0; a < RANK; a++) {
-      m[1 + a] = (real)(3 * rho * (u[a] + v.g[a] / 2));
-#pragma unroll
-      for (int b = a; b < RANK; b++) {
-        const double strain = ((grad[a][b] + grad[b][a]) / 2 - (a == b ? widening : 0)) * v.dt;
-        const double s = rho * (u[a] * u[b] - 2.0 / 3 * (tau - 1) * strain + (u[a] * v.g[b] + u[b] * v.g[a]) / 2);
-        m[a == b ? 1 + RANK + a : 1 + 2 * RANK + a + b - 1] = (real)(a == b ? 4.5 * s : 9 * s);
-      }
-    }
+    for (int a = 1; a < fluid_moments(RANK); a++) m[a] = (real)exact[a];
     if constexpr (sizeof(real) == 4) {
       const float none[3] = {0, 0, 0};
       fluid_rests<RANK>::write(none, k.per_unit, m + 1 + RANK);

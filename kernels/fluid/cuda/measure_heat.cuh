@@ -11,10 +11,9 @@ __device__ __forceinline__ double warm_temperature(const fluid_view<real> &v, in
   const real *warm = v.state + fluid_place(v.l, x, row) + fluid_moments(RANK) * FLUID_GROUP;
   double T = (double)warm[0];
   if constexpr (sizeof(real) == 4) {
-    float flux[RANK];
-#pragma unroll
-    for (int a = 0; a < RANK; a++) flux[a] = warm[(1 + a) * FLUID_GROUP];
-    T += (double)fluid_warm_rest<RANK>::read(flux);
+    float m[1 + RANK];
+    load_cell<1 + RANK>(warm, m);
+    T += (double)fluid_warm_rest<RANK>::read(m);
   }
   return T;
 }
@@ -65,24 +64,36 @@ __global__ void __launch_bounds__(256) sum_warm(const fluid_view<real> v, double
   sums[FLUID_WARM_MOST * gridDim.x + blockIdx.x] = most;
 }
 
-/* sums[blocks]: heat that enters by the links of a block in a step, in units of the lattice and of `scale`. */
+/* sums[2][blocks]: heat that enters by the links of a block in a step, in units of the lattice and of `scale`, and the
+ * temperature of surfaces of given flux times their shares: as add_surface of cpu/heat.c. */
 template <int RANK, typename real>
 __global__ void __launch_bounds__(FLUID_SEGMENT)
-    pull_warm(const fluid_layout l, const real *from, const fluid_edges<real> links, const fluid_warm_pull *pulls,
+    pull_warm(const fluid_view<real> v, const fluid_edges<real> links, const fluid_warm_pull *pulls,
               const fluid_pull_block *blocks, double *sums) {
   __shared__ double shared[FLUID_SEGMENT / 32];
   after_previous();
   const fluid_pull_block mine = blocks[blockIdx.x];
-  double out = 0;
+  double heat = 0, surface = 0;
   if ((int)threadIdx.x < mine.count) {
     const fluid_warm_pull p = pulls[mine.first + (int)threadIdx.x];
+    const fluid_edge_cell at = links.cell[p.cell];
     double sent;
     const double got =
-        warm_arrive<RANK, double>(l, from, links.cell[p.cell], links.edge[p.edge].arriving, links.warm[p.edge], &sent);
-    out = FLUID_HEAT_WEIGHT * (got - sent);
+        warm_arrive<RANK, double>(v.l, v.state, at, links.edge[p.edge].arriving, links.warm[p.edge], &sent);
+    heat = FLUID_HEAT_WEIGHT * (got - sent);
+    if (p.share > 0) {
+      const fluid_warm_law &law = v.warm.law;
+      double tau = 1 / law.omega;
+      if (links.rate) tau += law.conduct * (1 / (double)links.rate[p.cell] - law.flow_tau);
+      const size_t row = (size_t)at.at[2] * (size_t)v.l.n[1] + (size_t)at.at[1];
+      surface = p.share * (warm_temperature<RANK>(v, at.at[0], row) + p.rise / ((tau - 0.5) / 4));
+    }
   }
-  const double sum = block_sum<FLUID_SEGMENT>(out, shared);
-  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+  heat = block_sum<FLUID_SEGMENT>(heat, shared);
+  surface = block_sum<FLUID_SEGMENT>(surface, shared);
+  if (threadIdx.x != 0) return;
+  sums[blockIdx.x] = heat;
+  sums[gridDim.x + blockIdx.x] = surface;
 }
 
 /* ---- the start ---- */
@@ -105,7 +116,7 @@ __device__ __forceinline__ void begin_warm_cell(const fluid_view<real> &v, const
     m[N + 1 + a] = (real)(u[a] * T - (1 / law.omega - 1) / 4 * slope[a]);
   }
   add_buoyancy<RANK>(k, 0.5, rho, u, g, m);
-  if constexpr (sizeof(real) == 4) fluid_warm_rest<RANK>::write((float)(T - (double)m[N]), m + N + 1);
+  if constexpr (sizeof(real) == 4) fluid_warm_rest<RANK>::write((float)(T - (double)m[N]), m + N);
   store_cell<N + 1 + RANK>(to, m);
 }
 
@@ -124,7 +135,7 @@ __global__ void __launch_bounds__(256)
     const int x = (int)(i % (size_t)v.l.n[0]);
     const size_t row = i / (size_t)v.l.n[0];
     const int y = (int)(row % (size_t)v.l.n[1]), z = (int)(row / (size_t)v.l.n[1]);
-    if (skip && (skip[row * (size_t)v.l.groups + (size_t)(x / FLUID_GROUP)] >> (x % FLUID_GROUP) & 1)) continue;
+    if (fluid_has_bit(skip, v.l, x, row)) continue;
     double slope[RANK];
 #pragma unroll
     for (int a = 0; a < RANK; a++)
@@ -157,6 +168,7 @@ __global__ void __launch_bounds__(128)
       value[k] = s.far == 0
                      ? first_warm(v, at.at[0] + (a == 0) * to, at.at[1] + (a == 1) * to, at.at[2] + (a == 2) * to)
                  : s.far < 0 ? here
+                 : s.above   ? here + s.T
                              : s.T;
       far[k] = s.far > 0 ? s.far : 1;
       given = given || s.far > 0;

@@ -3,7 +3,6 @@
 #include "kernels/fluid/cuda/work.h"
 
 #include "engine/device/cuda.h"
-#include "engine/reduce.h"
 
 #include <stdlib.h>
 
@@ -20,25 +19,25 @@ static void pair_free(pair *p) {
   sim_backend_cuda.free(p->there);
 }
 
-/* As fluid_return_mass: walls.lost[members], in equal parts of a patch. */
+/* Moments A of members. */
+typedef struct masses {
+  double *A;
+  bool single;
+} masses;
+static double add_mass(void *context, int64_t member, double mass) {
+  const masses *to = context;
+  double *A = &to->A[member];
+  const double now = to->single ? (double)(float)(*A + mass) : *A + mass, added = now - *A;
+  *A = now;
+  return added;
+}
+
 static sim_status share_mass(const fluid_machine *m, const fluid_device *d, const pair *mass) {
-  const fluid_walls *w = &m->walls;
-  const size_t bytes = (size_t)w->members * sizeof(double);
-  double *A = mass->here;
+  const size_t bytes = (size_t)m->walls.members * sizeof(double);
   fluid_cuda_get_mass(d, mass->there);
-  SIM_TRY(sim_backend_cuda.copy(A, mass->there, bytes));
-  for (int64_t patch = 0; patch < w->patches; patch++) {
-    const int64_t first = w->patch[patch], count = w->patch[patch + 1] - first;
-    const double part = sim_reduce_tree(w->lost + first, (size_t)count) / (double)count;
-    double rest = 0;
-    for (int64_t i = first; i < first + count; i++) {
-      rest += part;
-      const double now = m->single ? (double)(float)(A[i] + rest) : A[i] + rest;
-      rest -= now - A[i];
-      A[i] = now;
-    }
-  }
-  SIM_TRY(sim_backend_cuda.copy(mass->there, A, bytes));
+  SIM_TRY(sim_backend_cuda.copy(mass->here, mass->there, bytes));
+  fluid_share_mass(&m->walls, add_mass, &(masses){mass->here, m->single});
+  SIM_TRY(sim_backend_cuda.copy(mass->there, mass->here, bytes));
   fluid_cuda_set_mass(d, mass->there);
   return sim_queue_cuda.finish(); /* before the caller frees it */
 }

@@ -1,5 +1,5 @@
 /* The operations on an NVIDIA GPU: memory, the graph of a step, and what is read back. Twin: cpu/ops.c. */
-#include "kernels/fluid/cuda/work.h"
+#include "kernels/fluid/cuda/host.h"
 
 #include "engine/device/cuda.h"
 #include "engine/reduce.h"
@@ -10,19 +10,6 @@
 
 enum { FIELDS = 4 };
 
-struct fluid_work {
-  fluid_device d;
-  fluid_machine *m;
-  const fluid_parameters *p;
-  const fluid_numbers *numbers;
-  sim_buffer state[2]; /* [rows][moments of a group]: cells, and behind them the rests of members */
-  sim_buffer fields;
-  double *sums;             /* of a row of a table, in host memory */
-  sim_graph *graph[2];      /* a step from each state */
-  bool fast;                /* FLUID_TOLD_FAST is known */
-  bool old_pulls, old_cuts; /* bodies have moved since they were built */
-};
-
 static double groups_of(const grid_shape *g) { return ceil((double)g->n[0] / FLUID_GROUP); }
 
 /* Of a cell: moments, temperature and flux. */
@@ -31,32 +18,44 @@ static int numbers_of(const fluid_parameters *p) {
   return fluid_lattice_of(rank)->moments + (p->heat.given ? 1 + rank : 0);
 }
 
-/* Rows of a state, the last ones with the rests of `members` cells. */
-static double state_rows(const fluid_parameters *p, double members) {
+/* Rows of a state, the last ones with `more` numbers. */
+static double state_rows(const fluid_parameters *p, double more) {
   const grid_shape grid = fluid_grid_of(p), *g = &grid;
   const double row = FLUID_GROUP * numbers_of(p);
-  return (double)g->n[1] * (double)g->n[2] * groups_of(g) + ceil(members / row);
+  return (double)g->n[1] * (double)g->n[2] * groups_of(g) + ceil(more / row);
 }
 
-static double sum_blocks(const grid_shape *g) { return ceil(grid_cells_wanted(g) / FLUID_SUMMED); }
+double fluid_cuda_sum_blocks(const grid_shape *g) { return ceil(grid_cells_wanted(g) / FLUID_SUMMED); }
 
-static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup, sim_plan *out) {
+void fluid_cuda_plan_walls(const fluid_parameters *p, const fluid_meshes *meshes, sim_plan *out) {
   const grid_shape g = fluid_grid_of(p);
-  const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&g);
-  const double row = number * FLUID_GROUP * numbers_of(p);
-  const double members = p->bodies.count > 0 && !fluid_moves(p) ? fluid_wall_cells(p, meshes) : 0; /* at most */
-  const double state = state_rows(p, members) * row, fields = (g.rank + 1) * cells * number;
-  const double sums = FLUID_SUMS * sizeof(double) * sum_blocks(&g);
-  (void)setup;
-  sim_plan_add(out,
-               p->heat.given ? "moments and temperature, before and after a step" : "moments, before and after a step",
-               2 * state);
-  sim_plan_add(out, "velocity and pressure", fields);
+  const double sums = FLUID_SUMS * sizeof(double) * fluid_cuda_sum_blocks(&g);
   if (fluid_cuda_wall_bytes(p, meshes) > 0) {
     sim_plan_add(out, "links of walls", fluid_cuda_wall_bytes(p, meshes));
     sim_plan_add_host(out, "links of walls on their way", fluid_cuda_wall_bytes(p, meshes));
   }
   sim_plan_add(out, "sums of cells", sums);
+  sim_plan_add_host(out, "sums of cells", sums);
+}
+
+/* Whether the rates of relaxation of listed cells are stored. */
+static bool has_rates(const fluid_parameters *p) { return p->heat.given && p->turbulence.given; }
+
+static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup, sim_plan *out) {
+  const grid_shape g = fluid_grid_of(p);
+  const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&g);
+  const double row = number * FLUID_GROUP * numbers_of(p);
+  const double linked = fluid_wall_cells(p, meshes); /* at most */
+  const double more =
+      (p->bodies.count > 0 && !fluid_moves(p) ? linked : 0) + (has_rates(p) ? linked + fluid_cuda_damped_bound(p) : 0);
+  const double state = state_rows(p, more) * row, fields = (g.rank + 1) * cells * number;
+  (void)setup;
+  sim_plan_add(out,
+               p->heat.given ? "moments and temperature, before and after a step" : "moments, before and after a step",
+               2 * state);
+  sim_plan_add(out, "velocity and pressure", fields);
+  fluid_cuda_plan_walls(p, meshes, out);
+  if (p->grains.count > 0) sim_plan_add(out, "cells with grains", fluid_cuda_mask_bytes(p));
   if (fluid_has_sponge(p)) sim_plan_add(out, "sponges", fluid_sponge_bytes(p));
   if (p->heat.given) {
     sim_plan_add(out, "temperature as shown", cells * sizeof(double));
@@ -65,12 +64,11 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
       sim_plan_add(out, "links of the temperature", fluid_cuda_heat_bytes(p, meshes));
   }
   if (p->initial) sim_plan_add_host(out, "velocity and pressure at the start", fields);
-  sim_plan_add_host(out, "sums of cells", sums);
   out->checkpoint_bytes = state;
   out->work_rate_guess = (fluid_single(p) ? 4e10 : 2e10) * (g.rank == 2 ? 1.2 : 1) * (p->heat.given ? 0.7 : 1);
 }
 
-static void destroy(fluid_work **work) {
+void fluid_cuda_destroy(fluid_work **work) {
   fluid_work *w = *work;
   if (!w) return;
   for (int i = 0; i < 2; i++) {
@@ -90,9 +88,10 @@ static void destroy(fluid_work **work) {
 static sim_status allocate(fluid_work *w) {
   const grid_shape *g = &w->m->grid;
   fluid_device *d = &w->d;
-  void *made = NULL;
   const int row = FLUID_GROUP * numbers_of(w->p);
-  const double rows = state_rows(w->p, w->m->motion ? 0 : (double)w->m->walls.members);
+  const int64_t rests = w->m->motion ? 0 : w->m->walls.members;
+  const int64_t rates = has_rates(w->p) ? w->m->walls.cells + fluid_cuda_damped_cells(w->m) : 0;
+  const double rows = state_rows(w->p, (double)(rests + rates));
   const sim_dtype type = d->single ? SIM_F32 : SIM_F64;
   if (!(rows * row < 0x1p58)) return sim_no_memory("the fluid");
   for (int i = 0; i < 2; i++) {
@@ -102,7 +101,13 @@ static sim_status allocate(fluid_work *w) {
   d->numbers = (size_t)state_rows(w->p, 0) * (size_t)row;
   SIM_TRY(sim_buffer_create(&sim_backend_cuda, type, 2, (int64_t[]){g->rank + 1, grid_cells(g)}, &w->fields));
   d->fields = w->fields.data;
-  d->sum_blocks = (int)sum_blocks(g);
+  return fluid_cuda_allocate_guards(w);
+}
+
+sim_status fluid_cuda_allocate_guards(fluid_work *w) {
+  fluid_device *d = &w->d;
+  void *made = NULL;
+  d->sum_blocks = (int)fluid_cuda_sum_blocks(&w->m->grid);
   SIM_TRY(sim_backend_cuda.alloc(FLUID_SUMS * (size_t)d->sum_blocks * sizeof(double), &made));
   d->sum = made;
   SIM_TRY(sim_backend_cuda.alloc(sizeof *d->guard, &made));
@@ -112,21 +117,16 @@ static sim_status allocate(fluid_work *w) {
   return SIM_OK;
 }
 
-static sim_status create(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
-                         fluid_work **out) {
+sim_status fluid_cuda_new(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, fluid_work **out) {
   fluid_work *w = *out = calloc(1, sizeof *w);
-  (void)setup;
   if (!w) return sim_no_memory("the model");
   w->m = m;
   w->p = p;
   w->numbers = k;
   fluid_device *d = &w->d;
   d->l.groups = (int)groups_of(&m->grid);
-  d->l.numbers = numbers_of(p);
   d->rank = m->grid.rank;
   d->single = m->single;
-  d->chunk = fluid_cuda_chunk(m->grid.rank, m->single, p->heat.given, m->grid.n);
-  d->march = d->chunk > 0;
   d->omega = m->collision.omega;
   d->smagorinsky = m->collision.smagorinsky;
   d->eddies = d->smagorinsky > 0;
@@ -135,30 +135,45 @@ static sim_status create(fluid_machine *m, const fluid_parameters *p, const flui
     d->g[a] = m->collision.g[a];
     d->force = d->force || d->g[a] != 0;
   }
-  /* What rounding takes from 3 j of up to 1.5 times `speed` fits: half a unit in its last place is at most 511 units.
-   */
-  d->unit = ldexp(1, (int)ceil(log2(4.5 * k->mach / sqrt(3))) - 34);
   d->fast = fluid_speed_of_mach(FLUID_MACH_FAST);
   d->fastest = fluid_speed_of_mach(FLUID_MACH_FASTEST);
   d->dx = k->dx;
   d->dt = k->dt;
   d->density = p->density;
   d->tau = k->tau;
-  SIM_TRY(allocate(w));
-  SIM_TRY(fluid_cuda_build(m, p, k, d));
-  int most = FLUID_SUMS * d->sum_blocks; /* of heat FLUID_WARM_SUMS */
-  if (d->warm.pull_blocks > most) most = d->warm.pull_blocks;
+  return SIM_OK;
+}
+
+sim_status fluid_cuda_allocate_sums(fluid_work *w) {
+  int most = FLUID_SUMS * w->d.sum_blocks; /* of heat FLUID_WARM_SUMS */
+  if (2 * w->d.warm.pull_blocks > most) most = 2 * w->d.warm.pull_blocks;
   w->sums = malloc((size_t)most * sizeof *w->sums);
   return w->sums ? SIM_OK : sim_no_memory("sums of cells");
 }
 
+static sim_status create(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
+                         fluid_work **out) {
+  (void)setup;
+  SIM_TRY(fluid_cuda_new(m, p, k, out));
+  fluid_work *w = *out;
+  fluid_device *d = &w->d;
+  d->l.numbers = numbers_of(p);
+  d->chunk = fluid_cuda_chunk(m->grid.rank, m->single, p->heat.given, m->grid.n);
+  d->march = d->chunk > 0;
+  /* What rounding takes from 3 j of up to 1.5 times `speed` fits: half a unit in its last place is at most 511 units.
+   */
+  d->unit = ldexp(1, (int)ceil(log2(4.5 * k->mach / sqrt(3))) - 34);
+  SIM_TRY(allocate(w));
+  SIM_TRY(fluid_cuda_build(m, p, k, d));
+  return fluid_cuda_allocate_sums(w);
+}
+
 static const sim_buffer *state_of(const fluid_work *w) { return &w->state[w->d.now]; }
-static const sim_buffer *fields_of(const fluid_work *w) { return &w->fields; }
+const sim_buffer *fluid_cuda_fields(const fluid_work *w) { return &w->fields; }
 
 fluid_device *fluid_cuda_device(fluid_work *work) { return &work->d; }
 
-/* Tells the device the number of the present step. */
-static sim_status set_step(fluid_work *w, int64_t step, bool fast) {
+sim_status fluid_cuda_set_step(fluid_work *w, int64_t step, bool fast) {
   const unsigned long long now[2] = {(unsigned long long)step, (unsigned long long)step}, none = ~0ull;
   const fluid_guard guard = {{fast ? 0 : none, none, none, none}, {0}};
   w->fast = fast;
@@ -181,14 +196,18 @@ static sim_status fill_fields(fluid_work *w, const sim_setup *setup) {
 
 static sim_status start(fluid_work *w, const sim_setup *setup) {
   if (w->p->initial) SIM_TRY(fill_fields(w, setup));
-  SIM_TRY(set_step(w, 0, false));
+  SIM_TRY(fluid_cuda_set_step(w, 0, false));
   fluid_cuda_begin(&w->d);
-  if (w->d.heat) SIM_TRY(fluid_cuda_start_heat(w->m, &w->d));
+  if (w->m->grains) {
+    SIM_TRY(fluid_cuda_place_grains(w->m, &w->d));
+    fluid_cuda_begin_balls(&w->d);
+  }
   if (w->d.layers > 0) fluid_cuda_begin_sponge(&w->d);
+  if (w->d.heat) SIM_TRY(fluid_cuda_start_heat(w->m, &w->d));
   return sim_queue_cuda.status();
 }
 
-static sim_status resume(fluid_work *w, int64_t step, bool fast) { return set_step(w, step, fast); }
+static sim_status resume(fluid_work *w, int64_t step, bool fast) { return fluid_cuda_set_step(w, step, fast); }
 
 /* Where bodies move the host finds their walls in each step. */
 static sim_status step_moving(fluid_work *w, int64_t number) {
@@ -200,13 +219,26 @@ static sim_status step_moving(fluid_work *w, int64_t number) {
   return sim_queue_cuda.status();
 }
 
+/* The host moves grains by what the fluid gives them in each step. */
+static sim_status step_grains(fluid_work *w) {
+  SIM_TRY(fluid_cuda_place_grains(w->m, &w->d));
+  fluid_cuda_step(&w->d);
+  fluid_cuda_balls(&w->d);
+  fluid_cuda_damp(&w->d);
+  SIM_TRY(fluid_cuda_move_grains(w->m, &w->d));
+  w->d.now = 1 - w->d.now;
+  return sim_queue_cuda.status();
+}
+
 static sim_status step(fluid_work *w, int64_t number) {
   sim_graph **graph = &w->graph[w->d.now];
   if (w->m->motion) return step_moving(w, number);
+  if (w->m->grains) return step_grains(w);
   if (!*graph) {
     SIM_TRY(sim_queue_cuda.graph_begin());
     fluid_cuda_step(&w->d);
     fluid_cuda_damp(&w->d);
+    fluid_cuda_warm(&w->d);
     SIM_TRY(sim_queue_cuda.graph_end(graph)); /* NULL: the step has run */
   }
   if (*graph) SIM_TRY(sim_queue_cuda.graph_launch(*graph));
@@ -238,7 +270,7 @@ static fluid_seen seen_of(const fluid_work *w, const fluid_guard *guard, int kin
                                .speed = dense ? 0 : sqrt(value)}};
 }
 
-static sim_status guards(fluid_work *w, int64_t number, fluid_seen seen[FLUID_WARNINGS]) {
+sim_status fluid_cuda_guards(fluid_work *w, int64_t number, fluid_seen seen[FLUID_WARNINGS]) {
   fluid_guard guard;
   (void)number;
   SIM_TRY(sim_backend_cuda.copy(&guard, w->d.guard, sizeof guard));
@@ -267,7 +299,7 @@ static sim_status sum_cells(fluid_work *w, double sums[FLUID_FLOW_SUMS]) {
   double most = 0;
   if (w->old_cuts) SIM_TRY(fluid_cuda_build_cuts(w->m, w->p, w->numbers, &w->d));
   w->old_cuts = false;
-  fluid_cuda_flow(&w->d);
+  (w->d.populations ? fluid_trt_flow : fluid_cuda_flow)(&w->d);
   SIM_TRY(sim_backend_cuda.copy(w->sums, w->d.sum, FLUID_SUMS * blocks * sizeof(double)));
   const double *speed = w->sums + FLUID_SUM_SPEED * blocks;
   for (size_t i = 0; i < blocks; i++)
@@ -278,27 +310,27 @@ static sim_status sum_cells(fluid_work *w, double sums[FLUID_FLOW_SUMS]) {
   return SIM_OK;
 }
 
-static sim_status flow(fluid_work *w, double *values) {
+sim_status fluid_cuda_flow_row(fluid_work *w, double *values) {
   double sums[FLUID_FLOW_SUMS];
   SIM_TRY(sum_cells(w, sums));
   fluid_flow_row(w->m, w->p, w->numbers, sums, values);
   return SIM_OK;
 }
 
-static sim_status excess(fluid_work *w, double *out) {
+sim_status fluid_cuda_excess(fluid_work *w, double *out) {
   double sums[FLUID_FLOW_SUMS];
-  SIM_TRY(show(w));
+  if (!w->d.populations) SIM_TRY(show(w));
   SIM_TRY(sum_cells(w, sums));
   *out = sums[FLUID_MASS];
   return SIM_OK;
 }
 
-static sim_status bodies(fluid_work *w, double *values) {
+sim_status fluid_cuda_bodies(fluid_work *w, double *values) {
   if (w->old_pulls) SIM_TRY(fluid_cuda_build_pulls(w->m, w->p, w->numbers, &w->d));
   w->old_pulls = false;
   const int rank = w->d.rank, columns = rank == 2 ? 3 : 6, blocks = w->d.pull_blocks;
   const double dx = w->d.dx, force = w->d.density * pow(dx, rank + 1) / (w->d.dt * w->d.dt);
-  fluid_cuda_pull(&w->d);
+  (w->d.populations ? fluid_trt_pull : fluid_cuda_pull)(&w->d);
   double *part = malloc(7 * (size_t)(blocks + 1) * sizeof *part), *const all = part + blocks;
   if (!part) return sim_no_memory("forces");
   const size_t bytes = 6 * (size_t)blocks * sizeof *all;
@@ -335,11 +367,14 @@ static sim_status heat(fluid_work *w, fluid_heat_sums *out) {
   }
   out->sum = warm->scale * sim_reduce_tree(w->sums + FLUID_WARM_SUM * blocks, blocks);
   if (part == 0) return SIM_OK;
-  SIM_TRY(sim_backend_cuda.copy(w->sums, warm->pull_sum, part * sizeof(double)));
+  SIM_TRY(sim_backend_cuda.copy(w->sums, warm->pull_sum, 2 * part * sizeof(double)));
   for (int k = 0; k < FLUID_SIDES + FLUID_BODIES; k++) {
-    const int first = warm->owner_blocks[k], count = warm->owner_blocks[k + 1] - first;
-    *(k < FLUID_SIDES ? &out->side[k] : &out->body[k - FLUID_SIDES]) =
-        warm->scale * sim_reduce_tree(w->sums + first, (size_t)count);
+    const size_t first = (size_t)warm->owner_blocks[k], count = (size_t)warm->owner_blocks[k + 1] - first;
+    const bool side = k < FLUID_SIDES;
+    const int i = side ? k : k - FLUID_SIDES;
+    *(side ? &out->side[i] : &out->body[i]) = warm->scale * sim_reduce_tree(w->sums + first, count);
+    *(side ? &out->side_area[i] : &out->body_area[i]) = warm->area[k];
+    *(side ? &out->side_warm[i] : &out->body_warm[i]) = warm->scale * sim_reduce_tree(w->sums + part + first, count);
   }
   return SIM_OK;
 }
@@ -352,18 +387,18 @@ static sim_status temperature(fluid_work *w, double **out) {
 
 const fluid_ops fluid_ops_cuda = {.plan = plan,
                                   .create = create,
-                                  .destroy = destroy,
+                                  .destroy = fluid_cuda_destroy,
                                   .state = state_of,
-                                  .fields = fields_of,
+                                  .fields = fluid_cuda_fields,
                                   .start = start,
                                   .resume = resume,
                                   .step = step,
-                                  .guards = guards,
+                                  .guards = fluid_cuda_guards,
                                   .show = show,
-                                  .flow = flow,
-                                  .bodies = bodies,
+                                  .flow = fluid_cuda_flow_row,
+                                  .bodies = fluid_cuda_bodies,
                                   .probes = probes,
-                                  .excess = excess,
+                                  .excess = fluid_cuda_excess,
                                   .means = means,
                                   .heat = heat,
                                   .temperature = temperature};

@@ -61,33 +61,18 @@ __device__ inline double mean_through(const fluid_damped &d, int plane, const do
 template <int RANK, typename real>
 __device__ __forceinline__ void change_cell(const fluid_factors<real> &k, real *to, int axis, double rho1, double dense,
                                             double push) {
-  constexpr int S = 1 + RANK, X = 1 + 2 * RANK;
   real m[fluid_moments(RANK)];
-  double j[RANK], old[RANK], trace = 0;
-  float rest[3] = {0, 0, 0};
+  double j[RANK], old[RANK], more[RANK];
   load_cell<fluid_moments(RANK)>(to, m);
-  if constexpr (sizeof(real) == 4) fluid_rests<RANK>::read(m + S, k.unit, rest);
 #pragma unroll
   for (int a = 0; a < RANK; a++) {
     old[a] = (double)m[1 + a] / 3;
+    more[a] = a == axis ? 3 * push : 0;
     j[a] = a == axis ? old[a] + push : old[a];
-    if (a != axis) continue;
-    const double J = 3 * j[a] + (double)rest[a];
-    m[1 + a] = (real)J;
-    rest[a] = (float)(J - (double)m[1 + a]);
   }
-#pragma unroll
-  for (int a = 0; a < RANK; a++)
-#pragma unroll
-    for (int b = a; b < RANK; b++) {
-      real *s = &m[a == b ? S + a : X + a + b - 1];
-      const double more = j[a] * j[b] / (1 + rho1 + dense) - old[a] * old[b] / (1 + rho1);
-      *s = (real)((double)*s + (a == b ? 4.5 : 9) * more);
-    }
-  if constexpr (sizeof(real) == 4) fluid_rests<RANK>::write(rest, k.per_unit, m + S);
-#pragma unroll
-  for (int a = 0; a < RANK; a++) trace += (double)m[S + a];
-  m[0] = (real)(rho1 + dense - trace / 3);
+  const double trace = add_moments<RANK>(
+      k, more, [&](int a, int b) { return j[a] * j[b] / (1 + rho1 + dense) - old[a] * old[b] / (1 + rho1); }, m);
+  m[0] = (real)((double)m[0] + dense - trace / 3);
   store_cell<fluid_moments(RANK)>(to, m);
 }
 

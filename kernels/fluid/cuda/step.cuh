@@ -64,7 +64,7 @@ __device__ __forceinline__ void gather_warm(const fluid_layout &l, const real *f
 }
 
 template <typename real> __device__ __forceinline__ bool is_skipped(const fluid_step<real> &s, int x, size_t row) {
-  return s.skip && (s.skip[row * (size_t)s.l.groups + (size_t)(x / FLUID_GROUP)] >> (x % FLUID_GROUP) & 1);
+  return fluid_has_bit(s.skip, s.l, x, row);
 }
 
 /* Tells the guard of the temperature of a cell. */
@@ -75,15 +75,21 @@ __device__ __forceinline__ void look_hot(const fluid_step<real> &s, unsigned lon
     tell_hot(s.guard, step, (unsigned)(row * (size_t)s.l.n[0] + (size_t)x), (float)T);
 }
 
+/* Tells the guards of a cell, whose squared speed may be at most `fast`. */
+template <typename real>
+__device__ __forceinline__ void look_at(fluid_guard *guard, unsigned long long step, unsigned cell, real fast,
+                                        real fastest, real rho1, real square) {
+  if (fabs(rho1) < (real)0.5 && square <= fast) return;
+  const bool dense = !(fabs(rho1) < (real)0.5) || isnan(square);
+  tell(guard, step, cell, dense, square > fastest, (float)rho1, (float)square);
+}
+
 /* Tells the guards of a cell after a step; T: its temperature. */
 template <bool HEAT, typename real>
 __device__ __forceinline__ void look(const fluid_step<real> &s, unsigned long long step, int x, size_t row, real rho1,
                                      real square, real T) {
   if constexpr (HEAT) look_hot(s, step, x, row, T);
-  if (fabs(rho1) < (real)0.5 && square <= s.k.fast) return;
-  const bool dense = !(fabs(rho1) < (real)0.5) || isnan(square);
-  tell(s.guard, step, (unsigned)(row * (size_t)s.l.n[0] + (size_t)x), dense, square > s.k.fastest, (float)rho1,
-       (float)square);
+  look_at(s.guard, step, (unsigned)(row * (size_t)s.l.n[0] + (size_t)x), s.k.fast, s.k.fastest, rho1, square);
 }
 
 #endif

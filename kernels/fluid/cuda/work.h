@@ -73,14 +73,17 @@ typedef struct fluid_warm_edge {
   double constant, sent, own, beyond;
   int32_t open;
 } fluid_warm_edge;
-/* A link along an axis: what it belongs to has the entries of a block of its own. */
+/* A link along an axis: what it belongs to has the entries of a block of its own. Where the heat flux is given, `share`
+ * is the area of the surface in faces of cells, whose temperature is that of the cell + rise/diffusivity; else 0. */
 typedef struct fluid_warm_pull {
+  double share, rise;
   int32_t cell, edge;
 } fluid_warm_pull;
 /* Of the start: what is beside a cell in a direction along an axis. far 0: a cell of the fluid; below 0: an adiabatic
- * surface; else one of temperature T, that many cells away. */
+ * surface; else a surface, that many cells away, of temperature T, or `above`: of that of the cell + T. */
 typedef struct fluid_warm_surface {
   double T, far;
+  int32_t above;
 } fluid_warm_surface;
 /* fluid_heat_law, with temperatures above `shift` in units of `scale`. */
 typedef struct fluid_warm_law {
@@ -94,12 +97,12 @@ typedef struct fluid_warm {
   fluid_warm_law law;
   double shift, scale;
   double *shown;         /* [cells]; solid cells keep the temperatures of bodies */
-  void *rate;            /* [cells with links]: of relaxation of the flow; NULL: no eddies */
   fluid_warm_edge *edge; /* [links]; of those along axes */
   fluid_warm_pull *pull; /* by owner */
   fluid_pull_block *pull_block;
-  double *pull_sum; /* [blocks] */
+  double *pull_sum; /* [2][blocks]: heat that enters; share times temperature of the surface */
   int pull_blocks, owner_blocks[FLUID_WARM_OWNERS + 1];
+  double area[FLUID_WARM_OWNERS]; /* sums of shares */
 } fluid_warm;
 
 /* ---- sponges ---- */
@@ -112,6 +115,23 @@ typedef struct fluid_damped {
   const double *share;
   double follow;
 } fluid_damped;
+
+/* ---- grains ---- */
+
+/* A grain in cells and steps; radius: of the sphere that covers cells. */
+typedef struct fluid_ball {
+  double centre[3], radius, velocity[3], spin[3];
+} fluid_ball;
+typedef struct fluid_balls {
+  const fluid_ball *ball; /* [count] */
+  /* Grains that may cover cells of grain i, rising: near[first[i]] to near[first[i + 1] - 1]. */
+  const int32_t *first, *near;
+  double *given;     /* [count][6]: momentum and angular momentum that the fluid gives to each in a step */
+  uint32_t *covered; /* [rows][groups]: bits of the cells that grains cover */
+  uint32_t *walls;   /* those of the cells with links; NULL: none */
+  int count, periodic[3];
+} fluid_balls;
+typedef struct fluid_ball_rooms fluid_ball_rooms; /* memory of grains.c */
 
 /* ---- derivatives ---- */
 
@@ -146,7 +166,9 @@ typedef struct fluid_device {
   fluid_layout l;
   int rank;
   bool single, march, force, eddies, heat;
-  void *state[2]; /* and behind the cells one number for each member, what rounding keeps of its mass */
+  /* Behind the cells there are one number for each member, what rounding keeps of its mass, and with heat and eddies
+   * one for each listed cell: the rate of relaxation of the flow. */
+  void *state[2];
   void *fields;   /* [rank + 1][cells] */
   size_t numbers; /* of the cells of a state */
   int now;        /* the present state */
@@ -156,12 +178,14 @@ typedef struct fluid_device {
   double dx, dt, density, tau;
   fluid_guard *guard;
   unsigned long long *step; /* [2]: number of the last step, by its state */
-  uint32_t *skip;           /* [rows][groups]: bits of cells that are solid or have links; NULL: none */
+  uint32_t *skip;           /* [rows][groups]: bits of cells that are solid, listed or covered by grains; NULL: none */
+  /* [listed]: the cells with links, and behind them, with heat, the other ones of sponges: their temperature makes its
+   * step after the flow has been damped */
   fluid_edge_cell *cell;
   void *edge;
   int8_t *edge_body; /* -1: a side of the box */
   double *lost;
-  int cells, members;
+  int cells, listed, members; /* cells: with links */
   fluid_segment *segment;
   int32_t *member;
   double *segment_sum;
@@ -176,10 +200,21 @@ typedef struct fluid_device {
   fluid_warm warm;
   fluid_damped damped[6];
   int layers;
+  fluid_balls balls;
+  fluid_ball_rooms *ball_rooms;   /* of the host; NULL: no grains */
   double *mean, *share, *through; /* of sponges: means, shares, and sums of blocks: [planes][blocks][2] of a layer */
   long long *probe;               /* cells */
   double *probed;
   int probes;
+  /* of populations (slots.cuh), whose one state is state[0]; `now` is the parity of the last step */
+  bool populations, half;
+  int pitch;    /* words of a row */
+  size_t words; /* of a slot */
+  double omega_odd;
+  unsigned long long seed;
+  void *arrived, *drag; /* [links]: g that arrives by each; [cells]: resistance by a step, or NULL */
+  void *staged;         /* [rank + 1][staged_planes][cells of a plane]: fields on their way */
+  int staged_planes;
 } fluid_device;
 
 #ifdef __cplusplus
@@ -188,8 +223,12 @@ extern "C" {
 
 /* ---- kernels.cu: each enqueues work ---- */
 
-void fluid_cuda_step(const fluid_device *d); /* from the present state to the other one */
-void fluid_cuda_damp(const fluid_device *d); /* the other state, in sponges */
+void fluid_cuda_step(const fluid_device *d);       /* from the present state to the other one */
+void fluid_cuda_damp(const fluid_device *d);       /* the other state, in sponges */
+void fluid_cuda_warm(const fluid_device *d);       /* the temperature of listed cells, after the flow has been damped */
+void fluid_cuda_mark_balls(const fluid_device *d); /* covered, and skip: before a step */
+void fluid_cuda_balls(const fluid_device *d);      /* the cells that grains cover, to the other state; `given` */
+void fluid_cuda_begin_balls(const fluid_device *d); /* these cells of the first state */
 /* Moments A of the cells of d->member in the other state: mass[members], read or set. */
 void fluid_cuda_get_mass(const fluid_device *d, double *mass);
 void fluid_cuda_set_mass(const fluid_device *d, const double *mass);
@@ -204,11 +243,23 @@ void fluid_cuda_probe(const fluid_device *d);
 /* Planes that a block of the marching kernel makes: enough blocks for all multiprocessors. 0: the plain kernel makes
  * the steps, of narrow grids and where a block has too little shared memory. */
 int fluid_cuda_chunk(int rank, bool single, bool heat, const int64_t n[3]);
-/* From the temperatures in warm.shown; surface[cells with links][2 rank] */
-void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface);
+/* From the temperatures in warm.shown; surface[cells with links][2 rank]; walls: bits of these cells and of solid ones,
+ * NULL: none. */
+void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls);
 void fluid_cuda_show_heat(const fluid_device *d);
 void fluid_cuda_sum_heat(const fluid_device *d); /* sum, and warm.pull_sum */
 void fluid_cuda_begin_sponge(const fluid_device *d);
+
+/* ---- trt.cu: the same of populations ---- */
+
+void fluid_trt_step(const fluid_device *d); /* in place; d->now is the parity before it */
+/* Populations of `count` planes along the last axis from `first` on, of the first state, from the fields of
+ * window[1] planes from window[0] on, around the box, in d->staged. */
+void fluid_trt_begin(const fluid_device *d, const int window[2], int first, int count);
+void fluid_trt_show(const fluid_device *d, int first, int count); /* fields of these planes, in d->staged */
+void fluid_trt_flow(const fluid_device *d);                       /* sums, of the populations */
+void fluid_trt_pull(const fluid_device *d);
+void fluid_trt_probe(const fluid_device *d);
 
 #ifdef __cplusplus
 }
@@ -228,6 +279,14 @@ void fluid_cuda_free(fluid_device *d); /* what build has made */
 sim_status fluid_cuda_send(const void *data, size_t bytes, void **out) SIM_MUST_CHECK;
 sim_status fluid_cuda_send_away(void *data, size_t bytes, void **out) SIM_MUST_CHECK;
 
+/* Cells of sponges that have no links and are not solid, with heat; 0 without. */
+int64_t fluid_cuda_damped_cells(const fluid_machine *m);
+/* A bound on them. */
+double fluid_cuda_damped_bound(const fluid_parameters *p);
+/* *out: bits of the solid cells, and with WALLS of those with links, with LISTED of all that are listed; NULL: none. */
+typedef enum fluid_mask { FLUID_MASK_SOLID, FLUID_MASK_WALLS, FLUID_MASK_LISTED } fluid_mask;
+sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_layout *l, fluid_mask which,
+                                uint32_t **out) SIM_MUST_CHECK;
 /* What changes with walls that move, after a move; and what rows of `flow` and `bodies` need of it. */
 sim_status fluid_cuda_build_walls(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
                                   fluid_device *out) SIM_MUST_CHECK;
@@ -242,6 +301,17 @@ sim_status fluid_cuda_build_cuts(const fluid_machine *m, const fluid_parameters 
  * fills and clears cells. */
 sim_status fluid_cuda_move(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, int64_t step,
                            fluid_device *d) SIM_MUST_CHECK;
+
+/* ---- grains.c ---- */
+
+/* After the walls. Nothing where there are no grains. */
+sim_status fluid_cuda_build_grains(const fluid_machine *m, fluid_device *d) SIM_MUST_CHECK;
+void fluid_cuda_free_grains(fluid_device *d);
+/* Before a step: sends the grains, and marks the cells that they cover. */
+sim_status fluid_cuda_place_grains(const fluid_machine *m, fluid_device *d) SIM_MUST_CHECK;
+/* After fluid_cuda_balls: moves the grains. */
+sim_status fluid_cuda_move_grains(const fluid_machine *m, const fluid_device *d) SIM_MUST_CHECK;
+double fluid_cuda_mask_bytes(const fluid_parameters *p); /* without those of the grains themselves */
 
 /* ---- heat.c ---- */
 

@@ -49,14 +49,26 @@ static sim_status check_speeds(const fluid_grains *g) {
   return SIM_OK;
 }
 
-static sim_status allocate(fluid_grains *g, const grid_shape *grid) {
-  const size_t n = (size_t)g->s.n, cells = (size_t)grid_cells(grid);
-  g->room = malloc((n + 1) * sizeof *g->room);
+/* Room for the shares of the cells. */
+static sim_status allocate_shares(fluid_grains *g, const grid_shape *grid) {
+  const size_t n = (size_t)g->s.n, cells = (size_t)grid_cells(grid), room = (size_t)g->room[n];
   g->count = malloc(n * sizeof *g->count);
+  g->head = malloc(cells * sizeof *g->head);
+  g->share = malloc(room * sizeof *g->share);
+  g->blend = malloc(room * sizeof *g->blend);
+  g->of = malloc(room * sizeof *g->of);
+  if (!g->count || !g->head || !g->share || !g->blend || !g->of) return sim_no_memory("cells with grains");
+  for (size_t i = 0; i < cells; i++) g->head[i] = -1;
+  return SIM_OK;
+}
+
+static sim_status allocate(fluid_grains *g, const grid_shape *grid) {
+  const size_t n = (size_t)g->s.n;
+  g->room = malloc((n + 1) * sizeof *g->room);
   g->before = malloc(6 * n * sizeof *g->before);
   g->start = malloc(3 * n * sizeof *g->start);
-  g->head = malloc(cells * sizeof *g->head);
-  if (!g->room || !g->count || !g->before || !g->start || !g->head) return sim_no_memory("%zu grains", n);
+  g->given = malloc(6 * n * sizeof *g->given);
+  if (!g->room || !g->before || !g->start || !g->given) return sim_no_memory("%zu grains", n);
   double room = 0;
   for (size_t i = 0; i < n; i++) {
     g->room[i] = (int64_t)room;
@@ -65,29 +77,28 @@ static sim_status allocate(fluid_grains *g, const grid_shape *grid) {
   if (!(room < INT32_MAX))
     return sim_fail(SIM_ERR_SCENARIO, "grains: they touch %.3g cells: expected at most 2^31", room);
   g->room[n] = (int64_t)room;
-  g->share = malloc((size_t)room * sizeof *g->share);
-  g->blend = malloc((size_t)room * sizeof *g->blend);
-  g->of = malloc((size_t)room * sizeof *g->of);
-  if (!g->share || !g->blend || !g->of) return sim_no_memory("cells with grains");
-  for (size_t i = 0; i < cells; i++) g->head[i] = -1;
   memcpy(g->before, g->s.velocity, 3 * n * sizeof *g->before);
   memcpy(g->before + 3 * n, g->s.spin, 3 * n * sizeof *g->before);
-  return SIM_OK;
+  return fluid_bins_create(g, grid, FLUID_GRAIN_GAP * g->numbers->dx, &g->bins);
 }
 
 sim_status fluid_grains_create(const fluid_parameters *p, const fluid_numbers *numbers, const grid_shape *grid,
                                const sim_setup *setup, fluid_grains *out) {
+  sim_setup host = *setup;
+  host.backend = &sim_backend_cpu;
   *out = (fluid_grains){.p = p, .numbers = numbers};
-  SIM_TRY(collision_coupled_create(&p->coupled, setup, numbers->dt, &out->coupled));
+  SIM_TRY(collision_coupled_create(&p->coupled, &host, numbers->dt, &out->coupled));
   out->s = collision_coupled_state_of(out->coupled);
   SIM_TRY(check_sizes(out));
   if (!setup->saved) SIM_TRY(check_speeds(out));
-  return allocate(out, grid);
+  SIM_TRY(allocate(out, grid));
+  return setup->backend->space == SIM_SPACE_HOST ? allocate_shares(out, grid) : SIM_OK;
 }
 
 void fluid_grains_destroy(fluid_grains *g) {
   collision_coupled_destroy(&g->coupled);
-  free(g->room), free(g->count), free(g->before), free(g->start), free(g->head);
+  fluid_bins_destroy(&g->bins);
+  free(g->room), free(g->count), free(g->before), free(g->start), free(g->given), free(g->head);
   free(g->share), free(g->blend), free(g->of);
   memset(g, 0, sizeof *g);
 }
@@ -152,9 +163,10 @@ static bool act_on_fluid(fluid_grains *g, const fluid_machine *m, const sim_buff
 }
 
 /* Momentum and angular momentum, in the scenario's units, that a grain has got in the step. */
-static void sum_shares(const fluid_grains *g, int64_t i, double momentum[3], double angular[3]) {
+static void sum_shares(fluid_grains *g, int64_t i) {
   const fluid_numbers *k = g->numbers;
   const double unit = g->p->density * k->dx * k->dx * k->dx * k->dx / k->dt;
+  double *momentum = g->given + 6 * i, *angular = momentum + 3;
   for (int a = 0; a < 3; a++) momentum[a] = angular[a] = 0;
   for (int32_t j = 0; j < g->count[i]; j++) {
     const fluid_share *s = &g->share[g->room[i] + j];
@@ -171,8 +183,8 @@ static double push(fluid_grains *g, int64_t i) {
   const int64_t n = g->s.n;
   const double mass = g->s.mass[i], fluid = fluid_displaced(g, i), r = g->s.radius[i], dt = g->numbers->dt;
   const double inertia = 0.4 * mass * r * r, inside = 0.4 * fluid * r * r;
-  double momentum[3], angular[3], energy = 0;
-  sum_shares(g, i, momentum, angular);
+  const double *momentum = g->given + 6 * i, *angular = momentum + 3;
+  double energy = 0;
   for (int a = 0; a < 3; a++) {
     double *v = &g->before[a * n + i], *w = &g->before[(3 + a) * n + i], *spin = &g->s.spin[a * n + i];
     const double now = g->s.velocity[a * n + i], turning = *spin;
@@ -200,14 +212,18 @@ static void add_work(fluid_grains *g, const grid_shape *grid, int64_t i) {
 
 sim_status fluid_grains_step(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, bool *wrong) {
   fluid_grains *g = m->grains;
-  const int64_t n = g->s.n;
-  double lubricated;
   fluid_find_shares(g, m);
   *wrong = act_on_fluid(g, m, from, to) || *wrong;
   fluid_clear_shares(g);
+  for (int64_t i = 0; i < g->s.n; i++) sum_shares(g, i);
+  return fluid_grains_move(m);
+}
+
+sim_status fluid_grains_move(const fluid_machine *m) {
+  fluid_grains *g = m->grains;
+  const int64_t n = g->s.n;
   for (int64_t i = 0; i < n; i++) g->budget[FLUID_WORK_FLUID] += push(g, i);
-  SIM_TRY(fluid_lubricate(g, &lubricated));
-  g->budget[FLUID_LUBRICATED] += lubricated;
+  g->budget[FLUID_LUBRICATED] += fluid_lubricate(g, &m->grid);
   memcpy(g->start, g->s.position, 3 * (size_t)n * sizeof *g->start);
   SIM_TRY(collision_coupled_step(g->coupled));
   for (int64_t i = 0; i < n; i++) add_work(g, &m->grid, i);

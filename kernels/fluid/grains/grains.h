@@ -30,6 +30,12 @@ typedef struct fluid_share {
  * dissipated by lubrication. */
 enum { FLUID_WORK_FLUID, FLUID_WORK_GRAVITY, FLUID_LUBRICATED, FLUID_BUDGET };
 
+/* Bins of grains that are at least as wide as the greatest diameter and a gap. */
+typedef struct fluid_bins {
+  int64_t n[3], count;
+  int32_t *first, *next; /* first: by bin; next: by grain; -1: none */
+} fluid_bins;
+
 typedef struct fluid_grains {
   const fluid_parameters *p;
   const fluid_numbers *numbers;
@@ -37,8 +43,11 @@ typedef struct fluid_grains {
   collision_coupled_state s;
   double *before; /* [6][n]: velocity and spin with which the grains acted on the fluid in the last step */
   double *start;  /* [3][n]: scratch: positions before a step */
+  double *given;  /* [n][6]: scratch: momentum and angular momentum that the fluid gives in a step */
+  fluid_bins bins;
   double budget[FLUID_BUDGET];
-  int64_t *room;      /* [n + 1]: the shares of grain i begin at room[i] */
+  int64_t *room; /* [n + 1]: the shares of grain i begin at room[i] */
+  /* On the CPU alone: a GPU finds the shares itself. */
   int32_t *count;     /* [n]: of its shares */
   fluid_share *share; /* [room[n]] */
   int32_t *head;      /* [cells]: the first share of a cell; -1: none; between steps all are */
@@ -50,9 +59,6 @@ typedef struct fluid_grains {
 
 /* ---- shares.c ---- */
 
-/* The part of a cell of width 1 around the origin that a sphere of radius r around c covers. By 8 x 8 lines along
- * the axis to which the surface is turned most; their parts in the sphere are exact. */
-double fluid_covered(const double c[3], double r);
 /* Radius, in cells, of the sphere that covers cells for a grain, so that the flow has its drag. In a solid the stress
  * keeps a part c of itself from step to step, and a plane wall that shears the fluid stands (1 - t)/(1 + t) (tau - 1/2)
  * cells behind the surface of the solid, t = c/(1 + sqrt(1 - c^2)): exact for a wall along an axis, 1/sqrt 3 (tau -
@@ -70,7 +76,8 @@ void fluid_clear_shares(fluid_grains *g);
 
 /* Mass of the fluid that a grain displaces, in the scenario's units. */
 double fluid_displaced(const fluid_grains *g, int64_t i);
-/* Destroy with fluid_grains_destroy, also after a failure. SIM_ERR_SCENARIO: grains overlap, or are too small. */
+/* The grains stand in host memory on every kind of device. Destroy with fluid_grains_destroy, also after a failure.
+ * SIM_ERR_SCENARIO: grains overlap, or are too small. */
 sim_status fluid_grains_create(const fluid_parameters *p, const fluid_numbers *numbers, const grid_shape *grid,
                                const sim_setup *setup, fluid_grains *out) SIM_MUST_CHECK;
 void fluid_grains_destroy(fluid_grains *g);
@@ -80,14 +87,27 @@ void fluid_grains_start(const fluid_machine *m, const sim_buffer *state);
  * SIM_ERR_DIVERGED. */
 sim_status fluid_grains_step(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to,
                              bool *wrong) SIM_MUST_CHECK;
+/* The latter part of it: moves the grains by given[n][6], in the scenario's units. */
+sim_status fluid_grains_move(const fluid_machine *m) SIM_MUST_CHECK;
+
+/* ---- bins.c ---- */
+
+/* gap: in the scenario's units. Destroy with fluid_bins_destroy, also after a failure. */
+sim_status fluid_bins_create(const fluid_grains *g, const grid_shape *grid, double gap, fluid_bins *out) SIM_MUST_CHECK;
+void fluid_bins_destroy(fluid_bins *b);
+void fluid_bins_fill(const fluid_grains *g, const grid_shape *grid, fluid_bins *b); /* by where grains stand now */
+/* The bins that have all neighbours of a grain; returns their number. */
+int fluid_bins_near(const fluid_grains *g, const grid_shape *grid, const fluid_bins *b, int64_t i, int64_t out[27]);
+/* Distance of two grains' centres, and d[3] from j to i: of the nearest images. */
+double fluid_grains_apart(const fluid_grains *g, const grid_shape *grid, int64_t i, int64_t j, double d[3]);
 
 /* ---- lubricate.c ---- */
 
 /* Slows the approach of surfaces that are nearer than FLUID_GRAIN_GAP over a step, by what the cells between do not
  * resolve of the film: force 6 pi mu R^2 u (1/h - 1/gap), R = r1 r2/(r1 + r2), or r at a wall (Cox and Brenner, Chem.
  * Eng. Sci. 22 (1967) 1753; Nguyen and Ladd, Phys. Rev. E 66 (2002) 046708). Returns the energy that this dissipates.
- * SIM_ERR_NO_MEMORY. */
-sim_status fluid_lubricate(fluid_grains *g, double *dissipated) SIM_MUST_CHECK;
+ */
+double fluid_lubricate(fluid_grains *g, const grid_shape *grid);
 
 /* ---- tell.c ---- */
 

@@ -1,29 +1,8 @@
 /* The cells that grains cover, and how much of each. */
+#include "kernels/fluid/grains/covered.h"
 #include "kernels/fluid/grains/grains.h"
 
 #include <math.h>
-
-enum { LINES = 8 };
-static const double half_diagonal = 0.8660254037844386;
-
-double fluid_covered(const double c[3], double r) {
-  const double far = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
-  int along = 0;
-  double sum = 0;
-  for (int a = 1; a < 3; a++)
-    if (fabs(c[a]) > fabs(c[along])) along = a;
-  const double across[2] = {c[(along + 1) % 3], c[(along + 2) % 3]};
-  if (far >= r + half_diagonal) return 0;
-  if (far <= r - half_diagonal) return 1;
-  for (int i = 0; i < LINES; i++)
-    for (int j = 0; j < LINES; j++) {
-      const double y = (i + 0.5) / LINES - 0.5 - across[0], z = (j + 0.5) / LINES - 0.5 - across[1];
-      const double square = r * r - y * y - z * z, chord = square > 0 ? sqrt(square) : -1;
-      const double low = fmax(c[along] - chord, -0.5), high = fmin(c[along] + chord, 0.5);
-      if (chord > 0 && high > low) sum += high - low;
-    }
-  return sum / (LINES * LINES);
-}
 
 double fluid_cover_radius(const fluid_grains *g, int64_t i) {
   static const double curvature = 0.22;
@@ -82,9 +61,6 @@ static void find_shares_of(fluid_grains *g, const grid_shape *grid, int64_t i) {
   g->count[i] = (int32_t)(to - g->share - g->room[i]);
 }
 
-/* The share of the solid in a cell that it covers in part (Noble and Torczynski). */
-static double weight_of(double part, double tau) { return part * (tau - 0.5) / (1 - part + tau - 0.5); }
-
 /* Mean velocity of the grains in a cell, and their share. */
 static void set_blend(const fluid_grains *g, const fluid_machine *m, int64_t number) {
   const int64_t nx = m->grid.n[0];
@@ -98,7 +74,7 @@ static void set_blend(const fluid_grains *g, const fluid_machine *m, int64_t num
   const int64_t linked = fluid_cell_of(&m->walls, cell / nx, cell % nx);
   *to = (fluid_blend){.cell = {.row = cell / nx, .x = (int32_t)(cell % nx)}};
   if (linked >= 0) to->cell = m->walls.cell[linked];
-  to->share = weight_of(fmin(part, 1), g->numbers->tau);
+  to->share = fluid_share_of(fmin(part, 1), g->numbers->tau);
   for (int a = 0; a < 3; a++) to->velocity[a] = sum[a] / part;
 }
 

@@ -4,6 +4,7 @@
 #include "engine/log.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const double pi = 3.14159265358979323846;
 
@@ -108,6 +109,42 @@ static double terminal_speed(double radius, double ratio, double gravity, double
   return speed;
 }
 
+static double length_of(const double *v, int64_t n, int64_t i) {
+  return sqrt(v[i] * v[i] + v[n + i] * v[n + i] + v[2 * n + i] * v[2 * n + i]);
+}
+
+/* Density above that at rest, as a part of it, of the fluid in the last cell between a wall and a grain that comes with
+ * a speed in cells per step: 3 p in units of the lattice, of the pressure 3 mu u r/h^2 of a film (Cox and Brenner, see
+ * grains.h) as thick as a cell. On the way from a radius to half a cell the film has slowed the grain by
+ * 6 pi mu r^2/mass ln(2 r). */
+static double film_density(const fluid_grains *g, int64_t i, double speed) {
+  const fluid_numbers *k = g->numbers;
+  const double dx = k->dx, r = g->s.radius[i] / dx, nu = (k->tau - 0.5) / 3;
+  const double mass = g->s.mass[i] / (g->p->density * dx * dx * dx);
+  return 9 * nu * r * fmax(0, speed - 6 * pi * nu * r * r / mass * log(2 * r));
+}
+
+/* A run ends where this is 0.5. In units of the lattice viscosity and speeds grow with the step. */
+static void tell_films(const fluid_grains *g, const grid_shape *grid, double fastest) {
+  const fluid_parameters *p = g->p;
+  const double unit = g->numbers->dt / g->numbers->dx;
+  double most = 0, speed = 0;
+  for (int64_t i = 0; i < g->s.n; i++) {
+    const double v = fmin(fmax(length_of(g->s.velocity, g->s.n, i), fastest), p->speed);
+    const double density = film_density(g, i, unit * v);
+    if (!(density > most)) continue;
+    most = density;
+    speed = v;
+  }
+  bool alone = g->s.n == 1;
+  for (int a = 0; a < 3; a++) alone = alone && grid_is_periodic(grid, a);
+  if (most > 0.35 && !alone)
+    sim_log(SIM_LOG_WARN,
+            "grains: one that meets a wall or another with %.3g presses the fluid in the last cell to some %.2g times "
+            "its density, and at 1.5 times the run ends: expected mach = %.2g, or more cells",
+            speed, 1 + most, g->numbers->mach * sqrt(0.3 / most));
+}
+
 static void tell(const fluid_grains *g, const grid_shape *grid) {
   const fluid_parameters *p = g->p;
   const double nu = p->viscosity, dt = g->numbers->dt;
@@ -122,11 +159,15 @@ static void tell(const fluid_grains *g, const grid_shape *grid) {
     relaxation = fmin(relaxation, 2.0 / 9 * (density + 0.5) * r * r / nu);
     fastest = fmax(fastest, terminal_speed(r, density, sqrt(gravity), nu));
   }
+  char across[64];
+  if (most > least * (1 + 1e-9))
+    snprintf(across, sizeof across, "%.4g to %.4g", 2 * least / g->numbers->dx, 2 * most / g->numbers->dx);
+  else
+    snprintf(across, sizeof across, "%.4g", 2 * most / g->numbers->dx);
   sim_log(SIM_LOG_INFO,
-          "grains: %lld, %.4g to %.4g cells across, %.3g %% of the box, density up to %.4g times that of the fluid; "
+          "grains: %lld, %s cells across, %.3g %% of the box, density up to %.4g times that of the fluid; "
           "%lld substeps a step",
-          (long long)g->s.n, 2 * least / g->numbers->dx, 2 * most / g->numbers->dx,
-          100 * volume / (grid->size[0] * grid->size[1] * grid->size[2]), ratio,
+          (long long)g->s.n, across, 100 * volume / (grid->size[0] * grid->size[1] * grid->size[2]), ratio,
           (long long)collision_coupled_substeps(g->coupled));
   sim_log(SIM_LOG_INFO,
           "grains: their velocities follow the fluid's within %.3g, %.3g steps; the fastest alone would settle with "
@@ -142,13 +183,15 @@ static void tell(const fluid_grains *g, const grid_shape *grid) {
             "grains: the fluid changes their velocities within %.3g steps: expected at least 2; take more cells or a "
             "shorter dt",
             relaxation / dt);
+  tell_films(g, grid, fastest);
 }
 
-/* Seconds of a step, about: some 0.8 us for each cell that a grain covers and 0.7 us a grain and substep, measured with
- * 31 grains of 6 to 8 cells across. */
-static double seconds_of(const fluid_grains *g, int threads) {
+/* Seconds of a step, about: on the CPU some 0.8 us for each cell that a grain covers, and on the host 0.7 us a grain
+ * and substep, measured with 31 grains of 6 to 8 cells across. */
+static double seconds_of(const fluid_grains *g, const sim_setup *setup) {
   const double covered = 0.7 * (double)g->room[g->s.n], n = (double)g->s.n;
-  return 0.8e-6 * covered / threads + 0.7e-6 * n * (double)collision_coupled_substeps(g->coupled);
+  const double cells = setup->backend->space == SIM_SPACE_HOST ? 0.8e-6 * covered / setup->threads : 0;
+  return cells + 0.7e-6 * n * (double)collision_coupled_substeps(g->coupled);
 }
 
 sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
@@ -159,12 +202,14 @@ sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *nu
   if (status == SIM_OK) {
     const double n = (double)g.s.n, room = (double)g.room[g.s.n];
     if (!setup->saved) tell(&g, &grid);
-    *out = (fluid_grains_plan){.cells = grid_cells_wanted(&grid) * sizeof *g.head +
-                                        room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of),
+    const bool host = setup->backend->space == SIM_SPACE_HOST;
+    *out = (fluid_grains_plan){.cells = host ? grid_cells_wanted(&grid) * sizeof *g.head +
+                                                   room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of)
+                                             : 0,
                                .grains = n * 2000,
                                .snapshot = n * 14 * sizeof(double),
                                .checkpoint = n * 60 * sizeof(double),
-                               .seconds = seconds_of(&g, setup->threads)};
+                               .seconds = seconds_of(&g, setup)};
   }
   fluid_grains_destroy(&g);
   return status;

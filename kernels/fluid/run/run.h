@@ -32,7 +32,7 @@ typedef struct fluid_run {
 
 /* ---- plan.c ---- */
 
-const fluid_ops *fluid_ops_of(const sim_setup *setup);
+const fluid_ops *fluid_ops_of(const fluid_parameters *p, const sim_setup *setup);
 void fluid_extent(const void *parameters, sim_extent *out);
 /* Whether a plan looks at the start, which takes a byte a cell and some 50 ns. */
 bool fluid_counted(const grid_shape *grid);

@@ -27,7 +27,7 @@ const sim_field fluid_state_fields[] = {
                        .type = SIM_REAL,
                        .doc = "moments of the populations after collision, in units of the lattice, and in single what "
                               "rounding took from them: kernels/fluid/cpu/kernels.h, cuda/cell.cuh; or, with "
-                              "`collision`, these populations: cpu/trt.c"},
+                              "`collision`, these populations: cpu/trt.c, cuda/slots.cuh"},
     [STATE_VELOCITY] = VELOCITY("x"),
     VELOCITY("y"),
     VELOCITY("z"),

@@ -265,7 +265,7 @@ static const sim_field parameter_fields[] = {
      .doc = "the fluid at the start; none: at rest"},
     {SIM_FIELD(fluid_parameters, collision), .type = SIM_CHOICE, .initial = "regularised", .choices = collisions,
      .doc = "regularised: of moments, which is fastest; trt: of populations with two relaxation times, for walls and "
-            "porous bodies whose drag does not depend on the viscosity"},
+            "porous bodies whose drag does not depend on the viscosity, and for precision = \"half\""},
     {SIM_FIELD(fluid_parameters, magic), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 10,
      .initial = "0.1875",
      .doc = "of trt, (tau - 1/2) of one relaxation time times that of the other: at 3/16 a wall stands half-way "

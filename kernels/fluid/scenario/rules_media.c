@@ -32,6 +32,12 @@ void fluid_check_fluxes(const fluid_parameters *p, const grid_shape *grid, sim_f
 
 void fluid_check_collision(const fluid_parameters *p, sim_faults *faults) {
   static const char *const path = "collision";
+  const grid_shape grid = fluid_grid_of(p);
+  if (fluid_half(p) && p->collision != FLUID_TRT)
+    sim_faults_add(faults, 0, "precision", "\"half\" stores populations: expected collision = \"trt\"");
+  else if (fluid_half(p) && grid.n[grid.rank - 1] % 2 != 0)
+    sim_faults_add(faults, 0, "grid.n", "expected an even number of cells along %c with precision = \"half\", got %lld",
+                   "xyz"[grid.rank - 1], (long long)grid.n[grid.rank - 1]);
   if (p->collision != FLUID_TRT) {
     if (p->magic != 3.0 / 16) sim_faults_add(faults, 0, "magic", "has an effect with collision = \"trt\" alone");
     return;

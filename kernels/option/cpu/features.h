@@ -118,7 +118,7 @@ LANES_INLINE void settle(vreal payoff, vreal hold, double growth, bool last, vre
   const vreal alive = v_zero_unless_positive(0 - *value, v_set(1)), paid = payoff * (real)growth;
   const vreal now = alive * v_zero_unless_positive(payoff, v_zero_unless_positive(payoff - hold, v_set(1)));
   *value += now * (paid + 1);
-  if (last) *value = v_max(*value, v_set(0));
+  if (last) *value = v_max(v_set(0), *value); /* NaN stays */
 }
 
 /* Early exercise at the end of a step. */

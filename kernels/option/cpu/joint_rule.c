@@ -61,11 +61,9 @@ double option_cpu_dot(const double *a, const double *b, int count) {
 }
 
 static sim_status check_valid(const joint *j, int number) {
-  uint64_t wrong = 0;
+  bool wrong = false;
   for (int t = 0; t < j->f->threads; t++) wrong |= j->not_valid[t];
-  SIM_TRY(sim_comm_agree(j->f->comm, wrong, &wrong));
-  if (wrong == 0) return SIM_OK;
-  return sim_fail(SIM_ERR_DIVERGED, "payoffs[%d].exercise is not finite at prices that the paths reach", number + 1);
+  return option_joint_check(j->f->comm, wrong, number);
 }
 
 static sim_status set_program(joint *j, const sim_expr_program *program, int bases) {
@@ -78,11 +76,8 @@ static sim_status set_program(joint *j, const sim_expr_program *program, int bas
   return j->rooms != NULL ? SIM_OK : sim_no_memory("early exercise");
 }
 
-/* Centre and factor of the payment and of each price: the mean over the paths and dates with a positive payment, and
- * half the inverse of the deviation. */
-static sim_status find_scale(joint *j, int number, double (*scale)[2]) {
+static sim_status find_scale(joint *j, int number, int assets, double (*scale)[2]) {
   option_cpu_regression *f = j->f;
-  const int assets = f->prices;
   double *sum = calloc((size_t)f->sums_each, sizeof *sum);
   if (sum == NULL) return sim_no_memory("early exercise");
   const size_t row = (size_t)f->share * CHUNK;
@@ -98,7 +93,7 @@ static sim_status find_scale(joint *j, int number, double (*scale)[2]) {
         to[1] += column[i];
         to[2] += column[i] * column[i];
         for (int a = 0; a < assets; a++) {
-          const double x = f->price[((size_t)d * (size_t)assets + (size_t)a) * row + at + (size_t)i];
+          const double x = f->price[((size_t)d * (size_t)f->prices + (size_t)a) * row + at + (size_t)i];
           to[3 + 2 * a] += x;
           to[4 + 2 * a] += x * x;
         }
@@ -107,36 +102,31 @@ static sim_status find_scale(joint *j, int number, double (*scale)[2]) {
   }
   sim_status status = check_valid(j, number);
   if (status == SIM_OK) status = option_cpu_total(f, sum);
-  for (int k = 0; k <= assets && status == SIM_OK; k++) {
-    const double n = sum[0], mean = n > 0 ? sum[1 + 2 * k] / n : 0;
-    const double variance = n > 0 ? sum[2 + 2 * k] / n - mean * mean : 0;
-    scale[k][0] = mean;
-    scale[k][1] = variance > 1e-12 * mean * mean ? 1 / (2 * sqrt(variance)) : mean != 0 ? 1 / fabs(mean) : 1;
-  }
+  if (status == SIM_OK) option_joint_scale(sum, assets, scale);
   memset(f->sums, 0, (size_t)f->share * (size_t)f->comm->size * (size_t)f->sums_each * sizeof *f->sums);
   free(sum);
   return status;
 }
 
 /* Cash of the paths that exercise at `date`, of the chunk at path `at`. */
-static void exercise_chunk(const joint *j, int date, size_t at, double *column) {
-  const double *beta = j->rule->beta + (size_t)date * (size_t)j->bases;
+static void exercise_chunk(const joint *j, int date, const double *beta, size_t at, double *column) {
   double *cash = j->f->cash + at, hold[CHUNK] = {0};
   evaluate(j, date, at, column);
-  for (int k = 0; k < j->bases && date + 1 < j->rule->dates; k++)
+  for (int k = 0; k < j->bases && beta != NULL; k++)
     for (int i = 0; i < CHUNK; i++) hold[i] += beta[k] * column[(size_t)(k + 1) * CHUNK + (size_t)i];
   for (int i = 0; i < CHUNK; i++)
     if (column[i] > 0 && column[i] >= hold[i]) cash[i] = column[i];
 }
 
-/* Goes back to `date`: exercises at the next one, discounts, and sums over the paths with a positive payment. */
-static sim_status sums_at(joint *j, int date, double discount, double *sum) {
+/* option_joint_sums of a joint. */
+static sim_status sums_at(void *self, int date, const double *beta, double discount, double *sum) {
+  const joint *j = self;
   option_cpu_regression *f = j->f;
 #pragma omp parallel for schedule(static) num_threads(f->threads)
   for (int c = f->first; c < f->end; c++) {
     double *column = columns(j), paid[CHUNK], *to = f->sums + (size_t)c * (size_t)f->sums_each;
     const size_t at = (size_t)(c - f->first) * CHUNK;
-    exercise_chunk(j, date + 1, at, column);
+    exercise_chunk(j, date + 1, beta, at, column);
     for (int i = 0; i < CHUNK; i++) f->cash[at + (size_t)i] *= discount;
     evaluate(j, date, at, column);
     const int kept = gather_paid(column, j->bases + 1, f->cash + at, paid);
@@ -149,39 +139,21 @@ static sim_status sums_at(joint *j, int date, double discount, double *sum) {
   return option_cpu_total(f, sum);
 }
 
-static sim_status go_back(joint *j, int number, double *beta) {
-  const option_rule *r = j->rule;
-  const double *bond = j->f->market->bond;
-  double *sum = calloc((size_t)j->f->sums_each, sizeof *sum);
-  if (sum == NULL) return sim_no_memory("early exercise");
-  sim_status status = SIM_OK;
-  for (int date = r->dates - 2; date >= 0 && status == SIM_OK; date--) {
-    double *mine = beta + (size_t)date * (size_t)j->bases;
-    status = sums_at(j, date, bond[r->step[date + 1] - 1] / bond[r->step[date] - 1], sum);
-    /* the first function is 1; fewer than 20 paths a coefficient are too few: no exercise without any */
-    const int most = (int)fmin(j->bases, sum[0] / 20);
-    if (status == SIM_OK) option_joint_solve(sum, j->bases, most, mine);
-    if (most == 0) mine[0] = 1e30;
-  }
-  if (status == SIM_OK) status = check_valid(j, number);
-  free(sum);
-  return status;
-}
-
 static sim_status find_rule(joint *j, const option_payoff *o, int number, int chunks, option_joint_rule *out) {
   const option_parameters *p = j->f->p;
-  double scale[1 + OPTION_ASSETS_MAX][2];
+  double(*scale)[2] = out->scale;
   sim_expr *expr = NULL;
   sim_expr_program *payment = NULL;
   int bases = 0;
   SIM_TRY(option_cpu_simulate(j->f, j->rule, -1, chunks));
-  sim_status status = option_joint_graph(p, o, NULL, &expr, &bases);
+  sim_status status = option_joint_graph(p, o, OPTION_JOINT_PAYMENT, NULL, &expr, &bases);
   if (status == SIM_OK) status = sim_expr_program_create(expr, &(sim_expr_target){.isa = j->f->isa}, &payment);
   if (status == SIM_OK) status = set_program(j, payment, 0);
-  if (status == SIM_OK) status = find_scale(j, number, scale);
+  if (status == SIM_OK) status = find_scale(j, number, option_joint_scaled_assets(p, o), scale);
   sim_expr_program_free(&payment);
   sim_expr_free(&expr);
-  if (status == SIM_OK) status = option_joint_graph(p, o, (const double(*)[2])scale, &expr, &bases);
+  if (status == SIM_OK)
+    status = option_joint_graph(p, o, OPTION_JOINT_SCALED, (const double(*)[2])scale, &expr, &bases);
   if (status == SIM_OK) status = sim_expr_program_create(expr, &(sim_expr_target){.isa = j->f->isa}, &out->in_double);
   if (status == SIM_OK)
     status = sim_expr_program_create(expr, &(sim_expr_target){.single = option_is_single(p), .isa = j->f->isa},
@@ -197,7 +169,8 @@ static sim_status find_rule(joint *j, const option_payoff *o, int number, int ch
   j->rule->beta_single = single;
   j->rule->program = out->program;
   j->rule->bases = bases;
-  SIM_TRY(go_back(j, number, out->beta));
+  SIM_TRY(option_joint_go_back(j->rule, j->f->market->bond, sums_at, j, out->beta));
+  SIM_TRY(check_valid(j, number));
   for (size_t k = 0; k < count; k++) single[k] = (float)out->beta[k];
   return SIM_OK;
 }

@@ -171,19 +171,37 @@ static void add_output(const option_sampler *s, const option_workspace *r, int m
   }
 }
 
-bool option_simulate(const option_sampler *s, const option_workspace *r, uint64_t first, int count) {
-  const bool valid = s->kernel(&s->paths, first, count, r->features, r->kernel);
+static bool simulate(const option_sampler *s, const option_paths *paths, const option_workspace *r, uint64_t first,
+                     int count) {
+  const bool valid = s->kernel(paths, first, count, r->features, r->kernel);
   for (int v = 0; v < s->paths.variants; v++)
     sim_expr_program_run(s->program, (size_t)count, (const void *const *)(r->features + v * s->estimate.graph.features),
                          r->outputs + v * s->estimate.graph.outputs, r->program);
   return valid;
 }
 
-/* s->sample: the quantity without its control; s->control: the sum of its controls. */
-static void sum_terms(const option_sampler *s, const option_workspace *r, const option_combination *c, int count) {
-  memset(r->sample, 0, (size_t)count * sizeof *r->sample);
+bool option_simulate(const option_sampler *s, const option_workspace *r, uint64_t first, int count) {
+  return simulate(s, &s->paths, r, first, count);
+}
+
+bool option_simulate_swapped(const option_sampler *s, const option_workspace *r, uint64_t first, int count) {
+  option_paths paths = s->paths;
+  paths.swapped = true;
+  return simulate(s, &paths, r, first, count);
+}
+
+void option_add_terms(const option_sampler *s, const option_workspace *r, int quantity, double weight, int count,
+                      double *sample) {
+  const option_combination *c = &s->estimate.combination[quantity];
   for (int t = 0; t < c->terms; t++)
-    add_output(s, r, c->term[t].market, c->term[t].output, c->term[t].factor, count, r->sample);
+    add_output(s, r, c->term[t].market, c->term[t].output, weight * c->term[t].factor, count, sample);
+}
+
+/* s->sample: the quantity without its control; s->control: the sum of its controls. */
+static void sum_terms(const option_sampler *s, const option_workspace *r, int quantity, int count) {
+  const option_combination *c = &s->estimate.combination[quantity];
+  memset(r->sample, 0, (size_t)count * sizeof *r->sample);
+  option_add_terms(s, r, quantity, 1, count, r->sample);
   if (c->control < 0) return;
   memset(r->control, 0, (size_t)count * sizeof *r->control);
   add_output(s, r, 0, c->control, c->control_factor, count, r->control);
@@ -226,7 +244,7 @@ static void pilot(option_sampler *s) {
     for (int q = 0; q < s->estimate.quantities; q++) {
       const option_combination *c = &s->estimate.combination[q];
       option_moments *m = &moments[q];
-      sum_terms(s, r, c, OPTION_CHUNK);
+      sum_terms(s, r, q, OPTION_CHUNK);
       for (int i = 0; i < OPTION_CHUNK; i++) {
         m->y += r->sample[i];
         if (c->control < 0) continue;
@@ -294,24 +312,24 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
 
 /* ---- create and destroy ---- */
 
-/* Replaces the markets by ones with twice as many steps, with the same payoffs. */
-static sim_status halve_steps(option_sampler *s, const option_parameters *p) {
+/* Replaces the markets by ones whose steps are divided into `parts`, with the same payoffs. */
+static sim_status divide_steps(option_sampler *s, const option_parameters *p, int parts) {
   sim_status status = SIM_OK;
   for (int m = 0; m < s->estimate.markets && status == SIM_OK; m++) {
-    option_bump halves = s->estimate.bump[m];
+    option_bump bump = s->estimate.bump[m];
     option_market *market = &s->estimate.market[m];
     double *cash = market->cash; /* of the steps that payoffs see */
-    halves.halves = true;
+    bump.parts = parts;
     market->cash = NULL;
     option_market_free(market);
-    status = option_market_create(p, &halves, market);
+    status = option_market_create(p, &bump, market);
     market->cash = cash;
   }
   return status;
 }
 
-/* Fills what all samplers of a run have in common; `halves`: twice as many steps as the payoffs see. */
-static sim_status begin(option_sampler *s, const option_parameters *p, const sim_setup *setup, bool halves) {
+/* Fills what all samplers of a run have in common; `parts`: steps of the paths in one that payoffs see. */
+static sim_status begin(option_sampler *s, const option_parameters *p, const sim_setup *setup, int parts) {
   s->comm = setup->comm;
   s->single = option_is_single(p);
   s->isa = setup->isa;
@@ -320,12 +338,10 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   s->kernel = option_path_find(s->single, s->isa);
   s->sum = option_sum_find(s->single, s->isa);
   if (s->kernel == NULL) return sim_fail(SIM_ERR_INTERNAL, "no paths for %s", sim_isa_name(s->isa));
-  s->paths = (option_paths){.seed = p->common.seed,
-                            .assets = (int)p->assets.count,
-                            .steps = (int)p->nodes * (halves ? 2 : 1),
-                            .skip = halves};
+  s->paths = (option_paths){
+      .seed = p->common.seed, .assets = (int)p->assets.count, .steps = (int)p->nodes * parts, .skip = parts - 1};
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
-  if (halves) SIM_TRY(halve_steps(s, p));
+  if (parts > 1) SIM_TRY(divide_steps(s, p, parts));
   s->workspaces = calloc((size_t)s->threads, sizeof *s->workspaces);
   s->groups = option_groups(p);
   s->block = s->groups > 1 ? option_block_samples(p) : OPTION_BLOCK;
@@ -379,7 +395,7 @@ static void use_points(option_sampler *s) {
 }
 
 static sim_status make(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
-  SIM_TRY(begin(s, p, setup, false));
+  SIM_TRY(begin(s, p, setup, 1));
   SIM_TRY(make_points(s, p));
   SIM_TRY(make_rules(s, p, setup));
   SIM_TRY(make_rooms(s));
@@ -416,7 +432,7 @@ static void destroy(option_sampler **sampler) {
 sim_status option_sampler_paths(const option_parameters *p, const sim_setup *setup, option_sampler **out) {
   option_sampler *s = *out = calloc(1, sizeof **out);
   if (s == NULL) return sim_no_memory("the paths");
-  sim_status status = begin(s, p, setup, false);
+  sim_status status = begin(s, p, setup, 1);
   if (status == SIM_OK) status = make_points(s, p);
   if (status == SIM_OK) status = make_rooms(s);
   use_points(s);
@@ -444,11 +460,18 @@ static void draw_jumps_twice(const option_market *market, const option_market *h
   }
 }
 
-sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup, option_sampler *out[2]) {
+sim_status option_sampler_single(const option_parameters *p, const sim_setup *setup, option_sampler **out) {
+  *out = calloc(1, sizeof **out);
+  if (*out == NULL) return sim_no_memory("the model");
+  SIM_TRY(begin(*out, p, setup, 1));
+  return make_rooms(*out);
+}
+
+sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup, int parts, option_sampler *out[2]) {
   for (int k = 0; k < 2; k++) {
     out[k] = calloc(1, sizeof *out[k]);
     if (out[k] == NULL) return sim_no_memory("the model");
-    SIM_TRY(begin(out[k], p, setup, k == 1));
+    SIM_TRY(begin(out[k], p, setup, k == 1 ? parts : parts / 2));
   }
   option_sampler *coarse = out[0], *fine = out[1];
   coarse->paths.halved = true;

@@ -103,6 +103,25 @@ static void draw_halves(const option_paths *p, const stream *s, uint32_t group, 
   }
 }
 
+/* Exchanges the random numbers of the steps 0 and 1, and those of 2 and 3. */
+static void swap_steps(const option_paths *p, workspace *w) {
+  for (int a = 0; a < p->assets; a++)
+    for (int i = 0; i < 4; i += 2) {
+      const vreal z = w->z[a][i];
+      const vbits high = w->high[a][i], low = w->low[a][i], variance = w->variance[a][i], rough = w->rough[a][i];
+      w->z[a][i] = w->z[a][i + 1];
+      w->high[a][i] = w->high[a][i + 1];
+      w->low[a][i] = w->low[a][i + 1];
+      w->variance[a][i] = w->variance[a][i + 1];
+      w->rough[a][i] = w->rough[a][i + 1];
+      w->z[a][i + 1] = z;
+      w->high[a][i + 1] = high;
+      w->low[a][i + 1] = low;
+      w->variance[a][i + 1] = variance;
+      w->rough[a][i + 1] = rough;
+    }
+}
+
 static void draw_group(const option_paths *p, const stream *s, uint32_t group, unsigned need, workspace *w) {
   for (uint32_t a = 0; a < (uint32_t)p->assets; a++) {
     if (p->quasi == NULL && !p->halved) four_normals(s, group, OPTION_DRAW_NORMAL + a, w->z[a]);
@@ -115,6 +134,7 @@ static void draw_group(const option_paths *p, const stream *s, uint32_t group, u
     if (rough) memcpy(w->rough[a], random_bits(s, group, OPTION_DRAW_ROUGH + a).bits, sizeof w->rough[a]);
   }
   if (p->halved) draw_halves(p, s, group, w);
+  if (p->swapped) swap_steps(p, w);
 }
 
 /* Applies moment matching to the four steps from `first` on. */
@@ -204,8 +224,7 @@ static void general_step(const option_paths *p, const stream *own, int step, int
     const option_dynamics *first = p->variant[0].dynamics;
     if (first != NULL && first[p->variant[0].kind[step] * p->assets + a].jumps > 0)
       for (int half = 0; half <= p->halved; half++)
-        w->jump[half] =
-            random_bits(own, (uint32_t)(p->halved ? 2 * step + half : step), (uint32_t)(OPTION_DRAW_JUMP + a));
+        w->jump[half] = random_bits(own, drawn_step(p, step, half), (uint32_t)(OPTION_DRAW_JUMP + a));
     for (int v = 0; v < p->variants; v++) {
       const option_variant *variant = &p->variant[v];
       const int i = step * p->assets + a;

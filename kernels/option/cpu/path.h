@@ -45,9 +45,11 @@ typedef struct option_paths {
   const option_quasi *quasi;     /* NULL: pseudo-random numbers */
   const struct option_mrg *mrg;  /* NULL: Philox4x32-10 */
   /* Two samplers on the same random numbers, the fine one with steps half as long. skip = 1: the fine one, whose
-   * payoffs see every second step. halved: the coarse one, whose normals are sums of two fine ones. */
+   * payoffs see every second step. halved: the coarse one, whose normals are sums of two fine ones. On a level of
+   * multilevel/ payoffs see every step (skip + 1) of either. swapped: the two steps in each of the coarse sampler take
+   * each other's random numbers. */
   int skip;
-  bool halved;
+  bool halved, swapped;
   bool matched;       /* normals are moment-matched over each chunk; needs whole chunks, excludes quasi */
   const double *cash; /* [observed steps][assets]: cash dividends at their ends; NULL: none */
   int schedules;

@@ -62,6 +62,11 @@ static inline bits4 mrg_bits(const stream *s, uint32_t step, uint32_t draw) {
   return out;
 }
 
+/* The step whose random numbers a step takes, of those that are drawn by the step. */
+static inline uint32_t drawn_step(const option_paths *p, int step, int half) {
+  return (uint32_t)(p->halved ? 2 * step + half : step ^ (int)p->swapped);
+}
+
 LANES_INLINE bits4 random_bits(const stream *s, uint32_t step, uint32_t draw) {
   if (s->mrg != NULL) return mrg_bits(s, step, draw);
   /* Of the first three rounds, the first round's second product depends on the path's upper half alone, the second

@@ -15,7 +15,7 @@ static inline void rate_normals(const option_paths *p, const stream *own, int st
   const real share = p->halved ? (real)0.70710678118654752440 : 1;
   out[0] = out[1] = v_set(0);
   for (int half = 0; half <= p->halved; half++) {
-    const bits4 w = random_bits(own, (uint32_t)(p->halved ? 2 * step + half : step), (uint32_t)OPTION_DRAW_RATE);
+    const bits4 w = random_bits(own, drawn_step(p, step, half), (uint32_t)OPTION_DRAW_RATE);
     vreal z[2];
     two_normals(w.bits[0], w.bits[1], z);
     for (int k = 0; k < 2; k++) out[k] += z[k] * share;

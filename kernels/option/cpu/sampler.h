@@ -45,9 +45,19 @@ struct option_sampler {
 
 /* Computes features and payoffs of a chunk of paths into the workspace. Returns false where option_path_kernel does. */
 bool option_simulate(const option_sampler *sampler, const option_workspace *room, uint64_t first, int count);
-/* Two samplers, in fp64, on the same random numbers: out[0] with the run's steps, out[1] with steps
- * half as long (see option_paths.skip). out[1] borrows the exercise rules of out[0]: free it first. */
-sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup,
+/* The same of a fine sampler of option_sampler_pair, on paths whose two steps in each of the coarse sampler take each
+ * other's random numbers. */
+bool option_simulate_swapped(const option_sampler *sampler, const option_workspace *room, uint64_t first, int count);
+/* Adds `weight` times a quantity without its control to sample[count], from the payoffs in the workspace. */
+void option_add_terms(const option_sampler *sampler, const option_workspace *room, int quantity, double weight,
+                      int count, double *sample);
+/* A sampler of the run's steps without pilot, control and exercise rules. */
+sim_status option_sampler_single(const option_parameters *p, const sim_setup *setup,
+                                 option_sampler **out) SIM_MUST_CHECK;
+/* Two samplers on the same random numbers: out[0] with the run's steps in parts/2 pieces each, out[1] in `parts`
+ * pieces; parts is a power of two (see option_paths.skip). out[1] borrows the exercise rules of out[0]: free it first.
+ */
+sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup, int parts,
                                option_sampler *out[2]) SIM_MUST_CHECK;
 /* A sampler of the run's own paths, without rules of early exercise: for features of prices alone. It exchanges
  * nothing. */

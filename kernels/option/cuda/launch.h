@@ -35,8 +35,14 @@ typedef struct option_regression_step {
   int degree, exercise; /* exercise: whether beta is the rule of the date after this one */
 } option_regression_step;
 
-/* Device buffer for the prices of one asset at exercise dates: out[dates][stride]. date[steps]: number of the date at
- * each step's end, or -1; device memory. */
+/* The same of a rule on several assets: see option_joint_sums. */
+typedef struct option_joint_step {
+  double scale[OPTION_SCALES_MAX][2], beta[OPTION_BASES_MAX], discount;
+  int holds; /* whether beta is the rule of the date after this one; else holding on is worth 0 there */
+} option_joint_step;
+
+/* Device buffer for prices at exercise dates: out[dates][stride] of one asset, or with asset -1 out[dates][assets]
+ * [stride] of all. date[steps]: number of the date at each step's end, or -1; device memory. */
 typedef struct option_recorder {
   double *out;
   const int *date;

@@ -39,33 +39,17 @@ enum { DIMENSIONS_MAX = 1024 };
 enum { MATCHED_MAX = 768 };
 
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
-  for (int a = 0; a < (int)p->assets.count; a++) {
-    if (!option_asset_at(p, a)->sabr.given) continue;
-    snprintf(lacks, capacity, "SABR assets are");
-    return false;
-  }
-  if (p->hull_white.given) {
-    snprintf(lacks, capacity, "random rates are");
-    return false;
-  }
   if (option_any_rough(p)) {
     snprintf(lacks, capacity, "rough Bergomi assets are");
     return false;
   }
-  if (p->exposure.given) {
-    snprintf(lacks, capacity, "exposures are");
+  for (size_t i = 0; i < p->payoffs.count && p->ladder.given; i++) {
+    if (p->payoffs.items[i].schema != &option_american_schema) continue;
+    snprintf(lacks, capacity, "ladders of early exercise are");
     return false;
   }
-  for (size_t i = 0; i < p->payoffs.count; i++) {
-    const option_payoff *o = p->payoffs.items[i].data;
-    if (p->ladder.given && p->payoffs.items[i].schema == &option_american_schema) {
-      snprintf(lacks, capacity, "ladders of early exercise are");
-      return false;
-    }
-    if (!option_is_joint(o) && o->upper_paths == 0) continue;
-    snprintf(lacks, capacity,
-             option_is_joint(o) ? "early exercise on several assets, or by a function, is"
-                                : "upper bounds of early exercise are");
+  if (p->sampling.multilevel) {
+    snprintf(lacks, capacity, "multilevel runs are");
     return false;
   }
   if (p->sampling.sequence == OPTION_SOBOL && option_quasi_dimensions(p) > DIMENSIONS_MAX) {
@@ -97,6 +81,16 @@ static int parts_of(const option_sampler *s, int64_t count) {
   return s->scrambles > 0 ? (int)(count / s->block) * block_parts(s) : (int)divide(count, s->plan.part);
 }
 
+/* Numbers of the exercise rules on several assets in one market. */
+static double joint_numbers(const option_parameters *p) {
+  double sum = 0;
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const option_payoff *o = p->payoffs.items[i].data;
+    if (option_is_joint(o)) sum += (1.0 + option_joint_bases(p, o)) * (double)option_date_count(p, o);
+  }
+  return sum * (p->sampling.antithetic ? 2 : 1);
+}
+
 /* Estimated device memory in bytes; before a plan exists with the smallest part. */
 static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double real = option_is_single(p) ? sizeof(float) : sizeof(double), blocks = batch(p);
@@ -112,9 +106,10 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   bool moved = false;
   for (int a = 0; a < (int)p->assets.count; a++) moved |= !option_asset_is_gbm(option_asset_at(p, a));
   const double kinds = moved ? OPTION_CUDA_DYNAMICS_NUMBERS + OPTION_JUMPS_MAX : 0;
-  const double rows = (option_is_dated(p) ? (3 + kinds) * lines : 0) + (double)p->payoffs.count * (assets + 1);
-  return option_cuda_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions +
-         (3 * lines + rows) * ((double)p->nodes + 4) * real +
+  const double rates = p->hull_white.given ? 3 * (5 + 2 * assets + 2) : 0; /* of theta's two markets too */
+  const double rows = (option_is_dated(p) ? (3 + kinds) * lines : 0) + (double)p->payoffs.count * (assets + 1) + rates;
+  return option_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions +
+         (3 * lines + rows) * ((double)p->nodes + 4) * real + joint_numbers(p) * lines / assets * real +
          ceil((parts + blocks) / setup->comm->size) * quantities * 2 * sizeof(double);
 }
 

@@ -1,4 +1,5 @@
 #include "kernels/option/cuda/plan.h"
+#include "kernels/option/models/hull_white.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,8 +23,27 @@ static bool same_motion(const option_market *a, const option_market *b, int asse
   for (int s = 0; s < a->steps; s++)
     if (a->grid.length[s] != b->grid.length[s]) return false;
   const option_dynamics *m = &a->dynamics[asset], *n = &b->dynamics[asset];
-  const bool local = m->motion == OPTION_LOCAL_FUNCTION || m->motion == OPTION_LOCAL_GRID;
+  const bool local = m->motion == OPTION_LOCAL_FUNCTION || m->motion == OPTION_LOCAL_GRID || m->motion == OPTION_SABR;
   return m->shift == n->shift && (!local || a->spot[asset] == b->spot[asset]);
+}
+
+/* Numbers the random rates: markets whose rates have the same constants share one. */
+static void list_rates(option_cuda_plan *plan) {
+  const option_market *m = plan->estimate->market;
+  const size_t steps = (size_t)plan->steps;
+  for (int k = 0; k < plan->estimate->markets && m[0].rates != NULL; k++) {
+    int r = 0;
+    for (; r < plan->rates; r++) {
+      const option_market *other = &m[plan->rate_market[r]];
+      if (other->grid.kinds == m[k].grid.kinds &&
+          memcmp(other->grid.kind, m[k].grid.kind, steps * sizeof *m[k].grid.kind) == 0 &&
+          memcmp(other->rates, m[k].rates, (size_t)m[k].grid.kinds * sizeof *m[k].rates) == 0 &&
+          memcmp(other->rise, m[k].rise, steps * sizeof *m[k].rise) == 0)
+        break;
+    }
+    if (r == plan->rates) plan->rate_market[plan->rates++] = k;
+    plan->rate_of[k] = r;
+  }
 }
 
 static int find_track(const option_cuda_plan *plan, int first, int asset, int market) {
@@ -32,6 +52,7 @@ static int find_track(const option_cuda_plan *plan, int first, int asset, int ma
     const option_market *other = &m[plan->track_market[t]];
     if (!same_course(other->vol, m[market].vol, asset, plan->assets, plan->steps)) continue;
     if (plan->moved && !same_course(other->drift, m[market].drift, asset, plan->assets, plan->steps)) continue;
+    if (plan->rate_of[plan->track_market[t]] != plan->rate_of[market]) continue;
     if (same_motion(other, &m[market], asset)) return t;
   }
   return -1;
@@ -87,13 +108,15 @@ static void add_features(option_cuda_plan *plan, int market, int output) {
     if (!sim_expr_depends(g->expr, output, f)) continue;
     const option_kind kind = g->feature[f].kind;
     const bool kept = is_kept(&g->feature[f]), within = kind == OPTION_HIGH || kind == OPTION_LOW;
-    plan->need[g->feature[f].asset] |= (kept ? OPTION_CUDA_KEPT : 0) | (!kept || within ? 1u << kind : 0);
+    const int asset = g->feature[f].asset; /* -1: an exercise on all assets, or a deflator */
+    for (int a = asset < 0 ? 0 : asset; a <= (asset < 0 ? plan->assets - 1 : asset) && kind != OPTION_DEFLATOR; a++)
+      plan->need[a] |= (kept ? OPTION_CUDA_KEPT : 0) | (!kept || within ? 1u << kind : 0);
     for (int s = 0; s < plan->signs; s++) {
       int *at = &plan->view_of[(market * plan->signs + s) * g->features + f];
       if (*at >= 0) continue;
       *at = plan->views;
       plan->view[plan->views++] =
-          (option_cuda_view){market, s, f, plan->line_of[market * plan->assets + g->feature[f].asset], 0};
+          (option_cuda_view){market, s, f, plan->line_of[market * plan->assets + (asset < 0 ? 0 : asset)], 0};
     }
   }
 }
@@ -138,6 +161,9 @@ static void list_slots(option_cuda_plan *plan) {
     } else if (feature[view->feature].kind == OPTION_EARLY) {
       view->slot = plan->exercises;
       plan->early[plan->exercises++] = *view;
+    } else if (feature[view->feature].kind == OPTION_DEFLATOR) {
+      view->slot = plan->deflators;
+      plan->deflator[plan->deflators++] = *view;
     } else if (feature[view->feature].kind > OPTION_FIXING) {
       view->slot = plan->survivals;
       plan->survival[plan->survivals++] = *view;
@@ -205,6 +231,15 @@ static const option_payoff *early_payoff(const option_cuda_plan *plan, int early
   return plan->parameters->payoffs.items[f->step].data;
 }
 
+/* Numbers of an exercise rule in the table; of several assets as settle_jointly reads them. */
+static size_t early_numbers(const option_cuda_plan *plan, int early) {
+  const option_parameters *p = plan->parameters;
+  const option_payoff *o = early_payoff(plan, early);
+  const size_t dates = option_date_count(p, o);
+  if (!option_is_joint(o)) return (size_t)(o->degree + 2) * dates;
+  return (size_t)plan->assets + 2 * (size_t)option_joint_scales(p, o) + (size_t)(1 + option_joint_bases(p, o)) * dates;
+}
+
 static void choose_form(option_cuda_plan *plan) {
   const int slow = 1 << OPTION_MAX | 1 << OPTION_MIN | 1 << OPTION_HIGH | 1 << OPTION_LOW | 1 << OPTION_NOT_ABOVE |
                    1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY | OPTION_CUDA_KEPT;
@@ -229,7 +264,9 @@ static void choose_form(option_cuda_plan *plan) {
   plan->row_cash = plan->row_time + (plan->kinds > 1 ? plan->tracks : 0);
   plan->row_date = plan->row_cash + (plan->cash ? plan->tracks : 0);
   plan->row_schedule = plan->row_date + (plan->dated ? plan->exercises : 0);
-  plan->rows = plan->row_schedule + plan->estimate->graph.schedules;
+  plan->row_rise = plan->row_schedule + plan->estimate->graph.schedules;
+  plan->row_rate_kind = plan->row_rise + plan->rates;
+  plan->rows = plan->row_rate_kind + plan->rates;
   plan->at_factor = 1; /* the first number is the spread of the normals */
   plan->at_ratio = plan->at_factor + (plan->correlated ? plan->assets * (plan->assets + 1) / 2 : plan->assets);
   plan->at_vol = plan->at_ratio + plan->tracks;
@@ -259,14 +296,18 @@ static void choose_form(option_cuda_plan *plan) {
   plan->table = 4 * (size_t)plan->rows * (size_t)((plan->steps + 3) / 4);
   for (int t = 0; t < plan->tracks && plan->moved; t++) {
     plan->grid_at[t] = plan->table;
-    plan->table += (size_t)option_cuda_dynamics(plan, t, 0)->nodes * (size_t)(plan->steps + 1);
+    const option_dynamics *m = option_cuda_dynamics(plan, t, 0);
+    plan->table += (size_t)m->nodes * (size_t)(plan->steps + 1) + 8 * (size_t)m->cells;
     plan->kinds_at[t] = plan->table;
     if (plan->kinds > 1) plan->table += (size_t)plan->kinds * option_cuda_kind_numbers(plan);
   }
+  for (int r = 0; r < plan->rates; r++) {
+    plan->rates_at[r] = plan->table;
+    plan->table += (size_t)plan->estimate->market[plan->rate_market[r]].grid.kinds * option_cuda_rate_numbers(plan);
+  }
   for (int k = 0; k < plan->exercises; k++) {
-    const option_payoff *o = early_payoff(plan, k);
     plan->early_at[k] = plan->table;
-    plan->table += (size_t)(o->degree + 2) * (size_t)option_date_count(plan->parameters, o);
+    plan->table += early_numbers(plan, k);
   }
 }
 
@@ -278,7 +319,7 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   const size_t views = (size_t)(e->markets * plan->signs * e->graph.features) + 1;
   int *numbers = calloc(6 * most + assets + 2 + 2 * views, sizeof(int));
   plan->line_of = numbers;
-  plan->view = calloc(3 * views, sizeof *plan->view);
+  plan->view = calloc(4 * views, sizeof *plan->view);
   plan->cholesky = calloc(assets * assets + (size_t)e->quantities, sizeof(double));
   plan->grid_at = calloc(2 * most + views, sizeof *plan->grid_at);
   plan->keep = calloc(views, sizeof *plan->keep);
@@ -294,6 +335,7 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   plan->fixing_step = plan->view_of + views;
   plan->survival = plan->view + views;
   plan->early = plan->survival + views;
+  plan->deflator = plan->early + views;
   plan->kinds_at = plan->grid_at + most;
   plan->early_at = plan->kinds_at + most;
   plan->scale = plan->cholesky + assets * assets;
@@ -301,14 +343,18 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   for (int q = 0; q < e->quantities; q++) plan->scale[q] = e->combination[q].term[0].factor / plan->signs;
   for (int m = 0; m < e->markets && e->market[0].dynamics != NULL; m++)
     if (plan->kinds < e->market[m].grid.kinds) plan->kinds = e->market[m].grid.kinds;
+  list_rates(plan);
   list_tracks(plan);
   list_lines(plan);
   list_views(plan);
   list_slots(plan);
   list_tangents(plan);
-  for (size_t i = 0; i < p->payoffs.count && plan->record; i++)
-    if (p->payoffs.items[i].schema == &option_american_schema)
-      plan->need[((const option_payoff *)p->payoffs.items[i].data)->asset - 1] |= 1u << OPTION_EARLY;
+  for (size_t i = 0; i < p->payoffs.count && plan->record; i++) {
+    const option_payoff *o = p->payoffs.items[i].data;
+    if (p->payoffs.items[i].schema != &option_american_schema) continue;
+    for (int a = 0; a < plan->assets; a++)
+      if (option_is_joint(o) || a + 1 == o->asset) plan->need[a] |= 1u << OPTION_EARLY;
+  }
   choose_form(plan);
   return SIM_OK;
 }
@@ -317,7 +363,8 @@ static sim_status plan_create(const option_parameters *p, const option_estimate 
                               option_cuda_plan *out) {
   *out = (option_cuda_plan){.parameters = p,
                             .estimate = estimate,
-                            .moved = estimate->market[0].dynamics != NULL || estimate->market[0].cash != NULL,
+                            .moved = estimate->market[0].dynamics != NULL || estimate->market[0].cash != NULL ||
+                                     estimate->market[0].rates != NULL,
                             .dated = option_is_dated(p),
                             .cash = estimate->market[0].cash != NULL,
                             .kinds = 1,

@@ -35,7 +35,11 @@ typedef struct option_cuda_plan {
   bool matched;    /* moment matching over each part; a part has OPTION_CHUNK samples */
   bool vanilla;    /* the only quantity is max(sign f - number, -shift) with its shift, an instruction less */
   int assets, steps, signs, tracks, lines, views, fixings, survivals, exercises, kept;
-  int kinds;    /* different lengths of steps; 1 unless `moved` */
+  int kinds; /* different lengths of steps; 1 unless `moved` */
+  int rates; /* random rates with constants of their own; 0: the rate is not random */
+  int rate_of[OPTION_MARKETS_MAX], rate_market[OPTION_MARKETS_MAX]; /* a market's rate, and its first market */
+  option_cuda_view *deflator;                                       /* [deflators], views that are deflators */
+  int deflators;
   bool record;  /* the kernel records prices of assets with early exercise, for the regression; there are no payoffs */
   int *line_of; /* [markets][assets] */
   int *track_begin, *line_begin;   /* [assets + 1], [tracks + 1] */
@@ -51,16 +55,18 @@ typedef struct option_cuda_plan {
   double *cholesky;                 /* [assets][assets] */
   int row_weight, row_level, row_vol, row_mark, row_slope, row_vol_slope, rows;
   int row_kind, row_time, row_cash, row_date, row_schedule; /* of tracks, tracks, tracks, exercises, schedules */
+  int row_rise, row_rate_kind;                              /* of rates */
   int at_factor, at_ratio, at_vol, at_view, at_survival, at_dynamics, at_above, at_vol_slope, at_early, at_quantity,
       constants;
   int tangent_begin[OPTION_ASSETS_MAX + 1]; /* [assets + 1]; tangents are sorted by asset */
   int tangent[OPTION_TANGENTS_MAX];         /* number in the estimate's graph */
   int place[OPTION_TANGENTS_MAX];           /* inverse of `tangent` */
   int jumps;                                /* largest option_dynamics.jumps of the assets */
-  size_t *grid_at;  /* [tracks]: offset of a local volatility's grid in the table, behind the rows */
+  size_t *grid_at;  /* [tracks]: offset of a local volatility's grid, or SABR's cubics, in the table behind the rows */
   size_t *kinds_at; /* [tracks]: with several kinds, offset of [kinds][numbers of the dynamics and jumps] */
-  size_t *early_at; /* [exercises]: offset of the exercise rule in the table, behind the grids */
-  size_t table;     /* numbers in the table */
+  size_t rates_at[OPTION_MARKETS_MAX]; /* [rates]: offset of [kinds of steps][R_NUMBERS] of rates.cuh */
+  size_t *early_at;                    /* [exercises]: offset of the exercise rule in the table, behind the grids */
+  size_t table;                        /* numbers in the table */
   int inner, outer, part;
   double *scale; /* [quantities]: sample = scale v (+ slope control_mean with a control) */
 } option_cuda_plan;
@@ -69,9 +75,11 @@ typedef struct option_cuda_plan {
  * schedule. */
 enum { OPTION_CUDA_JOINT = 1 << OPTION_KINDS, OPTION_CUDA_KEPT = 1 << (OPTION_KINDS + 1) };
 
-/* Must equal M_NUMBERS of motion.cuh and E_NUMBERS of features.cuh. */
+/* Must equal M_NUMBERS of motion.cuh and E_NUMBERS of features.cuh. SABR has other numbers in the first twelve. */
 enum { OPTION_CUDA_DYNAMICS_NUMBERS = 15, OPTION_CUDA_EARLY_NUMBERS = 5 };
 
+/* Numbers of a random rate in one kind of step: as paths/rates.cuh reads them. */
+static inline size_t option_cuda_rate_numbers(const option_cuda_plan *plan) { return 5 + 2 * (size_t)plan->assets; }
 static inline const option_market *option_cuda_market(const option_cuda_plan *plan, int track) {
   return &plan->estimate->market[plan->track_market[track]];
 }
@@ -107,10 +115,13 @@ sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) SIM_
 sim_status option_cuda_write_exercise(const option_cuda_plan *record, sim_bytes *text) SIM_MUST_CHECK;
 sim_source option_cuda_source(const option_cuda_plan *plan, const sim_bytes *text);
 extern const sim_source_file option_cuda_files[];
+/* joint_text.c: early exercise on several assets. Types and functions of each payoff, before the scheme; the function
+ * of the scheme that calls them; the kernels of their regression. */
+sim_status option_cuda_add_joint(const option_cuda_plan *plan, sim_bytes *text) SIM_MUST_CHECK;
+void option_cuda_add_settle(const option_cuda_plan *plan, sim_bytes *text);
+void option_cuda_add_joint_kernels(const option_cuda_plan *record, sim_bytes *text);
 
-/* exercise.c: regression of exercise rules on the devices of all ranks; option_cuda_policy_bytes: device memory in
- * bytes of one of `ranks`. */
-double option_cuda_policy_bytes(const option_parameters *p, int ranks);
+/* exercise.c: regression of exercise rules on the devices of all ranks; option_policy_bytes is their device memory. */
 sim_status option_cuda_policy(const option_parameters *p, const sim_comm *comm, const option_estimate *estimate,
                               option_policy *out) SIM_MUST_CHECK;
 

@@ -1,5 +1,6 @@
 /* The numbers of a plan: the table's rows for each step, and the constants. */
 #include "kernels/option/cuda/plan.h"
+#include "kernels/option/models/hull_white.h"
 
 #include <math.h>
 
@@ -96,6 +97,7 @@ static void fill_tangents(const option_cuda_plan *plan, void *table, void *const
 static void fill_view(const option_cuda_plan *plan, int v, void *constants) {
   const option_cuda_view *view = &plan->view[v];
   const option_feature *f = &plan->estimate->graph.feature[view->feature];
+  if (f->asset < 0) return; /* exercises on all assets and deflators are read as they are */
   const double spot = plan->estimate->market[view->market].spot[f->asset];
   double at = 0, scale = spot;
   if (f->schedule > 0 && f->kind < OPTION_FIXING) { /* x itself is kept, or a sum of prices or squares */
@@ -138,7 +140,20 @@ static void fill_kind(const option_cuda_plan *plan, int t, int kind, void *out, 
                                                         spot,
                                                         m->jump_mean,
                                                         m->jump_deviation};
-  for (int k = 0; k < OPTION_CUDA_DYNAMICS_NUMBERS; k++) put(plan, out, at + (size_t)k, numbers[k]);
+  const double sabr[] = {m->v,
+                         m->dt > 0 ? sqrt(m->dt) : 0,
+                         m->rho,
+                         m->free,
+                         m->beta,
+                         m->noise,
+                         m->mean_square,
+                         m->spread,
+                         m->far_from_zero,
+                         m->power,
+                         m->first,
+                         m->fineness};
+  const int own = m->motion == OPTION_SABR ? (int)(sizeof sabr / sizeof *sabr) : 0;
+  for (int k = 0; k < OPTION_CUDA_DYNAMICS_NUMBERS; k++) put(plan, out, at + (size_t)k, k < own ? sabr[k] : numbers[k]);
   for (int k = 0; k < m->jumps; k++) put(plan, out, above + (size_t)k, m->above[k]);
 }
 
@@ -151,8 +166,48 @@ static void fill_dynamics(const option_cuda_plan *plan, int t, void *table, void
     fill_kind(plan, t, kind, table, at, at + OPTION_CUDA_DYNAMICS_NUMBERS);
   }
   const size_t nodes = (size_t)m->nodes;
-  for (size_t k = 0; k < nodes; k++) put(plan, table, plan->grid_at[t] + k, m->node[k]);
+  const size_t cubics = m->cells > 0 ? 8 * (size_t)m->cells : 0;
+  for (size_t k = 0; k < nodes + cubics; k++) put(plan, table, plan->grid_at[t] + k, m->node[k]);
   for (size_t k = 0; k < nodes * (size_t)plan->steps; k++) put(plan, table, plan->grid_at[t] + nodes + k, m->row[k]);
+}
+
+/* Constants of the random rates for each kind of step, and what changes with the step. */
+static void fill_rates(const option_cuda_plan *plan, void *table) {
+  for (int r = 0; r < plan->rates; r++) {
+    const option_market *m = &plan->estimate->market[plan->rate_market[r]];
+    size_t at = plan->rates_at[r];
+    for (int kind = 0; kind < m->grid.kinds; kind++) {
+      const option_rate_step *step = &m->rates[kind];
+      put(plan, table, at++, step->keep);
+      put(plan, table, at++, step->reach);
+      for (int k = 0; k < 3; k++) put(plan, table, at++, step->own[k]);
+      for (int a = 0; a < 2 * plan->assets; a++) put(plan, table, at++, step->asset[a / 2][a % 2]);
+    }
+    for (int s = 0; s < plan->steps; s++) {
+      put(plan, table, place(plan, plan->row_rise + r, s), m->rise[s]);
+      put(plan, table, place(plan, plan->row_rate_kind + r, s), m->grid.kind[s]);
+    }
+  }
+}
+
+static double growth(const option_market *market, const option_rule *r, int date) {
+  return market->bond[r->step[date] - 1] / market->bond[r->end - 1];
+}
+
+/* The rule of exercise k on several assets, as settle_jointly reads it. */
+static void fill_joint(const option_cuda_plan *plan, int k, const option_rule *r, const option_joint_rule *joint,
+                       void *table) {
+  const option_parameters *p = plan->parameters;
+  const option_feature *f = &plan->estimate->graph.feature[plan->early[k].feature];
+  const option_market *market = &plan->estimate->market[plan->early[k].market];
+  const int scales = option_joint_scales(p, p->payoffs.items[f->step].data);
+  size_t at = plan->early_at[k];
+  for (int a = 0; a < plan->assets; a++) put(plan, table, at++, market->spot[a]);
+  for (int i = 0; i < 2 * scales; i++) put(plan, table, at++, joint->scale[i / 2][i % 2]);
+  for (int d = 0; d < r->dates; d++) {
+    put(plan, table, at++, growth(market, r, d));
+    for (int i = 0; i < r->bases; i++) put(plan, table, at++, r->beta[(size_t)d * (size_t)r->bases + (size_t)i]);
+  }
 }
 
 static void fill_early(const option_cuda_plan *plan, int k, const option_rule *r, void *table, void *constants) {
@@ -162,10 +217,9 @@ static void fill_early(const option_cuda_plan *plan, int k, const option_rule *r
   const double numbers[OPTION_CUDA_EARLY_NUMBERS] = {spot, r->strike, r->sign, r->centre, r->scale};
   for (int i = 0; i < OPTION_CUDA_EARLY_NUMBERS; i++)
     put(plan, constants, (size_t)(plan->at_early + k * OPTION_CUDA_EARLY_NUMBERS + i), numbers[i]);
-  for (int s = 0; s < plan->steps && plan->dated; s++) put(plan, table, place(plan, plan->row_date + k, s), r->date[s]);
   for (int d = 0; d < r->dates; d++) {
     const size_t at = plan->early_at[k] + (size_t)d * (size_t)(r->degree + 2);
-    put(plan, table, at, market->bond[r->step[d] - 1] / market->bond[r->end - 1]);
+    put(plan, table, at, growth(market, r, d));
     for (int i = 0; i <= r->degree; i++)
       put(plan, table, at + 1 + (size_t)i, r->beta[(size_t)d * (OPTION_DEGREE_MAX + 1) + (size_t)i]);
   }
@@ -188,11 +242,20 @@ void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *po
     }
   }
   fill_tangents(plan, table, constants);
+  fill_rates(plan, table);
   for (int t = 0; t < plan->tracks && plan->moved; t++) fill_dynamics(plan, t, table, constants);
   for (int a = 0; a < n && plan->record; a++)
     put(plan, constants, (size_t)(plan->at_early + a), plan->estimate->market[0].spot[a]);
-  for (int k = 0; k < plan->exercises; k++)
-    fill_early(plan, k, &policy->rule[plan->estimate->graph.feature[plan->early[k].feature].step], table, constants);
+  for (int k = 0; k < plan->exercises; k++) {
+    const option_feature *f = &plan->estimate->graph.feature[plan->early[k].feature];
+    const option_rule *r = &policy->rule[f->step];
+    for (int s = 0; s < plan->steps && plan->dated; s++)
+      put(plan, table, place(plan, plan->row_date + k, s), r->date[s]);
+    if (f->asset < 0)
+      fill_joint(plan, k, r, &policy->joint[f->step], table);
+    else
+      fill_early(plan, k, r, table, constants);
+  }
   for (int v = 0; v < plan->views; v++) fill_view(plan, v, constants);
   for (int k = 0; k < plan->survivals; k++) {
     const option_feature *f = &plan->estimate->graph.feature[plan->survival[k].feature];

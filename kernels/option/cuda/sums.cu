@@ -65,16 +65,23 @@ static __global__ void __launch_bounds__(OPTION_CUDA_THREADS)
   partial[(size_t)blockIdx.x * SUMS + threadIdx.x] = a;
 }
 
-/* One warp for each sum. */
-static __global__ void __launch_bounds__(32 * OPTION_REGRESSION_SUMS)
-    fit_total(const double *partial, int blocks, double *out) {
+/* Sums of the columns of partial[rows][columns]: 32 columns a thread block, each row in eight turns. */
+static __global__ void __launch_bounds__(OPTION_CUDA_THREADS)
+    total(const double *partial, int rows, int columns, double *out) {
+  enum { TURNS = OPTION_CUDA_THREADS / 32 };
+  __shared__ double all[TURNS][32];
+  const int column = (int)(blockIdx.x * 32 + threadIdx.x % 32), turn = (int)threadIdx.x / 32;
   double a = 0;
-  for (int b = threadIdx.x % 32; b < blocks; b += 32)
-    a += partial[(size_t)b * OPTION_REGRESSION_SUMS + threadIdx.x / 32];
-  a = warp_sum_all(a);
-  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = a;
+#pragma unroll 4
+  for (int row = turn; row < rows && column < columns; row += TURNS) a += partial[(size_t)row * columns + column];
+  all[turn][threadIdx.x % 32] = a;
+  __syncthreads();
+  if (turn > 0 || column >= columns) return;
+  a = 0;
+  for (int k = 0; k < TURNS; k++) a += all[k][threadIdx.x];
+  out[column] = a;
 }
 
 void *option_cuda_gather(void) { return (void *)gather; }
 void *option_cuda_regression_sums(void) { return (void *)fit; }
-void *option_cuda_regression_total(void) { return (void *)fit_total; }
+void *option_cuda_regression_total(void) { return (void *)total; }

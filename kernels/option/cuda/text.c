@@ -66,13 +66,15 @@ static void add_features(const option_cuda_plan *plan, sim_bytes *text) {
 static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
   bool checked = false;
   unsigned motions = 0;
-  int motion[OPTION_ASSETS_MAX] = {0}, jumps[OPTION_ASSETS_MAX] = {0}, nodes[OPTION_ASSETS_MAX] = {0};
+  int motion[OPTION_ASSETS_MAX] = {0}, jumps[OPTION_ASSETS_MAX] = {0}, nodes[OPTION_ASSETS_MAX] = {0},
+      cells[OPTION_ASSETS_MAX] = {0};
   for (int a = 0; a < plan->assets && plan->moved; a++) {
     const option_dynamics *dynamics = option_cuda_dynamics(plan, plan->track_begin[a], 0);
     motion[a] = (int)dynamics->motion;
     checked |= dynamics->motion == OPTION_LOCAL_FUNCTION;
     jumps[a] = option_asset_at(plan->parameters, a)->jumps.given ? plan->jumps : 0;
     nodes[a] = dynamics->nodes;
+    cells[a] = dynamics->cells;
     motions |= 1u << motion[a];
   }
   sim_bytes_format(
@@ -83,6 +85,7 @@ static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
   add_list(text, "motion", motion, plan->assets);
   add_list(text, "jumps", jumps, plan->assets);
   add_list(text, "nodes", nodes, plan->assets);
+  add_list(text, "cells", cells, plan->assets);
   add_offsets(text, "grid_at", plan->grid_at, plan->tracks);
   add_offsets(text, "kinds_at", plan->kinds_at, plan->tracks);
   sim_bytes_text(text, "  static __device__ __forceinline__ real local_volatility(int asset, real price, real t) {\n"
@@ -123,7 +126,7 @@ static void add_tangents(const option_cuda_plan *plan, sim_bytes *text) {
 
 static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
   const size_t room = (size_t)plan->exercises + 1;
-  int *list = calloc(3 * room, sizeof *list), degree = 0;
+  int *list = calloc((4 + (size_t)plan->assets) * room, sizeof *list), degree = 0, joints = 0;
   if (list == NULL) {
     text->failed = true;
     return;
@@ -133,19 +136,28 @@ static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
     const option_payoff *o = plan->parameters->payoffs.items[f->step].data;
     list[k] = (int)o->every;
     list[room + (size_t)k] = (int)option_date_count(plan->parameters, o);
-    list[2 * room + (size_t)k] = (int)o->degree;
-    if (degree < (int)o->degree) degree = (int)o->degree;
+    const bool joint = option_is_joint(o);
+    list[2 * room + (size_t)k] = joint ? 0 : (int)o->degree;
+    list[3 * room + (size_t)k] = joint ? f->step : -1;
+    joints += joint;
+    if (degree < (int)o->degree && !joint) degree = (int)o->degree;
+    for (int a = 0; a < plan->assets && joint; a++)
+      list[4 * room + (size_t)(k * plan->assets + a)] = plan->line_of[plan->early[k].market * plan->assets + a];
   }
-  sim_bytes_format(
-      text, "  enum : int { EXERCISES = %d, DEGREE = %d, C_EARLY = %d, RECORD = %d, DATED = %d, R_DATE = %d };\n",
-      plan->exercises, degree, plan->at_early, plan->record, plan->dated, plan->row_date);
+  sim_bytes_format(text,
+                   "  enum : int { EXERCISES = %d, JOINTS = %d, DEGREE = %d, C_EARLY = %d, RECORD = %d, DATED = %d, "
+                   "R_DATE = %d };\n",
+                   plan->exercises, joints, degree, plan->at_early, plan->record, plan->dated, plan->row_date);
   add_list(text, "early_every", list, plan->exercises + 1);
   add_list(text, "early_dates", list + room, plan->exercises + 1);
   add_list(text, "early_degree", list + 2 * room, plan->exercises + 1);
+  add_list(text, "early_joint", list + 3 * room, plan->exercises + 1);
+  add_list(text, "joint_line", list + 4 * room, plan->exercises * plan->assets + 1);
   add_views(text, "early_line", plan, plan->early, plan->exercises, BY_LINE);
   add_views(text, "early_sign", plan, plan->early, plan->exercises, BY_SIGN);
   add_offsets(text, "early_at", plan->early_at, plan->exercises);
   free(list);
+  option_cuda_add_settle(plan, text);
 }
 
 /* Numbers that a path keeps of the steps of schedules. */
@@ -170,11 +182,35 @@ static void add_kept(const option_cuda_plan *plan, sim_bytes *text) {
   free(list);
 }
 
+/* Random rates, and the deflators of payments. */
+static void add_rates(const option_cuda_plan *plan, sim_bytes *text) {
+  const size_t room = (size_t)plan->deflators + 1, tracks = (size_t)plan->tracks;
+  int *list = calloc(3 * room + tracks, sizeof *list);
+  if (list == NULL) {
+    text->failed = true;
+    return;
+  }
+  for (size_t k = 0; k + 1 < room; k++) {
+    list[k] = plan->estimate->graph.feature[plan->deflator[k].feature].step;
+    list[room + k] = plan->rate_of[plan->deflator[k].market];
+    list[2 * room + k] = plan->deflator[k].sign;
+  }
+  for (size_t t = 0; t < tracks; t++) list[3 * room + t] = plan->rate_of[plan->track_market[t]];
+  sim_bytes_format(text, "  enum : int { RATES = %d, DEFLATORS = %d, R_RISE = %d, R_RATE_KIND = %d };\n", plan->rates,
+                   plan->deflators, plan->row_rise, plan->row_rate_kind);
+  add_list(text, "deflator_step", list, (int)room);
+  add_list(text, "deflator_rate", list + room, (int)room);
+  add_list(text, "deflator_sign", list + 2 * room, (int)room);
+  add_list(text, "track_rate", list + 3 * room, plan->tracks);
+  add_offsets(text, "rates_at", plan->rates_at, plan->rates);
+  free(list);
+}
+
 static void add_quasi(const option_cuda_plan *plan, sim_bytes *text) {
   const option_parameters *p = plan->parameters;
   int variance[OPTION_ASSETS_MAX], hestons = 0;
   for (int a = 0; a < plan->assets; a++)
-    variance[a] = option_asset_at(p, a)->heston.given ? plan->assets + hestons++ : -1;
+    variance[a] = option_has_variance(option_asset_at(p, a)) ? plan->assets + hestons++ : -1;
   sim_bytes_format(text, "  enum : int { SOBOL = %d, PCA = %d, MATCHED = %d };\n",
                    !plan->record && p->sampling.sequence == OPTION_SOBOL, p->sampling.construction == OPTION_PCA,
                    plan->matched);
@@ -189,13 +225,20 @@ static bool is_lean(const option_cuda_plan *plan) {
          plan->tangent_begin[plan->assets] == 0;
 }
 
+static int exercise_work(const option_cuda_plan *plan) {
+  int work = 0;
+  for (int k = 0; k < plan->exercises; k++)
+    work += plan->estimate->graph.feature[plan->early[k].feature].asset < 0 ? 150 : 24;
+  return work;
+}
+
 /* Rough count of instructions of a step, without its normals. */
 static int step_work(const option_cuda_plan *plan) {
   const int own = plan->moved ? plan->signs : 1, tangents = plan->tangent_begin[plan->assets];
   const int moving = plan->tracks * own * (plan->moved ? 60 : 4);
   const int paying = option_share(plan->steps) > 1 ? 12 * plan->estimate->quantities * plan->signs : 0;
   const int joint = plan->estimate->graph.joint != 0 ? 150 * plan->lines * plan->signs : 0;
-  return joint + moving + (8 * plan->lines + 6 * tangents) * plan->signs + 10 * plan->survivals + 24 * plan->exercises +
+  return joint + moving + (8 * plan->lines + 6 * tangents) * plan->signs + 10 * plan->survivals + exercise_work(plan) +
          8 * plan->kept + paying;
 }
 
@@ -238,6 +281,7 @@ static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
   add_tangents(plan, text);
   add_early(plan, text);
   add_kept(plan, text);
+  add_rates(plan, text);
   add_quasi(plan, text);
   add_list(text, "need", need, plan->assets);
   add_list(text, "track_begin", plan->track_begin, plan->assets + 1);
@@ -422,6 +466,7 @@ static sim_status begin(const option_cuda_plan *plan, const char *file, sim_byte
                    plan->large ? " 1" : "", plan->parameters->sampling.generator == OPTION_MRG32K3A, file);
   SIM_TRY(sim_expr_emit_prelude(text));
   SIM_TRY(add_local(plan, text));
+  SIM_TRY(option_cuda_add_joint(plan, text));
   add_scheme(plan, text);
   return SIM_OK;
 }
@@ -434,6 +479,7 @@ sim_status option_cuda_write_exercise(const option_cuda_plan *record, sim_bytes 
                        "                  unsigned high, unsigned low, const option_recorder to) {\n"
                        "  record_path<scheme>(c, keys, table, high, low, to);\n"
                        "}\n");
+  option_cuda_add_joint_kernels(record, text);
   return text->failed ? sim_no_memory("the text of the paths") : SIM_OK;
 }
 

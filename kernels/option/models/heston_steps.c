@@ -166,7 +166,7 @@ static sim_status moments_at(const option_parameters *p, int asset, int64_t step
   option_parameters q = *p;
   option_grid grid;
   q.steps = steps;
-  SIM_TRY(option_grid_create(&q, 0, false, &grid));
+  SIM_TRY(option_grid_create(&q, 0, 1, &grid));
   option_heston_step *each = malloc((size_t)grid.kinds * sizeof *each);
   double *weight = malloc((size_t)grid.steps * sizeof *weight);
   sim_status status = each != NULL && weight != NULL ? option_heston_steps(h, asset, &grid, 0, each)
@@ -240,9 +240,23 @@ sim_status option_warn_heston(const option_parameters *p, double *doubt) {
     SIM_TRY(moments_at(p, a, p->steps, false, m));
     for (int k = 0; k < payoffs; k++) doubt[k] = fmax(doubt[k], m[k].doubt);
     const int worst = worst_of(p, m, &warned);
-    if (excess(&m[worst].worst, &warned) <= 1) continue;
+    if (excess(&m[worst].worst, &warned) <= 1 || p->sampling.multilevel) continue;
     SIM_TRY(describe(p, a, worst, &m[worst].worst, text, sizeof text));
     sim_log(SIM_LOG_WARN, "assets[%d].heston: %s", a + 1, text);
+  }
+  return SIM_OK;
+}
+
+sim_status option_heston_levels(const option_parameters *p, int *levels) {
+  for (int a = 0; a < (int)p->assets.count; a++) {
+    miss m[OPTION_PAYOFFS_MAX];
+    int64_t needed;
+    if (!option_asset_at(p, a)->heston.given) continue;
+    SIM_TRY(moments_at(p, a, p->steps, false, m));
+    if (excess(&m[worst_of(p, m, &warned)].worst, &warned) <= 1) continue;
+    SIM_TRY(steps_needed(p, a, &needed));
+    const int finest = (int)round(log2((double)needed / (double)p->steps)) + 1;
+    if (*levels < finest + 1) *levels = finest + 1;
   }
   return SIM_OK;
 }

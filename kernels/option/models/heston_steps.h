@@ -28,5 +28,8 @@ sim_status option_check_heston(const option_parameters *p, int asset, sim_faults
  * moments are beyond the bounds of the warning. Steps half as long may tell nothing of it where the bias changes its
  * sign with the strike, or is not of first order yet. */
 sim_status option_warn_heston(const option_parameters *p, double *doubt) SIM_MUST_CHECK;
+/* Raises *levels to those of a multilevel run whose two finest have steps that give no such warning. Errors as above.
+ */
+sim_status option_heston_levels(const option_parameters *p, int *levels) SIM_MUST_CHECK;
 
 #endif

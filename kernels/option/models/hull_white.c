@@ -97,7 +97,7 @@ static sim_status check_volatility(const option_parameters *p, int asset, sim_fa
   option_grid grid;
   double lost = 0;
   if (vol == NULL || !sim_expr_depends(vol, 0, 0)) return SIM_OK;
-  SIM_TRY(option_grid_create(p, 0, false, &grid));
+  SIM_TRY(option_grid_create(p, 0, 1, &grid));
   double *sum = calloc(2 * (size_t)grid.steps, sizeof *sum), *square = sum + grid.steps;
   sim_status status = sum != NULL ? option_integrate("vol", vol, OPTION_NOT_NEGATIVE, &grid, sum, square)
                                   : sim_no_memory("the correlation");

@@ -11,6 +11,7 @@
 typedef struct option_joint_rule {
   sim_expr_program *program, *in_double; /* in the paths' precision; for the regression */
   double *beta;                          /* [dates][bases], and the same rounded to fp32 */
+  double scale[OPTION_SCALES_MAX][2];    /* see option_joint_scale */
 } option_joint_rule;
 
 typedef struct option_policy {
@@ -38,16 +39,37 @@ typedef struct option_regression {
                       option_joint_rule *out);
 } option_regression;
 
-/* joint.c: the payment of an exercise and the functions of the regression as one graph of the prices of all assets:
- * outputs 1 + *bases. scale[1 + assets][2]: centre and factor of the payment and of each price; NULL: the payment
- * alone. */
-sim_status option_joint_graph(const option_parameters *p, const option_payoff *o, const double (*scale)[2],
-                              sim_expr **out, int *bases) SIM_MUST_CHECK;
+/* Places of the centre and factor of what functions of the regression are scaled by: of the payment, of the ordered
+ * prices and of each price. */
+enum { OPTION_SCALE_PAYMENT, OPTION_SCALE_COMMON, OPTION_SCALE_ASSETS };
+
+/* OPTION_JOINT_OPEN: inputs centre_k and factor_k of each scale k stand behind the prices. */
+typedef enum option_joint_form { OPTION_JOINT_PAYMENT, OPTION_JOINT_SCALED, OPTION_JOINT_OPEN } option_joint_form;
+
+/* joint.c: the payment of an exercise, and but for OPTION_JOINT_PAYMENT the functions of the regression, as one graph
+ * of the prices of all assets: outputs 1 + *bases. scale[option_joint_scales()]: numbers of OPTION_JOINT_SCALED. */
+sim_status option_joint_graph(const option_parameters *p, const option_payoff *o, option_joint_form form,
+                              const double (*scale)[2], sim_expr **out, int *bases) SIM_MUST_CHECK;
+/* Number of the scales that the functions of the regression take, and of the assets among them: all, or none. */
+int option_joint_scales(const option_parameters *p, const option_payoff *o);
+int option_joint_scaled_assets(const option_parameters *p, const option_payoff *o);
+/* Centres and factors from sums over the paths and dates with a positive payment: sum[0] their number, sum[1] and
+ * sum[2] the payment and its square, sum[3 + 2a] and sum[4 + 2a] the price of asset a and its square. A centre is a
+ * mean, a factor half the inverse of the deviation. */
+void option_joint_scale(const double *sum, int assets, double (*scale)[2]);
 /* Number of the functions of the regression. */
 int option_joint_bases(const option_parameters *p, const option_payoff *o);
 /* Solves the normal equations of `count` functions, without those that depend on earlier ones, whose coefficients are
  * 0. sum: products of functions i >= j at i (i + 1)/2 + j, then of functions and values from bases (bases + 1)/2 on. */
 void option_joint_solve(const double *sum, int bases, int count, double *beta);
+/* Goes back to `date`: exercises at the next one by the coefficients beta (NULL: by the payment alone), discounts, and
+ * sums over the paths with a positive payment, as option_joint_solve reads it. */
+typedef sim_status option_joint_sums(void *self, int date, const double *beta, double discount, double *sum);
+/* Finds the coefficients of all dates but the last: beta[dates][bases]. bond[steps]: discount factors of the market. */
+sim_status option_joint_go_back(const option_rule *rule, const double *bond, option_joint_sums *sums, void *self,
+                                double *beta) SIM_MUST_CHECK;
+/* Fails on all ranks where the payment of payoff `number` is not finite on a path of one of them. */
+sim_status option_joint_check(const sim_comm *comm, bool wrong, int number) SIM_MUST_CHECK;
 /* Adds faults of the keys of an American payoff, and binds its function. */
 sim_status option_check_american(const option_parameters *p, size_t item, sim_faults *faults) SIM_MUST_CHECK;
 
@@ -58,7 +80,7 @@ size_t option_date_count(const option_parameters *p, const option_payoff *o);
 sim_status option_policy_regress(const option_parameters *p, const option_market *market,
                                  const option_regression *regression, option_policy *out) SIM_MUST_CHECK;
 void option_policy_free(option_policy *policy);
-/* Most host memory in bytes that a regression on the CPU holds, on each of `ranks`. */
+/* Most memory in bytes that a regression holds, on each of `ranks`; of the host or of the device that runs it. */
 double option_policy_bytes(const option_parameters *p, int ranks);
 /* What a rank receives, and how often it exchanges, in a regression of each payoff by `ranks`; 0 for one. */
 void option_policy_exchanges(const option_parameters *p, int ranks, double *bytes, double *exchanges);

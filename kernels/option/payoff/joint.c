@@ -113,6 +113,7 @@ typedef struct maker {
   sim_expr_builder *builder;
   sim_status status;
   sim_expr_ref price[OPTION_ASSETS_MAX];
+  sim_expr_ref scale[OPTION_SCALES_MAX][2]; /* see option_joint_scale */
   sim_expr_ref out[1 + OPTION_BASES_MAX];
   int count;
 } maker;
@@ -131,8 +132,8 @@ static sim_expr_ref number(maker *m, double value) {
 
 static void add(maker *m, sim_expr_ref ref) { m->out[m->count++] = ref; }
 
-static sim_expr_ref scaled(maker *m, sim_expr_ref x, const double scale[2]) {
-  return call(m, SIM_EXPR_MUL, call(m, SIM_EXPR_SUB, x, number(m, scale[0])), number(m, scale[1]));
+static sim_expr_ref scaled(maker *m, sim_expr_ref x, int scale) {
+  return call(m, SIM_EXPR_MUL, call(m, SIM_EXPR_SUB, x, m->scale[scale][0]), m->scale[scale][1]);
 }
 
 static sim_expr_ref payment(maker *m, const option_parameters *p, const option_payoff *o) {
@@ -158,13 +159,9 @@ static sim_expr_ref payment(maker *m, const option_parameters *p, const option_p
 }
 
 /* The prices from the highest to the lowest, in one scale: each, its square, products of neighbours and of all. */
-static void add_ordered(maker *m, int assets, const double (*scale)[2]) {
+static void add_ordered(maker *m, int assets) {
   sim_expr_ref x[OPTION_ASSETS_MAX];
-  double common[2] = {0, 0};
-  for (int a = 0; a < assets; a++) {
-    x[a] = m->price[a];
-    for (int k = 0; k < 2; k++) common[k] += scale[a][k] / assets;
-  }
+  for (int a = 0; a < assets; a++) x[a] = m->price[a];
   for (int last = assets - 1; last > 0; last--) /* bubble sort, whose comparisons do not depend on the prices */
     for (int a = 0; a < last; a++) {
       sim_expr_ref high = call(m, SIM_EXPR_MAX, x[a], x[a + 1]), low = call(m, SIM_EXPR_MIN, x[a], x[a + 1]);
@@ -173,7 +170,7 @@ static void add_ordered(maker *m, int assets, const double (*scale)[2]) {
     }
   sim_expr_ref all = 0;
   for (int a = 0; a < assets; a++) {
-    x[a] = scaled(m, x[a], common);
+    x[a] = scaled(m, x[a], OPTION_SCALE_COMMON);
     all = a == 0 ? x[a] : call(m, SIM_EXPR_MUL, all, x[a]);
   }
   for (int a = 0; a < assets; a++) add(m, x[a]);
@@ -182,38 +179,46 @@ static void add_ordered(maker *m, int assets, const double (*scale)[2]) {
   add(m, all);
 }
 
-static void add_assets(maker *m, int assets, const double (*scale)[2]) {
+static void add_assets(maker *m, int assets) {
   sim_expr_ref x[OPTION_ASSETS_MAX];
-  for (int a = 0; a < assets; a++) add(m, x[a] = scaled(m, m->price[a], scale[a]));
+  for (int a = 0; a < assets; a++) add(m, x[a] = scaled(m, m->price[a], OPTION_SCALE_ASSETS + a));
   for (int a = 0; a < assets; a++)
     for (int b = 0; b <= a; b++) add(m, call(m, SIM_EXPR_MUL, x[a], x[b]));
 }
 
-static void make(maker *m, const option_parameters *p, const option_payoff *o, const double (*scale)[2]) {
+static sim_expr_ref input(maker *m, const char *what, int number) {
+  char name[24];
+  sim_expr_ref out = 0;
+  snprintf(name, sizeof name, "%s_%d", what, number);
+  if (m->status == SIM_OK) m->status = sim_expr_builder_input(m->builder, name, &out);
+  return out;
+}
+
+static void make(maker *m, const option_parameters *p, const option_payoff *o, option_joint_form form,
+                 const double (*scale)[2]) {
   const int assets = (int)p->assets.count, basis = basis_of(p, o);
-  for (int a = 0; a < assets && m->status == SIM_OK; a++) {
-    char name[16];
-    snprintf(name, sizeof name, "last_%d", a + 1);
-    m->status = sim_expr_builder_input(m->builder, name, &m->price[a]);
-  }
+  for (int a = 0; a < assets; a++) m->price[a] = input(m, "last", a + 1);
   add(m, payment(m, p, o));
-  if (scale == NULL) return;
-  sim_expr_ref power = number(m, 1), y = scaled(m, m->out[0], scale[0]);
+  if (form == OPTION_JOINT_PAYMENT) return;
+  for (int k = 0; k < 2 * option_joint_scales(p, o); k++)
+    m->scale[k / 2][k % 2] =
+        form == OPTION_JOINT_OPEN ? input(m, k % 2 ? "factor" : "centre", k / 2) : number(m, scale[k / 2][k % 2]);
+  sim_expr_ref power = number(m, 1), y = scaled(m, m->out[0], OPTION_SCALE_PAYMENT);
   for (int k = 0; k <= o->degree; k++) {
     add(m, power);
     power = k == 0 ? y : call(m, SIM_EXPR_MUL, power, y);
   }
-  if (basis == OPTION_BASIS_ORDERED || basis == OPTION_BASIS_ALL) add_ordered(m, assets, scale + 1);
-  if (basis == OPTION_BASIS_ASSETS || basis == OPTION_BASIS_ALL) add_assets(m, assets, scale + 1);
+  if (basis == OPTION_BASIS_ORDERED || basis == OPTION_BASIS_ALL) add_ordered(m, assets);
+  if (basis == OPTION_BASIS_ASSETS || basis == OPTION_BASIS_ALL) add_assets(m, assets);
 }
 
-sim_status option_joint_graph(const option_parameters *p, const option_payoff *o, const double (*scale)[2],
-                              sim_expr **out, int *bases) {
+sim_status option_joint_graph(const option_parameters *p, const option_payoff *o, option_joint_form form,
+                              const double (*scale)[2], sim_expr **out, int *bases) {
   char names[1 + OPTION_BASES_MAX][8];
   const char *pointers[1 + OPTION_BASES_MAX];
   maker m = {.count = 0};
   m.status = sim_expr_builder_create(&m.builder);
-  if (m.status == SIM_OK) make(&m, p, o, scale);
+  if (m.status == SIM_OK) make(&m, p, o, form, scale);
   for (int k = 0; k < m.count; k++) {
     snprintf(names[k], sizeof names[k], "o%d", k);
     pointers[k] = names[k];
@@ -222,6 +227,29 @@ sim_status option_joint_graph(const option_parameters *p, const option_payoff *o
   sim_expr_builder_free(&m.builder);
   *bases = m.count - 1;
   return m.status;
+}
+
+/* ---- scales ---- */
+
+int option_joint_scaled_assets(const option_parameters *p, const option_payoff *o) {
+  return basis_of(p, o) == OPTION_BASIS_PAYOFF ? 0 : (int)p->assets.count;
+}
+
+int option_joint_scales(const option_parameters *p, const option_payoff *o) {
+  return OPTION_SCALE_ASSETS + option_joint_scaled_assets(p, o);
+}
+
+void option_joint_scale(const double *sum, int assets, double (*scale)[2]) {
+  double common[2] = {0, 0};
+  for (int k = 0; k <= assets; k++) {
+    const double n = sum[0], mean = n > 0 ? sum[1 + 2 * k] / n : 0;
+    const double variance = n > 0 ? sum[2 + 2 * k] / n - mean * mean : 0;
+    const int at = k == 0 ? OPTION_SCALE_PAYMENT : OPTION_SCALE_ASSETS + k - 1;
+    scale[at][0] = mean;
+    scale[at][1] = variance > 1e-12 * mean * mean ? 1 / (2 * sqrt(variance)) : mean != 0 ? 1 / fabs(mean) : 1;
+    for (int i = 0; i < 2 && k > 0; i++) common[i] += scale[at][i] / assets;
+  }
+  memcpy(scale[OPTION_SCALE_COMMON], common, sizeof common);
 }
 
 /* ---- normal equations ---- */
@@ -249,4 +277,30 @@ void option_joint_solve(const double *sum, int bases, int count, double *beta) {
     for (int k = i + 1; k < count; k++) beta[i] -= l[k][i] * beta[k];
     beta[i] = left_out[i] ? 0 : beta[i] / l[i][i];
   }
+}
+
+sim_status option_joint_go_back(const option_rule *rule, const double *bond, option_joint_sums *sums, void *self,
+                                double *beta) {
+  const size_t bases = (size_t)rule->bases;
+  double *sum = calloc(bases * (bases + 3) / 2, sizeof *sum);
+  if (sum == NULL) return sim_no_memory("early exercise");
+  sim_status status = SIM_OK;
+  for (int date = rule->dates - 2; date >= 0 && status == SIM_OK; date--) {
+    double *mine = beta + (size_t)date * bases;
+    const double discount = bond[rule->step[date + 1] - 1] / bond[rule->step[date] - 1];
+    status = sums(self, date, date + 2 < rule->dates ? mine + bases : NULL, discount, sum);
+    /* the first function is 1; fewer than 20 paths a coefficient are too few: no exercise without any */
+    const int most = (int)fmin(rule->bases, sum[0] / 20);
+    if (status == SIM_OK) option_joint_solve(sum, rule->bases, most, mine);
+    if (most == 0) mine[0] = 1e30;
+  }
+  free(sum);
+  return status;
+}
+
+sim_status option_joint_check(const sim_comm *comm, bool wrong, int number) {
+  uint64_t any = 0;
+  SIM_TRY(sim_comm_agree(comm, wrong, &any));
+  if (any == 0) return SIM_OK;
+  return sim_fail(SIM_ERR_DIVERGED, "payoffs[%d].exercise is not finite at prices that the paths reach", number + 1);
 }

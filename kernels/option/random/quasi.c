@@ -114,12 +114,9 @@ static void make_components(int steps, double *out) {
   }
 }
 
-/* Whether the volatility takes a number of its own in each step. */
-static bool has_variance(const option_asset *a) { return a->heston.given || a->sabr.given; }
-
 int option_quasi_dimensions(const option_parameters *p) {
   int heston = 0;
-  for (int a = 0; a < (int)p->assets.count; a++) heston += has_variance(option_asset_at(p, a));
+  for (int a = 0; a < (int)p->assets.count; a++) heston += option_has_variance(option_asset_at(p, a));
   const double all = (double)p->nodes * ((double)p->assets.count + heston);
   return all > OPTION_SOBOL_DIMENSIONS ? OPTION_SOBOL_DIMENSIONS + 1 : (int)all;
 }
@@ -137,7 +134,7 @@ sim_status option_quasi_create(const option_parameters *p, option_quasi *out) {
   const size_t all = (size_t)out->scrambles * (size_t)out->dimensions;
   for (int a = 0; a < (int)p->assets.count; a++) {
     out->variance[a] = -1;
-    if (has_variance(option_asset_at(p, a))) out->variance[a] = (int)p->assets.count + out->hestons++;
+    if (option_has_variance(option_asset_at(p, a))) out->variance[a] = (int)p->assets.count + out->hestons++;
   }
   out->each = (int)p->assets.count + out->hestons;
   uint32_t *direction = malloc((size_t)out->dimensions * BITS * sizeof *direction);

@@ -34,7 +34,7 @@ static option_parameters plain(const option_parameters *p) {
 }
 
 double option_bias_bytes(const option_parameters *p, const sim_setup *setup) {
-  if (!option_is_stepped(p)) return 0;
+  if (!option_has_bias(p)) return 0;
   const option_parameters q = plain(p);
   return 3 * option_ops_cpu.bytes(&q, setup);
 }
@@ -47,11 +47,8 @@ sim_status option_bias_create(const option_parameters *p, const sim_setup *setup
   b->factor = option_bias_factor(p);
   b->means = calloc(((size_t)b->quantities + 1) * (CHUNKS_MOST + (size_t)setup->comm->size), sizeof(double));
   if (b->means == NULL) return sim_no_memory("the model");
-  sim_setup host = *setup;
-  host.backend = &sim_backend_cpu;
-  host.isa = sim_isa_best();
-  if (host.threads < 1) host.threads = 1;
-  return option_sampler_pair(&q, &host, b->sampler);
+  const sim_setup host = option_host_setup(setup);
+  return option_sampler_pair(&q, &host, 2, b->sampler);
 }
 
 void option_bias_destroy(option_bias **bias) {

@@ -38,12 +38,19 @@ static double times_of(const option_parameters *p) {
   return 1 + (o->dates.rows > 0 ? (double)o->dates.rows : floor((double)p->steps / fmax((double)o->every, 1)));
 }
 
-double option_path_bytes(const option_parameters *p) {
+double option_path_numbers(const option_parameters *p) {
   double numbers = 0;
   if (!p->paths.given) return 0;
   for (int k = 0; k < KINDS; k++)
     if (is_given(p, k)) numbers += k == DEFLATOR ? 1 : (double)p->assets.count;
   return ((double)p->paths.count + 1) * numbers * times_of(p) * sizeof(double);
+}
+
+double option_path_bytes(const option_parameters *p, const sim_setup *host) {
+  const double each = option_path_numbers(p) / ((double)p->paths.count + 1); /* of a path, as a kernel writes it */
+  if (!p->paths.given) return 0;
+  return option_path_numbers(p) + option_ops_cpu.bytes(p, host) +
+         (p->sampling.antithetic ? 2 : 1) * each * OPTION_CHUNK * fmax(host->threads, 1);
 }
 
 static void list_steps(path_book *b) {
@@ -146,10 +153,7 @@ static sim_status simulate_all(path_book *b) {
 
 static sim_status make(path_book *b, const option_run *run) {
   option_parameters q = *b->p;
-  sim_setup host = run->setup;
-  host.backend = &sim_backend_cpu;
-  if (run->setup.backend->kind != SIM_BACKEND_CPU) host.isa = sim_isa_best();
-  if (host.threads < 1) host.threads = 1;
+  const sim_setup host = option_host_setup(&run->setup);
   q.greeks = (option_greeks){.method = OPTION_AUTO};
   SIM_TRY(option_sampler_paths(&q, &host, &b->sampler));
   b->times = (int)times_of(b->p);

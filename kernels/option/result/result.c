@@ -9,6 +9,7 @@
 /* ---- means and errors ---- */
 
 double option_mean(const option_run *run, int q) {
+  if (run->levels != NULL) return option_levels_mean(run->levels, q);
   double sum = 0;
   for (int g = 0; g < run->groups; g++) sum += run->mean[g * run->quantities + q];
   return sum / run->groups;
@@ -63,6 +64,7 @@ static double jump_error(const option_run *run, double n, int q) {
 
 /* Standard error from the spread of samples, or of scrambles, alone. */
 static double bare_spread(const option_run *run, double n, int q) {
+  if (run->levels != NULL) return option_levels_error(run->levels, q);
   n /= run->unit;
   if (run->groups == 1) return n > 1 ? sqrt(run->squares[q] / (n - 1) / n) : NAN;
   const double mean = option_mean(run, q);
@@ -106,12 +108,14 @@ bool option_unpaid(const option_run *run, double n, int q) {
                      !option_payoff_sees(run->parameters, of->payoff, of->asset));
   const bool least = of->greek >= 0 && run->jump_deviation[q] + run->jump_factor[q] > 0;
   if (run->certain || zero || !(n > 0)) return false;
+  if (run->levels != NULL) return option_level_unpaid(option_levels_sums(run->levels), of->payoff);
   return (only_zeros(run, n, q) && !least) || only_zeros(run, n, of->payoff) || only_one_value(run, n, of->payoff);
 }
 
 double option_spread(const option_run *run, double n, int q) {
   if (option_unpaid(run, n, q)) return NAN;
   const double spread = bare_spread(run, n, q);
+  if (run->levels != NULL) return spread;
   return isnan(spread) ? spread : fmax(fmax(spread, point_worth(run, n, q)), jump_error(run, n, q));
 }
 
@@ -374,6 +378,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   report_upper(run, n, out);
   report_exposure(run, out);
   option_ladder_report(run, n, out);
+  if (run->levels != NULL) option_levels_report(run->levels, p, out);
 }
 
 /* ---- remark ---- */
@@ -423,6 +428,17 @@ static void remark_bias(const option_run *run, double n, sim_bytes *out) {
                    (long long)run->parameters->steps);
 }
 
+/* Whether the run has all the paths that it may have; a multilevel run takes them in pieces. */
+static bool is_full(const option_run *run, double t) {
+  const double least = run->levels != NULL ? OPTION_LEVELS_PIECE * (double)run->pair : 1;
+  return t + least > run->parameters->sampling.paths;
+}
+
+/* Whether a multilevel run has ended because no finer steps are possible. */
+static bool is_at_finest(const option_run *run, double t) {
+  return run->levels != NULL && option_levels_next(run->levels).samples == 0 && !is_full(run, t);
+}
+
 void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   const option_run *run = self;
   const option_sampling *s = &run->parameters->sampling;
@@ -440,9 +456,10 @@ void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
     sim_bytes_format(out, "%sstandard_error = %.3g is not reached", out->size > 0 ? "; " : "", s->standard_error);
     if (by_paths > s->standard_error) sim_bytes_format(out, ": it is %.3g", by_paths);
     sim_bytes_format(out, " after %.0f paths, where %s ended the run", clock->t,
-                     clock->t >= s->paths ? "sampling.paths"
-                     : s->time > 0        ? "sampling.time"
-                                          : "stop_when");
+                     is_at_finest(run, clock->t) ? "the bias of the finest steps that are possible"
+                     : is_full(run, clock->t)    ? "sampling.paths"
+                     : s->time > 0               ? "sampling.time"
+                                                 : "stop_when");
   } else if (reported > s->standard_error) {
     sim_bytes_format(out, "%sstandard_error = %.3g is below what rounding leaves: %.3g%s", out->size > 0 ? "; " : "",
                      s->standard_error, reported,

@@ -1,5 +1,6 @@
 /* The tables of a run: price and Greeks of the first payoff, and tables of all payoffs where there are several. */
 #include "kernels/option/estimate.h"
+#include "kernels/option/multilevel/levels.h"
 #include "kernels/option/result/tables.h"
 
 #include <stdio.h>
@@ -50,6 +51,13 @@ static const char *const exposure_tables[OPTION_EXPOSURE_TABLES][2] = {
     [OPTION_ENE_ERRORS] = {"ene_errors", "standard errors of ene"},
     [OPTION_PFE] = {"pfe", "potential future exposure: the quantile of V, not discounted"},
     [OPTION_PFE_ERRORS] = {"pfe_errors", "standard errors of pfe, with that of the regression near it"}};
+static const sim_field level_columns[] = {
+    {.name = "level_NUMBER", .type = SIM_REAL, .doc = "with each step in 2^NUMBER pieces; NaN: no paths yet"}, {0}};
+static const char *const level_tables[OPTION_LEVEL_TABLES][2] = {
+    [OPTION_LEVEL_PATHS] = {"level_paths", "paths of each level of a multilevel run"},
+    [OPTION_LEVEL_MEANS] = {"level_means",
+                            "mean of the first payoff on level 0, and of its differences to the level before"},
+    [OPTION_LEVEL_DEVIATIONS] = {"level_deviations", "their standard deviations"}};
 static const sim_field payoff_columns[] = {
     {.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "price of payoff NUMBER, or its name; functions come first"},
     {0}};
@@ -78,11 +86,16 @@ static const sim_table described[] = {
     {"ene", "expected negative exposure; with exposure", date_columns},
     {"ene_errors", "their standard errors", date_columns},
     {"pfe", "potential future exposure; with exposure", date_columns},
-    {"pfe_errors", "their standard errors", date_columns}};
+    {"pfe_errors", "their standard errors", date_columns},
+    {"level_paths", "paths of each level; with sampling.multilevel", level_columns},
+    {"level_means", "mean of the first payoff on level 0, then of the differences; with sampling.multilevel",
+     level_columns},
+    {"level_deviations", "their standard deviations; with sampling.multilevel", level_columns}};
 const sim_table *const option_described[] = {
-    &described[0],  &described[1],  &described[2],  &described[3],  &described[4],  &described[5],  &described[6],
-    &described[7],  &described[8],  &described[9],  &described[10], &described[11], &described[12], &described[13],
-    &described[14], &described[15], &described[16], &described[17], &described[18], &described[19], NULL};
+    &described[0],  &described[1],  &described[2],  &described[3],  &described[4],  &described[5],
+    &described[6],  &described[7],  &described[8],  &described[9],  &described[10], &described[11],
+    &described[12], &described[13], &described[14], &described[15], &described[16], &described[17],
+    &described[18], &described[19], &described[20], &described[21], &described[22], NULL};
 
 /* Name of the column of a payoff, from 0, or with asset > 0 of a Greek by this asset. */
 static void column_of(const option_parameters *p, int payoff, int asset, char out[OPTION_NAME_MAX + 8]) {
@@ -148,10 +161,27 @@ static size_t add_exposure_tables(option_parameters *p, size_t columns, int *tab
   return (size_t)(OPTION_EXPOSURE_TABLES * dates);
 }
 
+/* Adds the tables of the levels. Returns their columns. */
+static size_t add_level_tables(option_parameters *p, int *tables) {
+  const int levels = option_levels_most(p);
+  if (!p->sampling.multilevel) return 0;
+  for (int l = 0; l < levels; l++) {
+    snprintf(p->level_names[l], sizeof p->level_names[l], "level_%d", l);
+    p->level_columns[l] = (sim_field){.name = p->level_names[l], .type = SIM_REAL, .doc = "of this level"};
+  }
+  p->level_columns[levels] = (sim_field){0};
+  for (int k = 0; k < OPTION_LEVEL_TABLES; k++) {
+    p->level_tables[k] = (sim_table){level_tables[k][0], level_tables[k][1], p->level_columns};
+    p->tables[(*tables)++] = &p->level_tables[k];
+  }
+  p->tables[*tables] = NULL;
+  return OPTION_LEVEL_TABLES * (size_t)levels;
+}
+
 /* Adds the columns of biases, bounds and adjustments to the table `price`. */
 static bool add_price_columns(option_parameters *p, size_t *columns, sim_faults *faults) {
   const sim_field *const all[] = {
-      option_is_stepped(p) ? bias_columns : NULL, option_wants_upper(p) ? upper_columns : NULL,
+      option_has_bias(p) ? bias_columns : NULL, option_wants_upper(p) ? upper_columns : NULL,
       p->exposure.hazard != NULL ? cva_columns : NULL, p->exposure.own_hazard != NULL ? dva_columns : NULL};
   int pairs = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) pairs += all[i] != NULL;
@@ -198,6 +228,7 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
   int tables = 1;
   if (payoffs < 2) {
     (void)add_exposure_tables(p, columns, &tables, faults);
+    (void)add_level_tables(p, &tables);
     return;
   }
   for (int k = 0; k < payoffs; k++) {
@@ -213,7 +244,7 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
   p->tables[2] = &p->errors_table;
   p->tables[3] = NULL;
   tables = 3;
-  if (option_is_stepped(p)) {
+  if (option_has_bias(p)) {
     p->bias_tables[0] = (sim_table){"biases", "bias of each price by the time steps", p->prices_columns};
     p->bias_tables[1] = (sim_table){"bias_errors", "standard errors of the biases", p->errors_columns};
     for (int k = 0; k < 2; k++) p->tables[tables++] = &p->bias_tables[k];
@@ -228,5 +259,6 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
     columns += 2 * (size_t)payoffs;
   }
   columns += add_exposure_tables(p, columns + 2 * (size_t)payoffs, &tables, faults);
+  columns += add_level_tables(p, &tables);
   add_greek_tables(p, quantity, quantities, columns, tables, names);
 }

@@ -97,7 +97,7 @@ static const sim_field asset_fields[] = {
      .flags = SIM_OPTIONAL},
     {SIM_FIELD(option_asset, rough_bergomi), .type = SIM_STRUCT, .doc = "in place of vol (on the CPU)",
      .table = &rough_schema, .flags = SIM_OPTIONAL},
-    {SIM_FIELD(option_asset, sabr), .type = SIM_STRUCT, .doc = "in place of vol (on the CPU)", .table = &sabr_schema,
+    {SIM_FIELD(option_asset, sabr), .type = SIM_STRUCT, .doc = "in place of vol", .table = &sabr_schema,
      .flags = SIM_OPTIONAL},
     {SIM_FIELD(option_asset, jumps), .type = SIM_STRUCT, .doc = "Merton's jumps, in addition to any motion",
      .table = &jumps_schema, .flags = SIM_OPTIONAL},

@@ -71,7 +71,7 @@ double option_least_volatility(const option_parameters *p, int asset) {
     if (vol > 0) least = fmin(least, vol);
   }
   if (a->local_vol != NULL || a->vol_grid.given) return least > 0 ? least : INFINITY;
-  if (option_grid_create(p, 0, false, &grid) != SIM_OK) return INFINITY;
+  if (option_grid_create(p, 0, 1, &grid) != SIM_OK) return INFINITY;
   double *room = calloc(2 * (size_t)grid.steps, sizeof *room), *of = room + grid.steps;
   const bool known = room != NULL && variances(a, asset, &grid, room, of) == SIM_OK;
   for (int k = 0; known && k < option_payoff_count(p); k++) {

@@ -99,7 +99,7 @@ static sim_status check_hazard(const option_grid *grid, const char *path, const 
 
 static sim_status count_dates(option_parameters *p, sim_faults *faults) {
   option_grid grid;
-  SIM_TRY(option_grid_create(p, 0, false, &grid));
+  SIM_TRY(option_grid_create(p, 0, 1, &grid));
   const size_t most = 1 + p->exposure.dates.rows + (size_t)p->steps + p->payoffs.count;
   int *step = calloc(most, sizeof *step);
   if (step != NULL) p->exposures = option_exposure_steps(p, &grid, step);

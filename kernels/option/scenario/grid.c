@@ -125,7 +125,7 @@ static sim_status allocate(double steps, option_grid *out) {
 
 /* Numbers the different lengths; each: every step is a kind of its own. */
 static void find_kinds(option_grid *g, int parts, bool each) {
-  const double same = 1e-12 * g->time[g->steps] / parts; /* so that halves have the kinds of their steps */
+  const double same = 1e-12 * g->time[g->steps] / parts; /* so that parts have the kinds of their steps */
   for (int s = 0; s < g->steps && each; s++) {
     g->span[s] = g->length[s];
     g->kind[s] = s;
@@ -163,9 +163,8 @@ bool option_steps_vary(const option_parameters *p) {
   return any;
 }
 
-sim_status option_grid_create(const option_parameters *p, double later, bool halves, option_grid *out) {
+sim_status option_grid_create(const option_parameters *p, double later, int parts, option_grid *out) {
   *out = (option_grid){0};
-  const int parts = halves ? 2 : 1;
   sim_status status = SIM_OK;
   if (option_is_dated(p)) {
     dates d = {0};
@@ -278,7 +277,7 @@ sim_status option_check_dates(option_parameters *p, sim_faults *faults) {
   p->longest = p->maturity / (double)p->steps;
   if (faults->count > before || !option_is_dated(p)) return SIM_OK;
   option_grid grid;
-  const sim_status status = option_grid_create(p, 0, false, &grid);
+  const sim_status status = option_grid_create(p, 0, 1, &grid);
   if (status == SIM_ERR_SCENARIO) {
     sim_faults_add(faults, 0, "steps", "expected at most %d together with those that end at dates", OPTION_STEPS_MAX);
     return SIM_OK;

@@ -16,8 +16,8 @@ typedef struct option_grid {
 
 /* Makes the steps. Without dates: `steps` equal ones. With dates: between two of them, and 0, the fewest equal steps
  * that are not longer than maturity/steps. `later` is added to the maturity and, where there are dates, to each of
- * them. halves: each step in two halves. SIM_ERR_NO_MEMORY. */
-sim_status option_grid_create(const option_parameters *p, double later, bool halves, option_grid *out) SIM_MUST_CHECK;
+ * them. parts: of each step, of equal length. SIM_ERR_NO_MEMORY. */
+sim_status option_grid_create(const option_parameters *p, double later, int parts, option_grid *out) SIM_MUST_CHECK;
 void option_grid_free(option_grid *grid);
 /* Number of the step, from 1, that ends at time t; 0: time 0; -1: no step ends there. */
 int option_grid_at(const option_grid *grid, double t);

@@ -268,7 +268,7 @@ static sim_status warn_jumps(const option_parameters *p, const option_grid *grid
 sim_status option_check_vols(const option_parameters *p) {
   const size_t n = p->assets.count;
   option_grid grid;
-  SIM_TRY(option_grid_create(p, 0, false, &grid));
+  SIM_TRY(option_grid_create(p, 0, 1, &grid));
   double *room = calloc(4 * (size_t)grid.steps, sizeof *room), lost = 0;
   sim_status status = room != NULL ? SIM_OK : sim_no_memory("the correlation");
   for (size_t i = 0; i < n && p->correlation.rows == n; i++)

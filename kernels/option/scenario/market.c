@@ -27,7 +27,7 @@ static sim_status integrate_asset(const option_asset *asset, int number, const o
 static sim_status fill_cash(const option_parameters *p, option_market *out) {
   bool any = false;
   for (int a = 0; a < out->assets; a++) any |= option_asset_at(p, a)->dividends.rows > 0;
-  if (!any || out->halves) return SIM_OK;
+  if (!any || out->parts > 1) return SIM_OK;
   out->cash = calloc((size_t)out->assets * (size_t)out->steps, sizeof *out->cash);
   if (out->cash == NULL) return sim_no_memory("the market");
   for (int a = 0; a < out->assets; a++) {
@@ -86,9 +86,9 @@ static sim_status fill_rates(const option_parameters *p, option_market *out) {
 sim_status option_market_create(const option_parameters *p, const option_bump *bump, option_market *out) {
   const option_bump none = {.asset = OPTION_NO_ASSET};
   if (bump == NULL) bump = &none;
-  *out = (option_market){.assets = (int)p->assets.count, .halves = bump->halves};
-  SIM_TRY(option_grid_create(p, bump->maturity, bump->halves, &out->grid));
-  sim_status status = option_grid_create(p, 0, bump->halves, &out->unmoved);
+  *out = (option_market){.assets = (int)p->assets.count, .parts = bump->parts > 0 ? bump->parts : 1};
+  SIM_TRY(option_grid_create(p, bump->maturity, out->parts, &out->grid));
+  sim_status status = option_grid_create(p, 0, out->parts, &out->unmoved);
   out->steps = out->grid.steps;
   const size_t numbers = (size_t)out->assets * (size_t)out->steps, steps = (size_t)out->steps;
   out->spot = calloc((size_t)out->assets + 3 * numbers + steps, sizeof(double));

@@ -7,18 +7,18 @@
 #include "kernels/option/scenario/parameters.h"
 
 /* Difference of a bumped market: the spot (0.01 is +1 %) and volatility of one asset, or of all, the rate, the maturity
- * (with dates: all of them); halves: each step in two. */
+ * (with dates: all of them); parts: each step in so many; 0: whole. */
 enum { OPTION_NO_ASSET = -1, OPTION_ALL_ASSETS = -2 };
 typedef struct option_bump {
   int asset; /* from 0, or one of these */
   double spot, vol, rate, maturity;
-  bool halves;
+  int parts;
 } option_bump;
 
 /* Market at each step; drifts and volatilities of a step in binary logarithms. */
 typedef struct option_market {
   int assets, steps;
-  bool halves;                /* steps half as long */
+  int parts;                  /* steps of the paths in one that payoffs see */
   option_grid grid;           /* owned */
   option_grid unmoved;        /* the same where the maturity is not bumped: places of dates; owned */
   double discount;            /* from maturity to time 0 */
@@ -29,7 +29,7 @@ typedef struct option_market {
   option_dynamics *dynamics; /* [grid.kinds][assets], owned; NULL where all assets are geometric Brownian motions */
   struct option_rate_step *rates; /* [grid.kinds], owned; NULL: the rate is not random */
   double *rise;                   /* [steps], of option_hull_white_steps; in the allocation at rates */
-  double *cash; /* [steps][assets]: cash dividend at each step's end, owned; NULL: none, or steps are halved */
+  double *cash; /* [steps][assets]: cash dividend at each step's end, owned; NULL: none, or parts > 1 */
 } option_market;
 
 /* Makes the market of a scenario; bump may be NULL. SIM_ERR_SCENARIO where a volatility is negative or a function of

@@ -23,6 +23,9 @@ static const sim_field sampling_fields[] = {
      .doc = "antithetic paths: each path also with the opposite signs of its normals", .initial = "false"},
     {SIM_FIELD(option_sampling, moment_matching), .type = SIM_BOOL, .initial = "false",
      .doc = "moment matching: the normals of every 1024 samples are shifted and scaled to mean 0 and variance 1"},
+    {SIM_FIELD(option_sampling, multilevel), .type = SIM_BOOL, .initial = "false",
+     .doc = "multilevel Monte Carlo: `steps` and ever finer ones, until standard_error is met with the bias of the "
+            "steps in it (on the CPU)"},
     {SIM_FIELD(option_sampling, control), .type = SIM_CHOICE, .choices = controls, .initial = "none",
      .doc = "control variate of prices: option on the geometric mean, Black-Scholes option with the same strike, or "
             "the last price"},
@@ -87,7 +90,7 @@ static const sim_field fields[] = {
      .doc = "interest rate: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER | SIM_OR_FILE,
      .initial = "0", .signature = &option_term_signature},
     {SIM_FIELD(option_parameters, hull_white), .type = SIM_STRUCT, .table = &hull_white_schema, .flags = SIM_OPTIONAL,
-     .doc = "random interest rate, whose forward rates of today are `rate` (on the CPU)"},
+     .doc = "random interest rate, whose forward rates of today are `rate`"},
     {SIM_FIELD(option_parameters, maturity), .type = SIM_REAL, .doc = "time of the payment",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
     {SIM_FIELD(option_parameters, steps), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = OPTION_STEPS_MAX,
@@ -108,7 +111,8 @@ static const sim_field fields[] = {
     {SIM_FIELD(option_parameters, greeks), .type = SIM_STRUCT, .doc = "sensitivities to estimate",
      .table = &greeks_schema},
     {SIM_FIELD(option_parameters, exposure), .type = SIM_STRUCT, .table = &option_exposure_schema,
-     .flags = SIM_OPTIONAL, .doc = "exposure of the netted book to the other party (on the CPU)"},
+     .flags = SIM_OPTIONAL,
+     .doc = "exposure of the netted book to the other party; the CPU computes it, also of a run on a GPU"},
     {SIM_FIELD(option_parameters, ladder), .type = SIM_STRUCT, .table = &option_ladder_schema, .flags = SIM_OPTIONAL,
      .doc = "ladder of scenarios: prices at every combination of shifts, and their changes (on the CPU)"},
     {SIM_FIELD(option_parameters, paths), .type = SIM_STRUCT, .table = &option_path_output_schema,

@@ -100,7 +100,7 @@ enum { OPTION_ANY_CONSTRUCTION, OPTION_BRIDGE, OPTION_PCA }; /* any: a bridge */
 typedef struct option_sampling {
   int sequence, generator, construction;
   double scrambles; /* NaN: automatic */
-  bool antithetic, moment_matching;
+  bool antithetic, moment_matching, multilevel;
   int control;           /* option_control */
   double paths;          /* NaN: automatic */
   double standard_error; /* NaN: none */
@@ -164,6 +164,9 @@ typedef struct option_path_output {
 } option_path_output;
 extern const sim_schema option_path_output_schema;
 
+/* Tables of a multilevel run: a column for each level. */
+enum { OPTION_LEVEL_PATHS, OPTION_LEVEL_MEANS, OPTION_LEVEL_DEVIATIONS, OPTION_LEVEL_TABLES };
+
 typedef struct option_parameters {
   sim_common common;
   sim_list assets;         /* option_asset */
@@ -194,6 +197,9 @@ typedef struct option_parameters {
   sim_table upper_tables[2];                /* upper bounds, and their standard errors */
   sim_table greek_tables[OPTION_GREEKS][2]; /* the Greek, and its standard error */
   sim_table exposure_tables[OPTION_EXPOSURE_TABLES];
+  sim_table level_tables[OPTION_LEVEL_TABLES];
+  sim_field level_columns[OPTION_LEVELS_MAX + 1];
+  char level_names[OPTION_LEVELS_MAX][16];
   sim_field exposure_columns[OPTION_EXPOSURES_MAX + 1];
   char exposure_names[OPTION_EXPOSURES_MAX][16];
   sim_field price_columns[SIM_COLUMNS_MAX + 1], prices_columns[OPTION_PAYOFFS_MAX + 1],
@@ -224,6 +230,8 @@ static inline int option_block_samples(const option_parameters *p) {
 static inline int option_unit(const option_parameters *p) { return p->sampling.moment_matching ? OPTION_CHUNK : 1; }
 /* Whether paths are computed in fp32; sums are always in fp64. */
 static inline bool option_is_single(const option_parameters *p) { return p->common.precision != SIM_DOUBLE; }
+/* Whether the volatility takes a number of its own in each step, of Sobol's dimensions too. */
+static inline bool option_has_variance(const option_asset *a) { return a->heston.given || a->sabr.given; }
 /* Whether an American payoff depends on more than one price, or is a function. */
 static inline bool option_is_joint(const option_payoff *o) { return o->on != OPTION_ON_ASSET || o->exercise != NULL; }
 /* Whether any payoff wants an upper bound. */
@@ -238,6 +246,11 @@ static inline bool option_is_stepped(const option_parameters *p) {
   for (int a = 0; a < (int)p->assets.count; a++)
     if (option_asset_at(p, a)->vol == NULL) return true;
   return false;
+}
+
+/* Whether a run tells the bias of its steps beside its errors. */
+static inline bool option_has_bias(const option_parameters *p) {
+  return option_is_stepped(p) && !p->sampling.multilevel;
 }
 
 /* ---- rules between parameters: each adds what it finds to the faults ---- */
@@ -265,5 +278,7 @@ void option_check_path_keys(const option_parameters *p, sim_faults *faults);
 void option_check_path_output(const option_parameters *p, sim_faults *faults);
 /* Checks `sampling`, and rounds sampling.paths. */
 void option_check_sampling(option_parameters *p, sim_faults *faults);
+/* Refuses what a multilevel run has no place for. */
+void option_check_multilevel(const option_parameters *p, sim_faults *faults);
 
 #endif

@@ -31,7 +31,7 @@ void option_check_path_keys(const option_parameters *p, sim_faults *faults) {
 
 void option_check_path_output(const option_parameters *p, sim_faults *faults) {
   const option_path_output *o = &p->paths;
-  const double bytes = option_path_bytes(p), most = 0x1p32;
+  const double bytes = option_path_numbers(p), most = 0x1p32;
   if (!o->given) return;
   if (o->every > p->steps)
     sim_faults_add(faults, 0, "paths.every", "expected at most steps = %lld, got %lld", (long long)p->steps,

@@ -1,4 +1,7 @@
 /* Rules between the keys of `sampling`, and the number of paths that follows from them. */
+#include "kernels/option/models/rough.h"
+#include "kernels/option/multilevel/levels.h"
+#include "kernels/option/payoff/names.h"
 #include "kernels/option/random/quasi.h"
 #include "kernels/option/scenario/parameters.h"
 
@@ -32,6 +35,63 @@ static void check_matching(option_parameters *p, sim_faults *faults) {
   s->paths = chunk * fmax(ceil(s->paths / chunk), LEAST);
 }
 
+/* Whether a payoff sees what happens between the steps; random extremes there have nothing in common with those of
+ * steps half as long. */
+static bool sees_between(const option_parameters *p) {
+  option_feature feature;
+  for (int i = 0; p->payoff != NULL && i < sim_expr_input_count(p->payoff); i++)
+    if (option_feature_parse(sim_expr_input_name(p->payoff, i), p, &feature) &&
+        (feature.kind == OPTION_HIGH || feature.kind == OPTION_LOW))
+      return true;
+  bool any = false;
+  for (size_t i = 0; i < p->payoffs.count; i++)
+    any |= ((const option_payoff *)p->payoffs.items[i].data)->monitoring == OPTION_CONTINUOUS;
+  return any;
+}
+
+/* Whether a payoff, or the scenario's function, may jump. */
+static bool may_jump(const option_parameters *p) {
+  bool any = p->payoff != NULL && sim_expr_may_jump(p->payoff);
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const sim_schema *kind = p->payoffs.items[i].schema;
+    any |= kind == &option_digital_schema || kind == &option_barrier_schema || kind == &option_double_barrier_schema ||
+           kind == &option_autocallable_schema;
+  }
+  return any;
+}
+
+void option_check_multilevel(const option_parameters *p, sim_faults *faults) {
+  const option_sampling *s = &p->sampling;
+  const char *key = "sampling.multilevel";
+  bool early = false, greeks = false;
+  if (!s->multilevel) return;
+  for (size_t i = 0; i < p->payoffs.count; i++) early |= p->payoffs.items[i].schema == &option_american_schema;
+  for (int g = 0; g < OPTION_GREEKS; g++) greeks |= p->greeks.want[g];
+  if (!option_is_stepped(p))
+    sim_faults_add(faults, 0, key, "the steps of all assets are exact: expected false, a run without bias");
+  if (option_any_rough(p))
+    sim_faults_add(faults, 0, key,
+                   "expected no rough_bergomi: paths of two numbers of steps have too little in common");
+  if (isnan(s->standard_error))
+    sim_faults_add(faults, 0, key, "expected standard_error, the error at which the run ends");
+  if (s->sequence == OPTION_SOBOL) sim_faults_add(faults, 0, key, "expected sequence = \"philox\"");
+  if (s->generator != OPTION_PHILOX4X32) sim_faults_add(faults, 0, key, "expected generator = \"philox\"");
+  if (s->moment_matching) sim_faults_add(faults, 0, key, "expected moment_matching = false");
+  if (s->control != OPTION_NO_CONTROL) sim_faults_add(faults, 0, key, "expected control = \"none\"");
+  if (early) sim_faults_add(faults, 0, key, "expected no early exercise, whose rule belongs to one number of steps");
+  if (p->exposure.given) sim_faults_add(faults, 0, key, "expected no exposure");
+  if (p->ladder.given) sim_faults_add(faults, 0, key, "expected no ladder");
+  if (p->paths.given) sim_faults_add(faults, 0, key, "expected no paths in a file: they have different steps");
+  if (greeks && may_jump(p))
+    sim_faults_add(faults, 0, key, "expected no greeks of payoffs that jump, whose differences tell no variance");
+  if (p->greeks.want[OPTION_GAMMA])
+    sim_faults_add(faults, 0, key, "expected no greeks.gamma: its second differences tell no variance");
+  if (sees_between(p))
+    sim_faults_add(faults, 0, key, "expected monitoring = \"steps\", and max and min in place of high and low");
+  const double first = option_levels_first_samples() * (s->antithetic ? 2 : 1);
+  if (s->paths < first) sim_faults_add(faults, 0, "sampling.paths", "expected at least %.0f with multilevel", first);
+}
+
 void option_check_sampling(option_parameters *p, sim_faults *faults) {
   option_sampling *s = &p->sampling;
   const bool limited = !isnan(s->standard_error) || s->time > 0;
@@ -52,4 +112,5 @@ void option_check_sampling(option_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "sampling.paths", "expected at most 2^48 with generator = \"mrg32k3a\", got %.9g",
                    s->paths);
   if (automatic) p->asked_paths = s->paths;
+  option_check_multilevel(p, faults);
 }

@@ -361,6 +361,21 @@ ladder | cmp - ladder.2 || fail "another ladder after a restart"
 printf x | dd of=s.out/ladder.h5 bs=1 seek=3000 conv=notrunc status=none
 expect 83 'ladder.h5: damaged' "$SIM" verify s.out
 
+# A multilevel run has the same numbers on any number of ranks and threads, and goes on to a smaller error.
+echo 'return sim.option { assets = { { spot = 100, heston = { v = 0.04, kappa = 2, theta = 0.06, sigma = 0.4, rho = -0.7 } } },
+  maturity = 1, steps = 4, payoffs = { sim.european { strike = 100 }, sim.digital { strike = 90, cash = 10 } },
+  sampling = { multilevel = true, standard_error = sim.param("e", 0.3), paths = sim.param("n", 2^40) } }' >s.lua
+expect 0 'times that of the best levels' "$SIM" s.lua --force --device cpu --threads 1
+in_tables 'level_deviations'
+digest=$(sed -n 's/.*digest \([0-9a-f]*\).*/\1/p' output)
+for way in '--ranks 3' '--ranks 2 --threads 1' '--threads 3'; do
+  # shellcheck disable=SC2086
+  expect 0 "digest $digest" "$SIM" s.lua --force --device cpu $way
+done
+expect 0 '+- 0.09' "$SIM" s.lua --resume --device cpu --set e=0.1
+expect 0 'standard_error = 1e-05 is not reached' "$SIM" s.lua --force --device cpu --set n=20000 --set e=1e-5
+has 'where sampling.paths ended the run'
+
 # Prices of assets with random volatilities correlate by less than `correlation`: 0.5 (1 - 0.6^2)^0.5 (1 - 0.8^2)^0.5.
 echo 'local heston = { v = 0.04, kappa = 2, theta = 0.04, sigma = 0.3, rho = function(t) return -0.6 - 0.1 * t end }
 return sim.option { assets = { { spot = 100, vol = 0.2 }, { spot = 90, heston = heston },

@@ -50,7 +50,7 @@ static void compile(int which, sim_precision precision) {
   if (sim_compile(&source, 90, &code) != SIM_OK)
     fail_msg("%s, %s: %s", option_cases[which].name, sim_precision_name(precision), sim_error_last()->message);
   assert_true(code.size > 1000);
-  if (option_cuda_policy_bytes(&d.p, 1) > 0) compile_fit(&made, option_cases[which].name);
+  if (option_policy_bytes(&d.p, 1) > 0) compile_fit(&made, option_cases[which].name);
   sim_bytes_free(&text);
   sim_bytes_free(&code);
   option_cuda_plan_free(&plan);

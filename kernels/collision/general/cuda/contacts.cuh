@@ -112,7 +112,10 @@ static __device__ __forceinline__ predicted_grain<real> predicted_at(const gener
 /* Step of length dt; 0: contacts as they are, without advancing their history. edge: interval over which a contact that
  * begins or ends is averaged (contact_force); margin: gap up to which a contact may act; most: by how much two grains
  * may have come nearer in the step. */
-template <typename real> struct step_context { real dt, edge, margin, most; };
+template <typename real> struct step_context {
+  real dt, edge, margin, most;
+  const uint32_t *id; /* of the grains; with GENERAL_CLUMPS */
+};
 
 /* The force law that a kernel has code for: its collision_force, or -1 for the run's own choice, general_numbers.form.
  * A custom law (see laws.c) has form COLLISION_CUSTOM and a function that returns the normal force. */
@@ -231,6 +234,57 @@ static __device__ __forceinline__ int end_contact(const general_numbers &b, cons
   return PAIR_ENDED;
 }
 
+/* In place of a grain's id: a wall. */
+static constexpr uint32_t general_wall_id = ~0u;
+
+/* Number of the clump of the grain with this id, from 1; 0: none. */
+static __device__ __forceinline__ uint32_t body_of(const general_bodies &bodies, uint32_t id) {
+  return bodies.of != nullptr ? bodies.of[id] : 0;
+}
+
+/* Inverse mass of a grain, of mass m alone, in a contact along the normal: for a clump 1/M + (x n) I^-1 (x n), with the
+ * lever x. */
+template <typename real>
+static __device__ __forceinline__ double inverse_mass(const general_bodies &bodies, uint32_t id, real m,
+                                                      const real normal[3]) {
+  const uint32_t number = body_of(bodies, id);
+  if (number == 0) return 1 / (double)m;
+  const double n[3] = {(double)normal[0], (double)normal[1], (double)normal[2]};
+  const double *x = bodies.lever + 3 * (size_t)id;
+  const general_body &body = bodies.body[number - 1];
+  const double arm[3] = {x[1] * n[2] - x[2] * n[1], x[2] * n[0] - x[0] * n[2], x[0] * n[1] - x[1] * n[0]};
+  double turned[3];
+  for (int k = 0; k < 3; k++)
+    turned[k] = body.inverse[k][0] * arm[0] + body.inverse[k][1] * arm[1] + body.inverse[k][2] * arm[2];
+  return 1 / body.mass + (arm[0] * turned[0] + arm[1] * turned[1] + arm[2] * turned[2]);
+}
+
+/* Sets the mass of a contact in which a clump takes part; other: general_wall_id for a wall. */
+template <typename real>
+static __device__ __forceinline__ void set_contact_mass(const general_bodies &bodies, uint32_t id, uint32_t other,
+                                                        real m, real m_other, contact_state<real> *c) {
+  if (body_of(bodies, id) == 0 && (other == general_wall_id || body_of(bodies, other) == 0)) return;
+  c->mass = (real)(1 / (inverse_mass(bodies, id, m, c->normal) +
+                        (other == general_wall_id ? 0 : inverse_mass(bodies, other, m_other, c->normal))));
+  c->root_mass = (real)sqrt(c->mass);
+}
+
+/* Corrects virial or stress for a clump, on whose centre the force acts: the lever x of the sphere shortens its half of
+ * the distance to the other sphere. Subtracts x . F dt from *virial, and with `at` x F from the stress. */
+template <typename real>
+static __device__ __forceinline__ void lengthen_branch(const general_bodies &bodies, uint32_t id, const real force[3],
+                                                       real dt, double *virial, contact_observables *at) {
+  if (body_of(bodies, id) == 0) return;
+  const double *x = bodies.lever + 3 * (size_t)id;
+  for (int k = 0; k < 3; k++) {
+    const int s = k == 2 ? 2 : k, t = k == 2 ? 0 : k + 1;
+    *virial -= x[k] * (double)force[k] * (double)dt;
+    if (at == nullptr) continue;
+    at->stress[k] -= x[k] * (double)force[k];
+    at->stress[3 + k] -= x[s] * (double)force[t];
+  }
+}
+
 /* Contact of grains i and j; returns PAIR_* flags. spring [SPRINGS]: history, replaced unless they are separate.
  * `energy`: evaluate the elastic energy of a custom law too. */
 template <int SPRINGS, typename Law, int FEATURES, typename real>
@@ -302,6 +356,7 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
     for (int s = 0; s < 3; s++) then[s] = d[s] - gone[s] * step.dt;
     if (may_begin && contact_dot(then, then) >= both * both) what |= PAIR_BEGAN;
   }
+  if constexpr (FEATURES >= GENERAL_CLUMPS) set_contact_mass(a.bodies, step.id[i], step.id[j], vi.w, vj.w, &c);
   if constexpr (Law::form == COLLISION_CUSTOM) evaluate_custom_law<Law>(&c, approach, energy);
   m->radius = evaluate_contact<SPRINGS, Law>(b, law, form, c, step.dt, step.edge, spring, &m->r);
   if constexpr (FEATURES >= GENERAL_EXTRAS)
@@ -322,6 +377,7 @@ static __device__ void observe_pairs(const general_numbers &b, const general_arr
   const predicted_grain<real> one = predicted_at<SPRINGS>(g, i);
   step_context<real> step = {};
   if (Law::named) step.margin = (real)b.reach;
+  if (FEATURES >= GENERAL_CLUMPS) step.id = a.records[now.home].id;
   const uint32_t base = list.base[i / 32] + i % 32;
 #pragma unroll 1
   for (uint32_t k = 0; k < list.count[i]; k++) {
@@ -335,6 +391,10 @@ static __device__ void observe_pairs(const general_numbers &b, const general_arr
     if (what & PAIR_COUNTS)
       observe_contact(at, m.c, m.r, m.distance,
                       (double)(one.position.w < other.position.w ? one.position.w : other.position.w));
+    if constexpr (FEATURES >= GENERAL_CLUMPS) {
+      double none = 0;
+      if (what & PAIR_COUNTS) lengthen_branch(a.bodies, step.id[i], m.r.force, (real)0, &none, at);
+    }
   }
 }
 

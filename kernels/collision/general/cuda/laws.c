@@ -75,6 +75,7 @@ sim_status collision_cuda_write_law(const collision_options *options, bool singl
   const char *more = "GENERAL_EXTRAS";
   for (int k = 0; k < options->walls; k++)
     if (options->wall[k].shape == GEOMETRY_MESH) more = "GENERAL_MESHES";
+  if (options->clumps) more = "GENERAL_CLUMPS";
   SIM_TRY(sim_expr_emit_prelude(text));
   sim_bytes_text(text, "#include \"kernels/collision/general/cuda/step.cuh\"\n"
                        "#include \"kernels/collision/general/cuda/sums.cuh\"\n");

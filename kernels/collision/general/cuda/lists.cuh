@@ -45,6 +45,11 @@ template <typename real> static __device__ void set_predicted(const general_grai
   g.w_pred[i] = g.spin[i];
 }
 
+/* Whether two grains, by their ids, are spheres of one clump, which are no neighbours. */
+static __device__ __forceinline__ bool same_clump(const general_bodies &bodies, uint32_t id, uint32_t other) {
+  return bodies.of != nullptr && bodies.of[id] != 0 && bodies.of[id] == bodies.of[other];
+}
+
 /* Builds the row of grain i, which stood at k before, and moves its history from the old row; both are in the order of
  * ids. */
 template <bool SHEAR, typename real>
@@ -56,6 +61,7 @@ static __device__ void build_row(const general_numbers &b, const general_arrays<
   uint32_t count = 0;
   neighbours_of<SHEAR>(b, a, a.grains[next.order].position, i, next.cutoff, offset, [&](uint32_t j) {
     const uint32_t own = id[j];
+    if (same_clump(a.bodies, id[i], own)) return;
     uint32_t at = count++;
     for (; at > 0; at--) {
       const uint32_t before = list.neighbour[base + 32 * (at - 1)];
@@ -139,7 +145,10 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
   for (;;) {
     for (uint32_t i = first; i < 32 * b.slices; i += all) {
       uint32_t count = 0;
-      if (i < b.n) neighbours_of<SHEAR>(b, a, to.position, i, next.cutoff, offset, [&](uint32_t) { count++; });
+      const uint32_t *const id = a.records[next.home].id;
+      if (i < b.n)
+        neighbours_of<SHEAR>(b, a, to.position, i, next.cutoff, offset,
+                             [&](uint32_t j) { count += !same_clump(a.bodies, id[i], id[j]); });
       count = warp_max_all(count);
       if (i % 32 == 0) list.base[i / 32] = 32 * count;
     }

@@ -27,6 +27,19 @@ static inline uint64_t list_room(uint64_t n, double ratio, double wider) {
   return wider > 0 ? (uint64_t)((double)room * pow(1 + wider, 3)) : room;
 }
 
+/* Before the clumps are known: at most one for each grain. */
+template <typename real> static void lay_out_bodies(general_work<real> *w, size_t *at) {
+  general_bodies *bodies = &w->arrays.bodies;
+  const uint64_t n = w->numbers.n, count = w->state.bodies > 0 ? (uint64_t)w->state.bodies : n;
+  if (!w->options.clumps) return;
+  bodies->count = (uint32_t)w->state.bodies;
+  reserve_array(w, at, &bodies->of, n);
+  reserve_array(w, at, &bodies->lever, 3 * n);
+  reserve_array(w, at, &bodies->member, 3 * n);
+  reserve_array(w, at, &bodies->body, count);
+  reserve_array(w, at, &bodies->state, count);
+}
+
 /* Lays out all arrays in w->memory; with no memory yet, only counts. Returns the bytes. */
 template <typename real> static size_t lay_out(general_work<real> *w) {
   general_arrays<real> *a = &w->arrays;
@@ -76,6 +89,7 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
   a->pull = NULL;
   if (w->options.attracted) reserve_array(w, &at, (double **)&a->pull, 4 * n);
   reserve_array(w, &at, &a->near, n * (uint64_t)b->meshes);
+  lay_out_bodies(w, &at);
   reserve_array(w, &at, &w->sums, SUMS);
   reserve_array(w, &at, &w->partial, (uint64_t)(SUM_WALL + 3 * w->options.forces) * b->blocks);
   reserve_array(w, &at, &w->deepest, 2);

@@ -5,6 +5,7 @@
 #include "kernels/collision/general/cuda/step.cuh"
 #include "kernels/collision/general/cuda/lists.cuh"
 #include "kernels/collision/general/cuda/sums.cuh"
+#include "kernels/collision/gravity/predict.h"
 
 template <typename real> static __global__ void invert_ids(general_arrays<real> a, unsigned k) {
   after_previous();
@@ -23,6 +24,11 @@ template <typename real> static __global__ void finish_step(general_arrays<real>
   for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < b.n; i += gridDim.x * GENERAL_THREADS) {
     const vec4<real> da = g.acceleration[i], dw = g.angular_acceleration[i];
     vec4<real> v = g.velocity[i], s = g.spin[i];
+    if (a.bodies.of != nullptr && a.bodies.of[a.records[a.control[k & 1].home].id[i]] != 0) {
+      g.v_pred[i] = v; /* see push_bodies */
+      g.w_pred[i] = s;
+      continue;
+    }
     real as[3] = {da.x, da.y, da.z};
     if (a.pull != nullptr) add_pull(b, a, a.records[a.control[k & 1].home].id[i], as);
     v.x += rest * as[0], v.y += rest * as[1], v.z += rest * as[2];
@@ -59,6 +65,27 @@ template <typename real> static __global__ void reset_predicted(general_arrays<r
   const uint32_t n = a.numbers->n;
   for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < n; i += gridDim.x * GENERAL_THREADS)
     set_predicted(g, i);
+}
+
+/* Writes masses [n] and positions [3][n] after some time without other forces, by ids. */
+template <typename real>
+static __global__ void predict_grains(general_arrays<real> a, unsigned k,
+                                      const __grid_constant__ collision_prediction prediction, double *position,
+                                      double *mass) {
+  after_previous();
+  const general_control now = a.control[k & 1];
+  const general_grains<real> &g = a.grains[now.order];
+  const uint32_t *const ids = a.records[now.home].id;
+  const size_t n = a.numbers->n;
+  for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < n; i += gridDim.x * GENERAL_THREADS) {
+    const vec4<real> at = g.position[i], moves = g.velocity[i];
+    double x[3] = {(double)at.x, (double)at.y, (double)at.z},
+           v[3] = {(double)moves.x, (double)moves.y, (double)moves.z};
+    const uint32_t id = ids[i];
+    collision_predict(&prediction, x, v);
+    for (int c = 0; c < 3; c++) position[c * n + id] = x[c];
+    mass[id] = (double)moves.w;
+  }
 }
 
 /* Packs the history by ids, each contact once, into the other list; rank[id]: where the contacts of an id begin. */

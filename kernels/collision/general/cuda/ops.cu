@@ -107,12 +107,28 @@ template <typename real> static void begin(general_work<real> *w, double t) {
   w->time = t;
   w->poses = poses_of(w);
   launch_contacts(w, 0, 0);
+  if (w->arrays.bodies.count == 0) return;
+  launch_inversion(w);
+  launch_bodies(w, push_bodies<real>, 0.0, false);
+}
+
+/* Completes the step before, then moves clumps and grains outside clumps. */
+template <typename real> static void move_with_bodies(general_work<real> *w, double dt) {
+  if (w->due > 0)
+    launch_last_contacts(w);
+  else
+    launch_inversion(w);
+  launch_bodies(w, move_bodies<real>, (double)(real)dt);
+  device_launch(&drift_launch, (double)w->numbers.n * 10 * sizeof(vec4<real>), grid_of(w->numbers.n), GENERAL_THREADS,
+                drift_beside_bodies<real>, w->arrays, (real)w->ended, (real)dt, w->launch++, w->shift);
 }
 
 template <typename real> static sim_status step(general_work<real> *w, double t, double dt) {
   w->shift.after = offset_at(w, t);
   if (w->options.hill) w->shift.hill = hill_flow_of(&w->options, (double)(real)dt); /* as on the CPU */
-  if (w->due > 0)
+  if (w->arrays.bodies.count > 0)
+    move_with_bodies(w, dt);
+  else if (w->due > 0)
     launch_contacts(w, w->due, dt);
   else
     launch_drift(w, dt);
@@ -177,6 +193,17 @@ template <typename real> static sim_status sums(general_work<real> *w, double t,
   return SIM_OK;
 }
 
+/* Of grains in the order of ids, for self-gravity. */
+template <typename real>
+static sim_status predict(general_work<real> *w, const collision_prediction *prediction, double *position, double *mass,
+                          double **pull) {
+  SIM_TRY(complete_steps(w));
+  device_launch(&predict_launch, (double)w->numbers.n * (2 * sizeof(vec4<real>) + 36), grid_of(w->numbers.n),
+                GENERAL_THREADS, predict_grains<real>, w->arrays, w->launch, *prediction, position, mass);
+  *pull = (double *)w->arrays.pull;
+  return sim_queue_cuda.status();
+}
+
 /* ---- the table ---- */
 
 /* An operation on general_work as collision_ops has it, where the work's type is opaque. */
@@ -199,7 +226,7 @@ template <typename real> static constexpr collision_ops table() {
   ops.step = entry<step<real>>::call;
   ops.store = entry<store<real>>::call;
   ops.sums = entry<sums<real>>::call;
-  ops.attract = entry<upload_pull<real>>::call;
+  ops.predict = entry<predict<real>>::call;
   ops.within = entry<within<real>>::call;
   ops.pick = entry<pick<real>>::call;
   ops.exchange = entry<exchange<real>>::call;

@@ -2,6 +2,7 @@
 #ifndef COLLISION_GENERAL_CUDA_QUEUE_CUH
 #define COLLISION_GENERAL_CUDA_QUEUE_CUH
 
+#include "kernels/collision/general/cuda/bodies.cuh"
 #include "kernels/collision/general/cuda/forms/forms.cuh"
 #include "kernels/collision/general/cuda/lists.cuh"
 #include "kernels/collision/general/cuda/observe.cuh"
@@ -21,6 +22,8 @@ static const sim_kernel search_launch = {"collision_general_search", "search", S
 static const sim_kernel drift_launch = {"collision_general_drift", "move", SIM_LIMIT_BYTES};
 static const sim_kernel contacts_launch = {"collision_general_contacts", "contacts", SIM_LIMIT_BYTES};
 static const sim_kernel external_launch = {"collision_law_acceleration", "contacts", SIM_LIMIT_BYTES};
+static const sim_kernel bodies_launch = {"collision_general_bodies", "move", SIM_LIMIT_BYTES};
+static const sim_kernel predict_launch = {"collision_general_predict", "self-gravity", SIM_LIMIT_BYTES};
 static const sim_kernel observe_launch = {"collision_general_observe", "observe", SIM_LIMIT_BYTES};
 
 /* Launches a kernel whose thread blocks wait for each other. */
@@ -51,8 +54,9 @@ template <typename real> static general_poses poses_of(const general_work<real> 
 template <typename real> using acceleration_kernel = void(general_arrays<real>, unsigned, double);
 template <typename real> using energy_kernel = void(general_arrays<real>, unsigned, double, double *);
 
-/* Features that kernels need: GENERAL_BARE ... GENERAL_MESHES. */
+/* Features that kernels need: GENERAL_BARE ... GENERAL_CLUMPS. */
 static inline int features_of(const collision_options *o) {
+  if (o->clumps) return GENERAL_CLUMPS;
   for (int k = 0; k < o->walls; k++)
     if (o->wall[k].shape == GEOMETRY_MESH) return GENERAL_MESHES;
   if (o->gates > 0 || o->shear != 0 || o->hill || o->attracted || o->external != NULL || o->force == COLLISION_CUSTOM ||
@@ -114,19 +118,36 @@ template <typename real> static void launch_search(general_work<real> *w, double
                      (real)dt, w->launch++, w->shift.offset);
 }
 
+/* Launches of kernels of bodies.cuh, and of the index of each id before them. */
+template <typename real, typename... Parameters, typename... Arguments>
+static void launch_bodies(general_work<real> *w, void (*function)(Parameters...), Arguments... arguments) {
+  device_launch(&bodies_launch, (double)w->arrays.bodies.count * sizeof(collision_body),
+                grid_of(w->arrays.bodies.count), GENERAL_THREADS, function, w->arrays, w->launch, arguments...);
+}
+template <typename real> static void launch_inversion(general_work<real> *w) {
+  device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, invert_ids<real>, w->arrays, w->launch);
+}
+
+/* The contacts of the last step, with accelerations in place of the next step's move. */
+template <typename real> static void launch_last_contacts(general_work<real> *w) {
+  launch_contacts(w, w->due, 0);
+  if (w->arrays.bodies.count > 0) {
+    launch_inversion(w);
+    launch_bodies(w, push_bodies<real>, (double)(real)w->due, true);
+  }
+  w->ended = w->due;
+  w->due = 0;
+}
+
 /* Completes the queued steps, computes the index of each id, and returns errors of the device. */
 template <typename real> static sim_status complete_steps(general_work<real> *w) {
   int fault = 0;
-  if (w->due > 0) {
-    launch_contacts(w, w->due, 0);
-    w->ended = w->due;
-    w->due = 0;
-  }
+  if (w->due > 0) launch_last_contacts(w);
   if (w->ended > 0)
     device_launch(&drift_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, finish_step<real>, w->arrays,
                   (real)w->ended, w->launch);
   w->ended = 0;
-  device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, invert_ids<real>, w->arrays, w->launch);
+  launch_inversion(w);
   SIM_TRY(sim_backend_cuda.copy(&fault, w->arrays.fault, sizeof fault));
   if (fault & GENERAL_DIVERGED) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite");
   if (fault & GENERAL_LIST_FULL)

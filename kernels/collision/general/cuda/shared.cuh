@@ -13,6 +13,7 @@
 #ifndef COLLISION_GENERAL_CUDA_SHARED_CUH
 #define COLLISION_GENERAL_CUDA_SHARED_CUH
 
+#include "kernels/collision/clumps/body.h"
 #include "kernels/collision/general/models.inc"
 #include "kernels/collision/hill_motion.h"
 #include "kernels/common/geometry/wall_contact.h"
@@ -20,8 +21,8 @@
 
 /* Features that a kernel has code for; each includes the ones before it. GENERAL_WORK: moving walls, and work of
  * gravity along periodic sides. GENERAL_EXTRAS: gates, a sheared box, Hill's equations, self-gravity, functions of the
- * scenario. GENERAL_MESHES: walls of triangles. */
-enum { GENERAL_BARE, GENERAL_WALLS, GENERAL_WORK, GENERAL_EXTRAS, GENERAL_MESHES };
+ * scenario. GENERAL_MESHES: walls of triangles. GENERAL_CLUMPS: clumps. */
+enum { GENERAL_BARE, GENERAL_WALLS, GENERAL_WORK, GENERAL_EXTRAS, GENERAL_MESHES, GENERAL_CLUMPS };
 
 enum { GENERAL_LEVELS = 6, GENERAL_THREADS = 256 };
 
@@ -102,6 +103,19 @@ template <typename real> struct general_typical_pair {
   bool materials;        /* more than one */
 };
 
+/* Clumps: rigid bodies of spheres. */
+struct general_body {
+  double inverse[3][3], mass; /* inverse of the tensor of inertia, in the axes of the box */
+};
+struct general_bodies {
+  uint32_t count;
+  uint32_t *of;          /* [n], by ids: number of the clump from 1; 0: none. NULL: no clumps */
+  double *lever;         /* [n][3], by ids: from the centre of the clump to the sphere */
+  double *member;        /* [3][n], by ids: the same along the principal axes */
+  general_body *body;    /* [count] */
+  collision_body *state; /* [count] */
+};
+
 template <typename real> struct general_arrays {
   general_box<real> box;
   general_typical_pair<real> typical;
@@ -124,6 +138,7 @@ template <typename real> struct general_arrays {
   const vec4<real> *external_acceleration; /* [n]: of the scenario's function */
   const double *pull;                      /* [4][n], by ids: self-gravity, and power of its images; NULL: none */
   geometry_mesh_cache *near;               /* [n][meshes], in the order of ids */
+  general_bodies bodies;
 };
 
 struct general_poses {

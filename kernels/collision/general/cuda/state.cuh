@@ -123,6 +123,36 @@ template <typename real> static sim_status upload_pull(general_work<real> *w) {
   return sim_backend_cuda.copy((void *)w->arrays.pull, w->state.pull, 4 * (size_t)w->state.n * sizeof(double));
 }
 
+/* Uploads the clumps; kernels compute the levers of their spheres. */
+template <typename real> static sim_status load_bodies(general_work<real> *w) {
+  const collision_state *s = &w->state;
+  const general_bodies *to = &w->arrays.bodies;
+  if (to->count == 0) return SIM_OK;
+  SIM_TRY(upload_integers(to->of, s->body_of, s->n));
+  SIM_TRY(sim_backend_cuda.copy(to->member, s->member, 3 * (size_t)s->n * sizeof *to->member));
+  SIM_TRY(sim_backend_cuda.copy(to->state, s->body, (size_t)to->count * sizeof *to->state));
+  launch_bodies(w, turn_bodies<real>);
+  return sim_queue_cuda.status();
+}
+
+/* Downloads the clumps, and fills the array "orientation". */
+template <typename real> static sim_status store_bodies(general_work<real> *w) {
+  const collision_state *s = &w->state;
+  const general_bodies *from = &w->arrays.bodies;
+  if (from->count == 0) return SIM_OK;
+  SIM_TRY(sim_backend_cuda.copy(s->body, from->state, (size_t)from->count * sizeof *s->body));
+  real *const out = (real *)s->orientation;
+  memset(out, 0, 3 * (size_t)s->n * sizeof *out);
+  for (int64_t b = 0; b < s->bodies; b++) {
+    const int64_t first = (int64_t)s->body[b].first, end = first + (int64_t)s->body[b].count;
+    double turn[3];
+    rigid_vector(&s->body[b], turn);
+    for (int64_t id = first; id < end; id++)
+      for (int c = 0; c < 3; c++) out[c * s->n + id] = (real)turn[c];
+  }
+  return SIM_OK;
+}
+
 /* Begins lists and predicted velocities for the grains in these sets. */
 template <typename real> static sim_status begin_lists(general_work<real> *w, int order, int home) {
   general_control control[2] = {};
@@ -170,6 +200,7 @@ template <typename real> static sim_status load(general_work<real> *w) {
   }
   if (w->numbers.gates > 0) SIM_TRY(copy_crossed(w, records, false));
   SIM_TRY(upload_pull(w));
+  SIM_TRY(load_bodies(w));
   SIM_TRY(begin_lists(w, 0, 0));
   return w->options.springs > 0 ? load_history(w) : SIM_OK;
 }
@@ -231,6 +262,8 @@ template <typename real> static sim_status store_grains(general_work<real> *w) {
     SIM_TRY(sim_backend_cuda.copy(s->wall_heat, records->wall_heat, (size_t)n * sizeof(double)));
   }
   if (w->numbers.gates > 0) SIM_TRY(copy_crossed(w, records, true));
+  SIM_TRY(store_bodies(w));
+  if (w->options.attracted) SIM_TRY(sim_backend_cuda.copy(s->pull, w->arrays.pull, 4 * (size_t)n * sizeof *s->pull));
   return w->numbers.wall_numbers > 0 ? sim_backend_cuda.copy(s->wall_spring, records->wall_spring,
                                                              (size_t)w->numbers.wall_numbers * (size_t)n * sizeof(real))
                                      : SIM_OK;

@@ -134,6 +134,7 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
   if (i < b.n) {
     const general_grains<real> &g = a.grains[now.order];
     const general_records<real> &records = a.records[now.home];
+    if (FEATURES >= GENERAL_CLUMPS) step.id = records.id;
     const general_list<real> &list = a.list[now.home];
     const uint32_t base = list.base[i / 32] + i % 32, count = list.count[i], room = box.room;
     const uint32_t *const neighbour = list.neighbour + base;
@@ -171,6 +172,8 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
       add_contact(&sum, m.c, m.r, SPRINGS, m.arm, m.dissipated);
       if (Law::named && b.heated && dt > 0)
         sum.heat += (double)m.radius * (__ldg(g.temperature + j) - __ldg(g.temperature + i));
+      if constexpr (FEATURES >= GENERAL_CLUMPS)
+        lengthen_branch(a.bodies, records.id[i], m.r.force, dt, &sum.virial, nullptr);
       sum.virial += (double)m.virial;
       if constexpr (FEATURES >= GENERAL_EXTRAS) sum.work += m.work;
       sum.begun += (what & PAIR_BEGAN) != 0;
@@ -184,8 +187,12 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
     vec4<real> acceleration = {sum.force[0] / m + box.gravity[0], sum.force[1] / m + box.gravity[1],
                                sum.force[2] / m + box.gravity[2], 0};
     if constexpr (FEATURES >= GENERAL_EXTRAS) add_external(b, a, i, &acceleration);
-    const vec4<real> angular_acceleration = {sum.torque[0] * inverse, sum.torque[1] * inverse, sum.torque[2] * inverse,
-                                             0};
+    vec4<real> angular_acceleration = {sum.torque[0] * inverse, sum.torque[1] * inverse, sum.torque[2] * inverse, 0};
+    if constexpr (FEATURES >= GENERAL_CLUMPS)
+      if (body_of(a.bodies, records.id[i]) > 0) { /* force and torque, for push_bodies */
+        acceleration = {sum.force[0], sum.force[1], sum.force[2], 0};
+        angular_acceleration = {sum.torque[0], sum.torque[1], sum.torque[2], 0};
+      }
     if (dt > 0) {
       if (sum.dissipated != 0) records.dissipated[i] = rest.dissipated + sum.dissipated;
       if (sum.virial != 0) records.virial[i] = rest.virial + sum.virial;

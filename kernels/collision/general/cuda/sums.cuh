@@ -28,6 +28,31 @@ enum {
   SUMS = SUM_WALL + 3 * COLLISION_WALLS_MAX
 };
 
+/* Replaces the motion of a sphere of a clump in `part`: by that of the clump for its first sphere, else by 0. */
+static __device__ __forceinline__ void sum_body(const general_numbers &b, const general_bodies &bodies, uint32_t id,
+                                                double *part) {
+  const uint32_t number = body_of(bodies, id);
+  if (number == 0) return;
+  const collision_body &of = bodies.state[number - 1];
+  const general_body &body = bodies.body[number - 1];
+  const bool first = of.first == (double)id;
+  part[SUM_MASS] = first ? of.mass : 0;
+  part[SUM_KINETIC] = part[SUM_ROTATIONAL] = part[SUM_GRAVITY] = 0;
+  for (int k = 0; k < 3; k++) {
+    const int p = (k + 1) % 3, q = (k + 2) % 3;
+    const double m = of.mass, *v = of.velocity, *x = of.position;
+    const double angular = m * (x[p] * v[q] - x[q] * v[p]) + of.angular[k], *row = body.inverse[k];
+    const double spin = row[0] * of.angular[0] + row[1] * of.angular[1] + row[2] * of.angular[2];
+    part[SUM_KINETIC] += first ? 0.5 * m * v[k] * v[k] : 0;
+    part[SUM_ROTATIONAL] += first ? 0.5 * of.angular[k] * spin : 0;
+    part[SUM_GRAVITY] -= first ? m * b.gravity[k] * x[k] : 0;
+    part[SUM_MOMENTUM + k] = first ? m * v[k] : 0;
+    part[SUM_ANGULAR + k] = first ? angular : 0;
+    part[SUM_FLUX + k] = first ? m * v[k] * v[k] : 0;
+    part[SUM_FLUX + 3 + k] = first ? m * v[k == 2 ? 2 : k] * v[k == 2 ? 0 : k + 1] : 0;
+  }
+}
+
 /* partial [SUM_WALL + 3 forces][blocks]: sums over blocks of GENERAL_THREADS ids, so that the order of a sum is the
  * same on all devices. deepest [2]: bits of the largest overlap; and the largest pair of the overlap in single
  * precision and the complement of the id. */
@@ -76,8 +101,9 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
         part[SUM_FLUX + c] = m * u[c] * u[c];
         part[SUM_FLUX + 3 + c] = m * u[c] * u[d];
       }
-      for (int q = 0; q < 6; q++) part[SUM_STRESS + q] = at.stress[q];
       part[SUM_MASS] = m;
+      if constexpr (FEATURES >= GENERAL_CLUMPS) sum_body(b, a.bodies, id, part);
+      for (int q = 0; q < 6; q++) part[SUM_STRESS + q] = at.stress[q];
       part[SUM_ELASTIC] = at.elastic;
       part[SUM_DISSIPATED] = records.dissipated[i];
       part[SUM_VIRIAL] = records.virial[i];

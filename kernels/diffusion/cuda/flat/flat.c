@@ -5,7 +5,6 @@
 #include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/flat/flat.cuh"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,43 +17,6 @@ typedef struct diffusion_flat_work {
   void *turns;                               /* device memory, twiddle factors */
   void *step, *load, *store, *visit[VISITS]; /* cudaKernel_t */
 } diffusion_flat_work;
-
-static const double pi = 3.14159265358979323846;
-
-/* ---- schemes ---- */
-
-/* ETDRK4 with three arrays instead of four: d is not stored between the third and fourth stage, because d = e^(c/2)
- * a + Q (2 N(b) - N(u)) = e^c u + R N(u) + 2 Q N(b), R = Q (e^(c/2) - 1). */
-enum { NOW, U, N, M };
-enum { E, HALF, Q, F1, F2, F3, R };
-enum { NONE = -1 };
-static const diffusion_method etdrk4 = {
-    .name = "etdrk4",
-    .arrays = 3,
-    .tables = 7,
-    .order = 4,
-    .stages = 4,
-    .stage = {{1, 1, 2, {{N, 1, {{0, NONE, NOW}}}, {NOW, 2, {{1, HALF, U}, {1, Q, N}}}}},
-              {1, 1, 2, {{M, 1, {{0, NONE, NOW}}}, {NOW, 2, {{1, HALF, U}, {1, Q, M}}}}},
-              {1,
-               1,
-               4,
-               {{NOW, 1, {{0, NONE, NOW}}},
-                {M, 2, {{1, NONE, M}, {1, NONE, NOW}}},
-                {NOW, 3, {{1, E, U}, {1, R, N}, {2, Q, NOW}}},
-                {U, 3, {{1, E, U}, {1, F1, N}, {2, F2, M}}}}},
-              {1, 1, 3, {{NOW, 1, {{0, NONE, NOW}}}, {U, 2, {{1, NONE, U}, {1, F3, NOW}}}, {NOW, 1, {{1, NONE, U}}}}}},
-};
-
-static bool is_short(const diffusion_parameters *p) {
-  return p->integrate.scheme == DIFFUSION_ETDRK4 && !diffusion_adaptive(p);
-}
-static const diffusion_method *method_of(const diffusion_parameters *p) {
-  return is_short(p) ? &etdrk4 : diffusion_method_of(p);
-}
-
-/* Array [3] of the short form is not read after stage 2. */
-static unsigned dropped(const diffusion_parameters *p, int stage) { return is_short(p) && stage == 2 ? 1u << M : 0; }
 
 static bool supports(const diffusion_parameters *p) {
   const grid_shape grid = diffusion_grid_of(p);
@@ -75,7 +37,7 @@ static int64_t table_of(const grid_shape *grid) { return tiles_of(grid) * FLAT_W
 
 static void plan(const diffusion_parameters *p, sim_plan *out) {
   const grid_shape grid = diffusion_grid_of(p);
-  const diffusion_method *method = method_of(p);
+  const diffusion_method *method = diffusion_cuda_method_of(p);
   const double fields = (double)p->fields.count, field = fields * 8 * (double)field_of(&grid);
   const double table = 4 * (double)table_of(&grid);
   sim_plan_add(out, "transformed fields", field);
@@ -92,52 +54,17 @@ static int pairs_of(int nx, int fields) {
   const int threads = fields > 2 ? 256 : 512, pairs = threads * 16 / nx;
   return pairs > 4 ? 4 : pairs;
 }
-static int pitch_of(int n, int lines) { /* flat_line::PITCH */
-  const int c = n / 256;
-  return 16 * (16 * (c + 1) + c % 16) + 16 / lines % 16;
-}
 static size_t rows_bytes(const diffusion_flat_work *w, int pairs) {
-  return 8 * (size_t)(pairs * pitch_of(w->n[0], pairs));
+  return 8 * (size_t)(pairs * diffusion_flat_pitch(w->n[0], pairs));
 }
 static size_t columns_bytes(const diffusion_flat_work *w) {
-  return 8 * (size_t)(FLAT_WIDE * pitch_of(w->n[1], FLAT_WIDE));
+  return 8 * (size_t)(FLAT_WIDE * diffusion_flat_pitch(w->n[1], FLAT_WIDE));
 }
 
 /* ---- tables ---- */
 
-static void put_turn(float *at, int64_t index, int64_t n) {
-  const double angle = -2 * pi * (double)(index % n) / (double)n;
-  at[0] = (float)cos(angle);
-  at[1] = (float)sin(angle);
-}
-
-/* floats that flat_turn() reads for a point */
-enum { TURNS = 6 };
-static size_t turns_of(int64_t n) { return 2 * TURNS * (size_t)(n / 16 + n / 256); }
-static void fill_turns(float *at, int64_t n) {
-  static const int64_t powers[TURNS] = {1, 2, 3, 4, 8, 12};
-  const int64_t threads = n / 16, c = n / 256;
-  for (int a = 0; a < TURNS; a++) {
-    for (int64_t j = 0; j < threads; j++) put_turn(at + 2 * (a * threads + j), powers[a] * j, n);
-    for (int64_t i = 0; i < c; i++) put_turn(at + 2 * (TURNS * threads + a * c + i), powers[a] * i, threads);
-  }
-}
-
 /* The forward transform of rows gives twice the coefficients. */
 static double scale_of(const grid_shape *grid) { return 0.5 / ((double)grid->n[0] * (double)grid->n[1]); }
-
-static sim_status make_turns(diffusion_flat_work *w) {
-  const size_t x = turns_of(w->n[0]), count = x + turns_of(w->n[1]);
-  float *host = malloc(count * sizeof *host);
-  if (!host) return sim_no_memory("the scheme's tables");
-  fill_turns(host, w->n[0]);
-  fill_turns(host + x, w->n[1]);
-  const sim_status status = diffusion_cuda_upload(host, count, &w->turns);
-  w->given.turns_x = w->turns;
-  w->given.turns_y = (float *)w->turns + x;
-  free(host);
-  return status;
-}
 
 static sim_status create(diffusion_work *w) {
   const grid_shape *grid = &w->grid;
@@ -145,7 +72,7 @@ static sim_status create(diffusion_work *w) {
   if (!f) return sim_no_memory("the scheme's tables");
   /* rank 4, shape [fields][tiles][FLAT_WIDE ny][2]: no checkpoint of another way has this shape */
   const int64_t shape[] = {w->fields, tiles_of(grid), FLAT_WIDE * grid->n[1], 2};
-  w->method = *method_of(w->p);
+  w->method = *diffusion_cuda_method_of(w->p);
   w->scale = scale_of(grid);
   w->spectrum = (diffusion_spectrum){.n = {tiles_of(grid) * FLAT_WIDE, grid->n[1], 1},
                                      .field = field_of(grid),
@@ -160,7 +87,10 @@ static sim_status create(diffusion_work *w) {
     f->n[a] = (int)grid->n[a];
     f->given.size[a] = grid->size[a];
   }
-  SIM_TRY(make_turns(f));
+  const void *turns[2];
+  SIM_TRY(diffusion_flat_turns(2, grid->n, &f->turns, turns));
+  f->given.turns_x = turns[0];
+  f->given.turns_y = turns[1];
   return diffusion_cuda_take_tables(w);
 }
 
@@ -196,7 +126,7 @@ static void write_visit(const diffusion_stage *stage, int number, unsigned dropp
                    "  __device__ static __forceinline__ void at(const diffusion_sums &s, pair &a0, long long i,\n"
                    "                                            long long k) {\n",
                    number);
-  diffusion_cuda_write_sums(stage, DIFFUSION_ALIKE, 1u << NOW, 1u << NOW | dropped_arrays, text);
+  diffusion_cuda_write_sums(stage, DIFFUSION_ALIKE, 1, 1 | dropped_arrays, text);
   sim_bytes_format(text,
                    "  }\n};\n"
                    "extern \"C\" __global__ void __launch_bounds__(%d)\n"
@@ -210,11 +140,12 @@ static void write_visit(const diffusion_stage *stage, int number, unsigned dropp
 static void write(const diffusion_work *w, diffusion_programs *programs) {
   const diffusion_parameters *p = w->p;
   const grid_shape grid = diffusion_grid_of(p);
-  const diffusion_method *method = method_of(p);
-  const int nx = (int)grid.n[0], ny = (int)grid.n[1], state = method->arrays > 0 ? U : NOW;
+  const diffusion_method *method = diffusion_cuda_method_of(p);
+  const int nx = (int)grid.n[0], ny = (int)grid.n[1], state = method->arrays > 0 ? 1 : 0;
   const diffusion_stage first = diffusion_cuda_load_stage(state), again = diffusion_cuda_resume_stage(state);
   write_rows(p, nx, ny, programs);
-  for (int s = 0; s < method->stages; s++) write_visit(&method->stage[s], s, dropped(p, s), ny, programs);
+  for (int s = 0; s < method->stages; s++)
+    write_visit(&method->stage[s], s, diffusion_cuda_dropped(p, s), ny, programs);
   write_visit(&first, VISIT_LOAD, 0, ny, programs);
   if (state) write_visit(&again, VISIT_RESUME, 0, ny, programs);
 }

@@ -11,7 +11,7 @@
 /* Layout of a line in shared memory, in 8-byte numbers, without bank conflicts in either exchange. L lines with
  * alternating threads are PITCH apart. */
 template <int N, int L> struct flat_line {
-  enum { C = N / 256, T = N / 16, PART = 16 * (C + 1) + C % 16, PITCH = 16 * PART + 16 / L % 16 };
+  enum { C = N / 256, T = N / 16, PART = C > 1 ? 16 * (C + 1) + C % 16 : 17, PITCH = 16 * PART + 16 / L % 16 };
 };
 
 /* Multiplies by w^a, a < 16, from turns[6]: w, w^2, w^3, w^4, w^8 and w^12, `stride` apart. Plain loads: through __ldg

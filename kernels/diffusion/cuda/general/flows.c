@@ -81,22 +81,27 @@ static bool is_read(const diffusion_work *w, int derived) {
   return false;
 }
 
-static bool has_symbol(const diffusion_work *w, int derived, int field) {
+bool diffusion_general_has_symbol(const diffusion_work *w, int derived, int field) {
   return is_read(w, derived) && diffusion_symbol_parts(w->p->derived.items[derived].expr, field) != DIFFUSION_ABSENT;
+}
+
+bool diffusion_cuda_reads_values(const diffusion_parameters *p, int field) {
+  return diffusion_form_of(p->integrate.scheme) != DIFFUSION_RATE || diffusion_takes(p->rates, field) ||
+         (p->flux && diffusion_takes(p->flux, field));
 }
 
 /* Writes the value of a derived field from the values u of the fields. `finite` becomes false where a coefficient is
  * not finite. */
 static sim_status write_derived(const diffusion_work *w, int derived, sim_bytes *text) {
   for (int f = 0; f < w->fields; f++)
-    if (has_symbol(w, derived, f)) SIM_TRY(write_symbol(w, derived, f, text));
+    if (diffusion_general_has_symbol(w, derived, f)) SIM_TRY(write_symbol(w, derived, f, text));
   sim_bytes_format(text,
                    "__device__ static __forceinline__ pair derived_%d(const pair *u, const flow_at &at, bool &finite) "
                    "{\n  pair sum = {0, 0};\n",
                    derived);
   char axes[32];
   for (int f = 0; f < w->fields; f++)
-    if (has_symbol(w, derived, f))
+    if (diffusion_general_has_symbol(w, derived, f))
       sim_bytes_format(text, "  finite = flow_add<%s, symbol_%d_%d>(at, u[%d], sum) && finite;\n",
                        axes_of(w, w->fields + derived, axes), derived, f, f);
   sim_bytes_text(text, "  return sum;\n}\n");
@@ -113,7 +118,7 @@ static void write_source(const diffusion_work *w, int source, const char *name, 
 }
 
 static bool needs(const diffusion_work *w, int source, int field) {
-  return source < w->fields ? source == field : has_symbol(w, source - w->fields, field);
+  return source < w->fields ? source == field : diffusion_general_has_symbol(w, source - w->fields, field);
 }
 
 static bool is_between(const diffusion_work *w, int kind) {
@@ -153,6 +158,20 @@ static void write_along(const diffusion_work *w, int g, sim_bytes *text) {
     sim_bytes_text(text, kind == DIFFUSION_LAPLACIAN ? "flow_laplacian(s, own);\n" : "s;\n");
 }
 
+/* Writes a derivative of the source `s` along periodic axes. */
+static void write_periodic(const diffusion_work *w, int kind, sim_bytes *text) {
+  const diffusion_layout *layout = &w->layout;
+  if (kind <= DIFFUSION_Z)
+    sim_bytes_format(text, "flow_first<%d>(s, at);\n", index_of(layout, kind));
+  else if (kind <= DIFFUSION_ZZ)
+    sim_bytes_format(text, "flow_second<%d>(s, at);\n", index_of(layout, kind - DIFFUSION_XX));
+  else if (kind <= DIFFUSION_YZ)
+    sim_bytes_format(text, "flow_mixed<%d, %d>(s, at);\n", index_of(layout, axes_of_mixed[kind][0]),
+                     index_of(layout, axes_of_mixed[kind][1]));
+  else
+    sim_bytes_text(text, kind == DIFFUSION_LAPLACIAN ? "flow_laplacian(s, at);\n" : "s;\n");
+}
+
 static void write_gradient(const diffusion_work *w, int g, sim_bytes *text) {
   const diffusion_layout *layout = &w->layout;
   const int kind = w->gradients.of[g].kind;
@@ -165,15 +184,7 @@ static void write_gradient(const diffusion_work *w, int g, sim_bytes *text) {
     return;
   }
   sim_bytes_format(text, "    to[%d * stride + at.number] = ", g);
-  if (kind <= DIFFUSION_Z)
-    sim_bytes_format(text, "flow_first<%d>(s, at);\n", index_of(layout, kind));
-  else if (kind <= DIFFUSION_ZZ)
-    sim_bytes_format(text, "flow_second<%d>(s, at);\n", index_of(layout, kind - DIFFUSION_XX));
-  else if (kind <= DIFFUSION_YZ)
-    sim_bytes_format(text, "flow_mixed<%d, %d>(s, at);\n", index_of(layout, axes_of_mixed[kind][0]),
-                     index_of(layout, axes_of_mixed[kind][1]));
-  else
-    sim_bytes_text(text, kind == DIFFUSION_LAPLACIAN ? "flow_laplacian(s, at);\n" : "s;\n");
+  write_periodic(w, kind, text);
 }
 
 static void write_derive(const diffusion_work *w, sim_bytes *text) {
@@ -236,8 +247,8 @@ static void write_divergence(const diffusion_work *w, int field, int axes, sim_b
   }
 }
 
-/* Writes the projection of the vector, u[vector[axis]], and its store. */
-static void write_projection(const diffusion_work *w, int axes, sim_bytes *text) {
+/* Writes the projection of the vector, u[vector[axis]], to v[axis]. */
+static void write_vector(const diffusion_work *w, int axes, sim_bytes *text) {
   const int *vector = w->gradients.vector;
   const bool walled = w->aligned && w->layout.series[0] != (int)GRID_PERIODIC;
   sim_bytes_format(text, "    pair v[%d];\n    %s k[%d];\n", axes, walled ? "pair" : "real", axes);
@@ -255,6 +266,13 @@ static void write_projection(const diffusion_work *w, int axes, sim_bytes *text)
       sim_bytes_format(text, "    v[%d] = u[%d];\n    k[%d] = (real)flow_odd<%d>(at);\n", a, f, a, i);
   }
   sim_bytes_format(text, "    flow_project%s<%d>(v, k);\n", walled ? "_walled" : "", axes);
+}
+
+/* Writes the projection and its store. */
+static void write_projection(const diffusion_work *w, int axes, sim_bytes *text) {
+  const int *vector = w->gradients.vector;
+  const bool walled = w->aligned && w->layout.series[0] != (int)GRID_PERIODIC;
+  write_vector(w, axes, text);
   for (int a = 0; a < axes; a++) {
     if (w->aligned && !walled)
       sim_bytes_format(text, "    v[%d] = flow_projected<axes_%d, %d>(v[%d]);\n", a, vector[a], index_of(&w->layout, a),
@@ -295,8 +313,41 @@ static void write_join(const diffusion_work *w, sim_bytes *text) {
   sim_bytes_text(text, "  });\n}\n");
 }
 
+sim_status diffusion_cuda_write_inputs(const diffusion_work *w, const int *values, int count, sim_bytes *text) {
+  const bool joins = w->gradients.solenoidal;
+  write_axes(w, -1, text);
+  for (int d = 0; d < (int)w->p->derived.count; d++)
+    if (is_read(w, d)) SIM_TRY(write_derived(w, d, text));
+  sim_bytes_format(
+      text,
+      "struct scenario_flow {\n"
+      "  enum { FIELDS = %d, READS = %d, JOINS = %d };\n"
+      "  template <int R> __device__ static __forceinline__ pair read(const pair *u, const flow_at &at) {\n"
+      "    bool finite = true;\n",
+      w->fields, count + w->gradients.count, (int)joins);
+  for (int i = 0; i < count; i++) sim_bytes_format(text, "    if constexpr (R == %d) return u[%d];\n", i, values[i]);
+  for (int g = 0; g < w->gradients.count; g++) {
+    sim_bytes_format(text, "    if constexpr (R == %d) {\n", count + g);
+    write_source(w, w->gradients.of[g].field, "s", "u", "at", text);
+    sim_bytes_text(text, "    return ");
+    write_periodic(w, w->gradients.of[g].kind, text);
+    sim_bytes_text(text, "    }\n");
+  }
+  sim_bytes_text(text, "  }\n  __device__ static __forceinline__ void join(pair *fields, const flow_at &at) {\n");
+  if (joins) {
+    const int axes = w->grid.rank;
+    sim_bytes_text(text, "    const pair *u = fields;\n");
+    write_vector(w, axes, text);
+    for (int a = 0; a < axes; a++) sim_bytes_format(text, "    fields[%d] = v[%d];\n", w->gradients.vector[a], a);
+  }
+  sim_bytes_text(text, "  }\n};\n");
+  return SIM_OK;
+}
+
 sim_status diffusion_cuda_write_flows(const diffusion_work *w, diffusion_programs *programs) {
+  const bool apart = !w->way->in_registers; /* these kernels are the way's own */
   if (w->gradients.count == 0 && !diffusion_cuda_joins(&w->gradients)) return SIM_OK;
+  if (!apart && !diffusion_cuda_derives(w)) return SIM_OK;
   sim_bytes *text = diffusion_programs_add(programs, false);
   sim_bytes_text(text, "#include \"kernels/diffusion/cuda/general/flows.cuh\"\n");
   SIM_TRY(sim_expr_emit_prelude(text));
@@ -305,9 +356,9 @@ sim_status diffusion_cuda_write_flows(const diffusion_work *w, diffusion_program
     write_axes(w, source, text);
   for (int d = 0; d < (int)w->p->derived.count; d++)
     if (is_read(w, d)) SIM_TRY(write_derived(w, d, text));
-  if (w->gradients.count > 0) write_derive(w, text);
+  if (apart && w->gradients.count > 0) write_derive(w, text);
   if (diffusion_cuda_derives(w)) write_check(w, text);
-  if (diffusion_cuda_joins(&w->gradients)) write_join(w, text);
+  if (apart && diffusion_cuda_joins(&w->gradients)) write_join(w, text);
   return SIM_OK;
 }
 
@@ -315,49 +366,4 @@ bool diffusion_cuda_derives(const diffusion_work *w) {
   for (int d = 0; d < (int)w->p->derived.count; d++)
     if (is_read(w, d)) return true;
   return false;
-}
-
-/* ---- coefficients that are not finite ---- */
-
-/* Adds the fault of one coefficient at a wavenumber, with the CPU's program of the coefficient. */
-static sim_status find_fault(const diffusion_work *w, int derived, int field, const int64_t mode[3]) {
-  sim_expr_program *program;
-  double k[3], out[2];
-  for (int a = 0; a < 3; a++) {
-    const bool there = a < w->grid.rank && !grid_is_member_axis(&w->grid, a);
-    const int kind = diffusion_cuda_kind(w, w->fields + derived, a);
-    const double at = (double)mode[a] + (kind == (int)GRID_FIXED_LOW || kind == (int)GRID_FIXED_HIGH ? 0.5 : 0);
-    k[a] = there ? (kind == (int)GRID_PERIODIC ? 2 * pi : pi) * at / w->grid.size[a] : 0;
-  }
-  SIM_TRY(diffusion_symbol_program(w->p, derived, field, &program));
-  const bool finite = diffusion_symbol_at(w->p, program, k, mode, out);
-  sim_expr_program_free(&program);
-  return finite ? SIM_OK : diffusion_symbol_fault(w->p, derived, field, k);
-}
-
-/* Returns the mode of an entry along axis i of the layout, for a derived field. */
-static int64_t mode_at(const diffusion_work *w, int derived, int i, int64_t entry) {
-  const int axis = w->layout.axis[i], kind = diffusion_cuda_kind(w, w->fields + derived, axis);
-  const int64_t n = w->layout.n[i];
-  if (grid_is_member_axis(&w->grid, axis)) return entry;
-  if (kind == (int)GRID_PERIODIC) return 2 * entry > n ? entry - n : entry;
-  if (w->aligned && entry >= n) entry = n - 1;
-  return kind == (int)GRID_FIXED && (!w->aligned || entry == 0) ? n - entry : entry;
-}
-
-sim_status diffusion_general_fault(const diffusion_work *w, long long number) {
-  const diffusion_layout *p = &w->layout;
-  const int64_t n0 = p->row / 2, row = number / n0, first = number % n0;
-  const bool pairs = w->aligned && p->series[0] != (int)GRID_PERIODIC;
-  for (int part = 0; part < 2; part++) { /* the imaginary part has its own wavenumber between walls */
-    const int64_t fast = pairs ? 2 * first + part : part > 0 && first > 0 ? p->n[0] - first : first;
-    const int64_t entry[3] = {fast, row % p->n[1], row / p->n[1]};
-    for (int d = 0; d < (int)w->p->derived.count; d++) {
-      int64_t mode[3];
-      for (int i = 0; i < 3; i++) mode[p->axis[i]] = mode_at(w, d, i, entry[i]);
-      for (int f = 0; f < w->fields; f++)
-        if (has_symbol(w, d, f)) SIM_TRY(find_fault(w, d, f, mode));
-    }
-  }
-  return SIM_OK;
 }

@@ -4,7 +4,6 @@
 
 #include "engine/device/cuda.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -162,24 +161,12 @@ static sim_status find_visit(diffusion_work *w, int visit) {
   return sim_module_kernel(w->module, name, &w->own.general->visit[visit]);
 }
 
-/* Finds the kernels of flows.c, and checks the coefficients of derived fields at all wavenumbers. */
+/* Finds the kernels of flows.c. */
 static sim_status find_flows(diffusion_work *w) {
   diffusion_general *g = w->own.general;
-  unsigned long long number = ULLONG_MAX;
-  void *bad = NULL;
   if (w->gradients.count > 0) SIM_TRY(sim_module_kernel(w->module, "diffusion_derive", &g->derive));
   if (diffusion_cuda_joins(&w->gradients)) SIM_TRY(sim_module_kernel(w->module, "diffusion_join", &g->join));
-  if (!diffusion_cuda_derives(w)) return SIM_OK;
-  SIM_TRY(sim_module_kernel(w->module, "diffusion_check", &g->check));
-  SIM_TRY(sim_backend_cuda.alloc(sizeof number, &bad));
-  sim_status status = sim_backend_cuda.copy(bad, &number, sizeof number);
-  if (status == SIM_OK) {
-    diffusion_general_check(w, bad);
-    status = sim_backend_cuda.copy(&number, bad, sizeof number);
-  }
-  sim_backend_cuda.free(bad);
-  SIM_TRY(status);
-  return number == ULLONG_MAX ? SIM_OK : diffusion_general_fault(w, (long long)number);
+  return diffusion_cuda_derives(w) ? diffusion_cuda_check_derived(w) : SIM_OK;
 }
 
 static sim_status find(diffusion_work *w) {
@@ -238,12 +225,6 @@ static sim_status resume(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_RE
 
 static sim_status jump(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_JUMP); }
 
-/* Whether the rates read the values of a field, and not only its derivatives. */
-static bool reads_values(const diffusion_parameters *p, int field) {
-  return diffusion_form_of(p->integrate.scheme) != DIFFUSION_RATE || diffusion_takes(p->rates, field) ||
-         (p->flux && diffusion_takes(p->flux, field));
-}
-
 /* Computes real fields from their coefficients in array [0]. Where fields are transformed one by one, fields whose
  * values are not read are skipped: the rates replace them. */
 static sim_status inverse_fields(diffusion_work *w) {
@@ -251,7 +232,7 @@ static sim_status inverse_fields(diffusion_work *w) {
   if (diffusion_fourier_batch(w->own.general->fourier) > w->own.general->grids)
     return inverse(w, w->array[0].data, 0, w->fields);
   for (int f = 0; f < w->fields; f++)
-    if (reads_values(w->p, f)) SIM_TRY(inverse(w, (char *)w->array[0].data + (size_t)f * bytes, f, 1));
+    if (diffusion_cuda_reads_values(w->p, f)) SIM_TRY(inverse(w, (char *)w->array[0].data + (size_t)f * bytes, f, 1));
   return SIM_OK;
 }
 

@@ -125,11 +125,11 @@ void diffusion_general_join(diffusion_work *w, void *fields, const void *fluxes)
          shape_of(p.row / 2, p.n[1] * p.n[2], 1), w->own.general->join, arguments);
 }
 
-void diffusion_general_check(diffusion_work *w, void *bad) {
+void diffusion_general_check(diffusion_work *w, void *function, void *bad) {
   static const sim_kernel kernel = {"diffusion_check", "tables", SIM_LIMIT_BYTES};
   diffusion_layout p = w->layout;
   void *arguments[] = {&bad, &p};
-  launch(&kernel, 0, shape_of(p.row / 2, p.n[1] * p.n[2], 1), w->own.general->check, arguments);
+  launch(&kernel, 0, shape_of(p.row / 2, p.n[1] * p.n[2], 1), function, arguments);
 }
 
 /* ---- copies ---- */

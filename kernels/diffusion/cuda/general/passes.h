@@ -17,7 +17,7 @@ typedef struct diffusion_general {
   void *visit[DIFFUSION_VISITS]; /* cudaKernel_t */
   /* scratch: fields for outputs; derivatives: the rates' inputs beside the fields, then their fluxes */
   sim_buffer scratch, derivatives;
-  void *derive, *join, *check; /* cudaKernel_t of flows.c */
+  void *derive, *join; /* cudaKernel_t of flows.c */
   /* grids of a field that cuFFT transforms separately: members, or lines of fields with series of their own */
   long long grids;
   sim_buffer line, cosines[3]; /* series.cu: a field; [8 n] along an axis with walls */
@@ -34,8 +34,9 @@ void diffusion_general_derive(diffusion_work *work); /* coefficients of the deri
 /* Subtracts the divergences of fluxes (NULL: none) from the fields' coefficients. Then removes the part of the vector
  * with a divergence. */
 void diffusion_general_join(diffusion_work *work, void *fields, const void *fluxes);
-/* Lowers *bad, device memory, to the number of the first wavenumber at which a derived field is not finite. */
-void diffusion_general_check(diffusion_work *work, void *bad);
+/* Lowers *bad, device memory, to the number of the first wavenumber at which a derived field is not finite. kernel: a
+ * cudaKernel_t of flows.c. */
+void diffusion_general_check(diffusion_work *work, void *kernel, void *bad);
 /* zeroes the imaginary parts where the fast axis has one cell */
 void diffusion_general_blank(diffusion_work *work, void *spectrum, int fields);
 
@@ -45,8 +46,8 @@ sim_status diffusion_general_cosines(diffusion_work *work, int axis) SIM_MUST_CH
 void diffusion_general_series(diffusion_work *work, void *columns, int first, int count, bool forward);
 
 /* ---- flows.c ---- */
-/* SIM_ERR_SCENARIO: names the coefficient of a derived field that is not finite at the wavenumber with this number. */
-sim_status diffusion_general_fault(const diffusion_work *work, long long number) SIM_MUST_CHECK;
+/* whether a derived field that the rates read has a part of this field */
+bool diffusion_general_has_symbol(const diffusion_work *work, int derived, int field);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@
 #define OPTION_CUDA_FEATURES_CUH
 
 #include "kernels/option/cuda/paths/joint.cuh"
+#include "kernels/option/cuda/paths/joint_rule.cuh"
 #include "kernels/option/cuda/paths/motion.cuh"
 #include "kernels/option/payoff/feature.h"
 #include "kernels/option/payoff/schedule.h"
@@ -39,7 +40,9 @@ template <class S> struct constants { typename S::real c[S::CONSTANTS]; };
 template <class S> struct path_state {
   typedef typename S::real real;
   enum { OWN = S::MOVED ? S::SIGNS : 1 };
-  real y[S::TRACKS][OWN], logs[S::TRACKS][OWN], variance[S::TRACKS][OWN], fixing[S::TRACKS][S::FIXINGS + 1][OWN];
+  /* variance: Heston's, or SABR's sigma; forward: SABR's f */
+  real y[S::TRACKS][OWN], logs[S::TRACKS][OWN], variance[S::TRACKS][OWN], forward[S::TRACKS][OWN];
+  real fixing[S::TRACKS][S::FIXINGS + 1][OWN];
   real x[S::LINES][S::SIGNS], sum[S::LINES][S::SIGNS], most[S::LINES][S::SIGNS], least[S::LINES][S::SIGNS],
       high[S::LINES][S::SIGNS], low[S::LINES][S::SIGNS];
   /* Derivatives by a parameter, of the first line of its asset: `slope` is the part of d ln S that depends on the
@@ -50,6 +53,9 @@ template <class S> struct path_state {
   /* early: amount paid, carried to maturity; -1: not exercised yet. kept: a sum or extreme over the steps of a
    * schedule; seen: x at its last step */
   real survival[S::SURVIVALS + 1], early[S::EXERCISES + 1], kept[S::KEPT + 1], seen[S::KEPT + 1];
+  /* of random rates: x, log2 of the deflator, what the last step has grown; deflators of payments */
+  real rate[S::RATES + 1][S::SIGNS], deflator[S::RATES + 1][S::SIGNS], grown[S::RATES + 1][S::SIGNS],
+      deflated[S::DEFLATORS + 1];
   option_recorder record;
   int fixings;
   bool invalid; /* a local volatility was below 0 or not finite */
@@ -68,9 +74,7 @@ template <class S, typename real> __device__ inline real signed_by(int sign, con
 }
 
 template <class S> __device__ inline typename S::real price(typename S::real x) {
-  typedef typename S::real real;
-  const real most = sizeof(real) == 4 ? 126 : 1022;
-  return power_of_two(S::FAR ? least(greatest(x, -most), most) : x);
+  return S::FAR ? bounded_power(x) : power_of_two(x);
 }
 
 /* Probability that a Brownian bridge from x to y never reaches `level`; side 1: an upper, -1: a lower level. */
@@ -91,6 +95,11 @@ template <typename real> __device__ inline real bridge_extreme(real x, real y, r
 /* Whether any asset has this motion; a constant, unlike the motion of a given asset inside a loop. */
 template <class S> __device__ constexpr bool has_motion(int motion) { return S::MOVED && (S::MOTIONS >> motion & 1); }
 
+/* Whether the volatility of asset a takes a random number in each step. */
+template <class S> __device__ constexpr bool has_volatility(int a) {
+  return (has_motion<S>(HESTON) && S::motion(a) == HESTON) || (has_motion<S>(SABR) && S::motion(a) == SABR);
+}
+
 template <class S> __device__ inline void begin_path(path_state<S> &p, const constants<S> &c) {
   OPTION_EACH
   for (int t = 0; t < S::TRACKS; t++)
@@ -98,6 +107,7 @@ template <class S> __device__ inline void begin_path(path_state<S> &p, const con
     for (int s = 0; s < path_state<S>::OWN; s++) {
       p.y[t][s] = p.logs[t][s] = 0;
       if (S::MOVED) p.variance[t][s] = c.c[S::C_DYNAMICS + t * M_NUMBERS + M_START];
+      if (has_motion<S>(SABR)) p.forward[t][s] = 1;
     }
   OPTION_EACH
   for (int l = 0; l < S::LINES; l++)
@@ -107,6 +117,10 @@ template <class S> __device__ inline void begin_path(path_state<S> &p, const con
       p.most[l][s] = (typename S::real) - 1e30;
       p.least[l][s] = (typename S::real)1e30;
     }
+  OPTION_EACH
+  for (int r = 0; r < S::RATES; r++)
+#pragma unroll
+    for (int s = 0; s < S::SIGNS; s++) p.rate[r][s] = p.deflator[r][s] = 0;
   for (int k = 0; k < S::SURVIVALS; k++) p.survival[k] = 1;
   for (int k = 0; k < S::EXERCISES; k++) p.early[k] = -1;
   OPTION_EACH
@@ -164,6 +178,25 @@ __device__ inline void add_slopes(path_state<S> &p, const rows<S> &row, int i, i
   }
 }
 
+/* Number of the date of early exercise k at the end of a step, or -1. */
+template <class S> __device__ inline int exercise_date(const rows<S> &row, int k, int i) {
+  const int every = S::early_every(k), step = row.first + i;
+  return S::DATED ? (int)row.of(S::R_DATE + k, i) : (step + 1) % every != 0 ? -1 : (step + 1) / every - 1;
+}
+
+/* Early exercise k on several assets at the end of a step; see settle_jointly. */
+template <class S>
+__device__ inline void exercise_jointly(path_state<S> &p, const constants<S> &c, const rows<S> &row, int k, int i) {
+  typedef typename S::real real;
+  const int date = exercise_date(row, k, i), s = S::early_sign(k);
+  if (date < 0) return;
+  const real *rule = row.table + S::early_at(k);
+  real prices[S::ASSETS];
+  OPTION_EACH
+  for (int a = 0; a < S::ASSETS; a++) prices[a] = price<S>(p.x[S::joint_line(k * S::ASSETS + a)][s]) * __ldg(rule + a);
+  S::settle(k, prices, rule, date, p.early[k]);
+}
+
 /* Early exercise k at the end of a step. Its rule: E_NUMBERS constants, and in the table, for each date, the growth
  * of money until maturity, then the coefficients. */
 enum { E_SPOT, E_STRIKE, E_SIGN, E_CENTRE, E_SCALE, E_NUMBERS };
@@ -171,8 +204,7 @@ template <class S>
 __device__ inline void exercise(const constants<S> &c, const rows<S> &row, int k, int i, typename S::real x,
                                 typename S::real &paid) {
   typedef typename S::real real;
-  const int every = S::early_every(k), degree = S::early_degree(k), step = row.first + i;
-  const int date = S::DATED ? (int)row.of(S::R_DATE + k, i) : (step + 1) % every != 0 ? -1 : (step + 1) / every - 1;
+  const int degree = S::early_degree(k), date = exercise_date(row, k, i);
   if (date < 0) return;
   const real *e = c.c + S::C_EARLY + k * E_NUMBERS, *rule = row.table + S::early_at(k) + date * (degree + 2);
   const real now = price<S>(x) * e[E_SPOT], payoff = (now - e[E_STRIKE]) * e[E_SIGN];
@@ -258,8 +290,11 @@ __device__ inline void add_line(path_state<S> &p, marks<S> &m, const constants<S
       m.high[l][s] = high;
       m.low[l][s] = low;
     }
-    if (S::RECORD && a == p.record.asset && p.record.date[row.first + i] >= 0)
-      p.record.out[p.record.date[row.first + i] * (size_t)p.record.stride] = price<S>(x) * c.c[S::C_EARLY + a];
+    if (S::RECORD && (a == p.record.asset || p.record.asset < 0) && p.record.date[row.first + i] >= 0) {
+      const size_t date = (size_t)p.record.date[row.first + i];
+      p.record.out[(p.record.asset < 0 ? date * S::ASSETS + a : date) * p.record.stride] =
+          price<S>(x) * c.c[S::C_EARLY + a];
+    }
     p.x[l][s] = x;
   }
 }

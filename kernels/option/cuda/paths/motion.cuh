@@ -6,7 +6,7 @@
 #include "kernels/option/cuda/paths/random.cuh"
 #include "kernels/option/random/quantile.h"
 
-enum { BROWNIAN, HESTON, LOCAL_FUNCTION, LOCAL_GRID }; /* values of option_dynamics.motion */
+enum { BROWNIAN, HESTON, LOCAL_FUNCTION, LOCAL_GRID, ROUGH_BERGOMI, SABR }; /* values of option_dynamics.motion */
 /* Constants of one track's dynamics. */
 enum {
   M_START,
@@ -25,6 +25,22 @@ enum {
   M_JUMP_MEAN,
   M_JUMP_DEVIATION,
   M_NUMBERS
+};
+
+/* Those of SABR up to M_SPOT: see option_dynamics. The table of b and log2 of scale stands in the run's table. */
+enum {
+  SABR_START,
+  SABR_ROOT_DT,
+  SABR_RHO,
+  SABR_FREE,
+  SABR_BETA,
+  SABR_NOISE,
+  SABR_MEAN_SQUARE,
+  SABR_SPREAD,
+  SABR_FAR, /* far_from_zero */
+  SABR_POWER,
+  SABR_FIRST,
+  SABR_FINENESS
 };
 
 __device__ inline float quotient(float a, float b) { return approximate_quotient(a, b); }
@@ -114,6 +130,58 @@ __device__ inline real heston_step(const real *m, real &v, real normal, unsigned
   vol = root(both * m[M_DT] * (real)0.5) * (real)1.4426950408889634074;
   v = next;
   return grown;
+}
+
+/* 2^x, for x within the exponent range. */
+template <typename real> __device__ inline real bounded_power(real x) {
+  const real most = sizeof(real) == 4 ? 126 : 1022;
+  return power_of_two(least(greatest(x, -most), most));
+}
+
+/* SABR's f'/f where f is near 0: b and log2 of the scale from table[cells][2][4]. y: the normal of f; octaves: log2
+ * psi. */
+template <typename real>
+__device__ inline real sabr_near(const real *m, const real *table, int cells, real octaves, real y) {
+  const real at = greatest(least((octaves - m[SABR_FIRST]) * m[SABR_FINENESS], (real)cells), (real)0);
+  const int cell = at < (real)cells ? (int)at : cells - 1;
+  const real t = at - (real)cell, *of = table + 8 * cell;
+  const real b = fused(fused(fused(__ldg(of + 3), t, __ldg(of + 2)), t, __ldg(of + 1)), t, __ldg(of));
+  const real scale = fused(fused(fused(__ldg(of + 7), t, __ldg(of + 6)), t, __ldg(of + 5)), t, __ldg(of + 4));
+  const real base = b + y;
+  return base > 0 ? bounded_power(fused(binary_log(greatest(base, (real)0x1p-100)), m[SABR_POWER], scale)) : (real)0;
+}
+
+/* The same where f is far from 0. s: deviation of the step; grown: sigma'/sigma. */
+template <typename real> __device__ inline real sabr_far(const real *m, real s, real grown, real z, real normal) {
+  const real h = m[SABR_NOISE], beta = m[SABR_BETA], slope = beta * m[SABR_RHO];
+  const real spread = s * root((1 + grown * grown) * m[SABR_SPREAD]);
+  if (beta == 0) return 1 + s * (z + (z * z - 1) * (h / 2)) * m[SABR_RHO] + spread * normal;
+  const real a = s * slope - s * s * (slope * slope * h / 2), b = s * (slope * h / 2);
+  const real c = greatest(1 - 2 * b, (real)0.1);
+  const real log_mean = quotient(a * a, 2 * c) - binary_log(c) * (real)0.34657359027997265471;
+  const real x = z * (a + b * z) - log_mean + spread * (normal - spread * (beta / 2)) * beta;
+  return 1 + quotient(bounded_power(x * (real)1.4426950408889634074) - 1, beta);
+}
+
+/* One step of SABR: returns the increment of x without its drift, updates sigma and f. w: random bits of sigma. */
+template <typename real>
+__device__ inline real sabr_step(const real *m, const real *table, int cells, real &sigma, real &f, real normal,
+                                 unsigned w) {
+  const real lowest = (real)0x1p-100;
+  const real u = sizeof(real) == 4 ? (real)folded(w) : (real)folded((unsigned long long)w);
+  const real z = -falling_normal(u, binary_log(fused(-u, u, fabs(u))), true), before = binary_log(greatest(f, lowest));
+  const real h = m[SABR_NOISE], grown = bounded_power((z - h / 2) * h * (real)1.4426950408889634074);
+  const real s = least(sigma * m[SABR_ROOT_DT] * bounded_power(before * (m[SABR_BETA] - 1)), (real)1e9);
+  const real psi = s * s * m[SABR_MEAN_SQUARE];
+  real ratio;
+  if (cells > 0 && !(psi < m[SABR_FAR]))
+    ratio = sabr_near(m, table, cells, binary_log(greatest(psi, (real)1e-30)),
+                      fused(z, m[SABR_RHO], normal * m[SABR_FREE]));
+  else
+    ratio = greatest(sabr_far(m, s, grown, z, normal), (real)0);
+  sigma *= grown;
+  f = f > lowest ? f * ratio : (real)0;
+  return binary_log(greatest(f, lowest)) - before;
 }
 
 /* Local volatility from the grid's row of a step, linear in price: node[nodes], value[nodes]. */

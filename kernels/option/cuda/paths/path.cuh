@@ -28,7 +28,7 @@ __device__ inline typename S::real view(const path_state<S> &p, const constants<
   else if constexpr (KIND == OPTION_FIXING)
     return price<S>(signed_by<S>(s, p.fixing[t][slot]) + at) * scale * (SLOPED ? p.slope_fixing[g][slot][s] : (real)1);
   else
-    return KIND == OPTION_EARLY ? p.early[slot] : p.survival[slot];
+    return KIND == OPTION_EARLY ? p.early[slot] : KIND == OPTION_DEFLATOR ? p.deflated[slot] : p.survival[slot];
 }
 
 /* Feature `v` of the steps of a schedule: number `slot` of those that the path keeps. */
@@ -66,7 +66,7 @@ template <class S> __device__ inline void advance(draws<S> &d, int steps) {
       d.z[a][k] = d.z[a][k + steps];
       if (S::need(a) & S::NEEDS & NEED_HIGH) d.high[a].bits[k] = d.high[a].bits[k + steps];
       if (S::need(a) & S::NEEDS & NEED_LOW) d.low[a].bits[k] = d.low[a].bits[k + steps];
-      if (has_motion<S>(HESTON) && S::motion(a) == HESTON) d.variance[a].bits[k] = d.variance[a].bits[k + steps];
+      if (has_volatility<S>(a)) d.variance[a].bits[k] = d.variance[a].bits[k + steps];
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "kernels/option/cuda/paths/features.cuh"
 #include "kernels/option/cuda/paths/quasi.cuh"
+#include "kernels/option/cuda/paths/rates.cuh"
 #include "kernels/option/random/moments.h"
 
 /* Generator states that a thread block shares, one for each group of steps, or with S::SHARE > 1 for each group of
@@ -32,8 +33,7 @@ __device__ inline void draw(const constants<S> &c, const stream &s, const own_bi
     if (S::need(a) & S::NEEDS & NEED_HIGH)
       out.high[a] = random_bits(prepare(s, keys, OPTION_DRAW_HIGH + a), keys, group);
     if (S::need(a) & S::NEEDS & NEED_LOW) out.low[a] = random_bits(prepare(s, keys, OPTION_DRAW_LOW + a), keys, group);
-    if (has_motion<S>(HESTON) && S::motion(a) == HESTON)
-      out.variance[a] = random_bits(prepare(s, keys, OPTION_DRAW_VARIANCE + a), keys, group);
+    if (has_volatility<S>(a)) out.variance[a] = random_bits(prepare(s, keys, OPTION_DRAW_VARIANCE + a), keys, group);
   }
 }
 
@@ -49,7 +49,7 @@ __device__ inline void draw_points(const constants<S> &c, const option_points &q
     for (int i = 0; i < (S::STEPS < 4 ? S::STEPS : 4); i++) {
       if (first + i >= S::STEPS) break;
       out.z[a][(place + i) & 3] = unit * (m.at[a][first + i + 1] - m.at[a][first + i]);
-      if (has_motion<S>(HESTON) && S::motion(a) == HESTON)
+      if (has_volatility<S>(a))
         out.variance[a].bits[(place + i) & 3] =
             sobol_bits(q, m.scramble, m.index, (first + i) * q.each + S::quasi_variance(a));
     }
@@ -95,9 +95,15 @@ __device__ inline void advance_asset(path_state<S> &p, const constants<S> &c, co
     const real normal = s ? -w : w;
     real &x = p.y[t][s];
     real grown = row.of(S::R_LEVEL + t, i);
+    if (S::RATES > 0) grown += p.grown[S::track_rate(t)][s];
     if (has_motion<S>(HESTON) && motion == HESTON) {
       const unsigned word = d.variance[a].bits[j];
       grown += heston_step(m, p.variance[t][s], normal, s ? ~word : word, vol[s]);
+    } else if (has_motion<S>(SABR) && motion == SABR) {
+      const unsigned word = d.variance[a].bits[j];
+      grown += sabr_step(m, row.table + S::grid_at(t), S::cells(a), p.variance[t][s], p.forward[t][s], normal,
+                         s ? ~word : word);
+      vol[s] = 0; /* no payoff sees the times between the steps */
     } else if (has_motion<S>(BROWNIAN) && motion == BROWNIAN) {
       vol[s] = row.of(S::R_VOL + t, i);
       grown = fused(vol[s], normal, grown);
@@ -146,6 +152,7 @@ __device__ inline void step(path_state<S> &p, const constants<S> &c, const strea
   typedef typename S::real real;
   real w = 0, vol[path_state<S>::OWN], power[S::SIGNS]; /* w of the current asset, the rest of the current track */
   marks<S> m;
+  if constexpr (S::RATES > 0) move_rates(p, random, keys, d, row, i, j);
   OPTION_EACH
   /* one flat loop: its length is known before unrolling; nested loops take several times as long to compile */
   for (int l = 0; l < S::LINES; l++) {
@@ -181,8 +188,12 @@ __device__ inline void step(path_state<S> &p, const constants<S> &c, const strea
         bridge_survival(m.before[l][s], p.x[l][s], m.vol[l][s], c.c[S::C_SURVIVAL + k], (real)S::survival_side(k));
   }
   OPTION_EACH
-  for (int k = 0; k < S::EXERCISES && !S::RECORD; k++)
-    exercise(c, row, k, i, p.x[S::early_line(k)][S::early_sign(k)], p.early[k]);
+  for (int k = 0; k < S::EXERCISES && !S::RECORD; k++) {
+    if (S::early_joint(k) < 0) exercise(c, row, k, i, p.x[S::early_line(k)][S::early_sign(k)], p.early[k]);
+    if constexpr (S::JOINTS > 0)
+      if (S::early_joint(k) >= 0) exercise_jointly(p, c, row, k, i);
+  }
+  if constexpr (S::DEFLATORS > 0) keep_deflators(p, row.first + i);
   if (S::FIXINGS > 0 && row.of(S::R_MARK, i) != 0) {
     OPTION_EACH
     for (int t = 0; t < S::TRACKS; t++)

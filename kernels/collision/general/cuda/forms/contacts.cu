@@ -4,8 +4,9 @@
 
 template <typename real, int SPRINGS, int FORM> contacts_kernel<real> *collision_contacts_form(int features) {
   if constexpr (FORM == GENERAL_NAMED) {
-    return features > GENERAL_WALLS ? contacts<SPRINGS, named_law, GENERAL_MESHES, real>
-                                    : contacts<SPRINGS, named_law, GENERAL_WALLS, real>;
+    return features == GENERAL_CLUMPS ? contacts<SPRINGS, named_law, GENERAL_CLUMPS, real>
+           : features > GENERAL_WALLS ? contacts<SPRINGS, named_law, GENERAL_MESHES, real>
+                                      : contacts<SPRINGS, named_law, GENERAL_WALLS, real>;
   } else {
     typedef built_in_law<FORM> law;
     if (features == GENERAL_BARE) return contacts<SPRINGS, law, GENERAL_BARE, real>;
@@ -15,6 +16,7 @@ template <typename real, int SPRINGS, int FORM> contacts_kernel<real> *collision
       typedef built_in_law<-1> any;
       if (features == GENERAL_EXTRAS) return contacts<SPRINGS, any, GENERAL_EXTRAS, real>;
       if (features == GENERAL_MESHES) return contacts<SPRINGS, any, GENERAL_MESHES, real>;
+      if (features == GENERAL_CLUMPS) return contacts<SPRINGS, any, GENERAL_CLUMPS, real>;
     }
     return nullptr;
   }

@@ -1,0 +1,40 @@
+/* What the operations on moments (ops.c) and on populations (trt.c) share on the host. */
+#ifndef FLUID_CUDA_HOST_H
+#define FLUID_CUDA_HOST_H
+
+#include "kernels/fluid/cuda/work.h"
+
+struct fluid_work {
+  fluid_device d;
+  fluid_machine *m;
+  const fluid_parameters *p;
+  const fluid_numbers *numbers;
+  sim_buffer state[2];      /* trt.c: one */
+  sim_buffer fields;        /* trt.c: in host memory */
+  double *sums;             /* of a row of a table, in host memory */
+  sim_graph *graph[2];      /* a step from each state; trt.c: from each parity */
+  bool fast;                /* FLUID_TOLD_FAST is known */
+  bool old_pulls, old_cuts; /* bodies have moved since they were built */
+};
+
+/* As of fluid_ops. (ops.c) */
+void fluid_cuda_destroy(fluid_work **work);
+const sim_buffer *fluid_cuda_fields(const fluid_work *work);
+sim_status fluid_cuda_guards(fluid_work *work, int64_t step, fluid_seen seen[FLUID_WARNINGS]) SIM_MUST_CHECK;
+sim_status fluid_cuda_flow_row(fluid_work *work, double *values) SIM_MUST_CHECK;
+sim_status fluid_cuda_excess(fluid_work *work, double *out) SIM_MUST_CHECK;
+sim_status fluid_cuda_bodies(fluid_work *work, double *values) SIM_MUST_CHECK;
+
+/* With what the kernels need of the machine and its numbers, but for memory; release with fluid_cuda_destroy. */
+sim_status fluid_cuda_new(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                          fluid_work **out) SIM_MUST_CHECK;
+/* Tells the device the number of the present step. */
+sim_status fluid_cuda_set_step(fluid_work *work, int64_t step, bool fast) SIM_MUST_CHECK;
+/* Sums of cells, the guards and the number of the step in device memory; sums in host memory, after the walls. */
+sim_status fluid_cuda_allocate_guards(fluid_work *work) SIM_MUST_CHECK;
+sim_status fluid_cuda_allocate_sums(fluid_work *work) SIM_MUST_CHECK;
+double fluid_cuda_sum_blocks(const grid_shape *grid);
+/* Links, sums, and what walls take on their way to the device. */
+void fluid_cuda_plan_walls(const fluid_parameters *p, const fluid_meshes *meshes, sim_plan *out);
+
+#endif

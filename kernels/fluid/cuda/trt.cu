@@ -1,0 +1,217 @@
+/* Launches of the kernels of populations, by lattice, storage and what the flow has. */
+#include "kernels/common/launch.cuh"
+#include "kernels/fluid/cuda/trt.cuh"
+#include "kernels/fluid/cuda/trt_links.cuh"
+#include "kernels/fluid/cuda/trt_measure.cuh"
+
+typedef fluid_store_whole<float> store_single;
+typedef fluid_store_whole<double> store_double;
+
+/* ---- arguments ---- */
+
+template <int RANK, typename store> static fluid_slots<store> slots_of(const fluid_device *d) {
+  fluid_slots<store> s = {};
+  for (int a = 0; a < 3; a++) s.n[a] = d->l.n[a];
+  s.pitch = d->pitch;
+  s.depth[0] = s.n[1];
+  s.depth[1] = s.n[2];
+  s.depth[RANK - 2] /= store::cells;
+  s.words = d->words;
+  s.state = (typename store::word *)d->state[0];
+  s.parity = d->now;
+  return s;
+}
+
+static float fused(float a, float b, float c) { return fmaf(a, b, c); }
+static double fused(double a, double b, double c) { return fma(a, b, c); }
+
+template <int RANK, typename store> static fluid_in_place<store> in_place_of(const fluid_device *d) {
+  typedef typename store::real real;
+  fluid_in_place<store> s = {};
+  s.slots = slots_of<RANK, store>(d);
+  for (int c = 1; c < fluid_directions(RANK); c += 2) {
+    s.own[c / 2] = s.slots.state + (size_t)(c + d->now) * d->words;
+    s.other[c / 2] = s.slots.state + (size_t)(c + 1 - d->now) * d->words;
+  }
+  s.k.half_even = (real)(d->omega / 2);
+  s.k.half_odd = (real)(d->omega_odd / 2);
+  s.k.push_even = (real)(1 - d->omega / 2);
+  s.k.push_odd = (real)(1 - d->omega_odd / 2);
+  for (int a = 0; a < 3; a++) s.k.g[a] = (real)d->g[a];
+  s.k.part = (real)1 / 36;
+  s.k.rest = fused(-36, s.k.part, 1) / 36;
+  s.k.fast = (real)(d->fast * d->fast);
+  s.k.fastest = (real)(d->fastest * d->fastest);
+  s.drag = (const real *)d->drag;
+  s.solid = d->beside.solid;
+  s.groups = d->l.groups;
+  s.across_shift = d->pitch % 128 == 0 ? 7 : d->pitch % 64 == 0 ? 6 : 5;
+  s.seed = d->seed;
+  s.guard = d->guard;
+  s.step = d->step + d->now;
+  s.next = d->step + 1 - d->now;
+  return s;
+}
+
+template <typename store> static fluid_edges<typename store::real> edges_of(const fluid_device *d) {
+  fluid_edges<typename store::real> e = {};
+  e.cell = d->cell;
+  e.edge = (const fluid_edge<typename store::real> *)d->edge;
+  e.cells = d->cells;
+  e.lost = d->lost;
+  e.body = d->edge_body;
+  return e;
+}
+
+template <int RANK, typename store> static fluid_population_view<store> population_view_of(const fluid_device *d) {
+  fluid_population_view<store> v = {};
+  v.l = d->l;
+  v.slots = slots_of<RANK, store>(d);
+  v.drag = (const typename store::real *)d->drag;
+  v.beside = d->beside;
+  for (int a = 0; a < 3; a++) v.g[a] = d->g[a];
+  v.dx = d->dx;
+  v.dt = d->dt;
+  v.density = d->density;
+  return v;
+}
+
+static size_t plane_cells(const fluid_device *d) {
+  return d->rank == 2 ? (size_t)d->l.n[0] : (size_t)d->l.n[0] * (size_t)d->l.n[1];
+}
+static double cells_of(const fluid_device *d) { return (double)d->l.n[0] * d->l.n[1] * d->l.n[2]; }
+
+/* ---- steps ---- */
+
+template <int RANK, bool FORCE, bool DRAG, typename store> static void launch_cells(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_step_populations", "step", SIM_LIMIT_BYTES};
+  const fluid_in_place<store> s = in_place_of<RANK, store>(d);
+  const int across = 1 << s.across_shift, up = FLUID_TRT_THREADS >> s.across_shift;
+  const size_t wide = (size_t)(s.slots.pitch + across - 1) / (size_t)across,
+               tall = (size_t)(s.slots.depth[0] + up - 1) / (size_t)up;
+  const double bytes = 2.0 * fluid_directions(RANK) * sizeof(typename store::word) / store::cells * cells_of(d);
+  device_launch(&kernel, bytes, dim3((unsigned)(wide * tall * (size_t)s.slots.depth[1])), FLUID_TRT_THREADS,
+                s.solid ? step_populations<RANK, FORCE, DRAG, true, store>
+                        : step_populations<RANK, FORCE, DRAG, false, store>,
+                s);
+}
+
+/* What arrives at walls. */
+template <int RANK, typename store> static void launch_links(const fluid_device *d) {
+  static const sim_kernel find = {"fluid_find_arriving", "walls", SIM_LIMIT_BYTES};
+  static const sim_kernel put = {"fluid_put_arriving", "walls", SIM_LIMIT_BYTES};
+  typedef typename store::real real;
+  if (d->cells == 0) return;
+  const dim3 grid((unsigned)(d->cells + 127) / 128);
+  const double bytes = (double)fluid_directions(RANK) * sizeof(real) * d->cells;
+  device_launch(&find, bytes, grid, 128, find_arriving<RANK, store>, slots_of<RANK, store>(d), edges_of<store>(d),
+                (real *)d->arrived);
+  device_launch(&put, bytes, grid, 128, put_arriving<RANK, store>, in_place_of<RANK, store>(d), edges_of<store>(d),
+                (const real *)d->arrived);
+}
+
+/* Gives the mass back that interpolation at bodies has taken. */
+template <int RANK, typename store> static void launch_mass(const fluid_device *d) {
+  static const sim_kernel sum = {"fluid_sum_lost", "walls", SIM_LIMIT_BYTES};
+  static const sim_kernel give = {"fluid_give_population_mass", "walls", SIM_LIMIT_BYTES};
+  typedef typename store::real real;
+  if (d->segments == 0) return;
+  fluid_slots<store> after = slots_of<RANK, store>(d);
+  after.parity = 1 - after.parity;
+  const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
+  real *const rest = (real *)(after.state + (size_t)fluid_directions(RANK) * after.words);
+  device_launch(&sum, 8.0 * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, sum_lost, p, d->lost);
+  device_launch(&give, 2.0 * fluid_directions(RANK) * sizeof(real) * d->members, dim3((unsigned)d->segments),
+                FLUID_SEGMENT, give_population_mass<RANK, store>, after, d->cell, p, rest);
+}
+
+template <int RANK, typename store> static void step(const fluid_device *d) {
+  launch_links<RANK, store>(d);
+  if (d->drag)
+    launch_cells<RANK, true, true, store>(d);
+  else if (d->force)
+    launch_cells<RANK, true, false, store>(d);
+  else
+    launch_cells<RANK, false, false, store>(d);
+  launch_mass<RANK, store>(d);
+}
+
+/* ---- outputs and the start ---- */
+
+static dim3 blocks_of(double cells) {
+  const double wanted = ceil(cells / 256);
+  return dim3(wanted < 65536 ? (unsigned)wanted : 65536u);
+}
+
+template <int RANK, typename store>
+static void begin(const fluid_device *d, const int window[2], int first, int count) {
+  static const sim_kernel kernel = {"fluid_begin_populations", "start", SIM_LIMIT_BYTES};
+  typedef typename store::real real;
+  const size_t plane = plane_cells(d), cells = plane * (size_t)count;
+  fluid_view<real> v = {};
+  v.l = d->l;
+  v.fields = (real *)d->staged;
+  v.first = window[0];
+  v.planes = window[1];
+  v.beside = d->beside;
+  for (int a = 0; a < 3; a++) v.g[a] = d->g[a];
+  v.dx = d->dx;
+  v.dt = d->dt;
+  v.density = d->density;
+  v.tau = d->tau;
+  device_launch(&kernel, (2.0 * fluid_directions(RANK)) * sizeof(real) * (double)cells, blocks_of((double)cells), 256,
+                begin_populations<RANK, store>, v, slots_of<RANK, store>(d), (const real *)d->drag, d->seed,
+                plane * (size_t)first, cells);
+}
+
+template <int RANK, typename store> static void show(const fluid_device *d, int first, int count) {
+  static const sim_kernel kernel = {"fluid_show_populations", "observe", SIM_LIMIT_BYTES};
+  typedef typename store::real real;
+  const size_t plane = plane_cells(d), cells = plane * (size_t)count;
+  device_launch(&kernel, (fluid_directions(RANK) + RANK + 1.0) * sizeof(real) * (double)cells, blocks_of((double)cells),
+                256, show_populations<RANK, store>, population_view_of<RANK, store>(d), plane * (size_t)first, cells,
+                (real *)d->staged);
+}
+
+template <int RANK, typename store> static void flow(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_sum_populations", "observe", SIM_LIMIT_BYTES};
+  device_launch(&kernel, fluid_directions(RANK) * sizeof(typename store::real) * cells_of(d),
+                dim3((unsigned)d->sum_blocks), 256, sum_flow<RANK, fluid_population_view<store>>,
+                population_view_of<RANK, store>(d), d->sum);
+}
+
+template <int RANK, typename store> static void pulls(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_pull_populations", "observe", SIM_LIMIT_BYTES};
+  if (d->pull_blocks == 0) return;
+  device_launch(&kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull_populations<RANK, store>,
+                slots_of<RANK, store>(d), edges_of<store>(d), d->pull, d->pull_block, d->g[0], d->g[1], d->g[2],
+                d->pull_sum);
+}
+
+template <int RANK, typename store> static void probe(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_probe_populations", "observe", SIM_LIMIT_BYTES};
+  if (d->probes == 0) return;
+  device_launch(&kernel, 0.0, dim3(1), 32, probe_populations<RANK, store>, population_view_of<RANK, store>(d), d->probe,
+                d->probes, d->probed);
+}
+
+#define BY_STORE(function, ...)                                                                                        \
+  do {                                                                                                                 \
+    if (d->rank == 2)                                                                                                  \
+      d->half     ? function<2, fluid_store_half>(__VA_ARGS__)                                                         \
+      : d->single ? function<2, store_single>(__VA_ARGS__)                                                             \
+                  : function<2, store_double>(__VA_ARGS__);                                                            \
+    else                                                                                                               \
+      d->half     ? function<3, fluid_store_half>(__VA_ARGS__)                                                         \
+      : d->single ? function<3, store_single>(__VA_ARGS__)                                                             \
+                  : function<3, store_double>(__VA_ARGS__);                                                            \
+  } while (0)
+
+void fluid_trt_step(const fluid_device *d) { BY_STORE(step, d); }
+void fluid_trt_begin(const fluid_device *d, const int window[2], int first, int count) {
+  BY_STORE(begin, d, window, first, count);
+}
+void fluid_trt_show(const fluid_device *d, int first, int count) { BY_STORE(show, d, first, count); }
+void fluid_trt_flow(const fluid_device *d) { BY_STORE(flow, d); }
+void fluid_trt_pull(const fluid_device *d) { BY_STORE(pulls, d); }
+void fluid_trt_probe(const fluid_device *d) { BY_STORE(probe, d); }

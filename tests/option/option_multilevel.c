@@ -1,0 +1,274 @@
+/* Multilevel runs. Known prices: multilevel.py and sabr.py beside this file (characteristic function, noncentral
+ * chi-squared law, integrals from date to date, finite differences), and the displaced lognormal law. Over many seeds
+ * the deviations from them, in errors of the run, have a root mean square of 1 at most: of N seeds it is uncertain by
+ * 1/sqrt(2 N), and 4 of that are allowed. */
+#include "kernels/option/multilevel/allocate.h"
+#include "tests/option/option_driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int seeds = 12;
+
+/* The local volatility a/sqrt(S). */
+static sim_expr *root_volatility(double a) {
+  sim_expr_builder *builder;
+  sim_expr_ref in[2], number, root, out;
+  sim_expr *expr;
+  assert_int_equal(sim_expr_builder_create(&builder), SIM_OK);
+  assert_int_equal(sim_expr_builder_input(builder, "S", &in[0]), SIM_OK);
+  assert_int_equal(sim_expr_builder_input(builder, "t", &in[1]), SIM_OK);
+  assert_int_equal(sim_expr_builder_number(builder, a, &number), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(builder, SIM_EXPR_SQRT, in, &root), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(builder, SIM_EXPR_DIV, (const sim_expr_ref[]){number, root}, &out), SIM_OK);
+  assert_int_equal(sim_expr_builder_finish(builder, &out, (const char *const[]){"out"}, 1, &expr), SIM_OK);
+  sim_expr_builder_free(&builder);
+  return expr;
+}
+
+enum { HESTON, HESTON_FAR, HESTON_LONG, CEV, DISPLACED, SABR, MODELS };
+
+/* A multilevel run; known: its price (NaN: none), and the error of it. */
+static void make(pricing *d, int model, double tolerance, int steps) {
+  const double rate[] = {0.03, 0.05, 0, 0.04, 0, 0}, maturity[] = {1, 1, 5, 2, 1, 5};
+  pricing_make(d, model % 2 ? SIM_MIXED : SIM_DOUBLE, 0.2, rate[model], maturity[model], steps);
+  pricing_set_motion(d, 0);
+  option_asset *a = &d->assets[0];
+  if (model == HESTON) a->heston = pricing_heston(0.04, 2, 0.06, 0.5, -0.7);
+  if (model == HESTON_FAR) a->heston = pricing_heston(0.4, 8, 0.02, 0.5, -0.5);
+  if (model == HESTON_LONG) a->heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
+  if (model == CEV) a->local_vol = root_volatility(3);
+  if (model == DISPLACED) a->local_vol = pricing_displaced(10, 0.1);
+  if (model == SABR) a->spot = 1, a->sabr = (option_sabr){true, 0.5, 0.3, -0.3, 0.4};
+  d->p.sampling.multilevel = true;
+  d->p.sampling.standard_error = tolerance;
+  d->p.sampling.paths = 0x1p40;
+  d->p.sampling.time = NAN;
+}
+
+/* Runs over all seeds; `known` may be off by `more`. */
+static void cover(const char *what, int model, double tolerance, int steps, void (*payoff)(pricing *), double known,
+                  double more) {
+  double squares = 0, paths = 0, within = 0, most = 0;
+  for (int seed = 1; seed <= seeds; seed++) {
+    pricing d;
+    make(&d, model, tolerance, steps);
+    d.p.common.seed = (uint64_t)seed;
+    payoff(&d);
+    pricing_run(&d);
+    const estimate got = pricing_price(&d, 0);
+    const double off = (got.value - known) / hypot(got.error, more);
+    assert_true(got.error > 0 && got.error <= tolerance);
+    squares += off * off / seeds;
+    within += fabs(off) < 1.96;
+    most = fmax(most, fabs(off));
+    paths += d.clock.t / seeds;
+    pricing_free(&d);
+  }
+  print_message("    %-34s deviations %.2f errors (root mean square), %.0f %% within 1.96, at most %.1f; %.0f paths\n",
+                what, sqrt(squares), 100 * within / seeds, most, paths);
+  assert_true(sqrt(squares) < 1 + 4 / sqrt(2 * seeds));
+}
+
+static void call(pricing *d) { pricing_add(d, &option_european_schema, d->assets[0].spot, OPTION_CALL); }
+static void digital(pricing *d) { pricing_add(d, &option_digital_schema, 100, OPTION_CALL)->cash = 10; }
+static void far_call(pricing *d) { pricing_add(d, &option_european_schema, 120, OPTION_CALL); }
+static void antithetic(pricing *d) {
+  d->p.sampling.antithetic = true;
+  call(d);
+}
+static void barrier(pricing *d) {
+  option_payoff *o = pricing_add(d, &option_barrier_schema, 100, OPTION_CALL);
+  o->level = 85, o->direction = OPTION_DOWN, o->knock = OPTION_OUT;
+}
+
+static void test_heston(void **state) {
+  (void)state;
+  cover("Heston, call", HESTON, 0.1, 4, call, 9.9831125, 0);
+  cover("Heston, call of antithetic paths", HESTON, 0.08, 2, antithetic, 9.9831125, 0);
+  cover("Heston, far call", HESTON, 0.02, 4, far_call, 2.1489720, 0);
+  cover("Heston, digital", HESTON, 0.03, 4, digital, 5.753374, 0);
+  cover("Heston, v far from theta", HESTON_FAR, 0.1, 4, call, 12.6617336, 0);
+  cover("Heston, 2 kappa theta/sigma^2 = 0.04", HESTON_LONG, 0.15, 10, call, 8.7568973, 0);
+}
+
+static void test_local(void **state) {
+  (void)state;
+  cover("CEV, call", CEV, 0.2, 2, call, 20.3092623, 0);
+  cover("CEV, barrier at 8 dates", CEV, 0.2, 8, barrier, 17.4625023, 0);
+  cover("displaced lognormal, call", DISPLACED, 0.1, 1, call, 7.9755223, 0);
+}
+
+static void test_sabr(void **state) {
+  (void)state;
+  cover("SABR, call", SABR, 0.004, 10, call, 0.404408, 7e-5);
+}
+
+/* Greeks: each with its own error. */
+static void test_greeks(void **state) {
+  (void)state;
+  const char *const names[] = {"delta", "vega", "rho"};
+  const double known[] = {0.675169, 38.20386, 57.53374};
+  double squares[3] = {0};
+  for (int seed = 1; seed <= seeds; seed++) {
+    pricing d;
+    make(&d, HESTON, 0.1, 4);
+    d.p.common.seed = (uint64_t)seed;
+    d.p.greeks.want[OPTION_DELTA] = d.p.greeks.want[OPTION_VEGA] = d.p.greeks.want[OPTION_RHO] = true;
+    call(&d);
+    pricing_run(&d);
+    for (int k = 0; k < 3; k++) {
+      const estimate got = pricing_greek(&d, names[k]);
+      squares[k] += pow((got.value - known[k]) / got.error, 2) / seeds;
+    }
+    pricing_free(&d);
+  }
+  for (int k = 0; k < 3; k++) {
+    print_message("    %s: deviations %.2f errors (root mean square)\n", names[k], sqrt(squares[k]));
+    assert_true(sqrt(squares[k]) < 1 + 4 / sqrt(2 * seeds));
+  }
+}
+
+/* ---- the same bits ---- */
+
+static void make_rich(pricing *d, int threads, sim_isa isa) {
+  static double correlation[4] = {1, 0.4, 0.4, 1}, dates[] = {0.3, 0.7};
+  make(d, HESTON, 0.2, 4);
+  d->setup.threads = threads;
+  d->setup.isa = isa;
+  pricing_add_asset(d, 90, 0.2);
+  pricing_set_motion(d, 1);
+  d->assets[1].sabr = (option_sabr){true, 2, 0.5, -0.3, 0.4};
+  d->assets[0].jumps = (option_jumps){true, 1, -0.1, 0.1};
+  d->p.correlation = (sim_doubles){correlation, 2, 2};
+  d->p.hull_white = (option_hull_white){.given = true, .reversion = 0.1, .sigma = 0.01};
+  call(d);
+  pricing_add(d, &option_asian_schema, 90, OPTION_CALL)->asset = 2;
+  pricing_add(d, &option_digital_schema, 100, OPTION_CALL)->cash = 10;
+  pricing_add(d, &option_worst_of_schema, 85, OPTION_CALL)->dates = (sim_doubles){dates, 2, 1};
+  d->p.payoffs.count = 3;
+}
+
+static void assert_same_state(pricing *a, pricing *b) {
+  const sim_frame left = pricing_state(a), right = pricing_state(b);
+  assert_int_equal(left.array_count, 1);
+  assert_int_equal(a->clock.step, b->clock.step);
+  assert_memory_equal(left.arrays[0].data, right.arrays[0].data, (size_t)left.arrays[0].shape[0] * sizeof(double));
+}
+
+static void test_bits(void **state) {
+  (void)state;
+  pricing one, other;
+  make_rich(&one, 1, SIM_ISA_PLAIN);
+  pricing_run(&one);
+  make_rich(&other, 3, sim_isa_best());
+  pricing_run(&other);
+  assert_same_state(&one, &other);
+  pricing_destroy(&other);
+  /* stopped in the middle and continued */
+  pricing_create(&other, NULL);
+  for (int k = 0; k < one.clock.step / 2; k++) pricing_step(&other);
+  double saved[4096];
+  sim_frame frame = pricing_state(&other);
+  sim_array array = frame.arrays[0];
+  assert_true((size_t)array.shape[0] <= sizeof saved / sizeof *saved);
+  memcpy(saved, array.data, (size_t)array.shape[0] * sizeof *saved);
+  array.data = saved;
+  frame.arrays = &array;
+  frame.clock = other.clock;
+  option_model.destroy(&other.self);
+  pricing_create(&other, &frame);
+  while (other.clock.t < other.clock.t_end) pricing_step(&other);
+  assert_same_state(&one, &other);
+  /* a smaller tolerance goes on from there */
+  const double paths = other.clock.t;
+  frame = pricing_state(&other);
+  array = frame.arrays[0];
+  memcpy(saved, array.data, (size_t)array.shape[0] * sizeof *saved);
+  array.data = saved;
+  frame.arrays = &array;
+  frame.clock = other.clock;
+  option_model.destroy(&other.self);
+  other.p.sampling.standard_error = 0.1;
+  pricing_create(&other, &frame);
+  while (other.clock.t < other.clock.t_end) pricing_step(&other);
+  assert_true(other.clock.t > 2 * paths);
+  for (int k = 0; k < 3; k++) assert_true(pricing_price(&other, k).error <= 0.1);
+  pricing_free(&one);
+  pricing_free(&other);
+}
+
+/* ---- how many samples ---- */
+
+/* Sums as they would be where E Y_l = c 2^(-a l) and V_l = v 2^(-b l), without noise. */
+typedef struct model {
+  double zero, c, a, v, b;
+} model;
+
+static void draw(const model *m, int level, double samples, double *count, double *squares, double *hits) {
+  count[level] += samples;
+  hits[level] = count[level];
+  squares[level] = (level == 0 ? m->zero : m->v * exp2(-m->b * level)) * (count[level] - 1);
+}
+
+/* The work until the error is reached is at most 1.5 times that of the best levels and samples, found here by trying
+ * all numbers of levels, with the bias of a geometric series. */
+static void test_work(void **state) {
+  (void)state;
+  const model models[] = {{150, -0.05, 1, 2, 1.5}, {150, 0.3, 1, 20, 1}, {20, 0.02, 1, 4, 0.5}, {1, 0.3, 2, 0.1, 2}};
+  const double tolerances[] = {0.1, 0.02, 0.005};
+  for (int i = 0; i < 4; i++)
+    for (int t = 0; t < 3; t++) {
+      double count[OPTION_LEVELS_MAX] = {0}, mean[OPTION_LEVELS_MAX], squares[OPTION_LEVELS_MAX] = {0},
+             hits[OPTION_LEVELS_MAX] = {0}, cost[OPTION_LEVELS_MAX], done = 0, least = INFINITY;
+      const model *m = &models[i];
+      option_level_sums s = {.most = OPTION_LEVELS_MAX,
+                             .least = OPTION_LEVELS_LEAST,
+                             .payoffs = 1,
+                             .width = 1,
+                             .order = 1,
+                             .count = count,
+                             .mean = mean,
+                             .squares = squares,
+                             .hits = hits,
+                             .cost = cost};
+      for (int l = 0; l < OPTION_LEVELS_MAX; l++) {
+        cost[l] = l > 0 ? 1.5 * exp2(l) : 1;
+        mean[l] = l > 0 ? m->c * exp2(-m->a * l) : 10;
+      }
+      for (int n = 0; n < 10000; n++) {
+        const option_level_step next = option_level_next(&s, tolerances[t], INFINITY);
+        if (next.samples == 0) break;
+        draw(m, next.level, next.samples, count, squares, hits);
+        if (s.levels <= next.level) s.levels = next.level + 1;
+      }
+      for (int levels = OPTION_LEVELS_LEAST; levels <= OPTION_LEVELS_MAX; levels++) {
+        const double bias = fabs(m->c) * exp2(-m->a * (levels - 1)) / (exp2(m->a) - 1);
+        double sum = sqrt(m->zero);
+        for (int l = 1; l < levels; l++) sum += sqrt(m->v * exp2(-m->b * l) * cost[l]);
+        if (bias < tolerances[t]) least = fmin(least, sum * sum / (pow(tolerances[t], 2) - bias * bias));
+      }
+      for (int l = 0; l < s.levels; l++) done += count[l] * cost[l];
+      const double error = hypot(sqrt(option_level_spread(&s, 0)), option_level_bias(&s, 0));
+      print_message("    model %d, error %.4f of %.4f, %d levels: work %.3g, %.2f times the least\n", i, error,
+                    tolerances[t], s.levels, done, done / least);
+      assert_true(error <= tolerances[t]);
+      /* first samples apart: 6144 of three levels are more than some need */
+      double first = 4 * OPTION_CHUNK;
+      for (int l = 1; l < s.levels; l++) first += OPTION_CHUNK * cost[l];
+      assert_true(done <= fmax(1.5 * least, 1.5 * first));
+    }
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "long") == 0) seeds = 200;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_work),   cmocka_unit_test(test_bits),
+                                     cmocka_unit_test(test_heston), cmocka_unit_test(test_local),
+                                     cmocka_unit_test(test_sabr),   cmocka_unit_test(test_greeks)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

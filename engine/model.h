@@ -6,6 +6,7 @@
 #include "engine/comm/comm.h"
 #include "engine/device/backend.h"
 #include "engine/frame.h"
+#include "engine/run/dataset.h"
 #include "engine/schema/schema.h"
 #include "engine/run/slice.h"
 
@@ -175,6 +176,9 @@ typedef struct sim_model {
   double (*work_done)(const void *self, double steps);
   /* One line for the header: "16384 bodies, leapfrog, direct sum by Newton's third law". */
   void (*describe)(const void *self, char *out, size_t capacity);
+  /* Gives dataset number `index`, from 0 on, at the end of a completed run; after the last one out->name stays NULL.
+   * Its data live until the next call or `destroy`. Rank 0 alone calls it, so that it must not exchange. NULL: none. */
+  sim_status (*dataset)(void *self, const sim_clock *clock, int index, sim_dataset *out);
   /* Lines for the end of a run, each with '\n': "price 10.4506 +- 0.0012". May be NULL. */
   void (*report)(const void *self, const sim_clock *clock, sim_bytes *out);
   /* One line, without '\n', if a completed run missed a goal of the scenario; else nothing. May be NULL. */

@@ -18,9 +18,9 @@
 
 #define SLICES "slices"
 
-static const char *const own_files[] = {"tables.h5",    "tables.h5.bad", "tables.rows", "tables.rows.bad",
-                                        "run.pmd",      "status.json",   "run.log",     "run.jsonl",
-                                        "scenario.lua", "trace.json",    "run.id"};
+static const char *const own_files[] = {"tables.h5",   "tables.h5.bad", "tables.rows", "tables.rows.bad", "run.pmd",
+                                        "status.json", "run.log",       "run.jsonl",   "scenario.lua",    "trace.json",
+                                        "run.id",      "ladder.h5",     "paths.h5"};
 
 int64_t io_name_step(const char *name, const char *prefix) {
   size_t length = strlen(prefix);

@@ -97,6 +97,11 @@ sim_status io_checkpoint_sink(io_folder *folder, const io_provenance *provenance
 struct io_checkpoint;
 sim_status io_table_resume(sim_sink *table_sink, const struct io_checkpoint *checkpoint) SIM_MUST_CHECK;
 
+/* Writes a dataset of a model to NAME.h5, with dimension scales as HDF5 and netCDF-4 have them; the file is durable on
+ * return. SIM_ERR_IO, SIM_ERR_NO_MEMORY. */
+sim_status io_dataset_write(io_folder *folder, const io_provenance *provenance,
+                            const sim_dataset *dataset) SIM_MUST_CHECK;
+
 /* Calls `each` for every column of the last row of every table in DIR/tables.h5. SIM_ERR_NO_INPUT: no such file. */
 typedef void io_last_value(void *context, const char *table, const char *column, double value);
 sim_status io_table_last(const char *folder, io_last_value *each, void *context) SIM_MUST_CHECK;

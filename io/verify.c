@@ -35,7 +35,7 @@ typedef struct verification {
   size_t indexes; /* number of indexes of snapshots found so far */
 } verification;
 
-typedef enum kind { OTHER, SNAPSHOT, SLICE, CHECKPOINT, TABLES, INDEX } kind;
+typedef enum kind { OTHER, SNAPSHOT, SLICE, CHECKPOINT, TABLES, DATASET, INDEX } kind;
 
 /* Reports the last error as a fault of a file. Only SIM_ERR_NO_MEMORY is returned and ends the verification. */
 static sim_status report(verification *v, sim_status status) {
@@ -171,7 +171,7 @@ static sim_status check_snapshot(const io_h5_source *source, hid_t root, kind wh
                                  : SIM_OK;
 }
 
-/* Checks the content of a snapshot, a table or an index, and the name of its run. */
+/* Checks the content of a snapshot, a table, a dataset or an index, and the name of its run. */
 static sim_status check_content(const verification *v, const io_h5_source *source, hid_t root, kind what,
                                 int64_t step) {
   char run[33] = "";
@@ -184,6 +184,7 @@ static sim_status check_content(const verification *v, const io_h5_source *sourc
   SIM_TRY(check_run(v, source->path, run));
   switch (what) {
   case TABLES: return check_tables(v, source, root);
+  case DATASET: return SIM_OK;
   case INDEX: return check_index(v, source, root);
   default: return check_snapshot(source, root, what, step);
   }
@@ -280,6 +281,7 @@ static kind kind_of(const verification *v, const char *below, const char *name, 
   *step = io_name_step(name, "ck_");
   if (*step >= 0) return CHECKPOINT;
   if (strcmp(name, "tables.h5") == 0) return TABLES;
+  if (strcmp(name, "ladder.h5") == 0 || strcmp(name, "paths.h5") == 0) return DATASET;
   return is_index(v, name, path) ? INDEX : OTHER;
 }
 

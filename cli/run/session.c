@@ -119,6 +119,18 @@ static sim_status start(cli_session *s) {
   return io_folder_write(s->folder, "scenario.lua", s->provenance.scenario_text, s->provenance.scenario_size);
 }
 
+/* Writes the datasets of a finished run. */
+static sim_status write_datasets(cli_session *s) {
+  const sim_model *model = s->job->model;
+  for (int i = 0; model->dataset != NULL; i++) {
+    sim_dataset dataset = {0};
+    SIM_TRY(model->dataset(s->run.self, &s->run.clock, i, &dataset));
+    if (dataset.name == NULL) return SIM_OK;
+    SIM_TRY(io_dataset_write(s->folder, &s->provenance, &dataset));
+  }
+  return SIM_OK;
+}
+
 static sim_status loop(cli_session *s) {
   cli_job *job = s->job;
   sim_run *run = &s->run;
@@ -218,8 +230,11 @@ sim_status cli_session_run(cli_session *s, io_folder_mode mode) {
         sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
     }
   }
+  if (status == SIM_OK) {
+    cli_session_say_remark(s);
+    status = write_datasets(s);
+  }
   if (status == SIM_OK || status == SIM_ERR_STOPPED) {
-    if (status == SIM_OK) cli_session_say_remark(s);
     cli_session_say_lost(s);
     cli_session_say_summary(s, status);
     cli_terminal_event(status == SIM_OK ? "done" : "stopped", &s->run.clock, s->run.digest);

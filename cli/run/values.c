@@ -56,7 +56,55 @@ static void write_number(double value, sim_bytes *out) {
     sim_bytes_text(out, "null");
 }
 
-static void write_values(const cli_job *job, const sim_run *run, const values *v, sim_bytes *out) {
+static void write_axis(const sim_axis *axis, sim_bytes *out) {
+  sim_bytes_format(out, "\"%s\": [", axis->name);
+  for (int64_t i = 0; i < axis->count; i++) {
+    if (i > 0) sim_bytes_text(out, ", ");
+    if (axis->labels)
+      sim_bytes_json_string(out, axis->labels[i], strlen(axis->labels[i]));
+    else
+      write_number(axis->values[i], out);
+  }
+  sim_bytes_text(out, "]");
+}
+
+/* Writes a variable: names of its axes, and its numbers in a row, the last axis fastest. */
+static void write_variable(const sim_dataset *d, const sim_variable *variable, sim_bytes *out) {
+  int64_t count = 1;
+  sim_bytes_format(out, ", \"%s\": {\"axes\": [", variable->name);
+  for (int k = 0; k < variable->rank; k++) {
+    sim_bytes_format(out, "%s\"%s\"", k ? ", " : "", d->axes[variable->axis[k]].name);
+    count *= d->axes[variable->axis[k]].count;
+  }
+  sim_bytes_text(out, "], \"values\": [");
+  for (int64_t i = 0; i < count; i++) {
+    if (i > 0) sim_bytes_text(out, ", ");
+    write_number(variable->data[i], out);
+  }
+  sim_bytes_text(out, "]}");
+}
+
+/* Writes the datasets of a model, if there are any: , "datasets": {...}. */
+static sim_status write_datasets(const sim_run *run, sim_bytes *out) {
+  int i = 0;
+  for (; run->model->dataset; i++) {
+    sim_dataset d = {0};
+    SIM_TRY(run->model->dataset(run->self, &run->clock, i, &d));
+    if (!d.name) break;
+    sim_bytes_format(out, "%s\"%s\": {\"axes\": {", i ? ", " : ", \"datasets\": {", d.name);
+    for (int a = 0; a < d.axis_count; a++) {
+      if (a > 0) sim_bytes_text(out, ", ");
+      write_axis(&d.axes[a], out);
+    }
+    sim_bytes_text(out, "}");
+    for (int v = 0; v < d.variable_count; v++) write_variable(&d, &d.variables[v], out);
+    sim_bytes_text(out, "}");
+  }
+  if (i > 0) sim_bytes_text(out, "}");
+  return SIM_OK;
+}
+
+static sim_status write_values(const cli_job *job, const sim_run *run, const values *v, sim_bytes *out) {
   sim_bytes_format(out, "{\"model\": \"%s\", \"precision\": \"%s\", \"device\": ", job->model->name,
                    sim_precision_name((sim_precision)cli_common(job)->precision));
   sim_bytes_json_string(out, job->device, strlen(job->device));
@@ -73,7 +121,10 @@ static void write_values(const cli_job *job, const sim_run *run, const values *v
     }
     sim_bytes_text(out, "}");
   }
-  sim_bytes_text(out, "}}\n");
+  sim_bytes_text(out, "}");
+  SIM_TRY(write_datasets(run, out));
+  sim_bytes_text(out, "}\n");
+  return SIM_OK;
 }
 
 /* Stops a run whose reader has closed the pipe. */
@@ -141,7 +192,7 @@ static sim_status run_once(const cli_options *options, bool serving, sim_bytes *
     if (status == SIM_OK) status = cli_prepare_memory(job);
     if (status == SIM_OK) status = make_steps(job, v, serving, &self, &run);
     sim_log_remove(keep_warning, v);
-    if (status == SIM_OK) write_values(job, &run, v, out);
+    if (status == SIM_OK) status = write_values(job, &run, v, out);
     if (self) job->model->destroy(&self);
     cli_prepare_free(job);
     sim_bytes_free(&v->warnings);

@@ -1,6 +1,7 @@
 #include "kernels/option/estimate.h"
 
 #include "kernels/option/payoff/builder.h"
+#include "kernels/option/scenario/ladder.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,25 +13,36 @@ int option_quantities(const option_parameters *p, option_quantity *out) {
   const int payoffs = option_payoff_count(p);
   int count = 0;
   for (int k = 0; k < payoffs; k++, count++)
-    if (out != NULL) out[count] = (option_quantity){k, -1, 0};
+    if (out != NULL) out[count] = (option_quantity){.payoff = k, .greek = -1};
   for (int k = 0; k < payoffs; k++)
     for (int g = 0; g < OPTION_GREEKS; g++)
       for (int a = 0; p->greeks.want[g] && a < (per_asset(g) ? (int)p->assets.count : 1); a++, count++)
-        if (out != NULL) out[count] = (option_quantity){k, g, a};
+        if (out != NULL) out[count] = (option_quantity){.payoff = k, .greek = g, .asset = a};
+  for (int i = 0; i < 2 * p->points * payoffs; i++, count++)
+    if (out != NULL)
+      out[count] = (option_quantity){.payoff = i / 2 % payoffs,
+                                     .greek = -1,
+                                     .point = p->first_point + i / (2 * payoffs) + 1,
+                                     .change = i % 2 == 1};
   return count;
+}
+
+/* Adds the market with a bump: *market. */
+static sim_status add_market(option_estimate *e, const option_parameters *p, const option_bump *bump, int *market) {
+  if ((e->markets + 1) * e->signs > OPTION_MARKETS_MAX)
+    return sim_fail(SIM_ERR_SCENARIO, "greeks: more than %d paths of the same random numbers are needed",
+                    OPTION_MARKETS_MAX);
+  *market = e->markets;
+  e->bump[e->markets] = *bump;
+  return option_market_create(p, bump, &e->market[e->markets++]);
 }
 
 /* Adds the markets with the bump and with its opposite: *first and *first + 1. */
 static sim_status add_markets(option_estimate *e, const option_parameters *p, const option_bump *bump, int *first) {
   const option_bump other = {bump->asset, -bump->spot, -bump->vol, -bump->rate, -bump->maturity};
-  if ((e->markets + 2) * e->signs > OPTION_MARKETS_MAX)
-    return sim_fail(SIM_ERR_SCENARIO, "greeks: more than %d paths of the same random numbers are needed",
-                    OPTION_MARKETS_MAX);
-  *first = e->markets;
-  e->bump[e->markets] = *bump;
-  e->bump[e->markets + 1] = other;
-  SIM_TRY(option_market_create(p, bump, &e->market[e->markets++]));
-  return option_market_create(p, &other, &e->market[e->markets++]);
+  int second;
+  SIM_TRY(add_market(e, p, bump, first));
+  return add_market(e, p, &other, &second);
 }
 
 /* A Greek of the first payoff's discounted control. */
@@ -164,6 +176,29 @@ static sim_status control_greeks(option_estimate *e, const option_parameters *p)
   return status;
 }
 
+/* Adds price and change of all payoffs at the points of the ladder. Both have the control of today's price, whose mean
+ * is known: the pilot finds how far it goes up and down with them. */
+static sim_status make_points(option_estimate *e, const option_parameters *p) {
+  const option_graph *g = &e->graph;
+  option_combination *c = e->combination + e->quantities - 2 * p->points * g->payoffs;
+  for (int i = 0; i < p->points; i++) {
+    const option_point point = option_ladder_point(p, p->first_point + i);
+    int market = 0;
+    if (!point.today) SIM_TRY(add_market(e, p, &point.bump, &market));
+    for (int k = 0; k < g->payoffs; k++, c += 2) {
+      const int output = g->timed[k][point.time];
+      for (int change = 0; change < 2; change++) {
+        c[change] = e->combination[k]; /* today's price with its control */
+        c[change].terms = 0;
+        combine(e, &c[change], k, market, output, 1);
+      }
+      combine(e, &c[1], k, 0, k, -1);
+      if (point.today) c[1].control = -1;
+    }
+  }
+  return SIM_OK;
+}
+
 static sim_status make_combinations(option_estimate *e, const option_parameters *p) {
   const option_graph *g = &e->graph;
   for (int q = 0; q < e->quantities; q++) e->combination[q].control = -1;
@@ -178,7 +213,8 @@ static sim_status make_combinations(option_estimate *e, const option_parameters 
   for (int greek = 0; greek < OPTION_GREEKS; greek++)
     for (int a = 0; p->greeks.want[greek] && a < (per_asset(greek) ? e->market[0].assets : 1); a++)
       SIM_TRY(make_greek(e, p, greek, a));
-  return control_greeks(e, p);
+  SIM_TRY(control_greeks(e, p));
+  return make_points(e, p);
 }
 
 void option_estimate_set(option_combination *c, const option_moments *m, double count) {
@@ -190,7 +226,7 @@ void option_estimate_set(option_combination *c, const option_moments *m, double 
 
 static sim_status make(option_estimate *e, const option_parameters *p, bool tangents) {
   e->signs = p->sampling.antithetic ? 2 : 1;
-  e->bump[0] = (option_bump){.asset = -1};
+  e->bump[0] = (option_bump){.asset = OPTION_NO_ASSET};
   SIM_TRY(option_market_create(p, NULL, &e->market[e->markets++]));
   SIM_TRY(option_graph_create(p, &e->market[0], tangents, &e->graph));
   SIM_TRY(make_tangents(e, p));

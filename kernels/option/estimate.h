@@ -11,12 +11,15 @@ enum {
   OPTION_PILOT = 4 * OPTION_CHUNK /* paths of the pilot, which sets the control coefficients */
 };
 
-/* An estimated number: the price of a payoff (greek -1) or one of its Greeks. */
+/* An estimated number: the price of a payoff (greek -1), one of its Greeks, or at a point of the ladder its price and
+ * the change against today's price (greek -1). */
 typedef struct option_quantity {
   int payoff, greek, asset;
+  int point; /* of the ladder, from 1; 0: none */
+  bool change;
 } option_quantity;
-/* Lists the prices of all payoffs, then the requested Greeks, [payoff][greek][asset]; returns their count. out may
- * be NULL. */
+/* Lists the prices of all payoffs, then the requested Greeks, [payoff][greek][asset], then for p->points points of the
+ * ladder price and change, [point][payoff][2]; returns their count. out may be NULL. */
 int option_quantities(const option_parameters *p, option_quantity *out);
 /* Order of magnitude of a Greek of a payoff that costs `price`. */
 double option_greek_size(const option_parameters *p, const option_quantity *of, double price);

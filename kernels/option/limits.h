@@ -14,6 +14,8 @@ enum {
   OPTION_NODES_MAX = 64,         /* prices of a local volatility's grid, at most */
   OPTION_DEGREE_MAX = 8,         /* of the polynomials of exercise rules, at most */
   OPTION_BASES_MAX = 64,         /* functions of the regression of an exercise rule of several assets */
+  OPTION_LADDER_MAX = 64,        /* shifts of one kind in a ladder, at most */
+  OPTION_POINTS_MAX = 1024,      /* points of a ladder, at most */
   OPTION_SCALES_MAX = 24,    /* centres and factors of their arguments: of at most 20 assets, see OPTION_BASES_MAX */
   OPTION_EXPOSURES_MAX = 32, /* dates of an exposure, with time 0 and the contracts' maturities */
   OPTION_LEVELS_MAX = 13,    /* of a multilevel run: steps in 1 to 2^12 pieces */

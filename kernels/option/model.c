@@ -4,9 +4,11 @@
 #include "engine/run/startup.h"
 #include "kernels/option/option.h"
 #include "kernels/option/payoff/exercise.h"
+#include "kernels/option/result/paths.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/result/upper.h"
 #include "kernels/option/run.h"
+#include "kernels/option/scenario/ladder.h"
 #include "kernels/option/models/correlation.h"
 #include "kernels/option/models/heston.h"
 #include "kernels/option/models/heston_steps.h"
@@ -111,7 +113,9 @@ static sim_status check_finite(const option_run *run, const double *mean, const 
                                double count) {
   for (int q = 0; q < run->quantities; q++)
     if (!isfinite(mean[q]) || !isfinite(squares[q]))
-      return option_diagnose(run->parameters, (int64_t)first, (int64_t)count, &run->quantity[q]);
+      return run->quantity[q].point > 0
+                 ? option_ladder_diverged(run, &run->quantity[q])
+                 : option_diagnose(run->parameters, (int64_t)first, (int64_t)count, &run->quantity[q]);
   return SIM_OK;
 }
 
@@ -171,7 +175,7 @@ static sim_status step(void *self, sim_clock *clock) {
   int group = 0;
   /* An incomplete round is discarded: it is sampled again from its beginning. */
   if (base < n) memcpy(run->mean, run->whole, 2 * all * sizeof *run->mean);
-  SIM_TRY(run->ops->sample(run->sampler, (int64_t)base, (int64_t)count, run->block_mean, run->block_squares));
+  SIM_TRY(option_ladder_sample(run, (int64_t)base, (int64_t)count));
   for (int b = 0; done < count; b++) {
     const double here = fmin(run->block, count - done);
     const double *mean = run->block_mean + b * run->quantities, *squares = run->block_squares + b * run->quantities;
@@ -256,7 +260,7 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   *values++ = n == 0 ? NAN : option_mean(run, 0);
   *values++ = option_error(run, n, 0);
   *values++ = option_error(run, n, 0) / fabs(option_mean(run, 0));
-  for (int q = payoffs; q < run->quantities && run->quantity[q].payoff == 0; q++) {
+  for (int q = payoffs; q < run->told && run->quantity[q].payoff == 0; q++) {
     *values++ = n == 0 ? NAN : option_mean(run, q);
     *values++ = option_error(run, n, q);
   }
@@ -294,7 +298,7 @@ static void state_data(option_run *run, double *data[ARRAYS]) {
 static int64_t state_numbers(const option_run *run, int array) {
   if (array == LEVELS) return option_levels_numbers(run->parameters);
   if (array == BIAS_CHUNKS) return 1;
-  return array >= BIAS_MEAN ? run->quantities : run->quantities * run->groups;
+  return array >= BIAS_MEAN ? run->told : run->quantities * run->groups;
 }
 
 static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
@@ -342,7 +346,8 @@ static sim_status cost_of(const option_parameters *p, double *out) {
   for (int a = 0; a < (int)p->assets.count; a++) joint += estimate.graph.joint >> a & 1;
   option_estimate_free(&estimate);
   const double past = option_any_rough(p) ? 0.02 * (double)p->nodes * markets : 0; /* sums over all earlier steps */
-  *out = 1 + past + 0.2 * (markets - 1) + markets * (0.5 * single + 31 * joint);
+  const double laddered = option_ladder_markets(p), parts = option_ladder_parts(p), all = markets + laddered;
+  *out = 1 + past * (1 + laddered / markets) + parts + 0.2 * (all - 1 - parts) + all * (0.5 * single + 31 * joint);
   return SIM_OK;
 }
 
@@ -351,16 +356,17 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   double cost;
   SIM_TRY(cost_of(p, &cost));
   const option_ops *ops = ops_of(setup->backend->kind);
-  const double quantities = option_quantities(p, NULL), batch = paths_of(p, ops->batch(p));
+  const double told = option_quantities(p, NULL), quantities = told + option_ladder_quantities(p),
+               batch = paths_of(p, option_ladder_batch(p, ops));
   const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
   const double chunk = option_groups(p) > 1 ? fmin(option_block_samples(p), OPTION_CHUNK) : OPTION_CHUNK;
   const sim_setup host = option_host_setup(setup);
   const double beside = option_bias_bytes(p, &host) + option_upper_bytes(p, &host) + option_exposure_bytes(p, &host) +
-                        option_levels_bytes(p, &host);
-  sim_plan_add(out, "paths", ops->bytes(p, setup));
-  if (beside > 0) sim_plan_add_host(out, "paths of bias, bounds, levels and exposures", beside);
+                        option_levels_bytes(p, &host) + option_path_bytes(p, &host);
+  sim_plan_add(out, "paths", ops->bytes(p, setup) + option_ladder_bytes(p, ops, setup));
+  if (beside > 0) sim_plan_add_host(out, "paths of bias, bounds, levels, exposures", beside);
   out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
-  if (option_has_bias(p)) out->checkpoint_bytes += (2 * quantities + 1) * sizeof(double);
+  if (option_has_bias(p)) out->checkpoint_bytes += (2 * told + 1) * sizeof(double);
   if (p->sampling.multilevel) out->checkpoint_bytes = (double)option_levels_numbers(p) * sizeof(double);
   out->work_per_step = batch * (double)p->nodes * (double)p->assets.count;
   const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */
@@ -369,11 +375,11 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (setup->comm->size > 1) { /* two sums of each quantity for each chunk or block */
     const double share = (double)sim_comm_share(setup->comm, (size_t)out->most_ranks);
     out->bytes_received = share * (setup->comm->size - 1) * 2 * quantities * sizeof(double);
-    out->exchanges = 1;
+    out->exchanges = 1 + option_ladder_parts(p);
   }
   option_policy_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
-  const int rules =
-      1 + option_has_bias(p) + option_wants_upper(p) + p->exposure.given; /* each has exercise rules of its own */
+  const int rules = 1 + option_has_bias(p) + option_wants_upper(p) + p->exposure.given +
+                    (int)option_ladder_markets(p); /* each has exercise rules of its own */
   out->start_received *= rules;
   out->start_exchanges *= rules;
   option_exposure_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
@@ -394,6 +400,9 @@ static void destroy(void **self) {
   option_run *run = *self;
   if (run == NULL) return;
   if (run->ops != NULL) run->ops->destroy(&run->sampler);
+  option_ladder_destroy(run);
+  free(run->dataset);
+  free(run->labels);
   option_bias_destroy(&run->bias);
   option_levels_destroy(&run->levels);
   free(run->exposure);
@@ -466,7 +475,9 @@ static void warn_of_greeks(const option_parameters *p) {
 
 static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock) {
   const option_parameters *p = run->parameters;
-  run->quantities = option_quantities(p, NULL);
+  run->setup = *setup;
+  run->told = option_quantities(p, NULL);
+  run->quantities = run->told + option_ladder_quantities(p);
   run->pair = p->sampling.antithetic ? 2 : 1;
   run->groups = option_groups(p);
   run->unit = option_unit(p);
@@ -475,11 +486,13 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   const size_t q = (size_t)run->quantities, all = q * (size_t)run->groups;
   run->ops = ops_of(setup->backend->kind);
   run->comm = setup->comm;
-  run->batch = run->ops->batch(p);
+  run->batch = option_ladder_batch(p, run->ops);
   run->quantity = calloc(q, sizeof *run->quantity);
   run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 4 * (size_t)option_payoff_count(p) + 5 * q, sizeof(double));
   if (run->mean == NULL || run->quantity == NULL) return sim_no_memory("the sums");
-  option_quantities(p, run->quantity);
+  option_parameters listed = *p;
+  listed.points = option_ladder_points(p);
+  option_quantities(&listed, run->quantity);
   run->squares = run->mean + all;
   run->whole = run->squares + all;
   run->block_mean = run->whole + 2 * all;
@@ -515,6 +528,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   SIM_TRY(option_find_jumps(run));
   warn_of_greeks(p);
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
+  SIM_TRY(option_ladder_create(run, setup));
   const sim_setup host = option_host_setup(setup);
   if (option_has_bias(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
   if (p->sampling.multilevel) SIM_TRY(option_levels_create(p, setup, run->certain, &run->levels));
@@ -543,6 +557,14 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   const sim_status status = make(run, setup, clock);
   if (status != SIM_OK) destroy(self);
   return status;
+}
+
+/* The datasets that the scenario asks for. */
+static sim_status dataset(void *self, const sim_clock *clock, int index, sim_dataset *out) {
+  option_run *run = self;
+  if (run->parameters->ladder.given && index-- == 0)
+    return option_ladder_dataset(run, option_samples(run, clock->t), out);
+  return run->parameters->paths.given && index == 0 ? option_path_dataset(run, out) : SIM_OK;
 }
 
 static void describe(const void *self, char *out, size_t capacity) {
@@ -599,6 +621,7 @@ const sim_model option_model = {
     .step = step,
     .observe = observe,
     .view = view,
+    .dataset = dataset,
     .describe = describe,
     .report = option_report,
     .remark = option_remark,

@@ -9,6 +9,13 @@
 
 #include "engine/memory/bytes.h"
 
+/* A sampler of the points of the ladder from `first` on: the parameters of its estimate, which has the prices of all
+ * payoffs before them. */
+typedef struct option_ladder_part {
+  option_parameters p;
+  option_sampler *sampler;
+} option_ladder_part;
+
 typedef struct option_run {
   const option_parameters *parameters;
   const option_ops *ops;
@@ -16,13 +23,20 @@ typedef struct option_run {
   option_sampler *sampler;
   option_quantity *quantity;   /* [quantities], owned */
   int quantities, pair, batch; /* pair: paths of a sample; batch: blocks (OPTION_BLOCK samples) of a step, at most */
-  int groups, block;           /* groups: scrambles, each with its own mean; block: samples of a logical block */
-  double round;                /* samples in one logical block of every scramble; a restart begins at a multiple */
-  int unit;                    /* samples whose mean counts as one independent sample */
-  bool certain;                /* nothing is random: no asset has a volatility */
-  double begin;                /* wall-clock time at the beginning */
-  double *mean, *squares;      /* over all samples so far: [groups][quantities] each, contiguous */
-  double *whole;               /* mean and squares of the whole rounds: [2][groups][quantities] */
+  int told;                    /* quantities without those of the ladder, which come last */
+  option_ladder_part *part;    /* [parts], owned: of the ladder */
+  int parts;
+  double *part_mean, *part_squares; /* room for a step of the largest part, or of the other quantities; owned */
+  double *dataset;                  /* numbers of the dataset given last; owned */
+  const char **labels;              /* and its labels, with their texts behind them; owned */
+  sim_setup setup;                  /* with which the run was created */
+  int groups, block;                /* groups: scrambles, each with its own mean; block: samples of a logical block */
+  double round;                     /* samples in one logical block of every scramble; a restart begins at a multiple */
+  int unit;                         /* samples whose mean counts as one independent sample */
+  bool certain;                     /* nothing is random: no asset has a volatility */
+  double begin;                     /* wall-clock time at the beginning */
+  double *mean, *squares;           /* over all samples so far: [groups][quantities] each, contiguous */
+  double *whole;                    /* mean and squares of the whole rounds: [2][groups][quantities] */
   double *block_mean, *block_squares;
   option_levels *levels;                         /* owned; NULL: not multilevel */
   option_bias *bias;                             /* NULL: the steps are exact, or multilevel */
@@ -62,6 +76,30 @@ double option_upper(const option_run *run, int payoff);
 double option_upper_error(const option_run *run, double n, int payoff);
 /* Whether all samples of a quantity were 0 although its mean need not be 0. */
 bool option_unpaid(const option_run *run, double n, int quantity);
+
+/* result/ladder.c: makes the samplers of the ladder's points; run->quantity and run->told are set. */
+sim_status option_ladder_create(option_run *run, const sim_setup *setup) SIM_MUST_CHECK;
+void option_ladder_destroy(option_run *run);
+/* Blocks of a step at most, which all samplers take. */
+int option_ladder_batch(const option_parameters *p, const option_ops *ops);
+/* Number of quantities of the ladder; bytes of its samplers; its markets, each of which costs a path. */
+int option_ladder_quantities(const option_parameters *p);
+double option_ladder_bytes(const option_parameters *p, const option_ops *ops, const sim_setup *setup);
+double option_ladder_markets(const option_parameters *p);
+/* Samplings and exchanges of rules, of one step and before it. */
+int option_ladder_parts(const option_parameters *p);
+/* Samples all quantities into run->block_mean and block_squares: see option_ops.sample. */
+sim_status option_ladder_sample(option_run *run, int64_t first, int64_t count) SIM_MUST_CHECK;
+/* The reason why a quantity of the ladder is not finite. */
+sim_status option_ladder_diverged(const option_run *run, const option_quantity *quantity);
+/* Reports the ladder, where it is short. */
+void option_ladder_report(const option_run *run, double n, sim_bytes *out);
+/* Gives the dataset `ladder`. */
+sim_status option_ladder_dataset(option_run *run, double n, sim_dataset *out) SIM_MUST_CHECK;
+/* Writes "10.4427 +- 0.0144": digits down to the second of the error. */
+void option_cell_text(double value, double error, char *out, size_t capacity);
+/* Writes "2 down-out put 100 at 80, continuous". */
+void option_row_name(const option_parameters *p, int payoff, char *out, size_t capacity);
 
 /* sim_model.report: the price, or a table of all prices and Greeks. */
 void option_report(const void *self, const sim_clock *clock, sim_bytes *out);

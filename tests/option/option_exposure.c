@@ -254,14 +254,15 @@ static void test_more_states(void **state) {
   finish(&d);
 }
 
-/* A Bermudan put ends with its exercise. Its rule is by regression on 2^20 paths, whose boundary is near the best one:
- * EPE and PFE, which depend on it in first order, get 0.5 % beside the errors. */
+/* A Bermudan put ends with its exercise. Its rule is by regression on the paths of a run with an exposure that gives no
+ * number, 2^19, whose boundary is near the best one: EPE and PFE, which depend on it in first order, get 0.5 % beside
+ * the errors. */
 static void test_bermudan(void **state) {
   (void)state;
   static const double dates[] = {0.5, 0.6};
   pricing d;
   make(&d, 4, 2, dates);
-  pricing_add(&d, &option_american_schema, 100, OPTION_PUT)->fit_paths = 0x1p20;
+  pricing_add(&d, &option_american_schema, 100, OPTION_PUT)->fit_paths = SIM_INT_KEYWORD;
   pricing_create(&d, NULL);
   expect("at a date", row(&d, 1), (const double[]){4.9481, 0, 16.5336}, (const double[]){0.026, 0, 0.09});
   expect("after it", row(&d, 2), (const double[]){2.9730, 0, 11.2650}, (const double[]){0.016, 0, 0.06});

@@ -364,7 +364,7 @@ M.twins = {
   { name = "bystander", weight = 2,
     prepare = function(s, R)
       local other = asset(R, s.keys.maturity)
-      other.heston, other.rough_bergomi, other.local_vol, other.vol_grid, other.vol = nil, nil, nil, nil, 0.3
+      other.heston, other.rough_bergomi, other.sabr, other.local_vol, other.vol_grid, other.vol = nil, nil, nil, nil, nil, 0.3
       if R.chance(0.5) then other.jumps = { rate = 1, mean = -0.2, deviation = 0.1 } end
       return { other = other, control = R.chance(0.5) }
     end,
@@ -390,7 +390,7 @@ M.twins = {
       local c = copy(s)
       c.keys.assets[2] = copy(c.keys.assets[1])
       c.keys.correlation = { { 1, 1 }, { 1, 1 } }
-      if c.keys.assets[1].heston or c.keys.assets[1].rough_bergomi or c.keys.assets[1].jumps then error({ refused = "words of their own" }) end
+      if c.keys.assets[1].heston or c.keys.assets[1].rough_bergomi or c.keys.assets[1].sabr or c.keys.assets[1].jumps then error({ refused = "words of their own" }) end
       for _, p in ipairs(c.keys.payoffs) do
         if not of_all[p.name] then p.keys.asset = 2 end
       end
@@ -423,6 +423,7 @@ M.twins = {
       for _, a in ipairs(c.keys.assets) do
         a.spot = a.spot * by
         if a.vol_grid then for i, x in ipairs(a.vol_grid.spots) do a.vol_grid.spots[i] = x * by end end
+        if a.sabr then a.sabr.alpha = a.sabr.alpha * by ^ (1 - a.sabr.beta) end
       end
       for _, p in ipairs(c.keys.payoffs) do
         for _, k in ipairs { "level", "low", "high", "rebate", "protection", "strike" } do
@@ -453,6 +454,7 @@ M.twins = {
         if a.jumps then a.jumps.rate = a.jumps.rate / by end
         local h = a.heston
         local rough = a.rough_bergomi
+        if a.sabr then a.sabr.alpha, a.sabr.nu = a.sabr.alpha / math.sqrt(by), a.sabr.nu / math.sqrt(by) end
         if rough then rough.xi, rough.eta = rough.xi / by, rough.eta / by ^ rough.hurst end
         if h then h.v, h.kappa, h.theta, h.sigma = h.v / by, h.kappa / by, h.theta / by, h.sigma / by end
       end
@@ -629,7 +631,7 @@ M.twins[#M.twins + 1] = { name = "greeks", weight = 2,
   prepare = function(s, R)
     local smooth = not s.keys.payoff and not any_payoff(s, function(p, name)
       return name == "digital" or name == "autocallable" or name == "barrier" or name == "american" or p.monitoring
-    end) and all_assets(s, function(a) return not a.local_vol and not a.vol_grid end)
+    end) and all_assets(s, function(a) return not a.local_vol and not a.vol_grid and not a.sabr end)
     local dense = #s.keys.assets == 1 and s.keys.assets[1].vol and not s.keys.assets[1].jumps and not any_payoff(s, function(p) return p.monitoring end)
     return { first = smooth and R.chance(0.7) and "pathwise" or dense and R.chance(0.7) and "likelihood" or "auto", gamma = R.chance(0.3) }
   end,
@@ -650,5 +652,6 @@ M.twins[#M.twins + 1] = { name = "greeks", weight = 2,
 
 M.priced, M.compare, M.rounding, M.scale, M.free_of_steps = priced, compare, rounding, scale, free_of_steps
 require("option_dates").add(M)
+require("option_risk").add(M)
 
 return M

@@ -38,11 +38,15 @@ local function asset(R, maturity)
   elseif kind == 9 then
     a.local_vol = fn("function(S, t) return %g * math.sqrt(%g / sim.max(S, %g)) end", R.uniform(0.1, 0.4), a.spot, a.spot / 10)
     if R.chance(0.3) then a.local_vol = fn("function(S, t) return %g + 0 * S end", R.uniform(0.1, 0.4)) end
+  elseif ask.knows("option", "sabr") and R.chance(0.5) then -- with steps that are short enough for its noise
+    local beta = R.pick(0, 0.3, 0.5, 0.9, 1)
+    a.sabr = { alpha = R.uniform(0.1, 0.4) * a.spot ^ (1 - beta), beta = beta, rho = beta == 1 and R.uniform(-0.9, 0) or R.uniform(-0.8, 0.5),
+      nu = R.uniform(0.1, 0.6) / math.sqrt(maturity) }
   else
     a.vol_grid = { spots = { a.spot / 2, a.spot, a.spot * 2 }, times = { 0, maturity },
       vols = { R.uniform(0.2, 0.4), R.uniform(0.15, 0.3), R.uniform(0.15, 0.3), R.uniform(0.2, 0.4), R.uniform(0.15, 0.3), R.uniform(0.15, 0.3) } }
   end
-  if (a.vol or a.heston or a.rough_bergomi) and R.chance(0.3) then
+  if (a.vol or a.heston or a.rough_bergomi or a.sabr) and R.chance(0.3) then
     a.jumps = { rate = R.log(0.2, 3), mean = R.uniform(-0.3, 0.2), deviation = R.uniform(0, 0.3) }
   end
   if R.chance(0.4) then a.dividend = of_time(R, 0, 0.08, maturity) end
@@ -66,7 +70,7 @@ local function payoff(R, s)
   local i = R.int(1, #keys.assets)
   local a = keys.assets[i]
   local K, kind = strike(R, a.spot), R.chance(0.5) and "put" or nil
-  local bridged = not a.jumps and R.chance(0.5) and "continuous" or nil
+  local bridged = not a.jumps and not a.sabr and R.chance(0.5) and "continuous" or nil
   local which = R.int(1, 15)
   if which <= 3 then return call("european", { strike = K, type = kind, asset = i }) end
   if which == 4 and R.chance(0.5) and type(a.vol) == "number" and type(keys.rate) == "number" and type(a.dividend or 0) == "number" then
@@ -122,7 +126,7 @@ local function own(R, s)
   local i = R.int(1, #assets)
   local spot = assets[i].spot
   local jumps = false
-  for _, a in ipairs(assets) do jumps = jumps or a.jumps end
+  for _, a in ipairs(assets) do jumps = jumps or a.jumps or a.sabr end
   local kind = R.int(1, jumps and 3 or 6)
   if kind == 1 then
     return fn(("function(path) return sim.max(path.last[%d] - %%g, 0) end"):format(i), strike(R, spot)), "last"

@@ -32,6 +32,7 @@ from simview.errors import (
     whole_number,
 )
 from simview.hdf5 import plain, reading, text
+from simview.ladders import dataset
 from simview.snapshot import Snapshot, parameters_in
 from simview.tables import Tables
 from simview.units import Units
@@ -204,6 +205,16 @@ class Run(Sequence[Snapshot]):
         if self._tables is None:
             self._tables = Tables(self.path / "tables.h5", self.units, self._keep)
         return self._tables
+
+    @property
+    def ladder(self) -> xr.Dataset:
+        """The ladder of a run of options: price, price_error, change and change_error over payoff, time, vol and spot."""
+        return dataset(self.path / "ladder.h5")
+
+    @property
+    def paths(self) -> xr.Dataset:
+        """The paths that a run of options has written: price over path, asset and time, and the states of random volatilities."""
+        return dataset(self.path / "paths.h5")
 
     @property
     def status(self) -> dict[str, Any]:

@@ -91,6 +91,38 @@ def test_exposure(tmp_path):
     assert any(text.startswith("CVA 0.") for text in told) and not any(axes.get_title() == "cva" for axes in figure.axes)
 
 
+SCENARIOS = """
+return sim.option { assets = { { spot = 100, vol = 0.2 }, { spot = 95, vol = 0.3, dividend = 0.01 } }, rate = 0.05, maturity = 1, steps = 12,
+  payoffs = { sim.asian { strike = 95, asset = 2, name = "mean" }, sim.best_of { strike = 105 } }, sampling = { paths = 2^12, antithetic = true },
+  ladder = { spot = { -0.1, 0, 0.1 }, vol = { 0, 0.05 } }, paths = { count = 2^12 } }
+"""
+
+
+def test_scenarios(tmp_path):
+    """A ladder is a data set with today's prices in it, drawn as lines and colours; NumPy prices both payoffs from the paths."""
+    (tmp_path / "s.lua").write_text(SCENARIOS)
+    subprocess.run([os.environ["SIM"], "run", "s.lua", "--quiet"], cwd=tmp_path, check=True, capture_output=True)
+    run = simview.open(tmp_path / "s.out")
+    assert _default_names(run) == ["ladder", "ladder_changes", "estimates"]
+    ladder, prices = run.ladder, run.tables["prices"].iloc[-1][["mean", "payoff_2"]].to_numpy()
+    assert ladder["price"].dims == ("payoff", "time", "vol", "spot") and list(ladder["payoff"].values) == ["1 mean", "2 best_of call 105"]
+    today = ladder.sel(time=0, vol=0, spot=0)
+    assert today["price"].values.tolist() == prices.tolist() and not today["change"].any() and not today["change_error"].any()
+    assert (ladder["change"].sel(spot=0.1) > 0).all() and (ladder["change_error"] < ladder["price_error"]).sel(spot=[-0.1, 0.1], vol=0).all()
+    figure = draw(run, only=["ladder", "ladder_changes"])
+    (lines,) = [axes for axes in figure.axes if axes.get_ylabel().startswith("price of mean")]
+    assert lines.containers[1].lines[0].get_ydata().tolist() == ladder["price"].isel(payoff=0, time=0, vol=1).values.tolist()
+    (image,) = [axes.images[0] for axes in figure.axes if axes.images]
+    assert image.get_array().tolist() == ladder["change"].isel(payoff=0, time=0).values.tolist()
+
+    path = run.paths["price"].to_numpy()  # [path][asset][time]
+    assert run.paths["price"].dims == ("path", "asset", "time") and path.shape == (2**12, 2, 13) and (path[:, 0, 0] == 100).all()
+    discount = np.exp(-0.05)
+    mean = discount * np.maximum(path[:, 1, 1:].mean(axis=1) - 95, 0).mean()
+    best = discount * np.maximum(path[:, :, -1].max(axis=1) - 105, 0).mean()
+    assert [mean, best] == pytest.approx(prices, rel=1e-12)  # sums in another order
+
+
 def test_levels(tmp_path):
     """The panel shows deviation, mean and paths of each level that has paths; the tables have no panels of their own."""
     (tmp_path / "s.lua").write_text(LEVELS)

@@ -110,17 +110,33 @@ static sim_status make_tangents(option_sampler *s) {
   return SIM_OK;
 }
 
+/* Greeks keep today's rule of early exercise. The points of a ladder, which are far apart, have rules of their own. */
+static sim_status make_policies(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
+  SIM_TRY(option_policy_create(p, &s->estimate.market[0], setup, &s->policy));
+  if (s->policy.rule == NULL || p->points == 0) return SIM_OK;
+  s->policies = calloc((size_t)s->estimate.markets, sizeof *s->policies);
+  if (s->policies == NULL) return sim_no_memory("early exercise");
+  for (int m = 1; m < s->estimate.markets; m++)
+    SIM_TRY(option_policy_create(p, &s->estimate.market[m], setup, &s->policies[m]));
+  return SIM_OK;
+}
+
 static sim_status make_rules(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
   const size_t payoffs = p->payoffs.count, markets = (size_t)s->estimate.markets, steps = (size_t)s->paths.steps;
-  SIM_TRY(option_policy_create(p, &s->estimate.market[0], setup, &s->policy));
+  SIM_TRY(make_policies(s, p, setup));
   if (s->policy.rule == NULL) return SIM_OK;
-  s->local_scratch += option_policy_scratch(&s->policy);
+  size_t scratch = option_policy_scratch(&s->policy);
+  for (size_t m = 1; m < markets && s->policies != NULL; m++) {
+    const size_t own = option_policy_scratch(&s->policies[m]);
+    if (own > scratch) scratch = own;
+  }
+  s->local_scratch += scratch;
   s->rules = calloc(markets * payoffs, sizeof *s->rules);
   s->growth = calloc(markets * payoffs * steps, sizeof *s->growth);
   if (s->rules == NULL || s->growth == NULL) return sim_no_memory("early exercise");
   for (size_t m = 0; m < markets; m++)
-    option_policy_for_market(&s->policy, &s->estimate.market[m], s->rules + m * payoffs,
-                             s->growth + m * payoffs * steps);
+    option_policy_for_market(m > 0 && s->policies != NULL ? &s->policies[m] : &s->policy, &s->estimate.market[m],
+                             s->rules + m * payoffs, s->growth + m * payoffs * steps);
   for (int v = 0; v < s->paths.variants; v++) s->variant[v].rule = s->rules + (size_t)(v / s->estimate.signs) * payoffs;
   return SIM_OK;
 }
@@ -357,24 +373,34 @@ static sim_status make_rooms(option_sampler *s) {
   return SIM_OK;
 }
 
-static sim_status make(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
-  SIM_TRY(begin(s, p, setup, 1));
+/* The run's random numbers; quasi and matched ones are used from use_points on. */
+static sim_status make_points(option_sampler *s, const option_parameters *p) {
   if (p->sampling.generator == OPTION_MRG32K3A) {
     s->paths.mrg = s->mrg = malloc(sizeof *s->mrg);
     if (s->mrg == NULL) return sim_no_memory("random numbers");
     option_mrg_make(p->common.seed, s->mrg);
   }
-  SIM_TRY(make_rules(s, p, setup));
   if (s->groups > 1) {
     SIM_TRY(option_quasi_create(p, &s->quasi));
     s->local_scratch += option_bridge_scratch(s->paths.assets, s->paths.steps);
   }
   s->matched = p->sampling.moment_matching;
   if (s->matched) s->local_scratch += option_moments_scratch(s->paths.assets, s->paths.steps);
-  SIM_TRY(make_rooms(s));
-  pilot(s);
+  return SIM_OK;
+}
+
+static void use_points(option_sampler *s) {
   if (s->groups > 1) s->paths.quasi = &s->quasi;
   s->paths.matched = s->matched;
+}
+
+static sim_status make(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
+  SIM_TRY(begin(s, p, setup, 1));
+  SIM_TRY(make_points(s, p));
+  SIM_TRY(make_rules(s, p, setup));
+  SIM_TRY(make_rooms(s));
+  pilot(s);
+  use_points(s);
   return SIM_OK;
 }
 
@@ -385,6 +411,8 @@ static void destroy(option_sampler **sampler) {
     free(s->workspaces[t].all);
     free(s->workspaces[t].features);
   }
+  for (int m = 0; m < s->estimate.markets && s->policies != NULL; m++) option_policy_free(&s->policies[m]);
+  free(s->policies);
   option_estimate_free(&s->estimate);
   sim_expr_program_free(&s->program);
   for (int a = 0; a < OPTION_ASSETS_MAX; a++) sim_expr_program_free(&s->local[a]);
@@ -399,6 +427,17 @@ static void destroy(option_sampler **sampler) {
   free(s->numbers);
   free(s);
   *sampler = NULL;
+}
+
+sim_status option_sampler_paths(const option_parameters *p, const sim_setup *setup, option_sampler **out) {
+  option_sampler *s = *out = calloc(1, sizeof **out);
+  if (s == NULL) return sim_no_memory("the paths");
+  sim_status status = begin(s, p, setup, 1);
+  if (status == SIM_OK) status = make_points(s, p);
+  if (status == SIM_OK) status = make_rooms(s);
+  use_points(s);
+  if (status != SIM_OK) destroy(out);
+  return status;
 }
 
 static sim_status create(const option_parameters *p, const sim_setup *setup, option_sampler **out) {
@@ -448,7 +487,8 @@ sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setu
 static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double real = option_is_single(p) ? sizeof(float) : sizeof(double), payoffs = option_payoff_count(p);
   const double assets = (double)p->assets.count, quantities = option_quantities(p, NULL);
-  const double variants = (p->sampling.antithetic ? 2 : 1) * (1 + 2 * fmin(quantities - payoffs, 5 * assets));
+  const double bumped = p->points > 0 ? p->points : 2 * fmin(quantities - payoffs, 5 * assets);
+  const double variants = (p->sampling.antithetic ? 2 : 1) * (1 + bumped);
   const double shown = variants * (fmin(3 * assets + payoffs, OPTION_FEATURES_MAX) + quantities + payoffs);
   const double steps = (double)p->nodes * assets * variants * 2 * (real + sizeof(double));
   const double matches = p->sampling.moment_matching ? 2 * sizeof(double) * assets * (double)p->nodes : 0;

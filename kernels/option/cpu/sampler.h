@@ -24,9 +24,9 @@ struct option_sampler {
   option_estimate estimate;
   sim_expr_program *local[OPTION_ASSETS_MAX]; /* local volatilities */
   size_t local_scratch;                       /* bytes of scratch, bridges included */
-  option_policy policy;
-  option_rule *rules; /* [markets][payoffs]; NULL without early exercise */
-  double *growth;     /* [markets][payoffs][steps] */
+  option_policy policy, *policies; /* of market 0; of each other market [markets], NULL: they have the same */
+  option_rule *rules;              /* [markets][payoffs]; NULL without early exercise */
+  double *growth;                  /* [markets][payoffs][steps] */
   option_quasi quasi;
   option_mrg *mrg; /* NULL: Philox's bits */
   option_tangent tangent[OPTION_TANGENTS_MAX];
@@ -59,6 +59,10 @@ sim_status option_sampler_single(const option_parameters *p, const sim_setup *se
  */
 sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup, int parts,
                                option_sampler *out[2]) SIM_MUST_CHECK;
+/* A sampler of the run's own paths, without rules of early exercise: for features of prices alone. It exchanges
+ * nothing. */
+sim_status option_sampler_paths(const option_parameters *p, const sim_setup *setup,
+                                option_sampler **out) SIM_MUST_CHECK;
 /* First path of a sample: see option_block_samples. */
 uint64_t option_path_of(const option_sampler *sampler, int64_t sample);
 

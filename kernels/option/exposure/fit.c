@@ -3,6 +3,7 @@
 #include "kernels/option/cpu/exercise.h"
 #include "kernels/option/exposure/book.h"
 
+#include "engine/log.h"
 #include "engine/run/startup.h"
 
 #include <math.h>
@@ -15,7 +16,6 @@ enum {
   LANES = 8,
   SLOTS = 32,
   PATHS_EACH = 20,  /* paths a coefficient, at least */
-  RARE_CHUNKS = 64, /* that a group's paths are looked for in, at most */
   RARE_ENOUGH = 256 /* paths of a group */
 };
 
@@ -42,10 +42,22 @@ static void append(const exposure_state *from, rare_group *to) {
   }
 }
 
+/* Warns of a group whose value is one number, for want of paths, where it may hold a tenth of those above the quantile.
+ */
+static void warn_of_few(const exposure_book *b, const rare_group *rare, double paths) {
+  const double tail = fmin(b->p.exposure.quantile, 1 - b->p.exposure.quantile);
+  if (!(rare->count > 0.1 * tail * paths)) return;
+  sim_log(
+      SIM_LOG_WARN,
+      "exposure: at t = %.6g %d of %.0f paths of the regression are in a state of payoffs[%d], which has one value on "
+      "all of them: the PFE may be off by more than its error; expected more exposure.fit_paths",
+      b->market->grid.time[b->step[rare->date]], rare->count, paths, b->contract[rare->contract].number + 1);
+}
+
 /* Makes the functions of groups from as many chunks of the fit as it takes to know how their paths lie. */
 static sim_status make_rare(exposure_book *b, rare_group *rare, int count) {
   exposure_room *room = &b->room[0];
-  const int chunks = (int)fmin(b->p.exposure.fit_paths / CHUNK, RARE_CHUNKS);
+  const int chunks = (int)(b->p.exposure.fit_paths / CHUNK);
   bool left = true;
   for (int k = 0; k < count; k++) {
     rare[k].state = calloc(1, sizeof *rare[k].state);
@@ -62,9 +74,11 @@ static sim_status make_rare(exposure_book *b, rare_group *rare, int count) {
       left |= rare[k].count < RARE_ENOUGH;
     }
   }
-  for (int k = 0; k < count; k++)
-    option_exposure_basis_make(rare[k].state, rare[k].group, b->contract[rare[k].contract].hedged,
-                               &b->basis[exposure_place(b, rare[k].date, rare[k].contract, (int)rare[k].group)]);
+  for (int k = 0; k < count; k++) {
+    exposure_basis *basis = &b->basis[exposure_place(b, rare[k].date, rare[k].contract, (int)rare[k].group)];
+    option_exposure_basis_make(rare[k].state, rare[k].group, b->contract[rare[k].contract].hedged, basis);
+    if (basis->few) warn_of_few(b, &rare[k], (double)chunks * CHUNK);
+  }
   return SIM_OK;
 }
 

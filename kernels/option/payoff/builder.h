@@ -37,8 +37,9 @@ sim_expr_ref option_survival(option_builder *builder, option_kind kind, int asse
 sim_expr_ref option_price_at(option_builder *builder, int asset, int step);
 void option_schedules_free(option_graph *graph);
 
-/* payoff.c: what an autocallable pays, carried to its maturity by the discount factors of builder->market. */
-sim_expr_ref option_autocallable(option_builder *builder, const option_payoff *o);
+/* payoff.c: what a payoff of option_payoff_is_timed pays: an autocallable, carried to its maturity by the discount
+ * factors of builder->market, or a swap over the time that it has there. */
+sim_expr_ref option_timed(option_builder *builder, const sim_item *item);
 
 /* greeks.c: adds the outputs of the Greeks that the graph itself gives. The others stay -1 and come from bumped
  * markets. */

@@ -33,8 +33,9 @@ typedef struct option_graph {
   int tangents;
   int slope[OPTION_PAYOFFS_MAX][OPTION_GREEKS][OPTION_ASSETS_MAX]; /* outputs of vega, rho and theta along the paths */
   /* The payoff in the markets of rho's and theta's differences, with the bump and with its opposite. It is the payoff
-   * itself but for an autocallable, which has discount factors between its dates in it. */
+   * itself but for those of option_payoff_is_timed. */
   int bumped[OPTION_PAYOFFS_MAX][OPTION_GREEKS][2];
+  int timed[OPTION_PAYOFFS_MAX][OPTION_LADDER_MAX];    /* the payoff where it is later, by the ladder's times */
   int control_slope[OPTION_GREEKS][OPTION_ASSETS_MAX]; /* the same of the first payoff's discounted control */
 } option_graph;
 

@@ -4,8 +4,11 @@
  * that the delta of a payoff Y without jumps is the mean of sum_F dY/dF F/S. By likelihood ratio (Broadie and
  * Glasserman, Management Science 42 (1996) 269), of the first step's density: with score s = (ln(S_1/S) - m)/(v^2 S), m
  * and v^2 the first step's mean and variance, the delta of any Y of the fixings is the mean of Y s, the gamma that of Y
- * (s^2 - s/S - 1/(v S)^2), and, of the pathwise delta D, of D s - D/S, which varies less. */
+ * (s^2 - s/S - 1/(v S)^2), and, of the pathwise delta D, of D s - D/S, which varies less. Of several assets the score
+ * by the spot of asset a is s_a = sum_b W_ab (ln(S_b1/S_b) - m_b)/S_a, W the inverse of the covariance of the first
+ * step's logarithms; it has the deviation W_aa^(1/2)/S_a. */
 #include "kernels/option/payoff/builder.h"
+#include "kernels/option/scenario/ladder.h"
 
 #include <stdlib.h>
 
@@ -14,10 +17,13 @@ static sim_expr_ref op2(option_builder *m, sim_expr_op op, sim_expr_ref a, sim_e
 }
 
 enum { BY_BUMP, BY_PATH, BY_SCORE };
+enum { SCORED_MAX = 8 /* assets whose gammas come from scores */ };
 
 /* Chooses the methods of delta and gamma of a payoff; `item` NULL: the scenario's function. option_check_methods has
- * refused what a requested method cannot do. */
-static void choose(const option_builder *m, const option_parameters *p, const sim_item *item, int *delta, int *gamma) {
+ * refused what a requested method cannot do. `dense`: of several assets a score is known, and does not vary too much.
+ */
+static void choose(const option_builder *m, const option_parameters *p, const sim_item *item, bool dense, int *delta,
+                   int *gamma) {
   const option_graph *g = m->graph;
   const option_payoff *o = item != NULL ? item->data : NULL;
   const bool barrier = item != NULL && item->schema == &option_barrier_schema;
@@ -43,7 +49,7 @@ static void choose(const option_builder *m, const option_parameters *p, const si
       one && !continuous && (p->greeks.method == OPTION_LIKELIHOOD || (p->greeks.method == OPTION_AUTO && jumps));
   if (p->greeks.method == OPTION_LIKELIHOOD && !score) return; /* the payoff may jump: no pathwise derivative */
   *delta = score ? BY_SCORE : jumps && p->greeks.method == OPTION_AUTO ? BY_BUMP : BY_PATH;
-  *gamma = score ? BY_SCORE : one && *delta == BY_PATH && !continuous ? BY_PATH : BY_BUMP;
+  *gamma = score ? BY_SCORE : (one || dense) && *delta == BY_PATH && !continuous ? BY_PATH : BY_BUMP;
 }
 
 /* Whether all features that payoff k depends on have tangents. */
@@ -109,6 +115,48 @@ static sim_expr_ref first_score(option_builder *m) {
   return op2(m, SIM_EXPR_MUL, log, option_builder_number(m, 1 / (v * v * spot)));
 }
 
+/* W of several assets: out[assets][assets]; false where it is not to be used. A gamma of a payoff with a kink by
+ * differences of 1 % of the spot has samples that deviate about as much as one by scores that deviate by 16/S. */
+static bool score_weights(const option_builder *m, const option_parameters *p, double *out) {
+  const double ln2 = 0.69314718055994530942, most = 16;
+  const size_t n = p->assets.count;
+  bool dense = n > 1 && n <= SCORED_MAX && !p->hull_white.given;
+  double l[SCORED_MAX * SCORED_MAX] = {0};
+  for (size_t a = 0; a < n && dense; a++)
+    dense = option_asset_is_gbm(option_asset_at(p, (int)a)) && m->market->vol[a] > 0;
+  if (!dense || option_cholesky(p, l) != SIM_OK) return false;
+  for (size_t a = 0; a < n && dense; a++) {
+    double *z = out + a * n;
+    dense = l[a * n + a] > 0;
+    for (size_t i = 0; i < n && dense; i++) {
+      z[i] = i == a;
+      for (size_t k = 0; k < i; k++) z[i] -= l[i * n + k] * z[k];
+      z[i] /= l[i * n + i];
+    }
+    for (size_t i = n; i-- > 0 && dense;) {
+      for (size_t k = i + 1; k < n; k++) z[i] -= l[k * n + i] * z[k];
+      z[i] /= l[i * n + i];
+    }
+    for (size_t i = 0; i < n; i++) z[i] /= m->market->vol[a] * m->market->vol[i] * ln2 * ln2;
+    dense = dense && z[a] <= most * most;
+  }
+  return dense;
+}
+
+/* s_a - 1/S_a, by which the pathwise delta of an asset gives its gamma; `weights`: W of several assets. */
+static sim_expr_ref gamma_score(option_builder *m, const double *weights, int asset) {
+  const double ln2 = 0.69314718055994530942, spot = m->market->spot[asset];
+  const int n = m->market->assets;
+  sim_expr_ref sum = n == 1 ? first_score(m) : option_builder_number(m, 0);
+  for (int b = 0; b < n && n > 1; b++) {
+    sim_expr_ref log = op2(m, SIM_EXPR_MUL, option_price_at(m, b, 1), option_builder_number(m, 1 / m->market->spot[b]));
+    log = op2(m, SIM_EXPR_SUB, option_builder_call(m, SIM_EXPR_LOG, log, 0, 0),
+              option_builder_number(m, m->market->drift[b] * ln2));
+    sum = op2(m, SIM_EXPR_ADD, sum, op2(m, SIM_EXPR_MUL, log, option_builder_number(m, weights[asset * n + b] / spot)));
+  }
+  return op2(m, SIM_EXPR_SUB, sum, option_builder_number(m, 1 / spot));
+}
+
 /* s^2 - s/S - 1/(v S)^2 */
 static sim_expr_ref second_score(option_builder *m, sim_expr_ref s) {
   const double ln2 = 0.69314718055994530942, v = m->market->vol[0] * ln2, spot = m->market->spot[0];
@@ -136,7 +184,8 @@ static void slopes(option_builder *m, sim_expr_ref payoff, sim_expr_ref *out) {
 }
 
 /* The Greeks of the first payoff's control, by the payoff's own methods. */
-static void control_greeks(option_builder *m, const option_parameters *p, int delta, int gamma, sim_expr_ref *refs) {
+static void control_greeks(option_builder *m, const option_parameters *p, const double *weights, int delta, int gamma,
+                           sim_expr_ref *refs) {
   option_graph *g = m->graph;
   const int assets = m->market->assets, features = g->features;
   sim_expr_ref slope[SIM_EXPR_INPUTS_MAX], of = refs[g->control[0]];
@@ -148,10 +197,9 @@ static void control_greeks(option_builder *m, const option_parameters *p, int de
   slopes(m, of, slope);
   for (int a = 0; a < assets && p->greeks.want[OPTION_DELTA]; a++)
     g->control_slope[OPTION_DELTA][a] = add(m, path_delta(m, slope, features, a), refs);
-  if (gamma == BY_PATH && p->greeks.want[OPTION_GAMMA]) {
-    sim_expr_ref change = op2(m, SIM_EXPR_SUB, first_score(m), option_builder_number(m, 1 / m->market->spot[0]));
-    g->control_slope[OPTION_GAMMA][0] = add(m, op2(m, SIM_EXPR_MUL, path_delta(m, slope, features, 0), change), refs);
-  }
+  for (int a = 0; a < assets && gamma == BY_PATH && p->greeks.want[OPTION_GAMMA]; a++)
+    g->control_slope[OPTION_GAMMA][a] =
+        add(m, op2(m, SIM_EXPR_MUL, path_delta(m, slope, features, a), gamma_score(m, weights, a)), refs);
   double *bond = calloc((size_t)m->market->steps, sizeof *bond);
   if (bond == NULL) m->status = sim_no_memory("the greeks");
   for (int greek = OPTION_VEGA; greek < OPTION_GREEKS && bond != NULL; greek++)
@@ -165,37 +213,70 @@ static void control_greeks(option_builder *m, const option_parameters *p, int de
   free(bond);
 }
 
-/* Adds the autocallables in the market of rho's or theta's difference, side 0 with the bump, 1 with its opposite. */
-static void bumped_notes(option_builder *m, const option_parameters *p, int greek, int side, sim_expr_ref *refs) {
+/* Adds the payoffs whose graphs depend on today's date, in another market: out[payoff * stride] of each. */
+static void add_timed(option_builder *m, const option_parameters *p, const option_market *market, sim_expr_ref *refs,
+                      int *out, int stride) {
   const option_market *unmoved = m->market;
   const int functions = m->graph->payoffs - (int)p->payoffs.count;
+  m->market = market;
+  for (size_t i = 0; i < p->payoffs.count && m->status == SIM_OK; i++) {
+    const sim_item *item = &p->payoffs.items[i];
+    if (!option_payoff_is_timed(item)) continue;
+    out[(functions + (int)i) * stride] = add(m, option_timed(m, item), refs);
+  }
+  m->market = unmoved;
+}
+
+/* Adds these payoffs in the market of rho's or theta's difference, side 0 with the bump, 1 with its opposite. */
+static void bump_timed(option_builder *m, const option_parameters *p, int greek, int side, sim_expr_ref *refs) {
   option_market market;
   double width;
   m->status = option_market_near(p, greek, 0, 1 - 2 * side, &width, &market);
   if (m->status != SIM_OK) return;
-  m->market = &market;
-  for (size_t i = 0; i < p->payoffs.count && m->status == SIM_OK; i++)
-    if (p->payoffs.items[i].schema == &option_autocallable_schema)
-      m->graph->bumped[functions + (int)i][greek][side] =
-          add(m, option_autocallable(m, p->payoffs.items[i].data), refs);
-  m->market = unmoved;
+  add_timed(m, p, &market, refs, &m->graph->bumped[0][greek][side], 2 * OPTION_GREEKS);
   option_market_free(&market);
+}
+
+static bool any_timed(const option_parameters *p) {
+  bool any = false;
+  for (size_t i = 0; i < p->payoffs.count; i++) any |= option_payoff_is_timed(&p->payoffs.items[i]);
+  return any;
 }
 
 static void set_bumped(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {
   option_graph *g = m->graph;
-  bool notes = false;
   for (int k = 0; k < g->payoffs; k++)
     for (int i = 0; i < 2 * OPTION_GREEKS; i++) g->bumped[k][i / 2][i % 2] = k;
-  for (size_t i = 0; i < p->payoffs.count; i++) notes |= p->payoffs.items[i].schema == &option_autocallable_schema;
-  for (int greek = OPTION_RHO; notes && greek <= OPTION_THETA; greek++)
+  for (int greek = OPTION_RHO; any_timed(p) && greek <= OPTION_THETA; greek++)
     for (int side = 0; p->greeks.want[greek] && side < 2 && m->status == SIM_OK; side++)
-      bumped_notes(m, p, greek, side, refs);
+      bump_timed(m, p, greek, side, refs);
+}
+
+/* Adds these payoffs at each time of the ladder that one of the estimate's points has. */
+static void set_timed(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {
+  option_graph *g = m->graph;
+  int last = -1;
+  for (int i = 0; i < g->payoffs * OPTION_LADDER_MAX; i++)
+    g->timed[i / OPTION_LADDER_MAX][i % OPTION_LADDER_MAX] = i / OPTION_LADDER_MAX;
+  for (int i = 0; i < p->points && any_timed(p) && m->status == SIM_OK; i++) {
+    const option_point point = option_ladder_point(p, p->first_point + i);
+    option_market market;
+    if (point.time == last || point.bump.maturity == 0) continue;
+    last = point.time;
+    m->status = option_market_create(p, &point.bump, &market);
+    if (m->status != SIM_OK) return;
+    add_timed(m, p, &market, refs, &g->timed[0][point.time], OPTION_LADDER_MAX);
+    option_market_free(&market);
+  }
 }
 
 void option_add_greeks(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {
   option_graph *g = m->graph;
   const int functions = g->payoffs - (int)p->payoffs.count, assets = m->market->assets;
+  double weights[SCORED_MAX * SCORED_MAX];
+  /* half of the graph's outputs at most */
+  const bool dense =
+      p->greeks.want[OPTION_GAMMA] && 4 * g->payoffs * assets <= SIM_EXPR_OUTPUTS_MAX && score_weights(m, p, weights);
   bool any = false;
   for (int i = 0; i < OPTION_GREEKS * OPTION_ASSETS_MAX; i++)
     g->control_slope[i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] = -1;
@@ -203,7 +284,7 @@ void option_add_greeks(option_builder *m, const option_parameters *p, sim_expr_r
   for (int k = 0; k < g->payoffs && m->status == SIM_OK; k++) {
     int delta = BY_BUMP, gamma = BY_BUMP;
     for (int a = 0; a < assets; a++) g->delta[k][a] = g->gamma[k][a] = -1;
-    if (any) choose(m, p, k < functions ? NULL : &p->payoffs.items[k - functions], &delta, &gamma);
+    if (any) choose(m, p, k < functions ? NULL : &p->payoffs.items[k - functions], dense, &delta, &gamma);
     for (int i = 0; i < OPTION_GREEKS * OPTION_ASSETS_MAX; i++)
       g->slope[k][i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] = -1;
     if (delta == BY_PATH) {
@@ -220,11 +301,10 @@ void option_add_greeks(option_builder *m, const option_parameters *p, sim_expr_r
     if (delta == BY_SCORE) g->delta[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[k], first_score(m)), refs);
     if (gamma == BY_SCORE)
       g->gamma[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[k], second_score(m, first_score(m))), refs);
-    if (gamma == BY_PATH && p->greeks.want[OPTION_GAMMA] && m->status == SIM_OK) {
-      sim_expr_ref change = op2(m, SIM_EXPR_SUB, first_score(m), option_builder_number(m, 1 / m->market->spot[0]));
-      g->gamma[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[g->delta[k][0]], change), refs);
-    }
-    if (any && k == 0 && g->control[0] >= 0 && m->status == SIM_OK) control_greeks(m, p, delta, gamma, refs);
+    for (int a = 0; a < assets && gamma == BY_PATH && p->greeks.want[OPTION_GAMMA] && m->status == SIM_OK; a++)
+      g->gamma[k][a] = add(m, op2(m, SIM_EXPR_MUL, refs[g->delta[k][a]], gamma_score(m, weights, a)), refs);
+    if (any && k == 0 && g->control[0] >= 0 && m->status == SIM_OK) control_greeks(m, p, weights, delta, gamma, refs);
   }
   set_bumped(m, p, refs);
+  set_timed(m, p, refs);
 }

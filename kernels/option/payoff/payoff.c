@@ -151,7 +151,7 @@ static sim_expr_ref called(option_builder *m, const option_payoff *o, int asset,
   return out;
 }
 
-sim_expr_ref option_autocallable(option_builder *m, const option_payoff *o) {
+static sim_expr_ref autocallable(option_builder *m, const option_payoff *o) {
   const int asset = (int)o->asset - 1;
   int *step = calloc((size_t)m->market->steps + 1, sizeof *step);
   if (step == NULL) m->status = sim_no_memory("the dates");
@@ -166,11 +166,19 @@ sim_expr_ref option_autocallable(option_builder *m, const option_payoff *o) {
 static sim_expr_ref swap(option_builder *m, const option_payoff *o, int asset, bool variance) {
   const double ln2 = 0.69314718055994530942, n = option_observation_count(m->p, o);
   const double last = o->dates.rows > 0 ? o->dates.data[o->dates.rows - 1] : option_own_maturity(m->p, o);
-  const double points = 1e4 * ln2 * ln2 * (o->per_year > 0 ? o->per_year / n : 1 / last);
+  const double time = m->market->grid.time[option_steps_until(m->market, last)];
+  const double points = 1e4 * ln2 * ln2 * (o->per_year > 0 ? o->per_year / n : 1 / time);
   sim_expr_ref realised = mul(m, option_observed(m, OPTION_SQUARES, asset, o), option_builder_number(m, points));
   if (!variance) realised = option_builder_call(m, SIM_EXPR_SQRT, realised, 0, 0);
   realised = sub(m, realised, option_builder_number(m, variance ? o->strike * o->strike : o->strike));
   return mul(m, realised, option_builder_number(m, o->cash));
+}
+
+sim_expr_ref option_timed(option_builder *m, const sim_item *item) {
+  const option_payoff *o = item->data;
+  if (item->schema == &option_autocallable_schema) return autocallable(m, o);
+  return deflated(m, swap(m, o, (int)o->asset - 1, item->schema == &option_variance_swap_schema),
+                  option_steps_until(m->market, option_own_maturity(m->p, o)));
 }
 
 static sim_expr_ref european(option_builder *m, const option_payoff *o, int asset, int payoff) {
@@ -189,7 +197,7 @@ static sim_expr_ref named(option_builder *m, const sim_item *item, int number, i
   if (item->schema == &option_american_schema)
     return option_builder_feature(
         m, (option_feature){.kind = OPTION_EARLY, .asset = option_is_joint(o) ? -1 : asset, .step = number});
-  if (item->schema == &option_autocallable_schema) return option_autocallable(m, o);
+  if (item->schema == &option_autocallable_schema) return autocallable(m, o);
   if (item->schema == &option_european_schema) return european(m, o, asset, payoff);
   if (item->schema == &option_digital_schema) {
     sim_expr_ref last = last_of(m, o, asset), strike = option_builder_number(m, o->strike);

@@ -52,7 +52,7 @@ static bool exercise_jumps(const sim_item *item) {
 static sim_status find_jumps_of_greeks(option_run *run, double deviation) {
   option_estimate estimate;
   SIM_TRY(option_estimate_create(run->parameters, false, &estimate));
-  for (int q = option_payoff_count(run->parameters); q < run->quantities; q++) {
+  for (int q = option_payoff_count(run->parameters); q < run->told; q++) {
     const option_combination *c = &estimate.combination[q];
     const int payoff = run->quantity[q].payoff;
     const double discount = option_discount(&estimate, 0, payoff), cash = run->jump[payoff] / discount;
@@ -168,7 +168,7 @@ static void warn_of_few(const option_run *run, int q) {
 static void use(option_run *run, const survey *all) {
   const option_parameters *p = run->parameters;
   const int payoffs = option_payoff_count(p), functions = payoffs - (int)p->payoffs.count;
-  for (int q = payoffs; q < run->quantities; q++) {
+  for (int q = payoffs; q < run->told; q++) {
     const option_quantity *of = &run->quantity[q];
     if (of->payoff >= functions || (p->greeks.method == OPTION_LIKELIHOOD && of->greek <= OPTION_GAMMA)) continue;
     two_steps by;
@@ -218,6 +218,16 @@ static sim_status find_jumps_of_functions(option_run *run, int functions) {
   return status;
 }
 
+/* A path more or less changes a price at a point of the ladder, and its change, as it changes today's price. */
+static void set_points(option_run *run) {
+  for (int q = run->told; q < run->quantities; q++) {
+    const int payoff = run->quantity[q].payoff;
+    run->jump[q] = run->jump[payoff];
+    run->jump_deviation[q] = run->jump_deviation[payoff];
+    run->jump_factor[q] = run->jump_factor[payoff];
+  }
+}
+
 sim_status option_find_jumps(option_run *run) {
   const option_parameters *p = run->parameters;
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
@@ -243,5 +253,7 @@ sim_status option_find_jumps(option_run *run) {
   const double deviation = market.spot[0] * market.vol[0] * 0.69314718055994530942;
   option_market_free(&market);
   if (any) SIM_TRY(find_jumps_of_greeks(run, deviation));
-  return find_jumps_of_functions(run, functions);
+  SIM_TRY(find_jumps_of_functions(run, functions));
+  set_points(run);
+  return SIM_OK;
 }

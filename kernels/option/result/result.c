@@ -80,16 +80,27 @@ static bool only_zeros(const option_run *run, double n, int q) {
 /* Whether every path got the same, other than 0, from a function that may jump: rarer paths may get anything. Of early
  * exercise, whose rest is 0, the spread alone tells. */
 static bool only_one_value(const option_run *run, double n, int q) {
-  const double mean = option_mean(run, q), rest = run->rest[q] != 0 ? run->rest[q] : mean;
+  const double median = run->rest[run->quantity[q].payoff];
+  const double mean = option_mean(run, q), rest = median != 0 ? median : mean;
   const double off = fabs(mean - rest), size = fabs(rest);
   return run->jump_factor[q] > 0 && size > 0 && off <= 0x1p-40 * size &&
          !(bare_spread(run, n, q) * sqrt(n) > 0x1p-20 * size);
+}
+
+/* A price at a point of the ladder is unknown by its own paths. A change is, where either of its prices is; paths that
+ * all get the same at both change nothing, but for a jump that none has met (option_run.jump). */
+static bool is_unknown_point(const option_run *run, double n, int q) {
+  const option_quantity *of = &run->quantity[q];
+  if (run->certain || !(n > 0)) return false;
+  if (!of->change) return only_zeros(run, n, q) || only_one_value(run, n, q);
+  return is_unknown_point(run, n, q - 1) || only_zeros(run, n, of->payoff) || only_one_value(run, n, of->payoff);
 }
 
 /* A Greek of a payoff that no path has paid is as unknown as its price: bumped paths or a tie may give any number.
  * Where paths have paid, a difference that none has changed is 0, with the least error of a function that jumps. */
 bool option_unpaid(const option_run *run, double n, int q) {
   const option_quantity *of = &run->quantity[q];
+  if (of->point > 0) return is_unknown_point(run, n, q);
   const int named = of->payoff - (option_payoff_count(run->parameters) - (int)run->parameters->payoffs.count);
   const bool swap = named >= 0 && option_is_swap(&run->parameters->payoffs.items[named]);
   const bool zero = of->greek >= 0 && of->greek <= OPTION_VEGA &&
@@ -117,6 +128,7 @@ static double rounding(const option_run *run, int q) {
   double share = option_is_single(p) ? 0x1p-20 : 0x1p-40, size = fabs(option_mean(run, q));
   if (controlled) share = fmax(share, of->greek == OPTION_GAMMA ? 0x1p-25 : 0x1p-33);
   if (of->greek >= 0) size = fmax(size, option_greek_size(p, of, option_mean(run, of->payoff)));
+  if (of->change) size = fmax(fabs(option_mean(run, q - 1)), fabs(option_mean(run, of->payoff)));
   return share * size;
 }
 
@@ -183,8 +195,7 @@ double option_upper_error(const option_run *run, double n, int payoff) {
 
 /* ---- report ---- */
 
-/* Writes "10.4427 +- 0.0144": digits down to the second of the error. */
-static void cell_text(double value, double error, char *out, size_t capacity) {
+void option_cell_text(double value, double error, char *out, size_t capacity) {
   const int digits = error > 0 && isfinite(error) ? 1 - (int)floor(log10(error)) : 6;
   if (isnan(error))
     snprintf(out, capacity, "%.6g +- ?", value);
@@ -203,11 +214,10 @@ static void quantity_text(const option_run *run, double n, int q, char *out, siz
   if (fabs(value) <= least && error <= least)
     snprintf(out, capacity, "0");
   else
-    cell_text(value, error, out, capacity);
+    option_cell_text(value, error, out, capacity);
 }
 
-/* "2 down-out put 100 at 80, continuous" */
-static void row_name(const option_parameters *p, int payoff, char *out, size_t capacity) {
+void option_row_name(const option_parameters *p, int payoff, char *out, size_t capacity) {
   static const char *const types[] = {" call", " put"}, *const ways[] = {"down", "up"}, *const knocks[] = {"out", "in"};
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
   if (payoff < functions) {
@@ -278,15 +288,15 @@ static bool is_shifted(const option_run *run, double n, int q) {
 static void report_bias(const option_run *run, double n, sim_bytes *out) {
   const int payoffs = option_payoff_count(run->parameters);
   char name[128] = "", cell[64], greek[40] = "";
-  for (int q = 0; q < run->quantities && run->bias != NULL; q++) {
+  for (int q = 0; q < run->told && run->bias != NULL; q++) {
     if (q >= payoffs && payoffs > 1 && !is_shifted(run, n, q)) continue;
-    if (payoffs > 1) row_name(run->parameters, run->quantity[q].payoff, name, sizeof name);
+    if (payoffs > 1) option_row_name(run->parameters, run->quantity[q].payoff, name, sizeof name);
     if (q >= payoffs) {
       snprintf(greek, sizeof greek, ", of ");
       column_name(run->parameters, &run->quantity[q], greek + 5, sizeof greek - 5);
     }
     const double shift = option_shift(run, q), error = option_shift_error(run, n, q);
-    cell_text(shift, error, cell, sizeof cell);
+    option_cell_text(shift, error, cell, sizeof cell);
     if (shift == 0 && error <= shift_rounding(run, q)) snprintf(cell, sizeof cell, "0 but for rounding");
     sim_bytes_format(out, "bias %s of the time steps, not in the standard error%s%s%s\n", cell, greek,
                      payoffs > 1 ? ": " : "", name);
@@ -299,8 +309,8 @@ static void report_upper(const option_run *run, double n, sim_bytes *out) {
   char name[128] = "", cell[64];
   for (int k = 0; k < payoffs; k++) {
     if (isnan(option_upper(run, k))) continue;
-    if (payoffs > 1) row_name(run->parameters, k, name, sizeof name);
-    cell_text(option_upper(run, k), option_upper_error(run, n, k), cell, sizeof cell);
+    if (payoffs > 1) option_row_name(run->parameters, k, name, sizeof name);
+    option_cell_text(option_upper(run, k), option_upper_error(run, n, k), cell, sizeof cell);
     sim_bytes_format(out, "upper bound %s, of the best rule for exercise%s%s\n", cell, payoffs > 1 ? ": " : "", name);
   }
 }
@@ -313,13 +323,13 @@ static void report_exposure(const option_run *run, sim_bytes *out) {
                    run->parameters->exposure.quantile);
   for (int d = 0; d < run->parameters->exposures; d++) {
     const option_exposure_row *row = &run->exposure->row[d];
-    cell_text(row->epe, row->epe_error, cell[0], sizeof cell[0]);
-    cell_text(row->ene, row->ene_error, cell[1], sizeof cell[1]);
-    cell_text(row->pfe, row->pfe_error, cell[2], sizeof cell[2]);
+    option_cell_text(row->epe, row->epe_error, cell[0], sizeof cell[0]);
+    option_cell_text(row->ene, row->ene_error, cell[1], sizeof cell[1]);
+    option_cell_text(row->pfe, row->pfe_error, cell[2], sizeof cell[2]);
     sim_bytes_format(out, "%-12.6g %-24s %-24s %s\n", row->time, cell[0], cell[1], cell[2]);
   }
-  cell_text(run->exposure->cva, run->exposure->cva_error, cell[0], sizeof cell[0]);
-  cell_text(run->exposure->dva, run->exposure->dva_error, cell[1], sizeof cell[1]);
+  option_cell_text(run->exposure->cva, run->exposure->cva_error, cell[0], sizeof cell[0]);
+  option_cell_text(run->exposure->dva, run->exposure->dva_error, cell[1], sizeof cell[1]);
   if (!isnan(run->exposure->cva)) sim_bytes_format(out, "CVA %s, to be subtracted\n", cell[0]);
   if (!isnan(run->exposure->dva)) sim_bytes_format(out, "DVA %s, to be added\n", cell[1]);
 }
@@ -329,7 +339,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   const option_run *run = self;
   const option_parameters *p = run->parameters;
   const double n = option_samples(run, clock->t);
-  const int payoffs = option_payoff_count(p), columns = run->quantities / payoffs;
+  const int payoffs = option_payoff_count(p), columns = run->told / payoffs;
   char text[128];
   for (int c = 0; c < columns && payoffs == 1; c++) { /* one line each */
     char name[32];
@@ -342,14 +352,14 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   }
   int width = NAME; /* at least */
   for (int row = 0; row < payoffs; row++) {
-    row_name(p, row, text, sizeof text);
+    option_row_name(p, row, text, sizeof text);
     if (width < (int)strlen(text)) width = (int)strlen(text);
   }
   for (int from = 0; from < columns && payoffs > 1; from += ACROSS) {
     const int to = from + ACROSS < columns ? from + ACROSS : columns;
     for (int row = -1; row < payoffs; row++) {
       if (row >= 0)
-        row_name(p, row, text, sizeof text);
+        option_row_name(p, row, text, sizeof text);
       else
         snprintf(text, sizeof text, "payoff");
       sim_bytes_format(out, "%-*s", width, text);
@@ -367,6 +377,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   report_bias(run, n, out);
   report_upper(run, n, out);
   report_exposure(run, out);
+  option_ladder_report(run, n, out);
   if (run->levels != NULL) option_levels_report(run->levels, p, out);
 }
 
@@ -399,7 +410,7 @@ static void remark_bias(const option_run *run, double n, sim_bytes *out) {
   const int payoffs = option_payoff_count(run->parameters);
   int worst = -1;
   double most = 0;
-  for (int q = 0; q < run->quantities && run->bias != NULL; q++) {
+  for (int q = 0; q < run->told && run->bias != NULL; q++) {
     const double ratio = fabs(option_shift(run, q)) / option_error(run, n, q);
     if (!is_shifted(run, n, q) || !(ratio > most) || (q >= payoffs && worst >= 0 && worst < payoffs)) continue;
     most = ratio;
@@ -409,7 +420,7 @@ static void remark_bias(const option_run *run, double n, sim_bytes *out) {
   char name[OPTION_PAYOFF_NAME], shift[64], what[32];
   option_payoff_name(run->parameters, run->quantity[worst].payoff, name, sizeof name);
   column_name(run->parameters, &run->quantity[worst], what, sizeof what);
-  cell_text(option_shift(run, worst), option_shift_error(run, n, worst), shift, sizeof shift);
+  option_cell_text(option_shift(run, worst), option_shift_error(run, n, worst), shift, sizeof shift);
   sim_bytes_format(out,
                    "%sthe time steps shift the %s of %s by about %s, which is more than its standard error %.2g: "
                    "expected more than steps = %lld",

@@ -41,6 +41,7 @@ static void each_date(const option_parameters *p, void (*take)(dates *, double),
     if (o->to > 0 && o->to < p->maturity) take(d, o->to);
   }
   for (size_t k = 0; k < p->exposure.dates.rows; k++) take(d, p->exposure.dates.data[k]);
+  for (size_t k = 0; k < p->paths.dates.rows; k++) take(d, p->paths.dates.data[k]);
   for (size_t a = 0; a < p->assets.count; a++) {
     const sim_doubles *cash = &option_asset_at(p, (int)a)->dividends;
     for (size_t k = 0; k < cash->rows; k++) take(d, cash->data[2 * k]);
@@ -85,10 +86,13 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* Whether paths are written at the steps. */
+static bool is_written_at_steps(const option_parameters *p) { return p->paths.given && p->paths.dates.rows == 0; }
+
 /* The dates that steps end at, ascending, each once: those of the scenario, the maturity, and the steps where a payoff
  * observes them. */
 static sim_status list_dates(const option_parameters *p, dates *d) {
-  bool steps = option_function_at_steps(p) || p->exposure.every > 0;
+  bool steps = option_function_at_steps(p) || p->exposure.every > 0 || is_written_at_steps(p);
   for (size_t i = 0; i < p->payoffs.count; i++) steps |= option_at_steps(&p->payoffs.items[i]);
   each_date(p, add_date, d);
   for (int64_t k = 1; steps && k < p->steps; k++) add_date(d, p->maturity * ((double)k / (double)p->steps));

@@ -51,7 +51,7 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, cons
   out->discount = exp(-all);
   for (int a = 0; a < out->assets; a++) {
     const option_asset *asset = option_asset_at(p, a);
-    const bool bumped = bump->asset == a;
+    const bool bumped = bump->asset == a || bump->asset == OPTION_ALL_ASSETS;
     const double more = bumped && asset->vol != NULL ? bump->vol : 0;
     out->spot[a] = asset->spot * (bumped ? 1 + bump->spot : 1);
     SIM_TRY(integrate_asset(asset, a, &out->grid, of));
@@ -84,7 +84,7 @@ static sim_status fill_rates(const option_parameters *p, option_market *out) {
 }
 
 sim_status option_market_create(const option_parameters *p, const option_bump *bump, option_market *out) {
-  const option_bump none = {.asset = -1};
+  const option_bump none = {.asset = OPTION_NO_ASSET};
   if (bump == NULL) bump = &none;
   *out = (option_market){.assets = (int)p->assets.count, .parts = bump->parts > 0 ? bump->parts : 1};
   SIM_TRY(option_grid_create(p, bump->maturity, out->parts, &out->grid));

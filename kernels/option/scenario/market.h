@@ -6,10 +6,11 @@
 #include "kernels/option/scenario/motion.h"
 #include "kernels/option/scenario/parameters.h"
 
-/* Difference of a bumped market: one asset's spot (0.01 is +1 %) and volatility, the rate, the maturity (with dates:
- * all of them); parts: each step in so many; 0: whole. */
+/* Difference of a bumped market: the spot (0.01 is +1 %) and volatility of one asset, or of all, the rate, the maturity
+ * (with dates: all of them); parts: each step in so many; 0: whole. */
+enum { OPTION_NO_ASSET = -1, OPTION_ALL_ASSETS = -2 };
 typedef struct option_bump {
-  int asset;
+  int asset; /* from 0, or one of these */
   double spot, vol, rate, maturity;
   int parts;
 } option_bump;

@@ -148,6 +148,22 @@ enum {
   OPTION_EXPOSURE_TABLES
 };
 
+/* Prices where spots, volatilities and today's date are shifted: at every combination of the shifts. */
+typedef struct option_ladder {
+  bool given;
+  sim_doubles spot, vol, time; /* ascending; none: no shift. spot: shares of the spot; time: how much later it is */
+  int64_t asset;               /* from 1: the one whose spot and volatility are shifted; 0: all */
+} option_ladder;
+extern const sim_schema option_ladder_schema;
+
+/* The first paths of the run, written to a file. */
+typedef struct option_path_output {
+  bool given;
+  int64_t count, every;
+  sim_doubles dates; /* times; none: every `every` steps */
+} option_path_output;
+extern const sim_schema option_path_output_schema;
+
 /* Tables of a multilevel run: a column for each level. */
 enum { OPTION_LEVEL_PATHS, OPTION_LEVEL_MEANS, OPTION_LEVEL_DEVIATIONS, OPTION_LEVEL_TABLES };
 
@@ -164,6 +180,8 @@ typedef struct option_parameters {
   option_sampling sampling;
   option_greeks greeks;
   option_exposure exposure;
+  option_ladder ladder;
+  option_path_output paths;
 
   /* Filled by validation: */
   double asked_paths; /* sampling.paths before it was rounded */
@@ -171,6 +189,9 @@ typedef struct option_parameters {
   double longest;     /* length of the longest step */
   sim_table price_table, prices_table, errors_table;
   int exposures; /* dates of the exposure, with time 0 and the maturities */
+  /* Points of the ladder that an estimate of these parameters has beside prices and Greeks. Of a run's own parameters
+   * there are none: its ladder has samplers of its own (result/ladder.c). */
+  int first_point, points;
   const sim_table *tables[15 + 2 * OPTION_GREEKS];
   sim_table bias_tables[2];                 /* bias of the time steps, and its standard error */
   sim_table upper_tables[2];                /* upper bounds, and their standard errors */
@@ -250,6 +271,11 @@ void option_check_methods(const option_parameters *p, sim_faults *faults);
 void option_check_exposure_keys(option_parameters *p, sim_faults *faults);
 /* Refuses what has no exposure, and counts its dates. */
 sim_status option_check_exposure(option_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
+/* Checks `ladder`: the order and number of its shifts, and that payoffs and models can be shifted so far. */
+sim_status option_check_ladder(const option_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
+/* Checks the keys of `paths` that need no dates of the run; then the rest. */
+void option_check_path_keys(const option_parameters *p, sim_faults *faults);
+void option_check_path_output(const option_parameters *p, sim_faults *faults);
 /* Checks `sampling`, and rounds sampling.paths. */
 void option_check_sampling(option_parameters *p, sim_faults *faults);
 /* Refuses what a multilevel run has no place for. */

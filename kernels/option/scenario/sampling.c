@@ -80,6 +80,8 @@ void option_check_multilevel(const option_parameters *p, sim_faults *faults) {
   if (s->control != OPTION_NO_CONTROL) sim_faults_add(faults, 0, key, "expected control = \"none\"");
   if (early) sim_faults_add(faults, 0, key, "expected no early exercise, whose rule belongs to one number of steps");
   if (p->exposure.given) sim_faults_add(faults, 0, key, "expected no exposure");
+  if (p->ladder.given) sim_faults_add(faults, 0, key, "expected no ladder");
+  if (p->paths.given) sim_faults_add(faults, 0, key, "expected no paths in a file: they have different steps");
   if (greeks && may_jump(p))
     sim_faults_add(faults, 0, key, "expected no greeks of payoffs that jump, whose differences tell no variance");
   if (p->greeks.want[OPTION_GAMMA])

@@ -160,13 +160,25 @@ static sim_status check_numbers(const option_parameters *p, sim_faults *faults) 
   return SIM_OK;
 }
 
+/* Sets the paths of rules of early exercise that have no number. An exposure depends on its rule in first order, a
+ * price in second. */
+static void set_fit_paths(option_parameters *p) {
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    option_payoff *o = p->payoffs.items[i].data;
+    if (p->payoffs.items[i].schema != &option_american_schema || o->fit_paths != SIM_INT_KEYWORD) continue;
+    o->fit_paths = p->exposure.given ? 1 << 19 : 1 << 16;
+  }
+}
+
 sim_status option_validate(void *parameters, sim_faults *faults) {
   option_parameters *p = parameters;
   const size_t before = faults->count;
   if (p->assets.count == 0 || p->assets.count > OPTION_ASSETS_MAX)
     sim_faults_add(faults, 0, "assets", "expected 1 to %d assets, got %zu", OPTION_ASSETS_MAX, p->assets.count);
   if (faults->count > before) return SIM_OK;
+  set_fit_paths(p);
   option_check_exposure_keys(p, faults);
+  option_check_path_keys(p, faults);
   option_check_steps(p, faults);
   if (faults->count > before) return SIM_OK;
   SIM_TRY(option_check_dates(p, faults));
@@ -194,8 +206,10 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   SIM_TRY(option_check_exposure(p, faults));
   if (faults->count > before) return SIM_OK;
   SIM_TRY(check_numbers(p, faults));
+  if (faults->count == before) SIM_TRY(option_check_ladder(p, faults));
   option_make_tables(p, faults);
   option_check_sampling(p, faults);
+  option_check_path_output(p, faults);
   if (p->common.output.snapshots.kind > SIM_ENDS)
     sim_faults_add(faults, 0, "output.snapshots", "a price has no snapshots: expected \"never\"");
   p->common.output.snapshots.kind = SIM_NEVER;

@@ -334,6 +334,33 @@ done
 expect 0 'CVA' "$SIM" s.lua --resume --device cpu --set n=8192
 exposures | cmp - exposures.1 || fail "another exposure after a restart"
 
+# A ladder and paths have the same numbers on any number of ranks and threads, and in a run that goes on; both files are
+# checked with the others. A run without a folder prints them.
+price "$book" 'paths = sim.param("n", 2^16)' 'ladder = { spot = { -0.1, 0, 0.1 }, vol = { 0, 0.05 } }, paths = { count = 100, every = 3 }'
+ladder() { sed -n '/ladder of/,/relative_error/p' output; }
+has 'ladder of 6 points, in ladder.h5'
+ladder >ladder.1
+[ "$(wc -l <ladder.1)" = 12 ] || fail "a ladder of $(cat ladder.1)"
+expect 0 '5 files, 0 faults' "$SIM" verify s.out
+for way in '--ranks 3' '--threads 3'; do
+  # shellcheck disable=SC2086
+  expect 0 'ladder of' "$SIM" s.lua --force --device cpu $way
+  ladder | cmp - ladder.1 || fail "another ladder with $way"
+done
+for threads in 1 2; do
+  "$SIM" s.lua --json --device cpu --threads "$threads" | grep -o '"datasets".*' >datasets.$threads
+done
+grep -q '"ladder": {"axes": {"payoff": \["1 asian call 100", .*"paths": {"axes": {"path": \[0, 1, ' datasets.1 ||
+  fail "no datasets in $(head -c 300 datasets.1)"
+cmp datasets.1 datasets.2 || fail "other datasets with two threads"
+expect 0 'ladder of' "$SIM" s.lua --force --device cpu --set n=131072
+ladder >ladder.2
+expect 0 'ladder of' "$SIM" s.lua --force --device cpu
+expect 0 'ladder of' "$SIM" s.lua --resume --device cpu --set n=131072
+ladder | cmp - ladder.2 || fail "another ladder after a restart"
+printf x | dd of=s.out/ladder.h5 bs=1 seek=3000 conv=notrunc status=none
+expect 83 'ladder.h5: damaged' "$SIM" verify s.out
+
 # A multilevel run has the same numbers on any number of ranks and threads, and goes on to a smaller error.
 echo 'return sim.option { assets = { { spot = 100, heston = { v = 0.04, kappa = 2, theta = 0.06, sigma = 0.4, rho = -0.7 } } },
   maturity = 1, steps = 4, payoffs = { sim.european { strike = 100 }, sim.digital { strike = 90, cash = 10 } },

@@ -1,0 +1,155 @@
+-- The ways to ask for risk: ladders, exposures, paths that are written, Greeks of a book, and random rates.
+local scenario, ask = require "scenario", require "ask"
+local E = require "option_exact"
+local call, copy = scenario.call, scenario.copy
+local M = {}
+
+local greeks = { "delta", "gamma", "vega", "rho", "theta" }
+
+-- The scenario with all spots shifted by a share, and volatilities that are numbers by `vol`; contracts stay as they are.
+local function shifted(s, spot, vol)
+  local c = copy(s)
+  for _, a in ipairs(c.keys.assets) do
+    for _, p in ipairs(c.keys.payoffs or {}) do
+      if p.name == "autocallable" then p.keys.initial = s.keys.assets[p.keys.asset or 1].spot end
+    end
+    a.spot = a.spot * (1 + spot)
+    if a.vol and vol ~= 0 then a.vol = a.vol + vol end
+  end
+  return c
+end
+
+-- The columns of the Greeks of all payoffs: [greek][payoff][asset].
+local function greeks_of(r, s, which)
+  local list = {}
+  for _, g in ipairs(greeks) do
+    local value, err = r.tables[g .. "s"], r.tables[g .. "_errors"]
+    local name = s.keys.payoffs[which].keys.name or "payoff_" .. which
+    for i = 1, #s.keys.assets do
+      local column = name .. (#s.keys.assets > 1 and g ~= "rho" and g ~= "theta" and "_" .. i or "")
+      local single = g .. (#s.keys.assets > 1 and g ~= "rho" and g ~= "theta" and "_" .. i or "")
+      local v = value and value[column] and value[column][#value[column]] or #s.keys.payoffs == 1 and r:last("price", single)
+      local e = err and err[column] and err[column][#err[column]] or #s.keys.payoffs == 1 and r:last("price", single .. "_error")
+      if v then list[#list + 1] = { name = single, value = v, error = e } end
+    end
+  end
+  return list
+end
+
+function M.add(of)
+  local priced, rounding = of.priced, of.rounding
+  local function add(twin) of.twins[#of.twins + 1] = twin end
+
+  add { name = "ladder", weight = 2,
+    applies = function() return ask.knows("option", "ladder") end,
+    prepare = function(_, R) return { spot = R.uniform(-0.15, 0.15), vol = R.uniform(-0.05, 0.1), paths = R.chance(0.5) } end,
+    check = function(T, s, a)
+      s = copy(s)
+      s.keys.sampling.control = nil -- today's: another one than that of a run of the shifted scenario
+      local c, numbers = copy(s), true
+      for _, x in ipairs(s.keys.assets) do numbers = numbers and type(x.vol) == "number" end
+      for _, p in ipairs(s.keys.payoffs or {}) do
+        if p.name == "american" then error({ refused = "a rule of its own, on other paths in single precision" }) end
+      end
+      local vol = numbers and a.vol or 0
+      c.keys.ladder = { spot = a.spot > 0 and { 0, a.spot } or { a.spot, 0 }, vol = vol ~= 0 and (vol > 0 and { 0, vol } or { vol, 0 }) or nil }
+      if a.paths then c.keys.paths = { count = 100 } end
+      local p, e = priced(T, s, 1)
+      local q, f, r = priced(T, c, 1)
+      T:near("prices without and with a ladder", p, q, 0)
+      T:near("their errors", e, f, 0)
+      local x = priced(T, shifted(s, a.spot, vol), 1)
+      local ladder, vols = host.read(r.dir .. "/ladder.h5"), vol ~= 0 and 2 or 1
+      local point = (vol > 0 and 1 or 0) * 2 + (a.spot > 0 and 1 or 0)
+      for k = 1, #x do
+        local at = (k - 1) * 2 * vols + point + 1
+        T:near(("payoff %d at a point of the ladder and alone"):format(k), ladder.price[at], x[k], rounding(s))
+        T:near(("change of payoff %d"):format(k), ladder.change[at], ladder.price[at] - q[k], rounding(s))
+      end
+    end }
+
+  add { name = "paths",
+    applies = function() return ask.knows("option", "paths.h5") end,
+    check = function(T, s)
+      local c, texts = copy(s), {}
+      local n, paths = #s.keys.assets, 2 ^ 12
+      for i = 1, n do texts[i] = ("path.last[%d]"):format(i) end
+      c.keys.payoffs, c.keys.payoff = nil, scenario.text("function(path) return " .. table.concat(texts, ", ") .. " end")
+      c.keys.sampling = { paths = paths, antithetic = s.keys.sampling.antithetic, sequence = s.keys.sampling.sequence, scrambles = s.keys.sampling.scrambles }
+      c.keys.paths = { count = paths, every = c.keys.steps }
+      if T.stage == 2 then c.keys.sampling.paths = paths / 16 end -- `priced` takes 16 times as many
+      local p, _, r = priced(T, c, 1)
+      local price = host.read(r.dir .. "/paths.h5").price -- [path][asset][2]
+      for i = 1, n do
+        local sum = 0
+        for k = 0, paths - 1 do sum = sum + price[(k * n + i - 1) * 2 + 2] end
+        T:near(("mean of asset %d and of its paths"):format(i), p[i], sum / paths * E.discount(s), rounding(s) + 1e-9 * p[i])
+      end
+    end }
+
+  add { name = "exposure",
+    applies = function(s) return ask.knows("option", "exposure") and not s.keys.payoff and #s.keys.payoffs > 0 end,
+    prepare = function(s, R) return { at = s.keys.maturity * R.uniform(0.2, 0.8) } end,
+    check = function(T, s, a)
+      local c = copy(s)
+      for _, p in ipairs(c.keys.payoffs) do
+        if p.name == "autocallable" then error({ refused = "payments before the maturity" }) end
+      end
+      if c.keys.payoff then error({ refused = "a function" }) end
+      c.keys.sampling.control = nil
+      c.keys.exposure = { dates = { a.at }, paths = 2 ^ 14, fit_paths = 2 ^ 14 }
+      local p, e, r = priced(T, c, 1)
+      local sum, error_of = 0, 0
+      for k = 1, #p do sum, error_of = sum + p[k], error_of + e[k] end
+      for d = 1, 2 do
+        local epe, ene = r:last("epe", "date_" .. d), r:last("ene", "date_" .. d)
+        local f = r:last("epe_errors", "date_" .. d) + r:last("ene_errors", "date_" .. d)
+        local grown = d == 1 and 1 or E.discount(s, a.at)
+        T:sure(("EPE less ENE at date %d and the price"):format(d), (epe - ene) * grown, f * grown, sum, error_of)
+      end
+    end }
+
+  add { name = "Greeks of a book", weight = 2,
+    applies = function(s) return #(s.keys.payoffs or {}) > 1 and not s.keys.payoff end,
+    prepare = function(s, R) return { one = R.int(1, #s.keys.payoffs), method = R.pick("auto", "bump"), theta = R.chance(0.5) } end,
+    check = function(T, s, a)
+      local c = copy(s)
+      if c.keys.payoff then error({ refused = "a function" }) end
+      c.keys.sampling.control = nil -- of the first payoff alone
+      c.keys.greeks = { delta = true, gamma = true, vega = true, rho = true, theta = a.theta or nil, method = a.method }
+      local d = copy(c)
+      d.keys.payoffs = { c.keys.payoffs[a.one] }
+      local _, _, r = priced(T, c, 1)
+      local _, _, q = priced(T, d, 1)
+      local x, y = greeks_of(r, c, a.one), greeks_of(q, d, 1)
+      for k = 1, #y do
+        if x[k] == nil or x[k].name ~= y[k].name then error({ refused = "too many columns" }) end
+        -- Rounding of a path, over the step of a difference: 1e-3, or 1e-2 squared, of the spot.
+        T:near(("%s in a book and alone"):format(y[k].name), x[k].value, y[k].value, 1e5 * rounding(c))
+      end
+    end }
+
+  add { name = "random rates",
+    applies = function(s) return ask.knows("option", "hull_white") and type(s.keys.assets[1].vol) == "number" end,
+    prepare = function(s, R)
+      return { reversion = R.log(0.01, 1), sigma = R.log(0.001, 0.03), rho = R.uniform(-0.7, 0.7), strike = s.keys.assets[1].spot * R.uniform(0.7, 1.4) }
+    end,
+    check = function(T, s, a)
+      local c, one = copy(s), copy(s.keys.assets[1])
+      if type(one.vol) ~= "number" then error({ refused = "another model" }) end
+      c.keys.assets, c.keys.correlation, c.keys.payoff = { one }, nil, nil
+      c.keys.payoffs = { call("european", { strike = a.strike }), call("european", { strike = a.strike, type = "put" }) }
+      c.keys.sampling.control = nil
+      local d = copy(c)
+      d.keys.hull_white = { reversion = a.reversion, sigma = 0, correlation = { 0 } }
+      local p = priced(T, c, 1)
+      local q = priced(T, d, 1)
+      T:near("a random rate without volatility and none", p, q, rounding(c) + 1e-9 * of.scale(c))
+      d.keys.hull_white = { reversion = a.reversion, sigma = a.sigma, correlation = { a.rho } }
+      local x, f = priced(T, d, 2)
+      T:sure("call less put and the forward, of a random rate", x[1] - x[2], f[1] + f[2],
+        E.discount(s) * (E.forward(s, one) - a.strike), 0, of.scale(s) * 1e-6)
+    end }
+end
+
+return M

@@ -22,7 +22,7 @@ void diffusion_run_destroy(void **self) {
 /* Allocates memory for the state before a step by the Courant number. */
 static sim_status make_kept(diffusion_run *run) {
   const sim_buffer *state = run->ops->state(run->work);
-  int64_t numbers = state->shape[1];
+  int64_t numbers = run_numbers(state);
   if (run->comm->size > 1 && run->method->arrays == 0) /* several ranks without arrays: the state is the slab itself */
     numbers = (int64_t)diffusion_slab_numbers(&run->grid, diffusion_single(run->p), &run->slab);
   return sim_buffer_create(run->backend, state->dtype, 2, (int64_t[]){run->fields, numbers}, &run->kept);

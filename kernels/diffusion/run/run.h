@@ -53,8 +53,14 @@ typedef struct diffusion_run {
 enum { DIFFUSION_COEFFICIENTS, DIFFUSION_LEVEL, DIFFUSION_BEGIN, DIFFUSION_TWIN, DIFFUSION_GROWTH };
 extern const sim_field diffusion_state[];
 
+/* Return the numbers of a field in an array of all fields, and the first one. */
+static inline int64_t run_numbers(const sim_buffer *buffer) {
+  int64_t numbers = 1;
+  for (int i = 1; i < buffer->rank; i++) numbers *= buffer->shape[i];
+  return numbers;
+}
 static inline void *run_part(const sim_buffer *buffer, int field) {
-  return (char *)buffer->data + (size_t)field * (size_t)buffer->shape[1] * sim_dtype_size(buffer->dtype);
+  return (char *)buffer->data + (size_t)field * (size_t)run_numbers(buffer) * sim_dtype_size(buffer->dtype);
 }
 
 /* ---- setup.c ---- */

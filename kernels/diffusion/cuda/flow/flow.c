@@ -131,8 +131,8 @@ static sim_status create(diffusion_work *w) {
   diffusion_flow_work *f = w->own.flow = calloc(1, sizeof *f);
   if (!f) return sim_no_memory("the scheme's tables");
   const shape s = f->shape = shape_of(w->p);
-  /* rank 4: no checkpoint of another way has this shape */
-  const int64_t state[] = {s.fields, s.deeped / s.n[s.axes - 1] / s.columns, s.n[s.axes - 1] * s.columns, 2};
+  /* rank 4, with the 2 of complex numbers before the last: no checkpoint of another way has this shape */
+  const int64_t state[] = {s.fields, s.tx * s.ty, 2, s.n[s.axes - 1] * s.columns};
   w->method = *diffusion_cuda_method_of(w->p);
   w->scale = diffusion_cuda_scale(&w->grid);
   w->spectrum = (diffusion_spectrum){.n = {s.columns, s.n[s.axes - 1], state[1]},

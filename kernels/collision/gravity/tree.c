@@ -57,10 +57,6 @@ static collision_cube cube_of(const collision_tree *t, const double *position) {
   for (int c = 0; c < 3; c++) {
     double least = INFINITY, most = -INFINITY;
     const double *x = position + c * t->n;
-#pragma omp parallel for schedule(static) num_threads(t->threads) reduction(min                                        \
-                                                                            : least)                                   \
-    reduction(max                                                                                                      \
-              : most) if (t->n > 4096)
     for (int64_t i = 0; i < t->n; i++) {
       least = fmin(least, x[i]);
       most = fmax(most, x[i]);

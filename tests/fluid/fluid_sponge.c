@@ -74,28 +74,8 @@ static void test_steady(void **state) {
   flow_close(&without);
 }
 
-/* A GPU has sponges, but not with heat. */
-static void test_devices(void **state) {
-  (void)state;
-  char lacks[256] = "";
-  flow f;
-  flow_run(&f, "return sim.fluid { grid = { n = {20, 4}, size = {20, 4}, x = 'wall' }, viscosity = 0.1, speed = 1,\n"
-               "  sides = { x_high = { pressure = 0, sponge = 8 } }, integrate = { t_end = 0.1 } }");
-  assert_true(fluid_model.supports(f.p, SIM_BACKEND_CPU, lacks, sizeof lacks));
-  assert_true(fluid_model.supports(f.p, SIM_BACKEND_CUDA, lacks, sizeof lacks));
-  flow_close(&f);
-  flow_run(&f, "return sim.fluid { grid = { n = {20, 4}, size = {20, 4}, x = 'wall' }, viscosity = 0.1, speed = 1,\n"
-               "  heat = { diffusivity = 0.1 },\n"
-               "  sides = { x_high = { pressure = 0, sponge = 8 } }, integrate = { t_end = 0.1 } }");
-  assert_true(fluid_model.supports(f.p, SIM_BACKEND_CPU, lacks, sizeof lacks));
-  assert_false(fluid_model.supports(f.p, SIM_BACKEND_CUDA, lacks, sizeof lacks));
-  assert_string_equal(lacks, "`heat` with a `sponge` is");
-  flow_close(&f);
-}
-
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pulse), cmocka_unit_test(test_steady),
-                                     cmocka_unit_test(test_devices)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pulse), cmocka_unit_test(test_steady)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,7 @@ add_subdirectory(cli)
 CMAKE
 cat >"$tree/cli/CMakeLists.txt" <<'CMAKE'
 add_executable(sim sim.c)
+add_custom_target(sim_pages DEPENDS sim)
 CMAKE
 cat >"$tree/cli/sim.c" <<'C'
 #include <signal.h>

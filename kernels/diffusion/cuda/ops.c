@@ -8,9 +8,14 @@
 #include <string.h>
 
 /* The last way supports every run. */
-static const diffusion_way *const ways[] = {&diffusion_way_flat,       &diffusion_way_fused,
-                                            &diffusion_way_axes,       &diffusion_way_flow_planes,
-                                            &diffusion_way_flow_boxes, &diffusion_way_general};
+static const diffusion_way *const ways[] = {
+    &diffusion_way_flat,        /* two axes */
+    &diffusion_way_fused,       /* three axes */
+    &diffusion_way_axes,        /* two or three axes, with walls */
+    &diffusion_way_flow_planes, /* flows on two axes */
+    &diffusion_way_flow_boxes,  /* flows on three axes */
+    &diffusion_way_general,
+};
 
 static const diffusion_way *way_of(const diffusion_parameters *p) {
   int i = 0;

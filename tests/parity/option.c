@@ -141,7 +141,7 @@ static void run_case(int which, sim_precision precision) {
     option_case_make(&d, which, precision, k ? &sim_backend_cuda : &sim_backend_cpu);
     pricing_run(&d);
     const sim_frame frame = pricing_state(&d);
-    const size_t quantities = (size_t)(frame.arrays[0].shape[0] / option_groups(&d.p)); /* those of a ladder too */
+    const size_t quantities = (size_t)(frame.arrays[0].shape[0] / option_groups(&d.p));
     assert_true(quantities <= 512);
     memcpy(results[k], frame.arrays[0].data, quantities * sizeof(double));
     memcpy(results[k] + quantities, frame.arrays[1].data, quantities * sizeof(double));

@@ -495,25 +495,6 @@ static void make_sobol_dates(pricing *d) {
   make_dates(d);
 }
 
-/* Points of a ladder, which take two samplers. */
-static void add_ladder(pricing *d) {
-  static double spots[] = {-0.2, -0.1, 0, 0.1, 0.2}, vols[] = {-0.05, 0, 0.05}, times[] = {0, 0.1};
-  d->p.ladder = (option_ladder){.given = true, .spot = {spots, 5, 1}, .vol = {vols, 3, 1}, .time = {times, 2, 1}};
-}
-
-static void make_ladder(pricing *d) {
-  make_european(d);
-  add_ladder(d);
-}
-
-static void make_ladder_heston(pricing *d) {
-  pricing_set_motion(d, 0);
-  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
-  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
-  at(pricing_add(d, &option_asian_schema, 100, OPTION_PUT), two, 2);
-  add_ladder(d);
-}
-
 const option_case option_cases[OPTION_CASES] = {
     {"european", make_european, 1, OPTION_CONTROL_UNDERLYING, false, true, OPTION_AUTO, 0.2, 1},
     {"european, bumped", make_european, 1, OPTION_NO_CONTROL, true, true, OPTION_BUMP, 0.2, 1, true},
@@ -556,8 +537,6 @@ const option_case option_cases[OPTION_CASES] = {
     {"dates, swaps", make_swaps, 9, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
     {"dates, swaps, Bates", make_swaps_bates, 6, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.25, 1},
     {"dates, Sobol", make_sobol_dates, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
-    {"ladder", make_ladder, 1, OPTION_CONTROL_UNDERLYING, true, true, OPTION_AUTO, 0.2, 1, true},
-    {"ladder, Heston", make_ladder_heston, 7, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.25, 1},
     {"joint exercise", make_joint, 4, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
     {"joint exercise, greeks", make_joint_greeks, 3, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1, true},
     {"joint exercise, motions", make_joint_motions, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},

@@ -43,9 +43,12 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     snprintf(lacks, capacity, "rough Bergomi assets are");
     return false;
   }
-  for (size_t i = 0; i < p->payoffs.count && p->ladder.given; i++) {
-    if (p->payoffs.items[i].schema != &option_american_schema) continue;
-    snprintf(lacks, capacity, "ladders of early exercise are");
+  if (p->ladder.given) {
+    snprintf(lacks, capacity, "ladders are");
+    return false;
+  }
+  if (p->paths.given) {
+    snprintf(lacks, capacity, "written paths are");
     return false;
   }
   if (p->sampling.multilevel) {

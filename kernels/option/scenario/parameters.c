@@ -116,7 +116,7 @@ static const sim_field fields[] = {
     {SIM_FIELD(option_parameters, ladder), .type = SIM_STRUCT, .table = &option_ladder_schema, .flags = SIM_OPTIONAL,
      .doc = "ladder of scenarios: prices at every combination of shifts, and their changes (on the CPU)"},
     {SIM_FIELD(option_parameters, paths), .type = SIM_STRUCT, .table = &option_path_output_schema,
-     .flags = SIM_OPTIONAL, .doc = "the first paths of the run, to be written to paths.h5"},
+     .flags = SIM_OPTIONAL, .doc = "the first paths of the run, to be written to paths.h5 (on the CPU)"},
     {0}};
 const sim_schema option_schema = {
     SIM_SCHEMA(option_parameters, "option", "prices and Greeks of options by Monte Carlo simulation", fields),

@@ -124,7 +124,7 @@ static void test_fused(void **state) {
                 "{ name = 'v' }, { name = 'T' }}, rates = function(u, v, T, u_x, v_y, T_xy, lap_T)"
                 " return T*u_x, v*v_y, u*lap_T + T_xy end,",
                 "etdrk4", "false"},
-               {"grid = { n = {512, 256, 1024}, size = {1, 1, 1} }, solenoidal = 'u, v, w', fields = {{ name = 'u' },"
+               {"grid = { n = {512, 256, 512}, size = {1, 1, 1} }, solenoidal = 'u, v, w', fields = {{ name = 'u' },"
                 "{ name = 'v' }, { name = 'w' }}, derived = { a = function(ky, kz, v, w) return 0, ky*w - kz*v end },"
                 "rates = function(u, v, a, u_x) return v*a, -u*a + u_x, v*v end,",
                 "etd1", "true"},

@@ -1,7 +1,8 @@
 /* The ways for flows: rates that read derivatives and derived fields, and vectors without divergence. A stage takes two
  * passes over memory on two axes and four on three. Supports up to four fields and eight inputs of the rates on
- * periodic axes of 256 to 4096 cells (three axes: 1024), powers of two, in single precision, with a real linear part
- * that is even in each wavenumber, and steps that no error estimate chooses. */
+ * periodic axes of 256 to 4096 cells (three axes: 1024, along z 512, as 1024 there has not been seen to work), powers
+ * of two, in single precision, with a real linear part that is even in each wavenumber, and steps that no error
+ * estimate chooses. */
 #include "kernels/diffusion/cuda/flow/flow.cuh"
 
 #include "engine/device/cuda.h"
@@ -105,7 +106,10 @@ static bool supports(const diffusion_parameters *p, int axes) {
       diffusion_method_of(p)->arrays == 0 || diffusion_method_of(p)->stages == 0)
     return false;
   for (int a = 0; a < axes; a++)
-    if (grid.boundary[a] != GRID_PERIODIC || grid.n[a] < 256 || grid.n[a] > (axes == 2 ? 4096 : 1024) ||
+    if (grid.boundary[a] != GRID_PERIODIC || grid.n[a] < 256 ||
+        grid.n[a] > (axes == 2 ? 4096
+                     : a == 2  ? 512
+                               : 1024) ||
         (grid.n[a] & (grid.n[a] - 1)))
       return false;
   const shape s = shape_of(p);

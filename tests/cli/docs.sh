@@ -135,6 +135,7 @@ else
   expect 0 "" sim run galaxy.lua
   cp -r galaxy.out other.out
   expect 0 "" sim run two.lua
+  expect 0 "" sim run scenarios/ladder.lua
   expect 0 "" sim run scenarios/scroll_ring.lua
   expect 0 "" sim sweep scenarios/gray_scott.lua --set F=0.03,0.04 --set k=0.06 -o gray_scott.sweep
   for file in blocks/*.python; do

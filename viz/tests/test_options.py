@@ -112,6 +112,7 @@ def test_scenarios(tmp_path):
     figure = draw(run, only=["ladder", "ladder_changes"])
     (lines,) = [axes for axes in figure.axes if axes.get_ylabel().startswith("price of mean")]
     assert lines.containers[1].lines[0].get_ydata().tolist() == ladder["price"].isel(payoff=0, time=0, vol=1).values.tolist()
+    assert [axes.get_xlabel() for axes in figure.axes].count("relative shift of the spot") == 2  # 0.1 is 10 %
     (image,) = [axes.images[0] for axes in figure.axes if axes.images]
     assert image.get_array().tolist() == ladder["change"].isel(payoff=0, time=0).values.tolist()
 
@@ -131,6 +132,7 @@ def test_levels(tmp_path):
     assert _default_names(run) == ["levels", "estimates"]
     figure = draw(run)
     (axes,) = [axes for axes in figure.axes if axes.get_xlabel().startswith("level")]
+    assert "share of the paths" in axes.get_ylabel()  # the axis names all of its lines
     paths = run.tables["level_paths"].iloc[-1].dropna()
     count = sum(name.startswith("level_") for name in paths.index)
     assert 3 <= count < 13

@@ -140,6 +140,24 @@ def test_levels(tmp_path):
     assert deviations.get_ydata().tolist() == [run.tables["level_deviations"][f"level_{k}"].iloc[-1] for k in range(count)]
 
 
+def test_level_errors():
+    """An error above the mean is whole upwards; downwards the bar ends above 0, since the axis is logarithmic."""
+    from types import SimpleNamespace
+
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from simview.levels import TABLES, levels
+
+    rows = [(100.0, 25.0), (10.0, 0.01), (5.0, 1.0)]  # paths, means, deviations: the second error is 1 / 5
+    run = SimpleNamespace(tables={name: pd.DataFrame([row], columns=["level_0", "level_1"]) for name, row in zip(TABLES, rows, strict=True)})
+    axes = Figure().subplots()
+    levels(run, axes)
+    (bars,) = axes.containers[0].lines[2]
+    ends = [segment[:, 1].tolist() for segment in bars.get_segments()]
+    assert ends == [pytest.approx([9.5, 10.5]), pytest.approx([0.001, 0.21])]
+
+
 def _default_names(run):
     from simview.figure import _telling, table_panels
 

@@ -74,7 +74,7 @@ def prices(run: Run, axes: Any, which: int = 0) -> None:
             told = [_shift(name, float(value)) for name, value in ((colour, first), (dash, second)) if ladder.sizes[name] > 1]
             axes.errorbar(line[along], line["price"], line["price_error"], color=COLOURS[i % len(COLOURS)], ls=DASHES[k % len(DASHES)],
                           marker="o", ms=2.5, lw=0.9, capsize=2, label=", ".join(told) or None)  # fmt: skip
-    words = {"spot": "shift of the spot", "vol": "shift of the volatility", "time": "how much later"}
+    words = {"spot": "relative shift of the spot", "vol": "shift of the volatility", "time": "how much later"}
     axes.set(xlabel=words[along], ylabel=f"price of {_payoff(run.ladder, which)}\n± one standard error")
     legend(axes)
 
@@ -92,5 +92,5 @@ def changes(run: Run, axes: Any, which: int = 0) -> None:
             pale = "white" if abs(value) > 0.6 * most else "black"
             told = f"{value:.3g}" + ("" if errors[row, column] == 0 else f"\n±{errors[row, column]:.1g}")
             axes.text(column, row, told, ha="center", va="center", fontsize=5.5, color=pale)
-    axes.set(xlabel="shift of the spot", ylabel=f"shift of the volatility, {_shift('time', float(ladder['time']))}")
+    axes.set(xlabel="relative shift of the spot", ylabel=f"shift of the volatility, {_shift('time', float(ladder['time']))}")
     axes.figure.colorbar(image, ax=axes, label=f"change of {_payoff(run.ladder, which)}")

@@ -236,6 +236,9 @@ def run(scenario: str | os.PathLike[str], *, set: Settings | None = None, output
     RunWarning
         What the program warns of.
     """
+    for name, value in (("force", force), ("resume", resume)):
+        if value not in (True, False):
+            raise UsageError(f"{name}: wanted True or False, not {value!r}")
     program = find_sim(sim)
     path, text = _scenario(scenario)
     named = {"device": device, "seed": seed, "precision": precision, "threads": threads, "ranks": ranks, "wall": wall,

@@ -33,9 +33,9 @@ def levels(run: Run, axes: Any) -> None:
         return
     errors = deviations / np.sqrt(paths)
     axes.plot(at, deviations, color=COLOURS[0], ls=DASHES[0], marker="o", ms=2.5, label="deviation of a path")
-    axes.errorbar(at, np.abs(means), np.minimum(errors, 0.9 * np.abs(means)), color=COLOURS[1], ls=DASHES[1], marker="s", ms=2.5, lw=0.9,
+    axes.errorbar(at, np.abs(means), [np.minimum(errors, 0.9 * np.abs(means)), errors], color=COLOURS[1], ls=DASHES[1], marker="s", ms=2.5, lw=0.9,
                   capsize=2, label="|mean|, ± one standard error")  # fmt: skip
     axes.plot(at, paths / paths.sum(), color=COLOURS[2], ls=DASHES[2], marker="^", ms=2.5, label="share of all paths")
-    axes.set(yscale="log", xlabel="level: each step in 2^level pieces", ylabel="difference to the level before")
+    axes.set(yscale="log", xlabel="level: each step in 2^level pieces", ylabel="difference to the level before;\nshare of the paths")
     axes.set_xticks(at)
     legend(axes)

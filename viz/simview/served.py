@@ -29,6 +29,9 @@ class Values:
     ----------
     tables
         The last row of each table: ``values.tables["price"]["price"]``; NaN where there is none.
+    datasets
+        Ladders and paths of options, by name: ``axes``, and of each variable the names of its axes and its numbers in a row,
+        the last axis fastest. Empty where there are none.
     digest
         Of the final state, as ``status.json`` of a run has it.
     """
@@ -37,6 +40,7 @@ class Values:
         self.tables: dict[str, dict[str, float]] = {
             name: {column: math.nan if value is None else value for column, value in row.items()}
             for name, row in answer["tables"].items()}  # fmt: skip
+        self.datasets: dict[str, dict[str, Any]] = answer.get("datasets", {})
         self.digest: str = answer["digest"]
 
     def _of_payoffs(self, table: str, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:

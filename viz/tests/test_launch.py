@@ -53,6 +53,13 @@ def test_run(tmp_path):
     assert simview.run(CALL, output="kept.out", force=True).parameters["payoffs"][0]["strike"] == 100
 
 
+@pytest.mark.parametrize("name", ["resume", "force"])
+def test_neither_true_nor_false(name):
+    """A checkpoint's name, or a word that means no, is not taken for True."""
+    with pytest.raises(simview.UsageError, match=f"{name}: wanted True or False, not 'no'"):
+        simview.run(CALL, output="kept.out", **{name: "no"})
+
+
 def test_what_was_taken_keeps_the_folder():
     """Tables, snapshots and runs of a sweep can be read when the run itself is gone."""
     field = simview.run(SPOTS)[-1].field("u")

@@ -112,6 +112,7 @@ def test_scenarios(tmp_path):
     figure = draw(run, only=["ladder", "ladder_changes"])
     (lines,) = [axes for axes in figure.axes if axes.get_ylabel().startswith("price of mean")]
     assert lines.containers[1].lines[0].get_ydata().tolist() == ladder["price"].isel(payoff=0, time=0, vol=1).values.tolist()
+    assert [axes.get_xlabel() for axes in figure.axes].count("relative shift of the spot") == 2  # 0.1 is 10 %
     (image,) = [axes.images[0] for axes in figure.axes if axes.images]
     assert image.get_array().tolist() == ladder["change"].isel(payoff=0, time=0).values.tolist()
 
@@ -131,11 +132,30 @@ def test_levels(tmp_path):
     assert _default_names(run) == ["levels", "estimates"]
     figure = draw(run)
     (axes,) = [axes for axes in figure.axes if axes.get_xlabel().startswith("level")]
+    assert "share of the paths" in axes.get_ylabel()  # the axis names all of its lines
     paths = run.tables["level_paths"].iloc[-1].dropna()
     count = sum(name.startswith("level_") for name in paths.index)
     assert 3 <= count < 13
     deviations = next(line for line in axes.lines if line.get_label() == "deviation of a path")
     assert deviations.get_ydata().tolist() == [run.tables["level_deviations"][f"level_{k}"].iloc[-1] for k in range(count)]
+
+
+def test_level_errors():
+    """An error above the mean is whole upwards; downwards the bar ends above 0, since the axis is logarithmic."""
+    from types import SimpleNamespace
+
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from simview.levels import TABLES, levels
+
+    rows = [(100.0, 25.0), (10.0, 0.01), (5.0, 1.0)]  # paths, means, deviations: the second error is 1 / 5
+    run = SimpleNamespace(tables={name: pd.DataFrame([row], columns=["level_0", "level_1"]) for name, row in zip(TABLES, rows, strict=True)})
+    axes = Figure().subplots()
+    levels(run, axes)
+    (bars,) = axes.containers[0].lines[2]
+    ends = [segment[:, 1].tolist() for segment in bars.get_segments()]
+    assert ends == [pytest.approx([9.5, 10.5]), pytest.approx([0.001, 0.21])]
 
 
 def _default_names(run):

@@ -58,6 +58,18 @@ def test_values():
         _ = pair.prices
 
 
+def test_datasets():
+    """A ladder is in the values too, with its axes; a run without one has none."""
+    laddered = BOOK.replace("greeks = { vega = true }", "ladder = { spot = { -0.1, 0, 0.1 } }")
+    values = simview.price(laddered, threads=1)
+    ladder = values.datasets["ladder"]
+    shape = [len(ladder["axes"][name]) for name in ladder["price"]["axes"]]
+    prices = np.reshape(ladder["price"]["values"], shape)
+    assert ladder["axes"]["spot"] == [-0.1, 0, 0.1] and ladder["price"]["axes"][0] == "payoff"
+    assert prices.reshape(2, 3)[:, 1] == pytest.approx(values.prices)
+    assert simview.price(BOOK, threads=1).datasets == {}
+
+
 def test_faults():
     """The program's own lines; it goes on after them."""
     with pytest.raises(simview.RunError, match=r"payoffs\[1\].strike: expected a number") as error:

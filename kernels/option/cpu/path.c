@@ -65,6 +65,11 @@ static void quasi_group(const option_paths *p, int scramble, uint32_t index, int
   }
 }
 
+/* Whether a variant leaves out an asset. */
+static inline bool is_kept(const option_paths *p, int variant, int asset) {
+  return p->kept != NULL && (p->kept[variant] >> asset & 1);
+}
+
 static inline bool is_motion(const option_paths *p, int asset, int motion) {
   return p->variant[0].dynamics != NULL && (int)p->variant[0].dynamics[asset].motion == motion;
 }
@@ -226,6 +231,7 @@ static void general_step(const option_paths *p, const stream *own, int step, int
       for (int half = 0; half <= p->halved; half++)
         w->jump[half] = random_bits(own, drawn_step(p, step, half), (uint32_t)(OPTION_DRAW_JUMP + a));
     for (int v = 0; v < p->variants; v++) {
+      if (is_kept(p, v, a)) continue;
       const option_variant *variant = &p->variant[v];
       const int i = step * p->assets + a;
       asset_state *t = &w->state[v * p->assets + a];
@@ -297,7 +303,7 @@ static bool general_paths(const option_paths *p, uint64_t first, int count, unsi
     for (int v = 0; v < p->variants; v++)
       for (int f = 0; f < p->features; f++) {
         const option_feature *feature = &p->feature[f];
-        if (feature->kind >= OPTION_FIXING) continue;
+        if (feature->kind >= OPTION_FIXING || is_kept(p, v, feature->asset)) continue;
         const int schedule = feature->schedule - 1;
         const asset_state *t = schedule < 0 ? &w->state[v * p->assets + feature->asset]
                                             : &w->state[p->variants * p->assets + v * p->schedules + schedule];

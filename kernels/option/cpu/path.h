@@ -38,6 +38,7 @@ typedef struct option_paths {
   uint64_t seed;
   int assets, steps, variants, features;
   const option_variant *variant;
+  const uint64_t *kept; /* [variants]: bit a: the features of asset a are not computed; NULL: all are */
   const option_feature *feature;
   const void *cholesky; /* [assets][assets], lower, in the kernel's precision: w = cholesky z */
   int tangents;

@@ -7,13 +7,26 @@
 #include "kernels/option/scenario/parameters.h"
 
 /* Difference of a bumped market: the spot (0.01 is +1 %) and volatility of one asset, or of all, the rate, the maturity
- * (with dates: all of them); parts: each step in so many; 0: whole. */
+ * (with dates: all of them); parts: each step in so many; 0: whole. A second asset may have another spot, too. */
 enum { OPTION_NO_ASSET = -1, OPTION_ALL_ASSETS = -2 };
 typedef struct option_bump {
   int asset; /* from 0, or one of these */
   double spot, vol, rate, maturity;
   int parts;
+  int second;         /* from 0, read where second_spot is not 0 */
+  double second_spot; /* its change */
 } option_bump;
+
+/* Changes of an asset: of its spot as a share, of its volatility. */
+static inline bool option_bump_moves(const option_bump *bump, int asset) {
+  return bump->asset == asset || bump->asset == OPTION_ALL_ASSETS;
+}
+static inline double option_bump_spot(const option_bump *bump, int asset) {
+  return (option_bump_moves(bump, asset) ? bump->spot : 0) + (bump->second == asset ? bump->second_spot : 0);
+}
+static inline double option_bump_vol(const option_bump *bump, int asset) {
+  return option_bump_moves(bump, asset) ? bump->vol : 0;
+}
 
 /* Market at each step; drifts and volatilities of a step in binary logarithms. */
 typedef struct option_market {

@@ -1,0 +1,210 @@
+/* What the markets of an estimate share with market 0. A market of a difference changes one or two assets; the paths of
+ * the others are those of market 0, with the same bits. Where prices grow in proportion to the spot, a changed spot
+ * scales the features of its asset, and no path is simulated. Each market evaluates only the outputs that a quantity
+ * reads there. Twin: the lines and views of cuda/plan.c. */
+#include "kernels/option/cpu/reuse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_early(const option_estimate *e, bool joint) {
+  for (int f = 0; f < e->graph.features; f++)
+    if (e->graph.feature[f].kind == OPTION_EARLY && (!joint || e->graph.feature[f].asset < 0)) return true;
+  return false;
+}
+
+/* Whether all features of an asset are known in a market with another spot: multiples of today's, or the squared
+ * changes, which stay. */
+static bool follows_spot(const option_estimate *e, const option_parameters *p, int asset) {
+  if (!option_asset_is_scaled(option_asset_at(p, asset)) || option_asset_at(p, asset)->dividends.rows > 0) return false;
+  for (int f = 0; f < e->graph.features; f++)
+    if (e->graph.feature[f].asset == asset && e->graph.feature[f].kind > OPTION_FIXING) return false;
+  return true;
+}
+
+/* Factor of the features of an asset in a market over those of market 0; 0: the path is simulated. `asset` -1: what
+ * belongs to no asset. */
+static double ratio_of(const option_estimate *e, const option_parameters *p, int market, int asset) {
+  const option_bump *b = &e->bump[market];
+  /* a rule on several assets sees all of their paths; the points of a ladder have rules of their own */
+  if (market == 0 || b->rate != 0 || b->maturity != 0 || is_early(e, true) || (p->points > 0 && is_early(e, false)))
+    return 0;
+  if (asset < 0) return 1;
+  const double spot = option_bump_spot(b, asset);
+  if (option_bump_vol(b, asset) != 0 || (spot != 0 && !follows_spot(e, p, asset))) return 0;
+  return 1 + spot;
+}
+
+/* Whether any path of a market is simulated. */
+static bool is_simulated(const option_estimate *e, const option_parameters *p, int market) {
+  for (int a = 0; a < (int)p->assets.count; a++)
+    if (ratio_of(e, p, market, a) == 0) return true;
+  return false;
+}
+
+/* Puts the simulated markets first, in the same order. */
+static sim_status order_markets(option_sampler *s, const option_parameters *p) {
+  option_estimate *e = &s->estimate;
+  int place[OPTION_MARKETS_MAX], count = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int m = 0; m < e->markets; m++)
+      if (is_simulated(e, p, m) == (pass == 0)) place[m] = count++;
+    if (pass == 0) s->simulated = count;
+  }
+  option_bump bump[OPTION_MARKETS_MAX];
+  option_market *market = malloc(sizeof e->market);
+  if (market == NULL) return sim_no_memory("the market");
+  memcpy(market, e->market, sizeof e->market);
+  memcpy(bump, e->bump, sizeof bump);
+  for (int m = 0; m < e->markets; m++) {
+    e->market[place[m]] = market[m];
+    e->bump[place[m]] = bump[m];
+  }
+  free(market);
+  for (int q = 0; q < e->quantities; q++)
+    for (int t = 0; t < e->combination[q].terms; t++)
+      e->combination[q].term[t].market = place[e->combination[q].term[t].market];
+  return SIM_OK;
+}
+
+sim_status option_reuse_create(option_sampler *s, const option_parameters *p) {
+  const option_estimate *e = &s->estimate;
+  const int columns = s->paths.assets + 1;
+  SIM_TRY(order_markets(s, p));
+  s->ratio = calloc((size_t)e->markets * (size_t)columns, sizeof *s->ratio);
+  if (s->ratio == NULL) return sim_no_memory("the market");
+  for (int m = 0; m < e->markets; m++)
+    for (int a = -1; a < s->paths.assets; a++) s->ratio[m * columns + a + 1] = ratio_of(e, p, m, a);
+  for (int v = 0; v < s->simulated * e->signs; v++)
+    for (int a = 0; a < s->paths.assets; a++)
+      if (s->ratio[v / e->signs * columns + a + 1] != 0) s->kept[v] |= UINT64_C(1) << a;
+  s->paths.kept = s->kept;
+  return SIM_OK;
+}
+
+/* Ratio of a feature in a market. */
+static double feature_ratio(const option_sampler *s, int market, int feature) {
+  const option_feature *f = &s->estimate.graph.feature[feature];
+  const double ratio = s->ratio[market * (s->paths.assets + 1) + f->asset + 1];
+  return ratio != 0 && f->kind == OPTION_SQUARES ? 1 : ratio;
+}
+
+size_t option_reuse_features(const option_sampler *s) {
+  const option_estimate *e = &s->estimate;
+  size_t count = 0;
+  for (int m = 0; m < e->markets; m++)
+    for (int f = 0; f < e->graph.features; f++) count += feature_ratio(s, m, f) != 1;
+  return count * (size_t)e->signs;
+}
+
+void option_reuse_place(const option_sampler *s, char *room, size_t row, void **features) {
+  const option_estimate *e = &s->estimate;
+  const int count = e->graph.features;
+  for (int v = 0; v < e->markets * e->signs; v++)
+    for (int f = 0; f < count; f++) {
+      const bool same = feature_ratio(s, v / e->signs, f) == 1;
+      features[v * count + f] = same ? features[v % e->signs * count + f] : room;
+      if (!same) room += row;
+    }
+}
+
+/* to = ratio from */
+static void scale(const option_sampler *s, const void *from, double ratio, int count, void *to) {
+  if (s->single) {
+    const float r = (float)ratio, *x = from;
+    float *y = to;
+    for (int i = 0; i < count; i++) y[i] = r * x[i];
+  } else {
+    const double *x = from;
+    double *y = to;
+    for (int i = 0; i < count; i++) y[i] = ratio * x[i];
+  }
+}
+
+void option_reuse_scale(const option_sampler *s, int count, void *const *features) {
+  const option_estimate *e = &s->estimate;
+  const int all = e->graph.features;
+  for (int v = e->signs; v < e->markets * e->signs; v++)
+    for (int f = 0; f < all; f++) {
+      const double ratio = feature_ratio(s, v / e->signs, f);
+      if (ratio != 0 && ratio != 1)
+        scale(s, features[v % e->signs * all + f], ratio, count, features[v * all + f]);
+    }
+}
+
+/* ---- outputs of each market ---- */
+
+bool option_is_read(const option_sampler *s, int market, int output) {
+  const option_estimate *e = &s->estimate;
+  bool any = false;
+  for (int q = 0; q < e->quantities && !any; q++) {
+    const option_combination *c = &e->combination[q];
+    any = market == 0 && c->control == output;
+    for (int t = 0; t < c->terms; t++) any |= c->term[t].market == market && c->term[t].output == output;
+  }
+  return any;
+}
+
+/* The graph of some outputs alone. */
+static sim_status select_outputs(const sim_expr *expr, const int *output, int count, sim_expr **out) {
+  sim_expr_builder *builder;
+  sim_expr_ref in[SIM_EXPR_INPUTS_MAX], all[SIM_EXPR_OUTPUTS_MAX], some[SIM_EXPR_OUTPUTS_MAX];
+  const char *names[SIM_EXPR_OUTPUTS_MAX];
+  SIM_TRY(sim_expr_builder_create(&builder));
+  sim_status status = SIM_OK;
+  for (int f = 0; f < sim_expr_input_count(expr) && status == SIM_OK; f++)
+    status = sim_expr_builder_input(builder, sim_expr_input_name(expr, f), &in[f]);
+  if (status == SIM_OK) status = sim_expr_builder_insert(builder, expr, in, all);
+  for (int k = 0; k < count; k++) {
+    some[k] = all[output[k]];
+    names[k] = sim_expr_output_name(expr, output[k]);
+  }
+  if (status == SIM_OK) status = sim_expr_builder_finish(builder, some, names, count, out);
+  sim_expr_builder_free(&builder);
+  return status;
+}
+
+static bool same_outputs(const option_view *a, const option_view *b) {
+  return a->outputs == b->outputs && memcmp(a->output, b->output, (size_t)a->outputs * sizeof *a->output) == 0;
+}
+
+sim_status option_reuse_programs(option_sampler *s) {
+  const option_estimate *e = &s->estimate;
+  s->view = calloc((size_t)e->markets, sizeof *s->view);
+  if (s->view == NULL) return sim_no_memory("the payoffs");
+  for (int m = 0; m < e->markets; m++) {
+    option_view *view = &s->view[m];
+    for (int o = 0; o < e->graph.outputs; o++)
+      if (option_is_read(s, m, o)) view->output[view->outputs++] = o;
+    for (int k = 0; k < m && view->program == NULL; k++)
+      if (same_outputs(view, &s->view[k])) view->program = s->view[k].program;
+    if (view->program != NULL || view->outputs == 0) continue;
+    sim_expr *expr;
+    SIM_TRY(select_outputs(e->graph.expr, view->output, view->outputs, &expr));
+    const sim_status status =
+        sim_expr_program_create(expr, &(sim_expr_target){.single = s->single, .isa = s->isa}, &view->owned);
+    sim_expr_free(&expr);
+    SIM_TRY(status);
+    view->program = view->owned;
+    const size_t scratch = sim_expr_program_scratch(view->owned);
+    if (scratch > s->program_scratch) s->program_scratch = scratch;
+  }
+  return SIM_OK;
+}
+
+void option_reuse_evaluate(const option_sampler *s, int variant, int count, void *const *features, void *const *outputs,
+                           void *scratch) {
+  const option_graph *g = &s->estimate.graph;
+  const option_view *view = &s->view[variant / s->estimate.signs];
+  void *out[SIM_EXPR_OUTPUTS_MAX];
+  for (int k = 0; k < view->outputs; k++) out[k] = outputs[variant * g->outputs + view->output[k]];
+  if (view->outputs > 0)
+    sim_expr_program_run(view->program, (size_t)count, (const void *const *)(features + variant * g->features), out,
+                         scratch);
+}
+
+void option_reuse_free(option_sampler *s) {
+  for (int m = 0; m < s->estimate.markets && s->view != NULL; m++) sim_expr_program_free(&s->view[m].owned);
+  free(s->view);
+  free(s->ratio);
+}

@@ -127,8 +127,7 @@ void option_reuse_scale(const option_sampler *s, int count, void *const *feature
   for (int v = e->signs; v < e->markets * e->signs; v++)
     for (int f = 0; f < all; f++) {
       const double ratio = feature_ratio(s, v / e->signs, f);
-      if (ratio != 0 && ratio != 1)
-        scale(s, features[v % e->signs * all + f], ratio, count, features[v * all + f]);
+      if (ratio != 0 && ratio != 1) scale(s, features[v % e->signs * all + f], ratio, count, features[v * all + f]);
     }
 }
 

@@ -144,12 +144,13 @@ static sim_status make_greek(option_estimate *e, const option_parameters *p, int
       combine(e, c, k, 0, direct, 1);
       continue;
     }
+    if (greek == OPTION_GAMMA && delta >= 0) {
+      status = option_estimate_second(e, p, q, &quantity[q]);
+      continue;
+    }
     if (market[0] < 0) status = add_markets(e, p, &bump, market);
     if (status != SIM_OK) break;
-    if (greek == OPTION_GAMMA && delta >= 0) { /* the graph's delta divides by the unbumped spot */
-      combine(e, c, k, market[0], delta, 1 / (2 * width * (1 + bump.spot)));
-      combine(e, c, k, market[1], delta, -1 / (2 * width * (1 - bump.spot)));
-    } else if (greek == OPTION_GAMMA) {
+    if (greek == OPTION_GAMMA) {
       combine(e, c, k, market[0], k, 1 / (width * width));
       combine(e, c, k, 0, k, -2 / (width * width));
       combine(e, c, k, market[1], k, 1 / (width * width));

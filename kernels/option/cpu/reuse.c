@@ -1,7 +1,7 @@
-/* What the markets of an estimate share with market 0. A market of a difference changes one or two assets; the paths of
- * the others are those of market 0, with the same bits. Where prices grow in proportion to the spot, a changed spot
- * scales the features of its asset, and no path is simulated. Each market evaluates only the outputs that a quantity
- * reads there. Twin: the lines and views of cuda/plan.c. */
+/* What the markets of an estimate share. A market of a difference changes one or two assets; the paths of the others
+ * are those of market 0, with the same bits. Where prices grow in proportion to the spot, a changed spot scales the
+ * features of its asset, and no path is simulated. Each market evaluates only the outputs that a quantity reads there.
+ * Twin: the lines and views of cuda/plan.c. */
 #include "kernels/option/cpu/reuse.h"
 
 #include <stdlib.h>
@@ -22,23 +22,30 @@ static bool follows_spot(const option_estimate *e, const option_parameters *p, i
   return true;
 }
 
-/* Factor of the features of an asset in a market over those of market 0; 0: the path is simulated. `asset` -1: what
- * belongs to no asset. */
-static double ratio_of(const option_estimate *e, const option_parameters *p, int market, int asset) {
-  const option_bump *b = &e->bump[market];
+/* Whether the path of an asset in one market is that in another, but for a factor. `asset` -1: what belongs to no
+ * asset.
+ */
+static bool has_same_path(const option_estimate *e, const option_parameters *p, int market, int other, int asset) {
+  const option_bump *x = &e->bump[market], *y = &e->bump[other];
+  if (x->rate != y->rate || x->maturity != y->maturity) return false;
+  if (asset < 0) return true;
+  if (option_bump_vol(x, asset) != option_bump_vol(y, asset)) return false;
+  return option_bump_spot(x, asset) == option_bump_spot(y, asset) || follows_spot(e, p, asset);
+}
+
+/* The first market with the path of an asset: the market itself where the path is simulated there. */
+static int base_of(const option_estimate *e, const option_parameters *p, int market, int asset) {
+  int base = 0;
   /* a rule on several assets sees all of their paths; the points of a ladder have rules of their own */
-  if (market == 0 || b->rate != 0 || b->maturity != 0 || is_early(e, true) || (p->points > 0 && is_early(e, false)))
-    return 0;
-  if (asset < 0) return 1;
-  const double spot = option_bump_spot(b, asset);
-  if (option_bump_vol(b, asset) != 0 || (spot != 0 && !follows_spot(e, p, asset))) return 0;
-  return 1 + spot;
+  if (is_early(e, true) || (p->points > 0 && is_early(e, false))) return market;
+  while (base < market && !has_same_path(e, p, market, base, asset)) base++;
+  return base;
 }
 
 /* Whether any path of a market is simulated. */
 static bool is_simulated(const option_estimate *e, const option_parameters *p, int market) {
   for (int a = 0; a < (int)p->assets.count; a++)
-    if (ratio_of(e, p, market, a) == 0) return true;
+    if (base_of(e, p, market, a) == market) return true;
   return false;
 }
 
@@ -71,29 +78,40 @@ sim_status option_reuse_create(option_sampler *s, const option_parameters *p) {
   const option_estimate *e = &s->estimate;
   const int columns = s->paths.assets + 1;
   SIM_TRY(order_markets(s, p));
-  s->ratio = calloc((size_t)e->markets * (size_t)columns, sizeof *s->ratio);
-  if (s->ratio == NULL) return sim_no_memory("the market");
+  s->share = calloc((size_t)e->markets * (size_t)columns, sizeof *s->share);
+  if (s->share == NULL) return sim_no_memory("the market");
   for (int m = 0; m < e->markets; m++)
-    for (int a = -1; a < s->paths.assets; a++) s->ratio[m * columns + a + 1] = ratio_of(e, p, m, a);
-  for (int v = 0; v < s->simulated * e->signs; v++)
-    for (int a = 0; a < s->paths.assets; a++)
-      if (s->ratio[v / e->signs * columns + a + 1] != 0) s->kept[v] |= UINT64_C(1) << a;
+    for (int a = -1; a < s->paths.assets; a++) {
+      const int base = base_of(e, p, m, a);
+      const double here = a < 0 ? 0 : option_bump_spot(&e->bump[m], a),
+                   there = a < 0 ? 0 : option_bump_spot(&e->bump[base], a);
+      s->share[m * columns + a + 1] = (option_origin){base, here == there ? 1 : (1 + here) / (1 + there)};
+      for (int sign = 0; sign < e->signs && m < s->simulated && a >= 0 && base < m; sign++)
+        s->kept[m * e->signs + sign] |= UINT64_C(1) << a;
+    }
   s->paths.kept = s->kept;
   return SIM_OK;
 }
 
-/* Ratio of a feature in a market. */
-static double feature_ratio(const option_sampler *s, int market, int feature) {
+/* Where a feature of a market comes from. */
+static option_origin share_of(const option_sampler *s, int market, int feature) {
   const option_feature *f = &s->estimate.graph.feature[feature];
-  const double ratio = s->ratio[market * (s->paths.assets + 1) + f->asset + 1];
-  return ratio != 0 && f->kind == OPTION_SQUARES ? 1 : ratio;
+  option_origin share = s->share[market * (s->paths.assets + 1) + f->asset + 1];
+  if (f->kind == OPTION_SQUARES) share.ratio = 1;
+  return share;
+}
+
+/* Whether a market has an array of its own for a feature. */
+static bool is_own(const option_sampler *s, int market, int feature) {
+  const option_origin share = share_of(s, market, feature);
+  return share.base == market || share.ratio != 1;
 }
 
 size_t option_reuse_features(const option_sampler *s) {
   const option_estimate *e = &s->estimate;
   size_t count = 0;
   for (int m = 0; m < e->markets; m++)
-    for (int f = 0; f < e->graph.features; f++) count += feature_ratio(s, m, f) != 1;
+    for (int f = 0; f < e->graph.features; f++) count += is_own(s, m, f);
   return count * (size_t)e->signs;
 }
 
@@ -102,9 +120,10 @@ void option_reuse_place(const option_sampler *s, char *room, size_t row, void **
   const int count = e->graph.features;
   for (int v = 0; v < e->markets * e->signs; v++)
     for (int f = 0; f < count; f++) {
-      const bool same = feature_ratio(s, v / e->signs, f) == 1;
-      features[v * count + f] = same ? features[v % e->signs * count + f] : room;
-      if (!same) room += row;
+      const int market = v / e->signs, base = share_of(s, market, f).base * e->signs + v % e->signs;
+      const bool own = is_own(s, market, f);
+      features[v * count + f] = own ? room : features[base * count + f];
+      if (own) room += row;
     }
 }
 
@@ -126,8 +145,9 @@ void option_reuse_scale(const option_sampler *s, int count, void *const *feature
   const int all = e->graph.features;
   for (int v = e->signs; v < e->markets * e->signs; v++)
     for (int f = 0; f < all; f++) {
-      const double ratio = feature_ratio(s, v / e->signs, f);
-      if (ratio != 0 && ratio != 1) scale(s, features[v % e->signs * all + f], ratio, count, features[v * all + f]);
+      const option_origin share = share_of(s, v / e->signs, f);
+      const int base = share.base * e->signs + v % e->signs;
+      if (base != v && share.ratio != 1) scale(s, features[base * all + f], share.ratio, count, features[v * all + f]);
     }
 }
 
@@ -205,5 +225,5 @@ void option_reuse_evaluate(const option_sampler *s, int variant, int count, void
 void option_reuse_free(option_sampler *s) {
   for (int m = 0; m < s->estimate.markets && s->view != NULL; m++) sim_expr_program_free(&s->view[m].owned);
   free(s->view);
-  free(s->ratio);
+  free(s->share);
 }

@@ -250,7 +250,7 @@ static void add_seconds(greek_maker *by, int k, int delta, int gamma, bool along
   }
   if (path && along && g->slope[k][OPTION_THETA][0] >= 0) slopes_of.theta = by->refs[g->slope[k][OPTION_THETA][0]];
   for (int greek = OPTION_SECOND; greek < OPTION_GREEKS; greek++) {
-    if (!greeks->want[greek] || (greek != OPTION_CROSS_GAMMA && path && !along) || (greek == OPTION_VOLGA && !whole))
+    if (!greeks->want[greek] || (greek != OPTION_CROSS_GAMMA && path && !along) || (greek == OPTION_VOLGA && path))
       continue;
     for (int a = 0; a < assets; a++)
       for (int second = a + 1; second < (greek == OPTION_CROSS_GAMMA ? assets : a + 2); second++) {
@@ -290,8 +290,7 @@ static bool add_slopes(greek_maker *by, int k) {
   option_graph *g = m->graph;
   const bool *want = by->p->greeks.want;
   const int features = g->features, assets = m->market->assets;
-  const bool whole = m->market->steps == 1, volga = want[OPTION_VOLGA] && whole,
-             need[OPTION_SECOND] = {[OPTION_VEGA] = want[OPTION_VEGA] || want[OPTION_VANNA] || volga,
+  const bool need[OPTION_SECOND] = {[OPTION_VEGA] = want[OPTION_VEGA] || want[OPTION_VANNA],
                                     [OPTION_RHO] = want[OPTION_RHO],
                                     [OPTION_THETA] = want[OPTION_THETA] || want[OPTION_CHARM]};
   sim_expr_ref slope[SIM_EXPR_INPUTS_MAX];

@@ -8,7 +8,7 @@
  * Of a payoff without jumps, from derivatives along the path: D by a spot, V by the parameter. Both are functions of
  * the first prices and of what follows, and V depends on the spot of its own asset beside, by w: gamma is the mean of
  * D s - D/S, the cross gamma of a and b that of (D_a s_b + D_b s_a)/2, the derivative of V by the spot that of
- * V s - D v'/v, and, of a single step, volga that of V r + S D (m'' + v'' w - v' (m' + v' w)/v). */
+ * V s - D v'/v. */
 #include "kernels/option/payoff/score.h"
 
 #include <math.h>
@@ -87,6 +87,7 @@ sim_status option_first_step_find(const option_builder *m, const option_paramete
     out->mean[a] = m->market->drift[a] * LN2;
     out->vol[a] = m->market->vol[a] * LN2;
     out->spot[a] = m->market->spot[a];
+    out->deviation[a] = option_least_deviation(p, (int)a);
   }
   if (!*known) return SIM_OK;
   SIM_TRY(option_cholesky(p, l));
@@ -95,11 +96,12 @@ sim_status option_first_step_find(const option_builder *m, const option_paramete
   return SIM_OK;
 }
 
-/* A gamma of a payoff with a kink by differences of 1 % of the spot has samples that deviate about as much as one by
- * scores that deviate by 16/S. */
+/* D of a payoff with a kink times s has a variance of about 0.3 W/S^2. Its differences at steps of a tenth of the
+ * deviation d at the maturity have one of 2.8/(d S)^2. */
 bool option_first_step_is_long(const option_first_step *step) {
   bool is_long = true;
-  for (int a = 0; a < step->assets; a++) is_long &= step->weight[a * step->assets + a] <= 16 * 16;
+  for (int a = 0; a < step->assets; a++)
+    is_long &= step->weight[a * step->assets + a] * step->deviation[a] * step->deviation[a] <= 9;
   return is_long;
 }
 
@@ -123,14 +125,6 @@ sim_expr_ref option_score(option_builder *m, const option_first_step *step, int 
     sum = b == 0 ? part : op2(m, SIM_EXPR_ADD, sum, part);
   }
   return sum;
-}
-
-/* r by the asset's own volatility. */
-static sim_expr_ref vol_score(option_builder *m, const option_first_step *step, int a) {
-  sim_expr_ref moves =
-      op2(m, SIM_EXPR_ADD, times(m, step->vol_vega[a], normal(m, step, a)), number(m, step->mean_vega[a]));
-  sim_expr_ref q = times(m, step->spot[a], option_score(m, step, a));
-  return op2(m, SIM_EXPR_SUB, mul(m, q, moves), number(m, step->vol_vega[a] / step->vol[a]));
 }
 
 /* s^2 - s/S - 1/(v S)^2 */
@@ -162,22 +156,15 @@ sim_expr_ref option_score_weight(option_builder *m, const option_first_step *ste
 
 sim_expr_ref option_mixed(option_builder *m, const option_first_step *step, int greek, int a, int second,
                           const option_slopes *slopes) {
-  const double v = step->vol[a], dm = step->mean_vega[a], dv = step->vol_vega[a];
-  sim_expr_ref s = option_score(m, step, a);
+  const double v = step->vol[a];
+  sim_expr_ref s = option_score(m, step, a), other;
   switch (greek) {
   case OPTION_GAMMA: return mul(m, slopes->delta[a], op2(m, SIM_EXPR_SUB, s, number(m, 1 / step->spot[a])));
-  case OPTION_CROSS_GAMMA: {
-    sim_expr_ref other = mul(m, slopes->delta[a], option_score(m, step, second));
+  case OPTION_CROSS_GAMMA:
+    other = mul(m, slopes->delta[a], option_score(m, step, second));
     return times(m, 0.5, op2(m, SIM_EXPR_ADD, other, mul(m, slopes->delta[second], s)));
-  }
-  case OPTION_VANNA: return op2(m, SIM_EXPR_SUB, mul(m, slopes->vega[a], s), times(m, dv / v, slopes->delta[a]));
-  case OPTION_CHARM:
-    return op2(m, SIM_EXPR_SUB, mul(m, slopes->theta, s), times(m, step->vol_theta[a] / v, slopes->delta[a]));
-  default: {
-    sim_expr_ref bent =
-        quadratic(m, normal(m, step, a), 0, step->vol_volga[a] - dv * dv / v, step->mean_volga[a] - dv * dm / v);
-    sim_expr_ref curved = mul(m, times(m, step->spot[a], slopes->delta[a]), bent);
-    return op2(m, SIM_EXPR_ADD, mul(m, slopes->vega[a], vol_score(m, step, a)), curved);
-  }
+  case OPTION_VANNA:
+    return op2(m, SIM_EXPR_SUB, mul(m, slopes->vega[a], s), times(m, step->vol_vega[a] / v, slopes->delta[a]));
+  default: return op2(m, SIM_EXPR_SUB, mul(m, slopes->theta, s), times(m, step->vol_theta[a] / v, slopes->delta[a]));
   }
 }

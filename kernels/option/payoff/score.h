@@ -10,6 +10,7 @@ enum { OPTION_SCORED_MAX = 8 /* assets whose second derivatives come from scores
 typedef struct option_first_step {
   int assets;
   double mean[OPTION_SCORED_MAX], vol[OPTION_SCORED_MAX], spot[OPTION_SCORED_MAX];
+  double deviation[OPTION_SCORED_MAX];                  /* of the logarithm at the first maturity */
   double weight[OPTION_SCORED_MAX * OPTION_SCORED_MAX]; /* W, the inverse of the covariance: [assets][assets] */
   /* Derivatives of mean and vol of an asset by its own volatility, once and twice, and by the maturity. */
   double mean_vega[OPTION_SCORED_MAX], vol_vega[OPTION_SCORED_MAX], mean_volga[OPTION_SCORED_MAX],
@@ -20,7 +21,7 @@ typedef struct option_first_step {
  * option_market_create. */
 sim_status option_first_step_find(const option_builder *builder, const option_parameters *p, option_first_step *out,
                                   bool *known) SIM_MUST_CHECK;
-/* Whether the scores vary so little that second derivatives by them are not worse than by differences of 1 %. */
+/* Whether the scores vary so little that second derivatives by them are not worse than by differences. */
 bool option_first_step_is_long(const option_first_step *step);
 
 /* The score by the spot of an asset: s. */
@@ -29,7 +30,7 @@ sim_expr_ref option_score(option_builder *builder, const option_first_step *step
  * OPTION_VANNA and OPTION_VOLGA where the run has a single step; OPTION_CHARM likewise without the discount. */
 sim_expr_ref option_score_weight(option_builder *builder, const option_first_step *step, int greek);
 /* The same of a payoff without jumps from its derivatives along the path: delta[assets], vega[assets] and theta, each
- * not discounted; `second`: the other asset of OPTION_CROSS_GAMMA. OPTION_VOLGA is for a single step alone. */
+ * not discounted; `second`: the other asset of OPTION_CROSS_GAMMA; not OPTION_VOLGA. */
 typedef struct option_slopes {
   const sim_expr_ref *delta, *vega;
   sim_expr_ref theta;

@@ -89,6 +89,17 @@ double option_least_volatility(const option_parameters *p, int asset) {
   return least;
 }
 
+double option_least_deviation(const option_parameters *p, int asset) {
+  double least = INFINITY;
+  for (int k = 0; k < option_payoff_count(p); k++) least = fmin(least, sqrt(option_maturity_of(p, k)));
+  return least * option_least_volatility(p, asset);
+}
+
+double option_spot_step(const option_parameters *p, int asset) {
+  const double deviation = option_least_deviation(p, asset), most = 0.02;
+  return deviation > 0 ? fmin(most, 0.1 * deviation) : most;
+}
+
 option_bump option_bump_of(const option_parameters *p, int greek, int asset, double *width) {
   option_bump bump = {.asset = asset};
   /* Of a maturity in days or minutes, changes of the whole time until then: at most 1 % of the forward, or of the

@@ -352,6 +352,7 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
                    2 * (size_t)s->estimate.quantities * sizeof(double));
   if (s->workspaces == NULL || s->sums == NULL) return sim_no_memory("the sums");
   s->paths.variants = s->simulated * s->estimate.signs;
+  s->paths.sloped = option_reuse_sloped(s);
   s->paths.features = s->estimate.graph.features;
   s->paths.feature = s->estimate.graph.feature;
   s->paths.variant = s->variant;

@@ -42,6 +42,7 @@ typedef struct option_paths {
   const option_feature *feature;
   const void *cholesky; /* [assets][assets], lower, in the kernel's precision: w = cholesky z */
   int tangents;
+  int sloped;                    /* the first variants, whose features have derivatives */
   const option_tangent *tangent; /* [tangents], flat ones last */
   const option_quasi *quasi;     /* NULL: pseudo-random numbers */
   const struct option_mrg *mrg;  /* NULL: Philox4x32-10 */

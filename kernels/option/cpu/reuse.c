@@ -164,6 +164,20 @@ bool option_is_read(const option_sampler *s, int market, int output) {
   return any;
 }
 
+int option_reuse_sloped(const option_sampler *s) {
+  const option_estimate *e = &s->estimate;
+  const option_graph *g = &e->graph;
+  int last = 0;
+  for (int m = 0; m < e->markets; m++)
+    for (int f = 0; f < g->features; f++) {
+      const int base = share_of(s, m, f).base;
+      if (g->feature[f].tangent == 0 || base <= last) continue;
+      for (int o = 0; o < g->outputs; o++)
+        if (option_is_read(s, m, o) && sim_expr_depends(g->expr, o, f)) last = base;
+    }
+  return (last + 1) * e->signs;
+}
+
 /* The graph of some outputs alone. */
 static sim_status select_outputs(const sim_expr *expr, const int *output, int count, sim_expr **out) {
   sim_expr_builder *builder;

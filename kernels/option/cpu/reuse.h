@@ -17,6 +17,8 @@ void option_reuse_place(const option_sampler *sampler, char *room, size_t row, v
 void option_reuse_scale(const option_sampler *sampler, int count, void *const *features);
 /* Whether any quantity reads an output in a market; the others are not evaluated. */
 bool option_is_read(const option_sampler *sampler, int market, int output);
+/* Number of the kernel's variants, the first ones, whose features have derivatives that are read. */
+int option_reuse_sloped(const option_sampler *sampler);
 /* Compiles the programs of all markets. SIM_ERR_NO_MEMORY. */
 sim_status option_reuse_programs(option_sampler *sampler) SIM_MUST_CHECK;
 /* Evaluates the outputs of a variant, market * signs + sign. */

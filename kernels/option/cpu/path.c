@@ -16,7 +16,9 @@ typedef struct workspace {
   vreal grown[OPTION_VARIANTS_MAX]; /* by a random rate in the step */
   vwhole invalid;                   /* lanes with an invalid local volatility */
   int offset;                       /* number of the first of the four shared numbers that this path uses */
-  asset_state state[];              /* [variants][assets], [variants][schedules] */
+  int moved[OPTION_ASSETS_MAX];     /* number of variants that simulate each asset, and the variants */
+  unsigned char variant[OPTION_ASSETS_MAX][OPTION_VARIANTS_MAX];
+  asset_state state[]; /* [variants][assets], [variants][schedules] */
 } workspace;
 _Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE &&
                    sizeof(asset_state) <= OPTION_SCRATCH_ASSET,
@@ -230,8 +232,8 @@ static void general_step(const option_paths *p, const stream *own, int step, int
     if (first != NULL && first[p->variant[0].kind[step] * p->assets + a].jumps > 0)
       for (int half = 0; half <= p->halved; half++)
         w->jump[half] = random_bits(own, drawn_step(p, step, half), (uint32_t)(OPTION_DRAW_JUMP + a));
-    for (int v = 0; v < p->variants; v++) {
-      if (is_kept(p, v, a)) continue;
+    for (int k = 0; k < w->moved[a]; k++) {
+      const int v = w->variant[a][k];
       const option_variant *variant = &p->variant[v];
       const int i = step * p->assets + a;
       asset_state *t = &w->state[v * p->assets + a];
@@ -263,6 +265,14 @@ static void general_step(const option_paths *p, const stream *own, int step, int
   if (p->rates && observed) store_deflators(p, step / (p->skip + 1), at, rates_of(p, w), out);
 }
 
+static void list_variants(const option_paths *p, workspace *w) {
+  for (int a = 0; a < p->assets; a++) {
+    w->moved[a] = 0;
+    for (int v = 0; v < p->variants; v++)
+      if (!is_kept(p, v, a)) w->variant[a][w->moved[a]++] = (unsigned char)v;
+  }
+}
+
 /* Whether any of the first `count` lanes is set. */
 static bool any_invalid(vwhole lanes, int count) {
   bool any = false;
@@ -275,6 +285,7 @@ static bool general_paths(const option_paths *p, uint64_t first, int count, unsi
   workspace *w = scratch;
   bool valid = true;
   const int share = p->halved || p->skip > 0 ? 1 : option_share(p->steps);
+  list_variants(p, w);
   if (p->matched) match_chunk(p, first, matches(p, w));
   for (int at = 0; at < count; at += LANES) {
     const uint64_t path = first + (uint64_t)at;
@@ -292,7 +303,7 @@ static bool general_paths(const option_paths *p, uint64_t first, int count, unsi
       }
     for (int k = 0; k < p->variants * p->schedules; k++) w->state[p->variants * p->assets + k] = begin_asset();
     if (p->rates) memset(rates_of(p, w), 0, option_rates_scratch(p->variants));
-    memset(tangent_sums_of(p, w), 0, option_tangent_scratch(p->tangents, p->variants));
+    memset(tangent_sums_of(p, w), 0, option_tangent_scratch(p->tangents, p->sloped));
     w->invalid = (vwhole){0};
     for (int step = 0; step < p->steps; step++) {
       if (step % 4 == 0) draw_group(p, &s, share > 1 ? shared / (uint32_t)share : (uint32_t)step / 4, need, w);

@@ -27,7 +27,8 @@ static sim_status add(const second_greek *of, const option_bump *bump, int outpu
 static sim_status add_by_spot(const second_greek *of, int asset, int output, bool delta, double factor) {
   static const int side[4] = {1, -1, 2, -2};
   static const double weight[4] = {8. / 12, -8. / 12, -1. / 12, 1. / 12};
-  const double step = option_spot_step(of->p, asset), width = step * option_asset_at(of->p, asset)->spot;
+  const double step = option_spot_step(of->e->graph.deviation[of->payoff][asset]),
+               width = step * option_asset_at(of->p, asset)->spot;
   for (int k = 0; k < 4; k++) {
     const option_bump bump = {.asset = asset, .spot = side[k] * step};
     SIM_TRY(add(of, &bump, output, factor * weight[k] / (width * (delta ? 1 + bump.spot : 1))));

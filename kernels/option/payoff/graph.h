@@ -39,8 +39,9 @@ typedef struct option_graph {
   int bumped[OPTION_PAYOFFS_MAX][OPTION_GREEKS][2];
   int scored[OPTION_PAYOFFS_MAX][OPTION_GREEKS]
             [2]; /* delta by the first step's density in vanna's and charm's markets */
-  int timed[OPTION_PAYOFFS_MAX][OPTION_LADDER_MAX];    /* the payoff where it is later, by the ladder's times */
-  int control_slope[OPTION_GREEKS][OPTION_ASSETS_MAX]; /* the same of the first payoff's discounted control */
+  int timed[OPTION_PAYOFFS_MAX][OPTION_LADDER_MAX];        /* the payoff where it is later, by the ladder's times */
+  double deviation[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX]; /* of option_deviations; with Greeks */
+  int control_slope[OPTION_GREEKS][OPTION_ASSETS_MAX];     /* the same of the first payoff's discounted control */
 } option_graph;
 
 /* Builds the graph; freed by option_graph_free. `tangents`: vega, rho and theta come from derivatives along the

@@ -22,13 +22,20 @@ typedef struct greek_maker {
   const option_parameters *p;
   option_first_step step;
   bool known; /* whether the density of the first step is known */
-  bool mixed; /* and second derivatives come from it and from the slopes along the path */
+  bool roomy; /* and second derivatives of all payoffs from it and from the slopes along the path have room */
   sim_expr_ref *refs;
 } greek_maker;
 
+/* Whether second derivatives of a payoff come from the density of the first step: where that does not vary too much,
+ * and of one asset with a control, whose noise by the score is that of the payoff. */
+static bool is_mixed(const greek_maker *of, int k) {
+  const bool controlled = of->p->assets.count == 1 && of->p->sampling.control != OPTION_NO_CONTROL;
+  return of->roomy && (controlled || option_first_step_is_long(&of->step, of->m->graph->deviation[k]));
+}
+
 /* Chooses the methods of delta and gamma of a payoff; `item` NULL: the scenario's function. option_check_methods has
  * refused what a requested method cannot do. */
-static void choose(const greek_maker *of, const sim_item *item, int *delta, int *gamma) {
+static void choose(const greek_maker *of, int k, const sim_item *item, int *delta, int *gamma) {
   const option_builder *m = of->m;
   const option_parameters *p = of->p;
   const option_graph *g = m->graph;
@@ -56,7 +63,7 @@ static void choose(const greek_maker *of, const sim_item *item, int *delta, int 
       one && !continuous && (p->greeks.method == OPTION_LIKELIHOOD || (p->greeks.method == OPTION_AUTO && jumps));
   if (p->greeks.method == OPTION_LIKELIHOOD && !score) return; /* the payoff may jump: no pathwise derivative */
   *delta = score ? BY_SCORE : jumps && p->greeks.method == OPTION_AUTO ? BY_BUMP : BY_PATH;
-  *gamma = score ? BY_SCORE : of->mixed && *delta == BY_PATH && !continuous ? BY_PATH : BY_BUMP;
+  *gamma = score ? BY_SCORE : is_mixed(of, k) && *delta == BY_PATH && !continuous ? BY_PATH : BY_BUMP;
 }
 
 /* Whether all features that payoff k depends on have tangents. */
@@ -311,7 +318,7 @@ static void add_payoff(greek_maker *by, int k, const sim_item *item) {
   const option_parameters *p = by->p;
   sim_expr_ref *refs = by->refs;
   int delta, gamma;
-  choose(by, item, &delta, &gamma);
+  choose(by, k, item, &delta, &gamma);
   const bool along = delta == BY_PATH && add_slopes(by, k);
   if (delta == BY_SCORE) g->delta[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[k], option_score(m, &by->step, 0)), refs);
   if (gamma == BY_SCORE)
@@ -328,18 +335,20 @@ static void add_payoff(greek_maker *by, int k, const sim_item *item) {
   if (k == 0 && g->control[0] >= 0 && m->status == SIM_OK) control_greeks(by, delta, gamma);
 }
 
-/* Of one asset with a control, whose noise by the score is that of the payoff, and elsewhere where the score does not
- * vary too much; half of the graph's outputs at most. */
+/* Finds the first step's law and the deviations at the maturities. */
 static void find_first_step(greek_maker *by) {
   const option_parameters *p = by->p;
-  const bool one = p->assets.count == 1 && p->sampling.control != OPTION_NO_CONTROL;
-  const int assets = (int)p->assets.count, each = 4 + 2 * assets;
+  const int payoffs = by->m->graph->payoffs, assets = (int)p->assets.count, each = 4 + 2 * assets;
+  double deviation[OPTION_PAYOFFS_MAX];
+  for (int a = 0; a < assets && by->m->status == SIM_OK; a++) {
+    by->m->status = option_deviations(p, a, deviation);
+    for (int k = 0; k < payoffs; k++) by->m->graph->deviation[k][a] = deviation[k];
+  }
   if (by->m->status == SIM_OK) by->m->status = option_first_step_find(by->m, p, &by->step, &by->known);
   bool second = false;
   for (int greek = OPTION_SECOND; greek < OPTION_GREEKS; greek++) second |= p->greeks.want[greek];
-  const int payoffs = by->m->graph->payoffs,
-            outputs = second ? payoffs * each + option_quantities(p, NULL) : 4 * payoffs * assets;
-  by->mixed = by->known && (one || option_first_step_is_long(&by->step)) && outputs <= SIM_EXPR_OUTPUTS_MAX;
+  const int outputs = second ? payoffs * each + option_quantities(p, NULL) : 4 * payoffs * assets;
+  by->roomy = by->known && outputs <= SIM_EXPR_OUTPUTS_MAX;
 }
 
 void option_add_greeks(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {

@@ -10,7 +10,6 @@ enum { OPTION_SCORED_MAX = 8 /* assets whose second derivatives come from scores
 typedef struct option_first_step {
   int assets;
   double mean[OPTION_SCORED_MAX], vol[OPTION_SCORED_MAX], spot[OPTION_SCORED_MAX];
-  double deviation[OPTION_SCORED_MAX];                  /* of the logarithm at the first maturity */
   double weight[OPTION_SCORED_MAX * OPTION_SCORED_MAX]; /* W, the inverse of the covariance: [assets][assets] */
   /* Derivatives of mean and vol of an asset by its own volatility, once and twice, and by the maturity. */
   double mean_vega[OPTION_SCORED_MAX], vol_vega[OPTION_SCORED_MAX], mean_volga[OPTION_SCORED_MAX],
@@ -21,8 +20,9 @@ typedef struct option_first_step {
  * option_market_create. */
 sim_status option_first_step_find(const option_builder *builder, const option_parameters *p, option_first_step *out,
                                   bool *known) SIM_MUST_CHECK;
-/* Whether the scores vary so little that second derivatives by them are not worse than by differences. */
-bool option_first_step_is_long(const option_first_step *step);
+/* Whether the scores vary so little that second derivatives by them are not worse than by differences;
+ * deviation[assets]: of the logarithms at the maturity. */
+bool option_first_step_is_long(const option_first_step *step, const double *deviation);
 
 /* The score by the spot of an asset: s. */
 sim_expr_ref option_score(option_builder *builder, const option_first_step *step, int asset);

@@ -89,15 +89,33 @@ double option_least_volatility(const option_parameters *p, int asset) {
   return least;
 }
 
-double option_least_deviation(const option_parameters *p, int asset) {
-  double least = INFINITY;
-  for (int k = 0; k < option_payoff_count(p); k++) least = fmin(least, sqrt(option_maturity_of(p, k)));
-  return least * option_least_volatility(p, asset);
+sim_status option_deviations(const option_parameters *p, int asset, double *out) {
+  const option_asset *a = option_asset_at(p, asset);
+  const int payoffs = option_payoff_count(p);
+  option_grid grid;
+  if (a->local_vol != NULL || a->vol_grid.given) {
+    const double vol = option_least_volatility(p, asset);
+    for (int k = 0; k < payoffs; k++) out[k] = vol * sqrt(option_maturity_of(p, k));
+    return SIM_OK;
+  }
+  SIM_TRY(option_grid_create(p, 0, 1, &grid));
+  double *room = calloc(2 * (size_t)grid.steps, sizeof *room), *of = room + grid.steps;
+  sim_status status = room != NULL ? variances(a, asset, &grid, room, of) : sim_no_memory("the greeks");
+  for (int k = 0; k < payoffs && status == SIM_OK; k++) {
+    const int end = option_grid_at(&grid, option_maturity_of(p, k));
+    double sum = 0;
+    for (int s = 0; s < end; s++) sum += of[s];
+    out[k] = sqrt(sum);
+  }
+  free(room);
+  option_grid_free(&grid);
+  return status;
 }
 
-double option_spot_step(const option_parameters *p, int asset) {
-  const double deviation = option_least_deviation(p, asset), most = 0.02;
-  return deviation > 0 ? fmin(most, 0.1 * deviation) : most;
+double option_spot_step(double deviation) {
+  double step = 0.02;
+  while (step > 0.1 * deviation && step > 1e-6) step /= 2;
+  return deviation > 0 ? step : 0.02;
 }
 
 option_bump option_bump_of(const option_parameters *p, int greek, int asset, double *width) {

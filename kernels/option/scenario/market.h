@@ -69,11 +69,13 @@ sim_status option_check_vols(const option_parameters *p) SIM_MUST_CHECK;
 double option_least_volatility(const option_parameters *p, int asset);
 /* The bump of a Greek; *width: the divisor of the difference. */
 option_bump option_bump_of(const option_parameters *p, int greek, int asset, double *width);
-/* The least deviation of the logarithm of an asset's price at a payoff's maturity; INFINITY: not known. */
-double option_least_deviation(const option_parameters *p, int asset);
-/* Change of a spot, as a share of it, of differences of fourth order between slopes along the paths: a tenth of that
- * deviation, at most 2 %. Errors are 1e-4 of a Greek of a payoff three deviations from the mean. */
-double option_spot_step(const option_parameters *p, int asset);
+/* Deviations of the logarithm of an asset's price at the maturity of each payoff: out[payoffs]; INFINITY: not known.
+ * SIM_ERR_NO_MEMORY, or errors of functions of time. */
+sim_status option_deviations(const option_parameters *p, int asset, double *out) SIM_MUST_CHECK;
+/* Change of a spot, as a share of it, in differences of fourth order between slopes along the paths: 2 % or a half, a
+ * quarter, ... of it, at most a tenth of the deviation. Errors are 1e-4 of a Greek of a payoff three deviations from
+ * the mean. Payoffs of other maturities share the markets of powers of 2. */
+double option_spot_step(double deviation);
 /* A market that differs by `share` of a Greek's bump; *width: the width of the whole bump. Errors as of
  * option_market_create. */
 sim_status option_market_near(const option_parameters *p, int greek, int asset, double share, double *width,

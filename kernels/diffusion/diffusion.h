@@ -4,6 +4,7 @@
 #define DIFFUSION_DIFFUSION_H
 
 #include "engine/model.h"
+#include "kernels/diffusion/cpu/spectral/robin.h"
 #include "kernels/diffusion/cpu/spectral/spectral.h"
 
 extern const sim_model diffusion_model;
@@ -11,10 +12,16 @@ extern const sim_bench diffusion_bench[]; /* bench.c */
 
 /* One field: L_k = -D sum_a axes_a k_a^2 - 2 (tensor_0 k_x k_y + tensor_1 k_x k_z + tensor_2 k_y k_z) - hyper |k|^4 -
  * decay - i drift . k + linear(k). The field obeys u_t = L u + N, or L u + lap N where it is conserved. */
-/* Condition of one wall on one field. NaN: not given. */
+/* Condition of one wall on one field: its value, its derivative along the axis, or a u + b du/dn = g with the
+ * derivative du/dn along the normal out of the box. One of the three is given. NaN: not given. */
+typedef struct diffusion_mix {
+  bool given;
+  double a, b, g;
+} diffusion_mix;
 typedef struct diffusion_side {
   bool given;
-  double value, slope; /* of the field, or of its derivative along the axis; one of the two is given */
+  double value, slope;
+  diffusion_mix robin;
 } diffusion_side;
 
 typedef struct diffusion_field {
@@ -126,6 +133,9 @@ bool diffusion_unfolded(const diffusion_parameters *p);
 extern const char *const diffusion_side_names[6];
 grid_shape diffusion_shape_of(const diffusion_parameters *p, int field); /* the grid with this field's boundaries */
 bool diffusion_same_walls(const diffusion_parameters *p, int a, int b);  /* whether two fields have the same walls */
+bool diffusion_mixes(const diffusion_parameters *p); /* whether some wall mixes value and slope of a field (robin) */
+/* Returns the series of one field, as source 0. */
+diffusion_series diffusion_own_series(const diffusion_parameters *p, int field);
 /* Whether each field has series of its own: its walls differ from the grid's, or functions join series of different
  * kinds. See spectral.h. */
 bool diffusion_aligned(const diffusion_parameters *p, const diffusion_gradients *read);

@@ -84,7 +84,9 @@ double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
     const diffusion_slab whole = diffusion_own_slab(&grid, false, &sim_comm_alone);
     const int together = fields_together(p, &g);
     bytes += sizeof(double) * diffusion_field_numbers(&grid, false) * (2 * together + along.count);
-    bytes += diffusion_spectral_bytes(&grid, together, along.count, 0, diffusion_aligned(p, &g), false, threads);
+    diffusion_series series;
+    bytes += diffusion_spectral_bytes(&grid, together, along.count, 0, diffusion_series_of(p, &g, &series), false,
+                                      threads);
     bytes += diffusion_derivation_bytes(p, &along, false, &whole);
   }
   if (has_budget(p)) bytes += diffusion_budget_bytes(p, threads);

@@ -283,8 +283,8 @@ void diffusion_filling_linear(const diffusion_filling *f, const double k[3], con
   out[1] = cimag(c);
 }
 
-/* Whether mode m of a series has the wavenumber of m + 1/2. Dealiasing cuts it as m + 1. */
-static bool is_quarter(grid_boundary b) { return b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH; }
+/* Whether mode m of a series has the wavenumber of m + 1/2, or one between m and m + 1. Dealiasing cuts it as m + 1. */
+static bool is_quarter(grid_boundary b) { return b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH || b == GRID_ROBIN; }
 
 bool diffusion_filling_keeps(const diffusion_filling *f, const int64_t mode[3]) {
   for (int a = 0; a < f->grid.rank; a++)

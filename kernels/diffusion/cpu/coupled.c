@@ -146,7 +146,7 @@ static void fill_row(const diffusion_coupled *c, const diffusion_filling *of, in
       if (!c->complex && mode[Y] < 0) mode[Y] = -mode[Y];
     }
     if (s->grid.rank > 1) mode[last] = table_mode(s, 0, last, back, c->complex);
-    for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wavenumber(&s->shape[0], axis, mode[axis]);
+    for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wave_along(s, 0, axis, mode[axis]);
     matrices_at(c, of, k, mode, out);
     for (int t = 0; t < c->tables; t++) {
       size_t at = matrix_begin(c, slot, t, middle, back, e - before);

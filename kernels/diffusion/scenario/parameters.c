@@ -8,14 +8,25 @@ static const sim_signature linear_signature = {.inputs = (const char *const[]){"
                                                .returns =
                                                    "the rate of growth of a mode, or its real and imaginary parts"};
 
+static const sim_field mix_fields[] = {
+    {SIM_FIELD(diffusion_mix, a), .type = SIM_REAL, .flags = SIM_REQUIRED, .doc = "factor of the value, above 0"},
+    {SIM_FIELD(diffusion_mix, b), .type = SIM_REAL, .initial = "1",
+     .doc = "factor of the derivative along the normal out of the box, above 0"},
+    {SIM_FIELD(diffusion_mix, g), .type = SIM_REAL, .initial = "0", .doc = "right-hand side"},
+    {0}};
+static const sim_schema mix_schema = {
+    .doc = "a wall that mixes value and slope: a u + b du/dn = g", .fields = mix_fields, .size = sizeof(diffusion_mix)};
+
 static const sim_field side_fields[] = {
     {SIM_FIELD(diffusion_side, value), .type = SIM_REAL, .initial = "none", .keyword = "none",
      .doc = "value of the field at this wall"},
     {SIM_FIELD(diffusion_side, slope), .type = SIM_REAL, .initial = "none", .keyword = "none",
      .doc = "derivative of the field along the axis at this wall, as u_x: the flux through the wall is -D times it"},
+    {SIM_FIELD(diffusion_side, robin), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &mix_schema,
+     .doc = "a u + b du/dn = g at this wall, as where a body cools to air of the temperature g/a"},
     {0}};
 static const sim_schema side_schema = {
-    .doc = "a wall: a value or a slope", .fields = side_fields, .size = sizeof(diffusion_side)};
+    .doc = "a wall: a value, a slope, or a mixture", .fields = side_fields, .size = sizeof(diffusion_side)};
 typedef struct sides {
   diffusion_side side[6];
 } sides;
@@ -69,7 +80,8 @@ static const sim_field species_fields[] = {
     {SIM_FIELD(diffusion_field, walls), .type = SIM_REAL, .components = 2, .initial = "{0, 0}",
      .doc = "values at the low and the high wall of the one axis whose boundary is fixed"},
     {SIM_FIELD(diffusion_field, sides), .type = SIM_STRUCT, .table = &sides_schema,
-     .doc = "walls that treat this field otherwise than grid.boundary says: each holds its value, or its slope"},
+     .doc = "walls that treat this field otherwise than grid.boundary says: each holds its value, its slope, or a "
+            "mixture of both"},
     {SIM_FIELD(diffusion_field, linear), .type = SIM_FUNCTION, .signature = &linear_signature,
      .doc =
          "addition to the linear part: a function of the angular wavenumbers kx, ky, kz, or of their square k2; a "

@@ -296,6 +296,9 @@ void diffusion_filling_end(diffusion_filling *filling);
 diffusion_fill diffusion_method_fill;
 void diffusion_filling_linear(const diffusion_filling *filling, const double k[3], const int64_t mode[3],
                               double out[2]); /* re, im of the field's L */
+/* Returns the factor of `noise` at a wavenumber: 1, but along walls with robin. There normal numbers are transformed by
+ * cosines, which are orthogonal, and the factor gives them the norm of the series' own function. */
+double diffusion_filling_norm(const diffusion_filling *filling, const double k[3], const int64_t mode[3]);
 /* whether dealiasing keeps the mode */
 bool diffusion_filling_keeps(const diffusion_filling *filling, const int64_t mode[3]);
 

@@ -102,7 +102,10 @@ static void matrices_at(const diffusion_coupled *c, const diffusion_filling *of,
   }
   if (diffusion_fluctuates(c->p)) {
     double weights[DIFFUSION_NOISE_MATRIX];
-    for (int i = 0; i < n; i++) variances[i] = h * of[i].noise * of[i].noise * under[i] * under[i];
+    for (int i = 0; i < n; i++) {
+      const double noise = of[i].noise * under[i] * diffusion_filling_norm(&of[i], k, mode);
+      variances[i] = h * noise * noise;
+    }
     for (int i = 0; i < n * n; i++) rates[2 * i] = 2 * a.re[i / n][i % n], rates[2 * i + 1] = 2 * a.im[i / n][i % n];
     diffusion_noise_matrix(n, rates, variances, weights);
     for (int i = 0; i < n * n; i++) {

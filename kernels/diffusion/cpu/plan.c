@@ -79,6 +79,15 @@ bool diffusion_needs_turned(const diffusion_parameters *p, const diffusion_slab 
   return slab->turned && (turns_arrays(p) || (diffusion_in_common(slab, comm) && p->fields.count > 1));
 }
 
+bool diffusion_white_series(const diffusion_parameters *p, diffusion_series *out) {
+  const diffusion_gradients none = {0};
+  if (!diffusion_fluctuates(p) || !diffusion_mixes(p) || !diffusion_series_of(p, &none, out)) return false;
+  for (int source = 0; source < DIFFUSION_SOURCES; source++)
+    for (int axis = 0; axis < 3; axis++)
+      if (out->of[source][axis] == GRID_ROBIN) out->of[source][axis] = GRID_NO_FLUX;
+  return true;
+}
+
 void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
   const grid_shape grid = diffusion_grid_of(p);
   const diffusion_method *method = diffusion_method_of(p);
@@ -116,6 +125,9 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   sim_plan_add(out, "transforms",
                diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, read.fluxes,
                                         diffusion_series_of(p, &read, &series), single, setup->threads));
+  if (diffusion_white_series(p, &series))
+    sim_plan_add(out, "transforms of white noise",
+                 diffusion_spectral_bytes(&grid, (int)p->fields.count, 0, 0, &series, single, setup->threads));
   sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
   sim_plan_add(out, "statistics", diffusion_measure_bytes(&grid));
   if (setup->comm->size > 1)

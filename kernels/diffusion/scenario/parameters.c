@@ -138,9 +138,11 @@ static const sim_field integrate_fields[] = {
      .doc = "names of the fields that are the velocity for courant, \"u, v\" or \"u, v, w\"; empty: those of "
             "solenoidal"},
     {SIM_FIELD(diffusion_integrate, dealias), .type = SIM_REAL, .flags = SIM_RANGE | SIM_OR_BOOL, .max = 1,
-     .initial = "false",
+     .initial = "false", .keyword = "padding",
      .doc = "fraction of the highest wavenumber along each axis below which wavenumbers are kept; true: 2/3, for "
-            "products of two fields; use 1/2 for products of three, 2/(p + 1) for p; false or 0: all are kept"},
+            "products of two fields; use 1/2 for products of three, 2/(p + 1) for p; false or 0: all are kept. "
+            "padding: all wavenumbers of the grid are kept (but n/2), and rates are evaluated on 3/2 as many cells "
+            "along each axis, for products of two fields"},
     {SIM_FIELD(diffusion_integrate, method), .type = SIM_CHOICE, .initial = "auto", .choices = methods,
      .doc =
          "on GPUs, auto: the fastest passes for one GPU; axes: a pass over memory for each axis, with which grids of "
@@ -269,7 +271,16 @@ bool diffusion_unfolded(const diffusion_parameters *p) {
 }
 
 double diffusion_dealias(const diffusion_integrate *integrate) {
-  return isnan(integrate->dealias) ? 2.0 / 3 : integrate->dealias;
+  return isnan(integrate->dealias) ? 2.0 / 3 : isinf(integrate->dealias) ? 1 : integrate->dealias;
+}
+
+bool diffusion_padded(const diffusion_parameters *p) { return isinf(p->integrate.dealias); }
+
+void diffusion_refine(diffusion_parameters *p, double n[3]) {
+  if (!diffusion_padded(p)) return;
+  for (size_t i = 0; i < p->grid.n.rows && i < 3; i++) n[i] = 1.5 * p->grid.n.data[i];
+  p->grid.n.data = n;
+  p->integrate.dealias = NAN; /* 2/3 of the highest wavenumber of 3/2 as many cells */
 }
 
 bool diffusion_single(const diffusion_parameters *p) { return p->common.precision == SIM_SINGLE; }

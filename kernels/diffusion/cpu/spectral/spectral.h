@@ -113,6 +113,11 @@ double diffusion_turn_received(const grid_shape *grid, bool single, const sim_co
 /* Copies the rank's columns from a whole field of coefficients. */
 void diffusion_take_columns(const diffusion_spectral *spectral, const void *field, void *columns);
 
+/* Copies to b the coefficients a of a field of the same box on a grid of other numbers of cells: the wavenumbers of the
+ * coarser grid, without the highest one of an even periodic axis; the others are 0. On one rank. SIM_ERR_NO_MEMORY. */
+sim_status diffusion_copy_modes(const diffusion_spectral *from, const void *a, const diffusion_spectral *to, void *b,
+                                int field) SIM_MUST_CHECK;
+
 /* Coefficients of derived fields: the coefficient of field f in field d at each wavenumber, for the rank's columns. */
 typedef enum diffusion_parts { DIFFUSION_ABSENT, DIFFUSION_REAL, DIFFUSION_IMAGINARY, DIFFUSION_BOTH } diffusion_parts;
 typedef struct diffusion_symbols {

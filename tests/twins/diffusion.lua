@@ -399,6 +399,27 @@ M.twins = {
       same_fields(T, "walls of fields", r, s, q, c, identity, bound(s, r))
     end },
 
+  { name = "padding", weight = 2,
+    -- Rates on 3/2 as many cells: a grid of as many cells, with the same wavenumbers. First values are of wavenumbers
+    -- that both have, so that the means of fields and of their squares are the same.
+    applies = function(s)
+      for _, f in ipairs(s.keys.fields) do if f.walls or f.sides or f.fluctuation then return false end end
+      for i = 1, #s.keys.grid.n do if kind_of(s, i) == "fixed" then return false end end
+      return still(s) and s.keys.rates and s.keys.integrate.scheme ~= "strang" and ask.knows("diffusion", "padding:")
+    end,
+    check = function(T, s)
+      local c, d = copy(s), copy(s)
+      c.keys.integrate.dealias, d.keys.integrate.dealias = "padding", true
+      for i = 1, #d.keys.grid.n do d.keys.grid.n[i] = d.keys.grid.n[i] * 3 // 2 end
+      local r, q = T:ask(c), T:ask(d)
+      local b = bound(s, r)
+      for _, f in ipairs(s.keys.fields) do
+        local most = top(r.state[f.name])
+        T:near("mean of " .. f.name, r:last("fields", f.name .. "_mean"), q:last("fields", f.name .. "_mean"), b)
+        T:near("variance of " .. f.name, r:last("fields", f.name .. "_variance"), q:last("fields", f.name .. "_variance"), b * (1 + most * most))
+      end
+    end },
+
   { name = "derived fields and fluxes", weight = 2,
     applies = function(s)
       for _, f in ipairs(s.keys.fields) do if f.walls or f.sides or f.fluctuation then return false end end
@@ -591,7 +612,7 @@ M.twins = {
     end },
 
   ask.threads_twin(function(s) return s.keys.precision ~= "single" end),
-  ask.ranks_twin(),
+  ask.ranks_twin(function(s) return s.keys.integrate.dealias ~= "padding" end),
   ask.resumed_twin(function(R) return R.int(1, 3) end, { snapshots = "every 2 steps", tables = "every 1 steps" }),
 
   -- The method of a GPU does not affect the CPU.

@@ -119,6 +119,7 @@ function M.draw(R)
     keys.rates, derivative = rates(R, keys, boundary)
     keys.integrate.scheme = derivative and R.pick("etd1", "etdrk2", "etdrk4", "lie") or R.pick("lie", "strang", "etd1", "etdrk2", "etdrk4", "etdrk4")
     if R.chance(0.3) then keys.integrate.dealias = R.chance(0.5) and ask.knows("diffusion", "1/2") and 0.5 or true end
+    if R.chance(0.2) and ask.knows("diffusion", "padding:") then keys.integrate.dealias = "padding" end
     if R.chance(0.15) and keys.integrate.scheme:match("rk") then
       keys.integrate.dt, keys.integrate.rtol = nil, 1e-4
     end

@@ -193,7 +193,11 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
     check_payoff(p, i, faults);
     if (p->payoffs.items[i].schema == &option_american_schema) SIM_TRY(option_check_american(p, i, faults));
   }
-  for (int i = 0; i < (int)p->assets.count; i++) option_check_asset(p, i, faults);
+  for (int i = 0; i < (int)p->assets.count; i++) {
+    option_asset *a = p->assets.items[i].data;
+    a->heston.mixing = a->leverage.given ? a->leverage.mixing : 0;
+    option_check_asset(p, i, faults);
+  }
   option_check_correlation(p, faults);
   SIM_TRY(option_check_hull_white(p, faults));
   option_check_between(p, faults);

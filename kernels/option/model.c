@@ -4,6 +4,7 @@
 #include "engine/run/startup.h"
 #include "kernels/option/option.h"
 #include "kernels/option/payoff/exercise.h"
+#include "kernels/option/result/leverage.h"
 #include "kernels/option/result/paths.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/result/upper.h"
@@ -278,7 +279,14 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   }
   if (run->parameters->exposure.own_hazard != NULL) {
     *values++ = run->exposure->dva;
-    *values = run->exposure->dva_error;
+    *values++ = run->exposure->dva_error;
+  }
+  if (run->quotes != NULL) {
+    double miss = NAN;
+    const option_quote *worst =
+        option_leverage_worst(run->quotes, (int)run->parameters->assets.count * OPTION_QUOTES, &miss);
+    *values++ = miss;
+    *values = worst != NULL ? worst->error : NAN;
   }
   return SIM_OK;
 }
@@ -362,7 +370,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const double chunk = option_groups(p) > 1 ? fmin(option_block_samples(p), OPTION_CHUNK) : OPTION_CHUNK;
   const sim_setup host = option_host_setup(setup);
   const double beside = option_bias_bytes(p, &host) + option_upper_bytes(p, &host) + option_exposure_bytes(p, &host) +
-                        option_levels_bytes(p, &host) + option_path_bytes(p, &host);
+                        option_levels_bytes(p, &host) + option_path_bytes(p, &host) + option_leverage_bytes(p);
   sim_plan_add(out, "paths", ops->bytes(p, setup) + option_ladder_bytes(p, ops, setup));
   if (beside > 0) sim_plan_add_host(out, "paths of bias, bounds, levels, exposures", beside);
   out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
@@ -388,7 +396,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const double on_host = guess[host.isa] * fmin(host.threads * useful, omp_get_num_procs());
   out->work_rate_guess = cpu ? on_host : 8e11 * useful;
   const double in_double = 0.3; /* of the rate */
-  out->start_seconds = (option_upper_work(p) + option_exposure_work(p)) / (in_double * on_host);
+  out->start_seconds =
+      (option_upper_work(p) + option_exposure_work(p) + option_leverage_work(p)) / (in_double * on_host);
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= in_double;
   out->work_rate_guess /= cost;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
@@ -406,6 +415,7 @@ static void destroy(void **self) {
   option_bias_destroy(&run->bias);
   option_levels_destroy(&run->levels);
   free(run->exposure);
+  free(run->quotes);
   free(run->quantity);
   free(run->mean);
   free(run);
@@ -527,9 +537,10 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
                                                    : "to an integer");
   SIM_TRY(option_find_jumps(run));
   warn_of_greeks(p);
+  const sim_setup host = option_host_setup(setup);
+  SIM_TRY(option_leverage_find(run, &host));
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
   SIM_TRY(option_ladder_create(run, setup));
-  const sim_setup host = option_host_setup(setup);
   if (option_has_bias(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
   if (p->sampling.multilevel) SIM_TRY(option_levels_create(p, setup, run->certain, &run->levels));
   if (option_wants_upper(p)) SIM_TRY(option_upper_gaps(p, &host, run->gap, run->gap_error));

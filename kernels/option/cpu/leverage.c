@@ -3,6 +3,8 @@
 #include "engine/expr/expr.h"
 #include "engine/run/startup.h"
 #include "kernels/option/cpu/particles.h"
+#include "kernels/option/estimate.h"
+#include "kernels/option/scenario/ladder.h"
 #include "kernels/option/random/draws.h"
 
 #include <math.h>
@@ -23,8 +25,8 @@ typedef struct swarm {
   int asset, blocks;
   uint64_t first;
   double *x, *v;
-  double *sums; /* [blocks][2]: of x, and of its square, less `shift` */
-  double shift; /* near the mean of x */
+  double *sums;      /* [blocks][2]: of x, and of its square, less `shift` */
+  double shift;      /* near the mean of x */
   option_bins *bins; /* [blocks + 1]; the last: their sum */
 } swarm;
 
@@ -166,8 +168,7 @@ static sim_status set_row(swarm *s, int step, double mean, double deviation) {
     for (int i = 0; i < s->blocks * BLOCK; i++) sum += s->v[i];
     for (int k = 0; k < OPTION_LEVERAGE_NODES; k++) variance[k] = sum / ((double)s->blocks * BLOCK);
   }
-  for (int k = 0; k < OPTION_LEVERAGE_NODES; k++)
-    price[k] = m->spot[s->asset] * exp2(nodes.first + k * nodes.spacing);
+  for (int k = 0; k < OPTION_LEVERAGE_NODES; k++) price[k] = m->spot[s->asset] * exp2(nodes.first + k * nodes.spacing);
   SIM_TRY(option_surface(asset, price, OPTION_LEVERAGE_NODES, m->grid.time[step], sigma));
   for (int k = from; k <= to; k++)
     if (!(sigma[k] >= 0 && sigma[k] <= OPTION_LOCAL_MAX))
@@ -214,8 +215,17 @@ static sim_status make_key(const option_parameters *p, const option_market *m, i
   sim_bytes_add(key, &p->common.seed, sizeof p->common.seed);
   for (int s = 0; s < m->steps; s++) {
     const option_dynamics *d = &m->dynamics[m->grid.kind[s] * m->assets + asset];
-    const double step[] = {m->drift[s * m->assets + asset], m->grid.time[s], d->dt,   d->v,  d->keep, d->pull, d->spread,
-                           d->floor, d->link, d->k3, d->shift};
+    const double step[] = {m->drift[s * m->assets + asset],
+                           m->grid.time[s],
+                           d->dt,
+                           d->v,
+                           d->keep,
+                           d->pull,
+                           d->spread,
+                           d->floor,
+                           d->link,
+                           d->k3,
+                           d->shift};
     sim_bytes_add(key, step, sizeof step);
   }
   if (of->local_vol != NULL) return sim_expr_write(of->local_vol, key);
@@ -356,10 +366,12 @@ double option_leverage_bytes(const option_parameters *p) {
   return sum > 0 ? sum + KEPT * (double)p->nodes * 2 * (ROW + 12) * sizeof(double) : 0;
 }
 
-double option_leverage_work(const option_parameters *p, double markets) {
+double option_leverage_work(const option_parameters *p) {
+  const double greeks = option_quantities(p, NULL) / (double)option_payoff_count(p) - 1;
+  const double markets = 1 + 2 * greeks + (p->ladder.given ? option_ladder_points(p) : 0);
   double sum = 0;
   for (int a = 0; a < (int)p->assets.count; a++)
     if (option_asset_at(p, a)->leverage.given)
-      sum += (particles_of(p, a) * (markets + 2) + CHECK_PARTICLES) * (double)p->nodes;
+      sum += (3 * markets * particles_of(p, a) + fmax(particles_of(p, a), CHECK_PARTICLES)) * (double)p->nodes;
   return sum;
 }

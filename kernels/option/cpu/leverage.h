@@ -17,8 +17,9 @@ sim_status option_leverage_calibrate(const option_parameters *p, const sim_setup
  * above. */
 sim_status option_leverage_check(const option_parameters *p, const sim_setup *setup, int asset,
                                  option_quote out[OPTION_QUOTES]) SIM_MUST_CHECK;
-/* Bytes of a calibration and of the kept ones; path-steps of `markets` calibrations. */
+/* Bytes of a calibration and of the kept ones; path-steps of the calibrations of a run's markets, of the bias and of
+ * the check. */
 double option_leverage_bytes(const option_parameters *p);
-double option_leverage_work(const option_parameters *p, double markets);
+double option_leverage_work(const option_parameters *p);
 
 #endif

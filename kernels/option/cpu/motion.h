@@ -179,8 +179,8 @@ static inline vreal advance_asset(const option_dynamics *m, const option_variant
   if (m->motion == OPTION_HESTON)
     x += heston_step(m, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
   else if (m->motion == OPTION_LEVERAGE)
-    x += leverage_step(m, step, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance,
-                       vol);
+    x +=
+        leverage_step(m, step, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
   else if (m->motion == OPTION_GEOMETRIC_BROWNIAN)
     x += *vol * normal;
   else if (m->motion == OPTION_SABR)

@@ -15,11 +15,11 @@ enum {
 
 /* One step of all particles of one asset. */
 typedef struct option_particle_step {
-  uint64_t seed, first;     /* first: path number of particle 0, a multiple of 8 */
-  int asset, step;          /* step: of the table in `dynamics` */
-  bool halved;              /* the random numbers are joined from those of two steps of half the length */
+  uint64_t seed, first; /* first: path number of particle 0, a multiple of 8 */
+  int asset, step;      /* step: of the table in `dynamics` */
+  bool halved;          /* the random numbers are joined from those of two steps of half the length */
   const option_dynamics *dynamics;
-  double drift;             /* of x */
+  double drift; /* of x */
 } option_particle_step;
 
 /* Moves the particles from `first` on: x[count] is log2(price / spot), v[count] the variance; aligned to 64 bytes.

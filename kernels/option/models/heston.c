@@ -103,8 +103,7 @@ static sim_status constant_steps(const option_heston *h, int asset, double shift
     SIM_TRY(option_check_range(name, range_of(k), value[k], 0));
   }
   const double root = sqrt(value[THETA]) + shift, sigma = option_heston_mixing(h) * value[SIGMA];
-  for (int k = 0; k < grid->kinds; k++)
-    out[k] = (option_heston_step){value[KAPPA], root * root, sigma, value[RHO]};
+  for (int k = 0; k < grid->kinds; k++) out[k] = (option_heston_step){value[KAPPA], root * root, sigma, value[RHO]};
   return SIM_OK;
 }
 
@@ -120,8 +119,7 @@ sim_status option_heston_steps(const option_heston *h, int asset, const option_g
     const double sigma = sqrt(of.square[s] / grid->length[s]);
     const double pull = of.target[s] + shift * (2 * of.root[s] + shift * of.kappa[s]);
     out[grid->kind[s]] = (option_heston_step){of.kappa[s] / grid->length[s], pull / of.kappa[s],
-                                              option_heston_mixing(h) * sigma,
-                                              of.product[s] / grid->length[s] / sigma};
+                                              option_heston_mixing(h) * sigma, of.product[s] / grid->length[s] / sigma};
   }
   free(room);
   return status;

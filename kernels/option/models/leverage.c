@@ -148,7 +148,10 @@ static double implied_deviation(double c, double k) {
   while (black_call(high, k) < c && high < 64) high *= 2;
   for (int i = 0; i < 60; i++) {
     const double middle = (low + high) / 2;
-    *(black_call(middle, k) < c ? &low : &high) = middle;
+    if (black_call(middle, k) < c)
+      low = middle;
+    else
+      high = middle;
   }
   return (low + high) / 2;
 }

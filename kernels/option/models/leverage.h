@@ -6,7 +6,7 @@
 #include "kernels/option/scenario/market.h"
 
 enum {
-  OPTION_BINS = 512,  /* of x, over 12 deviations */
+  OPTION_BINS = 512, /* of x, over 12 deviations */
   OPTION_MATURITIES = 3,
   OPTION_STRIKES = 5, /* of each maturity */
   OPTION_QUOTES = OPTION_MATURITIES * OPTION_STRIKES
@@ -26,18 +26,18 @@ typedef struct option_leverage_nodes {
 option_leverage_nodes option_leverage_nodes_of(double mean, double deviation);
 
 /* Estimates E[v | x] at the nodes: out[OPTION_LEVERAGE_NODES]. Local linear regression with the quartic kernel (J. Fan
- * and I. Gijbels, Local Polynomial Modelling, 1996), 2.6 deviations n^(-1/5) wide, or wider until 200 of the n particles
- * are within. Constant beyond the outermost 32 particles; *from, *to: nodes between these. */
+ * and I. Gijbels, Local Polynomial Modelling, 1996), 2.6 deviations n^(-1/5) wide, or wider until 200 of the n
+ * particles are within. Constant beyond the outermost 32 particles; *from, *to: nodes between these. */
 void option_leverage_regress(const option_bins *bins, double particles, double deviation,
                              const option_leverage_nodes *nodes, double *out, int *from, int *to);
 
 /* Calls at some strikes and maturities: by the local volatility, and by the model as it was calibrated. */
 typedef struct option_quote {
-  int step;              /* at whose end it pays */
+  int step; /* at whose end it pays */
   double time, strike;
-  double forward;        /* mean of the price */
-  double local, model;   /* implied volatilities */
-  double error;          /* standard error of `model` */
+  double forward;      /* mean of the price */
+  double local, model; /* implied volatilities */
+  double error;        /* standard error of `model` */
 } option_quote;
 
 /* Chooses the quotes at quarters, halves and the whole of the steps, one deviation and a half of it around the

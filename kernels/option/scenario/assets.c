@@ -148,9 +148,11 @@ static void check_grid(const option_vol_grid *g, int line, const char *path, sim
 static void check_leverage(const option_parameters *p, const option_asset *a, int ways, int line, const char *path,
                            sim_faults *faults) {
   if (!(ways == 2 && a->heston.given && (a->local_vol != NULL || a->vol_grid.given)))
-    sim_faults_add(faults, line, path, "leverage: expected heston and one of local_vol and vol_grid, and no other motion");
+    sim_faults_add(faults, line, path,
+                   "leverage: expected heston and one of local_vol and vol_grid, and no other motion");
   if (a->jumps.given)
-    sim_faults_add(faults, line, path, "leverage: expected no jumps: local volatilities of a price that jumps are others");
+    sim_faults_add(faults, line, path,
+                   "leverage: expected no jumps: local volatilities of a price that jumps are others");
   if (p->hull_white.given)
     sim_faults_add(faults, line, path, "leverage: expected no hull_white: the calibration takes a rate that is known");
   if (p->sampling.multilevel)

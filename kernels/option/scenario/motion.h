@@ -41,7 +41,8 @@ struct sim_expr;
  * Both have f's mean exactly. Errors are of weak order 1, by the correlation of f and sigma within a step and the law
  * near 0.
  * Local-stochastic volatility: dS/S = growth dt + L(S, t) sqrt(v) dW with Heston's v, and L of the beginning of each
- * step: Heston's scheme with k2 = L link - L^2 dt/4, k3 = k4 = L^2 times Heston's k3. L is linear in x between nodes. */
+ * step: Heston's scheme with k2 = L link - L^2 dt/4, k3 = k4 = L^2 times Heston's k3. L is linear in x between nodes.
+ */
 typedef struct option_dynamics {
   enum {
     OPTION_GEOMETRIC_BROWNIAN,
@@ -67,8 +68,9 @@ typedef struct option_dynamics {
   double shift;                         /* added to sigma */
   int nodes;                            /* prices of the grid; sigma is linear between them, constant outside */
   const double *node, *row; /* [nodes] prices; [steps][nodes] sigma; one allocation at node, owned by the first kind */
-  /* Of a leverage, row: [steps][nodes], each row the first x, the inverse distance of two, and L at OPTION_LEVERAGE_NODES
-   * values of x. nodes: OPTION_LEVERAGE_NODES + 2, and `node` holds nothing. Zero until option_leverage_calibrate. */
+  /* Of a leverage, row: [steps][nodes], each row the first x, the inverse distance of two, and L at
+   * OPTION_LEVERAGE_NODES values of x. nodes: OPTION_LEVERAGE_NODES + 2, and `node` holds nothing. Zero until
+   * option_leverage_calibrate. */
 } option_dynamics;
 
 /* Sets the constants of each length of a step: out[kinds * stride]. Rows of a grid of volatilities belong to the

@@ -11,7 +11,7 @@ typedef struct option_heston {
   bool given;
   double v;
   sim_expr *kappa, *theta, *sigma, *rho; /* functions of t */
-  double mixing; /* factor of sigma, filled by validation from `leverage`; 0: 1 */
+  double mixing;                         /* factor of sigma, filled by validation from `leverage`; 0: 1 */
 } option_heston;
 typedef struct option_leverage {
   bool given;
@@ -39,8 +39,8 @@ typedef struct option_vol_grid {
   bool given;
   sim_doubles spots, times, vols; /* [spots], [times], [times * spots] */
 } option_vol_grid;
-/* An asset has one of vol, heston, rough_bergomi, sabr, local_vol and vol_grid; with `leverage` it has heston and one of
- * local_vol and vol_grid. */
+/* An asset has one of vol, heston, rough_bergomi, sabr, local_vol and vol_grid; with `leverage` it has heston and one
+ * of local_vol and vol_grid. */
 typedef struct option_asset {
   double spot;
   sim_expr *vol, *dividend; /* functions of t */

@@ -268,6 +268,16 @@ static void keep(sim_bytes *key, const double *rows, size_t count) {
   pthread_mutex_unlock(&lock);
 }
 
+void option_leverage_forget(void) {
+  pthread_mutex_lock(&lock);
+  for (int k = 0; k < KEPT; k++) {
+    sim_bytes_free(&kept[k].key);
+    free(kept[k].rows);
+    kept[k] = (calibration){0};
+  }
+  pthread_mutex_unlock(&lock);
+}
+
 static sim_status calibrate_asset(const option_parameters *p, const sim_setup *setup, option_market *market,
                                   int asset) {
   const size_t count = (size_t)market->steps * ROW;

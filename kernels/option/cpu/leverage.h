@@ -13,6 +13,8 @@ bool option_any_leverage(const option_parameters *p);
  * set. SIM_ERR_DIVERGED where the local volatility is invalid at a price that particles have, SIM_ERR_NO_MEMORY. */
 sim_status option_leverage_calibrate(const option_parameters *p, const sim_setup *setup, option_market *markets,
                                      int count) SIM_MUST_CHECK;
+/* Frees the calibrations that are kept. */
+void option_leverage_forget(void);
 /* Prices the quotes of one asset with its calibrated function on particles that the calibration has not seen. Errors as
  * above. */
 sim_status option_leverage_check(const option_parameters *p, const sim_setup *setup, int asset,

@@ -9,7 +9,6 @@
  * own from that date on, whose errors raise the bound: it stays one for any number of them. */
 #include "kernels/option/result/upper.h"
 
-#include "kernels/option/cpu/leverage.h"
 #include "kernels/option/cpu/sampler.h"
 
 #include "engine/reduce.h"
@@ -204,7 +203,6 @@ static sim_status prepare(upper *u, const option_parameters *p, const sim_setup 
   u->setup = setup;
   u->threads = setup->threads < 1 ? 1 : setup->threads;
   SIM_TRY(option_market_create(&u->p, NULL, &u->market));
-  SIM_TRY(option_leverage_calibrate(&u->p, setup, &u->market, 1));
   const size_t assets = (size_t)u->market.assets, steps = (size_t)u->market.steps;
   const size_t payoffs = p->payoffs.count;
   SIM_TRY(option_policy_create(&u->p, &u->market, setup, &u->policy));

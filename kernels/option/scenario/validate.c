@@ -42,7 +42,7 @@ static void check_name(const option_parameters *p, size_t i, sim_faults *faults)
   static const char *const taken[] = {
       "step",       "time",  "paths",       "price", "standard_error", "relative_error", "bias",
       "bias_error", "upper", "upper_error", "delta", "gamma",          "vega",           "rho",
-      "theta",      "cva",   "cva_error",   "dva",   "dva_error"};
+      "theta",      "cva",   "cva_error",   "dva",   "dva_error",      "leverage_miss",  "leverage_miss_error"};
   if (name == NULL) return;
   snprintf(path, sizeof path, "payoffs[%zu].name", i + 1);
   if (!is_column(name))

@@ -44,6 +44,10 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     snprintf(lacks, capacity, "rough Bergomi assets are");
     return false;
   }
+  if (option_any_leverage(p)) {
+    snprintf(lacks, capacity, "leverage functions are");
+    return false;
+  }
   if (p->ladder.given) {
     snprintf(lacks, capacity, "ladders are");
     return false;

@@ -85,7 +85,7 @@ static const sim_schema grid_schema = {.doc = "local volatility on a grid, inter
 static const sim_field leverage_fields[] = {
     {SIM_FIELD(option_leverage, mixing), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "1",
      .doc = "mixing fraction: factor of heston.sigma, above 0; near 0 the model is the local volatility alone"},
-    {SIM_FIELD(option_leverage, particles), .type = SIM_REAL, .flags = SIM_RANGE, .min = 0x1p12, .max = 0x1p26,
+    {SIM_FIELD(option_leverage, particles), .type = SIM_REAL, .flags = SIM_RANGE, .min = 0x1p12, .max = 0x1p24,
      .initial = "131072", .doc = "paths that calibrate the leverage function, rounded up to a multiple of 4096"},
     {0}};
 static const sim_schema leverage_schema = {
@@ -153,6 +153,8 @@ static void check_leverage(const option_parameters *p, const option_asset *a, in
   if (a->jumps.given)
     sim_faults_add(faults, line, path,
                    "leverage: expected no jumps: local volatilities of a price that jumps are others");
+  if (a->dividends.rows > 0)
+    sim_faults_add(faults, line, path, "leverage: expected a dividend rate, no cash dividends");
   if (p->hull_white.given)
     sim_faults_add(faults, line, path, "leverage: expected no hull_white: the calibration takes a rate that is known");
   if (p->sampling.multilevel)

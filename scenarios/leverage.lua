@@ -1,8 +1,8 @@
 -- One smile, two models: calls under Heston's variance with a leverage function cost what the local volatility makes of
 -- them, a steep smile, with any mixing. A call that is knocked out above 125 costs more the more the volatility moves by
 -- itself: try mixing = 0.05 (Guyon and Henry-Labordere 2012).
-local mixing = sim.param("mixing", 1, "share of the volatility of the variance: above 0, at most 1")
-local skew   = sim.param("skew", 10, "the local volatility is 0.1 + skew/S")
+local mixing = sim.param("mixing", 1.0, "share of the volatility of the variance: above 0, at most 1")
+local skew   = sim.param("skew", 10.0, "the local volatility is 0.1 + skew/S")
 local steps  = sim.param("steps", 50, "steps until maturity")
 local paths  = sim.param("paths", 2^16, "paths")
 

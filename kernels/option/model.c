@@ -3,6 +3,7 @@
 #include "engine/wall_clock.h"
 #include "engine/run/startup.h"
 #include "kernels/option/option.h"
+#include "kernels/option/result/leverage.h"
 #include "kernels/option/result/paths.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/result/upper.h"
@@ -26,6 +27,7 @@ static void destroy(void **self) {
   option_bias_destroy(&run->bias);
   option_levels_destroy(&run->levels);
   free(run->exposure);
+  free(run->quotes);
   free(run->quantity);
   free(run->mean);
   free(run);
@@ -123,9 +125,10 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
                                                    : "to an integer");
   SIM_TRY(option_find_jumps(run));
   warn_of_greeks(p);
+  const sim_setup host = option_host_setup(setup);
+  SIM_TRY(option_leverage_find(run, &host));
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
   SIM_TRY(option_ladder_create(run, setup));
-  const sim_setup host = option_host_setup(setup);
   if (option_has_bias(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
   if (p->sampling.multilevel) SIM_TRY(option_levels_create(p, setup, run->certain, &run->levels));
   if (option_wants_upper(p)) SIM_TRY(option_upper_gaps(p, &host, run->gap, run->gap_error));

@@ -1,5 +1,6 @@
 /* Plan of a run before it begins: memory, steps, work and exchanges. */
 #include "kernels/option/run.h"
+#include "kernels/option/cpu/leverage.h"
 #include "kernels/option/result/paths.h"
 #include "kernels/option/result/upper.h"
 #include "kernels/option/models/rough.h"
@@ -40,7 +41,7 @@ sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan 
   const double chunk = option_groups(p) > 1 ? fmin(option_block_samples(p), OPTION_CHUNK) : OPTION_CHUNK;
   const sim_setup host = option_host_setup(setup);
   const double beside = option_bias_bytes(p, &host) + option_upper_bytes(p, &host) + option_exposure_bytes(p, &host) +
-                        option_levels_bytes(p, &host) + option_path_bytes(p, &host);
+                        option_levels_bytes(p, &host) + option_path_bytes(p, &host) + option_leverage_bytes(p);
   sim_plan_add(out, "paths", ops->bytes(p, setup) + option_ladder_bytes(p, ops, setup));
   if (beside > 0) sim_plan_add_host(out, "paths of bias, bounds, levels, exposures", beside);
   out->checkpoint_bytes = option_state_bytes(p);
@@ -64,7 +65,8 @@ sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan 
   const double on_host = guess[host.isa] * fmin(host.threads * useful, omp_get_num_procs());
   out->work_rate_guess = cpu ? on_host : 8e11 * useful;
   const double in_double = 0.3; /* of the rate */
-  out->start_seconds = (option_upper_work(p) + option_exposure_work(p)) / (in_double * on_host);
+  out->start_seconds =
+      (option_upper_work(p) + option_exposure_work(p) + option_leverage_work(p)) / (in_double * on_host);
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= in_double;
   out->work_rate_guess /= cost;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;

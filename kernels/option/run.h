@@ -47,7 +47,9 @@ typedef struct option_run {
   /* [payoffs], discounted: of barriers what they pay where they leave no European payoff; of functions that may jump
    * the median of what they pay; else NaN */
   double *rest;
-  double *gap, *gap_error;    /* [payoffs] each: by how much the upper bound is above the price; NaN: no bound */
+  double *gap, *gap_error; /* [payoffs] each: by how much the upper bound is above the price; NaN: no bound */
+  struct option_quote
+      *quotes; /* [assets][OPTION_QUOTES] of calibrated leverage functions, owned; NULL: there are none */
   option_exposures *exposure; /* owned; NULL: not asked for */
   double *jump; /* [quantities], by which a path more or less changes the quantity, where it is known; else 0 */
   /* [quantities], of functions that may jump: the deviation of a sample by jumps; and the factor of a jump as high as

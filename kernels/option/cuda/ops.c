@@ -1,6 +1,7 @@
 /* The operations on an NVIDIA GPU: a kernel compiled for the run, launched for several blocks at a time. Each rank
  * computes its share of the blocks of a step, and their sums are gathered on the host. Twin: cpu/ops.c. */
 #include "engine/device/cuda.h"
+#include "kernels/option/cpu/leverage.h"
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/models/rough.h"
@@ -41,6 +42,10 @@ enum { MATCHED_MAX = 768 };
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
   if (option_any_rough(p)) {
     snprintf(lacks, capacity, "rough Bergomi assets are");
+    return false;
+  }
+  if (option_any_leverage(p)) {
+    snprintf(lacks, capacity, "leverage functions are");
     return false;
   }
   if (p->ladder.given) {
@@ -346,8 +351,10 @@ static sim_status make_points(option_sampler *s, const option_parameters *p) {
   return status;
 }
 
-static sim_status make(option_sampler *s, const option_parameters *p) {
+static sim_status make(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
+  const sim_setup host = option_host_setup(setup);
+  SIM_TRY(option_leverage_calibrate(p, &host, s->estimate.market, s->estimate.markets));
   SIM_TRY(option_cuda_plan_create(p, &s->estimate, &s->plan));
   SIM_TRY(begin_kernel(s));
   SIM_TRY(option_cuda_policy(p, s->comm, &s->estimate, &s->policy));
@@ -368,7 +375,7 @@ static sim_status create(const option_parameters *p, const sim_setup *setup, opt
   *out = calloc(1, sizeof **out);
   if (*out == NULL) return sim_no_memory("the model");
   (*out)->comm = setup->comm;
-  const sim_status status = make(*out, p);
+  const sim_status status = make(*out, p, setup);
   if (status != SIM_OK) destroy(out);
   return status;
 }

@@ -136,7 +136,7 @@ static void fill_kind(const option_cuda_plan *plan, int t, int kind, void *out, 
                                                         m->k3 / (ln2 * ln2),
                                                         m->dt,
                                                         sqrt(m->dt) / ln2,
-                                                        m->shift,
+                                                        m->motion == OPTION_LEVERAGE ? m->link : m->shift,
                                                         spot,
                                                         m->jump_mean,
                                                         m->jump_deviation};

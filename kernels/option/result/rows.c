@@ -1,4 +1,5 @@
 /* Rows of the tables of a run: prices, errors, Greeks, biases, bounds, exposures and levels. */
+#include "kernels/option/result/leverage.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/run.h"
 
@@ -83,7 +84,14 @@ sim_status option_observe(void *self, const sim_clock *clock, int table, double 
   }
   if (run->parameters->exposure.own_hazard != NULL) {
     *values++ = run->exposure->dva;
-    *values = run->exposure->dva_error;
+    *values++ = run->exposure->dva_error;
+  }
+  if (run->quotes != NULL) {
+    double miss = NAN;
+    const option_quote *worst =
+        option_leverage_worst(run->quotes, (int)run->parameters->assets.count * OPTION_QUOTES, &miss);
+    *values++ = miss;
+    *values = worst != NULL ? worst->error : NAN;
   }
   return SIM_OK;
 }

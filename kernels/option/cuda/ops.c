@@ -14,7 +14,8 @@
 struct option_sampler {
   const sim_comm *comm;
   option_estimate estimate;
-  option_policy policy;
+  option_policy *policy; /* [policies], owned: of each market of a ladder; else one for all markets */
+  int policies;
   option_cuda_plan plan;
   sim_module *module;
   sim_bytes text;        /* source of the kernels, kept until it is compiled */
@@ -250,7 +251,8 @@ static const char *name(const option_sampler *s) { return s->name; }
 static void destroy(option_sampler **sampler) {
   option_sampler *s = *sampler;
   if (s == NULL) return;
-  option_policy_free(&s->policy);
+  for (int m = 0; m < s->policies; m++) option_policy_free(&s->policy[m]);
+  free(s->policy);
   option_cuda_plan_free(&s->plan);
   option_estimate_free(&s->estimate);
   sim_module_free(&s->module);
@@ -293,7 +295,7 @@ static sim_status fill(option_sampler *s) {
   if (status == SIM_OK) status = sim_backend_cuda.alloc((parts + own) * numbers * sizeof(double), &device);
   s->partial = device;
   s->sums = s->partial + parts * numbers;
-  if (status == SIM_OK) option_cuda_plan_fill(&s->plan, &s->policy, host, s->constants);
+  if (status == SIM_OK) option_cuda_plan_fill(&s->plan, s->policy, s->policies > 1, host, s->constants);
   if (status == SIM_OK) status = sim_backend_cuda.copy(s->table, host, table);
   free(host);
   return status;
@@ -346,11 +348,21 @@ static sim_status make_points(option_sampler *s, const option_parameters *p) {
   return status;
 }
 
+/* Greeks keep today's rule of early exercise. The points of a ladder, which are far apart, have rules of their own. */
+static sim_status make_policies(option_sampler *s, const option_parameters *p) {
+  const int count = p->points > 0 ? s->estimate.markets : 1;
+  s->policy = calloc((size_t)count, sizeof *s->policy);
+  if (s->policy == NULL) return sim_no_memory("early exercise");
+  for (; s->policies < count; s->policies++)
+    SIM_TRY(option_cuda_policy(p, s->comm, &s->estimate.market[s->policies], &s->policy[s->policies]));
+  return SIM_OK;
+}
+
 static sim_status make(option_sampler *s, const option_parameters *p) {
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
   SIM_TRY(option_cuda_plan_create(p, &s->estimate, &s->plan));
   SIM_TRY(begin_kernel(s));
-  SIM_TRY(option_cuda_policy(p, s->comm, &s->estimate, &s->policy));
+  SIM_TRY(make_policies(s, p));
   s->batch = batch(p);
   SIM_TRY(option_cuda_keys(p, &s->keys));
   snprintf(s->name, sizeof s->name, "one path a thread, batches of %d blocks", s->batch);

@@ -44,14 +44,6 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     snprintf(lacks, capacity, "rough Bergomi assets are");
     return false;
   }
-  if (p->ladder.given) {
-    snprintf(lacks, capacity, "ladders are");
-    return false;
-  }
-  if (p->paths.given) {
-    snprintf(lacks, capacity, "written paths are");
-    return false;
-  }
   if (p->sampling.multilevel) {
     snprintf(lacks, capacity, "multilevel runs are");
     return false;

@@ -273,12 +273,19 @@ static sim_status end_kernel(option_sampler *s) {
   return sim_module_kernel(s->module, "option_sample", &s->sample);
 }
 
+/* Logical blocks of a step, at most: a small run has few, whose memory takes no time. */
+static size_t most_blocks(const option_sampler *s) {
+  const size_t blocks = (size_t)s->batch * (size_t)(s->scrambles > 0 ? s->scrambles : 1);
+  const size_t all = (size_t)divide(s->all, s->block);
+  return s->all > 0 && all < blocks ? all : blocks;
+}
+
 static sim_status fill(option_sampler *s) {
   const size_t real = s->plan.single ? sizeof(float) : sizeof(double);
   const size_t table = (s->plan.table + 4) * real; /* + 4: never an empty allocation */
-  const size_t numbers = 2 * (size_t)s->estimate.quantities,
-               blocks = (size_t)s->batch * (size_t)(s->scrambles > 0 ? s->scrambles : 1);
-  const size_t own = sim_comm_share(s->comm, blocks), parts = own * (size_t)block_parts(s);
+  const size_t numbers = 2 * (size_t)s->estimate.quantities, blocks = most_blocks(s);
+  const size_t own = sim_comm_share(s->comm, blocks), pilot_parts = (size_t)divide(OPTION_PILOT, s->plan.part);
+  const size_t of_blocks = own * (size_t)block_parts(s), parts = of_blocks > pilot_parts ? of_blocks : pilot_parts;
   void *host = calloc(1, table), *device = NULL;
   s->constants = calloc((size_t)s->plan.constants, real);
   s->host = calloc((blocks + (size_t)s->comm->size) * numbers, sizeof(double));
@@ -360,11 +367,11 @@ static sim_status make(option_sampler *s, const option_parameters *p) {
   snprintf(s->name, sizeof s->name, "one path a thread, batches of %d blocks", s->batch);
   s->scrambles = p->sampling.sequence == OPTION_SOBOL ? option_groups(p) : 0;
   s->block = s->scrambles > 0 ? option_block_samples(p) : OPTION_BLOCK;
+  if (isnan(p->sampling.standard_error)) s->all = (int64_t)fmin(p->sampling.paths / s->plan.signs, 0x1p62);
   SIM_TRY(fill(s));
   if (s->scrambles > 0) SIM_TRY(make_points(s, p));
   SIM_TRY(end_kernel(s));
   SIM_TRY(pilot(s));
-  if (isnan(p->sampling.standard_error)) s->all = (int64_t)fmin(p->sampling.paths / s->plan.signs, 0x1p62);
   return SIM_OK;
 }
 

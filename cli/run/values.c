@@ -305,6 +305,7 @@ static sim_status answer(const cli_options *options, char *request, size_t size)
 sim_status cli_serve(const cli_options *options) {
   sim_bytes rest = {0}, line = {0};
   sim_status status = SIM_OK;
+  cli_prepare_language(options);
 #ifdef SIM_HAS_CUDA
   sim_modules_keep();
 #endif

@@ -2,7 +2,7 @@
  * chi-squared law, integrals from date to date, finite differences), and the displaced lognormal law. Over many seeds
  * the deviations from them, in errors of the run, have a root mean square of 1 at most: of N seeds it is uncertain by
  * 1/sqrt(2 N), and 4 of that are allowed. */
-#include "kernels/option/multilevel/allocate.h"
+#include "kernels/option/run.h"
 #include "tests/option/option_driver.h"
 
 #include <math.h>
@@ -283,10 +283,32 @@ static void test_work(void **state) {
     }
 }
 
+/* The noise of the finest differences of a payoff that jumps, of which few are other than 0, does not add levels: the
+ * work is at most 1.5 times the best one, as the sums of the run tell it. */
+static void test_digital_work(void **state) {
+  (void)state;
+  double most = 0;
+  for (int seed = 1; seed <= seeds; seed++) {
+    pricing d;
+    double done;
+    make(&d, HESTON, 0.03, 4);
+    d.p.common.seed = (uint64_t)seed;
+    digital(&d);
+    pricing_run(&d);
+    const option_run *run = d.self;
+    const double least = option_level_least_work(option_levels_sums(run->levels), 0.03, &done);
+    most = fmax(most, done / least);
+    pricing_free(&d);
+  }
+  print_message("    %d seeds: at most %.2f times the best work\n", seeds, most);
+  assert_true(most <= 1.5);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "long") == 0) seeds = 200;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_work),   cmocka_unit_test(test_bits),
-                                     cmocka_unit_test(test_heston), cmocka_unit_test(test_local),
-                                     cmocka_unit_test(test_sabr),   cmocka_unit_test(test_greeks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_work),  cmocka_unit_test(test_digital_work),
+                                     cmocka_unit_test(test_bits),  cmocka_unit_test(test_heston),
+                                     cmocka_unit_test(test_local), cmocka_unit_test(test_sabr),
+                                     cmocka_unit_test(test_greeks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ typedef struct option_case {
   bool jumps; /* bumped prices of payoffs that jump */
 } option_case;
 
-enum { OPTION_CASES = 58 };
+enum { OPTION_CASES = 63 };
 extern const option_case option_cases[OPTION_CASES];
 
 void option_case_make(pricing *d, int which, sim_precision precision, const sim_backend *backend);

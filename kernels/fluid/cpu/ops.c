@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define FLUID_TRT_RATE 0.7 /* of populations, about, by that of moments */
-enum { FIELDS = 4 };       /* velocity and pressure */
+#define FLUID_TRT_RATE 0.7  /* of populations, about, by that of moments */
+#define FLUID_FULL_RATE 0.6 /* of D3Q27 by that of D3Q19 */
+enum { FIELDS = 4 };        /* velocity and pressure */
 
 struct fluid_work {
   fluid_machine *m;
@@ -61,6 +62,7 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   out->checkpoint_bytes = state + heat;
   out->work_rate_guess = 1e8 * setup->threads * (grid.rank == 2 ? 2 : 1) * (fluid_single(p) ? 1 : 0.5);
   if (p->collision == FLUID_TRT) out->work_rate_guess *= FLUID_TRT_RATE;
+  if (p->lattice == FLUID_D3Q27) out->work_rate_guess *= FLUID_FULL_RATE;
   out->work_rate_guess = 1 / (1 / out->work_rate_guess + link_seconds(p, meshes, setup->threads) / cells);
   if (setup->comm->size > 1) plan_exchange(p, meshes, setup, (state + heat) / planes, out);
   if (!p->heat.given) return;

@@ -214,7 +214,8 @@ __global__ void __launch_bounds__(FLUID_BALL_THREADS)
     fluid_sums<3, real> sums;
     double lost = 0, mass, momentum[3], got[3];
     load_cell<10>(s.from + place, here);
-    gather_links<3, 1>(s, links, cell, cell.first, here, d, &lost);
+    const fluid_moment_cells<3, real> cells = {s.l, s.from};
+    gather_links<3, 1>(cells, links, cell, cell.first, here, d, &lost);
     sum_directions<3>(d, &sums);
 #pragma unroll
     for (int k = 0; k < 10; k++) m[k] = here[k];

@@ -1,8 +1,8 @@
 /* Launches of the kernels of fluids, by lattice, precision and what the flow has. */
 #include "kernels/common/launch.cuh"
+#include "kernels/fluid/cuda/arguments.cuh"
 #include "kernels/fluid/cuda/cover.cuh"
 #include "kernels/fluid/cuda/grains.cuh"
-#include "kernels/fluid/cuda/links.cuh"
 #include "kernels/fluid/cuda/march.cuh"
 #include "kernels/fluid/cuda/measure_heat.cuh"
 #include "kernels/fluid/cuda/plain.cuh"
@@ -59,38 +59,19 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
   return s;
 }
 
-/* state: which has the rates of relaxation. */
-template <typename real> static fluid_edges<real> edges_of(const fluid_device *d, int state) {
-  fluid_edges<real> e = {};
-  e.cell = d->cell;
-  e.edge = (const fluid_edge<real> *)d->edge;
+/* With the cells of sponges; state: which has the rates of relaxation. */
+template <typename real> static fluid_edges<real> listed_edges_of(const fluid_device *d, int state) {
+  fluid_edges<real> e = edges_of<real>(d);
   e.cells = d->listed;
   e.warm = d->warm.edge;
   if (d->heat && d->eddies) e.rate = (real *)d->state[state] + d->numbers + d->members;
-  e.lost = d->lost;
-  e.body = d->edge_body;
   e.covered = d->balls.covered;
   return e;
 }
 
-template <typename real> static fluid_view<real> view_of(const fluid_device *d) {
-  fluid_view<real> v = {};
-  v.l = d->l;
-  v.state = (const real *)d->state[d->now];
-  v.fields = (real *)d->fields;
-  v.beside = d->beside;
-  for (int a = 0; a < 3; a++) v.g[a] = d->g[a];
-  v.dx = d->dx;
-  v.dt = d->dt;
-  v.density = d->density;
-  v.tau = d->tau;
-  v.smagorinsky = d->smagorinsky;
-  v.heat = d->heat;
-  v.warm = d->warm;
-  return v;
+template <typename real> static fluid_view<real> present_view(const fluid_device *d) {
+  return view_of<real>(d, d->state[d->now], d->fields, NULL);
 }
-
-static double cells_of(const fluid_device *d) { return (double)d->l.n[0] * d->l.n[1] * d->l.n[2]; }
 
 /* ---- steps ---- */
 
@@ -188,8 +169,7 @@ template <int RANK, bool START, typename real> static void damp(const fluid_devi
   static const sim_kernel sum = {"fluid_sum_planes", "sponges", SIM_LIMIT_BYTES};
   static const sim_kernel cells = {"fluid_damp_planes", "sponges", SIM_LIMIT_BYTES};
   static const sim_kernel follow = {"fluid_follow_planes", "sponges", SIM_LIMIT_BYTES};
-  fluid_view<real> v = view_of<real>(d);
-  v.state = (const real *)state;
+  const fluid_view<real> v = view_of<real>(d, state, d->fields, NULL);
   for (int i = 0; i < d->layers; i++) {
     const fluid_damped *layer = &d->damped[i];
     const dim3 grid((unsigned)layer->blocks, (unsigned)layer->planes);
@@ -215,7 +195,7 @@ template <int RANK, typename real> static void step_walls(const fluid_device *d)
   static const sim_kernel give = {"fluid_give_mass", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel links = {"fluid_step_links", "walls", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
-  const fluid_edges<real> e = edges_of<real>(d, 1 - d->now);
+  const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
   if (d->listed == 0) return;
   device_launch(&links, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
                 d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s, e);
@@ -233,7 +213,7 @@ template <int RANK, typename real> static void step_warm(const fluid_device *d) 
   if (!d->heat || d->listed == 0) return;
   device_launch(&warm, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
                 d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>,
-                step_of<RANK, real>(d), edges_of<real>(d, 1 - d->now));
+                step_of<RANK, real>(d), listed_edges_of<real>(d, 1 - d->now));
 }
 
 template <int RANK, typename real> static void step(const fluid_device *d) {
@@ -289,7 +269,7 @@ static void mark_cells(const fluid_device *d) {
 template <typename real> static void step_grains(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_step_balls", "grains", SIM_LIMIT_BYTES};
   device_launch(&kernel, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, step_balls<real>, step_of<3, real>(d),
-                edges_of<real>(d, 1 - d->now), d->balls, d->tau);
+                listed_edges_of<real>(d, 1 - d->now), d->balls, d->tau);
 }
 
 template <typename real> static void begin_grains(const fluid_device *d) {
@@ -300,35 +280,28 @@ template <typename real> static void begin_grains(const fluid_device *d) {
 
 /* ---- outputs and the start ---- */
 
-static dim3 blocks_of(const fluid_device *d) {
-  const double wanted = (cells_of(d) + 255) / 256;
-  return dim3(wanted < 65536 ? (unsigned)wanted : 65536u);
-}
-
 template <int RANK, typename real> static void show(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_show_cells", "observe", SIM_LIMIT_BYTES};
-  device_launch(&kernel, (fluid_moments(RANK) + RANK + 1.0) * sizeof(real) * cells_of(d), blocks_of(d), 256,
-                show_cells<RANK, real>, view_of<real>(d));
+  device_launch(&kernel, (fluid_moments(RANK) + RANK + 1.0) * sizeof(real) * cells_of(d), blocks_of(cells_of(d)), 256,
+                show_cells<RANK, real>, present_view<real>(d));
 }
 
 template <int RANK, typename real> static void begin(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_begin_cells", "start", SIM_LIMIT_BYTES};
-  device_launch(&kernel, (fluid_moments(RANK) + RANK + 1.0) * sizeof(real) * cells_of(d), blocks_of(d), 256,
-                begin_cells<RANK, real>, view_of<real>(d), factors_of<RANK, real>(d), (real *)d->state[d->now]);
+  device_launch(&kernel, (fluid_moments(RANK) + RANK + 1.0) * sizeof(real) * cells_of(d), blocks_of(cells_of(d)), 256,
+                begin_cells<RANK, real>, present_view<real>(d), factors_of<RANK, real>(d), (real *)d->state[d->now]);
 }
 
 template <int RANK, typename real> static void flow(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_sum_flow", "observe", SIM_LIMIT_BYTES};
   device_launch(&kernel, (fluid_moments(RANK) + RANK) * sizeof(real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
-                sum_flow<RANK, fluid_view<real>>, view_of<real>(d), d->sum);
+                sum_flow<RANK, fluid_view<real>>, present_view<real>(d), d->sum);
 }
 
 template <int RANK, typename real> static void pulls(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_pull", "observe", SIM_LIMIT_BYTES};
-  if (d->pull_blocks == 0) return;
-  device_launch(&kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull<RANK, real>, d->l,
-                (const real *)d->state[d->now], edges_of<real>(d, d->now), d->pull, d->pull_block, d->g[0], d->g[1],
-                d->g[2], d->pull_sum);
+  const fluid_moment_cells<RANK, real> cells = {d->l, (const real *)d->state[d->now]};
+  launch_pull<RANK>(&kernel, d, cells, edges_of<real>(d));
 }
 
 /* ---- the temperature ---- */
@@ -336,11 +309,11 @@ template <int RANK, typename real> static void pulls(const fluid_device *d) {
 template <int RANK, typename real>
 static void begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls) {
   static const sim_kernel kernel = {"fluid_begin_warm", "start", SIM_LIMIT_BYTES};
-  const fluid_view<real> v = view_of<real>(d);
+  const fluid_view<real> v = present_view<real>(d);
   const fluid_factors<real> k = factors_of<RANK, real>(d);
   real *state = (real *)d->state[d->now];
-  device_launch(&kernel, 2.0 * d->l.numbers * sizeof(real) * cells_of(d), blocks_of(d), 256, begin_warm<RANK, real>, v,
-                k, walls, state);
+  device_launch(&kernel, 2.0 * d->l.numbers * sizeof(real) * cells_of(d), blocks_of(cells_of(d)), 256,
+                begin_warm<RANK, real>, v, k, walls, state);
   if (d->cells > 0)
     device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128, begin_warm_links<RANK, real>, v, k,
                   d->cell, d->cells, surface, state);
@@ -348,18 +321,19 @@ static void begin_heat(const fluid_device *d, const fluid_warm_surface *surface,
 
 template <int RANK, typename real> static void show_heat(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_show_warm", "observe", SIM_LIMIT_BYTES};
-  device_launch(&kernel, ((1 + RANK) * sizeof(real) + 8.0) * cells_of(d), blocks_of(d), 256, show_warm<RANK, real>,
-                view_of<real>(d));
+  device_launch(&kernel, ((1 + RANK) * sizeof(real) + 8.0) * cells_of(d), blocks_of(cells_of(d)), 256,
+                show_warm<RANK, real>, present_view<real>(d));
 }
 
 template <int RANK, typename real> static void sum_heat(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_sum_warm", "observe", SIM_LIMIT_BYTES};
   static const sim_kernel links = {"fluid_pull_warm", "observe", SIM_LIMIT_BYTES};
   device_launch(&kernel, (1.0 + RANK) * sizeof(real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
-                sum_warm<RANK, real>, view_of<real>(d), d->sum);
+                sum_warm<RANK, real>, present_view<real>(d), d->sum);
   if (d->warm.pull_blocks > 0)
     device_launch(&links, 0.0, dim3((unsigned)d->warm.pull_blocks), FLUID_SEGMENT, pull_warm<RANK, real>,
-                  view_of<real>(d), edges_of<real>(d, d->now), d->warm.pull, d->warm.pull_block, d->warm.pull_sum);
+                  present_view<real>(d), listed_edges_of<real>(d, d->now), d->warm.pull, d->warm.pull_block,
+                  d->warm.pull_sum);
 }
 
 template <int RANK, typename real> static void probe(const fluid_device *d) {

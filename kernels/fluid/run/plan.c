@@ -192,10 +192,7 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
 
 bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const fluid_parameters *p = parameters;
-  const char *what = NULL;
-  if (p->collision == FLUID_TRT && fluid_has_mesh(p)) what = "collision = \"trt\" with bodies from STL files is";
-  if (backend == SIM_BACKEND_CPU) what = fluid_half(p) ? "precision = \"half\" is" : NULL;
-  if (!what) return true;
-  snprintf(lacks, capacity, "%s", what);
+  if (backend != SIM_BACKEND_CPU || !fluid_half(p)) return true;
+  snprintf(lacks, capacity, "precision = \"half\" is");
   return false;
 }

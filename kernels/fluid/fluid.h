@@ -157,9 +157,8 @@ static inline const fluid_body *fluid_body_of(const fluid_parameters *p, int bod
   return p->bodies.items[body].data;
 }
 
-/* Whether a body, or some body, is a mesh from a file. (start/meshes.c) */
+/* Whether a body is a mesh from a file. (start/meshes.c) */
 bool fluid_is_mesh(const fluid_parameters *p, int body);
-bool fluid_has_mesh(const fluid_parameters *p);
 
 /* Whether the walls of a body change during a run: all that is more than a constant spin of a round body. */
 bool fluid_body_moves(const fluid_parameters *p, int body);

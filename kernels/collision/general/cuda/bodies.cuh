@@ -1,9 +1,9 @@
 /* Motion of clumps: rigid bodies, whose spheres are grains; a thread a clump, in double. As templates on the real type.
  * CPU counterpart: cpu/bodies.inc, which has the definition; with the same bits.
  *
- * In a step with clumps the launch of contacts moves loose grains alone, and leaves forces and torques on the spheres of
- * clumps. `step_bodies` adds them up, completes the step of the clumps, and moves them by the next step. `slot` has the
- * index of each id. */
+ * In a step with clumps the launch of contacts moves loose grains alone, and leaves forces and torques on the spheres
+ * of clumps. `step_bodies` adds them up, completes the step of the clumps, and moves them by the next step. `slot` has
+ * the index of each id. */
 #ifndef COLLISION_GENERAL_CUDA_BODIES_CUH
 #define COLLISION_GENERAL_CUDA_BODIES_CUH
 
@@ -144,16 +144,14 @@ static __device__ void push_body(const general_arrays<real> &a, const general_gr
   for (uint32_t id = body.first; id < body.end; id++) {
     const uint32_t i = a.slot[id];
     const double *const acceleration = body.state.acceleration;
-    if (ended > 0)
-      follow_body(a.bodies.lever + 3 * (size_t)id, body.state.velocity, spin, &g.velocity[i], &g.spin[i]);
+    if (ended > 0) follow_body(a.bodies.lever + 3 * (size_t)id, body.state.velocity, spin, &g.velocity[i], &g.spin[i]);
     g.acceleration[i] = {(real)acceleration[0], (real)acceleration[1], (real)acceleration[2], 0};
     g.angular_acceleration[i] = {(real)turned[0], (real)turned[1], (real)turned[2], 0};
   }
 }
 
 template <typename real>
-static __global__ void __launch_bounds__(BODIES_THREADS)
-    push_bodies(general_arrays<real> a, unsigned k, double ended) {
+static __global__ void __launch_bounds__(BODIES_THREADS) push_bodies(general_arrays<real> a, unsigned k, double ended) {
   after_previous();
   const uint32_t number = blockIdx.x * BODIES_THREADS + threadIdx.x;
   if (number < a.bodies.count) push_body(a, a.grains[a.control[k & 1].order], number, ended);
@@ -177,10 +175,10 @@ static __device__ __forceinline__ void wrap_body(const general_arrays<real> &a, 
 /* Writes the spheres of a body that has moved, with their velocities predicted for the end of the step, into set `to`;
  * `from`: the set that has radii and masses. Returns the greatest squared speed. */
 template <typename real>
-static __device__ __forceinline__ double
-move_spheres(const general_arrays<real> &a, const general_grains<real> &from, const general_grains<real> &to,
-             general_mobility *mobility, uint32_t number, moving_body *body, double turn[3][3],
-             const double velocity[3], const double spin[3], double dt) {
+static __device__ __forceinline__ double move_spheres(const general_arrays<real> &a, const general_grains<real> &from,
+                                                      const general_grains<real> &to, general_mobility *mobility,
+                                                      uint32_t number, moving_body *body, double turn[3][3],
+                                                      const double velocity[3], const double spin[3], double dt) {
   const general_box<real> &box = a.box;
   const size_t n = a.numbers->n;
   const double *const at = a.bodies.member;
@@ -230,9 +228,9 @@ move_spheres(const general_arrays<real> &a, const general_grains<real> &from, co
 /* Completes a step of `ended` (0: already done) with the forces on the spheres in set `from`, and moves the body and
  * its spheres by a step of dt into set `to`. Returns the greatest squared speed of its spheres. */
 template <typename real>
-static __device__ __forceinline__ double
-step_body(const general_arrays<real> &a, const general_grains<real> &from, const general_grains<real> &to,
-          const general_records<real> &records, uint32_t number, double ended, double dt) {
+static __device__ __forceinline__ double step_body(const general_arrays<real> &a, const general_grains<real> &from,
+                                                   const general_grains<real> &to, const general_records<real> &records,
+                                                   uint32_t number, double ended, double dt) {
   moving_body body = read_body(a, number);
   const double half = 0.5 * dt;
   double velocity[3], momentum[3], spin[3], turn[3][3];

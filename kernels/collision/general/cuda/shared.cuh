@@ -68,8 +68,8 @@ template <typename real> struct general_records {
   double *dissipated, *virial, *work; /* energies; work: NULL unless numbers.worked */
   double *wall_heat;                  /* NULL: no heat */
   uint32_t *collisions, *id, *material;
-  real *wall_spring; /* [wall_numbers][n] */
-  int32_t *crossed;  /* [gates][n] */
+  real *wall_spring;          /* [wall_numbers][n] */
+  int32_t *crossed;           /* [gates][n] */
   general_mobility *mobility; /* NULL: no clumps */
 };
 

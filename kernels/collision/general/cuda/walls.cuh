@@ -9,7 +9,7 @@ template <typename real> struct wall_grain {
   vec4<real> position, velocity; /* velocity: predicted, and mass */
   real velocity_before[3], w_pred[3];
   uint32_t material;
-  double temperature; /* with heat */
+  double temperature;               /* with heat */
   const general_mobility *mobility; /* with clumps */
 };
 

@@ -159,6 +159,8 @@ sim_status cli_doctor(void) SIM_MUST_CHECK;
 /* verify.c: checks the files of a folder, or the digits of a scenario's observables. SIM_ERR_FAULTS: faults were
  * found. */
 sim_status cli_verify(const cli_options *options) SIM_MUST_CHECK;
+/* verify_digits.c: prints which digits of a scenario's observables to trust. */
+sim_status cli_verify_digits(const cli_options *options) SIM_MUST_CHECK;
 void cli_version(void);
 extern const char cli_version_text[], cli_revision_text[], cli_compiler_text[];
 

@@ -273,6 +273,10 @@ static void python(void) {
         missing);
   else
     say("python", GOOD, "simview and all packages that it needs");
+  if (find_program("ffmpeg", path))
+    say("python", GOOD, "%s: films are MP4 or WebM", path);
+  else
+    say("python", ABSENT, "no ffmpeg in PATH: films are made by that of the package imageio-ffmpeg, else as a GIF");
 }
 
 /* ---- files ---- */

@@ -104,20 +104,32 @@ static sim_status read_rows(cli_job *job) {
                      cause.message, job->output);
 }
 
+/* Names, values and limits of the scenario language. */
+static scenario_options language_of(const cli_options *options) {
+  static const char *models[NAMES_MAX + 1], *constructors[NAMES_MAX + 1];
+  if (!*models) {
+    size_t count = 0;
+    for (const sim_model *const *model = sim_models; *model && count < NAMES_MAX; model++)
+      models[count++] = (*model)->name;
+    memcpy(constructors, models, sizeof models);
+    for (const sim_model *const *model = sim_models; *model; model++)
+      count = constructor_names((*model)->parameters, constructors, count);
+  }
+  return (scenario_options){.constructors = constructors,
+                            .models = models,
+                            .sets = options->sets,
+                            .seconds = options->lua_seconds,
+                            .memory = (size_t)128 << 20};
+}
+
+void cli_prepare_language(const cli_options *options) {
+  const scenario_options language = language_of(options);
+  scenario_prepare(&language);
+}
+
 sim_status cli_prepare_scenario(cli_job *job) {
   const cli_options *options = job->options;
-  const char *models[NAMES_MAX + 1] = {0}, *constructors[NAMES_MAX + 1] = {0};
-  size_t count = 0;
-  for (const sim_model *const *model = sim_models; *model && count < NAMES_MAX; model++)
-    models[count++] = (*model)->name;
-  memcpy(constructors, models, sizeof models);
-  for (const sim_model *const *model = sim_models; *model; model++)
-    count = constructor_names((*model)->parameters, constructors, count);
-  scenario_options language = {.constructors = constructors,
-                               .models = models,
-                               .sets = options->sets,
-                               .seconds = options->lua_seconds,
-                               .memory = (size_t)128 << 20};
+  const scenario_options language = language_of(options);
   SIM_TRY(scenario_load(options->target, &language, &job->source));
   job->model = sim_model_find(job->source.value->u.table.tag);
   if (!job->model) return sim_fail(SIM_ERR_INTERNAL, "the scenario's model is not registered");

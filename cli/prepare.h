@@ -29,6 +29,8 @@ typedef struct cli_job {
 /* Evaluates and decodes options->target. Prints faults itself and then returns SIM_ERR_SCENARIO with an empty
  * message. */
 sim_status cli_prepare_scenario(cli_job *job) SIM_MUST_CHECK;
+/* Has processes for later scripts ready: see scenario_prepare. */
+void cli_prepare_language(const cli_options *options);
 /* The same for job->saved: decodes its stored parameters, without Lua. */
 sim_status cli_prepare_saved(cli_job *job) SIM_MUST_CHECK;
 /* SIM_ERR_INCOMPATIBLE, with the difference, unless job->saved belongs to the prepared scenario. */

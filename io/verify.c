@@ -3,6 +3,7 @@
 #include "io/hdf5/h5.h"
 #include "io/seal.h"
 #include "io/snapshot/snapshot.h"
+#include "io/sys.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,7 +36,7 @@ typedef struct verification {
   size_t indexes; /* number of indexes of snapshots found so far */
 } verification;
 
-typedef enum kind { OTHER, SNAPSHOT, SLICE, CHECKPOINT, TABLES, DATASET, INDEX } kind;
+typedef enum kind { OTHER, SNAPSHOT, SLICE, CHECKPOINT, TABLES, DATASET, INDEX, PATTERN } kind;
 
 /* Reports the last error as a fault of a file. Only SIM_ERR_NO_MEMORY is returned and ends the verification. */
 static sim_status report(verification *v, sim_status status) {
@@ -190,6 +191,17 @@ static sim_status check_content(const verification *v, const io_h5_source *sourc
   }
 }
 
+/* Checks run.pmd, a text without a seal. */
+static sim_status check_pattern(int fd, off_t size, const char *path) {
+  static const char pattern[] = IO_SNAPSHOTS_PATTERN;
+  char text[sizeof pattern] = "";
+  size_t n = 0;
+  const int error = io_sys_read(fd, text, sizeof text - 1, 0, &n);
+  if (error) return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error));
+  if (size == sizeof pattern - 1 && memcmp(text, pattern, n) == 0) return SIM_OK;
+  return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: damaged: expected the line %.*s", path, (int)sizeof pattern - 2, pattern);
+}
+
 static sim_status check_sealed(const verification *v, int fd, off_t size, const char *path, kind what, int64_t step) {
   const io_h5_source source = {path, SIM_ERR_INCOMPATIBLE};
   SIM_TRY(io_seal_check(fd, size, path));
@@ -258,7 +270,7 @@ static sim_status check_file(verification *v, const char *path, kind what, int64
   if (what == CHECKPOINT) return report(v, check_checkpoint(v, path, step));
   sim_status status = io_file_open(AT_FDCWD, path, path, &fd, &size);
   if (status == SIM_OK) {
-    status = check_sealed(v, fd, size, path, what, step);
+    status = what == PATTERN ? check_pattern(fd, size, path) : check_sealed(v, fd, size, path, what, step);
     (void)close(fd);
   }
   return report(v, status);
@@ -282,6 +294,7 @@ static kind kind_of(const verification *v, const char *below, const char *name, 
   if (*step >= 0) return CHECKPOINT;
   if (strcmp(name, "tables.h5") == 0) return TABLES;
   if (strcmp(name, "ladder.h5") == 0 || strcmp(name, "paths.h5") == 0) return DATASET;
+  if (strcmp(name, "run.pmd") == 0) return PATTERN;
   return is_index(v, name, path) ? INDEX : OTHER;
 }
 
@@ -355,6 +368,7 @@ static sim_status check_complete(verification *v) {
   snprintf(name, sizeof name, "snap/" IO_SNAPSHOT_NAME, end);
   if (is_due(output, "snapshots")) {
     SIM_TRY(check_there(v, name, why));
+    SIM_TRY(check_there(v, "run.pmd", why));
     if (v->indexes == 0)
       SIM_TRY(
           report(v, sim_fail(SIM_ERR_INCOMPATIBLE, "%s: the index of the snapshots (NAME.hdf) is missing", v->folder)));

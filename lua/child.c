@@ -7,6 +7,7 @@
 
 #include <lauxlib.h>
 
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,11 +91,7 @@ static int load_text(scenario_child *child, const char *text, size_t size) {
 static void run_script(scenario_child *child, const char *text, size_t size) {
   lua_State *L = child->L;
   size_t skip = scenario_bom(text, size);
-  int base = lua_gettop(L);
-  scenario_sandbox_push(L);
-  scenario_language_push(L);
-  lua_setfield(L, -2, "sim");
-  scenario_sandbox_seal(L, "");
+  int base = lua_gettop(L) - 1; /* below the sandbox */
   int status = load_text(child, text + skip, size - skip);
   if (status == LUA_OK) {
     lua_pushvalue(L, base + 1);
@@ -121,27 +118,70 @@ static void send_value(const scenario_child *child, enum scenario_frame kind, si
   sim_bytes_free(&bytes);
 }
 
-noreturn void scenario_child_run(const char *text, size_t size, const scenario_options *options, int pipe) {
-  scenario_child child = {.options = options, .pipe = pipe};
+/* Confines the process, and makes the Lua state with the sandbox: the only value on its stack. */
+static void prepare(scenario_child *child, const scenario_options *options, int pipe) {
+  *child = (scenario_child){.options = options, .pipe = pipe};
   setlocale(LC_ALL, "C");
   sim_confine(&(sim_confinement){.seconds = options->seconds, .memory = options->memory, .keep = {pipe, pipe}});
-  size_t sets = 0;
-  while (options->sets && options->sets[sets]) sets++;
-  child.taken = calloc(sets + 1, sizeof *child.taken);
-  child.params = sim_value_table(NULL);
-  lua_State *L = lua_newstate(allocate, &child);
-  if (!child.taken || !child.params || !L) scenario_child_fail_memory(&child, false);
-  child.L = L;
-  *(scenario_child **)lua_getextraspace(L) = &child;
+  child->params = sim_value_table(NULL);
+  lua_State *L = lua_newstate(allocate, child);
+  if (!child->params || !L) scenario_child_fail_memory(child, false);
+  child->L = L;
+  *(scenario_child **)lua_getextraspace(L) = child;
   lua_atpanic(L, panic);
-  run_script(&child, text, size);
-  scenario_language_check_sets(&child);
-  sim_value *value = scenario_tree(&child, -1);
-  if (!value) scenario_child_fail_memory(&child, false);
-  scenario_trace_all(&child);
-  lua_close(L); /* frees memory, which the text of the tree needs */
-  child.L = NULL;
-  send_value(&child, SCENARIO_FRAME_PARAMS, child.params);
-  send_value(&child, SCENARIO_FRAME_VALUE, value);
+  scenario_sandbox_push(L);
+  scenario_language_push(L);
+  lua_setfield(L, -2, "sim");
+  scenario_sandbox_seal(L, "");
+}
+
+noreturn static void run_and_send(scenario_child *child, const char *text, size_t size) {
+  size_t sets = 0;
+  while (child->options->sets && child->options->sets[sets]) sets++;
+  child->taken = calloc(sets + 1, sizeof *child->taken);
+  if (!child->taken) scenario_child_fail_memory(child, false);
+  run_script(child, text, size);
+  scenario_language_check_sets(child);
+  sim_value *value = scenario_tree(child, -1);
+  if (!value) scenario_child_fail_memory(child, false);
+  scenario_trace_all(child);
+  lua_close(child->L); /* frees memory, which the text of the tree needs */
+  child->L = NULL;
+  send_value(child, SCENARIO_FRAME_PARAMS, child->params);
+  send_value(child, SCENARIO_FRAME_VALUE, value);
   _exit(0);
+}
+
+noreturn void scenario_child_run(const char *text, size_t size, const scenario_options *options, int pipe) {
+  scenario_child child;
+  prepare(&child, options, pipe);
+  run_and_send(&child, text, size);
+}
+
+/* Reads size bytes; ends the process where the program has ended. */
+static void read_all(int fd, void *data, size_t size) {
+  for (size_t done = 0; done < size;) {
+    const ssize_t got = read(fd, (char *)data + done, size - done);
+    if (got == 0 || (got < 0 && errno != EINTR)) _exit(0);
+    if (got > 0) done += (size_t)got;
+  }
+}
+
+noreturn void scenario_child_wait(const scenario_options *options, int socket) {
+  scenario_child child;
+  scenario_options own = *options;
+  uint64_t sizes[2]; /* of the text, and of the sets with a zero byte after each */
+  prepare(&child, &own, socket);
+  read_all(socket, sizes, sizeof sizes);
+  char *text = malloc(sizes[0] + 1), *words = malloc(sizes[1] + 1);
+  if (!text || !words) scenario_child_fail_memory(&child, false);
+  read_all(socket, text, sizes[0]);
+  read_all(socket, words, sizes[1]);
+  size_t count = 0;
+  for (size_t i = 0; i < sizes[1]; i++) count += words[i] == '\0';
+  const char **sets = calloc(count + 1, sizeof *sets), *at = words;
+  if (!sets) scenario_child_fail_memory(&child, false);
+  for (size_t i = 0; i < count; i++, at += strlen(at) + 1) sets[i] = at;
+  own.sets = sets;
+  run_and_send(&child, text, sizes[0]);
 }

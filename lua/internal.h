@@ -7,6 +7,7 @@
 #include <lua.h>
 
 #include <stdnoreturn.h>
+#include <sys/types.h>
 
 /* Fixed limits of a scenario. */
 enum {
@@ -90,6 +91,17 @@ int scenario_compare_text(const char *a, size_t a_size, const char *b, size_t b_
 
 /* Runs the script in this process, sends its results as frames on `pipe`, and ends the process. */
 noreturn void scenario_child_run(const char *text, size_t size, const scenario_options *options, int pipe);
+/* The same for the script and the sets that scenario_spare_take sends on `socket`, which takes the frames too; options
+ * without sets. */
+noreturn void scenario_child_wait(const scenario_options *options, int socket);
+
+/* ---- spare.c ---- */
+
+/* Takes a spare process and sends it a script. Returns the descriptor of its frames, which the caller closes, and its
+ * process; -1 where there is none, or one for other limits. */
+int scenario_spare_take(const char *text, size_t size, const scenario_options *options, pid_t *pid);
+/* Waits for the end of the process that was taken last; false where its status, as of waitpid, is not known. */
+bool scenario_spare_end(int *exit);
 
 /* ---- context.c ---- */
 

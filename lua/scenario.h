@@ -25,6 +25,10 @@ typedef struct scenario {
  * SIM_ERR_SCENARIO with "file:line: reason", SIM_ERR_NO_MEMORY. Release `out` with scenario_free in any case. */
 sim_status scenario_load(const char *path, const scenario_options *options, scenario *out) SIM_MUST_CHECK;
 void scenario_free(scenario *loaded);
+/* Prepares processes in which later calls of scenario_load with the same options but sets run their scripts, at a third
+ * of the time: for a program that loads many scenarios, before it starts threads or opens a device. The names in
+ * `options` must stay. Without processes or memory for that scenario_load works as before. */
+void scenario_prepare(const scenario_options *options);
 
 /* Makes a curve through points of increasing time, linear or flat between them and constant outside, as a node *out of
  * the input `t`: the function of sim.curve. SIM_ERR_NO_MEMORY, SIM_ERR_SCENARIO. */

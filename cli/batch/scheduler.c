@@ -270,7 +270,7 @@ static double quota_in(const char *folder) {
 }
 
 /* Smallest quota of this process's control groups, version 2 or 1, up to the root. */
-static double quota(void) {
+static double read_quota(void) {
   char line[4096], folder[4160];
   double least = INFINITY;
   FILE *file = fopen("/proc/self/cgroup", "re");
@@ -290,6 +290,13 @@ static double quota(void) {
   }
   if (file) fclose(file);
   return least;
+}
+
+/* The same, as it was at the first call. */
+static double quota(void) {
+  static double known = -1;
+  if (!(known > 0)) known = read_quota();
+  return known;
 }
 
 /* Cores of one of several processes that share them; the first processes get those that remain. */

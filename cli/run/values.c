@@ -3,6 +3,7 @@
  * from the second run on. */
 #include "cli/prepare.h"
 #include "cli/run/ranks.h"
+#include "engine/device/compile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -304,6 +305,10 @@ static sim_status answer(const cli_options *options, char *request, size_t size)
 sim_status cli_serve(const cli_options *options) {
   sim_bytes rest = {0}, line = {0};
   sim_status status = SIM_OK;
+  cli_prepare_language(options);
+#ifdef SIM_HAS_CUDA
+  sim_modules_keep();
+#endif
   while (status == SIM_OK && read_line(&rest, &line)) status = answer(options, line.data, line.size - 1);
   if (status == SIM_OK && (rest.failed || line.failed)) status = sim_no_memory("a request");
   sim_bytes_free(&rest);

@@ -55,6 +55,10 @@ sim_status sim_module_create(const sim_source *source, sim_module **out) SIM_MUS
 sim_status sim_module_begin(const sim_source *sources, int count, sim_module **out) SIM_MUST_CHECK;
 sim_status sim_module_end(sim_module *module) SIM_MUST_CHECK;
 void sim_module_free(sim_module **module);
+/* From now on sim_module_free leaves code on the device, of the 16 sources last freed, and the same source takes it
+ * from there: for a process that makes one run after another. Sources are the same where their texts, options and lists
+ * of headers (by address) are. For one thread. */
+void sim_modules_keep(void);
 /* Finds and loads an extern "C" __global__ function; *out: a cudaKernel_t, which can be launched like a function. */
 sim_status sim_module_kernel(const sim_module *module, const char *name, void **out) SIM_MUST_CHECK;
 

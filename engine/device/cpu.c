@@ -41,9 +41,10 @@ const char *sim_isa_name(sim_isa isa) {
 
 static const char *cpu_unavailable(void) { return NULL; }
 
+/* The name of the processor, read once. */
 static void cpu_describe(char *out, size_t capacity) {
-  char name[128] = "CPU";
-  FILE *file = fopen("/proc/cpuinfo", "re");
+  static char name[128];
+  FILE *file = *name ? NULL : fopen("/proc/cpuinfo", "re");
   if (file) {
     char line[256];
     while (fgets(line, sizeof line, file)) {
@@ -56,6 +57,7 @@ static void cpu_describe(char *out, size_t capacity) {
     }
     fclose(file);
   }
+  if (!*name) snprintf(name, sizeof name, "CPU");
   snprintf(out, capacity, "%s", name);
 }
 

@@ -110,7 +110,14 @@ static bool cuda_list(int device, char *out, size_t capacity) {
   return found;
 }
 
-static void cuda_describe(char *out, size_t capacity) { sim_cuda_about(cuda.device, out, capacity); }
+/* Asks the driver once: its answer takes milliseconds. */
+static void cuda_describe(char *out, size_t capacity) {
+  static char about[320];
+  static int of = -1;
+  if (of != cuda.device) sim_cuda_about(cuda.device, about, sizeof about);
+  of = cuda.device;
+  snprintf(out, capacity, "%s", about);
+}
 
 void *sim_cuda_stream(void) { return cuda.steps; }
 int sim_cuda_multiprocessors(void) { return cuda.multiprocessors; }

@@ -11,7 +11,7 @@
 
 #if CUDART_VERSION >= 12080
 
-enum { KERNELS_MAX = 256, STACK_BYTES = 16 << 20 };
+enum { KERNELS_MAX = 256, STACK_BYTES = 16 << 20, KEPT_MAX = 16 };
 
 /* Compilation of one source. */
 typedef struct part {
@@ -21,10 +21,24 @@ typedef struct part {
   bool kept; /* the code came from the cache */
   bool running, loaded;
   pthread_t thread;
+  char *text; /* copy of the source's, where code is kept; owned */
   sim_status status;
   sim_error error; /* error of the compiling thread */
   cudaLibrary_t library;
 } part;
+
+/* Code that sim_module_free has left on the device; `text` is owned. The newest comes first. */
+typedef struct kept_code {
+  sim_source source;
+  char *text;
+  cudaLibrary_t library;
+} kept_code;
+
+static struct {
+  bool on;
+  int count;
+  kept_code code[KEPT_MAX];
+} kept;
 
 struct sim_module {
   int count;
@@ -68,12 +82,52 @@ static sim_status try_kernels(cudaLibrary_t library, const char *name) {
   return SIM_OK;
 }
 
+/* ---- code that stays on the device ---- */
+
+void sim_modules_keep(void) { kept.on = true; }
+
+static void unload(cudaLibrary_t library) {
+  if (cudaLibraryUnload(library) != cudaSuccess) (void)cudaGetLastError();
+}
+
+/* Takes the code of a source from what is kept; false where it is not there. */
+static bool take_kept(part *p) {
+  const sim_source *s = &p->source;
+  for (int i = 0; i < kept.count; i++) {
+    const kept_code *of = &kept.code[i];
+    if (of->source.files != s->files || of->source.contract != s->contract ||
+        of->source.approximate != s->approximate || strcmp(of->text, s->text) != 0)
+      continue;
+    p->library = of->library;
+    p->text = of->text;
+    p->loaded = true;
+    kept.count--;
+    memmove(&kept.code[i], &kept.code[i + 1], (size_t)(kept.count - i) * sizeof kept.code[0]);
+    return true;
+  }
+  return false;
+}
+
+/* Keeps the code of a part, in the place of the oldest where there is no room. */
+static void keep(part *p) {
+  if (kept.count == KEPT_MAX) {
+    kept.count--;
+    unload(kept.code[kept.count].library);
+    free(kept.code[kept.count].text);
+  }
+  memmove(&kept.code[1], &kept.code[0], (size_t)kept.count * sizeof kept.code[0]);
+  kept.count++;
+  kept.code[0] = (kept_code){p->source, p->text, p->library};
+  kept.code[0].source.text = p->text;
+  p->text = NULL;
+}
+
 static sim_status load(part *p) {
   SIM_TRY(check(cudaLibraryLoadData(&p->library, p->code.data, NULL, NULL, 0, NULL, NULL, 0), "cudaLibraryLoadData",
                 p->source.name));
   sim_status status = p->kept ? try_kernels(p->library, p->source.name) : SIM_OK;
   p->loaded = status == SIM_OK;
-  if (!p->loaded && cudaLibraryUnload(p->library) != cudaSuccess) (void)cudaGetLastError();
+  if (!p->loaded) unload(p->library);
   return status;
 }
 
@@ -128,6 +182,8 @@ sim_status sim_module_begin(const sim_source *sources, int count, sim_module **o
     part *p = &module->parts[i];
     p->source = sources[i];
     p->capability = of_device;
+    if (kept.on && take_kept(p)) continue;
+    if (kept.on) p->text = strdup(p->source.text); /* without memory its code is not kept */
     p->kept = sim_compile_kept(&p->source, of_device, &p->code);
     if (!p->kept) start(p);
   }
@@ -151,7 +207,11 @@ void sim_module_free(sim_module **module) {
   for (int i = 0; *module && i < (*module)->count; i++) {
     part *p = &(*module)->parts[i];
     if (p->running) (void)pthread_join(p->thread, NULL);
-    if (p->loaded && cudaLibraryUnload(p->library) != cudaSuccess) (void)cudaGetLastError();
+    if (p->loaded && p->text != NULL)
+      keep(p);
+    else if (p->loaded)
+      unload(p->library);
+    free(p->text);
     sim_bytes_free(&p->code);
   }
   free(*module);
@@ -201,6 +261,7 @@ sim_status sim_module_end(sim_module *module) {
   return SIM_OK;
 }
 void sim_module_free(sim_module **module) { *module = NULL; }
+void sim_modules_keep(void) {}
 sim_status sim_module_kernel(const sim_module *module, const char *name, void **out) {
   (void)module;
   *out = NULL;

@@ -39,7 +39,8 @@ static bool same_dimension(sim_dimension a, sim_dimension b) {
 
 static void expect_number(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value) {
   if (field->flags & SIM_OR_BOOL)
-    sim_decode_expected(d, at, value, "true, false or a number");
+    sim_decode_expected(d, at, value, "true, false%s%s%s or a number", field->keyword ? ", \"" : "",
+                        field->keyword ? field->keyword : "", field->keyword ? "\"" : "");
   else if (field->keyword)
     sim_decode_expected(d, at, value, "a number or \"%s\"", field->keyword);
   else
@@ -79,7 +80,7 @@ void sim_decode_real(sim_decoder *d, const sim_field *field, const sim_place *at
   if (value->kind == SIM_VALUE_STRING) {
     const char *text = sim_decode_text(value);
     if (field->keyword && text && strcmp(text, field->keyword) == 0)
-      *out = NAN;
+      *out = field->flags & SIM_OR_BOOL ? INFINITY : NAN;
     else
       decode_quantity(d, field, at, value, out);
     return;

@@ -30,6 +30,7 @@ static sim_value *encode_cadence(const sim_cadence *cadence) {
 
 static sim_value *encode_real(const sim_field *field, double real) {
   if (field->flags & SIM_OR_BOOL && isnan(real)) return sim_value_bool(true);
+  if (field->flags & SIM_OR_BOOL && field->keyword && isinf(real)) return encode_text(field->keyword);
   return field->keyword && isnan(real) ? encode_text(field->keyword) : sim_value_real(real);
 }
 

@@ -45,7 +45,7 @@ enum sim_field_flag {
   SIM_MAY_CHANGE = 1 << 9,    /* a restart may change the parameter */
   SIM_OR_NUMBER = 1 << 10,    /* SIM_FUNCTION: a number means a constant function */
   SIM_REPORTED = 1 << 11,     /* observables: warn the user if a value is not finite although the state is */
-  SIM_OR_BOOL = 1 << 12,      /* SIM_REAL: true is stored as NaN and false as 0 */
+  SIM_OR_BOOL = 1 << 12,      /* SIM_REAL: true is stored as NaN, false as 0, and a keyword beside them as INFINITY */
   SIM_OR_FILE = 1 << 13 /* SIM_NUMBERS, SIM_FUNCTION of one input (a curve): or the path of a text file with rows */
 };
 

@@ -39,7 +39,7 @@ static sim_status write_file(writer *self, const sim_frame *frame, int folder, c
 
 /* Writes run.pmd, which lists the snapshots for ParaView. `what`: see io_later_add. */
 static sim_status write_description(writer *self, const char *what) {
-  static const char pattern[] = "snap/snap_%08T.h5\n";
+  static const char pattern[] = IO_SNAPSHOTS_PATTERN;
   io_file file;
   if (self->described) return SIM_OK;
   SIM_TRY(io_file_create(self->folder->root, self->folder->path, "run.pmd", &file));

@@ -5,6 +5,8 @@
 #include "engine/frame.h"
 
 #define IO_SNAPSHOT_NAME "snap_%08lld.h5"
+/* The text of run.pmd, which lists the snapshots for ParaView. */
+#define IO_SNAPSHOTS_PATTERN "snap/snap_%08T.h5\n"
 
 /* Returns 1 or 3 if the array is a scalar or vector record of all particles; 0 if it is not in snapshots. */
 int io_record_components(const sim_frame *frame, const sim_array *array);

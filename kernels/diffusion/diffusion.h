@@ -4,6 +4,7 @@
 #define DIFFUSION_DIFFUSION_H
 
 #include "engine/model.h"
+#include "kernels/diffusion/cpu/spectral/robin.h"
 #include "kernels/diffusion/cpu/spectral/spectral.h"
 
 extern const sim_model diffusion_model;
@@ -11,10 +12,16 @@ extern const sim_bench diffusion_bench[]; /* bench.c */
 
 /* One field: L_k = -D sum_a axes_a k_a^2 - 2 (tensor_0 k_x k_y + tensor_1 k_x k_z + tensor_2 k_y k_z) - hyper |k|^4 -
  * decay - i drift . k + linear(k). The field obeys u_t = L u + N, or L u + lap N where it is conserved. */
-/* Condition of one wall on one field. NaN: not given. */
+/* Condition of one wall on one field: its value, its derivative along the axis, or a u + b du/dn = g with the
+ * derivative du/dn along the normal out of the box. One of the three is given. NaN: not given. */
+typedef struct diffusion_mix {
+  bool given;
+  double a, b, g;
+} diffusion_mix;
 typedef struct diffusion_side {
   bool given;
-  double value, slope; /* of the field, or of its derivative along the axis; one of the two is given */
+  double value, slope;
+  diffusion_mix robin;
 } diffusion_side;
 
 typedef struct diffusion_field {
@@ -48,7 +55,7 @@ typedef struct diffusion_integrate {
   int scheme, method;                /* method: diffusion_way_asked */
   double dt, t_end;                  /* dt NaN: t_end/100 without rates, adaptive with rates */
   double rtol, atol, dt_max, dt_min; /* dt_max NaN: t_end/64 */
-  double dealias;                    /* NaN: `true` in the scenario; see diffusion_dealias */
+  double dealias; /* NaN: `true` in the scenario, INFINITY: "padding"; see diffusion_dealias */
   double courant;                    /* 0: error estimates choose the steps */
   /* names of the fields whose velocity gives the Courant number; "": the solenoidal fields */
   char *velocity;
@@ -126,6 +133,9 @@ bool diffusion_unfolded(const diffusion_parameters *p);
 extern const char *const diffusion_side_names[6];
 grid_shape diffusion_shape_of(const diffusion_parameters *p, int field); /* the grid with this field's boundaries */
 bool diffusion_same_walls(const diffusion_parameters *p, int a, int b);  /* whether two fields have the same walls */
+bool diffusion_mixes(const diffusion_parameters *p); /* whether some wall mixes value and slope of a field (robin) */
+/* Returns the series of one field, as source 0. */
+diffusion_series diffusion_own_series(const diffusion_parameters *p, int field);
 /* Whether each field has series of its own: its walls differ from the grid's, or functions join series of different
  * kinds. See spectral.h. */
 bool diffusion_aligned(const diffusion_parameters *p, const diffusion_gradients *read);
@@ -215,6 +225,11 @@ sim_status diffusion_symbol_fault(const diffusion_parameters *p, int derived, in
 
 /* Returns the fraction of the highest wavenumber along each axis below which wavenumbers are kept; 0: all are kept. */
 double diffusion_dealias(const diffusion_integrate *integrate);
+/* Whether rates are evaluated on a finer grid (`dealias = "padding"`). diffusion_refine makes of the parameters of such
+ * a run those of the same run on 3/2 as many cells with `dealias = true`, which keeps the same wavenumbers; n[3]: memory
+ * for the numbers of cells. It changes no other parameters. Operations of a backend get refined parameters. */
+bool diffusion_padded(const diffusion_parameters *p);
+void diffusion_refine(diffusion_parameters *p, double n[3]);
 bool diffusion_single(const diffusion_parameters *p);
 int64_t diffusion_steps(const diffusion_integrate *integrate);
 double diffusion_dt(const diffusion_integrate *integrate);
@@ -286,6 +301,9 @@ void diffusion_filling_end(diffusion_filling *filling);
 diffusion_fill diffusion_method_fill;
 void diffusion_filling_linear(const diffusion_filling *filling, const double k[3], const int64_t mode[3],
                               double out[2]); /* re, im of the field's L */
+/* Returns the factor of `noise` at a wavenumber: 1, but along walls with robin. There normal numbers are transformed by
+ * cosines, which are orthogonal, and the factor gives them the norm of the series' own function. */
+double diffusion_filling_norm(const diffusion_filling *filling, const double k[3], const int64_t mode[3]);
 /* whether dealiasing keeps the mode */
 bool diffusion_filling_keeps(const diffusion_filling *filling, const int64_t mode[3]);
 

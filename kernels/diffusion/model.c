@@ -10,7 +10,10 @@ static const sim_table *const no_tables[] = {NULL};
 
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const diffusion_parameters *p = parameters;
-  const char *what = diffusion_stirred(p) ? "random `forcing` is" : p->lyapunov.given ? "`lyapunov` is" : NULL;
+  const char *what = diffusion_stirred(p) ? "random `forcing` is" : p->lyapunov.given ? "`lyapunov` is"
+                     : diffusion_mixes(p)    ? "a wall with `robin` is"
+                     : diffusion_padded(p)   ? "dealias = \"padding\" is"
+                                             : NULL;
   if (backend == SIM_BACKEND_CPU || !what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;
@@ -35,6 +38,10 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const grid_shape grid = diffusion_grid_of(p);
   const double fields = (double)p->fields.count, number = diffusion_single(p) ? sizeof(float) : sizeof(double);
   const double cells = grid_cells_wanted(&grid);
+  diffusion_parameters fine = *p;
+  double refined[3];
+  diffusion_refine(&fine, refined);
+  const grid_shape finer = diffusion_grid_of(&fine);
   for (int axis = 0; axis < grid.rank; axis++)
     if (!grid_is_member_axis(&grid, axis) && !fft_smooth(grid.n[axis]))
       sim_log(SIM_LOG_WARN, "grid.n: %lld has a prime factor above 13, which makes transforms several times slower",
@@ -43,15 +50,20 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (!setup->saved && !diffusion_adaptive(p)) diffusion_say_steps(&p->integrate, p->integrate.t_end, 0);
   if (!setup->saved) SIM_TRY(diffusion_read_files(p, setup, NULL));
   SIM_TRY(diffusion_check_device(p, setup));
-  diffusion_ops_of(setup)->plan(p, setup, out);
+  diffusion_ops_of(setup)->plan(&fine, setup, out);
+  if (diffusion_padded(p)) {
+    out->most_ranks = 1;
+    sim_plan_add_host(out, "fields on both grids", diffusion_fields_bytes(p, &fine, setup->threads));
+  }
   if (!setup->saved && diffusion_has_files(p)) sim_plan_add_host(out, "values of a file", sizeof(double) * cells);
   if (!setup->saved && diffusion_dealias(&p->integrate) > 0)
     sim_plan_add_host(out, "cut of the first state", diffusion_cut_bytes(p, setup));
   const diffusion_slab slab = diffusion_own_slab(&grid, diffusion_single(p), setup->comm);
   const bool whole = setup->comm->size == 1;
   const double slab_cells = (double)(slab.end - slab.first) * (double)diffusion_plane_cells(&grid);
-  sim_plan_add(out, "fields for outputs", fields * number * (whole ? cells : slab_cells) * (p->lyapunov.given ? 2 : 1));
-  plan_twin(p, setup, out);
+  sim_plan_add(out, "fields for outputs",
+               fields * number * (whole ? grid_cells_wanted(&finer) : slab_cells) * (p->lyapunov.given ? 2 : 1));
+  plan_twin(&fine, setup, out);
   if (diffusion_by_courant(p))
     sim_plan_add(out, "state before a step",
                  whole ? out->checkpoint_bytes

@@ -2,6 +2,7 @@
 
 #include "kernels/diffusion/cpu/derivation.h"
 #include "kernels/diffusion/cpu/plan.h"
+#include "kernels/diffusion/cpu/resample.h"
 
 #include "engine/reduce.h"
 #include "kernels/common/laws/scratch.h"
@@ -27,8 +28,13 @@ struct diffusion_observer {
   sim_expr_program **functions; /* [observe.count] */
   laws_scratch scratch;         /* columns: x and results of a row */
   double *partial;              /* [rows] */
-  diffusion_parameters rates;   /* of the budget */
+  diffusion_parameters rates;   /* of the budget, refined where the run is padded */
   diffusion_work *budget;       /* NULL: none */
+  /* of a padded run: parameters on its own grid, and its fields on the grid of the rates; else NULL */
+  diffusion_parameters coarse;
+  double refined[3];
+  diffusion_resample *resample;
+  double *fine[DIFFUSION_FIELDS];
 };
 
 diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p) {
@@ -73,6 +79,18 @@ static bool is_needed(const diffusion_parameters *p) {
 
 static size_t row_bytes(int64_t n) { return ((size_t)n * sizeof(double) + 63) / 64 * 64; }
 
+static double budget_bytes(const diffusion_parameters *p, int threads) {
+  diffusion_parameters coarse = *p, fine;
+  double n[3];
+  coarse.common.precision = SIM_DOUBLE;
+  fine = coarse;
+  diffusion_refine(&fine, n);
+  const grid_shape grid = diffusion_grid_of(&fine);
+  if (!diffusion_padded(p)) return diffusion_budget_bytes(p, threads);
+  return diffusion_budget_bytes(&fine, threads) + diffusion_resample_bytes(&coarse, &fine, threads) +
+         sizeof(double) * grid_cells_wanted(&grid) * (double)p->fields.count;
+}
+
 double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
   const grid_shape grid = diffusion_grid_of(p);
   const diffusion_gradients g = diffusion_observed_gradients(p);
@@ -84,10 +102,12 @@ double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
     const diffusion_slab whole = diffusion_own_slab(&grid, false, &sim_comm_alone);
     const int together = fields_together(p, &g);
     bytes += sizeof(double) * diffusion_field_numbers(&grid, false) * (2 * together + along.count);
-    bytes += diffusion_spectral_bytes(&grid, together, along.count, 0, diffusion_aligned(p, &g), false, threads);
+    diffusion_series series;
+    bytes += diffusion_spectral_bytes(&grid, together, along.count, 0, diffusion_series_of(p, &g, &series), false,
+                                      threads);
     bytes += diffusion_derivation_bytes(p, &along, false, &whole);
   }
-  if (has_budget(p)) bytes += diffusion_budget_bytes(p, threads);
+  if (has_budget(p)) bytes += budget_bytes(p, threads);
   return bytes + 2.0 * threads * (double)row_bytes(grid.n[X]);
 }
 
@@ -135,7 +155,25 @@ static sim_status create_budget(diffusion_observer *o, sim_isa isa) {
   o->rates.integrate.dt = o->rates.integrate.t_end;
   o->rates.integrate.courant = 0;
   o->rates.forcing.given = o->rates.lyapunov.given = false;
-  return diffusion_budget_create(&o->rates, isa, o->threads, &o->budget);
+  o->coarse = o->rates;
+  diffusion_refine(&o->rates, o->refined);
+  SIM_TRY(diffusion_budget_create(&o->rates, isa, o->threads, &o->budget));
+  if (!diffusion_padded(o->p)) return SIM_OK;
+  const grid_shape fine = diffusion_grid_of(&o->rates);
+  for (int f = 0; f < o->fields; f++)
+    if (!(o->fine[f] = allocate((double)grid_cells(&fine)))) return sim_no_memory("what is observed");
+  return diffusion_resample_create(&o->coarse, &o->rates, isa, o->threads, &o->resample);
+}
+
+/* Returns the fields on the grid of the budget's rates, and overwrites o->real. */
+static sim_status budget_fields(diffusion_observer *o, double t, double *const **out) {
+  void *real[DIFFUSION_FIELDS], *fine[DIFFUSION_FIELDS];
+  *out = o->resample ? o->fine : o->real;
+  for (int f = 0; f < o->fields; f++) {
+    real[f] = o->real[f];
+    fine[f] = o->fine[f];
+  }
+  return o->resample ? diffusion_resample_up(o->resample, t, real, fine) : SIM_OK;
 }
 
 sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa, int threads,
@@ -173,7 +211,9 @@ void diffusion_observer_destroy(diffusion_observer **observer) {
   for (int f = 0; f < DIFFUSION_FIELDS; f++) {
     free(o->mixed[f]);
     free(o->coefficients[f]);
+    free(o->fine[f]);
   }
+  diffusion_resample_destroy(&o->resample);
   free(o->functions);
   laws_scratch_destroy(&o->scratch);
   free(o->partial);
@@ -336,6 +376,7 @@ static void over_members(const diffusion_observer *o, int field, double *values)
 sim_status diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind table, const void *const *real_fields,
                                   double t, double *values) {
   const diffusion_parameters *p = o->p;
+  double *const *fields;
   widen(o, real_fields);
   if (table == DIFFUSION_FUNCTIONS) {
     const bool lifted = o->gradients.count > 0 && drop_lifts(o, t);
@@ -350,13 +391,15 @@ sim_status diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind t
     }
   } else if (table == DIFFUSION_TRANSFER || table == DIFFUSION_DISSIPATION) {
     double other[SIM_COLUMNS_MAX], *transfer = table == DIFFUSION_TRANSFER ? values : other;
+    SIM_TRY(budget_fields(o, t, &fields));
     SIM_TRY(
-        diffusion_budget_of(o->budget, o->real, t, (int)p->transfer, transfer, transfer == values ? other : values));
+        diffusion_budget_of(o->budget, fields, t, (int)p->transfer, transfer, transfer == values ? other : values));
   } else if (table >= DIFFUSION_VECTOR_BUDGETS) {
     const int which = (int)table - (int)DIFFUSION_VECTOR_BUDGETS;
     double other[3][SIM_COLUMNS_MAX], *out[3] = {other[0], other[1], other[2]};
     out[which % 3] = values;
-    SIM_TRY(diffusion_vector_budget_of(o->budget, o->real, t, (diffusion_quantity)(which / 3),
+    SIM_TRY(budget_fields(o, t, &fields));
+    SIM_TRY(diffusion_vector_budget_of(o->budget, fields, t, (diffusion_quantity)(which / 3),
                                        (int)(which / 3 == DIFFUSION_ENSTROPHY ? p->enstrophy : p->helicity), out));
   } else if (table == DIFFUSION_STRUCTURE) {
     diffusion_structure_row(p, o->real, o->threads, o->partial, values);

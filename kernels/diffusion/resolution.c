@@ -22,10 +22,13 @@ typedef struct along {
   double before[DIFFUSION_FIELDS];
 } along;
 
+/* Kinds of series: grid_boundary, and GRID_ROBIN + f of field f, whose walls mix value and slope. */
+enum { KINDS = (int)GRID_ROBIN + (int)DIFFUSION_FIELDS };
+
 struct diffusion_resolution {
   const diffusion_parameters *p;
   grid_shape grid;
-  along axis[GRID_BOUNDARIES][3]; /* for each kind of series */
+  along axis[KINDS][3]; /* for each kind of series */
   void *lines;
   bool warned[DIFFUSION_FIELDS], begun;
 };
@@ -51,18 +54,33 @@ static grid_shape lines_of(const grid_shape *grid, int axis, grid_boundary kind)
   const int64_t count = diffusion_line_count(grid, axis);
   return (grid_shape){.rank = 2,
                       .n = {grid->n[axis], count, 1},
-                      .size = {1, (double)count, 1},
+                      .size = {grid->size[axis], (double)count, 1},
                       .boundary = {kind, GRID_NO_FLUX},
                       .member_axis = 1};
 }
 
-static bool is_quarter(grid_boundary b) { return b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH; }
+/* Returns the number of a field's kind of series along an axis in `axis`. */
+static int kind_of(const diffusion_parameters *p, int field, int axis) {
+  const grid_boundary b = diffusion_shape_of(p, field).boundary[axis];
+  return b == GRID_ROBIN ? (int)GRID_ROBIN + field : (int)b;
+}
 
-/* Whether a field has this kind of series along an axis. */
-static bool is_used(const diffusion_parameters *p, int axis, grid_boundary kind) {
+/* Returns the first field that has this kind of series along an axis; -1: none. */
+static int user_of(const diffusion_parameters *p, int axis, int kind) {
   for (int f = 0; f < (int)p->fields.count; f++)
-    if (diffusion_shape_of(p, f).boundary[axis] == kind) return true;
-  return false;
+    if (kind_of(p, f, axis) == kind) return f;
+  return -1;
+}
+
+/* Returns the series of lines of a field along an axis; NULL where the kind of their grid says it. */
+static const diffusion_series *line_series(const diffusion_parameters *p, int field, int axis, diffusion_series *out) {
+  const grid_shape own = diffusion_shape_of(p, field);
+  const grid_boundary b = own.boundary[axis];
+  if (b != GRID_FIXED_LOW && b != GRID_FIXED_HIGH && b != GRID_ROBIN) return NULL;
+  *out = (diffusion_series){.of = {{b, GRID_NO_FLUX}}};
+  out->mix[0][0][0] = own.mix[axis][0];
+  out->mix[0][0][1] = own.mix[axis][1];
+  return out;
 }
 
 static double coefficient_bytes(const grid_shape *lines, bool single) {
@@ -75,19 +93,23 @@ double diffusion_resolution_bytes(const diffusion_parameters *p) {
   if (diffusion_fluctuates(p)) return 0;
   double bytes = diffusion_lines_bytes(&grid, single);
   for (int axis = 0; axis < grid.rank; axis++)
-    for (int b = 0; b < GRID_BOUNDARIES; b++) {
-      const grid_shape lines = lines_of(&grid, axis, (grid_boundary)b);
-      if (!grid_is_member_axis(&grid, axis) && is_used(p, axis, (grid_boundary)b))
-        bytes += coefficient_bytes(&lines, single) +
-                 diffusion_spectral_bytes(&lines, 1, 0, 0, is_quarter((grid_boundary)b), single, 1);
+    for (int kind = 0; kind < KINDS && !grid_is_member_axis(&grid, axis); kind++) {
+      const int field = user_of(p, axis, kind);
+      diffusion_series series;
+      if (field < 0) continue;
+      const grid_shape lines = lines_of(&grid, axis, diffusion_shape_of(p, field).boundary[axis]);
+      bytes += coefficient_bytes(&lines, single) +
+               diffusion_spectral_bytes(&lines, 1, 0, 0, line_series(p, field, axis, &series), single, 1);
     }
   return bytes;
 }
 
 static void *allocate(double bytes) { return aligned_alloc(64, ((size_t)bytes + 64) / 64 * 64); }
 
-static sim_status open_axis(diffusion_resolution *r, int axis, grid_boundary kind, bool single, sim_isa isa) {
-  along *a = &r->axis[kind][axis];
+static sim_status open_axis(diffusion_resolution *r, int field, int axis, sim_isa isa) {
+  along *a = &r->axis[kind_of(r->p, field, axis)][axis];
+  const grid_boundary kind = diffusion_shape_of(r->p, field).boundary[axis];
+  const bool single = diffusion_single(r->p);
   const bool periodic = kind == GRID_PERIODIC;
   const int64_t n = r->grid.n[axis];
   const double fraction = diffusion_dealias(&r->p->integrate);
@@ -95,9 +117,9 @@ static sim_status open_axis(diffusion_resolution *r, int axis, grid_boundary kin
   while (high > 0 && !diffusion_mode_kept(high, n, periodic, fraction)) high--;
   if (high < 3) return SIM_OK; /* too few modes for a third */
   const grid_shape lines = lines_of(&r->grid, axis, kind);
-  const diffusion_series series = {.of = {{kind, GRID_NO_FLUX}}};
+  diffusion_series series;
   SIM_TRY(diffusion_spectral_create(&lines, &sim_comm_alone, 1, &(diffusion_gradients){0},
-                                    is_quarter(kind) ? &series : NULL, single, isa, 1, &a->spectral));
+                                    line_series(r->p, field, axis, &series), single, isa, 1, &a->spectral));
   a->count = lines.n[1];
   a->high = (double)high;
   a->low = 2 * (double)high / 3;
@@ -115,8 +137,8 @@ sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa is
   r->lines = allocate(diffusion_lines_bytes(&r->grid, diffusion_single(p)));
   sim_status status = r->lines ? SIM_OK : sim_no_memory("the spectrum of a field");
   for (int axis = 0; status == SIM_OK && axis < r->grid.rank; axis++)
-    for (int b = 0; status == SIM_OK && b < GRID_BOUNDARIES && !grid_is_member_axis(&r->grid, axis); b++)
-      if (is_used(p, axis, (grid_boundary)b)) status = open_axis(r, axis, (grid_boundary)b, diffusion_single(p), isa);
+    for (int kind = 0; status == SIM_OK && kind < KINDS && !grid_is_member_axis(&r->grid, axis); kind++)
+      if (user_of(p, axis, kind) >= 0) status = open_axis(r, user_of(p, axis, kind), axis, isa);
   if (status != SIM_OK) diffusion_resolution_destroy(out);
   return status;
 }
@@ -124,10 +146,10 @@ sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa is
 void diffusion_resolution_destroy(diffusion_resolution **resolution) {
   diffusion_resolution *r = *resolution;
   if (!r) return;
-  for (int b = 0; b < GRID_BOUNDARIES; b++)
+  for (int kind = 0; kind < KINDS; kind++)
     for (int axis = 0; axis < 3; axis++) {
-      diffusion_spectral_destroy(&r->axis[b][axis].spectral);
-      free(r->axis[b][axis].coefficients);
+      diffusion_spectral_destroy(&r->axis[kind][axis].spectral);
+      free(r->axis[kind][axis].coefficients);
     }
   free(r->lines);
   free(r);
@@ -135,7 +157,7 @@ void diffusion_resolution_destroy(diffusion_resolution **resolution) {
 }
 
 static along *along_of(diffusion_resolution *r, int field, int axis) {
-  return &r->axis[diffusion_shape_of(r->p, field).boundary[axis]][axis];
+  return &r->axis[kind_of(r->p, field, axis)][axis];
 }
 
 /* Subtracts the field's lift without its growth from the lines. Sums a member's cells: values and squares. */

@@ -283,8 +283,8 @@ void diffusion_filling_linear(const diffusion_filling *f, const double k[3], con
   out[1] = cimag(c);
 }
 
-/* Whether mode m of a series has the wavenumber of m + 1/2. Dealiasing cuts it as m + 1. */
-static bool is_quarter(grid_boundary b) { return b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH; }
+/* Whether mode m of a series has the wavenumber of m + 1/2, or one between m and m + 1. Dealiasing cuts it as m + 1. */
+static bool is_quarter(grid_boundary b) { return b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH || b == GRID_ROBIN; }
 
 bool diffusion_filling_keeps(const diffusion_filling *f, const int64_t mode[3]) {
   for (int a = 0; a < f->grid.rank; a++)
@@ -293,6 +293,14 @@ bool diffusion_filling_keeps(const diffusion_filling *f, const int64_t mode[3]) 
                              f->grid.boundary[a] == GRID_PERIODIC, f->dealias))
       return false;
   return true;
+}
+
+double diffusion_filling_norm(const diffusion_filling *f, const double k[3], const int64_t mode[3]) {
+  double factor = 1;
+  for (int a = 0; a < f->grid.rank; a++)
+    if (f->grid.boundary[a] == GRID_ROBIN)
+      factor *= sqrt((mode[a] == 0 ? 1 : 2) / diffusion_robin_weight(f->grid.mix[a], f->grid.size[a], k[a]));
+  return factor;
 }
 
 void diffusion_method_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
@@ -320,7 +328,7 @@ void diffusion_method_fill(void *context, const double k[3], const int64_t mode[
   const double weight = diffusion_noise_weight(f->dt, 2 * creal(c)), k2 = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
   values[diffusion_methods[f->scheme].tables][0] =
       f->forcing     ? diffusion_in_shell(f->forcing->k[0], f->forcing->k[1], k2) * (f->forcing->random ? weight : 1)
-      : f->noise > 0 ? f->noise * under * weight
+      : f->noise > 0 ? f->noise * under * weight * diffusion_filling_norm(f, k, mode)
                      : 0;
   values[diffusion_methods[f->scheme].tables][1] = 0;
   for (int t = 0; t < diffusion_methods[f->scheme].tables; t++) {

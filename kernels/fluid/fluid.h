@@ -70,6 +70,7 @@ typedef struct fluid_heat {
 } fluid_heat;
 
 typedef enum fluid_collision_kind { FLUID_MOMENTS, FLUID_TRT } fluid_collision_kind;
+typedef enum fluid_lattice_kind { FLUID_LATTICE_AUTO, FLUID_D3Q27 } fluid_lattice_kind;
 
 typedef struct fluid_integrate {
   double dt, t_end; /* dt NaN: by mach and viscosity */
@@ -82,6 +83,7 @@ typedef struct fluid_parameters {
   sim_doubles acceleration; /* [rank] or none */
   int collision;            /* fluid_collision_kind */
   double magic;             /* of TRT */
+  int lattice;              /* fluid_lattice_kind */
   sim_expr *initial;        /* x, y, z -> velocity, and pressure where there is one result more; NULL: at rest */
   fluid_side sides[FLUID_SIDES];
   fluid_solid solid;
@@ -140,6 +142,7 @@ void fluid_name_tables(fluid_parameters *p);                     /* scenario/tab
 const sim_table *const *fluid_tables_of(const void *parameters); /* sim_model.tables_of */
 extern const sim_table *const fluid_described[];                 /* sim_model.described */
 grid_shape fluid_grid_of(const fluid_parameters *p);
+const fluid_lattice *fluid_lattice_for(const fluid_parameters *p);
 /* Whether eddies below a cell are damped enough for a flow without a viscosity to be stable: with a constant C the cell
  * Reynolds number of a shear from cell to cell is at most 1/C^2. */
 static inline bool fluid_damps_eddies(const fluid_parameters *p) {
@@ -154,9 +157,8 @@ static inline const fluid_body *fluid_body_of(const fluid_parameters *p, int bod
   return p->bodies.items[body].data;
 }
 
-/* Whether a body, or some body, is a mesh from a file. (start/meshes.c) */
+/* Whether a body is a mesh from a file. (start/meshes.c) */
 bool fluid_is_mesh(const fluid_parameters *p, int body);
-bool fluid_has_mesh(const fluid_parameters *p);
 
 /* Whether the walls of a body change during a run: all that is more than a constant spin of a round body. */
 bool fluid_body_moves(const fluid_parameters *p, int body);
@@ -228,7 +230,8 @@ double fluid_wall_cells(const fluid_parameters *p, const fluid_meshes *meshes);
 
 /* Finds the patches, in memory that grows where links are found again. Called by fluid_walls_create when they are
  * there. */
-sim_status fluid_patches_create(const grid_shape *grid, fluid_walls *walls) SIM_MUST_CHECK;
+sim_status fluid_patches_create(const fluid_lattice *lattice, const grid_shape *grid,
+                                fluid_walls *walls) SIM_MUST_CHECK;
 /* The number of the cell with links at (row, x); -1: none. */
 int64_t fluid_cell_of(const fluid_walls *walls, int64_t row, int64_t x);
 /* The part of a link that is fluid. */

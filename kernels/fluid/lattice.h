@@ -1,28 +1,33 @@
-/* The lattices D2Q9 and D3Q19: directions and weights (Qian, d'Humieres and Lallemand, Europhys. Lett. 17 (1992) 479).
+/* The lattices D2Q9, D3Q19 and D3Q27: directions and weights (Qian, d'Humieres and Lallemand, Europhys. Lett. 17 (1992)
+ * 479).
  *
  * Direction 0 is at rest; behind it each direction of an odd number is followed by its opposite. */
 #ifndef FLUID_LATTICE_H
 #define FLUID_LATTICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { FLUID_DIRECTIONS_MAX = 19, FLUID_MOMENTS_MAX = 10 };
+enum { FLUID_DIRECTIONS_MAX = 27, FLUID_MOMENTS_MAX = 10 };
 
 #define FLUID_HEAT_WEIGHT 0.125 /* of a direction of the temperature (cpu/heat_rows.h) */
 
 typedef struct fluid_lattice {
-  int rank, directions, moments; /* 2, 9, 6 or 3, 19, 10 */
-  double weight[3];              /* by the number of axes along which a direction moves */
+  const char *name;
+  int rank, directions, moments; /* 2, 9, 6 or 3, 19 or 27, 10 */
+  double weight[4];              /* by the number of axes along which a direction moves */
   int8_t c[FLUID_DIRECTIONS_MAX][3];
 } fluid_lattice;
 
 static const fluid_lattice fluid_d2q9 = {
+    "D2Q9",
     2,
     9,
     6,
     {4.0 / 9, 1.0 / 9, 1.0 / 36},
     {{0, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {1, 1, 0}, {-1, -1, 0}, {1, -1, 0}, {-1, 1, 0}}};
-static const fluid_lattice fluid_d3q19 = {3,
+static const fluid_lattice fluid_d3q19 = {"D3Q19",
+                                          3,
                                           19,
                                           10,
                                           {1.0 / 3, 1.0 / 18, 1.0 / 36},
@@ -46,7 +51,20 @@ static const fluid_lattice fluid_d3q19 = {3,
                                            {0, 1, -1},
                                            {0, -1, 1}}};
 
-static inline const fluid_lattice *fluid_lattice_of(int rank) { return rank == 2 ? &fluid_d2q9 : &fluid_d3q19; }
+static const fluid_lattice fluid_d3q27 = {
+    "D3Q27",
+    3,
+    27,
+    10,
+    {8.0 / 27, 2.0 / 27, 1.0 / 54, 1.0 / 216},
+    {{0, 0, 0},  {1, 0, 0},  {-1, 0, 0},   {0, 1, 0},   {0, -1, 0},  {0, 0, 1},  {0, 0, -1},  {1, 1, 0},   {-1, -1, 0},
+     {1, -1, 0}, {-1, 1, 0}, {1, 0, 1},    {-1, 0, -1}, {1, 0, -1},  {-1, 0, 1}, {0, 1, 1},   {0, -1, -1}, {0, 1, -1},
+     {0, -1, 1}, {1, 1, 1},  {-1, -1, -1}, {1, 1, -1},  {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1}}};
+
+/* full: D3Q27 on a grid of three axes. */
+static inline const fluid_lattice *fluid_lattice_of(int rank, bool full) {
+  return rank == 2 ? &fluid_d2q9 : full ? &fluid_d3q27 : &fluid_d3q19;
+}
 static inline int fluid_opposite(int direction) { return direction ? ((direction - 1) ^ 1) + 1 : 0; }
 static inline double fluid_weight(const fluid_lattice *l, int direction) {
   const int8_t *c = l->c[direction];

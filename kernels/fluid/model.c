@@ -49,7 +49,7 @@ fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *n
   fluid_machine out = {.grid = grid,
                        .part = fluid_part_of(&grid, setup->comm),
                        .rows = fluid_rows_of(p),
-                       .lattice = fluid_lattice_of(grid.rank),
+                       .lattice = fluid_lattice_for(p),
                        .kernels = fluid_kernels_of(fluid_single(p), p->collision == FLUID_TRT, setup->isa),
                        .collision = {.omega = 1 / numbers->tau,
                                      .smagorinsky = p->turbulence.given ? p->turbulence.smagorinsky : 0,
@@ -169,13 +169,14 @@ static void describe(const void *self, char *out, size_t capacity) {
   else
     snprintf(cells, sizeof cells, "%lld x %lld x %lld", (long long)n[0], (long long)n[1], (long long)n[2]);
   (void)snprintf(out, capacity, "%s cells, %s in %s, relaxation time %.6g, Reynolds number %.4g", cells,
-                 run->machine.lattice->rank == 2 ? "D2Q9" : "D3Q19",
-                 run->machine.populations ? "populations" : "moments", run->numbers.tau, run->numbers.reynolds);
+                 run->machine.lattice->name, run->machine.populations ? "populations" : "moments", run->numbers.tau,
+                 run->numbers.reynolds);
 }
 
 static const char *const references[] = {
     "Qian, d'Humieres and Lallemand, Europhys. Lett. 17 (1992) 479: the lattices",
     "Latt and Chopard, Math. Comput. Simul. 72 (2006) 165: regularised collision",
+    "Malaspinas, arXiv:1505.06900 (2015): third moments of D3Q27 from the first two",
     "Guo, Zheng and Shi, Phys. Rev. E 65 (2002) 046308: forces",
     "Hou, Sterling, Chen and Doolen, Fields Inst. Commun. 6 (1996) 151: Smagorinsky's eddy viscosity",
     "Bouzidi, Firdaouss and Lallemand, Phys. Fluids 13 (2001) 3452: interpolated bounce-back",

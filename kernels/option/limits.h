@@ -12,6 +12,7 @@ enum {
   OPTION_ROUGH_STEPS_MAX = 1024, /* of a rough asset, whose steps depend on all earlier ones */
   OPTION_JUMPS_MAX = 64,         /* of one asset in one step, at most */
   OPTION_NODES_MAX = 64,         /* prices of a local volatility's grid, at most */
+  OPTION_LEVERAGE_NODES = 64,    /* of a leverage function at each step */
   OPTION_DEGREE_MAX = 8,         /* of the polynomials of exercise rules, at most */
   OPTION_BASES_MAX = 64,         /* functions of the regression of an exercise rule of several assets */
   OPTION_LADDER_MAX = 64,        /* shifts of one kind in a ladder, at most */

@@ -1,9 +1,9 @@
-/* The run: batches of logical blocks of paths, in order; the state holds their sums. */
+/* The descriptor; a run's beginning and end. */
 #include "engine/log.h"
 #include "engine/wall_clock.h"
 #include "engine/run/startup.h"
 #include "kernels/option/option.h"
-#include "kernels/option/payoff/exercise.h"
+#include "kernels/option/result/leverage.h"
 #include "kernels/option/result/paths.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/result/upper.h"
@@ -12,389 +12,10 @@
 #include "kernels/option/models/correlation.h"
 #include "kernels/option/models/heston.h"
 #include "kernels/option/models/heston_steps.h"
-#include "kernels/option/models/rough.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { MEAN, SQUARES, WHOLE_MEAN, WHOLE_SQUARES, BIAS_MEAN, BIAS_SQUARES, BIAS_CHUNKS, LEVELS, ARRAYS };
-static const sim_field state_fields[] = {
-    [MEAN] = {.name = "mean", .type = SIM_REAL, .doc = "means of each quantity's samples"},
-    [SQUARES] = {.name = "squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
-    [WHOLE_MEAN] = {.name = "whole_mean", .type = SIM_REAL, .doc = "means over the whole logical blocks"},
-    [WHOLE_SQUARES] = {.name = "whole_squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
-    [BIAS_MEAN] = {.name = "bias_mean", .type = SIM_REAL, .doc = "bias of each quantity by the time steps"},
-    [BIAS_SQUARES] = {.name = "bias_squares",
-                      .type = SIM_REAL,
-                      .doc = "sums of squared deviations of the chunks' biases"},
-    [BIAS_CHUNKS] = {.name = "bias_chunks", .type = SIM_REAL, .doc = "number of chunks"},
-    [LEVELS] = {.name = "levels",
-                .type = SIM_REAL,
-                .doc = "of a multilevel run, and alone: samples, means, squared deviations, samples other than 0"},
-    [ARRAYS] = {.name = NULL}};
-enum { ARRAYS_EXACT = BIAS_MEAN /* of a run whose steps are exact */ };
-/* The arrays of a run: from the first on. */
-static int first_array(const option_run *run) { return run->levels != NULL ? LEVELS : MEAN; }
-static int array_count(const option_run *run) {
-  return run->levels != NULL ? 1 : run->bias != NULL ? LEVELS : ARRAYS_EXACT;
-}
-
-static double paths_of(const option_parameters *p, double blocks) {
-  return fmin(blocks * OPTION_BLOCK * (p->sampling.antithetic ? 2 : 1), p->sampling.paths);
-}
-
-/* ---- when to check the errors, and when to end: functions of the state alone, so that no result depends on the
- * device, on its batch size or on a restart ---- */
-
-/* Samples before the first check of a standard error; with matched moments an error needs several chunks. */
-static double first_check(const option_run *run) { return run->unit > 1 ? 32.0 * OPTION_CHUNK : 4.0 * OPTION_CHUNK; }
-
-/* Estimated total of samples for the requested accuracy, from the errors after n samples; n where it is reached. Not
- * finite while no error is known. */
-static double samples_needed(const option_run *run, double n) {
-  const double slack = 1.05; /* errors of 4096 samples are known to a few per cent */
-  double ratio = 0;
-  for (int q = 0; q < option_payoff_count(run->parameters); q++) {
-    const double error = option_spread(run, n, q);
-    ratio = fmax(ratio, isnan(error) ? INFINITY : error / run->parameters->sampling.standard_error);
-  }
-  if (ratio <= 1) return n;
-  /* the errors of scrambles fall roughly as 1/n */
-  return fmax(n + OPTION_CHUNK, n * slack * (run->groups > 1 ? ratio : ratio * ratio));
-}
-
-static double end_of(const option_run *run, double t) {
-  const option_sampling *s = &run->parameters->sampling;
-  if (run->levels != NULL) return option_levels_next(run->levels).samples > 0 ? fmax(s->paths, t + run->pair) : t;
-  if (isnan(s->standard_error) || t == 0) return s->paths;
-  const double n = option_samples(run, t), needed = samples_needed(run, n);
-  return needed <= n ? t : fmin(s->paths, ceil(needed) * run->pair);
-}
-
-/* Samples of the next step, from sample `base` on (a multiple of the round): whole rounds, or a part of one where
- * that should suffice. A part that did not suffice is repeated as a whole round. */
-static double next_count(const option_run *run, double n, double base) {
-  const option_parameters *p = run->parameters;
-  const double left = p->sampling.paths / run->pair - base, most = fmin((double)run->batch * OPTION_BLOCK, left);
-  if (isnan(p->sampling.standard_error)) { /* steps end at multiples of the batch, also after a restart */
-    const double batch = (double)run->batch * OPTION_BLOCK;
-    return fmin(left, batch - fmod(base, batch));
-  }
-  if (n == 0) return run->groups > 1 ? fmin(run->round, left) : fmin(first_check(run), left);
-  if (n > base && n > first_check(run)) return fmin(run->round, left);
-  const double more = samples_needed(run, n) - base;
-  if (!(more < most)) return most;
-  if (more >= run->round || run->groups > 1) return fmin(most, fmax(floor(more / run->round), 1) * run->round);
-  return fmin(left, ceil(more / OPTION_CHUNK) * OPTION_CHUNK);
-}
-
-/* Whether a step ends after n samples (a multiple of the round). */
-static bool is_break(const option_run *run, double n) {
-  if (isnan(run->parameters->sampling.standard_error)) return false;
-  const double needed = samples_needed(run, n);
-  return needed <= n || (run->groups == 1 && needed < n + run->round);
-}
-
-/* Adds a block to a group that has `before` samples: the update of Chan, Golub and LeVeque. */
-static void add_block(option_run *run, int group, double before, double count, const double *mean,
-                      const double *squares) {
-  double *into = run->mean + group * run->quantities, *spread = run->squares + group * run->quantities;
-  for (int q = 0; q < run->quantities; q++) {
-    const double d = mean[q] - into[q], all = before + count;
-    into[q] += d * (count / all);
-    spread[q] += squares[q] + d * d * (before * (count / all));
-  }
-}
-
-static sim_status check_finite(const option_run *run, const double *mean, const double *squares, double first,
-                               double count) {
-  for (int q = 0; q < run->quantities; q++)
-    if (!isfinite(mean[q]) || !isfinite(squares[q]))
-      return run->quantity[q].point > 0
-                 ? option_ladder_diverged(run, &run->quantity[q])
-                 : option_diagnose(run->parameters, (int64_t)first, (int64_t)count, &run->quantity[q]);
-  return SIM_OK;
-}
-
-/* Warns once if no path of a payoff has paid after many paths, in a run that only its accuracy ends. */
-static void warn_unpaid(const option_run *run, double before, double t) {
-  const double many = 0x1p20;
-  char name[OPTION_PAYOFF_NAME];
-  if (isnan(run->parameters->sampling.standard_error) || !(before < many && t >= many)) return;
-  for (int k = 0; k < option_payoff_count(run->parameters); k++) {
-    if (!option_unpaid(run, option_samples(run, t), k)) continue;
-    option_payoff_name(run->parameters, k, name, sizeof name);
-    sim_log(SIM_LOG_WARN,
-            option_mean(run, k) != 0
-                ? "all of %.0f paths have got the same from %s: the run continues to sampling.paths = %.0f, or until "
-                  "one gets more or less"
-                : "no path of %.0f has been paid by %s: the run continues to sampling.paths = %.0f, or until one is",
-            t, name, run->parameters->sampling.paths);
-    return;
-  }
-}
-
-/* Continues the estimate of the time-step bias up to n samples of the run. */
-static sim_status estimate_bias(option_run *run, double n) {
-  const int first = (int)run->bias_chunks, last = option_bias_chunks(n);
-  if (run->bias == NULL || last <= first) return SIM_OK;
-  run->bias_chunks = last;
-  return option_bias_sample(run->bias, first, last, run->bias_mean, run->bias_squares);
-}
-
-/* Ends the run where sampling.time has passed, else where end_of says. */
-static sim_status set_end(option_run *run, sim_clock *clock) {
-  const double time = run->parameters->sampling.time;
-  uint64_t late = run->comm->rank == 0 && time > 0 && sim_wall_clock() - run->begin > time;
-  if (time > 0) SIM_TRY(sim_comm_agree(run->comm, late, &late));
-  clock->t_end = late ? clock->t : end_of(run, clock->t);
-  return SIM_OK;
-}
-
-static sim_status step_levels(option_run *run, sim_clock *clock) {
-  const double before = clock->t;
-  SIM_TRY(option_levels_sample(run->levels, option_levels_next(run->levels)));
-  clock->t = option_levels_samples(run->levels) * run->pair;
-  clock->dt = clock->t - before;
-  clock->step++;
-  warn_unpaid(run, before, clock->t);
-  return set_end(run, clock);
-}
-
-static sim_status step(void *self, sim_clock *clock) {
-  option_run *run = self;
-  if (run->levels != NULL) return step_levels(run, clock);
-  const option_sampling *sampling = &run->parameters->sampling;
-  const size_t all = (size_t)run->quantities * (size_t)run->groups;
-  const double n = option_samples(run, clock->t), rounds = floor(n / run->round), base = rounds * run->round;
-  const double count = next_count(run, n, base), t = clock->t;
-  double done = 0, of_group = rounds * run->block; /* samples so far: of this step, and of each of several groups */
-  int group = 0;
-  /* An incomplete round is discarded: it is sampled again from its beginning. */
-  if (base < n) memcpy(run->mean, run->whole, 2 * all * sizeof *run->mean);
-  SIM_TRY(option_ladder_sample(run, (int64_t)base, (int64_t)count));
-  for (int b = 0; done < count; b++) {
-    const double here = fmin(run->block, count - done);
-    const double *mean = run->block_mean + b * run->quantities, *squares = run->block_squares + b * run->quantities;
-    SIM_TRY(check_finite(run, mean, squares, base + done, here));
-    const double before = run->groups > 1 ? of_group : base + done;
-    add_block(run, group, before / run->unit, here / run->unit, mean, squares);
-    done += here;
-    if (here < run->block || ++group < run->groups) continue;
-    group = 0;
-    of_group += run->block;
-    memcpy(run->whole, run->mean, 2 * all * sizeof *run->mean);
-    if (is_break(run, base + done)) break;
-  }
-  SIM_TRY(estimate_bias(run, base + done));
-  clock->t = (base + done) * run->pair;
-  const double batch =
-      (double)run->batch * OPTION_BLOCK; /* steps begin at multiples of the batch, except after a restart */
-  clock->dt = isnan(sampling->standard_error) ? clock->t - floor(base / batch) * batch * run->pair : clock->t - t;
-  clock->step++;
-  warn_unpaid(run, t, clock->t);
-  return set_end(run, clock);
-}
-
-/* A table of the exposure. */
-static void observe_exposure(const option_run *run, int table, double *values) {
-  for (int d = 0; d < run->parameters->exposures; d++) {
-    const option_exposure_row *row = &run->exposure->row[d];
-    const double all[OPTION_EXPOSURE_TABLES] = {[OPTION_EXPOSURE_TIMES] = row->time,  [OPTION_EPE] = row->epe,
-                                                [OPTION_EPE_ERRORS] = row->epe_error, [OPTION_ENE] = row->ene,
-                                                [OPTION_ENE_ERRORS] = row->ene_error, [OPTION_PFE] = row->pfe,
-                                                [OPTION_PFE_ERRORS] = row->pfe_error};
-    values[d] = all[table];
-  }
-}
-
-/* A table of the levels. */
-static void observe_levels(const option_run *run, int table, double *values) {
-  const option_level_sums *s = option_levels_sums(run->levels);
-  for (int l = 0; l < s->most; l++) {
-    const double all[OPTION_LEVEL_TABLES] = {[OPTION_LEVEL_PATHS] = s->count[l] * run->pair,
-                                             [OPTION_LEVEL_MEANS] = s->mean[l * s->width],
-                                             [OPTION_LEVEL_DEVIATIONS] = sqrt(option_level_variance(s, l, 0))};
-    values[l] = l < s->levels ? all[table] : NAN;
-  }
-}
-
-/* One Greek of all payoffs, or its standard errors. */
-static void observe_greek(const option_run *run, double n, const sim_table *table, double *values) {
-  const sim_table(*tables)[2] = run->parameters->greek_tables;
-  for (int q = 0; q < run->quantities; q++) {
-    const int greek = run->quantity[q].greek;
-    if (greek < 0 || (table != &tables[greek][0] && table != &tables[greek][1])) continue;
-    *values++ = n == 0 ? NAN : table == &tables[greek][0] ? option_mean(run, q) : option_error(run, n, q);
-  }
-}
-
-static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
-  option_run *run = self;
-  const int payoffs = option_payoff_count(run->parameters);
-  const double n = option_samples(run, clock->t);
-  const sim_table *of = run->parameters->tables[table], *first = run->parameters->exposure_tables;
-  if (of >= first && of < first + OPTION_EXPOSURE_TABLES) {
-    observe_exposure(run, (int)(of - first), values);
-    return SIM_OK;
-  }
-  const sim_table *levels = run->parameters->level_tables;
-  if (of >= levels && of < levels + OPTION_LEVEL_TABLES) {
-    observe_levels(run, (int)(of - levels), values);
-    return SIM_OK;
-  }
-  for (int k = 0; k < payoffs && (of == &run->parameters->prices_table || of == &run->parameters->errors_table); k++)
-    values[k] = n == 0 ? NAN : table == 1 ? option_mean(run, k) : option_error(run, n, k);
-  for (int k = 0; k < payoffs && table > 0; k++) {
-    if (of == &run->parameters->bias_tables[0]) values[k] = option_shift(run, k);
-    if (of == &run->parameters->bias_tables[1]) values[k] = option_shift_error(run, n, k);
-    if (of == &run->parameters->upper_tables[0]) values[k] = n == 0 ? NAN : option_upper(run, k);
-    if (of == &run->parameters->upper_tables[1]) values[k] = option_upper_error(run, n, k);
-  }
-  if (table > 0) observe_greek(run, n, of, values);
-  if (table > 0) return SIM_OK;
-  *values++ = clock->t;
-  *values++ = n == 0 ? NAN : option_mean(run, 0);
-  *values++ = option_error(run, n, 0);
-  *values++ = option_error(run, n, 0) / fabs(option_mean(run, 0));
-  for (int q = payoffs; q < payoffs + run->parameters->price_greeks; q++) {
-    *values++ = n == 0 ? NAN : option_mean(run, q);
-    *values++ = option_error(run, n, q);
-  }
-  if (run->bias != NULL) {
-    *values++ = option_shift(run, 0);
-    *values++ = option_shift_error(run, n, 0);
-  }
-  if (option_wants_upper(run->parameters)) {
-    *values++ = n == 0 ? NAN : option_upper(run, 0);
-    *values++ = option_upper_error(run, n, 0);
-  }
-  if (run->parameters->exposure.hazard != NULL) {
-    *values++ = run->exposure->cva;
-    *values++ = run->exposure->cva_error;
-  }
-  if (run->parameters->exposure.own_hazard != NULL) {
-    *values++ = run->exposure->dva;
-    *values = run->exposure->dva_error;
-  }
-  return SIM_OK;
-}
-
-static void state_data(option_run *run, double *data[ARRAYS]) {
-  const size_t all = (size_t)run->quantities * (size_t)run->groups;
-  data[MEAN] = run->mean;
-  data[SQUARES] = run->squares;
-  data[WHOLE_MEAN] = run->whole;
-  data[WHOLE_SQUARES] = run->whole + all;
-  data[BIAS_MEAN] = run->bias_mean;
-  data[BIAS_SQUARES] = run->bias_squares;
-  data[BIAS_CHUNKS] = &run->bias_chunks;
-  data[LEVELS] = run->levels != NULL ? option_levels_state(run->levels) : NULL;
-}
-
-static int64_t state_numbers(const option_run *run, int array) {
-  if (array == LEVELS) return option_levels_numbers(run->parameters);
-  if (array == BIAS_CHUNKS) return 1;
-  return array >= BIAS_MEAN ? run->told : run->quantities * run->groups;
-}
-
-static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
-  option_run *run = self;
-  double *data[ARRAYS];
-  state_data(run, data);
-  (void)species;
-  for (int k = first_array(run), i = 0; i < array_count(run); k++, i++)
-    arrays[i] = (sim_array){.field = &state_fields[k],
-                            .dtype = SIM_F64,
-                            .rank = 1,
-                            .shape = {state_numbers(run, k)},
-                            .global = {state_numbers(run, k)},
-                            .data = data[k]};
-  frame->array_count = (size_t)array_count(run);
-  frame->species_count = 0;
-  return SIM_OK;
-}
-
-/* ---- create and destroy ---- */
-
-static const option_ops *ops_of(sim_backend_kind kind) {
-  static const option_ops *const ops[SIM_BACKEND_KINDS] = {
-      [SIM_BACKEND_CPU] = &option_ops_cpu,
-#ifdef SIM_HAS_CUDA
-      [SIM_BACKEND_CUDA] = &option_ops_cuda,
-#endif
-  };
-  return ops[kind];
-}
-
-/* Time of a path over that of a path whose payoffs are functions of the prices at its steps: each market of a finite
- * difference adds a fifth, and in every market an extreme between the steps or its probability a half, a minimum and a
- * maximum drawn jointly 31 (measured on a CPU, 252 steps). */
-static sim_status cost_of(const option_parameters *p, double *out) {
-  option_estimate estimate;
-  SIM_TRY(option_estimate_create(p, false, &estimate));
-  const double markets = estimate.markets;
-  double single = 0, joint = 0;
-  for (int f = 0; f < estimate.graph.features; f++) {
-    const option_feature *of = &estimate.graph.feature[f];
-    single += of->kind == OPTION_NOT_ABOVE || of->kind == OPTION_NOT_BELOW || of->kind == OPTION_HIGH ||
-              of->kind == OPTION_LOW;
-  }
-  for (int a = 0; a < (int)p->assets.count; a++) joint += estimate.graph.joint >> a & 1;
-  option_estimate_free(&estimate);
-  const double past = option_any_rough(p) ? 0.02 * (double)p->nodes * markets : 0; /* sums over all earlier steps */
-  const double laddered = option_ladder_markets(p), parts = option_ladder_parts(p), all = markets + laddered;
-  *out = 1 + past * (1 + laddered / markets) + parts + 0.2 * (all - 1 - parts) + all * (0.5 * single + 31 * joint);
-  return SIM_OK;
-}
-
-static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
-  const option_parameters *p = parameters;
-  double cost;
-  SIM_TRY(cost_of(p, &cost));
-  const option_ops *ops = ops_of(setup->backend->kind);
-  const double told = option_quantities(p, NULL), quantities = told + option_ladder_quantities(p),
-               batch = paths_of(p, option_ladder_batch(p, ops));
-  const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
-  const double chunk = option_groups(p) > 1 ? fmin(option_block_samples(p), OPTION_CHUNK) : OPTION_CHUNK;
-  const sim_setup host = option_host_setup(setup);
-  const double beside = option_bias_bytes(p, &host) + option_upper_bytes(p, &host) + option_exposure_bytes(p, &host) +
-                        option_levels_bytes(p, &host) + option_path_bytes(p, &host);
-  sim_plan_add(out, "paths", ops->bytes(p, setup) + option_ladder_bytes(p, ops, setup));
-  if (beside > 0) sim_plan_add_host(out, "paths of bias, bounds, levels, exposures", beside);
-  out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
-  if (option_has_bias(p)) out->checkpoint_bytes += (2 * told + 1) * sizeof(double);
-  if (p->sampling.multilevel) out->checkpoint_bytes = (double)option_levels_numbers(p) * sizeof(double);
-  out->work_per_step = batch * (double)p->nodes * (double)p->assets.count;
-  const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */
-  const double unit = cpu ? chunk : option_groups(p) > 1 ? option_block_samples(p) : OPTION_BLOCK;
-  out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / unit);
-  if (setup->comm->size > 1) { /* two sums of each quantity for each chunk or block */
-    const double share = (double)sim_comm_share(setup->comm, (size_t)out->most_ranks);
-    out->bytes_received = share * (setup->comm->size - 1) * 2 * quantities * sizeof(double);
-    out->exchanges = 1 + option_ladder_parts(p);
-  }
-  option_policy_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
-  const int rules = 1 + option_has_bias(p) + option_wants_upper(p) + p->exposure.given +
-                    (int)option_ladder_markets(p); /* each has exercise rules of its own */
-  out->start_received *= rules;
-  out->start_exchanges *= rules;
-  option_exposure_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
-  out->parts = out->most_ranks;
-  const double useful = sim_plan_shares(out, setup->comm->size);
-  const double on_host = guess[host.isa] * fmin(host.threads * useful, omp_get_num_procs());
-  out->work_rate_guess = cpu ? on_host : 8e11 * useful;
-  const double in_double = 0.3; /* of the rate */
-  out->start_seconds = (option_upper_work(p) + option_exposure_work(p)) / (in_double * on_host);
-  if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= in_double;
-  out->work_rate_guess /= cost;
-  out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
-  out->t_end = p->sampling.paths;
-  return SIM_OK;
-}
 
 static void destroy(void **self) {
   option_run *run = *self;
@@ -406,34 +27,11 @@ static void destroy(void **self) {
   option_bias_destroy(&run->bias);
   option_levels_destroy(&run->levels);
   free(run->exposure);
+  free(run->quotes);
   free(run->quantity);
   free(run->mean);
   free(run);
   *self = NULL;
-}
-
-static sim_status restore(option_run *run, const sim_frame *saved) {
-  sim_array arrays[ARRAYS];
-  sim_frame own;
-  SIM_TRY(view(run, arrays, NULL, &own));
-  for (size_t k = 0; k < own.array_count; k++) SIM_TRY(sim_frame_restore(saved, &sim_backend_cpu, &arrays[k]));
-  if (run->levels != NULL) return option_levels_restored(run->levels);
-  const double t = saved->clock.t; /* paths done */
-  if (!(t >= 0 && t <= 0x1p53 && fmod(t, run->pair) == 0))
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's t = %.9g is no number of paths", t);
-  return SIM_OK;
-}
-
-/* Extends a finished run that has been given more paths: drops its incomplete round, so that results equal those of
- * a longer run. */
-static void extend(option_run *run, sim_clock *clock) {
-  const size_t all = (size_t)run->quantities * (size_t)run->groups;
-  const double n = option_samples(run, clock->t), base = floor(n / run->round) * run->round;
-  if (!isnan(run->parameters->sampling.standard_error) || !(clock->t < run->parameters->sampling.paths)) return;
-  if (base == 0) memset(run->whole, 0, 2 * all * sizeof *run->whole); /* with fewer paths the rounds may be smaller */
-  memcpy(run->mean, run->whole, 2 * all * sizeof *run->mean);
-  clock->t = base * run->pair;
-  clock->step = (int64_t)floor(base / ((double)run->batch * OPTION_BLOCK));
 }
 
 /* fp32 rounds prices to 2^-24: below 2e-4 of deviation that changes probabilities by more than 1e-4. */
@@ -484,7 +82,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->block = run->groups > 1 ? option_block_samples(p) : OPTION_BLOCK;
   run->round = (double)run->block * run->groups;
   const size_t q = (size_t)run->quantities, all = q * (size_t)run->groups;
-  run->ops = ops_of(setup->backend->kind);
+  run->ops = option_ops_of(setup->backend->kind);
   run->comm = setup->comm;
   run->batch = option_ladder_batch(p, run->ops);
   run->quantity = calloc(q, sizeof *run->quantity);
@@ -527,9 +125,10 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
                                                    : "to an integer");
   SIM_TRY(option_find_jumps(run));
   warn_of_greeks(p);
+  const sim_setup host = option_host_setup(setup);
+  SIM_TRY(option_leverage_find(run, &host));
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
   SIM_TRY(option_ladder_create(run, setup));
-  const sim_setup host = option_host_setup(setup);
   if (option_has_bias(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
   if (p->sampling.multilevel) SIM_TRY(option_levels_create(p, setup, run->certain, &run->levels));
   if (option_wants_upper(p)) SIM_TRY(option_upper_gaps(p, &host, run->gap, run->gap_error));
@@ -539,12 +138,9 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
     SIM_TRY(option_exposure_create(p, &host, run->exposure));
   }
   run->begin = sim_wall_clock();
-  *clock = setup->saved != NULL ? setup->saved->clock : (sim_clock){.dt = paths_of(p, run->batch)};
-  if (setup->saved != NULL) {
-    SIM_TRY(restore(run, setup->saved));
-    extend(run, clock);
-  }
-  clock->t_end = end_of(run, clock->t);
+  *clock = setup->saved != NULL ? setup->saved->clock : (sim_clock){.dt = option_paths_of(p, run->batch)};
+  if (setup->saved != NULL) SIM_TRY(option_state_restore(run, setup->saved, clock));
+  clock->t_end = option_end_of(run, clock->t);
   return SIM_OK;
 }
 
@@ -581,7 +177,7 @@ static const sim_table *const *tables_of(const void *parameters) {
 }
 
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
-  const option_ops *ops = ops_of(backend);
+  const option_ops *ops = option_ops_of(backend);
   return ops->supports == NULL || ops->supports(parameters, lacks, capacity);
 }
 
@@ -608,7 +204,7 @@ const sim_model option_model = {
     .tables = tables,
     .described = option_described,
     .tables_of = tables_of,
-    .state = state_fields,
+    .state = option_state,
     .work_unit = "path-steps",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
     .precisions = {[SIM_MIXED] = true, [SIM_DOUBLE] = true},
@@ -616,11 +212,11 @@ const sim_model option_model = {
     .bench = option_bench,
     .validate = option_validate,
     .supports = supports,
-    .plan = plan,
+    .plan = option_plan,
     .create = create,
-    .step = step,
-    .observe = observe,
-    .view = view,
+    .step = option_step,
+    .observe = option_observe,
+    .view = option_view,
     .dataset = dataset,
     .describe = describe,
     .report = option_report,

@@ -20,6 +20,8 @@ typedef struct option_ops {
   const char *(*name)(const option_sampler *sampler); /* "one path a lane (avx512)" */
 } option_ops;
 extern const option_ops option_ops_cpu, option_ops_cuda;
+/* The operations of a kind of device. */
+const option_ops *option_ops_of(sim_backend_kind kind);
 
 /* The setup of what the host computes beside a run on any device: the bias of time steps, upper bounds, exposures. */
 static inline sim_setup option_host_setup(const sim_setup *setup) {

@@ -9,6 +9,8 @@
 
 #include "engine/memory/bytes.h"
 
+#include <math.h>
+
 /* A sampler of the points of the ladder from `first` on: the parameters of its estimate, which has the prices of all
  * payoffs before them. */
 typedef struct option_ladder_part {
@@ -45,7 +47,9 @@ typedef struct option_run {
   /* [payoffs], discounted: of barriers what they pay where they leave no European payoff; of functions that may jump
    * the median of what they pay; else NaN */
   double *rest;
-  double *gap, *gap_error;    /* [payoffs] each: by how much the upper bound is above the price; NaN: no bound */
+  double *gap, *gap_error; /* [payoffs] each: by how much the upper bound is above the price; NaN: no bound */
+  struct option_quote
+      *quotes; /* [assets][OPTION_QUOTES] of calibrated leverage functions, owned; NULL: there are none */
   option_exposures *exposure; /* owned; NULL: not asked for */
   double *jump; /* [quantities], by which a path more or less changes the quantity, where it is known; else 0 */
   /* [quantities], of functions that may jump: the deviation of a sample by jumps; and the factor of a jump as high as
@@ -54,6 +58,26 @@ typedef struct option_run {
 } option_run;
 
 static inline double option_samples(const option_run *run, double t) { return t / run->pair; }
+
+/* Paths in this many logical blocks, at most those of the run. */
+static inline double option_paths_of(const option_parameters *p, double blocks) {
+  return fmin(blocks * OPTION_BLOCK * (p->sampling.antithetic ? 2 : 1), p->sampling.paths);
+}
+
+/* model.c's entries in files of their own: see sim_model. */
+sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan *out) SIM_MUST_CHECK;
+sim_status option_step(void *self, sim_clock *clock) SIM_MUST_CHECK;
+sim_status option_observe(void *self, const sim_clock *clock, int table, double *values) SIM_MUST_CHECK;
+sim_status option_view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) SIM_MUST_CHECK;
+/* Paths after which a run that has done t paths ends, as its sums tell. */
+double option_end_of(const option_run *run, double t);
+
+/* state.c: sim_model.state; bytes of a checkpoint. */
+extern const sim_field option_state[];
+double option_state_bytes(const option_parameters *p);
+/* Takes the sums of a checkpoint, and sets the clock, which is the checkpoint's, back to a whole round where the run
+ * has been given more paths. SIM_ERR_INCOMPATIBLE where the checkpoint is not one of this run. */
+sim_status option_state_restore(option_run *run, const sim_frame *saved, sim_clock *clock) SIM_MUST_CHECK;
 
 /* result/jumps.c: sets `certain` (nothing is random) and the jumps; warns where few paths jump. */
 sim_status option_find_jumps(option_run *run) SIM_MUST_CHECK;

@@ -63,3 +63,50 @@ for ((i = 0; i < 40; i++)); do
   exec 3>&-
   [ "$code" = 0 ] || [ "$code" = 143 ] || [ "$code" = 138 ] || fail "serve after SIG$signal: $code"
 done
+
+# A script that does not end, one that takes too much memory, and one that fails leave later requests as they are.
+printf 'while true do end\n' >endless.lua
+printf 'local t = {} for i = 1, 1e9 do t[i] = { i } end\n' >greedy.lua
+printf 'error("no")\n' >failing.lua
+printf '%s\n' endless.lua call.lua greedy.lua call.lua failing.lua call.lua | "$SIM" serve --threads 1 >answers ||
+  fail "serve with scripts that fail"
+[[ $(line 1) == '{"exit_code": 65, "error": "endless.lua:1: the script '*' more than '*'"}' ]] || fail "a script without an end"
+[[ $(line 3) == '{"exit_code": 65, "error": "greedy.lua'*'memory'* ]] || fail "a script that takes much memory"
+[[ $(line 5) == '{"exit_code": 65, "error": "failing.lua:1: no"}' ]] || fail "a script that fails"
+for k in 2 4 6; do [ "$(line $k)" = "$(cat alone)" ] || fail "answer $k is not that of a run alone"; done
+
+# Processes for scripts are ready before they are asked for: without them, too, each request is answered, and they end
+# with the server.
+"$SIM" serve --threads 1 <requests >waiting &
+server=$!
+exec 3>requests
+asked=0
+answered() { [ "$(wc -l <waiting)" = "$asked" ]; }
+ask() {
+  printf 'call.lua\n' >&3
+  asked=$((asked + 1))
+  until_true 120 answered
+  [ "$(tail -n 1 waiting)" = "$(cat alone)" ] || fail "answer $asked of the server: $(tail -n 1 waiting)"
+}
+ask
+small=$(pgrep -P $server)
+ready() { spares=$(pgrep -P "$small") && [ "$(wc -w <<<"$spares")" -ge 1 ]; }
+until_true 120 ready
+kill -KILL $spares
+ask && ask && ask
+kill -KILL "$small"
+ask && ask
+exec 3>&-
+wait $server || fail "serve without its processes: $?"
+gone() { ! kill -0 $spares 2>/dev/null; }
+"$SIM" serve --threads 1 <requests >waiting &
+server=$!
+exec 3>requests
+asked=0
+ask
+small=$(pgrep -P $server)
+until_true 120 ready
+kill -KILL $server
+wait $server || true
+until_true 120 gone
+exec 3>&-

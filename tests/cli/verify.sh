@@ -7,7 +7,7 @@
 scenario s.lua
 expect 0 "" "$SIM" run s.lua -o good
 expect 0 "0 faults; the run is done" "$SIM" verify good
-files=$(find good -name '*.h5' -o -name '*.hdf' | wc -l)
+files=$(find good -name '*.h5' -o -name '*.hdf' -o -name run.pmd | wc -l)
 grep -q "^good: $files files, " output || fail "not all $files files were read"
 for option in "--seed 3" "--device cpu" "--isa plain" "--threads 1" "--set n=3"; do
   # shellcheck disable=SC2086
@@ -126,6 +126,22 @@ fresh
 sed -i 's/"step": [0-9]*/"step": 7777/' bad/status.json
 expect 83 "done at step 7777, and its last checkpoint is of" "$SIM" verify bad
 grep -q "bad/tables.h5: ends with step" output || fail "tables that end elsewhere are not told"
+
+# A status.json that cannot be read is a fault as any other, and the files are verified all the same.
+fresh
+echo '{"state": "do' >bad/status.json
+flip bad/tables.h5
+expect 83 "not JSON in line" "$SIM" verify bad
+grep -q "^bad: .* 2 faults; the run is in a state that is not known" output || fail "not two faults"
+fresh
+rm bad/status.json
+faulty "status.json: is missing" status.json
+fresh
+echo 'snap/snap_%T.h5' >bad/run.pmd
+faulty "expected the line snap/snap_%08T.h5" run.pmd
+fresh
+rm bad/run.pmd
+faulty "is missing: the run is done" run.pmd
 
 # Temporary files and files of other programs do not count, and do not hide faults.
 fresh

@@ -219,9 +219,12 @@ static estimate jumping(double level, double high, double low, const char *quant
   return got;
 }
 
-/* A function that jumps where no path is: 1 on all of 2^14 paths and 1000 beyond 250, which one of 4e5 reaches and
- * which is worth 0.5 % more, has no error of rounding alone, but an unknown one. Beyond 170, which 0.7 % reach, price
- * and delta are a digital's, and the delta, of which few paths or none tell, is known no better than by one path more.
+/* A function that jumps where hardly a path is: 1, and 1000 beyond 250, which a path reaches with a probability of
+ * 4.7e-6 and which is worth 0.5 % more. Of 2^14 paths k are beyond: none with a probability of 0.93, more than three
+ * with 1e-6. Then the price is e^-0.05 (1 + 999 k/n). Without such a path its error is not one of rounding alone, but
+ * unknown; else it is 999 e^-0.05 sqrt(k (1 - k/n))/n, but for n - 1 in place of n. Beyond 170, which 0.7 % reach,
+ * price and delta are a digital's, and the delta, of which few paths or none tell, is known no better than by one path
+ * more.
  */
 static void test_jumping_exercise(void **state) {
   (void)state;
@@ -231,7 +234,10 @@ static void test_jumping_exercise(void **state) {
                slope = 10 * exp(-0.05 - d2 * d2 / 2) / sqrt(2 * 3.14159265358979) / 20;
   print_message("    %.6f +- %g; %.4f +- %.4f, %.4f; delta %.4f +- %.4f, %.4f\n", flat.value, flat.error, rare.value,
                 rare.error, price, delta.value, delta.error, slope);
-  assert_true(fabs(flat.value - exp(-0.05)) < 1e-9 && isnan(flat.error));
+  const double n = 0x1p14, k = floor((flat.value * exp(0.05) - 1) * n / 999 + 0.5);
+  assert_true(k >= 0 && k <= 3 && fabs(flat.value - exp(-0.05) * (1 + 999 * k / n)) < 1e-9);
+  const double spread = 999 * exp(-0.05) * sqrt(k * (1 - k / n)) / n;
+  assert_true(k == 0 ? isnan(flat.error) : fabs(flat.error - spread) < spread / n);
   assert_true(fabs(rare.value - price) < 4 * rare.error && rare.error < 0.02);
   assert_true(fabs(delta.value - slope) < 4 * delta.error && delta.error > 10 * exp(-0.05) / 0x1p14 / 0.2);
 }

@@ -367,20 +367,38 @@ static void test_models(void **state) {
 
 /* Clumps of two kinds among loose grains that fall on a rising slope, with each number of values that a history may
  * have, and gravity along a periodic side; with a law of the scenario's own, and on a mesh. */
+static void set_clump_law(driver *d, int kind) {
+  collision_values *v = &d->parameters.contact.values;
+  d->parameters.gravity[0] = 6;
+  if (kind == 2) v->friction = 0;
+  if (kind == 3) v->rolling_friction = 0.05;
+  if (kind == 4 || kind == 7) {
+    v->cohesion.model = COLLISION_JKR, v->cohesion.surface_energy = 0.5;
+    v->rolling = (collision_turning_values){.model = COLLISION_SDS, .coefficient = 0.05};
+    v->rolling.stiffness = 200, v->rolling.damping = 0.1;
+  }
+  if (kind == 8) v->cohesion.model = COLLISION_SQUARE_WELL, v->cohesion.energy = 1e-3, v->cohesion.range = 0.02;
+  if (kind == 8) v->cohesion.edge = 0.01;
+  if (kind == 9) v->cohesion.model = COLLISION_BRIDGE, v->cohesion.surface_tension = 0.2, v->cohesion.volume = 1e-5;
+}
+
+/* Kinds 7 to 9: radii of spheres of a clump over 1:10. */
 static void test_clumps(void **state) {
   (void)state;
   static double rod[] = {-0.3, 0, 0, 0.3, 0.3, 0, 0, 0.3}, tripod[] = {0, 0, 0, 0.3, 0.3, 0, 0, 0.2, 0, 0.3, 0.1, 0.15};
+  static double wide[] = {0, 0, 0, 0.3, 0.3, 0, 0, 0.1, 0, 0.3, 0.1, 0.03};
   static double low[3] = {0.5, 0.5, 3}, high[3] = {9.5, 9.5, 9};
   static collision_clumps clumps[2];
   sim_expr *force = spring();
   for (int precision = 0; precision < 2; precision++)
-    for (int kind = 0; kind < 7; kind++) {
-      const int law = kind == 1 || kind == 4 ? COLLISION_HERTZ : kind == 5 ? COLLISION_CUSTOM : COLLISION_LINEAR;
+    for (int kind = 0; kind < 10; kind++) {
+      const bool hertz = kind == 1 || kind == 4 || kind == 7;
+      const int law = hertz ? COLLISION_HERTZ : kind == 5 ? COLLISION_CUSTOM : COLLISION_LINEAR;
       driver d = fall(precision ? SIM_DOUBLE : SIM_SINGLE, law, kind != 6);
-      collision_values *v = &d.parameters.contact.values;
       collision_stl hills = {.scale = 1, .point = {5, 5, 2}, .axis = {1, 0, 0}};
       for (int k = 0; k < 2; k++) {
-        clumps[k] = (collision_clumps){.rigid = {.spheres = {k ? rod : tripod, k ? 2 : 3, 4}, .mass = NAN},
+        double *const parts = k ? rod : kind >= 7 ? wide : tripod;
+        clumps[k] = (collision_clumps){.rigid = {.spheres = {parts, k ? 2 : 3, 4}, .mass = NAN},
                                        .n = 60,
                                        .low = {low, 3, 1},
                                        .high = {high, 3, 1},
@@ -388,12 +406,7 @@ static void test_clumps(void **state) {
         clumps[k].rigid.group.velocity[2] = -8;
         driver_add(&d, &collision_clumps_schema, &clumps[k]);
       }
-      d.parameters.gravity[0] = 6;
-      if (kind == 2) v->friction = 0;
-      if (kind == 3) v->rolling_friction = 0.05;
-      if (kind == 4) v->cohesion.model = COLLISION_JKR, v->cohesion.surface_energy = 0.5;
-      if (kind == 4) v->rolling = (collision_turning_values){.model = COLLISION_SDS, .coefficient = 0.05};
-      if (kind == 4) v->rolling.stiffness = 200, v->rolling.damping = 0.1;
+      set_clump_law(&d, kind);
       if (kind == 5) d.parameters.contact.force = force;
       if (kind == 6) {
         hills.path = (char *)(size_t)write_hills();

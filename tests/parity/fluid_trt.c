@@ -1,5 +1,6 @@
 /* Populations by two relaxation times on the GPU, in place, against those on the CPU; restarts, guards, mass; and half
  * storage against single precision and known answers. */
+#include "tests/fluid/stl.h"
 #include "tests/gpu/gpu.h"
 #include "tests/parity/fluid_compare.h"
 
@@ -41,7 +42,9 @@ static const char *const texts[] = {
     "  initial = function(x, y) return 0.5 * math.sin(3*y), 0.4 * math.sin(2*x) end",
     "grid = { n = {2, 2, 4}, size = {2, 2, 4}, z = 'wall' }, viscosity = 0.1, speed = 0.1, acceleration = {1e-4, 0, 0}",
     "grid = { n = {24, 20, 12}, size = {24, 20, 12} }, viscosity = 0.1, speed = 0.1, acceleration = {1e-4, 2e-5, 0},\n"
-    "  solid = { path = 'rock.h5', dataset = 'rock' }"};
+    "  solid = { path = 'rock.h5', dataset = 'rock' }",
+    "grid = { n = {60, 36, 32}, size = {3.75, 2.25, 2} }, viscosity = 0.01, speed = 1, acceleration = {0.1, 0.02, 0},\n"
+    "  bodies = { sim.stl { path = 'parity_fluid_trt.stl', shift = {2, 1.2, 1.04} } }, probes = { {1, 1, 1} }"};
 enum { TEXTS = sizeof texts / sizeof *texts, STEPS = 60 };
 
 /* Solid cells of a file: some rock. */
@@ -282,6 +285,7 @@ static void test_mass(void **state) {
 int main(int count, char **words) {
   gpu = gpu_or_skip();
   if (!gpu) return 77;
+  (void)stl_sphere("parity_fluid_trt.stl", (const double[]){0, 0, 0}, 0.57, 2);
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpu),          cmocka_unit_test(test_restart),
                                      cmocka_unit_test(test_windows),      cmocka_unit_test(test_half),
                                      cmocka_unit_test(test_taylor_green), cmocka_unit_test(test_poiseuille),

@@ -266,6 +266,10 @@ static void test_unpaid(void **state) {
   }
 }
 
+static int ascending(const void *a, const void *b) {
+  return *(const double *)a < *(const double *)b ? -1 : *(const double *)a > *(const double *)b;
+}
+
 /* The best of five: known values as in tests/option/option_early.c, and the time of rule and price once the kernels are
  * on disk. */
 static void test_five_assets(void **state) {
@@ -296,6 +300,40 @@ static void test_five_assets(void **state) {
   }
 }
 
+/* A small book of 8 European options, priced again and again with other volatilities, as `sim serve` does: known
+ * prices, and the median times of a call. The memory of a small run is small: the code stays on the device. */
+static void test_small_book(void **state) {
+  (void)state;
+  enum { CALLS = 101 };
+  static double time[3][CALLS];
+  sim_modules_keep();
+  for (int k = 0; k < CALLS; k++) {
+    pricing d;
+    const double vol = 0.2 + 1e-3 * k;
+    pricing_make(&d, SIM_MIXED, vol, 0.05, 1, 1);
+    d.setup.backend = &sim_backend_cuda;
+    d.p.sampling.paths = 0x1p14;
+    for (int i = 0; i < 8; i++) pricing_add(&d, &option_european_schema, 80 + 6 * i, OPTION_CALL);
+    const double begin = sim_wall_clock();
+    pricing_create(&d, NULL);
+    const double made = sim_wall_clock();
+    while (d.clock.t < d.clock.t_end) pricing_step(&d);
+    const double stepped = sim_wall_clock();
+    for (int i = 0; i < 8; i++) {
+      const estimate e = pricing_price(&d, i);
+      const double strike = 80 + 6 * i, up = (log(100 / strike) + 0.05) / vol + vol / 2;
+      const double known = 50 * erfc(-up / sqrt(2)) - strike * exp(-0.05) * erfc(-(up - vol) / sqrt(2)) / 2;
+      assert_true(fabs(e.value - known) < 5 * e.error);
+    }
+    const double read = sim_wall_clock();
+    pricing_free(&d);
+    time[0][k] = made - begin, time[1][k] = stepped - made, time[2][k] = sim_wall_clock() - read;
+  }
+  for (int i = 0; i < 3; i++) qsort(time[i], CALLS, sizeof(double), ascending);
+  print_message("    a call: %.3f ms to create, %.3f ms to sample, %.3f ms to destroy; the first %.1f ms to create\n",
+                1e3 * time[0][CALLS / 2], 1e3 * time[1][CALLS / 2], 1e3 * time[2][CALLS / 2], 1e3 * time[0][CALLS - 1]);
+}
+
 /* A local volatility 70/S - 0.5, below 0 from S = 140 on, under a payoff that does not see it. */
 static void test_unsound(void **state) {
   (void)state;
@@ -319,9 +357,10 @@ int main(int argc, char **argv) {
   if (missing != 0) return missing;
   only = argv + 1;
   only_count = argc - 1;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_words),       cmocka_unit_test(test_unpaid), cmocka_unit_test(test_unsound),
-      cmocka_unit_test(test_five_assets), cmocka_unit_test(test_order),  cmocka_unit_test(test_accuracy),
-      cmocka_unit_test(test_bias),        cmocka_unit_test(test_double), cmocka_unit_test(test_single)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),      cmocka_unit_test(test_unpaid),
+                                     cmocka_unit_test(test_unsound),    cmocka_unit_test(test_five_assets),
+                                     cmocka_unit_test(test_small_book), cmocka_unit_test(test_order),
+                                     cmocka_unit_test(test_accuracy),   cmocka_unit_test(test_bias),
+                                     cmocka_unit_test(test_double),     cmocka_unit_test(test_single)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -401,6 +401,40 @@ static void make_sabr_alone(pricing *d) {
   pricing_add(d, &option_european_schema, 100, OPTION_CALL);
 }
 
+/* Leverage functions of a local volatility as a function and on a grid, mixed in part; on dates too. */
+static void make_leverage(pricing *d) {
+  static double spots[3] = {80, 100, 130}, times[2] = {0, 1}, vols[6] = {0.3, 0.2, 0.15, 0.35, 0.25, 0.2};
+  several(d, 2);
+  for (int a = 0; a < 2; a++) {
+    pricing_set_motion(d, a);
+    d->assets[a].heston = pricing_heston(0.04, 1.5, 0.05, 0.6, a == 0 ? -0.7 : 0.2);
+    d->assets[a].leverage = (option_leverage){true, a == 0 ? 1 : 0.5, 16384};
+  }
+  d->assets[0].local_vol = pricing_displaced(10, 0.1);
+  d->assets[1].vol_grid = (option_vol_grid){true, {spots, 3, 1}, {times, 2, 1}, {vols, 6, 1}};
+  pricing_add(d, &option_spread_schema, 3, OPTION_CALL)->second = 2;
+  pricing_add(d, &option_asian_schema, 95, OPTION_CALL)->asset = 2;
+  option_payoff *o = pricing_add(d, &option_barrier_schema, 100, OPTION_CALL);
+  o->level = 85, o->monitoring = OPTION_CONTINUOUS;
+  o = pricing_add(d, &option_forward_start_schema, 0, OPTION_CALL);
+  o->start = 1, o->moneyness = 1.05;
+}
+
+static void make_leverage_alone(pricing *d) {
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = pricing_heston(0.04, 1.5, 0.05, 0.6, -0.7);
+  d->assets[0].local_vol = pricing_displaced(10, 0.1);
+  d->assets[0].leverage = (option_leverage){true, 0.8, 16384};
+  pricing_add(d, &option_european_schema, 100, OPTION_PUT);
+  pricing_add(d, &option_american_schema, 100, OPTION_PUT)->fit_paths = 10000;
+}
+
+static void make_leverage_dates(pricing *d) {
+  use_sobol(d, OPTION_BRIDGE);
+  make_leverage_alone(d);
+  at(pricing_add(d, &option_asian_schema, 95, OPTION_PUT), four, 4);
+}
+
 static void make_sabr_greeks(pricing *d) {
   make_sabr_alone(d);
   at(pricing_add(d, &option_asian_schema, 95, OPTION_CALL), three, 3);
@@ -495,6 +529,51 @@ static void make_sobol_dates(pricing *d) {
   make_dates(d);
 }
 
+/* Points of a ladder, which take two samplers. */
+static void add_ladder(pricing *d) {
+  static double spots[] = {-0.2, -0.1, 0, 0.1, 0.2}, vols[] = {-0.05, 0, 0.05}, times[] = {0, 0.05};
+  d->p.ladder = (option_ladder){.given = true, .spot = {spots, 5, 1}, .vol = {vols, 3, 1}, .time = {times, 2, 1}};
+}
+
+static void make_ladder(pricing *d) {
+  make_european(d);
+  add_ladder(d);
+}
+
+static void make_ladder_heston(pricing *d) {
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+  at(pricing_add(d, &option_asian_schema, 100, OPTION_PUT), two, 2);
+  add_ladder(d);
+}
+
+/* SABR with a random rate: tracks and rates of their own at each point. */
+static void make_ladder_rates(pricing *d) {
+  make_rates(d);
+  add_ladder(d);
+}
+
+/* Each point has a rule of its own. */
+static void make_ladder_bermudan(pricing *d) {
+  option_payoff *o = pricing_add(d, &option_american_schema, 100, OPTION_PUT);
+  o->fit_paths = 20000;
+  at(o, four, 4);
+  o = pricing_add(d, &option_american_schema, 97, OPTION_CALL);
+  o->fit_paths = 10000, o->maturity = 0.9;
+  at(o, two, 2);
+  add_ladder(d);
+}
+
+static void make_ladder_joint(pricing *d) {
+  static double spots[] = {-0.1, 0, 0.1}, times[] = {0, 0.1};
+  several(d, 2);
+  option_payoff *o = pricing_add(d, &option_american_schema, 95, OPTION_CALL);
+  o->on = OPTION_ON_BEST, o->fit_paths = 20000;
+  at(o, two, 2);
+  d->p.ladder = (option_ladder){.given = true, .spot = {spots, 3, 1}, .time = {times, 2, 1}};
+}
+
 const option_case option_cases[OPTION_CASES] = {
     {"european", make_european, 1, OPTION_CONTROL_UNDERLYING, false, true, OPTION_AUTO, 0.2, 1},
     {"european, bumped", make_european, 1, OPTION_NO_CONTROL, true, true, OPTION_BUMP, 0.2, 1, true},
@@ -537,6 +616,11 @@ const option_case option_cases[OPTION_CASES] = {
     {"dates, swaps", make_swaps, 9, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
     {"dates, swaps, Bates", make_swaps_bates, 6, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.25, 1},
     {"dates, Sobol", make_sobol_dates, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
+    {"ladder", make_ladder, 1, OPTION_CONTROL_UNDERLYING, true, true, OPTION_AUTO, 0.2, 1, true},
+    {"ladder, Heston", make_ladder_heston, 7, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.25, 1},
+    {"ladder, random rates", make_ladder_rates, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
+    {"ladder, dates of exercise", make_ladder_bermudan, 4, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
+    {"ladder, joint exercise", make_ladder_joint, 4, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
     {"joint exercise", make_joint, 4, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
     {"joint exercise, greeks", make_joint_greeks, 3, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1, true},
     {"joint exercise, motions", make_joint_motions, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
@@ -545,6 +629,9 @@ const option_case option_cases[OPTION_CASES] = {
     {"SABR's greeks", make_sabr_greeks, 5, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
     {"SABR, Sobol", make_sabr_sobol, 6, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
     {"SABR, one step", make_sabr_alone, 1, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 0.25},
+    {"leverage", make_leverage, 6, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"leverage's greeks", make_leverage_alone, 4, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
+    {"leverage, dates, Sobol", make_leverage_dates, 5, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.2, 1},
     {"random rates", make_rates, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
     {"random rates' greeks", make_rates_greeks, 4, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1, true},
     {"random rates, models", make_rates_models, 6, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},

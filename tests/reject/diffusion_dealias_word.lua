@@ -1,4 +1,4 @@
--- expect: 65 diffusion_dealias_word.lua:6: integrate.dealias: expected true, false or a number
+-- expect: 65 diffusion_dealias_word.lua:6: integrate.dealias: expected true, false, "padding" or a number
 return sim.diffusion {
   grid      = { n = {16}, size = {1} },
   fields    = { { name = "u", D = 0.01 } },

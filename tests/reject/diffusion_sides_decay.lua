@@ -1,4 +1,4 @@
--- expect: 65 fields[1].sides: expected value = 0 and slope = 0 beside decay, which must be part of the rates
+-- expect: 65 fields[1].sides: expected value = 0, slope = 0 and g = 0 beside decay, which must be part of the rates
 return sim.diffusion {
   grid      = { n = {16}, size = {1}, boundary = "no_flux" },
   fields    = {

@@ -176,8 +176,10 @@ function M.threads_twin(plain)
 end
 
 -- Any number of ranks of the CPU gives the same bits: digest and tables.
-function M.ranks_twin()
-  return { name = "ranks", weight = 2, applies = function(_, options) return options.device ~= "cuda" end,
+-- divides(s): whether ranks can divide the run; nil: all runs.
+function M.ranks_twin(divides)
+  return { name = "ranks", weight = 2,
+    applies = function(s, options) return options.device ~= "cuda" and (not divides or divides(s)) end,
     prepare = function(_, R) return { ranks = R.pick(2, 3, 4, 7) } end,
     check = function(T, s, a)
       local r, q = T:ask(s), T:ask(s, { words = { "--ranks", tostring(a.ranks) } })

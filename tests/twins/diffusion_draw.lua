@@ -53,6 +53,23 @@ local function rates(R, keys, boundary)
   return inputs(text((words:gsub("%%a", "(" .. scenario.number(a) .. ")"):gsub("%%b", "(" .. scenario.number(b) .. ")"))), names), kind == 4
 end
 
+-- Walls of the fields that mix value and slope, along an axis that lets nothing through: beside walls of values, and
+-- beside decay, all numbers are 0.
+local function mix_walls(R, keys, boundary)
+  local along = nil
+  for i = 1, #boundary do if boundary[i] == "no_flux" then along = along or axes[i] end end
+  if not along or not R.chance(0.25) or not ask.knows("diffusion", "robin") then return end
+  local low, high = { a = R.log(0.1, 10), b = R.log(0.1, 10) }, R.pick("robin", "value", "slope", "none")
+  local number = R.uniform(-1, 1)
+  for _, f in ipairs(keys.fields) do
+    local value = (boundary.fixed or f.decay) and 0 or number
+    f.walls = nil
+    f.sides = { [along .. "_low"] = { robin = { a = low.a, b = low.b, g = low.a * value } } }
+    if high == "robin" then f.sides[along .. "_high"] = { robin = { a = low.b, b = 1, g = low.b * value / 2 } }
+    elseif high ~= "none" then f.sides[along .. "_high"] = { [high] = value / 2 } end
+  end
+end
+
 function M.draw(R)
   local d = R.pick(1, 1, 2, 2, 3)
   local grid, boundary = { n = {}, size = {} }, {}
@@ -94,6 +111,7 @@ function M.draw(R)
     keys.fields[1].cross, keys.fields[2].cross = { 0, R.uniform(-most, most) }, { R.uniform(-most, most), 0 }
     for _, f in ipairs(keys.fields) do f.axes, f.tensor = nil, nil end
   end
+  mix_walls(R, keys, boundary)
   local t_end = R.log(0.1, 1)
   keys.integrate = { t_end = t_end, dt = t_end / R.pick(4, 8, 16, 20) }
   if R.chance(0.75) then
@@ -101,6 +119,7 @@ function M.draw(R)
     keys.rates, derivative = rates(R, keys, boundary)
     keys.integrate.scheme = derivative and R.pick("etd1", "etdrk2", "etdrk4", "lie") or R.pick("lie", "strang", "etd1", "etdrk2", "etdrk4", "etdrk4")
     if R.chance(0.3) then keys.integrate.dealias = R.chance(0.5) and ask.knows("diffusion", "1/2") and 0.5 or true end
+    if R.chance(0.2) and ask.knows("diffusion", "padding:") then keys.integrate.dealias = "padding" end
     if R.chance(0.15) and keys.integrate.scheme:match("rk") then
       keys.integrate.dt, keys.integrate.rtol = nil, 1e-4
     end

@@ -113,6 +113,7 @@ function M.draw(R)
     keys.collision = "trt"
     if R.chance(0.5) then keys.magic = R.log(0.05, 0.5) end
   end
+  if d == 3 and R.chance(0.3) then keys.lattice = "D3Q27" end
   local dt = R.uniform(0.5, 1) * math.min(keys.mach / math.sqrt(3) * dx / keys.speed, dx * dx / (6 * keys.viscosity))
   keys.integrate = { dt = dt, t_end = (R.int(10, 40) - 0.5) * dt }
   keys.output = { snapshots = "ends", tables = "every 1 steps", checkpoint = "never" }

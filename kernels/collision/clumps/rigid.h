@@ -58,6 +58,29 @@ RIGID_INLINE void rigid_cross(const double a[3], const double b[3], double out[3
   out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
+/* Form A for which a force along the unit vector n on the sphere with this lever moves the body with the inverse mass
+ * 1/M + n A n, where n A n = (lever x n) I^-1 (lever x n). out: xx yy zz xy yz zx. */
+RIGID_INLINE void rigid_mobility(double inverse[3][3], const double lever[3], double out[6]) {
+  double arm[3][3], turned[3][3];
+  for (int a = 0; a < 3; a++) {
+    double axis[3] = {0, 0, 0};
+    axis[a] = 1;
+    rigid_cross(lever, axis, arm[a]);
+    rigid_apply(inverse, arm[a], turned[a]);
+  }
+  for (int a = 0; a < 3; a++) {
+    const int b = (a + 1) % 3;
+    out[a] = arm[a][0] * turned[a][0] + arm[a][1] * turned[a][1] + arm[a][2] * turned[a][2];
+    out[3 + a] = arm[a][0] * turned[b][0] + arm[a][1] * turned[b][1] + arm[a][2] * turned[b][2];
+  }
+}
+
+/* n A n for such a form. */
+RIGID_INLINE double rigid_along(const double form[6], const double n[3]) {
+  return form[0] * n[0] * n[0] + form[1] * n[1] * n[1] + form[2] * n[2] * n[2] +
+         2 * (form[3] * n[0] * n[1] + form[4] * n[1] * n[2] + form[5] * n[2] * n[0]);
+}
+
 /* Turns the body freely over a time dt: for each principal axis in turn, 1 2 3 2 1, the exact motion by the energy of
  * rotation about it alone. Symplectic, reversible, of second order (A. Dullweber, B. Leimkuhler and R. McLachlan,
  * J. Chem. Phys. 107 (1997) 5840). tan of a quarter of each angle is the first terms of its series: whatever odd

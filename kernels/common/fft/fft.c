@@ -34,6 +34,7 @@ struct fft_plan {
   fft_plan *longer;  /* plan of Bluestein's convolution; NULL: the length has small prime factors alone */
   void *chirp;       /* [n][2]: factors b_j of Bluestein's convolution */
   void *convolution; /* [m][2], in the longer plan's order, times 1/m */
+  void *dense[2];    /* [n][n]: FFT_DENSE, forward (or NULL) and inverse */
 };
 
 static const int radices[] = {16, 13, 11, 9, 8, 7, 5, 4, 3, 2};
@@ -208,12 +209,55 @@ sim_status fft_plan_create(int64_t n, fft_kind kind, bool single, sim_isa isa, f
                        fft_plan_bytes(n, kind, single) + fft_work_size(n));
 }
 
+/* Stores a matrix whose rows (forward) or columns are wavenumbers, in the order of positions. */
+static void *permuted(const fft_plan *plan, const double *matrix, bool forward) {
+  const int64_t n = plan->n;
+  void *out = take((size_t)(n * n), pair_size(plan->single) / 2);
+  for (int64_t i = 0; out && i < n; i++)
+    for (int64_t j = 0; j < n; j++) {
+      const double value = forward ? matrix[plan->order[i] * n + j] : matrix[i * n + plan->order[j]];
+      if (plan->single)
+        ((float *)out)[i * n + j] = (float)value;
+      else
+        ((double *)out)[i * n + j] = value;
+    }
+  return out;
+}
+
+sim_status fft_plan_create_dense(const fft_plan *like, const double *forward, const double *inverse, sim_isa isa,
+                                 fft_plan **out) {
+  const size_t order = (size_t)like->n * sizeof(int32_t);
+  fft_plan *plan = *out = calloc(1, sizeof *plan);
+  if (!plan) return sim_no_memory("a transform");
+  plan->n = like->n;
+  plan->kind = FFT_DENSE;
+  plan->single = like->single;
+  if (isa > sim_isa_best()) isa = sim_isa_best();
+  while (!all_lanes[isa][plan->single]) isa--;
+  plan->lanes = all_lanes[isa][plan->single];
+  plan->order = take((size_t)plan->n, sizeof(int32_t));
+  plan->at = take((size_t)plan->n, sizeof(int32_t));
+  if (plan->order && plan->at) {
+    memcpy(plan->order, like->order, order);
+    memcpy(plan->at, like->at, order);
+    if (forward) plan->dense[0] = permuted(plan, forward, true);
+    plan->dense[1] = permuted(plan, inverse, false);
+  }
+  if ((plan->dense[0] || !forward) && plan->dense[1]) return SIM_OK;
+  fft_plan_destroy(out);
+  return sim_no_memory("a transform of %lld points by matrices", (long long)like->n);
+}
+
+double fft_dense_bytes(int64_t n, int matrices, bool single) {
+  return sizeof(fft_plan) + (double)n * (2 * sizeof(int32_t) + matrices * (double)n * (single ? 4 : 8));
+}
+
 void fft_plan_destroy(fft_plan **plan) {
   fft_plan *p = *plan;
   if (!p) return;
   for (int s = 0; s < SWEEPS_MAX; s++) free(p->twiddles[s]);
   fft_plan_destroy(&p->longer);
-  void *const arrays[] = {p->order, p->at, p->shuffle, p->rotations, p->shift, p->chirp, p->convolution};
+  void *const arrays[] = {p->order, p->at, p->shuffle, p->rotations, p->shift, p->chirp, p->convolution, p->dense[0], p->dense[1]};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
   free(p);
   *plan = NULL;
@@ -301,8 +345,22 @@ static void complex_transform(const fft_plan *plan, bool inverse, const void *so
   (plan->longer ? bluestein : sweep_all)(plan, inverse, source, source_stride, target, target_stride, work, ahead);
 }
 
+static void multiply_dense(const fft_plan *plan, const void *matrix, const void *source, ptrdiff_t source_stride,
+                           void *target, ptrdiff_t target_stride, void *work) {
+  if (source == target) {
+    copy(source, source_stride, work, 1, plan->n);
+    source = work;
+    source_stride = 1;
+  }
+  plan->lanes->product(matrix, source, source_stride, target, target_stride, plan->n);
+}
+
 void fft_forward(const fft_plan *plan, const void *source, ptrdiff_t source_stride, void *target,
                  ptrdiff_t target_stride, void *work, fft_ahead *ahead) {
+  if (plan->kind == FFT_DENSE) {
+    multiply_dense(plan, plan->dense[0], source, source_stride, target, target_stride, work);
+    return;
+  }
   if (plan->kind == FFT_PERIODIC) {
     complex_transform(plan, false, source, source_stride, target, target_stride, work, ahead);
     return;
@@ -315,6 +373,10 @@ void fft_forward(const fft_plan *plan, const void *source, ptrdiff_t source_stri
 
 void fft_inverse(const fft_plan *plan, void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
                  void *work, fft_ahead *ahead) {
+  if (plan->kind == FFT_DENSE) {
+    multiply_dense(plan, plan->dense[1], source, source_stride, target, target_stride, work);
+    return;
+  }
   if (plan->kind == FFT_PERIODIC) {
     complex_transform(plan, true, source, source_stride, target, target_stride, work, ahead);
     return;

@@ -27,7 +27,8 @@ typedef enum fft_kind {
   FFT_SINE,
   FFT_SINE_ALIGNED,
   FFT_QUARTER_COSINE,
-  FFT_QUARTER_SINE
+  FFT_QUARTER_SINE,
+  FFT_DENSE /* of fft_plan_create_dense */
 } fft_kind;
 
 enum { FFT_LENGTH_MAX = 1 << 24 };
@@ -36,6 +37,12 @@ typedef struct fft_plan fft_plan;
 
 /* Creates a plan for columns of n points; freed by fft_plan_destroy. SIM_ERR_NO_MEMORY. */
 sim_status fft_plan_create(int64_t n, fft_kind kind, bool single, sim_isa isa, fft_plan **out) SIM_MUST_CHECK;
+/* Creates a plan that multiplies columns by given real matrices, [n][n] each: forward[k][j] for coefficient k and point
+ * j, or NULL (no forward transform), and inverse[j][k]. Coefficients are in the order of `like`, a plan of n points.
+ * SIM_ERR_NO_MEMORY. fft_dense_bytes: bytes of `matrices` such matrices. */
+sim_status fft_plan_create_dense(const fft_plan *like, const double *forward, const double *inverse, sim_isa isa,
+                                 fft_plan **out) SIM_MUST_CHECK;
+double fft_dense_bytes(int64_t n, int matrices, bool single);
 void fft_plan_destroy(fft_plan **plan);
 double fft_plan_bytes(int64_t n, fft_kind kind, bool single); /* bytes that fft_plan_create allocates */
 

@@ -183,6 +183,39 @@ static void multiply(const void *source, ptrdiff_t source_stride, void *target, 
     }
 }
 
+/* ROWS results at a time, so that their sums stay in registers. */
+#define PRODUCT(name, ROWS)                                                                                            \
+  FFT_INLINE void name(const real *matrix, const real *source, ptrdiff_t source_step, real *target,                    \
+                       ptrdiff_t target_step, int64_t n) {                                                             \
+    vreal sum[ROWS][REALS / WIDTH];                                                                                    \
+    for (int r = 0; r < (ROWS); r++)                                                                                   \
+      for (int v = 0; v < REALS / WIDTH; v++) sum[r][v] = v_set(0);                                                    \
+    for (int64_t j = 0; j < n; j++, source += source_step)                                                             \
+      for (int r = 0; r < (ROWS); r++)                                                                                 \
+        for (int v = 0; v < REALS / WIDTH; v++)                                                                        \
+          sum[r][v] = v_fma(v_set(matrix[r * n + j]), *(const vreal *)(source + v * WIDTH), sum[r][v]);                \
+    for (int r = 0; r < (ROWS); r++)                                                                                   \
+      for (int v = 0; v < REALS / WIDTH; v++) *(vreal *)(target + r * target_step + v * WIDTH) = sum[r][v];            \
+  }
+#if FFT_ISA == 2
+enum { PRODUCT_ROWS = 8 };
+#else
+enum { PRODUCT_ROWS = 2 };
+#endif
+PRODUCT(product_rows, PRODUCT_ROWS)
+PRODUCT(product_row, 1)
+
+static void product(const void *matrix, const void *source, ptrdiff_t source_stride, void *target,
+                    ptrdiff_t target_stride, int64_t n) {
+  const real *m = matrix;
+  real *to = target;
+  int64_t i = 0;
+  for (; i + PRODUCT_ROWS <= n; i += PRODUCT_ROWS)
+    product_rows(m + i * n, source, source_stride * REALS, to + i * target_stride * REALS, target_stride * REALS, n);
+  for (; i < n; i++)
+    product_row(m + i * n, source, source_stride * REALS, to + i * target_stride * REALS, target_stride * REALS, n);
+}
+
 static void fold(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors, int quarter,
                  int mirrored) {
   real *points = column;
@@ -526,6 +559,7 @@ const fft_lanes FFT_LANES = {.forward = TABLE(forward),
                              .inverse = TABLE(inverse),
                              .turn = TABLE(turn),
                              .multiply = multiply,
+                             .product = product,
                              .fold = fold,
                              .unfold = unfold,
                              .gather = gather,

@@ -25,6 +25,9 @@ typedef struct fft_lanes {
    * `swap_after` exchanges re and im of the product. */
   void (*multiply)(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride, int64_t n,
                    const void *factors, int swap, int swap_after);
+  /* target[i] = sum over j of matrix[i][j] source[j], in the order of j; n points each. source is not target. */
+  void (*product)(const void *matrix, const void *source, ptrdiff_t source_stride, void *target,
+                  ptrdiff_t target_stride, int64_t n);
   /* Converts between the columns' transform V and their cosine transform Z, in place:
    *   Z_k = (c_k V_k + conj(c_k) V_(n-k)) / 2,   c_k = exp(-i pi k / 2n)                    (Makhoul 1980)
    * at[k] is the point of wavenumber k; factors[k] = c_k. `quarter`: wavenumbers are k + 1/2, n-1-k replaces n-k, and

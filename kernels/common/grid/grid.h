@@ -15,6 +15,7 @@ typedef enum grid_boundary {
   /* for a field that has walls of its own, never for a whole grid: */
   GRID_FIXED_LOW, /* fixed at the low end, no flux at the high one */
   GRID_FIXED_HIGH,
+  GRID_ROBIN, /* du/dn + h u = 0 at an end or at both: grid_shape.mix */
   GRID_BOUNDARIES
 } grid_boundary;
 enum { GRID_AXIS_MAX = 1 << 24 }; /* cells along an axis */
@@ -33,6 +34,8 @@ typedef struct grid_shape {
   int64_t n[3];              /* cells along x, y, z; 1 beyond the rank */
   double size[3];            /* lengths of the box: cells are size / n wide */
   grid_boundary boundary[3]; /* never GRID_AS_OTHERS */
+  /* GRID_ROBIN: h >= 0 at the low and the high end, in 1/length; 0: no flux there, INFINITY: fixed */
+  double mix[3][2];
   int member_axis; /* y or z: numbers the independent grids of an ensemble, member m at position m - 1/2; 0: one grid */
 } grid_shape;
 /* Shape from valid parameters, of at most two axes where members > 1. */

@@ -102,7 +102,10 @@ static void matrices_at(const diffusion_coupled *c, const diffusion_filling *of,
   }
   if (diffusion_fluctuates(c->p)) {
     double weights[DIFFUSION_NOISE_MATRIX];
-    for (int i = 0; i < n; i++) variances[i] = h * of[i].noise * of[i].noise * under[i] * under[i];
+    for (int i = 0; i < n; i++) {
+      const double noise = of[i].noise * under[i] * diffusion_filling_norm(&of[i], k, mode);
+      variances[i] = h * noise * noise;
+    }
     for (int i = 0; i < n * n; i++) rates[2 * i] = 2 * a.re[i / n][i % n], rates[2 * i + 1] = 2 * a.im[i / n][i % n];
     diffusion_noise_matrix(n, rates, variances, weights);
     for (int i = 0; i < n * n; i++) {
@@ -146,7 +149,7 @@ static void fill_row(const diffusion_coupled *c, const diffusion_filling *of, in
       if (!c->complex && mode[Y] < 0) mode[Y] = -mode[Y];
     }
     if (s->grid.rank > 1) mode[last] = table_mode(s, 0, last, back, c->complex);
-    for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wavenumber(&s->shape[0], axis, mode[axis]);
+    for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wave_along(s, 0, axis, mode[axis]);
     matrices_at(c, of, k, mode, out);
     for (int t = 0; t < c->tables; t++) {
       size_t at = matrix_begin(c, slot, t, middle, back, e - before);

@@ -101,12 +101,16 @@ static sim_status make_noise(diffusion_work *w, int64_t step) {
   work_each_field(w, w->slab.turned ? &w->turned : &w->array[DIFFUSION_NOISE], noise);
   work_each_field(w, &w->real, fields);
   diffusion_white_noise(w->p, step, w->first, w->end, w->threads, fields);
+  diffusion_spectral *own = w->spectral;
+  if (w->white) w->spectral = w->white;
   diffusion_planes_load(w->spectral, (const void *const *)fields, noise);
   for (int f = 0; f < w->fields; f++) {
     arrays.array[f][0] = noise[f];
     arrays.array[f][DIFFUSION_NOISE] = work_part(&w->array[DIFFUSION_NOISE], f);
   }
-  return diffusion_work_columns(w, &forward, &arrays);
+  const sim_status status = diffusion_work_columns(w, &forward, &arrays);
+  w->spectral = own;
+  return status;
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {

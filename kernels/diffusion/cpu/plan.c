@@ -79,6 +79,15 @@ bool diffusion_needs_turned(const diffusion_parameters *p, const diffusion_slab 
   return slab->turned && (turns_arrays(p) || (diffusion_in_common(slab, comm) && p->fields.count > 1));
 }
 
+bool diffusion_white_series(const diffusion_parameters *p, diffusion_series *out) {
+  const diffusion_gradients none = {0};
+  if (!diffusion_fluctuates(p) || !diffusion_mixes(p) || !diffusion_series_of(p, &none, out)) return false;
+  for (int source = 0; source < DIFFUSION_SOURCES; source++)
+    for (int axis = 0; axis < 3; axis++)
+      if (out->of[source][axis] == GRID_ROBIN) out->of[source][axis] = GRID_NO_FLUX;
+  return true;
+}
+
 void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
   const grid_shape grid = diffusion_grid_of(p);
   const diffusion_method *method = diffusion_method_of(p);
@@ -112,9 +121,13 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   } else {
     sim_plan_add(out, "tables of the scheme", table * diffusion_table_count(p) * slots);
   }
+  diffusion_series series;
   sim_plan_add(out, "transforms",
                diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, read.fluxes,
-                                        diffusion_aligned(p, &read), single, setup->threads));
+                                        diffusion_series_of(p, &read, &series), single, setup->threads));
+  if (diffusion_white_series(p, &series))
+    sim_plan_add(out, "transforms of white noise",
+                 diffusion_spectral_bytes(&grid, (int)p->fields.count, 0, 0, &series, single, setup->threads));
   sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
   sim_plan_add(out, "statistics", diffusion_measure_bytes(&grid));
   if (setup->comm->size > 1)
@@ -130,10 +143,11 @@ double diffusion_budget_bytes(const diffusion_parameters *p, int threads) {
   const diffusion_slab whole = diffusion_own_slab(&grid, false, &sim_comm_alone);
   const double fields = (double)p->fields.count, field = sizeof(double) * diffusion_field_numbers(&grid, false);
   const double table = sizeof(double) * diffusion_table_numbers(&grid, false, diffusion_unfolded(p), &whole);
+  diffusion_series series;
   return (3 * fields + read.count + read.fluxes) * field +
          fields * (sizeof(double) * grid_cells_wanted(&grid) + table) +
          diffusion_derivation_bytes(p, &read, false, &whole) + diffusion_measure_bytes(&grid) +
          diffusion_rates_bytes(p, threads) +
-         diffusion_spectral_bytes(&grid, (int)fields, read.count, read.fluxes, diffusion_aligned(p, &read), false,
-                                  threads);
+         diffusion_spectral_bytes(&grid, (int)fields, read.count, read.fluxes, diffusion_series_of(p, &read, &series),
+                                  false, threads);
 }

@@ -9,6 +9,7 @@ void diffusion_work_destroy(diffusion_work **work) {
   diffusion_work *w = *work;
   if (!w) return;
   diffusion_spectral_destroy(&w->spectral);
+  diffusion_spectral_destroy(&w->white);
   diffusion_rates_destroy(&w->rates);
   diffusion_norm_destroy(&w->norm);
   diffusion_coupled_destroy(&w->coupled);
@@ -155,6 +156,9 @@ sim_status diffusion_work_create(const diffusion_parameters *p, const sim_setup 
   sim_status status =
       diffusion_spectral_create(&w->grid, w->comm, w->fields, &w->read, diffusion_series_of(p, &w->read, &series),
                                 w->single, setup->isa, w->threads, &w->spectral);
+  if (status == SIM_OK && diffusion_white_series(p, &series))
+    status = diffusion_spectral_create(&w->grid, w->comm, w->fields, &(diffusion_gradients){0}, &series, w->single,
+                                       setup->isa, w->threads, &w->white);
   if (status == SIM_OK) status = create_arrays(w, setup);
   if (status == SIM_OK) status = create_rates(w, setup);
   if (status == SIM_OK) status = diffusion_shell_create(p, w->spectral, w->comm, &w->shell);

@@ -22,6 +22,7 @@ struct diffusion_work {
   diffusion_derivation *derivation; /* coefficients of derived fields; NULL: none */
   diffusion_shell *shell;           /* of the forcing; NULL: none */
   diffusion_stirring *stirring;     /* random forcing; NULL: none */
+  diffusion_spectral *white;        /* transforms of white noise, where they differ from those of fields; else NULL */
   const sim_comm *comm;
   diffusion_slab slab;
   /* Where columns differ from slabs: the columns of the mixed fields and derivatives, the numbers that one turn sends,

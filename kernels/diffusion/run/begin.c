@@ -11,6 +11,7 @@ void diffusion_run_destroy(void **self) {
   if (!run) return;
   if (run->work) run->ops->destroy(&run->work);
   if (run->twin) run->ops->destroy(&run->twin);
+  diffusion_fields_destroy(run);
   diffusion_observer_destroy(&run->observer);
   diffusion_resolution_destroy(&run->resolution);
   sim_buffer_destroy(&run->host);
@@ -30,13 +31,17 @@ static sim_status make_kept(diffusion_run *run) {
 
 /* Creates the initial state on the host. */
 static sim_status begin(diffusion_run *run, const sim_setup *setup) {
-  const sim_buffer *real = run->ops->real(run->work);
+  const sim_buffer *real = diffusion_fields_of(run);
   sim_buffer host = *real;
   void *fields[DIFFUSION_FIELDS];
   const bool there = real->space != SIM_SPACE_HOST;
   if (there) SIM_TRY(sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &host));
   for (int f = 0; f < run->fields; f++) fields[f] = run_part(&host, f);
   sim_status status = diffusion_start(run->p, setup, fields);
+  if (status == SIM_OK && run->resample) {
+    status = diffusion_fields_begin(run);
+    for (int f = 0; f < run->fields; f++) fields[f] = run_part(&run->fine, f);
+  }
   if (status == SIM_OK && run->twin) return diffusion_twin_begin(run, setup, fields);
   if (status == SIM_OK && there) status = setup->backend->copy(real->data, host.data, sim_buffer_bytes(real));
   if (there) sim_buffer_destroy(&host);
@@ -110,6 +115,7 @@ static bool set_course(diffusion_run *run, const sim_frame *saved) {
   bool changed = false, stepped = false;
   for (;;) {
     run->rest = *run->p;
+    diffusion_refine(&run->rest, run->refined);
     run->rest.integrate.t_end -= run->begin[0];
     run->h = diffusion_dt(rest);
     run->last = (int64_t)run->begin[1] + diffusion_steps(rest);
@@ -151,14 +157,19 @@ sim_status diffusion_run_create(const void *parameters, const sim_setup *setup, 
     return status;
   }
   bool pending = !diffusion_adaptive(p) && set_course(run, setup->saved) && p->integrate.scheme == DIFFUSION_STRANG;
-  if (diffusion_adaptive(p)) run->rest = *p;
+  if (diffusion_adaptive(p)) {
+    run->rest = *p;
+    diffusion_refine(&run->rest, run->refined);
+  }
   run->finite = setup->saved ? setup->saved->clock.step : 0;
   sim_startup("making the scheme's tables", 0, 0);
   status = run->ops->create(&run->rest, setup, &run->work);
   if (status == SIM_OK && p->lyapunov.given) status = run->ops->create(&run->rest, setup, &run->twin);
+  if (status == SIM_OK) status = diffusion_fields_create(run, setup);
   if (status == SIM_OK) status = diffusion_observer_create(p, setup->isa, setup->threads, &run->observer);
   if (status == SIM_OK) status = diffusion_resolution_create(p, setup->isa, &run->resolution);
-  if (status == SIM_OK && run->observer && (setup->backend->space != SIM_SPACE_HOST || run->comm->size > 1)) {
+  if (status == SIM_OK && run->observer && !run->resample &&
+      (setup->backend->space != SIM_SPACE_HOST || run->comm->size > 1)) {
     const int64_t all[2] = {run->fields, run->cells};
     status = sim_buffer_create(&sim_backend_cpu, run->ops->real(run->work)->dtype, 2, all, &run->host);
   }

@@ -14,14 +14,16 @@
 static const double nearest = 1e-11, farthest = 1e-3;
 
 sim_status diffusion_twin_begin(diffusion_run *run, const sim_setup *setup, void *const *start) {
-  const diffusion_parameters *p = run->p;
-  const int64_t first = run->slab.first * diffusion_plane_cells(&run->grid);
-  const int64_t count = run->slab.end * diffusion_plane_cells(&run->grid) - first;
+  const diffusion_parameters *p = &run->rest;
+  const grid_shape grid = diffusion_grid_of(p);
+  const diffusion_slab slab = diffusion_own_slab(&grid, diffusion_single(p), setup->comm);
+  const int64_t first = slab.first * diffusion_plane_cells(&grid);
+  const int64_t count = slab.end * diffusion_plane_cells(&grid) - first;
   void *fields[DIFFUSION_FIELDS];
   double distance, magnitude = 0, total = 0;
   for (int f = 0; f < run->fields; f++) { /* white noise with the fields' root mean square, times the size */
     diffusion_statistics s;
-    SIM_TRY(run->ops->measure(run->work, f, grid_cell_volume(&run->grid), &s));
+    SIM_TRY(run->ops->measure(run->work, f, grid_cell_volume(&grid), &s));
     total += s.variance + s.mean * s.mean;
   }
   if (!(total > 0))

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 static sim_status lines_of(void *context, int field, int axis, int64_t count, void *out) {
-  const diffusion_run *run = context;
-  return run->ops->lines(run->work, field, axis, count, out);
+  diffusion_run *run = context;
+  return diffusion_fields_lines(run, field, axis, count, out);
 }
 
 /* Checks the resolution of the real fields. The check waits for the device, so it is made at table rows, where
@@ -19,7 +19,7 @@ static sim_status check_resolution(diffusion_run *run, const sim_clock *clock) {
 
 /* Copies the whole fields to run->host. */
 static sim_status copy_fields(diffusion_run *run) {
-  const sim_buffer *real = run->ops->real(run->work);
+  const sim_buffer *real = diffusion_fields_of(run);
   if (run->comm->size == 1) return run->backend->copy(run->host.data, real->data, sim_buffer_bytes(real));
   const bool single = diffusion_single(run->p);
   const size_t row = (size_t)run->grid.n[0] * sim_dtype_size(real->dtype);
@@ -34,8 +34,8 @@ static sim_status copy_fields(diffusion_run *run) {
 
 static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int table, double *values) {
   const void *fields[DIFFUSION_FIELDS];
-  SIM_TRY(diffusion_run_show(run, clock));
-  const sim_buffer *real = run->ops->real(run->work);
+  SIM_TRY(diffusion_fields_show(run, clock));
+  const sim_buffer *real = diffusion_fields_of(run);
   if (run->host.data) SIM_TRY(copy_fields(run));
   for (int f = 0; f < run->fields; f++) fields[f] = run_part(run->host.data ? &run->host : real, f);
   return diffusion_observer_row(run->observer, (diffusion_tables_kind)run->p->kinds[table], fields, clock->t, values);
@@ -44,12 +44,12 @@ static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int t
 /* Computes the energy of the forced fields, the input of the forcing, and its input since the start. */
 static sim_status observe_forcing(diffusion_run *run, const sim_clock *clock, double *values) {
   const unsigned forced = diffusion_forced(run->p);
-  SIM_TRY(diffusion_run_show(run, clock));
+  SIM_TRY(diffusion_fields_show(run, clock));
   values[0] = 0;
   for (int f = 0; f < run->fields; f++) {
     diffusion_statistics s;
     if (!(forced >> f & 1)) continue;
-    SIM_TRY(run->ops->measure(run->work, f, grid_cell_volume(&run->grid), &s));
+    SIM_TRY(diffusion_fields_measure(run, f, &s));
     values[0] += (s.variance + s.mean * s.mean) / 2;
   }
   values[1] = run->p->forcing.power;
@@ -59,18 +59,17 @@ static sim_status observe_forcing(diffusion_run *run, const sim_clock *clock, do
 
 sim_status diffusion_run_observe(void *self, const sim_clock *clock, int table, double *values) {
   diffusion_run *run = self;
-  const double cell = grid_cell_volume(&run->grid);
   if (run->p->kinds[table] == DIFFUSION_LYAPUNOV_TABLE) {
     diffusion_twin_row(&run->growth, values);
     return SIM_OK;
   }
   if (run->p->kinds[table] == DIFFUSION_FORCING_TABLE) return observe_forcing(run, clock, values);
   if (run->p->kinds[table] != DIFFUSION_FIELD_TABLE) return observe_more(run, clock, table, values);
-  SIM_TRY(diffusion_run_show(run, clock));
+  SIM_TRY(diffusion_fields_show(run, clock));
   SIM_TRY(check_resolution(run, clock));
   for (int f = 0; f < run->fields; f++, values += DIFFUSION_STATISTICS) {
     diffusion_statistics s;
-    SIM_TRY(run->ops->measure(run->work, f, cell, &s));
+    SIM_TRY(diffusion_fields_measure(run, f, &s));
     values[0] = s.mean;
     values[1] = s.variance;
     values[2] = s.least;
@@ -105,9 +104,9 @@ static void add_numbers(sim_frame *frame, sim_array *arrays, int number, void *d
 
 sim_status diffusion_run_view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
   diffusion_run *run = self;
-  const sim_buffer *real = run->ops->real(run->work);
+  const sim_buffer *real = diffusion_fields_of(run);
   (void)species;
-  SIM_TRY(diffusion_run_show(run, &frame->clock));
+  SIM_TRY(diffusion_fields_show(run, &frame->clock));
   if (frame->clock.t >= frame->clock.t_end) SIM_TRY(check_resolution(run, &frame->clock));
   SIM_TRY(view_state(run, DIFFUSION_COEFFICIENTS, run->work, &arrays[0]));
   for (int f = 0; f < run->fields; f++)
@@ -144,6 +143,7 @@ void diffusion_run_describe(const void *self, char *out, size_t capacity) {
     used += snprintf(out + used, capacity - (size_t)used, " cells of %lld members",
                      (long long)run->grid.n[run->grid.member_axis]);
   if (used > 0 && (size_t)used < capacity)
-    (void)snprintf(out + used, capacity - (size_t)used, "%s, scheme %s, transforms by %s",
-                   run->grid.member_axis ? "" : " cells", run->method->name, run->ops->name(run->work));
+    (void)snprintf(out + used, capacity - (size_t)used, "%s%s, scheme %s, transforms by %s",
+                   run->grid.member_axis ? "" : " cells", run->resample ? ", rates on 3/2 along each axis" : "",
+                   run->method->name, run->ops->name(run->work));
 }

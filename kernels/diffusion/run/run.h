@@ -2,6 +2,7 @@
 #ifndef DIFFUSION_RUN_H
 #define DIFFUSION_RUN_H
 
+#include "kernels/diffusion/cpu/resample.h"
 #include "kernels/diffusion/observe.h"
 
 /* History of the distance to the twin, as numbers that a checkpoint stores. */
@@ -41,7 +42,12 @@ typedef struct diffusion_run {
   int64_t finite; /* last step whose state was finite */
   /* Fixed steps: parameters whose t_end counts from the beginning of the present steps. That is not 0 where a restart
    * has another t_end and so another step. */
-  diffusion_parameters rest;
+  diffusion_parameters rest; /* refined (diffusion_refine): the parameters of the operations */
+  double refined[3];         /* cells of its grid */
+  /* `dealias = "padding"`: fields on the scenario's grid, in host memory, and the way there; else NULL */
+  diffusion_resample *resample;
+  sim_buffer coarse, fine; /* fine: real fields of the operations in host memory, to be overwritten */
+  int64_t resampled;       /* step of the fields in `coarse`; -1: none */
   double begin[2], h; /* begin: time and step, as stored in checkpoints */
   int64_t last;
   int fields;
@@ -92,6 +98,21 @@ void diffusion_twin_row(const diffusion_growth *growth, double *values); /* row 
 sim_status diffusion_run_step(void *self, sim_clock *clock);
 /* Computes the real fields of this step. */
 sim_status diffusion_run_show(diffusion_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+
+/* ---- fields.c: real fields on the scenario's grid, which `dealias = "padding"` does not share with the operations ----
+ */
+
+/* Creates the memory, and copies the first fields to the operations. */
+sim_status diffusion_fields_create(diffusion_run *run, const sim_setup *setup) SIM_MUST_CHECK;
+void diffusion_fields_destroy(diffusion_run *run);
+double diffusion_fields_bytes(const diffusion_parameters *p, const diffusion_parameters *fine, int threads);
+sim_status diffusion_fields_begin(diffusion_run *run) SIM_MUST_CHECK;
+/* Computes them for this step, or for the state of time t. */
+sim_status diffusion_fields_show(diffusion_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+const sim_buffer *diffusion_fields_of(const diffusion_run *run); /* [fields][cells] */
+/* diffusion_ops.measure and diffusion_ops.lines of them. */
+sim_status diffusion_fields_measure(diffusion_run *run, int field, diffusion_statistics *out) SIM_MUST_CHECK;
+sim_status diffusion_fields_lines(diffusion_run *run, int field, int axis, int64_t count, void *out) SIM_MUST_CHECK;
 
 /* ---- outputs.c ---- */
 

@@ -134,6 +134,12 @@ static void check_field(const diffusion_parameters *p, int field, sim_faults *fa
   const diffusion_field *s = diffusion_field_of(p, field);
   const int line = p->fields.items[field].line;
   if (s->conserved) sim_faults_add(faults, line, "forcing", "expected fields that are not conserved, got %s", s->name);
+  const grid_shape own = diffusion_shape_of(p, field);
+  for (int axis = 0; axis < own.rank; axis++)
+    if (own.boundary[axis] == GRID_ROBIN) {
+      sim_faults_add(faults, line, "forcing", "expected %s without robin at its walls along %c", s->name, "xyz"[axis]);
+      return;
+    }
   if (diffusion_lift_of(p, field).axis >= 0)
     sim_faults_add(faults, line, "forcing", "expected values and slopes of 0 at the walls of %s", s->name);
   if (diffusion_stirred(p)) check_shell(p, field, faults);

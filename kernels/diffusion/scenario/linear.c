@@ -32,17 +32,17 @@ static double wavenumber(const grid_shape *grid, int axis, int64_t m) {
   const double pi = 3.14159265358979323846;
   if (axis >= grid->rank || (axis > 0 && axis == grid->member_axis)) return 0;
   const grid_boundary b = grid->boundary[axis];
+  if (b == GRID_ROBIN) return diffusion_robin_wave(grid->mix[axis], grid->size[axis], m);
   const double more = b == GRID_FIXED ? 1 : b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH ? 0.5 : 0;
   return (b == GRID_PERIODIC ? 2 * pi : pi) * ((double)m + more) / grid->size[axis];
 }
 
-/* Computes one row of L without drift and tensor, whose signs depend on the signs of k. */
+/* Computes one row of L from r->kx, without drift and tensor, whose signs depend on the signs of k. */
 static void fill(const diffusion_field *s, const grid_shape *grid, sim_expr_program *linear, int64_t y, int64_t z,
                  const row *r) {
   const double ky = wavenumber(grid, Y, y), kz = wavenumber(grid, Z, z);
   const double member = grid->member_axis ? (double)(grid->member_axis == Y ? y : z) + 1 : 1;
   for (int64_t x = 0; x < r->modes; x++) {
-    r->kx[x] = wavenumber(grid, X, x);
     r->k2[x] = r->kx[x] * r->kx[x] + ky * ky + kz * kz;
     r->re[x] = r->im[x] = 0;
   }
@@ -90,6 +90,7 @@ static sim_status check_field(const diffusion_parameters *p, const grid_shape *g
   const int64_t ny = modes_of(grid, Y), nz = modes_of(grid, Z);
   sim_expr_program *linear = NULL;
   row own = *r;
+  for (int64_t x = 0; x < r->modes; x++) r->kx[x] = wavenumber(grid, X, x);
   if (!s->linear) { /* L decreases from the first row to the last */
     fill(s, grid, NULL, 0, 0, r);
     if (!check_row(p, grid, field, 0, 0, r, faults)) return SIM_OK;

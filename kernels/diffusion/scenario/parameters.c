@@ -8,14 +8,25 @@ static const sim_signature linear_signature = {.inputs = (const char *const[]){"
                                                .returns =
                                                    "the rate of growth of a mode, or its real and imaginary parts"};
 
+static const sim_field mix_fields[] = {
+    {SIM_FIELD(diffusion_mix, a), .type = SIM_REAL, .flags = SIM_REQUIRED, .doc = "factor of the value, above 0"},
+    {SIM_FIELD(diffusion_mix, b), .type = SIM_REAL, .initial = "1",
+     .doc = "factor of the derivative along the normal out of the box, above 0"},
+    {SIM_FIELD(diffusion_mix, g), .type = SIM_REAL, .initial = "0", .doc = "right-hand side"},
+    {0}};
+static const sim_schema mix_schema = {
+    .doc = "a wall that mixes value and slope: a u + b du/dn = g", .fields = mix_fields, .size = sizeof(diffusion_mix)};
+
 static const sim_field side_fields[] = {
     {SIM_FIELD(diffusion_side, value), .type = SIM_REAL, .initial = "none", .keyword = "none",
      .doc = "value of the field at this wall"},
     {SIM_FIELD(diffusion_side, slope), .type = SIM_REAL, .initial = "none", .keyword = "none",
      .doc = "derivative of the field along the axis at this wall, as u_x: the flux through the wall is -D times it"},
+    {SIM_FIELD(diffusion_side, robin), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &mix_schema,
+     .doc = "a u + b du/dn = g at this wall, as where a body cools to air of the temperature g/a"},
     {0}};
 static const sim_schema side_schema = {
-    .doc = "a wall: a value or a slope", .fields = side_fields, .size = sizeof(diffusion_side)};
+    .doc = "a wall: a value, a slope, or a mixture", .fields = side_fields, .size = sizeof(diffusion_side)};
 typedef struct sides {
   diffusion_side side[6];
 } sides;
@@ -69,7 +80,8 @@ static const sim_field species_fields[] = {
     {SIM_FIELD(diffusion_field, walls), .type = SIM_REAL, .components = 2, .initial = "{0, 0}",
      .doc = "values at the low and the high wall of the one axis whose boundary is fixed"},
     {SIM_FIELD(diffusion_field, sides), .type = SIM_STRUCT, .table = &sides_schema,
-     .doc = "walls that treat this field otherwise than grid.boundary says: each holds its value, or its slope"},
+     .doc = "walls that treat this field otherwise than grid.boundary says: each holds its value, its slope, or a "
+            "mixture of both"},
     {SIM_FIELD(diffusion_field, linear), .type = SIM_FUNCTION, .signature = &linear_signature,
      .doc =
          "addition to the linear part: a function of the angular wavenumbers kx, ky, kz, or of their square k2; a "
@@ -126,9 +138,11 @@ static const sim_field integrate_fields[] = {
      .doc = "names of the fields that are the velocity for courant, \"u, v\" or \"u, v, w\"; empty: those of "
             "solenoidal"},
     {SIM_FIELD(diffusion_integrate, dealias), .type = SIM_REAL, .flags = SIM_RANGE | SIM_OR_BOOL, .max = 1,
-     .initial = "false",
+     .initial = "false", .keyword = "padding",
      .doc = "fraction of the highest wavenumber along each axis below which wavenumbers are kept; true: 2/3, for "
-            "products of two fields; use 1/2 for products of three, 2/(p + 1) for p; false or 0: all are kept"},
+            "products of two fields; use 1/2 for products of three, 2/(p + 1) for p; false or 0: all are kept. "
+            "padding: all wavenumbers of the grid are kept (but n/2), and rates are evaluated on 3/2 as many cells "
+            "along each axis, for products of two fields"},
     {SIM_FIELD(diffusion_integrate, method), .type = SIM_CHOICE, .initial = "auto", .choices = methods,
      .doc =
          "on GPUs, auto: the fastest passes for one GPU; axes: a pass over memory for each axis, with which grids of "
@@ -257,7 +271,16 @@ bool diffusion_unfolded(const diffusion_parameters *p) {
 }
 
 double diffusion_dealias(const diffusion_integrate *integrate) {
-  return isnan(integrate->dealias) ? 2.0 / 3 : integrate->dealias;
+  return isnan(integrate->dealias) ? 2.0 / 3 : isinf(integrate->dealias) ? 1 : integrate->dealias;
+}
+
+bool diffusion_padded(const diffusion_parameters *p) { return isinf(p->integrate.dealias); }
+
+void diffusion_refine(diffusion_parameters *p, double n[3]) {
+  if (!diffusion_padded(p)) return;
+  for (size_t i = 0; i < p->grid.n.rows && i < 3; i++) n[i] = 1.5 * p->grid.n.data[i];
+  p->grid.n.data = n;
+  p->integrate.dealias = NAN; /* 2/3 of the highest wavenumber of 3/2 as many cells */
 }
 
 bool diffusion_single(const diffusion_parameters *p) { return p->common.precision == SIM_SINGLE; }

@@ -277,6 +277,11 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
                    diffusion_methods[i->scheme].name);
   if (!p->rates && diffusion_dealias(i) > 0)
     sim_faults_add(faults, 0, "integrate.dealias", "has no effect: there are no rates");
+  for (size_t axis = 0; diffusion_padded(p) && axis < p->grid.n.rows && axis < 3; axis++)
+    if (fmod(p->grid.n.data[axis], 2) != 0 || 1.5 * p->grid.n.data[axis] > GRID_AXIS_MAX)
+      sim_faults_add(faults, 0, "integrate.dealias",
+                     "padding: expected an even number of cells along %c, 3/2 of which is below 2^24, got %.0f",
+                     "xyz"[axis], p->grid.n.data[axis]);
   const char *why = !p->rates               ? "there are no rates"
                     : diffusion_adaptive(p) ? "steps are by courant"
                                             : "dt is a number";

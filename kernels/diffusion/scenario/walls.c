@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { LOW, HIGH };
 
@@ -26,12 +27,32 @@ static bool is_fixed(const grid_shape *grid, const diffusion_field *s, int axis,
   return side->given ? !isnan(side->value) : grid->boundary[axis] == GRID_FIXED;
 }
 
+static bool is_mixed(const diffusion_field *s, int axis, int end) {
+  return side_of(s, axis, end)->given && side_of(s, axis, end)->robin.given;
+}
+
+/* Whether the wall says something about the field's value: it holds the value, or mixes value and slope. */
+static bool is_held(const grid_shape *grid, const diffusion_field *s, int axis, int end) {
+  return is_mixed(s, axis, end) || is_fixed(grid, s, axis, end);
+}
+
+/* Returns h of du/dn + h u = 0. */
+static double mix_of(const grid_shape *grid, const diffusion_field *s, int axis, int end) {
+  const diffusion_mix *robin = &side_of(s, axis, end)->robin;
+  return is_mixed(s, axis, end) ? robin->a / robin->b : is_fixed(grid, s, axis, end) ? INFINITY : 0;
+}
+
 grid_shape diffusion_shape_of(const diffusion_parameters *p, int field) {
   grid_shape shape = diffusion_grid_of(p);
   const diffusion_field *s = diffusion_field_of(p, field);
   for (int axis = 0; axis < shape.rank; axis++) {
     if (grid_is_periodic(&shape, axis) || grid_is_member_axis(&shape, axis)) continue;
     const bool low = is_fixed(&shape, s, axis, LOW), high = is_fixed(&shape, s, axis, HIGH);
+    if (is_mixed(s, axis, LOW) || is_mixed(s, axis, HIGH)) {
+      for (int end = LOW; end <= HIGH; end++) shape.mix[axis][end] = mix_of(&shape, s, axis, end);
+      shape.boundary[axis] = GRID_ROBIN;
+      continue;
+    }
     shape.boundary[axis] = low ? (high ? GRID_FIXED : GRID_FIXED_LOW) : high ? GRID_FIXED_HIGH : GRID_NO_FLUX;
   }
   return shape;
@@ -67,32 +88,70 @@ const diffusion_series *diffusion_series_of(const diffusion_parameters *p, const
                                             diffusion_series *out) {
   const int fields = (int)p->fields.count;
   if (!diffusion_aligned(p, read)) return NULL;
+  memset(out, 0, sizeof *out);
   for (int f = 0; f < fields; f++) {
-    const grid_shape own = diffusion_shape_of(p, f);
-    for (int axis = 0; axis < 3; axis++) out->of[f][axis] = own.boundary[axis];
+    const diffusion_series own = diffusion_own_series(p, f);
+    memcpy(out->of[f], own.of[0], sizeof own.of[0]);
+    memcpy(out->mix[f], own.mix[0], sizeof own.mix[0]);
   }
   for (int d = 0; d < (int)p->derived.count; d++) /* a field on which it depends: all of them have the same walls */
-    for (int f = fields - 1; f >= 0; f--)
-      for (int axis = 0; axis < 3 && diffusion_symbol_parts(p->derived.items[d].expr, f); axis++)
-        out->of[fields + d][axis] = out->of[f][axis];
+    for (int f = fields - 1; f >= 0; f--) {
+      if (!diffusion_symbol_parts(p->derived.items[d].expr, f)) continue;
+      memcpy(out->of[fields + d], out->of[f], sizeof out->of[f]);
+      memcpy(out->mix[fields + d], out->mix[f], sizeof out->mix[f]);
+    }
+  return out;
+}
+
+diffusion_series diffusion_own_series(const diffusion_parameters *p, int field) {
+  const grid_shape own = diffusion_shape_of(p, field);
+  diffusion_series out = {.of = {{own.boundary[0], own.boundary[1], own.boundary[2]}}};
+  memcpy(out.mix[0], own.mix, sizeof own.mix);
   return out;
 }
 
 bool diffusion_same_walls(const diffusion_parameters *p, int a, int b) {
-  const grid_shape x = diffusion_shape_of(p, a), y = diffusion_shape_of(p, b);
-  return x.boundary[0] == y.boundary[0] && x.boundary[1] == y.boundary[1] && x.boundary[2] == y.boundary[2];
+  const diffusion_series x = diffusion_own_series(p, a), y = diffusion_own_series(p, b);
+  bool same = true;
+  for (int axis = 0; axis < 3; axis++)
+    same = same && x.of[0][axis] == y.of[0][axis] && x.mix[0][axis][LOW] == y.mix[0][axis][LOW] &&
+           x.mix[0][axis][HIGH] == y.mix[0][axis][HIGH];
+  return same;
+}
+
+bool diffusion_mixes(const diffusion_parameters *p) {
+  for (int f = 0; f < (int)p->fields.count; f++)
+    for (int i = 0; i < 6; i++)
+      if (is_mixed(diffusion_field_of(p, f), i / 2, i % 2)) return true;
+  return false;
 }
 
 /* ---- lifts ---- */
 
-/* Returns the value at a fixed end, or the slope at another end; 0 where the scenario gives none. */
+/* Returns the value at a fixed end, g/a at an end that mixes value and slope, or the slope at another end; 0 where the
+ * scenario gives none. */
 static double number_at(const diffusion_field *s, int axis, int end) {
   const diffusion_side *side = side_of(s, axis, end);
+  if (is_mixed(s, axis, end)) return side->robin.g / side->robin.a;
   return !side->given ? 0 : isnan(side->value) ? side->slope : side->value;
 }
 
 static bool has_fixed_end(const grid_shape *shape, int axis) {
   return shape->boundary[axis] != GRID_PERIODIC && shape->boundary[axis] != GRID_NO_FLUX;
+}
+
+/* Adds the line A + B x with du/dn + h (u - number) = 0 at both ends. */
+static void lift_mixed(const double mix[2], double low, double high, double size, int axis, diffusion_lift *out) {
+  double slope = 0, begin;
+  if (mix[LOW] == 0)
+    slope = low;
+  else if (mix[HIGH] == 0)
+    slope = high;
+  else
+    slope = (high - low) / (size + 1 / mix[LOW] + 1 / mix[HIGH]);
+  begin = mix[LOW] > 0 ? low + slope / mix[LOW] : high - slope * (size + 1 / mix[HIGH]);
+  out->low += begin;
+  out->slopes[axis] = slope;
 }
 
 /* Adds the polynomial along one axis that has the given values and slopes at its ends. */
@@ -111,6 +170,7 @@ static void lift_along(const grid_shape *shape, const diffusion_field *s, int ax
     out->low += high - low * size;
     out->slopes[axis] = low;
     break;
+  case GRID_ROBIN: lift_mixed(shape->mix[axis], low, high, size, axis, out); break;
   default: out->slopes[axis] = low; out->curves[axis] = (high - low) / (2 * size);
   }
 }
@@ -184,6 +244,36 @@ static void check_walls(const grid_shape *grid, const diffusion_field *s, sim_fa
   if (has_sides(s)) sim_faults_add(faults, line, path, "expected {0, 0} beside sides, which take values too");
 }
 
+/* Adds a fault of a wall that mixes value and slope. Returns false if there is one. */
+static bool check_mix(const grid_shape *grid, const diffusion_side *side, int axis, sim_faults *faults, int line,
+                      const char *path) {
+  const diffusion_mix *robin = &side->robin;
+  if (!robin->given) return true;
+  if (robin->a < 0 || robin->b < 0) {
+    sim_faults_add(faults, line, path,
+                   "robin: expected a and b above 0, got %g and %g: where the wall feeds the field, modes would grow",
+                   robin->a, robin->b);
+    return false;
+  }
+  if (robin->a == 0 || robin->b == 0) {
+    sim_faults_add(faults, line, path, "robin: expected a and b above 0, got %s = 0: then %s says the same",
+                   robin->a == 0 ? "a" : "b", robin->a == 0 ? "slope" : "value");
+    return false;
+  }
+  const double h = robin->a / robin->b * grid->size[axis];
+  if (!(h > 1e-12 && h < 1e12)) {
+    sim_faults_add(faults, line, path,
+                   "robin: expected a/b times the length of the axis from 1e-12 to 1e12, got %g: slope or value says "
+                   "the same",
+                   h);
+    return false;
+  }
+  if (grid->n[axis] <= DIFFUSION_ROBIN_MOST) return true;
+  sim_faults_add(faults, line, path, "robin: expected at most %d cells along %c, whose transform is a matrix, got %lld",
+                 DIFFUSION_ROBIN_MOST, "xyz"[axis], (long long)grid->n[axis]);
+  return false;
+}
+
 /* Adds faults of each field's sides alone. Returns false if there are any. */
 static bool check_sides(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
   bool good = true;
@@ -198,32 +288,32 @@ static bool check_sides(const grid_shape *grid, const diffusion_field *s, sim_fa
     else if (grid_is_periodic(grid, i / 2))
       sim_faults_add(faults, line, path, "%c is a periodic axis, which has no sides: grid.%c = \"no_flux\" makes walls",
                      "xyz"[i / 2], "xyz"[i / 2]);
-    else if (isnan(side->value) && isnan(side->slope))
-      sim_faults_add(faults, line, path, "expected value or slope");
-    else if (!isnan(side->value) && !isnan(side->slope))
+    else if (isnan(side->value) && isnan(side->slope) && !side->robin.given)
+      sim_faults_add(faults, line, path, "expected value, slope or robin");
+    else if (!isnan(side->value) + !isnan(side->slope) + side->robin.given > 1)
       sim_faults_add(faults, line, path,
-                     "expected value or slope, got both: no series of sines and cosines is exact for a wall that mixes "
-                     "them");
+                     "expected one of value, slope and robin, got several: robin = { a, b, g } mixes value and slope");
     else
-      good = true;
+      good = check_mix(grid, side, i / 2, faults, line, path);
     if (!good) break;
   }
   return good;
 }
 
-/* Adds a fault where values and slopes at walls of several axes do not fit together in the corners. */
-static void check_corners(const grid_shape *own, const diffusion_field *s, sim_faults *faults, int line, int f) {
+/* Adds a fault where values and slopes at walls of several axes do not fit together in the corners. A wall that mixes
+ * both, with a u + b du/dn = g, counts as one with the value g/a: a field of that value everywhere obeys it. */
+static void check_corners(const grid_shape *own, const grid_shape *grid, const diffusion_field *s, sim_faults *faults,
+                          int line, int f) {
   char path[64];
-  double value = NAN; /* at all fixed ends */
+  double value = NAN; /* at all ends that are held */
   int fixed = 0, slopes = 0, sloped = -1;
   bool same = true;
   snprintf(path, sizeof path, "fields[%d].sides", f + 1);
   for (int axis = 0; axis < own->rank; axis++) {
     bool any = false;
     for (int end = LOW; end <= HIGH && !grid_is_periodic(own, axis) && !grid_is_member_axis(own, axis); end++) {
-      const grid_boundary b = own->boundary[axis];
       const double number = number_at(s, axis, end);
-      if (b == GRID_FIXED || b == (end == LOW ? GRID_FIXED_LOW : GRID_FIXED_HIGH)) {
+      if (is_held(grid, s, axis, end)) {
         same = same && (isnan(value) || number == value);
         value = number;
         any = true;
@@ -235,9 +325,12 @@ static void check_corners(const grid_shape *own, const diffusion_field *s, sim_f
     fixed |= any << axis;
   }
   const bool several = (fixed & (fixed - 1)) != 0;
+  bool any_mixed = false;
+  for (int i = 0; i < 6; i++) any_mixed = any_mixed || is_mixed(s, i / 2, i % 2);
+  const char *mixed = any_mixed ? " (g/a of robin)" : "";
   if (several && !same)
     sim_faults_add(faults, line, path,
-                   "expected the same value at all walls, because walls with values meet in a corner");
+                   "expected the same value at all walls%s, because walls with values meet in a corner", mixed);
   else if (slopes != 0 && fixed != 0 && (several || slopes != fixed))
     sim_faults_add(faults, line, path,
                    "expected slope = 0 along %c, because these walls meet others that hold %s at a value",
@@ -251,7 +344,7 @@ static void check_lift(const diffusion_parameters *p, const diffusion_field *s, 
   if (diffusion_lift_of(p, f).axis < 0 || !(s->decay != 0 || s->linear || s->conserved)) return;
   snprintf(path, sizeof path, "fields[%d].%s", f + 1, has_sides(s) ? "sides" : "walls");
   sim_faults_add(faults, line, path, "expected %s beside %s, which must be part of the rates",
-                 has_sides(s) ? "value = 0 and slope = 0" : "{0, 0}",
+                 has_sides(s) ? "value = 0, slope = 0 and g = 0" : "{0, 0}",
                  s->decay != 0 ? "decay"
                  : s->linear   ? "linear"
                                : "conserved");
@@ -267,11 +360,14 @@ void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults) {
     check_walls(&grid, s, faults, line, f);
     if (check_sides(&grid, s, faults, line, f)) {
       const grid_shape own = diffusion_shape_of(p, f);
-      check_corners(&own, s, faults, line, f);
+      check_corners(&own, &grid, s, faults, line, f);
     }
     if (faults->count == before) check_lift(p, s, faults, line, f);
     good = good && faults->count == before;
   }
+  if (p->flux && diffusion_mixes(p))
+    sim_faults_add(faults, 0, "flux",
+                   "expected no wall with robin beside it: a flux through such a wall is not in the field's series");
   bool even = true;
   for (int f = 1; f < (int)p->fields.count; f++) even = even && diffusion_same_walls(p, 0, f);
   if (good && diffusion_crossed(p) && !even)
@@ -285,7 +381,7 @@ static int sloped_end(const diffusion_parameters *p, int field, int axis) {
   const diffusion_field *s = diffusion_field_of(p, field);
   const grid_shape grid = diffusion_grid_of(p);
   for (int end = LOW; end <= HIGH && !grid_is_periodic(&grid, axis) && !grid_is_member_axis(&grid, axis); end++)
-    if (!is_fixed(&grid, s, axis, end) && number_at(s, axis, end) != 0) return end;
+    if (!is_held(&grid, s, axis, end) && number_at(s, axis, end) != 0) return end;
   return -1;
 }
 

@@ -18,11 +18,12 @@ double diffusion_cut_bytes(const diffusion_parameters *p, const sim_setup *setup
   const bool single = diffusion_single(p);
   const diffusion_slab slab = diffusion_own_slab(&grid, single, setup->comm);
   if (!(diffusion_dealias(&p->integrate) > 0)) return 0;
+  diffusion_series series;
   double numbers = diffusion_slab_numbers(&grid, single, &slab) + diffusion_table_numbers(&grid, single, false, &slab);
   if (slab.turned)
     numbers += diffusion_column_numbers(&grid, single, &slab) + diffusion_turn_numbers(&grid, single, setup->comm);
   return (single ? sizeof(float) : sizeof(double)) * numbers +
-         diffusion_spectral_bytes(&grid, 1, 0, 0, diffusion_aligned(p, &(diffusion_gradients){0}), single,
+         diffusion_spectral_bytes(&grid, 1, 0, 0, diffusion_series_of(p, &(diffusion_gradients){0}, &series), single,
                                   setup->threads);
 }
 
@@ -45,7 +46,7 @@ static void end(cutter *c) {
 static sim_status begin(const diffusion_parameters *p, const sim_setup *setup, int field, cutter *c) {
   const grid_shape grid = diffusion_grid_of(p), own = diffusion_shape_of(p, field);
   const diffusion_gradients none = {0};
-  const diffusion_series series = {.of = {{own.boundary[0], own.boundary[1], own.boundary[2]}}};
+  const diffusion_series series = diffusion_own_series(p, field);
   const bool single = diffusion_single(p);
   const diffusion_slab slab = diffusion_own_slab(&grid, single, setup->comm);
   diffusion_filling filling = {

@@ -43,19 +43,40 @@ FLUID_INLINE vreal root_vector(vreal a) {
   return out;
 }
 
+enum { BLOCK = 64 }; /* cells of a row of D3Q27 that are made at a time */
+
 #define ROOT(a) root_vector(a)
 #include "kernels/fluid/cpu/vector_on.inc"
 #include "kernels/fluid/cpu/row.inc"
+#include "kernels/fluid/cpu/row27.inc"
 #undef ROOT
 #define ROOT(a) root(a)
 #include "kernels/fluid/cpu/scalar_on.inc"
 #include "kernels/fluid/cpu/row.inc"
+#include "kernels/fluid/cpu/row27.inc"
+
+/* A row of D3Q27: of each block first what does not depend on where a population arrives. */
+static void row27(const factors *k, const fluid_row *r, bool *wrong) {
+  real rest[9][3][BLOCK + 2];
+  for (int64_t first = 0; first < r->n; first += BLOCK) {
+    const int64_t count = r->n - first < BLOCK ? r->n - first : BLOCK;
+    for (int i = 0; i < 9; i++) {
+      const real *m = (const real *)r->from[i] + first - 1;
+      const int64_t done = rests_vector(m, r->pitch, 1 - i % 3, 1 - i / 3, 0, count + 2, rest[i]);
+      (void)rests_scalar(m, r->pitch, 1 - i % 3, 1 - i / 3, done, count + 2, rest[i]);
+    }
+    const int64_t x = block_vector(k, r, rest, first, first, first + count, wrong);
+    (void)block_scalar(k, r, rest, first, x, first + count, wrong);
+  }
+}
 
 static bool row(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_row *r) {
   const factors k = factors_of(collision);
   bool wrong = false;
   if (lattice->rank == 2)
     (void)row2_scalar(&k, r, row2_vector(&k, r, 0, &wrong), &wrong);
+  else if (lattice->directions == 27)
+    row27(&k, r, &wrong);
   else
     (void)row3_scalar(&k, r, row3_vector(&k, r, 0, &wrong), &wrong);
   return wrong;
@@ -63,8 +84,14 @@ static bool row(const fluid_lattice *lattice, const fluid_collision *collision, 
 
 /* ---- cells with links ---- */
 
-/* What S adds to g of a direction, of the cell whose first moment is *m. */
+/* What S and on D3Q27 the third moments add to g of a direction, of the cell whose first moment is *m. */
 static real stress(const fluid_lattice *l, const real *m, ptrdiff_t pitch, int direction) {
+  if (l->directions == 27) {
+    const int8_t *c = l->c[direction];
+    real rest[3];
+    rest_scalar(m, pitch, c[1], c[2], rest);
+    return c[0] == 0 ? rest[0] : c[0] > 0 ? rest[0] + rest[2] + rest[1] : rest[0] + rest[2] - rest[1];
+  }
   const int8_t *c = l->c[direction];
   real g = 0;
   int pair = 0, sign = 1, axes = 0;
@@ -120,7 +147,7 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
       along += l->c[c][a] * u;
       square += u * u;
     }
-    return constant - 2 * here[0] - stress(l, here, pitch, c) +
+    return constant - 2 * here[0] - stress(l, here, pitch, d) +
            (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
   }
   default: return population(l, here, pitch, d, here, c) + constant;
@@ -262,7 +289,8 @@ static void force(const fluid_lattice *l, const fluid_collision *collision, cons
   const fluid_link *link = links->link + cell->first + which;
   const real *here = (const real *)from + cell->row * rows->numbers * rows->pitch + cell->x;
   const double along = odd(l, here, rows->pitch, link->arriving);
-  const double sent = (double)here[0] + (double)stress(l, here, rows->pitch, link->arriving) - along;
+  const int away = fluid_opposite(link->arriving);
+  const double sent = (double)here[0] + (double)stress(l, here, rows->pitch, away) - along;
   const double got = (double)here[0] + (double)arrive(l, rows, cell, link, from, here) + along;
   fluid_link_force(l, collision, rows, cell, link, sent, got, centre, speed, momentum, torque);
 }
@@ -276,7 +304,7 @@ static double lost(const fluid_lattice *l, const fluid_rows *rows, const fluid_l
     const fluid_link *link = links->link + cell->first + i;
     if (link->body < 0) continue;
     const double along = odd(l, here, rows->pitch, link->arriving);
-    const double sent = (double)stress(l, here, rows->pitch, link->arriving) - along;
+    const double sent = (double)stress(l, here, rows->pitch, fluid_opposite(link->arriving)) - along;
     sum += fluid_weight(l, link->arriving) * (sent - along - (double)arrive(l, rows, cell, link, from, here));
   }
   return sum;

@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define FLUID_TRT_RATE 0.7 /* of populations, about, by that of moments */
-enum { FIELDS = 4 };       /* velocity and pressure */
+#define FLUID_TRT_RATE 0.7  /* of populations, about, by that of moments */
+#define FLUID_FULL_RATE 0.6 /* of D3Q27 by that of D3Q19 */
+enum { FIELDS = 4 };        /* velocity and pressure */
 
 struct fluid_work {
   fluid_machine *m;
@@ -24,7 +25,7 @@ struct fluid_work {
  * 48^3 cells. */
 static double link_seconds(const fluid_parameters *p, const fluid_meshes *meshes, int threads) {
   const double cells = fmax(0, fluid_wall_cells(p, meshes) - 4096) / 1.25; /* without the room that the bound leaves */
-  return 4e-8 * fluid_lattice_of(fluid_grid_of(p).rank)->directions * cells / threads;
+  return 4e-8 * fluid_lattice_for(p)->directions * cells / threads;
 }
 
 /* What several ranks exchange in a step: a word of all; what cells at bodies lose; with bodies that move once more
@@ -38,7 +39,7 @@ static void plan_exchange(const fluid_parameters *p, const fluid_meshes *meshes,
   out->exchanges = 1 + swaps + (p->bodies.count > 0) + (moves ? 3 + swaps : 0);
   for (int s = 0; s < 2 * (grid.rank - 1); s++) out->exchanges += p->sides[s].given && !isnan(p->sides[s].sponge);
   out->bytes_received = (common ? 0 : 2 * plane) * (moves ? 2 : 1);
-  const int of_cell = 1 + (p->collision == FLUID_TRT ? fluid_lattice_of(grid.rank)->directions : 1);
+  const int of_cell = 1 + (p->collision == FLUID_TRT ? fluid_lattice_for(p)->directions : 1);
   if (p->bodies.count > 0)
     out->bytes_received += of_cell * (int)sizeof(double) * fluid_wall_cells(p, meshes) * (moves ? 2 : 1);
 }
@@ -61,6 +62,7 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   out->checkpoint_bytes = state + heat;
   out->work_rate_guess = 1e8 * setup->threads * (grid.rank == 2 ? 2 : 1) * (fluid_single(p) ? 1 : 0.5);
   if (p->collision == FLUID_TRT) out->work_rate_guess *= FLUID_TRT_RATE;
+  if (p->lattice == FLUID_D3Q27) out->work_rate_guess *= FLUID_FULL_RATE;
   out->work_rate_guess = 1 / (1 / out->work_rate_guess + link_seconds(p, meshes, setup->threads) / cells);
   if (setup->comm->size > 1) plan_exchange(p, meshes, setup, (state + heat) / planes, out);
   if (!p->heat.given) return;

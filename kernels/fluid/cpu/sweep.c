@@ -26,9 +26,9 @@ const fluid_kernels *fluid_kernels_of(bool single, bool populations, sim_isa isa
 fluid_rows fluid_rows_of(const fluid_parameters *p) {
   const grid_shape grid = fluid_grid_of(p);
   fluid_rows rows = {.pitch = (grid.n[0] + 2 + FLUID_PAD - 1) / FLUID_PAD * FLUID_PAD,
-                     .numbers = fluid_lattice_of(grid.rank)->moments + (fluid_single(p) ? grid.rank : 0) +
+                     .numbers = fluid_lattice_for(p)->moments + (fluid_single(p) ? grid.rank : 0) +
                                 (p->heat.given && p->turbulence.given)};
-  if (p->collision == FLUID_TRT) rows.numbers = fluid_lattice_of(grid.rank)->directions;
+  if (p->collision == FLUID_TRT) rows.numbers = fluid_lattice_for(p)->directions;
   memcpy(rows.n, grid.n, sizeof rows.n);
   return rows;
 }

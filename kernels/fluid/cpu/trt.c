@@ -43,7 +43,9 @@ FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const 
 }
 
 static bool row(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_row *r) {
-  return lattice->rank == 2 ? sweep(&fluid_d2q9, 2, 9, collision, r) : sweep(&fluid_d3q19, 3, 19, collision, r);
+  return lattice->rank == 2          ? sweep(&fluid_d2q9, 2, 9, collision, r)
+         : lattice->directions == 19 ? sweep(&fluid_d3q19, 3, 19, collision, r)
+                                     : sweep(&fluid_d3q27, 3, 27, collision, r);
 }
 
 /* ---- cells with links ---- */
@@ -92,8 +94,9 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
       in[c] = link < last && link->arriving == c ? arrive(l, rows, cell, link++, from, here)
                                                  : neighbour(l, rows, cell, from, fluid_opposite(c))[c * pitch];
     const real drag = collision->drag ? (real)collision->drag[cell->row * rows->n[0] + cell->x] : 0;
-    wrong |= l->rank == 2 ? collide_scalar(&fluid_d2q9, 2, 9, &k, drag, in, out, pitch)
-                          : collide_scalar(&fluid_d3q19, 3, 19, &k, drag, in, out, pitch);
+    wrong |= l->rank == 2          ? collide_scalar(&fluid_d2q9, 2, 9, &k, drag, in, out, pitch)
+             : l->directions == 19 ? collide_scalar(&fluid_d3q19, 3, 19, &k, drag, in, out, pitch)
+                                   : collide_scalar(&fluid_d3q27, 3, 27, &k, drag, in, out, pitch);
     for (int c = 0; c < l->directions; c++) { /* the copies beyond the ends of the row */
       if (cell->x == 0) out[c * pitch + rows->n[0]] = out[c * pitch];
       if (cell->x == rows->n[0] - 1) out[c * pitch - rows->n[0]] = out[c * pitch];

@@ -132,7 +132,7 @@ static __device__ ball_blend blend_of(const fluid_balls &g, const fluid_layout &
 template <typename real>
 __device__ inline fluid_edge_cell cell_at(const fluid_edges<real> &links, const fluid_balls &g, const fluid_layout &l,
                                           const int *at) {
-  fluid_edge_cell out = {{at[0], at[1], at[2]}, 0, 0};
+  fluid_edge_cell out = {{at[0], at[1], at[2]}, 0, 0, 0};
   if (!fluid_has_bit(g.walls, l, at[0], (size_t)at[2] * (size_t)l.n[1] + (size_t)at[1])) return out;
   int low = 0, high = links.cells;
   while (low < high) {
@@ -214,7 +214,8 @@ __global__ void __launch_bounds__(FLUID_BALL_THREADS)
     fluid_sums<3, real> sums;
     double lost = 0, mass, momentum[3], got[3];
     load_cell<10>(s.from + place, here);
-    gather_links<3, 1>(s, links, cell, cell.first, here, d, &lost);
+    const fluid_moment_cells<3, real> cells = {s.l, s.from};
+    gather_links<3, 1>(cells, links, cell, cell.first, here, d, &lost);
     sum_directions<3>(d, &sums);
 #pragma unroll
     for (int k = 0; k < 10; k++) m[k] = here[k];

@@ -1,8 +1,8 @@
 /* Launches of the kernels of fluids, by lattice, precision and what the flow has. */
 #include "kernels/common/launch.cuh"
+#include "kernels/fluid/cuda/arguments.cuh"
 #include "kernels/fluid/cuda/cover.cuh"
 #include "kernels/fluid/cuda/grains.cuh"
-#include "kernels/fluid/cuda/links.cuh"
 #include "kernels/fluid/cuda/march.cuh"
 #include "kernels/fluid/cuda/measure_heat.cuh"
 #include "kernels/fluid/cuda/plain.cuh"
@@ -50,6 +50,7 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
   s.from = (const real *)d->state[d->now];
   s.to = (real *)d->state[1 - d->now];
   s.skip = d->skip;
+  s.linked = d->linked;
   s.chunk = d->chunk;
   s.k = factors_of<RANK, real>(d);
   s.w = warm_factors_of<real>(d);
@@ -59,38 +60,21 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
   return s;
 }
 
-/* state: which has the rates of relaxation. */
-template <typename real> static fluid_edges<real> edges_of(const fluid_device *d, int state) {
-  fluid_edges<real> e = {};
-  e.cell = d->cell;
-  e.edge = (const fluid_edge<real> *)d->edge;
+/* With the cells of sponges; state: which has the rates of relaxation. */
+template <typename real> static fluid_edges<real> listed_edges_of(const fluid_device *d, int state) {
+  fluid_edges<real> e = edges_of<real>(d);
   e.cells = d->listed;
   e.warm = d->warm.edge;
   if (d->heat && d->eddies) e.rate = (real *)d->state[state] + d->numbers + d->members;
-  e.lost = d->lost;
-  e.body = d->edge_body;
+  e.first = d->linked_first;
+  e.settled = d->march && d->linked;
   e.covered = d->balls.covered;
   return e;
 }
 
-template <typename real> static fluid_view<real> view_of(const fluid_device *d) {
-  fluid_view<real> v = {};
-  v.l = d->l;
-  v.state = (const real *)d->state[d->now];
-  v.fields = (real *)d->fields;
-  v.beside = d->beside;
-  for (int a = 0; a < 3; a++) v.g[a] = d->g[a];
-  v.dx = d->dx;
-  v.dt = d->dt;
-  v.density = d->density;
-  v.tau = d->tau;
-  v.smagorinsky = d->smagorinsky;
-  v.heat = d->heat;
-  v.warm = d->warm;
-  return v;
+template <typename real> static fluid_view<real> present_view(const fluid_device *d) {
+  return view_of<real>(d, d->state[d->now], d->fields, NULL);
 }
-
-static double cells_of(const fluid_device *d) { return (double)d->l.n[0] * d->l.n[1] * d->l.n[2]; }
 
 /* ---- steps ---- */
 
@@ -98,13 +82,14 @@ static double cells_of(const fluid_device *d) { return (double)d->l.n[0] * d->l.
 enum { TILE_X = 64, TILE_UNROLL = 2 };
 __host__ __device__ constexpr int tile_y(bool single, bool heat) { return single && !heat ? 8 : 6; }
 __host__ __device__ constexpr int tile_blocks(bool single) { return single ? 2 : 1; }
+typedef march_ahead<1, 0> tile_ahead;
 
 static size_t tile_bytes(bool single, bool heat) {
   if (heat)
-    return single ? march_tile<TILE_X, tile_y(true, true), true>::all * sizeof(float)
-                  : march_tile<TILE_X, tile_y(false, true), true>::all * sizeof(double);
-  return single ? march_tile<TILE_X, tile_y(true, false), false>::all * sizeof(float)
-                : march_tile<TILE_X, tile_y(false, false), false>::all * sizeof(double);
+    return single ? march_tile<TILE_X, tile_y(true, true), true, tile_ahead>::all * sizeof(float)
+                  : march_tile<TILE_X, tile_y(false, true), true, tile_ahead>::all * sizeof(double);
+  return single ? march_tile<TILE_X, tile_y(true, false), false, tile_ahead>::all * sizeof(float)
+                : march_tile<TILE_X, tile_y(false, false), false, tile_ahead>::all * sizeof(double);
 }
 
 /* Whether a block may have so many bytes of shared memory. */
@@ -131,7 +116,8 @@ int fluid_cuda_chunk(int rank, bool single, bool heat, const int64_t n[3]) {
 /* As device_launch, with `shared` bytes of shared memory. */
 template <typename real>
 static void launch_with(const sim_kernel *kernel, dim3 grid, unsigned threads, size_t shared,
-                        void (*function)(fluid_step<real>), fluid_step<real> s) {
+                        void (*function)(fluid_step<real>, fluid_edges<real>), fluid_step<real> s,
+                        fluid_edges<real> walls) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -143,16 +129,17 @@ static void launch_with(const sim_kernel *kernel, dim3 grid, unsigned threads, s
   config.attrs = &attribute;
   config.numAttrs = device_overlaps() ? 1 : 0;
   sim_cuda_begin(kernel);
-  sim_cuda_failed(cudaLaunchKernelEx(&config, function, s), "cudaLaunchKernelEx", kernel->name);
+  sim_cuda_failed(cudaLaunchKernelEx(&config, function, s, walls), "cudaLaunchKernelEx", kernel->name);
   sim_cuda_end(kernel, 2.0 * s.l.numbers * sizeof(real) * s.l.n[0] * s.l.n[1] * s.l.n[2]);
 }
 
 template <bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
-static void launch_march(const sim_kernel *kernel, fluid_step<real> s) {
+static void launch_march(const sim_kernel *kernel, fluid_step<real> s, fluid_edges<real> walls) {
   constexpr bool single = sizeof(real) == 4;
   constexpr int TX = TILE_X, TY = tile_y(single, HEAT), BLOCKS = tile_blocks(single);
-  using tile = march_tile<TX, TY, HEAT>;
-  void (*const function)(fluid_step<real>) = march<TX, TY, BLOCKS, TILE_UNROLL, SKIP, FORCE, EDDY, HEAT, real>;
+  using tile = march_tile<TX, TY, HEAT, tile_ahead>;
+  void (*const function)(fluid_step<real>, fluid_edges<real>) =
+      march<TX, TY, BLOCKS, TILE_UNROLL, tile_ahead, SKIP, FORCE, EDDY, HEAT, real>;
   const int shared = tile::all * (int)sizeof(real);
   static int ready = 0; /* the kernel may use so much shared memory */
   if (!ready)
@@ -161,7 +148,7 @@ static void launch_march(const sim_kernel *kernel, fluid_step<real> s) {
         "cudaFuncSetAttribute", kernel->name);
   const dim3 grid((unsigned)((s.l.n[0] + TX - 1) / TX), (unsigned)((s.l.n[1] + TY - 3) / (TY - 2)),
                   (unsigned)((s.l.n[2] + s.chunk - 1) / s.chunk));
-  launch_with(kernel, grid, tile::threads, (size_t)shared, function, s);
+  launch_with(kernel, grid, tile::threads, (size_t)shared, function, s, walls);
 }
 
 template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real> static void launch_cells(const fluid_device *d) {
@@ -170,10 +157,11 @@ template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real> static void
   const fluid_step<real> s = step_of<RANK, real>(d);
   if constexpr (RANK == 3) {
     if (d->march) {
-      if (d->skip)
-        launch_march<true, FORCE, EDDY, HEAT, real>(&marching, s);
+      const fluid_edges<real> walls = listed_edges_of<real>(d, 1 - d->now);
+      if (d->skip || d->linked)
+        launch_march<true, FORCE, EDDY, HEAT, real>(&marching, s, walls);
       else
-        launch_march<false, FORCE, EDDY, HEAT, real>(&marching, s);
+        launch_march<false, FORCE, EDDY, HEAT, real>(&marching, s, walls);
       return;
     }
   }
@@ -188,8 +176,7 @@ template <int RANK, bool START, typename real> static void damp(const fluid_devi
   static const sim_kernel sum = {"fluid_sum_planes", "sponges", SIM_LIMIT_BYTES};
   static const sim_kernel cells = {"fluid_damp_planes", "sponges", SIM_LIMIT_BYTES};
   static const sim_kernel follow = {"fluid_follow_planes", "sponges", SIM_LIMIT_BYTES};
-  fluid_view<real> v = view_of<real>(d);
-  v.state = (const real *)state;
+  const fluid_view<real> v = view_of<real>(d, state, d->fields, NULL);
   for (int i = 0; i < d->layers; i++) {
     const fluid_damped *layer = &d->damped[i];
     const dim3 grid((unsigned)layer->blocks, (unsigned)layer->planes);
@@ -215,10 +202,11 @@ template <int RANK, typename real> static void step_walls(const fluid_device *d)
   static const sim_kernel give = {"fluid_give_mass", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel links = {"fluid_step_links", "walls", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
-  const fluid_edges<real> e = edges_of<real>(d, 1 - d->now);
+  const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
   if (d->listed == 0) return;
-  device_launch(&links, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
-                d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s, e);
+  if (!e.settled || d->unsettled > 0)
+    device_launch(&links, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
+                  d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s, e);
   if (d->segments > 0) {
     const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
     const real *rest = s.from + d->numbers;
@@ -233,17 +221,18 @@ template <int RANK, typename real> static void step_warm(const fluid_device *d) 
   if (!d->heat || d->listed == 0) return;
   device_launch(&warm, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
                 d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>,
-                step_of<RANK, real>(d), edges_of<real>(d, 1 - d->now));
+                step_of<RANK, real>(d), listed_edges_of<real>(d, 1 - d->now));
 }
 
 template <int RANK, typename real> static void step(const fluid_device *d) {
+  const bool force = d->force || d->cells > 0; /* cells with links have the same bits from each kernel */
   if (d->heat && d->eddies)
     launch_cells<RANK, true, true, true, real>(d);
   else if (d->heat)
     launch_cells<RANK, true, false, true, real>(d);
-  else if (d->force && d->eddies)
+  else if (force && d->eddies)
     launch_cells<RANK, true, true, false, real>(d);
-  else if (d->force)
+  else if (force)
     launch_cells<RANK, true, false, false, real>(d);
   else if (d->eddies)
     launch_cells<RANK, false, true, false, real>(d);
@@ -289,7 +278,7 @@ static void mark_cells(const fluid_device *d) {
 template <typename real> static void step_grains(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_step_balls", "grains", SIM_LIMIT_BYTES};
   device_launch(&kernel, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, step_balls<real>, step_of<3, real>(d),
-                edges_of<real>(d, 1 - d->now), d->balls, d->tau);
+                listed_edges_of<real>(d, 1 - d->now), d->balls, d->tau);
 }
 
 template <typename real> static void begin_grains(const fluid_device *d) {
@@ -300,35 +289,28 @@ template <typename real> static void begin_grains(const fluid_device *d) {
 
 /* ---- outputs and the start ---- */
 
-static dim3 blocks_of(const fluid_device *d) {
-  const double wanted = (cells_of(d) + 255) / 256;
-  return dim3(wanted < 65536 ? (unsigned)wanted : 65536u);
-}
-
 template <int RANK, typename real> static void show(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_show_cells", "observe", SIM_LIMIT_BYTES};
-  device_launch(&kernel, (fluid_moments(RANK) + RANK + 1.0) * sizeof(real) * cells_of(d), blocks_of(d), 256,
-                show_cells<RANK, real>, view_of<real>(d));
+  device_launch(&kernel, (fluid_moments(RANK) + RANK + 1.0) * sizeof(real) * cells_of(d), blocks_of(cells_of(d)), 256,
+                show_cells<RANK, real>, present_view<real>(d));
 }
 
 template <int RANK, typename real> static void begin(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_begin_cells", "start", SIM_LIMIT_BYTES};
-  device_launch(&kernel, (fluid_moments(RANK) + RANK + 1.0) * sizeof(real) * cells_of(d), blocks_of(d), 256,
-                begin_cells<RANK, real>, view_of<real>(d), factors_of<RANK, real>(d), (real *)d->state[d->now]);
+  device_launch(&kernel, (fluid_moments(RANK) + RANK + 1.0) * sizeof(real) * cells_of(d), blocks_of(cells_of(d)), 256,
+                begin_cells<RANK, real>, present_view<real>(d), factors_of<RANK, real>(d), (real *)d->state[d->now]);
 }
 
 template <int RANK, typename real> static void flow(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_sum_flow", "observe", SIM_LIMIT_BYTES};
   device_launch(&kernel, (fluid_moments(RANK) + RANK) * sizeof(real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
-                sum_flow<RANK, fluid_view<real>>, view_of<real>(d), d->sum);
+                sum_flow<RANK, fluid_view<real>>, present_view<real>(d), d->sum);
 }
 
 template <int RANK, typename real> static void pulls(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_pull", "observe", SIM_LIMIT_BYTES};
-  if (d->pull_blocks == 0) return;
-  device_launch(&kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull<RANK, real>, d->l,
-                (const real *)d->state[d->now], edges_of<real>(d, d->now), d->pull, d->pull_block, d->g[0], d->g[1],
-                d->g[2], d->pull_sum);
+  const fluid_moment_cells<RANK, real> cells = {d->l, (const real *)d->state[d->now]};
+  launch_pull<RANK>(&kernel, d, cells, edges_of<real>(d));
 }
 
 /* ---- the temperature ---- */
@@ -336,11 +318,11 @@ template <int RANK, typename real> static void pulls(const fluid_device *d) {
 template <int RANK, typename real>
 static void begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls) {
   static const sim_kernel kernel = {"fluid_begin_warm", "start", SIM_LIMIT_BYTES};
-  const fluid_view<real> v = view_of<real>(d);
+  const fluid_view<real> v = present_view<real>(d);
   const fluid_factors<real> k = factors_of<RANK, real>(d);
   real *state = (real *)d->state[d->now];
-  device_launch(&kernel, 2.0 * d->l.numbers * sizeof(real) * cells_of(d), blocks_of(d), 256, begin_warm<RANK, real>, v,
-                k, walls, state);
+  device_launch(&kernel, 2.0 * d->l.numbers * sizeof(real) * cells_of(d), blocks_of(cells_of(d)), 256,
+                begin_warm<RANK, real>, v, k, walls, state);
   if (d->cells > 0)
     device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128, begin_warm_links<RANK, real>, v, k,
                   d->cell, d->cells, surface, state);
@@ -348,18 +330,19 @@ static void begin_heat(const fluid_device *d, const fluid_warm_surface *surface,
 
 template <int RANK, typename real> static void show_heat(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_show_warm", "observe", SIM_LIMIT_BYTES};
-  device_launch(&kernel, ((1 + RANK) * sizeof(real) + 8.0) * cells_of(d), blocks_of(d), 256, show_warm<RANK, real>,
-                view_of<real>(d));
+  device_launch(&kernel, ((1 + RANK) * sizeof(real) + 8.0) * cells_of(d), blocks_of(cells_of(d)), 256,
+                show_warm<RANK, real>, present_view<real>(d));
 }
 
 template <int RANK, typename real> static void sum_heat(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_sum_warm", "observe", SIM_LIMIT_BYTES};
   static const sim_kernel links = {"fluid_pull_warm", "observe", SIM_LIMIT_BYTES};
   device_launch(&kernel, (1.0 + RANK) * sizeof(real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
-                sum_warm<RANK, real>, view_of<real>(d), d->sum);
+                sum_warm<RANK, real>, present_view<real>(d), d->sum);
   if (d->warm.pull_blocks > 0)
     device_launch(&links, 0.0, dim3((unsigned)d->warm.pull_blocks), FLUID_SEGMENT, pull_warm<RANK, real>,
-                  view_of<real>(d), edges_of<real>(d, d->now), d->warm.pull, d->warm.pull_block, d->warm.pull_sum);
+                  present_view<real>(d), listed_edges_of<real>(d, d->now), d->warm.pull, d->warm.pull_block,
+                  d->warm.pull_sum);
 }
 
 template <int RANK, typename real> static void probe(const fluid_device *d) {

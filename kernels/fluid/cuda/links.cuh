@@ -14,7 +14,9 @@ template <typename real> using fluid_edge = typename fluid_edge_type<real>::type
 template <typename real> struct fluid_edges {
   const fluid_edge_cell *cell;
   const fluid_edge<real> *edge;
+  const int32_t *first; /* fluid_device.linked_first */
   int cells;
+  bool settled;                /* the marching kernel makes some of them */
   const fluid_warm_edge *warm; /* [edges]; NULL: no heat */
   real *rate;                  /* [cells]: of relaxation, for heat; NULL: not wanted */
   double *lost;                /* [cells]: mass that links to bodies take; NULL: no body */
@@ -50,55 +52,80 @@ template <int RANK> __device__ __forceinline__ size_t beside(const fluid_layout 
   return fluid_place(l, x, (size_t)z * (size_t)l.n[1] + (size_t)y);
 }
 
+/* What links read of a state of moments: g_c of a cell, of its neighbour in direction `towards`, and its velocity. The
+ * state of populations has the same functions (trt_links.cuh). */
+template <int RANK, typename stored> struct fluid_moment_cells {
+  typedef stored number;
+  fluid_layout l;
+  const stored *from;
+  template <typename real> __device__ __forceinline__ real sent(const fluid_edge_cell &at, int c) const {
+    return population_of<RANK, real>(c, from + place_of(l, at));
+  }
+  template <typename real>
+  __device__ __forceinline__ real sent_beside(const fluid_edge_cell &at, int c, int towards) const {
+    return population_of<RANK, real>(c, from + beside<RANK>(l, at, towards));
+  }
+  template <typename real> __device__ __forceinline__ void velocity(const fluid_edge_cell &at, real *u) const {
+    const stored *here = from + place_of(l, at);
+    real rho = 1 + (real)here[0];
+#pragma unroll
+    for (int a = 0; a < RANK; a++) rho += (real)here[(1 + RANK + a) * FLUID_GROUP] * (real)(1.0 / 3);
+#pragma unroll
+    for (int a = 0; a < RANK; a++) u[a] = (real)here[(1 + a) * FLUID_GROUP] / (3 * rho);
+  }
+};
+
+/* g that arrives by a link at a wall or a body. sent: g that the cell has sent along it; other: FAR: that it has sent
+ * in the direction that arrives; NEAR: that arrives against it. */
+template <typename real>
+__device__ __forceinline__ real bounce(int kind, real weight, real constant, real sent, real other) {
+  return kind == FLUID_BOUNCE ? sent + constant : weight * sent + (1 - weight) * other + constant;
+}
+
 /* g that arrives by a link. */
-template <int RANK, typename real, typename stored>
-__device__ __noinline__ real arrive(const fluid_layout &l, const stored *from, const fluid_edge_cell &at,
-                                    const fluid_edge<stored> &e) {
-  const stored *here = from + place_of(l, at);
+template <int RANK, typename real, typename source>
+__device__ __noinline__ real arrive(const source &s, const fluid_edge_cell &at,
+                                    const fluid_edge<typename source::number> &e) {
   const real weight = (real)e.weight, constant = (real)e.constant;
   const int c = e.arriving, d = fluid_opposite_of(c);
   switch (e.kind) {
   case FLUID_NEAR:
-    return weight * population_of<RANK, real>(d, here) +
-           (1 - weight) * population_of<RANK, real>(e.second, from + beside<RANK>(l, at, e.towards)) + constant;
-  case FLUID_FAR:
-    return weight * population_of<RANK, real>(d, here) + (1 - weight) * population_of<RANK, real>(c, here) + constant;
-  case FLUID_MIRROR: return population_of<RANK, real>(e.second, from + beside<RANK>(l, at, e.towards));
+    return bounce(e.kind, weight, constant, s.template sent<real>(at, d),
+                  s.template sent_beside<real>(at, e.second, e.towards));
+  case FLUID_FAR: return bounce(e.kind, weight, constant, s.template sent<real>(at, d), s.template sent<real>(at, c));
+  case FLUID_MIRROR: return s.template sent_beside<real>(at, e.second, e.towards);
   case FLUID_OPEN: {
-    real rho = 1 + (real)here[0], along = 0, square = 0;
-#pragma unroll
-    for (int a = 0; a < RANK; a++) rho += (real)here[(1 + RANK + a) * FLUID_GROUP] * (real)(1.0 / 3);
+    real u[RANK], along = 0, square = 0;
+    s.velocity(at, u);
 #pragma unroll
     for (int a = 0; a < RANK; a++) {
-      const real u = (real)here[(1 + a) * FLUID_GROUP] / (3 * rho);
-      along += (real)component<RANK>(c, a) * u;
-      square += u * u;
+      along += (real)component<RANK>(c, a) * u[a];
+      square += u[a] * u[a];
     }
-    return constant - population_of<RANK, real>(d, here) +
-           (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
+    return constant - s.template sent<real>(at, d) + (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
   }
-  default: return population_of<RANK, real>(d, here) + constant;
+  default: return bounce(FLUID_BOUNCE, weight, constant, s.template sent<real>(at, d), (real)0);
   }
 }
 
 /* d of directions C and after of a cell, whose next link is *edge; adds to *lost. */
 template <int RANK, int C, typename real>
-__device__ __forceinline__ void gather_links(const fluid_step<real> &s, const fluid_edges<real> &links,
-                                             const fluid_edge_cell &at, int edge, const real *here, real *d,
-                                             double *lost) {
+__device__ __forceinline__ void gather_links(const fluid_moment_cells<RANK, real> &cells,
+                                             const fluid_edges<real> &links, const fluid_edge_cell &at, int edge,
+                                             const real *here, real *d, double *lost) {
   if constexpr (C < fluid_directions(RANK)) {
     const real own = population<RANK, C>(here);
     if (edge < at.first + at.count && links.edge[edge].arriving == C) {
-      const real g = arrive<RANK, real>(s.l, s.from, at, links.edge[edge]);
+      const real g = arrive<RANK, real>(cells, at, links.edge[edge]);
       d[C] = g - own;
       if (links.lost && links.body[edge] >= 0)
         *lost += (C <= 2 * RANK ? RANK == 2 ? 4.0 : 2.0 : 1.0) / 36 *
                  ((double)population<RANK, fluid_opposite_of(C)>(here) - (double)g);
       edge++;
     } else {
-      d[C] = population_of<RANK, real>(C, s.from + beside<RANK>(s.l, at, fluid_opposite_of(C))) - own;
+      d[C] = cells.template sent_beside<real>(at, C, fluid_opposite_of(C)) - own;
     }
-    gather_links<RANK, C + 1>(s, links, at, edge, here, d, lost);
+    gather_links<RANK, C + 1>(cells, links, at, edge, here, d, lost);
   }
 }
 
@@ -146,12 +173,14 @@ __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, cons
   if (i >= links.cells) return;
   const fluid_edge_cell at = links.cell[i];
   const size_t place = place_of(s.l, at);
+  if (links.settled && (at.links & 1)) return;
   if (fluid_has_bit(links.covered, s.l, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1])) return;
   real m[fluid_moments(RANK)], d[fluid_directions(RANK)], rho1, rate;
   double lost = 0;
   fluid_sums<RANK, real> sums;
   load_cell<fluid_moments(RANK)>(s.from + place, m);
-  gather_links<RANK, 1>(s, links, at, at.first, m, d, &lost);
+  const fluid_moment_cells<RANK, real> cells = {s.l, s.from};
+  gather_links<RANK, 1>(cells, links, at, at.first, m, d, &lost);
   sum_directions<RANK>(d, &sums);
   const real square =
       collide<RANK, true, EDDY, false>(s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr);
@@ -261,19 +290,10 @@ __device__ __forceinline__ void pull_of_link(const fluid_pull &p, int c, double 
     out[3 + a] = p.arm[(a + 1) % 3] * out[(a + 2) % 3] - p.arm[(a + 2) % 3] * out[(a + 1) % 3];
 }
 
-/* sums[blocks][6] of the threads' out[6]. */
-__device__ __forceinline__ void sum_pulls(const double *out, double *shared, double *sums) {
-#pragma unroll
-  for (int k = 0; k < 6; k++) {
-    const double sum = block_sum<FLUID_SEGMENT>(out[k], shared);
-    if (threadIdx.x == 0) sums[6 * blockIdx.x + k] = sum;
-  }
-}
-
 /* sums[blocks][6]: momentum and torque that the fluid gives by the links of a block. */
-template <int RANK, typename real>
+template <int RANK, typename source>
 __global__ void __launch_bounds__(FLUID_SEGMENT)
-    pull(const fluid_layout l, const real *from, const fluid_edges<real> links, const fluid_pull *pulls,
+    pull(const source s, const fluid_edges<typename source::number> links, const fluid_pull *pulls,
          const fluid_pull_block *blocks, double g0, double g1, double g2, double *sums) {
   __shared__ double shared[FLUID_SEGMENT / 32];
   after_previous();
@@ -283,11 +303,15 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
   if ((int)threadIdx.x < mine.count) {
     const fluid_pull p = pulls[mine.first + (int)threadIdx.x];
     const fluid_edge_cell at = links.cell[p.cell];
-    const fluid_edge<real> e = links.edge[p.edge];
-    const double sent = population_of<RANK, double>(fluid_opposite_of(e.arriving), from + place_of(l, at));
-    pull_of_link<RANK>(p, e.arriving, sent, arrive<RANK, double>(l, from, at, e), g, out);
+    const fluid_edge<typename source::number> e = links.edge[p.edge];
+    const double sent = s.template sent<double>(at, fluid_opposite_of(e.arriving));
+    pull_of_link<RANK>(p, e.arriving, sent, arrive<RANK, double>(s, at, e), g, out);
   }
-  sum_pulls(out, shared, sums);
+#pragma unroll
+  for (int k = 0; k < 6; k++) {
+    const double sum = block_sum<FLUID_SEGMENT>(out[k], shared);
+    if (threadIdx.x == 0) sums[6 * blockIdx.x + k] = sum;
+  }
 }
 
 #endif

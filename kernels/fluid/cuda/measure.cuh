@@ -6,16 +6,20 @@
 
 #include <math.h>
 
-template <typename number> struct fluid_view {
-  typedef number real;
-  fluid_layout l;
-  const real *state;
-  real *fields; /* [RANK + 1][cells]: velocity and pressure; or of a window: [RANK + 1][planes][cells of a plane] */
-  int first, planes; /* of the window, along the last axis, around the box; 0 planes: all */
+/* What fields and sums need to know of a run, of moments and of populations. */
+struct fluid_scene {
+  fluid_layout l; /* cells, and groups of the masks */
   fluid_beside beside;
   double g[3], dx, dt, density, tau, smagorinsky;
   bool heat;
   fluid_warm warm;
+};
+
+template <typename number> struct fluid_view : fluid_scene {
+  typedef number real;
+  const real *state;
+  real *fields; /* [RANK + 1][cells]: velocity and pressure; or of a window: [RANK + 1][planes][cells of a plane] */
+  int first, planes; /* of the window, along the last axis, around the box; 0 planes: all */
 };
 
 __device__ __forceinline__ bool is_solid(const fluid_beside &b, const fluid_layout &l, int x, size_t row) {

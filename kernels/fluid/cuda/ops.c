@@ -15,7 +15,7 @@ static double groups_of(const grid_shape *g) { return ceil((double)g->n[0] / FLU
 /* Of a cell: moments, temperature and flux. */
 static int numbers_of(const fluid_parameters *p) {
   const int rank = fluid_grid_of(p).rank;
-  return fluid_lattice_of(rank)->moments + (p->heat.given ? 1 + rank : 0);
+  return fluid_lattice_of(rank, false)->moments + (p->heat.given ? 1 + rank : 0);
 }
 
 /* Rows of a state, the last ones with `more` numbers. */

@@ -1,5 +1,6 @@
 /* Launches of the kernels of populations, by lattice, storage and what the flow has. */
 #include "kernels/common/launch.cuh"
+#include "kernels/fluid/cuda/arguments.cuh"
 #include "kernels/fluid/cuda/trt.cuh"
 #include "kernels/fluid/cuda/trt_links.cuh"
 #include "kernels/fluid/cuda/trt_measure.cuh"
@@ -53,33 +54,17 @@ template <int RANK, typename store> static fluid_in_place<store> in_place_of(con
   return s;
 }
 
-template <typename store> static fluid_edges<typename store::real> edges_of(const fluid_device *d) {
-  fluid_edges<typename store::real> e = {};
-  e.cell = d->cell;
-  e.edge = (const fluid_edge<typename store::real> *)d->edge;
-  e.cells = d->cells;
-  e.lost = d->lost;
-  e.body = d->edge_body;
-  return e;
-}
-
 template <int RANK, typename store> static fluid_population_view<store> population_view_of(const fluid_device *d) {
   fluid_population_view<store> v = {};
-  v.l = d->l;
+  static_cast<fluid_scene &>(v) = scene_of(d);
   v.slots = slots_of<RANK, store>(d);
   v.drag = (const typename store::real *)d->drag;
-  v.beside = d->beside;
-  for (int a = 0; a < 3; a++) v.g[a] = d->g[a];
-  v.dx = d->dx;
-  v.dt = d->dt;
-  v.density = d->density;
   return v;
 }
 
 static size_t plane_cells(const fluid_device *d) {
   return d->rank == 2 ? (size_t)d->l.n[0] : (size_t)d->l.n[0] * (size_t)d->l.n[1];
 }
-static double cells_of(const fluid_device *d) { return (double)d->l.n[0] * d->l.n[1] * d->l.n[2]; }
 
 /* ---- steps ---- */
 
@@ -104,9 +89,9 @@ template <int RANK, typename store> static void launch_links(const fluid_device 
   if (d->cells == 0) return;
   const dim3 grid((unsigned)(d->cells + 127) / 128);
   const double bytes = (double)fluid_directions(RANK) * sizeof(real) * d->cells;
-  device_launch(&find, bytes, grid, 128, find_arriving<RANK, store>, slots_of<RANK, store>(d), edges_of<store>(d),
-                (real *)d->arrived);
-  device_launch(&put, bytes, grid, 128, put_arriving<RANK, store>, in_place_of<RANK, store>(d), edges_of<store>(d),
+  const fluid_population_cells<RANK, store> cells = {slots_of<RANK, store>(d)};
+  device_launch(&find, bytes, grid, 128, find_arriving<RANK, store>, cells, edges_of<real>(d), (real *)d->arrived);
+  device_launch(&put, bytes, grid, 128, put_arriving<RANK, store>, in_place_of<RANK, store>(d), edges_of<real>(d),
                 (const real *)d->arrived);
 }
 
@@ -138,27 +123,12 @@ template <int RANK, typename store> static void step(const fluid_device *d) {
 
 /* ---- outputs and the start ---- */
 
-static dim3 blocks_of(double cells) {
-  const double wanted = ceil(cells / 256);
-  return dim3(wanted < 65536 ? (unsigned)wanted : 65536u);
-}
-
 template <int RANK, typename store>
 static void begin(const fluid_device *d, const int window[2], int first, int count) {
   static const sim_kernel kernel = {"fluid_begin_populations", "start", SIM_LIMIT_BYTES};
   typedef typename store::real real;
   const size_t plane = plane_cells(d), cells = plane * (size_t)count;
-  fluid_view<real> v = {};
-  v.l = d->l;
-  v.fields = (real *)d->staged;
-  v.first = window[0];
-  v.planes = window[1];
-  v.beside = d->beside;
-  for (int a = 0; a < 3; a++) v.g[a] = d->g[a];
-  v.dx = d->dx;
-  v.dt = d->dt;
-  v.density = d->density;
-  v.tau = d->tau;
+  const fluid_view<real> v = view_of<real>(d, NULL, d->staged, window);
   device_launch(&kernel, (2.0 * fluid_directions(RANK)) * sizeof(real) * (double)cells, blocks_of((double)cells), 256,
                 begin_populations<RANK, store>, v, slots_of<RANK, store>(d), (const real *)d->drag, d->seed,
                 plane * (size_t)first, cells);
@@ -182,10 +152,8 @@ template <int RANK, typename store> static void flow(const fluid_device *d) {
 
 template <int RANK, typename store> static void pulls(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_pull_populations", "observe", SIM_LIMIT_BYTES};
-  if (d->pull_blocks == 0) return;
-  device_launch(&kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull_populations<RANK, store>,
-                slots_of<RANK, store>(d), edges_of<store>(d), d->pull, d->pull_block, d->g[0], d->g[1], d->g[2],
-                d->pull_sum);
+  const fluid_population_cells<RANK, store> cells = {slots_of<RANK, store>(d)};
+  launch_pull<RANK>(&kernel, d, cells, edges_of<typename store::real>(d));
 }
 
 template <int RANK, typename store> static void probe(const fluid_device *d) {

@@ -7,13 +7,10 @@
 #include "kernels/fluid/cuda/measure.cuh"
 #include "kernels/fluid/cuda/slots.cuh"
 
-template <typename store> struct fluid_population_view {
+template <typename store> struct fluid_population_view : fluid_scene {
   typedef typename store::real real;
-  fluid_layout l; /* cells, and groups of the masks */
   fluid_slots<store> slots;
   const real *drag; /* [cells]: resistance by a step; NULL: none */
-  fluid_beside beside;
-  double g[3], dx, dt, density;
 };
 
 /* Density - 1 and velocity, in units of the lattice. */

@@ -245,6 +245,7 @@ static const sim_schema solid_schema = {
     .doc = "solid cells, whose sides are walls", .fields = solid_fields, .size = sizeof(fluid_solid)};
 
 static const char *const collisions[] = {"regularised", "trt", NULL};
+static const char *const lattices[] = {"auto", "D3Q27", NULL};
 
 static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, grid), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &box_schema,
@@ -270,6 +271,10 @@ static const sim_field parameter_fields[] = {
      .initial = "0.1875",
      .doc = "of trt, (tau - 1/2) of one relaxation time times that of the other: at 3/16 a wall stands half-way "
             "between cells, at 1/4 a run is most stable"},
+    {SIM_FIELD(fluid_parameters, lattice), .type = SIM_CHOICE, .initial = "auto", .choices = lattices,
+     .doc =
+         "directions in which a cell sends what is in it; auto: D2Q9 or D3Q19; D3Q27: to all neighbours, on the CPU, "
+         "for flows that lie aslant to the axes of the grid or are carried by a fast mean flow"},
     {SIM_FIELD(fluid_parameters, sides), .type = SIM_STRUCT, .table = &sides_schema,
      .doc = "velocities and pressures of sides whose boundary is wall"},
     {SIM_FIELD(fluid_parameters, bodies), .type = SIM_LIST,
@@ -322,6 +327,10 @@ bool fluid_moves(const fluid_parameters *p) {
 }
 
 grid_shape fluid_grid_of(const fluid_parameters *p) { return grid_shape_of(&p->grid, 1); }
+
+const fluid_lattice *fluid_lattice_for(const fluid_parameters *p) {
+  return fluid_lattice_of(fluid_grid_of(p).rank, p->lattice == FLUID_D3Q27);
+}
 
 /* The largest number of two decimal digits that is not above x. */
 static double round_down(double x) {

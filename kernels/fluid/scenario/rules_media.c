@@ -38,6 +38,10 @@ void fluid_check_collision(const fluid_parameters *p, sim_faults *faults) {
   else if (fluid_half(p) && grid.n[grid.rank - 1] % 2 != 0)
     sim_faults_add(faults, 0, "grid.n", "expected an even number of cells along %c with precision = \"half\", got %lld",
                    "xyz"[grid.rank - 1], (long long)grid.n[grid.rank - 1]);
+  if (p->lattice == FLUID_D3Q27 && grid.rank != 3)
+    sim_faults_add(faults, 0, "lattice", "\"D3Q27\" is one of three axes: expected \"auto\" on a grid of two");
+  if (p->lattice == FLUID_D3Q27 && fluid_half(p))
+    sim_faults_add(faults, 0, "lattice", "\"D3Q27\" is not supported with precision = \"half\"");
   if (p->collision != FLUID_TRT) {
     if (p->magic != 3.0 / 16) sim_faults_add(faults, 0, "magic", "has an effect with collision = \"trt\" alone");
     return;

@@ -12,7 +12,7 @@ enum { NUMBERS = 10 }; /* of a stored triangle: its corners, and the number of t
 
 bool fluid_is_mesh(const fluid_parameters *p, int body) { return p->bodies.items[body].schema == &fluid_stl_schema; }
 
-bool fluid_has_mesh(const fluid_parameters *p) {
+static bool has_mesh(const fluid_parameters *p) {
   bool out = false;
   for (int b = 0; b < (int)p->bodies.count; b++) out = out || fluid_is_mesh(p, b);
   return out;
@@ -112,7 +112,7 @@ static sim_status make(const fluid_parameters *p, int body, fluid_meshes *out) {
 sim_status fluid_meshes_create(const fluid_parameters *p, const sim_setup *setup, fluid_meshes *out) {
   *out = (fluid_meshes){0};
   SIM_TRY(fluid_solid_create(p, setup, out));
-  if (!fluid_has_mesh(p)) return SIM_OK;
+  if (!has_mesh(p)) return SIM_OK;
   SIM_TRY(setup->saved ? restore(setup, out) : read_files(p, setup, out));
   for (int b = 0; b < (int)p->bodies.count; b++)
     if (fluid_is_mesh(p, b)) SIM_TRY(make(p, b, out));

@@ -129,7 +129,7 @@ sim_status fluid_walls_move(fluid_walls *w, const geometry_pose *pose, const boo
   }
   mark_solid(v);
   SIM_TRY(link_rows(v));
-  return fluid_patches_create(&m->grid, w);
+  return fluid_patches_create(m->lattice, &m->grid, w);
 }
 
 sim_status fluid_moving_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads, fluid_walls *w) {

@@ -68,8 +68,7 @@ static bool reserve(fluid_walls *w) {
   return true;
 }
 
-sim_status fluid_patches_create(const grid_shape *grid, fluid_walls *w) {
-  const fluid_lattice *l = fluid_lattice_of(grid->rank);
+sim_status fluid_patches_create(const fluid_lattice *l, const grid_shape *grid, fluid_walls *w) {
   if (!reserve(w)) return sim_no_memory("cells at bodies");
   int32_t *root = w->scratch[0], *place = w->scratch[1];
   w->patches = w->members = 0;

@@ -56,7 +56,7 @@ static int surface_of(const fluid_lattice *l, const fluid_link *link, double *fa
 static void follow(const fluid_parameters *p, const fluid_walls *w, const fluid_cell *cell, const fluid_link *link,
                    surfaces *out) {
   const grid_shape grid = fluid_grid_of(p);
-  const fluid_lattice *l = fluid_lattice_of(grid.rank);
+  const fluid_lattice *l = fluid_lattice_for(p);
   const int64_t *n = grid.n;
   double near, far;
   const int from = surface_of(l, link, &near);

@@ -103,7 +103,7 @@ sim_status fluid_maker_begin(fluid_maker *m, const fluid_parameters *p, const fl
   const bool uniform[] = {true, true, true};
   size_t scratch = 64;
   *m = (fluid_maker){.p = p, .numbers = numbers, .grid = fluid_grid_of(p), .bodies = (int)p->bodies.count, .out = out};
-  m->lattice = fluid_lattice_of(m->grid.rank);
+  m->lattice = fluid_lattice_for(p);
   m->rock = out->meshes && out->meshes->solid;
   fluid_force_of(p, numbers, m->g);
   for (int b = 0; b < m->bodies; b++) m->shape[b] = fluid_body_shape(p, out->meshes, b, &out->pose[b]);
@@ -171,7 +171,7 @@ sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *nu
   } else {
     SIM_TRY(fluid_walls_build(p, numbers, threads, out));
     const grid_shape grid = fluid_grid_of(p);
-    SIM_TRY(fluid_patches_create(&grid, out));
+    SIM_TRY(fluid_patches_create(fluid_lattice_for(p), &grid, out));
   }
   return SIM_OK;
 }
@@ -192,7 +192,7 @@ void fluid_walls_destroy(fluid_walls *walls) {
   *walls = (fluid_walls){0};
 }
 
-/* Cells at the sides have at most 5 links of a side (3-D; 3 in 2-D), more at the edges; arrays grow by a quarter. Of a
+/* Cells at the sides have at most 5 links of a side (D3Q27: 9; 2-D: 3), more at the edges; arrays grow by a quarter. Of a
  * body of unknown area six sides of a box as large as it are taken; a plane cuts the links of at most sqrt(2) cells by
  * its area, in any direction. */
 double fluid_wall_cells(const fluid_parameters *p, const fluid_meshes *meshes) {
@@ -220,7 +220,7 @@ double fluid_wall_cells(const fluid_parameters *p, const fluid_meshes *meshes) {
 
 double fluid_walls_bytes(const fluid_parameters *p, const fluid_meshes *meshes) {
   const grid_shape g = fluid_grid_of(p);
-  const double cells = grid_cells_wanted(&g), links = g.rank == 2 ? 3.5 : 5.5, grown = fluid_wall_cells(p, meshes);
+  const double cells = grid_cells_wanted(&g), links = g.rank == 2 ? 3.5 : p->lattice == FLUID_D3Q27 ? 9.5 : 5.5, grown = fluid_wall_cells(p, meshes);
   double profiles = 0;
   for (int s = 0; s < 2 * g.rank; s++)
     if (p->sides[s].given && p->sides[s].profile) profiles += 3 * sizeof(double) * cells / (double)g.n[s / 2];

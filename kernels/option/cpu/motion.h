@@ -9,9 +9,15 @@
 #define INVERSE_LN2 ((real)1.4426950408889634074)
 #define NATURAL_2 ((real)0.69314718055994530942)
 
+/* Weights of a step of Heston's model: A = k2 + k4/2, k3/2, k2, k3, k4. */
+typedef struct heston_weights {
+  vreal big, half, k2, k3, k4;
+} heston_weights;
+
 /* One step of Heston's model: returns the increment of x without its drift, updates the variance, sets *vol. `w`:
  * random bits of the variance. */
-static inline vreal heston_step(const option_dynamics *m, asset_state *t, vreal normal, vbits w, vreal *vol) {
+LANES_INLINE vreal weighted_step(const option_dynamics *m, const heston_weights *k, asset_state *t, vreal normal,
+                                 vbits w, vreal *vol) {
   const vreal v = t->v, mean = v * (real)m->keep + (real)m->pull, variance = v * (real)m->spread + (real)m->floor;
   const vreal psi = variance / (mean * mean), one = v_set(1);
   const vwhole quadratic = psi <= (real)1.5;
@@ -23,15 +29,46 @@ static inline vreal heston_step(const option_dynamics *m, asset_state *t, vreal 
   const vreal longer = v_log2(v_max((1 - p) / v_uniform(w), one)) * NATURAL_2 / beta;
   t->v = v_pick(quadratic, a * z * z, longer);
   /* K0*: minus the logarithm of the mean of exp(A v'), A = k2 + k4/2. */
-  const real big = (real)(m->k2 + m->k4 / 2), least = (real)1e-6;
+  const vreal big = k->big;
+  const real least = (real)1e-6;
   const vreal c = v_max(1 - a * (2 * big), v_set(least));
   const vreal mass = p + (1 - p) * beta / v_max(beta - big, beta * least);
   const vreal logs = v_log2(v_pick(quadratic, c, mass)) * NATURAL_2;
   const vreal k0 = v_pick(quadratic, logs * (real)0.5 - a * b2 * big / c, -logs);
-  const vreal spread = v * (real)m->k3 + t->v * (real)m->k4;
+  const vreal spread = v * k->k3 + t->v * k->k4;
   *vol = v_root(v_max((v + t->v) * (real)(m->dt / 2), v_set((real)1e-30))) * INVERSE_LN2;
-  return (k0 - v * (real)(m->k3 / 2) + t->v * (real)m->k2 + v_root(v_max(spread, v_set((real)1e-30))) * normal) *
-         INVERSE_LN2;
+  return (k0 - v * k->half + t->v * k->k2 + v_root(v_max(spread, v_set((real)1e-30))) * normal) * INVERSE_LN2;
+}
+
+static inline vreal heston_step(const option_dynamics *m, asset_state *t, vreal normal, vbits w, vreal *vol) {
+  const heston_weights k = {v_set((real)(m->k2 + m->k4 / 2)), v_set((real)(m->k3 / 2)), v_set((real)m->k2),
+                            v_set((real)m->k3), v_set((real)m->k4)};
+  return weighted_step(m, &k, t, normal, w, vol);
+}
+
+/* The leverage function at x, from its row of a step. */
+static inline vreal leverage_at(const option_dynamics *m, int step, vreal x) {
+  const double *row = m->row + (size_t)step * (size_t)m->nodes, *value = row + 2;
+  const real most = OPTION_LEVERAGE_NODES - 1;
+  const vreal at = v_max(v_min((x - (real)row[0]) * (real)row[1], v_set(most)), v_set(0));
+  vreal out = v_set(0);
+  for (int lane = 0; lane < LANES; lane++) {
+    const int k = at[lane] < most ? (int)at[lane] : OPTION_LEVERAGE_NODES - 2;
+    const real low = (real)value[k], high = (real)value[k + 1];
+    out[lane] = low + (at[lane] - (real)k) * (high - low);
+  }
+  return out;
+}
+
+/* One step with Heston's variance and a leverage function; as heston_step. */
+static inline vreal leverage_step(const option_dynamics *m, int step, asset_state *t, vreal normal, vbits w,
+                                  vreal *vol) {
+  const vreal l = leverage_at(m, step, t->x), square = l * l, k3 = square * (real)m->k3,
+              k2 = l * (real)m->link - square * (real)(m->dt / 4);
+  const heston_weights k = {k2 + k3 * (real)0.5, k3 * (real)0.5, k2, k3, k3};
+  const vreal x = weighted_step(m, &k, t, normal, w, vol);
+  *vol *= l;
+  return x;
 }
 
 /* One step of a rough Bergomi asset: returns the increment of x without its drift, sets the variance of the next step
@@ -141,6 +178,9 @@ static inline vreal advance_asset(const option_dynamics *m, const option_variant
   vreal x = t->x + drift;
   if (m->motion == OPTION_HESTON)
     x += heston_step(m, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
+  else if (m->motion == OPTION_LEVERAGE)
+    x +=
+        leverage_step(m, step, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
   else if (m->motion == OPTION_GEOMETRIC_BROWNIAN)
     x += *vol * normal;
   else if (m->motion == OPTION_SABR)

@@ -2,6 +2,7 @@
  * share of the chunks of a step; their sums are gathered, and every rank adds them in the same tree. Twin:
  * cuda/ops.c. */
 #include "engine/reduce.h"
+#include "kernels/option/cpu/leverage.h"
 #include "kernels/option/cpu/reuse.h"
 #include "kernels/option/models/hull_white.h"
 #include "kernels/option/models/rough.h"
@@ -344,6 +345,7 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
   SIM_TRY(option_reuse_create(s, p));
   if (parts > 1) SIM_TRY(divide_steps(s, p, parts));
+  SIM_TRY(option_leverage_calibrate(p, setup, s->estimate.market, s->estimate.markets));
   s->workspaces = calloc((size_t)s->threads, sizeof *s->workspaces);
   s->groups = option_groups(p);
   s->block = s->groups > 1 ? option_block_samples(p) : OPTION_BLOCK;

@@ -79,16 +79,7 @@ static inline bool is_motion(const option_paths *p, int asset, int motion) {
 /* Whether the volatility of an asset takes a random number in each step. */
 static inline bool has_volatility(const option_paths *p, int asset) {
   return is_motion(p, asset, OPTION_ROUGH_BERGOMI) || is_motion(p, asset, OPTION_HESTON) ||
-         is_motion(p, asset, OPTION_SABR);
-}
-
-/* Random bits whose normal by inversion is (z_a + z_b)/sqrt(2) for the normals z_a, z_b of a and b. */
-static vbits joined_bits(vbits a, vbits b) {
-  const vreal sum = inverse_normal(a) + inverse_normal(b);
-  vbits word;
-  for (int lane = 0; lane < LANES; lane++)
-    word[lane] = (uint32_t)fmin(0x1p31 * erfc(-0.5 * (double)sum[lane]), 0xffffffff);
-  return word;
+         is_motion(p, asset, OPTION_SABR) || is_motion(p, asset, OPTION_LEVERAGE);
 }
 
 /* Normals of four steps, each the sum of the normals of two steps of half the length. */

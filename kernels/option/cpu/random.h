@@ -7,6 +7,8 @@
 #include "kernels/option/cpu/path.h"
 #include "kernels/option/random/quantile.h"
 
+#include <math.h>
+
 enum { HALVES = OPTION_SINGLE ? 2 : 1 }; /* wide vectors that hold the bits of all lanes */
 
 /* ---- Philox4x32-10, on 64-bit lanes ---- */
@@ -141,5 +143,14 @@ LANES_INLINE vreal lower_quantile(vreal u) {
 }
 
 LANES_INLINE vreal inverse_normal(vbits w) { return v_flip(-lower_quantile(v_folded(w)), w); }
+
+/* Random bits whose normal by inversion is (z_a + z_b)/sqrt(2) for the normals z_a, z_b of a and b. */
+static inline vbits joined_bits(vbits a, vbits b) {
+  const vreal sum = inverse_normal(a) + inverse_normal(b);
+  vbits word;
+  for (int lane = 0; lane < LANES; lane++)
+    word[lane] = (uint32_t)fmin(0x1p31 * erfc(-0.5 * (double)sum[lane]), 0xffffffff);
+  return word;
+}
 
 #endif

@@ -119,14 +119,14 @@ static sim_status make(option_cuda_regression *f, const option_parameters *p, co
   sim_status status =
       host == NULL || f->constants == NULL ? sim_no_memory("the market") : sim_backend_cuda.alloc(table, &f->table);
   if (status == SIM_OK) {
-    option_cuda_plan_fill(&f->plan, NULL, host, f->constants);
+    option_cuda_plan_fill(&f->plan, NULL, false, host, f->constants);
     status = sim_backend_cuda.copy(f->table, host, table);
   }
   free(host);
   return status;
 }
 
-sim_status option_cuda_policy(const option_parameters *p, const sim_comm *comm, const option_estimate *estimate,
+sim_status option_cuda_policy(const option_parameters *p, const sim_comm *comm, const option_market *market,
                               option_policy *out) {
   *out = (option_policy){0};
   if (option_policy_bytes(p, comm->size) == 0) return SIM_OK;
@@ -135,14 +135,14 @@ sim_status option_cuda_policy(const option_parameters *p, const sim_comm *comm, 
   sim_status status = bare == NULL || f == NULL ? sim_no_memory("early exercise") : SIM_OK;
   if (status == SIM_OK) {
     bare->markets = bare->signs = 1;
-    bare->market[0] = estimate->market[0]; /* borrowed */
+    bare->market[0] = *market; /* borrowed */
     f->comm = comm;
-    f->market = &estimate->market[0];
+    f->market = market;
     status = make(f, p, bare);
   }
   if (status == SIM_OK)
     status = option_policy_regress(
-        p, &estimate->market[0],
+        p, market,
         &(option_regression){
             .self = f, .simulate = simulate, .sums = sums, .release = release, .joint = option_cuda_joint},
         out);

@@ -1,6 +1,7 @@
 /* The operations on an NVIDIA GPU: a kernel compiled for the run, launched for several blocks at a time. Each rank
  * computes its share of the blocks of a step, and their sums are gathered on the host. Twin: cpu/ops.c. */
 #include "engine/device/cuda.h"
+#include "kernels/option/cpu/leverage.h"
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/models/rough.h"
@@ -14,7 +15,8 @@
 struct option_sampler {
   const sim_comm *comm;
   option_estimate estimate;
-  option_policy policy;
+  option_policy *policy; /* [policies], owned: of each market of a ladder; else one for all markets */
+  int policies;
   option_cuda_plan plan;
   sim_module *module;
   sim_bytes text;        /* source of the kernels, kept until it is compiled */
@@ -48,14 +50,6 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
       snprintf(lacks, capacity, "greeks.%s is", option_greek_names[g]);
       return false;
     }
-  if (p->ladder.given) {
-    snprintf(lacks, capacity, "ladders are");
-    return false;
-  }
-  if (p->paths.given) {
-    snprintf(lacks, capacity, "written paths are");
-    return false;
-  }
   if (p->sampling.multilevel) {
     snprintf(lacks, capacity, "multilevel runs are");
     return false;
@@ -255,7 +249,8 @@ static const char *name(const option_sampler *s) { return s->name; }
 static void destroy(option_sampler **sampler) {
   option_sampler *s = *sampler;
   if (s == NULL) return;
-  option_policy_free(&s->policy);
+  for (int m = 0; m < s->policies; m++) option_policy_free(&s->policy[m]);
+  free(s->policy);
   option_cuda_plan_free(&s->plan);
   option_estimate_free(&s->estimate);
   sim_module_free(&s->module);
@@ -284,12 +279,19 @@ static sim_status end_kernel(option_sampler *s) {
   return sim_module_kernel(s->module, "option_sample", &s->sample);
 }
 
+/* Logical blocks of a step, at most: a small run has few, whose memory takes no time. */
+static size_t most_blocks(const option_sampler *s) {
+  const size_t blocks = (size_t)s->batch * (size_t)(s->scrambles > 0 ? s->scrambles : 1);
+  const size_t all = (size_t)divide(s->all, s->block);
+  return s->all > 0 && all < blocks ? all : blocks;
+}
+
 static sim_status fill(option_sampler *s) {
   const size_t real = s->plan.single ? sizeof(float) : sizeof(double);
   const size_t table = (s->plan.table + 4) * real; /* + 4: never an empty allocation */
-  const size_t numbers = 2 * (size_t)s->estimate.quantities,
-               blocks = (size_t)s->batch * (size_t)(s->scrambles > 0 ? s->scrambles : 1);
-  const size_t own = sim_comm_share(s->comm, blocks), parts = own * (size_t)block_parts(s);
+  const size_t numbers = 2 * (size_t)s->estimate.quantities, blocks = most_blocks(s);
+  const size_t own = sim_comm_share(s->comm, blocks), pilot_parts = (size_t)divide(OPTION_PILOT, s->plan.part);
+  const size_t of_blocks = own * (size_t)block_parts(s), parts = of_blocks > pilot_parts ? of_blocks : pilot_parts;
   void *host = calloc(1, table), *device = NULL;
   s->constants = calloc((size_t)s->plan.constants, real);
   s->host = calloc((blocks + (size_t)s->comm->size) * numbers, sizeof(double));
@@ -298,7 +300,7 @@ static sim_status fill(option_sampler *s) {
   if (status == SIM_OK) status = sim_backend_cuda.alloc((parts + own) * numbers * sizeof(double), &device);
   s->partial = device;
   s->sums = s->partial + parts * numbers;
-  if (status == SIM_OK) option_cuda_plan_fill(&s->plan, &s->policy, host, s->constants);
+  if (status == SIM_OK) option_cuda_plan_fill(&s->plan, s->policy, s->policies > 1, host, s->constants);
   if (status == SIM_OK) status = sim_backend_cuda.copy(s->table, host, table);
   free(host);
   return status;
@@ -351,21 +353,33 @@ static sim_status make_points(option_sampler *s, const option_parameters *p) {
   return status;
 }
 
-static sim_status make(option_sampler *s, const option_parameters *p) {
+/* Greeks keep today's rule of early exercise. The points of a ladder, which are far apart, have rules of their own. */
+static sim_status make_policies(option_sampler *s, const option_parameters *p) {
+  const int count = p->points > 0 ? s->estimate.markets : 1;
+  s->policy = calloc((size_t)count, sizeof *s->policy);
+  if (s->policy == NULL) return sim_no_memory("early exercise");
+  for (; s->policies < count; s->policies++)
+    SIM_TRY(option_cuda_policy(p, s->comm, &s->estimate.market[s->policies], &s->policy[s->policies]));
+  return SIM_OK;
+}
+
+static sim_status make(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
+  const sim_setup host = option_host_setup(setup);
+  SIM_TRY(option_leverage_calibrate(p, &host, s->estimate.market, s->estimate.markets));
   SIM_TRY(option_cuda_plan_create(p, &s->estimate, &s->plan));
   SIM_TRY(begin_kernel(s));
-  SIM_TRY(option_cuda_policy(p, s->comm, &s->estimate, &s->policy));
+  SIM_TRY(make_policies(s, p));
   s->batch = batch(p);
   SIM_TRY(option_cuda_keys(p, &s->keys));
   snprintf(s->name, sizeof s->name, "one path a thread, batches of %d blocks", s->batch);
   s->scrambles = p->sampling.sequence == OPTION_SOBOL ? option_groups(p) : 0;
   s->block = s->scrambles > 0 ? option_block_samples(p) : OPTION_BLOCK;
+  if (isnan(p->sampling.standard_error)) s->all = (int64_t)fmin(p->sampling.paths / s->plan.signs, 0x1p62);
   SIM_TRY(fill(s));
   if (s->scrambles > 0) SIM_TRY(make_points(s, p));
   SIM_TRY(end_kernel(s));
   SIM_TRY(pilot(s));
-  if (isnan(p->sampling.standard_error)) s->all = (int64_t)fmin(p->sampling.paths / s->plan.signs, 0x1p62);
   return SIM_OK;
 }
 
@@ -373,7 +387,7 @@ static sim_status create(const option_parameters *p, const sim_setup *setup, opt
   *out = calloc(1, sizeof **out);
   if (*out == NULL) return sim_no_memory("the model");
   (*out)->comm = setup->comm;
-  const sim_status status = make(*out, p);
+  const sim_status status = make(*out, p, setup);
   if (status != SIM_OK) destroy(out);
   return status;
 }

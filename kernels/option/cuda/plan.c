@@ -23,6 +23,8 @@ static bool same_motion(const option_market *a, const option_market *b, int asse
   for (int s = 0; s < a->steps; s++)
     if (a->grid.length[s] != b->grid.length[s]) return false;
   const option_dynamics *m = &a->dynamics[asset], *n = &b->dynamics[asset];
+  if (m->motion == OPTION_LEVERAGE)
+    return memcmp(m->row, n->row, (size_t)m->nodes * (size_t)a->steps * sizeof *m->row) == 0;
   const bool local = m->motion == OPTION_LOCAL_FUNCTION || m->motion == OPTION_LOCAL_GRID || m->motion == OPTION_SABR;
   return m->shift == n->shift && (!local || a->spot[asset] == b->spot[asset]);
 }

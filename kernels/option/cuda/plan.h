@@ -102,8 +102,10 @@ sim_status option_cuda_plan_record(const option_parameters *p, const option_esti
 void option_cuda_plan_free(option_cuda_plan *plan);
 
 /* plan_values.c: fills, in the paths' precision, table[groups of steps][rows][4] with volatility grids and exercise
- * rules behind it, and the constants except those of the quantities. Host memory. */
-void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *policy, void *table, void *constants);
+ * rules behind it, and the constants except those of the quantities. Host memory. policy[markets] where `each`, else
+ * one for all markets; NULL without early exercise. */
+void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *policy, bool each, void *table,
+                           void *constants);
 
 /* device.c: launches a kernel of the run's source or of sums.h; `amount`: units of work, for profiles. */
 void option_cuda_launch(const sim_kernel *kernel, double amount, void *function, int blocks, int threads, void **args);
@@ -121,8 +123,9 @@ sim_status option_cuda_add_joint(const option_cuda_plan *plan, sim_bytes *text) 
 void option_cuda_add_settle(const option_cuda_plan *plan, sim_bytes *text);
 void option_cuda_add_joint_kernels(const option_cuda_plan *record, sim_bytes *text);
 
-/* exercise.c: regression of exercise rules on the devices of all ranks; option_policy_bytes is their device memory. */
-sim_status option_cuda_policy(const option_parameters *p, const sim_comm *comm, const option_estimate *estimate,
+/* exercise.c: regression of a market's exercise rules on the devices of all ranks; option_policy_bytes is their device
+ * memory. */
+sim_status option_cuda_policy(const option_parameters *p, const sim_comm *comm, const option_market *market,
                               option_policy *out) SIM_MUST_CHECK;
 
 #endif

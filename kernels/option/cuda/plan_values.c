@@ -136,7 +136,7 @@ static void fill_kind(const option_cuda_plan *plan, int t, int kind, void *out, 
                                                         m->k3 / (ln2 * ln2),
                                                         m->dt,
                                                         sqrt(m->dt) / ln2,
-                                                        m->shift,
+                                                        m->motion == OPTION_LEVERAGE ? m->link : m->shift,
                                                         spot,
                                                         m->jump_mean,
                                                         m->jump_deviation};
@@ -225,7 +225,8 @@ static void fill_early(const option_cuda_plan *plan, int k, const option_rule *r
   }
 }
 
-void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *policy, void *table, void *constants) {
+void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *policy, bool each, void *table,
+                           void *constants) {
   const int n = plan->assets;
   fill_table(plan, table);
   fill_steps(plan, table);
@@ -248,11 +249,12 @@ void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *po
     put(plan, constants, (size_t)(plan->at_early + a), plan->estimate->market[0].spot[a]);
   for (int k = 0; k < plan->exercises; k++) {
     const option_feature *f = &plan->estimate->graph.feature[plan->early[k].feature];
-    const option_rule *r = &policy->rule[f->step];
+    const option_policy *own = &policy[each ? plan->early[k].market : 0];
+    const option_rule *r = &own->rule[f->step];
     for (int s = 0; s < plan->steps && plan->dated; s++)
       put(plan, table, place(plan, plan->row_date + k, s), r->date[s]);
     if (f->asset < 0)
-      fill_joint(plan, k, r, &policy->joint[f->step], table);
+      fill_joint(plan, k, r, &own->joint[f->step], table);
     else
       fill_early(plan, k, r, table, constants);
   }

@@ -102,9 +102,8 @@ static sim_status constant_steps(const option_heston *h, int asset, double shift
     SIM_TRY(evaluate(of[k], (const double[]){0}, 1, &value[k]));
     SIM_TRY(option_check_range(name, range_of(k), value[k], 0));
   }
-  const double root = sqrt(value[THETA]) + shift;
-  for (int k = 0; k < grid->kinds; k++)
-    out[k] = (option_heston_step){value[KAPPA], root * root, value[SIGMA], value[RHO]};
+  const double root = sqrt(value[THETA]) + shift, sigma = option_heston_mixing(h) * value[SIGMA];
+  for (int k = 0; k < grid->kinds; k++) out[k] = (option_heston_step){value[KAPPA], root * root, sigma, value[RHO]};
   return SIM_OK;
 }
 
@@ -119,8 +118,8 @@ sim_status option_heston_steps(const option_heston *h, int asset, const option_g
   for (int s = 0; s < grid->steps && status == SIM_OK; s++) {
     const double sigma = sqrt(of.square[s] / grid->length[s]);
     const double pull = of.target[s] + shift * (2 * of.root[s] + shift * of.kappa[s]);
-    out[grid->kind[s]] = (option_heston_step){of.kappa[s] / grid->length[s], pull / of.kappa[s], sigma,
-                                              of.product[s] / grid->length[s] / sigma};
+    out[grid->kind[s]] = (option_heston_step){of.kappa[s] / grid->length[s], pull / of.kappa[s],
+                                              option_heston_mixing(h) * sigma, of.product[s] / grid->length[s] / sigma};
   }
   free(room);
   return status;
@@ -140,6 +139,7 @@ sim_status option_heston_remark(const option_heston *h, int asset, double maturi
   SIM_TRY(evaluate(h->theta, t, TIMES, theta));
   SIM_TRY(evaluate(h->sigma, t, TIMES, sigma));
   for (int i = 0; i < TIMES; i++) {
+    sigma[i] *= option_heston_mixing(h);
     char when[40] = "";
     if (!(2 * kappa[i] * theta[i] < sigma[i] * sigma[i] * (1 - 1e-12))) continue; /* 0.16 is not below 0.4^2 */
     if (option_heston_varies(h)) snprintf(when, sizeof when, " at t = %.3g", t[i]);

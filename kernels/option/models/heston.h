@@ -9,6 +9,8 @@ typedef struct option_heston_step {
   double kappa, theta, sigma, rho;
 } option_heston_step;
 
+/* Factor of sigma. */
+static inline double option_heston_mixing(const option_heston *h) { return h->mixing > 0 ? h->mixing : 1; }
 /* Whether kappa, theta, sigma or rho changes in time. */
 bool option_heston_varies(const option_heston *h);
 /* Parameters of each kind of step: out[grid->kinds]. Where they change within a step, the averages of kappa, kappa

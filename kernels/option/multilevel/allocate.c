@@ -182,6 +182,29 @@ static bool is_resolved(const option_level_sums *s, double tolerance, int *level
   return resolved;
 }
 
+/* Of the two finest levels the one whose mean makes the bias large, where it may be the noise of few samples: those of
+ * a run without bias, which a run on more levels takes at least. A likely bias waits for up to twice as many, for half
+ * of what another level would cost. -1: it has them. */
+static int doubtful(const option_level_sums *s, double tolerance, bias_kind kind, double *samples) {
+  allocation a, more;
+  double largest = 0;
+  int level = -1;
+  const double errors = kind == CERTAIN_BIAS ? 2 : 1;
+  const double work = work_of(s, s->levels, tolerance, NO_BIAS, 0, &a);
+  const double added = work_of(s, s->levels + 1, tolerance, NO_BIAS, 0, &more) - work;
+  for (int l = s->levels - 1; l > 0 && l > s->levels - 3; l--)
+    for (int k = 0; k < s->payoffs; k++) {
+      const double beyond = (fabs(at(s, s->mean, l, k)) - errors * mean_error(s, l, k)) * bias_factor(s, l);
+      if (!(beyond > largest)) continue;
+      largest = beyond;
+      level = l;
+    }
+  if (level < 0) return -1;
+  *samples = a.samples[level];
+  if (kind == LIKELY_BIAS) *samples += fmin(a.samples[level], added / (2 * s->cost[level]));
+  return s->count[level] < *samples ? level : -1;
+}
+
 /* The level that has the smallest part of its best samples, -1: all have theirs. */
 static int neediest(const option_level_sums *s, double tolerance, bias_kind kind, double *samples) {
   allocation a;
@@ -205,11 +228,19 @@ option_level_step option_level_next(const option_level_sums *s, double tolerance
   if (is_reached(s, tolerance)) return (option_level_step){0, 0};
   for (int k = 0; k < s->payoffs; k++)
     if (option_level_unpaid(s, k)) return step_of(s, 0, s->count[0], most);
-  if (wants_level(s, tolerance, CERTAIN_BIAS)) return new_level(s, most);
-  int level;
-  const bool resolved = is_resolved(s, tolerance, &level, &samples);
+  int level = -1;
+  bool resolved = false;
+  if (wants_level(s, tolerance, CERTAIN_BIAS)) {
+    level = doubtful(s, tolerance, CERTAIN_BIAS, &samples);
+    if (level < 0) return new_level(s, most);
+  } else {
+    resolved = is_resolved(s, tolerance, &level, &samples);
+  }
   if (level < 0 && !resolved) level = neediest(s, tolerance, CERTAIN_BIAS, &samples);
-  if (level < 0 && wants_level(s, tolerance, LIKELY_BIAS)) return new_level(s, most);
+  if (level < 0 && wants_level(s, tolerance, LIKELY_BIAS)) {
+    level = doubtful(s, tolerance, LIKELY_BIAS, &samples);
+    if (level < 0) return new_level(s, most);
+  }
   if (level < 0) level = neediest(s, tolerance, LIKELY_BIAS, &samples);
   /* no level has more than twice its samples before all are looked at again */
   if (level >= 0) return step_of(s, level, fmin(samples - s->count[level], s->count[level]), most);

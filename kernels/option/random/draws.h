@@ -38,6 +38,7 @@ enum {
 /* Exposures: paths of the regressions, then those of the exposures. */
 #define OPTION_EXPOSURE_FIRST (UINT64_C(6) << 61)
 #define OPTION_EXPOSURE_STRIDE (UINT64_C(1) << 47)
-#define OPTION_MRG_SCRAMBLES (UINT64_C(5) << 61) /* Sobol's scrambles by MRG32k3a */
+#define OPTION_LEVERAGE_FIRST (UINT64_C(4) << 61) /* particles that calibrate leverage functions */
+#define OPTION_MRG_SCRAMBLES (UINT64_C(5) << 61)  /* Sobol's scrambles by MRG32k3a */
 
 #endif

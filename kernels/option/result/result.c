@@ -1,5 +1,6 @@
 /* Means and standard errors of a run, its report and its remark. */
 #include "kernels/option/models/rough.h"
+#include "kernels/option/result/leverage.h"
 #include "kernels/option/run.h"
 
 #include <math.h>
@@ -382,6 +383,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   }
   report_bias(run, n, out);
   report_upper(run, n, out);
+  option_leverage_report(run, out);
   report_exposure(run, out);
   option_ladder_report(run, n, out);
   if (run->levels != NULL) option_levels_report(run->levels, p, out);

@@ -1,4 +1,5 @@
 /* The tables of a run: price and Greeks of the first payoff, and tables of all payoffs where there are several. */
+#include "kernels/option/cpu/leverage.h"
 #include "kernels/option/estimate.h"
 #include "kernels/option/multilevel/levels.h"
 #include "kernels/option/result/tables.h"
@@ -43,6 +44,12 @@ static const sim_field dva_columns[] = {
     {.name = "dva", .type = SIM_REAL, .doc = "debit valuation adjustment, to be added"},
     {.name = "dva_error", .type = SIM_REAL, .doc = "its standard error, with that of the dates"},
     {0}};
+static const sim_field leverage_columns[] = {
+    {.name = "leverage_miss",
+     .type = SIM_REAL,
+     .doc = "largest difference in volatility between calls of the calibrated model and of the local volatility"},
+    {.name = "leverage_miss_error", .type = SIM_REAL, .doc = "its standard error"},
+    {0}};
 static const sim_field date_columns[] = {
     {.name = "date_NUMBER", .type = SIM_REAL, .doc = "at date NUMBER of the exposure; date 1 is time 0"}, {0}};
 static const char *const exposure_tables[OPTION_EXPOSURE_TABLES][2] = {
@@ -82,6 +89,7 @@ static const sim_table described[] = {
     {"GREEK_errors", "their standard errors", greeks_columns},
     {"price", "with exposure.hazard", cva_columns},
     {"price", "with exposure.own_hazard", dva_columns},
+    {"price", "with leverage of an asset", leverage_columns},
     {"exposure_times", "times of the exposure; with exposure", date_columns},
     {"epe", "expected positive exposure; with exposure", date_columns},
     {"epe_errors", "their standard errors", date_columns},
@@ -94,10 +102,11 @@ static const sim_table described[] = {
      level_columns},
     {"level_deviations", "their standard deviations; with sampling.multilevel", level_columns}};
 const sim_table *const option_described[] = {
-    &described[0],  &described[1],  &described[2],  &described[3],  &described[4],  &described[5],
-    &described[6],  &described[7],  &described[8],  &described[9],  &described[10], &described[11],
-    &described[12], &described[13], &described[14], &described[15], &described[16], &described[17],
-    &described[18], &described[19], &described[20], &described[21], &described[22], NULL};
+    &described[0],  &described[1],  &described[2],  &described[3],  &described[4],
+    &described[5],  &described[6],  &described[7],  &described[8],  &described[9],
+    &described[10], &described[11], &described[12], &described[13], &described[14],
+    &described[15], &described[16], &described[17], &described[18], &described[19],
+    &described[20], &described[21], &described[22], &described[23], NULL};
 
 /* Writes "_2" after a Greek by one of several assets, "_1_2" after a cross gamma, else nothing. */
 static void suffix_of(const option_parameters *p, const option_quantity *of, char out[16]) {
@@ -213,7 +222,8 @@ static bool add_price_greeks(option_parameters *p, const option_quantity *quanti
 static size_t add_price_columns(option_parameters *p, size_t *columns) {
   const sim_field *const all[] = {
       option_has_bias(p) ? bias_columns : NULL, option_wants_upper(p) ? upper_columns : NULL,
-      p->exposure.hazard != NULL ? cva_columns : NULL, p->exposure.own_hazard != NULL ? dva_columns : NULL};
+      p->exposure.hazard != NULL ? cva_columns : NULL, p->exposure.own_hazard != NULL ? dva_columns : NULL,
+      option_any_leverage(p) ? leverage_columns : NULL};
   size_t count = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     for (int k = 0; k < 2 && all[i] != NULL; k++, count++)

@@ -82,6 +82,18 @@ static const sim_schema grid_schema = {.doc = "local volatility on a grid, inter
                                        .fields = grid_fields,
                                        .size = sizeof(option_vol_grid)};
 
+static const sim_field leverage_fields[] = {
+    {SIM_FIELD(option_leverage, mixing), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "1",
+     .doc = "mixing fraction: factor of heston.sigma, above 0; near 0 the model is the local volatility alone"},
+    {SIM_FIELD(option_leverage, particles), .type = SIM_REAL, .flags = SIM_RANGE, .min = 0x1p12, .max = 0x1p24,
+     .initial = "131072", .doc = "paths that calibrate the leverage function, rounded up to a multiple of 4096"},
+    {0}};
+static const sim_schema leverage_schema = {
+    .doc = "local-stochastic volatility: dS/S = ... + L(S, t) sqrt(v) dW with Heston's v; L makes calls cost what "
+           "local_vol or vol_grid makes of them",
+    .fields = leverage_fields,
+    .size = sizeof(option_leverage)};
+
 static const sim_field asset_fields[] = {
     {SIM_FIELD(option_asset, spot), .type = SIM_REAL, .doc = "price at time 0",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
@@ -105,6 +117,8 @@ static const sim_field asset_fields[] = {
      .doc = "local volatility, instead of vol: a function of price and time, evaluated at the beginning of each step"},
     {SIM_FIELD(option_asset, vol_grid), .type = SIM_STRUCT, .doc = "in place of vol", .table = &grid_schema,
      .flags = SIM_OPTIONAL},
+    {SIM_FIELD(option_asset, leverage), .type = SIM_STRUCT, .table = &leverage_schema, .flags = SIM_OPTIONAL,
+     .doc = "leverage function of heston, calibrated to local_vol or vol_grid: give heston and one of these"},
     {0}};
 const sim_schema option_asset_schema = {SIM_SCHEMA(option_asset, "", "one asset", asset_fields)};
 
@@ -130,6 +144,23 @@ static void check_grid(const option_vol_grid *g, int line, const char *path, sim
                    g->spots.rows * g->times.rows, g->vols.rows);
 }
 
+/* What the calibration of a leverage function has no place for. */
+static void check_leverage(const option_parameters *p, const option_asset *a, int ways, int line, const char *path,
+                           sim_faults *faults) {
+  if (!(ways == 2 && a->heston.given && (a->local_vol != NULL || a->vol_grid.given)))
+    sim_faults_add(faults, line, path,
+                   "leverage: expected heston and one of local_vol and vol_grid, and no other motion");
+  if (a->jumps.given)
+    sim_faults_add(faults, line, path,
+                   "leverage: expected no jumps: local volatilities of a price that jumps are others");
+  if (a->dividends.rows > 0)
+    sim_faults_add(faults, line, path, "leverage: expected a dividend rate, no cash dividends");
+  if (p->hull_white.given)
+    sim_faults_add(faults, line, path, "leverage: expected no hull_white: the calibration takes a rate that is known");
+  if (p->sampling.multilevel)
+    sim_faults_add(faults, line, path, "leverage: expected sampling.multilevel = false: each level would calibrate it");
+}
+
 void option_check_asset(const option_parameters *p, int i, sim_faults *faults) {
   const option_asset *a = option_asset_at(p, i);
   const int line = p->assets.items[i].line;
@@ -137,7 +168,9 @@ void option_check_asset(const option_parameters *p, int i, sim_faults *faults) {
                    (a->local_vol != NULL) + a->vol_grid.given;
   char path[64];
   snprintf(path, sizeof path, "assets[%d]", i + 1);
-  if (ways != 1)
+  if (a->leverage.given)
+    check_leverage(p, a, ways, line, path, faults);
+  else if (ways != 1)
     sim_faults_add(faults, line, path,
                    "expected one of vol, heston, rough_bergomi, sabr, local_vol and vol_grid, got %s",
                    ways == 0 ? "none" : "several");

@@ -156,7 +156,7 @@ static sim_status check_asset(const option_parameters *p, const option_grid *gri
   if (!(lowest < 0)) return SIM_OK;
   if (a->vol != NULL) return check_volatility(grid, a->vol, false, lowest, asset, faults);
   if (a->rough_bergomi.given) return check_volatility(grid, a->rough_bergomi.xi, true, lowest, asset, faults);
-  if (a->heston.given) return check_heston(grid, &a->heston, lowest, asset, faults);
+  if (a->heston.given && !a->leverage.given) return check_heston(grid, &a->heston, lowest, asset, faults);
   return SIM_OK; /* a local volatility below 0 ends the run on its path */
 }
 

@@ -25,7 +25,8 @@ static void set_heston(const option_heston_step *h, double start, double dt, opt
   m->pull = theta * gone;
   m->spread = sigma2 * keep * gone / kappa;
   m->floor = theta * sigma2 * gone * gone / (2 * kappa);
-  m->k2 = (1 + share) * h->rho / h->sigma - dt / 4;
+  m->link = (1 + share) * h->rho / h->sigma;
+  m->k2 = m->link - dt / 4;
   m->k3 = m->k4 = dt / 2 * (1 - h->rho * h->rho * part);
 }
 
@@ -42,34 +43,57 @@ static void set_jumps(const option_jumps *j, double dt, option_dynamics *m) {
   m->jump_deviation = j->deviation / ln2;
 }
 
-sim_status option_local_vol(const sim_expr *expr, double price, double t, double *out) {
+static sim_status evaluate_local(const sim_expr *expr, const double *price, int count, double t, double *out) {
+  const bool uniform[] = {false, true};
   sim_expr_program *program;
-  SIM_TRY(sim_expr_program_create(expr, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &program));
+  SIM_TRY(sim_expr_program_create(expr, &(sim_expr_target){.isa = SIM_ISA_PLAIN, .uniform = uniform}, &program));
   void *scratch = aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64);
   if (scratch != NULL)
-    sim_expr_program_run(program, 1, (const void *const[]){&price, &t}, (void *const[]){out}, scratch);
+    sim_expr_program_run(program, (size_t)count, (const void *const[]){price, &t}, (void *const[]){out}, scratch);
   free(scratch);
   sim_expr_program_free(&program);
   return scratch != NULL ? SIM_OK : sim_no_memory("the local volatility");
 }
 
+sim_status option_local_vol(const sim_expr *expr, double price, double t, double *out) {
+  return evaluate_local(expr, &price, 1, t, out);
+}
+
+/* The grid's volatilities at time t: out[spots]. */
+static void grid_row(const option_vol_grid *g, double t, double *out) {
+  const size_t n = g->spots.rows, times = g->times.rows;
+  size_t i = 0;
+  while (i + 2 < times && g->times.data[i + 1] <= t) i++;
+  const double *low = g->vols.data + i * n, *high = times > 1 ? low + n : low;
+  const double span = times > 1 ? g->times.data[i + 1] - g->times.data[i] : 1;
+  const double share = times > 1 ? fmin(fmax((t - g->times.data[i]) / span, 0), 1) : 0;
+  for (size_t k = 0; k < n; k++) out[k] = low[k] + share * (high[k] - low[k]);
+}
+
+sim_status option_surface(const option_asset *asset, const double *price, int count, double t, double *out) {
+  if (asset->local_vol != NULL) return evaluate_local(asset->local_vol, price, count, t, out);
+  const option_vol_grid *g = &asset->vol_grid;
+  double row[OPTION_NODES_MAX];
+  grid_row(g, t, row);
+  for (int i = 0; i < count; i++) {
+    out[i] = row[0];
+    for (size_t k = 0; k + 1 < g->spots.rows; k++) {
+      const double share = (price[i] - g->spots.data[k]) / (g->spots.data[k + 1] - g->spots.data[k]);
+      out[i] += fmin(fmax(share, 0), 1) * (row[k + 1] - row[k]);
+    }
+  }
+  return SIM_OK;
+}
+
 /* Rows of the grid at the beginning of each step. */
 static sim_status set_grid(const option_vol_grid *g, const option_grid *grid, option_dynamics *m) {
-  const size_t n = g->spots.rows, times = g->times.rows, steps = (size_t)grid->steps;
+  const size_t n = g->spots.rows, steps = (size_t)grid->steps;
   double *numbers = calloc(n * (1 + steps), sizeof *numbers);
   if (numbers == NULL) return sim_no_memory("the local volatility");
   m->motion = OPTION_LOCAL_GRID;
   m->nodes = (int)n;
   for (size_t k = 0; k < n; k++) numbers[k] = g->spots.data[k];
-  for (size_t s = 0; s < steps; s++) {
-    const double t = grid->time[s];
-    size_t i = 0;
-    while (i + 2 < times && g->times.data[i + 1] <= t) i++;
-    const double *low = g->vols.data + i * n, *high = times > 1 ? low + n : low;
-    const double span = times > 1 ? g->times.data[i + 1] - g->times.data[i] : 1;
-    const double share = times > 1 ? fmin(fmax((t - g->times.data[i]) / span, 0), 1) : 0;
-    for (size_t k = 0; k < n; k++) numbers[n * (1 + s) + k] = low[k] + share * (high[k] - low[k]);
-  }
+  for (size_t s = 0; s < steps; s++) grid_row(g, grid->time[s], numbers + n * (1 + s));
   m->node = numbers;
   m->row = numbers + n;
   return SIM_OK;
@@ -98,10 +122,23 @@ static sim_status set_hestons(const option_heston *h, int number, const option_g
   return status;
 }
 
+/* Room for the leverage function. */
+static sim_status set_leverage(const option_grid *grid, option_dynamics *m) {
+  const size_t row = OPTION_LEVERAGE_NODES + 2;
+  double *numbers = calloc(row * (1 + (size_t)grid->steps), sizeof *numbers);
+  if (numbers == NULL) return sim_no_memory("the leverage function");
+  m->nodes = (int)row;
+  m->node = numbers;
+  m->row = numbers + row;
+  return SIM_OK;
+}
+
 sim_status option_dynamics_set(const option_asset *asset, int number, const option_grid *grid, double spot,
                                double shift, int stride, option_dynamics *out) {
   option_dynamics rows = {0};
-  if (asset->vol_grid.given) SIM_TRY(set_grid(&asset->vol_grid, grid, &rows));
+  const bool mixed = asset->leverage.given;
+  if (mixed) SIM_TRY(set_leverage(grid, &rows));
+  if (asset->vol_grid.given && !mixed) SIM_TRY(set_grid(&asset->vol_grid, grid, &rows));
   if (asset->rough_bergomi.given) {
     const sim_status status = option_rough_set(&asset->rough_bergomi, number, grid, shift, &rows);
     out->node = rows.node; /* freed with the market */
@@ -116,7 +153,8 @@ sim_status option_dynamics_set(const option_asset *asset, int number, const opti
     if (asset->jumps.given) set_jumps(&asset->jumps, m->dt, m);
   }
   if (asset->sabr.given) SIM_TRY(option_sabr_set(&asset->sabr, grid, spot, shift, stride, out));
-  if (asset->heston.given) SIM_TRY(set_hestons(&asset->heston, number, grid, shift, stride, out));
+  if (asset->heston.given) SIM_TRY(set_hestons(&asset->heston, number, grid, mixed ? 0 : shift, stride, out));
+  for (int k = 0; k < grid->kinds && mixed; k++) out[k * stride].motion = OPTION_LEVERAGE;
   return SIM_OK;
 }
 

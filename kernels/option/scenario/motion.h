@@ -39,7 +39,10 @@ struct sim_expr;
  * else: f'/f = scale max(b + rho z + sqrt(1 - rho^2) w, 0)^(1/(1 - beta)), with b and scale such that mean and variance
  * are those of the process with sigma constant, which ends at 0.
  * Both have f's mean exactly. Errors are of weak order 1, by the correlation of f and sigma within a step and the law
- * near 0. */
+ * near 0.
+ * Local-stochastic volatility: dS/S = growth dt + L(S, t) sqrt(v) dW with Heston's v, and L of the beginning of each
+ * step: Heston's scheme with k2 = L link - L^2 dt/4, k3 = k4 = L^2 times Heston's k3. L is linear in x between nodes.
+ */
 typedef struct option_dynamics {
   enum {
     OPTION_GEOMETRIC_BROWNIAN,
@@ -47,10 +50,12 @@ typedef struct option_dynamics {
     OPTION_LOCAL_FUNCTION,
     OPTION_LOCAL_GRID,
     OPTION_ROUGH_BERGOMI,
-    OPTION_SABR
+    OPTION_SABR,
+    OPTION_LEVERAGE
   } motion;
   double dt;
   double v, keep, pull, spread, floor, k2, k3, k4;
+  double link;                                                  /* (1 + kappa g) rho/sigma of Heston */
   double rho, free;                                             /* rough Bergomi and SABR */
   double beta, noise, mean_square, far_from_zero, power, first; /* SABR; noise: h; power: 1/(1 - beta) */
   int fineness, cells; /* of the table at node: [cells][2][4], cubics of b and log2 of scale in log2 psi from `first` */
@@ -63,6 +68,9 @@ typedef struct option_dynamics {
   double shift;                         /* added to sigma */
   int nodes;                            /* prices of the grid; sigma is linear between them, constant outside */
   const double *node, *row; /* [nodes] prices; [steps][nodes] sigma; one allocation at node, owned by the first kind */
+  /* Of a leverage, row: [steps][nodes], each row the first x, the inverse distance of two, and L at
+   * OPTION_LEVERAGE_NODES values of x. nodes: OPTION_LEVERAGE_NODES + 2, and `node` holds nothing. Zero until
+   * option_leverage_calibrate. */
 } option_dynamics;
 
 /* Sets the constants of each length of a step: out[kinds * stride]. Rows of a grid of volatilities belong to the
@@ -74,6 +82,9 @@ sim_status option_dynamics_set(const struct option_asset *asset, int number, con
 void option_dynamics_free(option_dynamics *dynamics);
 /* Evaluates sigma(S, t), or any function of at most these two inputs, at one point. SIM_ERR_NO_MEMORY. */
 sim_status option_local_vol(const struct sim_expr *expr, double price, double t, double *out) SIM_MUST_CHECK;
+/* Volatilities that `local_vol` or `vol_grid` gives at `count` prices and one time: out[count]. SIM_ERR_NO_MEMORY. */
+sim_status option_surface(const struct option_asset *asset, const double *price, int count, double t,
+                          double *out) SIM_MUST_CHECK;
 /* Growth rate of an asset's mean price by jumps; the drift is lowered by it. */
 double option_jump_drift(const struct option_asset *asset);
 /* Whether prices grow in proportion to the spot: neither sabr nor a local volatility. */

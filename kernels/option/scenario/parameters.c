@@ -135,9 +135,9 @@ static const sim_field fields[] = {
      .flags = SIM_OPTIONAL,
      .doc = "exposure of the netted book to the other party; the CPU computes it, also of a run on a GPU"},
     {SIM_FIELD(option_parameters, ladder), .type = SIM_STRUCT, .table = &option_ladder_schema, .flags = SIM_OPTIONAL,
-     .doc = "ladder of scenarios: prices at every combination of shifts, and their changes (on the CPU)"},
+     .doc = "ladder of scenarios: prices at every combination of shifts, and their changes"},
     {SIM_FIELD(option_parameters, paths), .type = SIM_STRUCT, .table = &option_path_output_schema,
-     .flags = SIM_OPTIONAL, .doc = "the first paths of the run, to be written to paths.h5 (on the CPU)"},
+     .flags = SIM_OPTIONAL, .doc = "the first paths of the run, to be written to paths.h5"},
     {0}};
 const sim_schema option_schema = {
     SIM_SCHEMA(option_parameters, "option", "prices and Greeks of options by Monte Carlo simulation", fields),

@@ -11,7 +11,12 @@ typedef struct option_heston {
   bool given;
   double v;
   sim_expr *kappa, *theta, *sigma, *rho; /* functions of t */
+  double mixing;                         /* factor of sigma, filled by validation from `leverage`; 0: 1 */
 } option_heston;
+typedef struct option_leverage {
+  bool given;
+  double mixing, particles;
+} option_leverage;
 typedef struct option_rough {
   bool given;
   sim_expr *xi; /* function of t */
@@ -34,7 +39,8 @@ typedef struct option_vol_grid {
   bool given;
   sim_doubles spots, times, vols; /* [spots], [times], [times * spots] */
 } option_vol_grid;
-/* An asset has one of vol, heston, rough_bergomi, sabr, local_vol and vol_grid. */
+/* An asset has one of vol, heston, rough_bergomi, sabr, local_vol and vol_grid; with `leverage` it has heston and one
+ * of local_vol and vol_grid. */
 typedef struct option_asset {
   double spot;
   sim_expr *vol, *dividend; /* functions of t */
@@ -45,6 +51,7 @@ typedef struct option_asset {
   option_jumps jumps;
   sim_expr *local_vol; /* function of S, t */
   option_vol_grid vol_grid;
+  option_leverage leverage;
 } option_asset;
 
 typedef enum option_type { OPTION_CALL, OPTION_PUT } option_type;

@@ -40,16 +40,38 @@ static bool is_asset_of(const char *name, const char *of) {
   return rest > name + length && *rest == '\0';
 }
 
+/* Columns of every run. */
+static const char *const taken[] = {"step",
+                                    "time",
+                                    "paths",
+                                    "price",
+                                    "standard_error",
+                                    "relative_error",
+                                    "bias",
+                                    "bias_error",
+                                    "upper",
+                                    "upper_error",
+                                    "delta",
+                                    "gamma",
+                                    "vega",
+                                    "rho",
+                                    "theta",
+                                    "cva",
+                                    "cva_error",
+                                    "dva",
+                                    "dva_error",
+                                    "cross_gamma",
+                                    "vanna",
+                                    "volga",
+                                    "charm",
+                                    "leverage_miss",
+                                    "leverage_miss_error"};
+
 /* The name of a payoff's columns: no other payoff has it, nor is it one of payoff_1, payoff_2, ... */
 static void check_name(const option_parameters *p, size_t i, sim_faults *faults) {
   const char *name = ((const option_payoff *)p->payoffs.items[i].data)->name;
   const int line = p->payoffs.items[i].line;
   char path[64];
-  static const char *const taken[] = {
-      "step",      "time",        "paths", "price",       "standard_error", "relative_error",
-      "bias",      "bias_error",  "upper", "upper_error", "delta",          "gamma",
-      "vega",      "rho",         "theta", "cva",         "cva_error",      "dva",
-      "dva_error", "cross_gamma", "vanna", "volga",       "charm"};
   if (name == NULL) return;
   snprintf(path, sizeof path, "payoffs[%zu].name", i + 1);
   if (!is_column(name))
@@ -204,7 +226,11 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
     check_payoff(p, i, faults);
     if (p->payoffs.items[i].schema == &option_american_schema) SIM_TRY(option_check_american(p, i, faults));
   }
-  for (int i = 0; i < (int)p->assets.count; i++) option_check_asset(p, i, faults);
+  for (int i = 0; i < (int)p->assets.count; i++) {
+    option_asset *a = p->assets.items[i].data;
+    a->heston.mixing = a->leverage.given ? a->leverage.mixing : 0;
+    option_check_asset(p, i, faults);
+  }
   option_check_correlation(p, faults);
   SIM_TRY(option_check_hull_white(p, faults));
   option_check_between(p, faults);

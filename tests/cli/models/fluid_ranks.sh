@@ -76,6 +76,12 @@ elseif terms:find("trt") then
   if terms == "trt resistance" then
     model.resistance = function(x, y, z) return sim.where(sim.lt(x, 1), 3, 0) end
   end
+elseif terms:find("D3Q27") then
+  model.lattice, model.initial, model.acceleration, model.turbulence = "D3Q27", start, {0.2, 0.1, 0.1}, { smagorinsky = 0.1 }
+  model.bodies = { round(middle, 0.33, { velocity = {0.5, 0.1, 0.3} }), round({2.1, 0.1, 0.1}, 0.25) }
+  if terms == "D3Q27 trt" then
+    model.collision, model.turbulence, model.bodies[1].velocity = "trt", nil, nil
+  end
 elseif terms == "rock" then
   model.grid, model.probes = { n = {32, 32, 32}, size = {3.2, 3.2, 3.2} }, nil
   model.collision, model.acceleration, model.solid = "trt", {0.2, 0.1, 0.1}, { path = root .. "/data/rock/%02d.png" }
@@ -109,7 +115,7 @@ every=(plain eddies walls slip bodies moving outlet "outlet across" trt "trt res
 
 for terms in "${every[@]}"; do divided "2 7" "terms=$terms"; done
 for terms in "${every[@]}"; do divided "3" "terms=$terms" flat=1 kind=single; done
-for terms in stl rock; do divided "3" "terms=$terms" "root=$ROOT"; done
+for terms in stl rock D3Q27 "D3Q27 trt"; do divided "3" "terms=$terms" "root=$ROOT"; done
 divided "4" terms=plain kind=single last=24
 divided "4" terms=moving kind=single
 divided "7" terms=bodies last=5 # more ranks than planes
@@ -117,6 +123,7 @@ divided "7" terms=plain last=5
 export SIM_COMM_HOSTS=2 # no memory in common: planes are swapped
 for terms in "${every[@]}"; do divided "3" "terms=$terms"; done
 divided "2" terms=moving flat=1
+divided "3" terms=D3Q27 kind=single
 divided "7" "terms=heat open" last=9 kind=single
 divided "7" terms=bodies last=5
 divided "2" terms=plain last=8

@@ -42,9 +42,9 @@ static void test_law(void **state) {
   static const char *const inputs[] = {COLLISION_FORCE_INPUTS, NULL};
   static const int springs[] = {0, 3, 7};
   sim_expr *force = driver_function(inputs, SIM_EXPR_POW, 0, -1, 1.5, 1);
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 6; k++) {
     sim_bytes text = {0};
-    const collision_options options = {.custom = force, .springs = springs[k]};
+    const collision_options options = {.custom = force, .springs = springs[k % 3], .clumps = k >= 3};
     must(collision_cuda_write_law(&options, k != 1, &text));
     const sim_source source = collision_cuda_law_source(&text);
     compiles(&source);

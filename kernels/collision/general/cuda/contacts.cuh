@@ -114,7 +114,7 @@ static __device__ __forceinline__ predicted_grain<real> predicted_at(const gener
  * may have come nearer in the step. */
 template <typename real> struct step_context {
   real dt, edge, margin, most;
-  const uint32_t *id; /* of the grains; with GENERAL_CLUMPS */
+  const general_mobility *mobility; /* of the grains; with clumps */
 };
 
 /* The force law that a kernel has code for: its collision_force, or -1 for the run's own choice, general_numbers.form.
@@ -160,7 +160,7 @@ template <typename real> struct pair_result {
   real distance, arm, dissipated; /* dissipated, virial, work: half of the contact's */
   real virial;
   real radius; /* radius of contact; only with named_law */
-  double work; /* only with GENERAL_EXTRAS */
+  double work; /* only with general_extras */
 };
 
 /* Returns the law of grains i and j; a kernel without GENERAL_WALLS has one material. */
@@ -234,55 +234,35 @@ static __device__ __forceinline__ int end_contact(const general_numbers &b, cons
   return PAIR_ENDED;
 }
 
-/* In place of a grain's id: a wall. */
-static constexpr uint32_t general_wall_id = ~0u;
-
-/* Number of the clump of the grain with this id, from 1; 0: none. */
-static __device__ __forceinline__ uint32_t body_of(const general_bodies &bodies, uint32_t id) {
-  return bodies.of != nullptr ? bodies.of[id] : 0;
-}
-
-/* Inverse mass of a grain, of mass m alone, in a contact along the normal: for a clump 1/M + (x n) I^-1 (x n), with the
- * lever x. */
+/* Inverse mass of a grain in a contact along the normal; as on the CPU, where a loose grain has no form. */
 template <typename real>
-static __device__ __forceinline__ double inverse_mass(const general_bodies &bodies, uint32_t id, real m,
-                                                      const real normal[3]) {
-  const uint32_t number = body_of(bodies, id);
-  if (number == 0) return 1 / (double)m;
+static __device__ __forceinline__ double inverse_mass(const general_mobility &m, const real normal[3]) {
   const double n[3] = {(double)normal[0], (double)normal[1], (double)normal[2]};
-  const double *x = bodies.lever + 3 * (size_t)id;
-  const general_body &body = bodies.body[number - 1];
-  const double arm[3] = {x[1] * n[2] - x[2] * n[1], x[2] * n[0] - x[0] * n[2], x[0] * n[1] - x[1] * n[0]};
-  double turned[3];
-  for (int k = 0; k < 3; k++)
-    turned[k] = body.inverse[k][0] * arm[0] + body.inverse[k][1] * arm[1] + body.inverse[k][2] * arm[2];
-  return 1 / body.mass + (arm[0] * turned[0] + arm[1] * turned[1] + arm[2] * turned[2]);
+  return m.body == 0 ? m.inverse_mass : m.inverse_mass + rigid_along(m.form, n);
 }
 
-/* Sets the mass of a contact in which a clump takes part; other: general_wall_id for a wall. */
+/* Sets the mass of a contact in which a clump takes part; other: NULL for a wall. */
 template <typename real>
-static __device__ __forceinline__ void set_contact_mass(const general_bodies &bodies, uint32_t id, uint32_t other,
-                                                        real m, real m_other, contact_state<real> *c) {
-  if (body_of(bodies, id) == 0 && (other == general_wall_id || body_of(bodies, other) == 0)) return;
-  c->mass = (real)(1 / (inverse_mass(bodies, id, m, c->normal) +
-                        (other == general_wall_id ? 0 : inverse_mass(bodies, other, m_other, c->normal))));
+static __device__ __forceinline__ void set_contact_mass(const general_mobility &one, const general_mobility *other,
+                                                        contact_state<real> *c) {
+  if (one.body == 0 && (other == nullptr || other->body == 0)) return;
+  c->mass = (real)(1 / (inverse_mass(one, c->normal) + (other == nullptr ? 0 : inverse_mass(*other, c->normal))));
   c->root_mass = (real)sqrt(c->mass);
 }
 
-/* Corrects virial or stress for a clump, on whose centre the force acts: the lever x of the sphere shortens its half of
- * the distance to the other sphere. Subtracts x . F dt from *virial, and with `at` x F from the stress. */
+/* Correct the stress of a contact, or the virial of all contacts of a sphere with others, for a clump, on whose centre
+ * the force acts: the lever x of the sphere shortens its half of the distance to the other sphere. */
 template <typename real>
-static __device__ __forceinline__ void lengthen_branch(const general_bodies &bodies, uint32_t id, const real force[3],
-                                                       real dt, double *virial, contact_observables *at) {
-  if (body_of(bodies, id) == 0) return;
-  const double *x = bodies.lever + 3 * (size_t)id;
+static __device__ __forceinline__ void shorten_stress(const double *x, const real force[3], contact_observables *at) {
   for (int k = 0; k < 3; k++) {
     const int s = k == 2 ? 2 : k, t = k == 2 ? 0 : k + 1;
-    *virial -= x[k] * (double)force[k] * (double)dt;
-    if (at == nullptr) continue;
     at->stress[k] -= x[k] * (double)force[k];
     at->stress[3 + k] -= x[s] * (double)force[t];
   }
+}
+template <typename real>
+static __device__ __forceinline__ void shorten_virial(const double *x, const real force[3], real dt, double *virial) {
+  for (int k = 0; k < 3; k++) *virial -= x[k] * (double)force[k] * (double)dt;
 }
 
 /* Contact of grains i and j; returns PAIR_* flags. spring [SPRINGS]: history, replaced unless they are separate.
@@ -298,7 +278,7 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
   contact_state<real> &c = m->c;
   real d[3], jump = 0;
   c = {};
-  if constexpr (FEATURES >= GENERAL_EXTRAS)
+  if constexpr (general_extras(FEATURES))
     jump = (real)minimum_image_sheared(a.box, shift.offset, p, q, d) * shift.jump;
   else
     minimum_image(a.box, p, q, d);
@@ -330,7 +310,7 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
   c.overlap = both - m->distance;
   for (int s = 0; s < 3; s++) c.normal[s] = d[s] * inverse;
   c.speed[0] = vi.x - vj.x, c.speed[1] = vi.y - vj.y, c.speed[2] = vi.z - vj.z;
-  if constexpr (FEATURES >= GENERAL_EXTRAS) add_along(a.box, c.speed, -jump);
+  if constexpr (general_extras(FEATURES)) add_along(a.box, c.speed, -jump);
   const real approach = contact_dot(c.speed, c.normal);
   const bool holds = holds_on<SPRINGS, Law>(b, law, c, spring);
   if (!(holds || c.overlap > 0 || (step.edge > 0 && c.overlap > -(real)0.5 * step.edge * (real)fabs(approach))))
@@ -351,15 +331,15 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
   if (may_begin || Law::named || form != COLLISION_HERTZ) {
     const vec4<real> ui = load_constant(g.velocity + i), uj = load_constant(g.velocity + j);
     real gone[3] = {ui.x - uj.x, ui.y - uj.y, ui.z - uj.z}, then[3];
-    if constexpr (FEATURES >= GENERAL_EXTRAS) add_along(a.box, gone, -jump);
+    if constexpr (general_extras(FEATURES)) add_along(a.box, gone, -jump);
     c.halfway = contact_dot(gone, c.normal);
     for (int s = 0; s < 3; s++) then[s] = d[s] - gone[s] * step.dt;
     if (may_begin && contact_dot(then, then) >= both * both) what |= PAIR_BEGAN;
   }
-  if constexpr (FEATURES >= GENERAL_CLUMPS) set_contact_mass(a.bodies, step.id[i], step.id[j], vi.w, vj.w, &c);
+  if constexpr (general_clumps(FEATURES)) set_contact_mass(step.mobility[i], &step.mobility[j], &c);
   if constexpr (Law::form == COLLISION_CUSTOM) evaluate_custom_law<Law>(&c, approach, energy);
   m->radius = evaluate_contact<SPRINGS, Law>(b, law, form, c, step.dt, step.edge, spring, &m->r);
-  if constexpr (FEATURES >= GENERAL_EXTRAS)
+  if constexpr (general_extras(FEATURES))
     m->work = 0.5 * (double)(along_shear(a.box, m->r.force) * jump * step.dt); /* work of the moving image */
   m->dissipated = (real)0.5 * m->r.dissipated;
   m->virial = (real)0.5 * m->distance * m->r.normal_force * step.dt;
@@ -377,7 +357,7 @@ static __device__ void observe_pairs(const general_numbers &b, const general_arr
   const predicted_grain<real> one = predicted_at<SPRINGS>(g, i);
   step_context<real> step = {};
   if (Law::named) step.margin = (real)b.reach;
-  if (FEATURES >= GENERAL_CLUMPS) step.id = a.records[now.home].id;
+  if (general_clumps(FEATURES)) step.mobility = a.records[now.home].mobility;
   const uint32_t base = list.base[i / 32] + i % 32;
 #pragma unroll 1
   for (uint32_t k = 0; k < list.count[i]; k++) {
@@ -391,10 +371,9 @@ static __device__ void observe_pairs(const general_numbers &b, const general_arr
     if (what & PAIR_COUNTS)
       observe_contact(at, m.c, m.r, m.distance,
                       (double)(one.position.w < other.position.w ? one.position.w : other.position.w));
-    if constexpr (FEATURES >= GENERAL_CLUMPS) {
-      double none = 0;
-      if (what & PAIR_COUNTS) lengthen_branch(a.bodies, step.id[i], m.r.force, (real)0, &none, at);
-    }
+    if constexpr (general_clumps(FEATURES))
+      if (what & PAIR_COUNTS && step.mobility[i].body > 0)
+        shorten_stress(a.bodies.lever + 3 * (size_t)a.records[now.home].id[i], m.r.force, at);
   }
 }
 

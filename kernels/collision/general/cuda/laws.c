@@ -72,10 +72,9 @@ static sim_status make_field(const collision_options *options, bool single, coll
 /* ---- a contact law ---- */
 
 sim_status collision_cuda_write_law(const collision_options *options, bool single, sim_bytes *text) {
-  const char *more = "GENERAL_EXTRAS";
+  const char *more = options->clumps ? "GENERAL_CLUMPS" : "GENERAL_EXTRAS";
   for (int k = 0; k < options->walls; k++)
-    if (options->wall[k].shape == GEOMETRY_MESH) more = "GENERAL_MESHES";
-  if (options->clumps) more = "GENERAL_CLUMPS";
+    if (options->wall[k].shape == GEOMETRY_MESH) more = options->clumps ? "GENERAL_CLUMP_MESHES" : "GENERAL_MESHES";
   SIM_TRY(sim_expr_emit_prelude(text));
   sim_bytes_text(text, "#include \"kernels/collision/general/cuda/step.cuh\"\n"
                        "#include \"kernels/collision/general/cuda/sums.cuh\"\n");

@@ -36,6 +36,7 @@ static __device__ void move_kept(const general_numbers &b, const general_records
   if (b.worked) to.work[i] = from.work[k];
   if (b.heated) to.wall_heat[i] = from.wall_heat[k];
   for (int s = 0; s < b.gates; s++) to.crossed[(size_t)s * b.n + i] = from.crossed[(size_t)s * b.n + k];
+  if (to.mobility != nullptr) to.mobility[i] = from.mobility[k];
   for (int s = 0; s < b.wall_numbers; s++) to.wall_spring[(size_t)s * b.n + i] = from.wall_spring[(size_t)s * b.n + k];
 }
 
@@ -45,9 +46,9 @@ template <typename real> static __device__ void set_predicted(const general_grai
   g.w_pred[i] = g.spin[i];
 }
 
-/* Whether two grains, by their ids, are spheres of one clump, which are no neighbours. */
-static __device__ __forceinline__ bool same_clump(const general_bodies &bodies, uint32_t id, uint32_t other) {
-  return bodies.of != nullptr && bodies.of[id] != 0 && bodies.of[id] == bodies.of[other];
+/* Whether two grains are spheres of one clump, which are no neighbours. */
+static __device__ __forceinline__ bool same_clump(const general_mobility *mobility, uint32_t i, uint32_t j) {
+  return mobility != nullptr && mobility[i].body != 0 && mobility[i].body == mobility[j].body;
 }
 
 /* Builds the row of grain i, which stood at k before, and moves its history from the old row; both are in the order of
@@ -61,7 +62,7 @@ static __device__ void build_row(const general_numbers &b, const general_arrays<
   uint32_t count = 0;
   neighbours_of<SHEAR>(b, a, a.grains[next.order].position, i, next.cutoff, offset, [&](uint32_t j) {
     const uint32_t own = id[j];
-    if (same_clump(a.bodies, id[i], own)) return;
+    if (same_clump(a.records[next.home].mobility, i, j)) return;
     uint32_t at = count++;
     for (; at > 0; at--) {
       const uint32_t before = list.neighbour[base + 32 * (at - 1)];
@@ -136,6 +137,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
   for (uint32_t i = first; i < b.n; i += all) {
     move_grain(to, from, i, a.order[i], dt > 0);
     move_kept(b, a.records[next.home], a.records[now.home], i, a.order[i]);
+    if (a.bodies.count > 0) a.slot[a.records[next.home].id[i]] = i;
   }
   wait_for_all(a.barrier, &round);
   for (uint32_t i = first; i < b.n && !(dt > 0); i += all) set_predicted(to, i);
@@ -145,10 +147,10 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
   for (;;) {
     for (uint32_t i = first; i < 32 * b.slices; i += all) {
       uint32_t count = 0;
-      const uint32_t *const id = a.records[next.home].id;
+      const general_mobility *const mobility = a.records[next.home].mobility;
       if (i < b.n)
         neighbours_of<SHEAR>(b, a, to.position, i, next.cutoff, offset,
-                             [&](uint32_t j) { count += !same_clump(a.bodies, id[i], id[j]); });
+                             [&](uint32_t j) { count += !same_clump(mobility, i, j); });
       count = warp_max_all(count);
       if (i % 32 == 0) list.base[i / 32] = 32 * count;
     }

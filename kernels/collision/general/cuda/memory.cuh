@@ -64,6 +64,8 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
     reserve_array(w, &at, &records->work, b->worked ? n : 0);
     reserve_array(w, &at, &records->wall_heat, b->heated ? n : 0);
     reserve_array(w, &at, &records->crossed, n * (uint64_t)b->gates);
+    records->mobility = NULL;
+    if (w->options.clumps) reserve_array(w, &at, &records->mobility, n);
     general_list<real> *l = &a->list[s];
     reserve_array(w, &at, &l->base, (uint64_t)b->slices + 1);
     reserve_array(w, &at, &l->count, n);

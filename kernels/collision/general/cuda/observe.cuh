@@ -24,7 +24,7 @@ template <typename real> static __global__ void finish_step(general_arrays<real>
   for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < b.n; i += gridDim.x * GENERAL_THREADS) {
     const vec4<real> da = g.acceleration[i], dw = g.angular_acceleration[i];
     vec4<real> v = g.velocity[i], s = g.spin[i];
-    if (a.bodies.of != nullptr && a.bodies.of[a.records[a.control[k & 1].home].id[i]] != 0) {
+    if (a.bodies.count > 0 && a.records[a.control[k & 1].home].mobility[i].body > 0) {
       g.v_pred[i] = v; /* see push_bodies */
       g.w_pred[i] = s;
       continue;

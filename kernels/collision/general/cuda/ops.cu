@@ -107,31 +107,17 @@ template <typename real> static void begin(general_work<real> *w, double t) {
   w->time = t;
   w->poses = poses_of(w);
   launch_contacts(w, 0, 0);
-  if (w->arrays.bodies.count == 0) return;
-  launch_inversion(w);
-  launch_bodies(w, push_bodies<real>, 0.0, false);
-}
-
-/* Completes the step before, then moves clumps and grains outside clumps. */
-template <typename real> static void move_with_bodies(general_work<real> *w, double dt) {
-  if (w->due > 0)
-    launch_last_contacts(w);
-  else
-    launch_inversion(w);
-  launch_bodies(w, move_bodies<real>, (double)(real)dt);
-  device_launch(&drift_launch, (double)w->numbers.n * 10 * sizeof(vec4<real>), grid_of(w->numbers.n), GENERAL_THREADS,
-                drift<GENERAL_CLUMPS, real>, w->arrays, (real)w->ended, (real)dt, w->launch++, w->shift);
+  if (w->arrays.bodies.count > 0) launch_bodies(w, push_bodies<real>, 0.0);
 }
 
 template <typename real> static sim_status step(general_work<real> *w, double t, double dt) {
   w->shift.after = offset_at(w, t);
   if (w->options.hill) w->shift.hill = hill_flow_of(&w->options, (double)(real)dt); /* as on the CPU */
-  if (w->arrays.bodies.count > 0)
-    move_with_bodies(w, dt);
-  else if (w->due > 0)
+  if (w->due > 0)
     launch_contacts(w, w->due, dt);
   else
     launch_drift(w, dt);
+  if (w->arrays.bodies.count > 0) launch_bodies(w, step_bodies<real>, (double)(real)w->due, (double)(real)dt);
   w->shift.offset = w->shift.after;
   launch_search(w, dt);
   w->time = t;

@@ -54,11 +54,11 @@ template <typename real> static general_poses poses_of(const general_work<real> 
 template <typename real> using acceleration_kernel = void(general_arrays<real>, unsigned, double);
 template <typename real> using energy_kernel = void(general_arrays<real>, unsigned, double, double *);
 
-/* Features that kernels need: GENERAL_BARE ... GENERAL_CLUMPS. */
+/* Features that kernels need: GENERAL_BARE ... GENERAL_CLUMP_MESHES. */
 static inline int features_of(const collision_options *o) {
-  if (o->clumps) return GENERAL_CLUMPS;
   for (int k = 0; k < o->walls; k++)
-    if (o->wall[k].shape == GEOMETRY_MESH) return GENERAL_MESHES;
+    if (o->wall[k].shape == GEOMETRY_MESH) return o->clumps ? GENERAL_CLUMP_MESHES : GENERAL_MESHES;
+  if (o->clumps) return GENERAL_CLUMPS;
   if (o->gates > 0 || o->shear != 0 || o->hill || o->attracted || o->external != NULL || o->force == COLLISION_CUSTOM ||
       o->restitution != NULL)
     return GENERAL_EXTRAS;
@@ -74,7 +74,7 @@ template <typename real> static contacts_kernel<real> *contacts_of(const general
                     : collision_contacts_form<real, 8, GENERAL_NAMED>(features);
   if (s == 0) return collision_contacts_form<real, 0, -1>(features);
   if (s == 7) return collision_contacts_form<real, 7, -1>(features);
-  return w->options.force == COLLISION_HERTZ && features < GENERAL_EXTRAS
+  return w->options.force == COLLISION_HERTZ && (features < GENERAL_EXTRAS || features == GENERAL_CLUMPS)
              ? collision_contacts_form<real, 3, COLLISION_HERTZ>(features)
              : collision_contacts_form<real, 3, COLLISION_LINEAR>(features);
 }
@@ -105,9 +105,10 @@ template <typename real> static void launch_contacts(general_work<real> *w, doub
 template <typename real> static void launch_drift(general_work<real> *w, double dt) {
   const int features = features_of(&w->options);
   device_launch(&drift_launch, (double)w->numbers.n * 10 * sizeof(vec4<real>), grid_of(w->numbers.n), GENERAL_THREADS,
-                features >= GENERAL_EXTRAS ? drift<GENERAL_EXTRAS, real>
-                : features == GENERAL_WORK ? drift<GENERAL_WORK, real>
-                                           : drift<GENERAL_BARE, real>,
+                general_clumps(features)     ? drift<GENERAL_CLUMPS, real>
+                : features >= GENERAL_EXTRAS ? drift<GENERAL_EXTRAS, real>
+                : features == GENERAL_WORK   ? drift<GENERAL_WORK, real>
+                                             : drift<GENERAL_BARE, real>,
                 w->arrays, (real)w->ended, (real)dt, w->launch++, w->shift);
 }
 
@@ -118,23 +119,18 @@ template <typename real> static void launch_search(general_work<real> *w, double
                      (real)dt, w->launch++, w->shift.offset);
 }
 
-/* Launches of kernels of bodies.cuh, and of the index of each id before them. */
+/* Enqueues a kernel of bodies.cuh. */
 template <typename real, typename... Parameters, typename... Arguments>
 static void launch_bodies(general_work<real> *w, void (*function)(Parameters...), Arguments... arguments) {
-  device_launch(&bodies_launch, (double)w->arrays.bodies.count * sizeof(collision_body),
-                grid_of(w->arrays.bodies.count), GENERAL_THREADS, function, w->arrays, w->launch, arguments...);
-}
-template <typename real> static void launch_inversion(general_work<real> *w) {
-  device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, invert_ids<real>, w->arrays, w->launch);
+  const uint32_t blocks = (w->arrays.bodies.count + BODIES_THREADS - 1) / BODIES_THREADS;
+  device_launch(&bodies_launch, (double)w->arrays.bodies.count * sizeof(collision_body), blocks, BODIES_THREADS,
+                function, w->arrays, w->launch, arguments...);
 }
 
 /* The contacts of the last step, with accelerations in place of the next step's move. */
 template <typename real> static void launch_last_contacts(general_work<real> *w) {
   launch_contacts(w, w->due, 0);
-  if (w->arrays.bodies.count > 0) {
-    launch_inversion(w);
-    launch_bodies(w, push_bodies<real>, (double)(real)w->due, true);
-  }
+  if (w->arrays.bodies.count > 0) launch_bodies(w, push_bodies<real>, (double)(real)w->due);
   w->ended = w->due;
   w->due = 0;
 }
@@ -147,7 +143,7 @@ template <typename real> static sim_status complete_steps(general_work<real> *w)
     device_launch(&drift_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, finish_step<real>, w->arrays,
                   (real)w->ended, w->launch);
   w->ended = 0;
-  launch_inversion(w);
+  device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, invert_ids<real>, w->arrays, w->launch);
   SIM_TRY(sim_backend_cuda.copy(&fault, w->arrays.fault, sizeof fault));
   if (fault & GENERAL_DIVERGED) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite");
   if (fault & GENERAL_LIST_FULL)

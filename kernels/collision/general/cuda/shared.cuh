@@ -9,20 +9,36 @@
  * A step is two launches. The first computes the contacts of the step before, completes its velocities, and moves the
  * grains into the other set. The second rebuilds the lists where they no longer hold: the launch decides that itself,
  * and its thread blocks wait for each other. The contacts of the last step are computed in the next step, or when the
- * state is observed. */
+ * state is observed. With clumps there is a launch between them, which moves the clumps (bodies.cuh). */
 #ifndef COLLISION_GENERAL_CUDA_SHARED_CUH
 #define COLLISION_GENERAL_CUDA_SHARED_CUH
 
-#include "kernels/collision/clumps/body.h"
+#include "kernels/collision/clumps/rigid.h"
 #include "kernels/collision/general/models.inc"
 #include "kernels/collision/hill_motion.h"
 #include "kernels/common/geometry/wall_contact.h"
 #include "kernels/common/device.cuh"
 
-/* Features that a kernel has code for; each includes the ones before it. GENERAL_WORK: moving walls, and work of
- * gravity along periodic sides. GENERAL_EXTRAS: gates, a sheared box, Hill's equations, self-gravity, functions of the
- * scenario. GENERAL_MESHES: walls of triangles. GENERAL_CLUMPS: clumps. */
-enum { GENERAL_BARE, GENERAL_WALLS, GENERAL_WORK, GENERAL_EXTRAS, GENERAL_MESHES, GENERAL_CLUMPS };
+/* Features that a kernel has code for; up to GENERAL_MESHES each includes the ones before it. GENERAL_WORK: moving
+ * walls, and work of gravity along periodic sides. GENERAL_EXTRAS: gates, a sheared box, Hill's equations,
+ * self-gravity, functions of the scenario. GENERAL_MESHES: walls of triangles. GENERAL_CLUMPS: GENERAL_WORK and clumps.
+ * GENERAL_CLUMP_MESHES: these and walls of triangles. */
+enum {
+  GENERAL_BARE,
+  GENERAL_WALLS,
+  GENERAL_WORK,
+  GENERAL_EXTRAS,
+  GENERAL_MESHES,
+  GENERAL_CLUMPS,
+  GENERAL_CLUMP_MESHES
+};
+static __host__ __device__ constexpr bool general_extras(int features) {
+  return features == GENERAL_EXTRAS || features == GENERAL_MESHES;
+}
+static __host__ __device__ constexpr bool general_meshes(int features) {
+  return features == GENERAL_MESHES || features == GENERAL_CLUMP_MESHES;
+}
+static __host__ __device__ constexpr bool general_clumps(int features) { return features >= GENERAL_CLUMPS; }
 
 enum { GENERAL_LEVELS = 6, GENERAL_THREADS = 256 };
 
@@ -39,14 +55,22 @@ template <typename real> struct general_grains {
   vec4<real> *v_pred, *w_pred; /* predicted velocity (and mass) and predicted spin, which contacts use */
 };
 
-/* Data that change rarely and move only when grains are sorted; two sets on the device, each array [n]. Each set
- * belongs to one general_list. */
+/* How a contact's force moves a sphere of a clump, or a loose grain: its inverse mass along the unit vector n is
+ * inverse_mass + n A n. form: A (xx yy zz xy yz zx; 0 for a loose grain), see rigid_mobility. */
+struct alignas(16) general_mobility {
+  double form[6], inverse_mass;
+  uint64_t body; /* number of the clump, from 1; 0: a loose grain */
+};
+
+/* Data that move only when grains are sorted; two sets on the device, each array [n]. Each set belongs to one
+ * general_list. */
 template <typename real> struct general_records {
   double *dissipated, *virial, *work; /* energies; work: NULL unless numbers.worked */
   double *wall_heat;                  /* NULL: no heat */
   uint32_t *collisions, *id, *material;
-  real *wall_spring; /* [wall_numbers][n] */
-  int32_t *crossed;  /* [gates][n] */
+  real *wall_spring;          /* [wall_numbers][n] */
+  int32_t *crossed;           /* [gates][n] */
+  general_mobility *mobility; /* NULL: no clumps */
 };
 
 /* Neighbour lists, one row a grain, in slices of 32 grains, each as long as its longest row: entry k of grain i is at
@@ -109,7 +133,7 @@ struct general_body {
 };
 struct general_bodies {
   uint32_t count;
-  uint32_t *of;          /* [n], by ids: number of the clump from 1; 0: none. NULL: no clumps */
+  uint32_t *of;          /* [n], by ids: number of the clump from 1; 0: none */
   double *lever;         /* [n][3], by ids: from the centre of the clump to the sphere */
   double *member;        /* [3][n], by ids: the same along the principal axes */
   general_body *body;    /* [count] */
@@ -123,8 +147,8 @@ template <typename real> struct general_arrays {
   general_records<real> records[2];
   general_list<real> list[2];
   uint32_t *cell, *cell_of, *rank, *order; /* cell [cells + 1] */
-  uint32_t
-      *slot; /* [n]: position of an id in the cells' order, when the state is observed; shares memory with cell_of */
+  uint32_t *slot; /* [n]: position of an id in the cells' order: with clumps since the last sort, else when the state is
+                     observed; shares memory with cell_of */
   uint32_t *partial;          /* [blocks]: for sums over thread blocks */
   unsigned *barrier;          /* [2]: how many thread blocks have ever arrived; how many are awaited */
   general_control *control;   /* [2] */

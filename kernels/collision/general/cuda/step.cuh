@@ -67,14 +67,15 @@ advance_any(const general_numbers &b, const general_arrays<real> &a, const gener
             const general_grains<real> &to, uint32_t i, const vec4<real> &position, const grain_rest<real> &rest,
             const vec4<real> &acceleration, const vec4<real> &angular_acceleration, real ended, real dt,
             const general_shear<real> &shift) {
-  if constexpr (FEATURES >= GENERAL_EXTRAS)
+  if constexpr (general_extras(FEATURES))
     return advance_more(b, a, a.records[now.home], a.grains[now.order], to, i, acceleration, angular_acceleration,
                         ended, dt, shift);
   else {
     real drifted[3];
     const double square = advance(a.box, to, i, position, rest.velocity, rest.spin, acceleration, angular_acceleration,
                                   ended, dt, drifted);
-    if constexpr (FEATURES == GENERAL_WORK) {
+    if constexpr (FEATURES >= GENERAL_WORK) {
+      if (general_clumps(FEATURES) && !b.worked) return square;
       const real x[3] = {to.position[i].x, to.position[i].y, to.position[i].z};
       count_lift(b, a.records[now.home], i, rest.velocity.w, drifted, x);
     }
@@ -82,22 +83,8 @@ advance_any(const general_numbers &b, const general_arrays<real> &a, const gener
   }
 }
 
-/* Takes a sphere of a clump, which has moved with its body, into a periodic box; returns the squared speed. */
-template <typename real>
-static __device__ double wrap_sphere(const general_numbers &b, const general_grains<real> &g, uint32_t i) {
-  const vec4<real> p = g.position[i], v = g.velocity[i];
-  real x[3] = {p.x, p.y, p.z};
-  for (int c = 0; c < 3; c++) {
-    const real low = (real)b.low[c], high = (real)(b.low[c] + b.size[c]);
-    if (b.periodic[c] && x[c] < low) x[c] += (real)b.size[c];
-    if (b.periodic[c] && x[c] >= high) x[c] -= (real)b.size[c];
-  }
-  g.position[i] = {x[0], x[1], x[2], p.w};
-  return (double)(v.x * v.x) + (double)(v.y * v.y) + (double)(v.z * v.z);
-}
-
-/* Completes a step of `ended` and makes the first half of a step of dt, from known accelerations; with GENERAL_CLUMPS
- * after move_bodies. */
+/* Completes a step of `ended` and makes the first half of a step of dt, from known accelerations. Spheres of clumps are
+ * moved by step_bodies. */
 template <int FEATURES, typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS)
     drift(general_arrays<real> a, real ended, real dt, unsigned k, general_shear<real> shift) {
@@ -111,10 +98,9 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
   __syncthreads();
   for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < b.n; i += gridDim.x * GENERAL_THREADS) {
     const grain_rest<real> rest = {g.velocity[i], g.spin[i], 0, 0};
-    const bool bound = FEATURES >= GENERAL_CLUMPS && body_of(a.bodies, a.records[now.home].id[i]) > 0;
-    const double square = bound ? wrap_sphere(b, g, i)
-                                : advance_any<FEATURES>(b, a, now, g, i, g.position[i], rest, g.acceleration[i],
-                                                        g.angular_acceleration[i], ended, dt, shift);
+    if (general_clumps(FEATURES) && dt > 0 && a.records[now.home].mobility[i].body > 0) continue;
+    const double square = advance_any<FEATURES>(b, a, now, g, i, g.position[i], rest, g.acceleration[i],
+                                                g.angular_acceleration[i], ended, dt, shift);
     most = square > most || !(square >= 0) ? square : most; /* NaN is kept */
   }
   publish_control(a, now, k);
@@ -124,7 +110,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
 /* ---- contacts ---- */
 
 /* Contacts of a step of dt (0: as they are). next > 0: also moves the grains by the step after it into the other set;
- * else writes accelerations. */
+ * else writes accelerations. For spheres of clumps writes forces and torques into the first set. */
 template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __device__ __forceinline__ void compute_contacts(const general_arrays<real> &a, const general_poses &poses,
                                                         real dt, real next, unsigned k,
@@ -151,7 +137,7 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
   if (i < b.n) {
     const general_grains<real> &g = a.grains[now.order];
     const general_records<real> &records = a.records[now.home];
-    if (FEATURES >= GENERAL_CLUMPS) step.id = records.id;
+    if (general_clumps(FEATURES)) step.mobility = records.mobility;
     const general_list<real> &list = a.list[now.home];
     const uint32_t base = list.base[i / 32] + i % 32, count = list.count[i], room = box.room;
     const uint32_t *const neighbour = list.neighbour + base;
@@ -189,12 +175,12 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
       add_contact(&sum, m.c, m.r, SPRINGS, m.arm, m.dissipated);
       if (Law::named && b.heated && dt > 0)
         sum.heat += (double)m.radius * (__ldg(g.temperature + j) - __ldg(g.temperature + i));
-      if constexpr (FEATURES >= GENERAL_CLUMPS)
-        lengthen_branch(a.bodies, records.id[i], m.r.force, dt, &sum.virial, nullptr);
       sum.virial += (double)m.virial;
-      if constexpr (FEATURES >= GENERAL_EXTRAS) sum.work += m.work;
+      if constexpr (general_extras(FEATURES)) sum.work += m.work;
       sum.begun += (what & PAIR_BEGAN) != 0;
     }
+    const bool bound = general_clumps(FEATURES) && records.mobility[i].body > 0;
+    if (bound && dt > 0) shorten_virial(a.bodies.lever + 3 * (size_t)records.id[i], sum.force, dt, &sum.virial);
     if constexpr (FEATURES >= GENERAL_WALLS)
       gather_walls<SPRINGS, typename wall_law<Law>::type, FEATURES, false>(b, a, poses, now, i, dt, step.edge,
                                                                            step.margin, &sum, nullptr, nullptr);
@@ -203,20 +189,19 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
     const real m = one.velocity.w, r = one.position.w, inverse = 1 / ((real)0.4 * m * r * r);
     vec4<real> acceleration = {sum.force[0] / m + box.gravity[0], sum.force[1] / m + box.gravity[1],
                                sum.force[2] / m + box.gravity[2], 0};
-    if constexpr (FEATURES >= GENERAL_EXTRAS) add_external(b, a, i, &acceleration);
+    if constexpr (general_extras(FEATURES)) add_external(b, a, i, &acceleration);
     vec4<real> angular_acceleration = {sum.torque[0] * inverse, sum.torque[1] * inverse, sum.torque[2] * inverse, 0};
-    if constexpr (FEATURES >= GENERAL_CLUMPS)
-      if (body_of(a.bodies, records.id[i]) > 0) { /* force and torque, for push_bodies */
-        acceleration = {sum.force[0], sum.force[1], sum.force[2], 0};
-        angular_acceleration = {sum.torque[0], sum.torque[1], sum.torque[2], 0};
-      }
+    if (bound) { /* force and torque, for sum_forces */
+      acceleration = {sum.force[0], sum.force[1], sum.force[2], 0};
+      angular_acceleration = {sum.torque[0], sum.torque[1], sum.torque[2], 0};
+    }
     if (dt > 0) {
       if (sum.dissipated != 0) records.dissipated[i] = rest.dissipated + sum.dissipated;
       if (sum.virial != 0) records.virial[i] = rest.virial + sum.virial;
       if (sum.begun != 0) records.collisions[i] += sum.begun;
       if constexpr (FEATURES >= GENERAL_WORK)
         if (sum.work != 0) records.work[i] += sum.work;
-      if constexpr (FEATURES >= GENERAL_EXTRAS)
+      if constexpr (general_extras(FEATURES))
         if (a.pull != nullptr && b.worked) records.work[i] += a.pull[3 * (size_t)b.n + records.id[i]] * (double)dt;
     }
     if (Law::named && b.heated && dt > 0) {
@@ -225,7 +210,7 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
       records.wall_heat[i] += part * sum.wall_heat;
       (next > 0 ? a.grains[now.order ^ 1].temperature : a.warmed)[i] = now_at;
     }
-    if (next > 0) {
+    if (next > 0 && !bound) {
       square = advance_any<FEATURES>(b, a, now, a.grains[now.order ^ 1], i, one.position, rest, acceleration,
                                      angular_acceleration, dt, next, shift);
     } else {

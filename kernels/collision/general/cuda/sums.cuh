@@ -31,7 +31,7 @@ enum {
 /* Replaces the motion of a sphere of a clump in `part`: by that of the clump for its first sphere, else by 0. */
 static __device__ __forceinline__ void sum_body(const general_numbers &b, const general_bodies &bodies, uint32_t id,
                                                 double *part) {
-  const uint32_t number = body_of(bodies, id);
+  const uint32_t number = bodies.of[id];
   if (number == 0) return;
   const collision_body &of = bodies.state[number - 1];
   const general_body &body = bodies.body[number - 1];
@@ -102,7 +102,7 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
         part[SUM_FLUX + 3 + c] = m * u[c] * u[d];
       }
       part[SUM_MASS] = m;
-      if constexpr (FEATURES >= GENERAL_CLUMPS) sum_body(b, a.bodies, id, part);
+      if constexpr (general_clumps(FEATURES)) sum_body(b, a.bodies, id, part);
       for (int q = 0; q < 6; q++) part[SUM_STRESS + q] = at.stress[q];
       part[SUM_ELASTIC] = at.elastic;
       part[SUM_DISSIPATED] = records.dissipated[i];

@@ -9,8 +9,8 @@ template <typename real> struct wall_grain {
   vec4<real> position, velocity; /* velocity: predicted, and mass */
   real velocity_before[3], w_pred[3];
   uint32_t material;
-  double temperature; /* with heat */
-  uint32_t id;
+  double temperature;               /* with heat */
+  const general_mobility *mobility; /* with clumps */
 };
 
 /* One contact; past: its history, if has_history. Adds the force on the wall to force_on_walls [forces][3]. */
@@ -52,7 +52,7 @@ grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, cons
   }
   c.halfway = contact_dot(gone, c.normal);
   contact_result<real> r;
-  if constexpr (FEATURES >= GENERAL_CLUMPS) set_contact_mass(a.bodies, g.id, general_wall_id, v.w, (real)0, &c);
+  if constexpr (general_clumps(FEATURES)) set_contact_mass(*g.mobility, nullptr, &c);
   if constexpr (Law::form == COLLISION_CUSTOM) evaluate_custom_law<Law>(&c, approach, LOOK);
   const real radius = evaluate_contact<SPRINGS, Law>(b, law, form, c, dt, edge, spring, &r);
   if constexpr (Law::named) {
@@ -134,18 +134,18 @@ static __device__ void gather_walls(const general_numbers &b, const general_arra
                                     contact_sum<real> *sum, contact_observables *at, double *force_on_walls) {
   const general_grains<real> &g = a.grains[now.order];
   const general_records<real> &records = a.records[now.home];
-  wall_grain<real> grain = {g.position[i], g.v_pred[i], {}, {}, records.material[i], 0, 0};
-  if (FEATURES >= GENERAL_CLUMPS) grain.id = records.id[i];
+  wall_grain<real> grain = {g.position[i], g.v_pred[i], {}, {}, records.material[i], 0, nullptr};
+  if (general_clumps(FEATURES)) grain.mobility = records.mobility + i;
   if (Law::named && b.heated) grain.temperature = g.temperature[i];
   const double x[3] = {(double)grain.position.x, (double)grain.position.y, (double)grain.position.z};
   copy_xyz(grain.velocity_before, g.velocity[i]);
   copy_xyz(grain.w_pred, g.w_pred[i]);
-  geometry_mesh_cache *near = FEATURES >= GENERAL_MESHES ? a.near + (size_t)records.id[i] * (size_t)b.meshes : nullptr;
+  geometry_mesh_cache *near = general_meshes(FEATURES) ? a.near + (size_t)records.id[i] * (size_t)b.meshes : nullptr;
 #pragma unroll 1
   for (int w = 0; w < b.walls; w++) {
     const geometry_wall &wall = a.wall[w];
     real *const past = records.wall_spring + (size_t)wall.first * b.n + i;
-    if constexpr (FEATURES >= GENERAL_MESHES)
+    if constexpr (general_meshes(FEATURES))
       if (wall.shape == GEOMETRY_MESH) {
         double y[3];
         wall_rest_position(&wall, &poses.pose[w], x, y);

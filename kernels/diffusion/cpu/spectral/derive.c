@@ -23,7 +23,7 @@ static double wave(const diffusion_spectral *s, int source, int axis, int64_t mo
   const grid_shape *shape = &s->shape[source];
   const bool own = shape->boundary[axis] == GRID_PERIODIC ? 2 * (mode < 0 ? -mode : mode) == shape->n[axis]
                                                           : s->aligned && mode == shape->n[axis];
-  return odd && own ? 0 : wavenumber(shape, axis, mode);
+  return odd && own ? 0 : wave_along(s, source, axis, mode);
 }
 
 /* Computes the wavenumbers of the lanes of a column along x, or along y of three axes. */

@@ -2,6 +2,7 @@
 #ifndef DIFFUSION_SPECTRAL_PARTS_H
 #define DIFFUSION_SPECTRAL_PARTS_H
 
+#include "kernels/diffusion/cpu/spectral/robin.h"
 #include "kernels/diffusion/cpu/spectral/spectral.h"
 
 enum { X, Y, Z };
@@ -25,6 +26,8 @@ struct diffusion_spectral {
   int32_t *from[3];
   /* one for each kind of series of some column, where fields have series of their own */
   fft_plan *aligned_plan[GRID_BOUNDARIES][3];
+  /* series of fields and derived fields along walls that mix value and slope; equal ones are one. NULL: other walls */
+  diffusion_basis *basis[DIFFUSION_SOURCES][3];
   const fft_plan *of[DIFFUSION_COLUMNS][3]; /* transforms of fields, gradients and fluxes */
   diffusion_combine *combine;
   const diffusion_deriving *on;
@@ -149,6 +152,13 @@ static inline double wavenumber(const grid_shape *grid, int axis, int64_t mode) 
          grid->size[axis];
 }
 
+/* Returns the same for a field or derived field, with any walls; 0 for an entry beyond the series. */
+static inline double wave_along(const diffusion_spectral *s, int source, int axis, int64_t mode) {
+  const diffusion_basis *basis = s->basis[source][axis];
+  if (basis) return mode < basis->n ? basis->waves[mode] : 0;
+  return wavenumber(&s->shape[source], axis, mode);
+}
+
 /* Returns the mode of an entry along x. */
 static inline int64_t mode_along_x(const diffusion_spectral *s, int source, int64_t entry) {
   if (s->shape[source].boundary[X] != GRID_FIXED || (s->aligned && entry > 0)) return entry;
@@ -185,6 +195,8 @@ static inline double diffusion_weight(const diffusion_spectral *s, int source, i
   case GRID_FIXED: return mode == n ? 1 : 2;
   case GRID_FIXED_LOW:
   case GRID_FIXED_HIGH: return 2;
+  case GRID_ROBIN:
+    return diffusion_robin_weight(s->basis[source][axis]->mix, s->grid.size[axis], s->basis[source][axis]->waves[mode]);
   default: return axis != X || mode == 0 || 2 * mode == n ? 1 : 2;
   }
 }

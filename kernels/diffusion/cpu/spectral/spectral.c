@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int64_t odd(int64_t n) { return n | 1; }
 
@@ -129,9 +130,23 @@ static fft_kind transform_of(const grid_shape *grid, int axis) {
   return kinds[grid->boundary[axis]];
 }
 
-double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes, bool aligned,
-                                bool single, int threads) {
+/* Returns a source before this one that has the same series along an axis; -1: none. */
+static int same_basis(const diffusion_series *series, int source, int axis) {
+  for (int other = 0; other < source; other++)
+    if (series->of[other][axis] == GRID_ROBIN && series->mix[other][axis][0] == series->mix[source][axis][0] &&
+        series->mix[other][axis][1] == series->mix[source][axis][1])
+      return other;
+  return -1;
+}
+
+double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes,
+                                const diffusion_series *series, bool single, int threads) {
+  const bool aligned = series != NULL;
   double bytes = threads * thread_size(grid, fields, fields + gradients, fields + fluxes, single);
+  for (int source = 0; aligned && source < DIFFUSION_SOURCES; source++)
+    for (int axis = 0; axis < grid->rank; axis++)
+      if (series->of[source][axis] == GRID_ROBIN && same_basis(series, source, axis) < 0)
+        bytes += diffusion_basis_bytes(grid->n[axis], single);
   for (int axis = 0; axis < grid->rank; axis++) {
     const int plans = grid_is_periodic(grid, axis) ? 1 : aligned ? 4 : gradients == 0 ? 1 : 2;
     bytes += plans * (fft_plan_bytes(grid->n[axis], aligned ? FFT_QUARTER_SINE : transform_of(grid, axis), single) +
@@ -206,19 +221,50 @@ static bool is_derivative(const diffusion_spectral *s, int column, int axis) {
   }
 }
 
+/* Creates the series along walls that mix value and slope. */
+static sim_status make_bases(diffusion_spectral *s, const diffusion_series *series, sim_isa isa) {
+  for (int axis = 0; axis < s->grid.rank; axis++)
+    for (int source = 0; source < DIFFUSION_SOURCES; source++) {
+      if (s->shape[source].boundary[axis] != GRID_ROBIN) continue;
+      const int same = same_basis(series, source, axis);
+      if (same >= 0)
+        s->basis[source][axis] = s->basis[same][axis];
+      else
+        SIM_TRY(diffusion_basis_create(&s->shape[source], axis, s->plan[axis], isa, s->threads,
+                                       &s->basis[source][axis]));
+    }
+  return SIM_OK;
+}
+
+static void destroy_bases(diffusion_spectral *s, int axis) {
+  for (int source = DIFFUSION_SOURCES - 1; source >= 0; source--) {
+    bool shared = false;
+    for (int other = 0; other < source; other++) shared = shared || s->basis[other][axis] == s->basis[source][axis];
+    if (!shared) diffusion_basis_destroy(&s->basis[source][axis]);
+  }
+}
+
 /* Plans the transforms of every column. */
-static sim_status make_plans(diffusion_spectral *s, sim_isa isa) {
+static sim_status make_plans(diffusion_spectral *s, const diffusion_series *series, sim_isa isa) {
   static const fft_kind kinds[GRID_BOUNDARIES] = {[GRID_PERIODIC] = FFT_PERIODIC,
                                                   [GRID_NO_FLUX] = FFT_COSINE,
                                                   [GRID_FIXED] = FFT_SINE_ALIGNED,
                                                   [GRID_FIXED_LOW] = FFT_QUARTER_SINE,
                                                   [GRID_FIXED_HIGH] = FFT_QUARTER_COSINE};
+  for (int axis = 0; axis < s->grid.rank; axis++)
+    if (!grid_is_member_axis(&s->grid, axis))
+      SIM_TRY(fft_plan_create(s->grid.n[axis], transform_of(&s->grid, axis), s->single, isa, &s->plan[axis]));
+  SIM_TRY(make_bases(s, series, isa));
   for (int axis = 0; axis < s->grid.rank; axis++) {
     if (grid_is_member_axis(&s->grid, axis)) continue;
-    SIM_TRY(fft_plan_create(s->grid.n[axis], transform_of(&s->grid, axis), s->single, isa, &s->plan[axis]));
     if (turns(s, axis)) SIM_TRY(make_turned(s, axis, s->single, isa));
     for (int c = 0; c < s->inputs + s->gradients.fluxes; c++) {
       grid_boundary b = s->shape[source_of(s, c)].boundary[axis];
+      if (b == GRID_ROBIN) {
+        const diffusion_basis *basis = s->basis[source_of(s, c)][axis];
+        s->of[c][axis] = is_derivative(s, c, axis) ? basis->slope : basis->plan;
+        continue;
+      }
       if (is_derivative(s, c, axis)) b = diffusion_turned(b);
       s->of[c][axis] = is_turned(s, c, axis) ? s->turned[axis] : s->plan[axis];
       if (!s->aligned || b == s->grid.boundary[axis]) continue;
@@ -292,8 +338,11 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   s->aligned = series != NULL;
   for (int source = 0; source < DIFFUSION_SOURCES; source++) {
     s->shape[source] = *grid;
-    for (int axis = 0; axis < grid->rank && series; axis++)
-      if (!grid_is_member_axis(grid, axis)) s->shape[source].boundary[axis] = series->of[source][axis];
+    for (int axis = 0; axis < grid->rank && series; axis++) {
+      if (grid_is_member_axis(grid, axis)) continue;
+      s->shape[source].boundary[axis] = series->of[source][axis];
+      memcpy(s->shape[source].mix[axis], series->mix[source][axis], sizeof series->mix[source][axis]);
+    }
   }
   for (int axis = 0; axis < grid->rank && series; axis++)
     if (!grid_is_periodic(grid, axis)) s->grid.boundary[axis] = GRID_NO_FLUX;
@@ -323,7 +372,7 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   s->work_bytes = (size_t)round_up(work_size(grid));
   s->plane_bytes = (size_t)plane_size(grid, single);
   s->thread_bytes = (size_t)thread_size(grid, fields, s->inputs, s->results, single);
-  sim_status status = make_plans(s, isa);
+  sim_status status = make_plans(s, series, isa);
   if (status == SIM_OK) {
     s->memory = aligned_alloc(64, (size_t)threads * s->thread_bytes);
     if (!s->memory || !make_slots(s) || (s->paired && !make_mirror(s)))
@@ -338,6 +387,7 @@ void diffusion_spectral_destroy(diffusion_spectral **spectral) {
   diffusion_spectral *s = *spectral;
   if (!s) return;
   for (int axis = 0; axis < 3; axis++) {
+    destroy_bases(s, axis);
     fft_plan_destroy(&s->plan[axis]);
     fft_plan_destroy(&s->turned[axis]);
     for (int b = 0; b < GRID_BOUNDARIES; b++) fft_plan_destroy(&s->aligned_plan[b][axis]);

@@ -54,9 +54,10 @@ typedef struct diffusion_gradients {
 enum { DIFFUSION_SOURCES = (int)DIFFUSION_FIELDS + (int)DIFFUSION_DERIVED };
 typedef struct diffusion_series {
   grid_boundary of[DIFFUSION_SOURCES][3]; /* periodic where the grid is, and only there */
+  double mix[DIFFUSION_SOURCES][3][2];    /* grid_shape.mix of each */
 } diffusion_series;
 
-/* Returns the series of a derivative: sines for cosines, and so on. */
+/* Returns the series of a derivative: sines for cosines, and so on; GRID_ROBIN for GRID_ROBIN. */
 static inline grid_boundary diffusion_turned(grid_boundary b) {
   switch (b) {
   case GRID_NO_FLUX: return GRID_FIXED;
@@ -77,8 +78,8 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
                                      const diffusion_gradients *gradients, const diffusion_series *series, bool single,
                                      sim_isa isa, int threads, diffusion_spectral **out) SIM_MUST_CHECK;
 void diffusion_spectral_destroy(diffusion_spectral **spectral);
-double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes, bool aligned,
-                                bool single, int threads);
+double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes,
+                                const diffusion_series *series, bool single, int threads);
 
 /* Pointwise work on a piece of a plane: columns[fields + gradients] of `count` numbers each, [nx][2G rows]. Fields are
  * changed in place, or swapped with spare[fields + fluxes] of the same size. Fluxes are left in spare[fields + i].
@@ -111,6 +112,11 @@ double diffusion_turn_rounds(const grid_shape *grid, bool single, const sim_comm
 double diffusion_turn_received(const grid_shape *grid, bool single, const sim_comm *comm);
 /* Copies the rank's columns from a whole field of coefficients. */
 void diffusion_take_columns(const diffusion_spectral *spectral, const void *field, void *columns);
+
+/* Copies to b the coefficients a of a field of the same box on a grid of other numbers of cells: the wavenumbers of the
+ * coarser grid, without the highest one of an even periodic axis; the others are 0. On one rank. SIM_ERR_NO_MEMORY. */
+sim_status diffusion_copy_modes(const diffusion_spectral *from, const void *a, const diffusion_spectral *to, void *b,
+                                int field) SIM_MUST_CHECK;
 
 /* Coefficients of derived fields: the coefficient of field f in field d at each wavenumber, for the rank's columns. */
 typedef enum diffusion_parts { DIFFUSION_ABSENT, DIFFUSION_REAL, DIFFUSION_IMAGINARY, DIFFUSION_BOTH } diffusion_parts;
@@ -168,6 +174,7 @@ double diffusion_least_wave(const diffusion_spectral *spectral);
 int diffusion_bin(double k2, double least, int count);
 /* Computes the power spectrum of a field in these bins. Their sum is the mean of the field's square (Parseval). others
  * (may be NULL): coefficients of another field with the same series, for the mean of the product. */
+/* Where a wall mixes value and slope, the mean is that of the series over the box, not of the values in the cells. */
 void diffusion_power(const diffusion_spectral *spectral, int field, const void *coefficients, const void *others,
                      int bins, double *power);
 /* Returns the power of the modes low < |m| <= high along x in row y of a field with two axes. The powers of all modes

@@ -29,7 +29,7 @@ static void make_tables(diffusion_spectral *s, int source, int tables, void *con
           if (!each_mode && mode[Y] < 0) mode[Y] = -mode[Y];
         }
         if (s->grid.rank > 1) mode[back_axis] = table_mode(s, source, back_axis, slot, each_mode);
-        for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wavenumber(&s->shape[source], axis, mode[axis]);
+        for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wave_along(s, source, axis, mode[axis]);
         if (last ? position < s->middle : i < stored) fill(context, k, mode, values);
         const int64_t at = ((row * groups + i / lanes - before) * slots + slot) * (each ? 2 * s->group : s->group);
         for (int t = 0; t < tables; t++) {
@@ -51,7 +51,6 @@ void diffusion_symbol_table(diffusion_spectral *s, int source, diffusion_parts p
 }
 
 void diffusion_each_number(const diffusion_spectral *s, int field, diffusion_visit *work, void *context) {
-  const grid_shape *shape = &s->shape[field];
   const diffusion_slab *slab = &s->slab;
   const int64_t n = s->grid.n[X], lanes = 2 * s->group, stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
   for (int64_t point_back = 0; point_back < slab->backs; point_back++)
@@ -65,7 +64,7 @@ void diffusion_each_number(const diffusion_spectral *s, int field, diffusion_vis
       double squares[3] = {0}, factor = 1;
       for (int axis = 1; axis < s->grid.rank; axis++) {
         const int64_t mode = modes[axis];
-        squares[axis] = wavenumber(shape, axis, mode) * wavenumber(shape, axis, mode);
+        squares[axis] = wave_along(s, field, axis, mode) * wave_along(s, field, axis, mode);
         factor *= diffusion_weight(s, field, axis, mode);
       }
       for (int64_t i = slab->group_first * lanes; i < end * lanes; i++) {
@@ -74,7 +73,7 @@ void diffusion_each_number(const diffusion_spectral *s, int field, diffusion_vis
         if (last ? middle + i % s->group >= s->middle : entry >= stored) continue;
         const int64_t along_x = last ? n / 2 : mode_along_x(s, field, entry);
         const int64_t along_y = last ? mode_of(s, field, Y, middle + i % s->group, true) : modes[Y];
-        const double k = wavenumber(shape, X, along_x), y = last ? wavenumber(shape, Y, along_y) : 0;
+        const double k = wave_along(s, field, X, along_x), y = last ? wave_along(s, field, Y, along_y) : 0;
         work(context, &(diffusion_number){.at = row * lanes + i,
                                           .k2 = (last ? y * y : squares[Y]) + squares[Z] + k * k,
                                           .weight = factor * diffusion_weight(s, field, X, along_x),

@@ -97,7 +97,8 @@ template <class S> __device__ constexpr bool has_motion(int motion) { return S::
 
 /* Whether the volatility of asset a takes a random number in each step. */
 template <class S> __device__ constexpr bool has_volatility(int a) {
-  return (has_motion<S>(HESTON) && S::motion(a) == HESTON) || (has_motion<S>(SABR) && S::motion(a) == SABR);
+  return (has_motion<S>(HESTON) && S::motion(a) == HESTON) || (has_motion<S>(SABR) && S::motion(a) == SABR) ||
+         (has_motion<S>(LEVERAGE) && S::motion(a) == LEVERAGE);
 }
 
 template <class S> __device__ inline void begin_path(path_state<S> &p, const constants<S> &c) {

@@ -6,7 +6,8 @@
 #include "kernels/option/cuda/paths/random.cuh"
 #include "kernels/option/random/quantile.h"
 
-enum { BROWNIAN, HESTON, LOCAL_FUNCTION, LOCAL_GRID, ROUGH_BERGOMI, SABR }; /* values of option_dynamics.motion */
+/* Values of option_dynamics.motion. */
+enum { BROWNIAN, HESTON, LOCAL_FUNCTION, LOCAL_GRID, ROUGH_BERGOMI, SABR, LEVERAGE };
 /* Constants of one track's dynamics. */
 enum {
   M_START,
@@ -24,7 +25,8 @@ enum {
   M_SPOT,
   M_JUMP_MEAN,
   M_JUMP_DEVIATION,
-  M_NUMBERS
+  M_NUMBERS,
+  M_LINK = M_SHIFT /* of a leverage: link */
 };
 
 /* Those of SABR up to M_SPOT: see option_dynamics. The table of b and log2 of scale stands in the run's table. */
@@ -110,12 +112,16 @@ __device__ inline real add_martingale(bool quadratic, real big, real mean, real 
   return fused(quadratic ? (real)0.5 * logarithm - y * s * over : -logarithm, inverse_ln2, rest);
 }
 
+/* Weights of a step of Heston's model: those of M_BIG, M_AFTER, M_BEFORE, M_MIX. */
+template <typename real> struct heston_weights { real big, after, before, mix; };
+
 /* One step of Heston's model: returns the increment of x without its drift. `w`: random bits of the variance. With h
  * = psi/2, s = sqrt(1 - h), t = sqrt(1 - s) the quadratic case is v' = mean (sqrt(s) + t z)^2; the exponential one
  * is v' = max(-log(c u), 0) c mean with c = h + 1/2 = 1/(1 - p). Most warps meet both cases, so that they share what
  * they can. */
 template <typename real>
-__device__ inline real heston_step(const real *m, real &v, real normal, unsigned w, real &vol) {
+__device__ inline real heston_step(const real *m, const heston_weights<real> &k, real &v, real normal, unsigned w,
+                                   real &vol) {
   const real mean = fused(v, m[M_KEEP], m[M_PULL]), half = fused(v, m[M_HALF_SPREAD], m[M_HALF_FLOOR]);
   const real inverse = reciprocal(mean), part = half * inverse, h = part * inverse;
   const bool quadratic = h <= (real)0.75;
@@ -124,11 +130,28 @@ __device__ inline real heston_step(const real *m, real &v, real normal, unsigned
   const real logs = binary_log(quadratic ? fused(-u, u, fabs(u)) : c * uniform<real>(w));
   const real b = root(s) + t * falling_normal(u, logs, quadratic);
   const real next = mean * (quadratic ? b * b : least(logs, (real)0) * (c * (real)-0.69314718055994530942));
-  const real both = v + next, noise = root(both * m[M_MIX]) * normal;
-  const real known = fused(next, m[M_AFTER], fused(v, m[M_BEFORE], noise));
-  const real grown = add_martingale(quadratic, m[M_BIG], mean, m[M_BIG] * part, s, t, c, known);
+  const real both = v + next, noise = root(both * k.mix) * normal;
+  const real known = fused(next, k.after, fused(v, k.before, noise));
+  const real grown = add_martingale(quadratic, k.big, mean, k.big * part, s, t, c, known);
   vol = root(both * m[M_DT] * (real)0.5) * (real)1.4426950408889634074;
   v = next;
+  return grown;
+}
+
+/* The same with a leverage function, whose row of the step is `row`. x: before the step. */
+template <typename real>
+__device__ inline real leverage_step(const real *m, const real *row, real x, real &v, real normal, unsigned w,
+                                     real &vol) {
+  const real most = OPTION_LEVERAGE_NODES - 1, inverse_ln2 = (real)1.4426950408889634074;
+  const real at = greatest(least((x - __ldg(row)) * __ldg(row + 1), most), (real)0);
+  const int node = at < most ? (int)at : OPTION_LEVERAGE_NODES - 2;
+  const real low = __ldg(row + 2 + node), l = fused(at - (real)node, __ldg(row + 3 + node) - low, low);
+  const real square = l * l, k3 = square * m[M_MIX] * (real)0.48045301391820142467; /* (ln 2)^2 */
+  const real k2 = fused(l, m[M_LINK], square * m[M_DT] * (real)-0.25);
+  const heston_weights<real> k = {fused(k3, (real)0.5, k2), k2 * inverse_ln2, k3 * (inverse_ln2 * (real)-0.5),
+                                  square * m[M_MIX]};
+  const real grown = heston_step(m, k, v, normal, w, vol);
+  vol *= l;
   return grown;
 }
 

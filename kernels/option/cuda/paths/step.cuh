@@ -98,7 +98,12 @@ __device__ inline void advance_asset(path_state<S> &p, const constants<S> &c, co
     if (S::RATES > 0) grown += p.grown[S::track_rate(t)][s];
     if (has_motion<S>(HESTON) && motion == HESTON) {
       const unsigned word = d.variance[a].bits[j];
-      grown += heston_step(m, p.variance[t][s], normal, s ? ~word : word, vol[s]);
+      const heston_weights<real> k = {m[M_BIG], m[M_AFTER], m[M_BEFORE], m[M_MIX]};
+      grown += heston_step(m, k, p.variance[t][s], normal, s ? ~word : word, vol[s]);
+    } else if (has_motion<S>(LEVERAGE) && motion == LEVERAGE) {
+      const unsigned word = d.variance[a].bits[j];
+      grown += leverage_step(m, row.table + S::grid_at(t) + (step + 1) * S::nodes(a), x, p.variance[t][s], normal,
+                             s ? ~word : word, vol[s]);
     } else if (has_motion<S>(SABR) && motion == SABR) {
       const unsigned word = d.variance[a].bits[j];
       grown += sabr_step(m, row.table + S::grid_at(t), S::cells(a), p.variance[t][s], p.forward[t][s], normal,

@@ -16,8 +16,9 @@ using sums_kernel = void(general_arrays<real>, general_poses, general_shear<real
 template <typename real>
 using contacts_kernel = void(general_arrays<real>, general_poses, real, real, unsigned, general_shear<real>);
 
-/* The kernel with these features (GENERAL_BARE ... GENERAL_CLUMPS) or with more. Defined for SPRINGS and FORM 0 and -1;
- * 3 and COLLISION_LINEAR; 3 and COLLISION_HERTZ, up to GENERAL_WORK; 7 and -1; 4, 7 and 8 and GENERAL_NAMED. */
+/* The kernel with these features (GENERAL_BARE ... GENERAL_CLUMP_MESHES) or with more. Defined for SPRINGS and FORM 0
+ * and -1; 3 and COLLISION_LINEAR; 3 and COLLISION_HERTZ, up to GENERAL_WORK and for GENERAL_CLUMPS; 7 and -1; 4, 7 and
+ * 8 and GENERAL_NAMED. */
 template <typename real, int SPRINGS, int FORM> contacts_kernel<real> *collision_contacts_form(int features);
 /* Defined for SPRINGS 0, 3 and 7 with FORM -1; 4, 7 and 8 with GENERAL_NAMED. */
 template <typename real, int SPRINGS, int FORM> sums_kernel<real> *collision_sums_form(int features);

@@ -5,10 +5,10 @@
 
 template <typename real, int SPRINGS, int FORM> sums_kernel<real> *collision_sums_form(int features) {
   if constexpr (FORM == GENERAL_NAMED)
-    return features == GENERAL_CLUMPS ? sum_blocks<SPRINGS, named_law, GENERAL_CLUMPS, real>
-                                      : sum_blocks<SPRINGS, named_law, GENERAL_MESHES, real>;
+    return general_clumps(features) ? sum_blocks<SPRINGS, named_law, GENERAL_CLUMP_MESHES, real>
+                                    : sum_blocks<SPRINGS, named_law, GENERAL_MESHES, real>;
   else
-    return features == GENERAL_CLUMPS   ? sum_blocks<SPRINGS, built_in_law<FORM>, GENERAL_CLUMPS, real>
+    return general_clumps(features)     ? sum_blocks<SPRINGS, built_in_law<FORM>, GENERAL_CLUMP_MESHES, real>
            : features >= GENERAL_EXTRAS ? sum_blocks<SPRINGS, built_in_law<FORM>, GENERAL_MESHES, real>
                                         : sum_blocks<SPRINGS, built_in_law<FORM>, GENERAL_WORK, real>;
 }

@@ -1,4 +1,4 @@
--- expect: 65 fields[1].sides.x_low: expected value or slope, got both: no series of sines and cosines is exact for a wall that mixes them
+-- expect: 65 fields[1].sides.x_low: expected one of value, slope and robin, got several: robin = { a, b, g } mixes value and slope
 return sim.diffusion {
   grid      = { n = {16}, size = {1}, boundary = "no_flux" },
   fields    = {

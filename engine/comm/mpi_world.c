@@ -1,0 +1,115 @@
+/* How a process joins the world of ranks, and leaves it. */
+#include "engine/comm/mpi_world.h"
+
+#include "engine/comm/heartbeat.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { CHUNK = 1 << 30 }; /* bytes: MPI counts with int, and longer exchanges are cut into messages */
+
+sim_mpi_world sim_mpi_joined = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static sim_mpi_world *const all = &sim_mpi_joined;
+
+static sim_status no_world(void) { return sim_no_memory("the ranks"); }
+
+static sim_status allocate(void) {
+  const size_t n = (size_t)all->size;
+  all->members = calloc(n, sizeof *all->members);
+  all->words = calloc(n, sizeof *all->words);
+  all->word_sends = calloc(n, sizeof *all->word_sends);
+  all->word_receives = calloc(n, sizeof *all->word_receives);
+  all->failure_sends = calloc(n, sizeof *all->failure_sends);
+  all->processes = calloc(n, sizeof *all->processes);
+  if (!all->members || !all->words || !all->word_sends || !all->word_receives || !all->failure_sends || !all->processes)
+    return no_world();
+  for (int r = 0; r < all->size; r++) all->processes[r].fd = -1;
+  return SIM_OK;
+}
+
+/* Opens the processes of the other ranks of this host, so that poll reports their end. */
+static void find_processes(void) {
+  const sim_mpi_member *own = &all->members[all->rank];
+  for (int r = 0; r < all->size; r++) {
+    const sim_mpi_member *m = &all->members[r];
+    if (r == all->rank || m->namespace != own->namespace || strcmp(m->host, own->host) != 0) continue;
+    all->processes[r] = (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, (pid_t)m->process, 0), .events = POLLIN};
+  }
+}
+
+static long setting(const char *name, long most) {
+  const char *text = getenv(name);
+  const long value = text ? strtol(text, NULL, 10) : 0;
+  return value < most ? value : most;
+}
+
+sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, sim_comm *comm) {
+  cpu_set_t cores;
+  struct stat info;
+  const bool known = sched_getaffinity(0, sizeof cores, &cores) == 0;
+  all->mpi = plugin;
+  all->lost = lost;
+  const int error = plugin->start(&comm->rank, &comm->size, &comm->host_rank, &comm->host_size);
+  if (error != 0) return sim_mpi_fail(error, "start");
+  if (known) (void)sched_setaffinity(0, sizeof cores, &cores); /* some libraries bind the process to one core */
+  all->rank = comm->rank;
+  all->size = comm->size;
+  const long chunk = setting("SIM_COMM_CHUNK", CHUNK);
+  all->chunk = chunk > 0 ? (int)chunk : CHUNK;
+  all->patience = fmin(fmax(sim_heartbeat_limit(), 1e-3 * SIM_MPI_TICK), 1e8);
+  all->delay = setting("SIM_COMM_DELAY", 900000);
+  all->random = (unsigned)comm->rank * 2654435761u + (unsigned)getpid();
+  comm->ops = &sim_mpi_transport;
+  comm->totals = &all->totals;
+  comm->self = all;
+  if (all->size == 1 || all->size > SIM_RANKS_MAX) return SIM_OK;
+  SIM_TRY(allocate());
+  sim_mpi_member *own = &all->members[all->rank];
+  (void)gethostname(own->host, sizeof own->host - 1);
+  own->process = getpid();
+  if (stat("/proc/self/ns/pid", &info) == 0) own->namespace = info.st_ino;
+  SIM_TRY(sim_mpi_watch_listen());
+  SIM_TRY(comm->ops->gather(comm, own, sizeof *own, all->members));
+  all->introduced = true;
+  find_processes();
+  return sim_mpi_watch_start();
+}
+
+/* Every rank exchanges with every other one, twice, so that a library's connections have completed what was under way,
+ * such as the answer to their first message. MPI_Finalize of MPICH 4.0 over UCX closes a rank's connections, which may
+ * wait for the other end, and then stops answering. */
+static sim_status settle(const sim_comm *comm) {
+  char in = 0, out[SIM_RANKS_MAX];
+  sim_piece pieces[SIM_RANKS_MAX];
+  size_t count = 0;
+  for (int r = 0; r < comm->size; r++)
+    if (r != comm->rank) pieces[count++] = (sim_piece){.rank = r, .in = &in, .out = &out[r], 1, 1};
+  for (int k = 0; k < 2; k++) SIM_TRY(comm->ops->swap(comm, pieces, count));
+  return SIM_OK;
+}
+
+sim_status sim_mpi_detach(sim_comm *comm) {
+  uint64_t most;
+  if (all->size > 1 && all->size <= SIM_RANKS_MAX) {
+    sim_mpi_watch_stop();                       /* on all ranks, before any of them ends */
+    (void)alarm((unsigned)ceil(all->patience)); /* from here on only this ends a wait for another rank */
+    SIM_TRY(sim_mpi_watch_drain());
+    SIM_TRY(sim_comm_agree(comm, 0, &most));
+    (void)all->mpi->cancel(&all->failure_receive);
+    SIM_TRY(settle(comm));
+  }
+  (void)all->mpi->end();
+  (void)alarm(0);
+  *comm = sim_comm_alone;
+  return SIM_OK;
+}
+
+_Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code) {
+  if ((comm->rank == 0 && !atomic_load(&all->given_up)) || !atomic_load(&all->watching)) sim_mpi_end_world(exit_code);
+  for (;;) (void)pause(); /* until rank 0 or the watching thread ends the world */
+}

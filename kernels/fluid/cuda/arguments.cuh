@@ -1,0 +1,64 @@
+/* Arguments of kernels on moments (kernels.cu) and on populations (trt.cu), of a run. */
+#ifndef FLUID_CUDA_ARGUMENTS_CUH
+#define FLUID_CUDA_ARGUMENTS_CUH
+
+#include "kernels/fluid/cuda/links.cuh"
+#include "kernels/fluid/cuda/measure.cuh"
+
+static inline double cells_of(const fluid_device *d) { return (double)d->l.n[0] * d->l.n[1] * d->l.n[2]; }
+
+/* A launch of a kernel that passes over cells with blocks of 256 threads. */
+static inline dim3 blocks_of(double cells) {
+  const double wanted = ceil(cells / 256);
+  return dim3(wanted < 65536 ? (unsigned)wanted : 65536u);
+}
+
+/* The links of the cells that have some. */
+template <typename real> static fluid_edges<real> edges_of(const fluid_device *d) {
+  fluid_edges<real> e = {};
+  e.cell = d->cell;
+  e.edge = (const fluid_edge<real> *)d->edge;
+  e.cells = d->cells;
+  e.lost = d->lost;
+  e.body = d->edge_body;
+  return e;
+}
+
+static inline fluid_scene scene_of(const fluid_device *d) {
+  fluid_scene s = {};
+  s.l = d->l;
+  s.beside = d->beside;
+  for (int a = 0; a < 3; a++) s.g[a] = d->g[a];
+  s.dx = d->dx;
+  s.dt = d->dt;
+  s.density = d->density;
+  s.tau = d->tau;
+  s.smagorinsky = d->smagorinsky;
+  s.heat = d->heat;
+  s.warm = d->warm;
+  return s;
+}
+
+/* The state and its fields; of populations the fields on their way, in planes [window[0], window[0] + window[1]) along
+ * the last axis. window NULL: all planes. */
+template <typename real>
+static fluid_view<real> view_of(const fluid_device *d, const void *state, void *fields, const int *window) {
+  fluid_view<real> v = {};
+  static_cast<fluid_scene &>(v) = scene_of(d);
+  v.state = (const real *)state;
+  v.fields = (real *)fields;
+  v.first = window ? window[0] : 0;
+  v.planes = window ? window[1] : 0;
+  return v;
+}
+
+/* Forces on bodies; cells: what links read (fluid_moment_cells). */
+template <int RANK, typename source>
+static void launch_pull(const sim_kernel *kernel, const fluid_device *d, const source &cells,
+                        const fluid_edges<typename source::number> &links) {
+  if (d->pull_blocks == 0) return;
+  device_launch(kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull<RANK, source>, cells, links, d->pull,
+                d->pull_block, d->g[0], d->g[1], d->g[2], d->pull_sum);
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* Plan of a run before it begins: memory, steps, work and exchanges. */
+#include "kernels/option/run.h"
+#include "kernels/option/cpu/leverage.h"
+#include "kernels/option/result/paths.h"
+#include "kernels/option/result/upper.h"
+#include "kernels/option/models/rough.h"
+#include "kernels/option/payoff/exercise.h"
+
+#include <math.h>
+#include <omp.h>
+
+/* Time of a path over that of a path whose payoffs are functions of the prices at its steps: each market of a finite
+ * difference adds a fifth, and in every market an extreme between the steps or its probability a half, a minimum and a
+ * maximum drawn jointly 31 (measured on a CPU, 252 steps). */
+static sim_status cost_of(const option_parameters *p, double *out) {
+  option_estimate estimate;
+  SIM_TRY(option_estimate_create(p, false, &estimate));
+  const double markets = estimate.markets;
+  double single = 0, joint = 0;
+  for (int f = 0; f < estimate.graph.features; f++) {
+    const option_feature *of = &estimate.graph.feature[f];
+    single += of->kind == OPTION_NOT_ABOVE || of->kind == OPTION_NOT_BELOW || of->kind == OPTION_HIGH ||
+              of->kind == OPTION_LOW;
+  }
+  for (int a = 0; a < (int)p->assets.count; a++) joint += estimate.graph.joint >> a & 1;
+  option_estimate_free(&estimate);
+  const double past = option_any_rough(p) ? 0.02 * (double)p->nodes * markets : 0; /* sums over all earlier steps */
+  const double laddered = option_ladder_markets(p), parts = option_ladder_parts(p), all = markets + laddered;
+  *out = 1 + past * (1 + laddered / markets) + parts + 0.2 * (all - 1 - parts) + all * (0.5 * single + 31 * joint);
+  return SIM_OK;
+}
+
+sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
+  const option_parameters *p = parameters;
+  double cost;
+  SIM_TRY(cost_of(p, &cost));
+  const option_ops *ops = option_ops_of(setup->backend->kind);
+  const double told = option_quantities(p, NULL), quantities = told + option_ladder_quantities(p),
+               batch = option_paths_of(p, option_ladder_batch(p, ops));
+  const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
+  const double chunk = option_groups(p) > 1 ? fmin(option_block_samples(p), OPTION_CHUNK) : OPTION_CHUNK;
+  const sim_setup host = option_host_setup(setup);
+  const double beside = option_bias_bytes(p, &host) + option_upper_bytes(p, &host) + option_exposure_bytes(p, &host) +
+                        option_levels_bytes(p, &host) + option_path_bytes(p, &host) + option_leverage_bytes(p);
+  sim_plan_add(out, "paths", ops->bytes(p, setup) + option_ladder_bytes(p, ops, setup));
+  if (beside > 0) sim_plan_add_host(out, "paths of bias, bounds, levels, exposures", beside);
+  out->checkpoint_bytes = option_state_bytes(p);
+  out->work_per_step = batch * (double)p->nodes * (double)p->assets.count;
+  const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */
+  const double unit = cpu ? chunk : option_groups(p) > 1 ? option_block_samples(p) : OPTION_BLOCK;
+  out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / unit);
+  if (setup->comm->size > 1) { /* two sums of each quantity for each chunk or block */
+    const double share = (double)sim_comm_share(setup->comm, (size_t)out->most_ranks);
+    out->bytes_received = share * (setup->comm->size - 1) * 2 * quantities * sizeof(double);
+    out->exchanges = 1 + option_ladder_parts(p);
+  }
+  option_policy_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
+  const int rules = 1 + option_has_bias(p) + option_wants_upper(p) + p->exposure.given +
+                    (int)option_ladder_markets(p); /* each has exercise rules of its own */
+  out->start_received *= rules;
+  out->start_exchanges *= rules;
+  option_exposure_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
+  out->parts = out->most_ranks;
+  const double useful = sim_plan_shares(out, setup->comm->size);
+  const double on_host = guess[host.isa] * fmin(host.threads * useful, omp_get_num_procs());
+  out->work_rate_guess = cpu ? on_host : 8e11 * useful;
+  const double in_double = 0.3; /* of the rate */
+  out->start_seconds =
+      (option_upper_work(p) + option_exposure_work(p) + option_leverage_work(p)) / (in_double * on_host);
+  if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= in_double;
+  out->work_rate_guess /= cost;
+  out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
+  out->t_end = p->sampling.paths;
+  return SIM_OK;
+}

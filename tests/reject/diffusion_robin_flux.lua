@@ -1,0 +1,9 @@
+-- expect: 65 flux: expected no wall with robin beside it
+return sim.diffusion {
+  grid      = { n = {16}, size = {1}, boundary = "no_flux" },
+  fields    = {
+    { name = "u", D = 1, sides = { x_low = { robin = { a = 1 } } } },
+  },
+  flux      = function(u_x) return -u_x end,
+  integrate = { scheme = "etd1", dt = 0.1, t_end = 1 },
+}

@@ -1,0 +1,8 @@
+-- expect: 65 fields[1].sides.x_low: robin: expected a and b above 0, got -1 and 1: where the wall feeds the field, modes would grow
+return sim.diffusion {
+  grid      = { n = {16}, size = {1}, boundary = "no_flux" },
+  fields    = {
+    { name = "u", D = 1, sides = { x_low = { robin = { a = -1 } } } },
+  },
+  integrate = { t_end = 1 },
+}

@@ -55,7 +55,7 @@ typedef struct diffusion_integrate {
   int scheme, method;                /* method: diffusion_way_asked */
   double dt, t_end;                  /* dt NaN: t_end/100 without rates, adaptive with rates */
   double rtol, atol, dt_max, dt_min; /* dt_max NaN: t_end/64 */
-  double dealias; /* NaN: `true` in the scenario, INFINITY: "padding"; see diffusion_dealias */
+  double dealias;                    /* NaN: `true` in the scenario, INFINITY: "padding"; see diffusion_dealias */
   double courant;                    /* 0: error estimates choose the steps */
   /* names of the fields whose velocity gives the Courant number; "": the solenoidal fields */
   char *velocity;
@@ -226,8 +226,8 @@ sim_status diffusion_symbol_fault(const diffusion_parameters *p, int derived, in
 /* Returns the fraction of the highest wavenumber along each axis below which wavenumbers are kept; 0: all are kept. */
 double diffusion_dealias(const diffusion_integrate *integrate);
 /* Whether rates are evaluated on a finer grid (`dealias = "padding"`). diffusion_refine makes of the parameters of such
- * a run those of the same run on 3/2 as many cells with `dealias = true`, which keeps the same wavenumbers; n[3]: memory
- * for the numbers of cells. It changes no other parameters. Operations of a backend get refined parameters. */
+ * a run those of the same run on 3/2 as many cells with `dealias = true`, which keeps the same wavenumbers; n[3]:
+ * memory for the numbers of cells. It changes no other parameters. Operations of a backend get refined parameters. */
 bool diffusion_padded(const diffusion_parameters *p);
 void diffusion_refine(diffusion_parameters *p, double n[3]);
 bool diffusion_single(const diffusion_parameters *p);

@@ -103,8 +103,8 @@ double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
     const int together = fields_together(p, &g);
     bytes += sizeof(double) * diffusion_field_numbers(&grid, false) * (2 * together + along.count);
     diffusion_series series;
-    bytes += diffusion_spectral_bytes(&grid, together, along.count, 0, diffusion_series_of(p, &g, &series), false,
-                                      threads);
+    bytes +=
+        diffusion_spectral_bytes(&grid, together, along.count, 0, diffusion_series_of(p, &g, &series), false, threads);
     bytes += diffusion_derivation_bytes(p, &along, false, &whole);
   }
   if (has_budget(p)) bytes += budget_bytes(p, threads);
@@ -392,8 +392,7 @@ sim_status diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind t
   } else if (table == DIFFUSION_TRANSFER || table == DIFFUSION_DISSIPATION) {
     double other[SIM_COLUMNS_MAX], *transfer = table == DIFFUSION_TRANSFER ? values : other;
     SIM_TRY(budget_fields(o, t, &fields));
-    SIM_TRY(
-        diffusion_budget_of(o->budget, fields, t, (int)p->transfer, transfer, transfer == values ? other : values));
+    SIM_TRY(diffusion_budget_of(o->budget, fields, t, (int)p->transfer, transfer, transfer == values ? other : values));
   } else if (table >= DIFFUSION_VECTOR_BUDGETS) {
     const int which = (int)table - (int)DIFFUSION_VECTOR_BUDGETS;
     double other[3][SIM_COLUMNS_MAX], *out[3] = {other[0], other[1], other[2]};

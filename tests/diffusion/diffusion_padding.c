@@ -34,10 +34,12 @@ static const char *const texts[] = {
     "return sim.diffusion { members = 3, grid = { n = {#24}, size = {2*math.pi} }, spectrum = 9, fields = {"
     "{ name = 'a', D = 0.05, cross = {0, -0.3}, initial = function(x, member) return 1 + member*math.cos(x)/4 end },"
     "{ name = 'b', D = 0.05, cross = {0.3, 0}, initial = function(x) return math.sin(2*x)/4 end }},"
-    "rates = function(a, b) return a - a^2 + a*b/4, a*b/2 - b end, integrate = { scheme = 'etdrk2', dt = 0.02, t_end = 0.5,"
+    "rates = function(a, b) return a - a^2 + a*b/4, a*b/2 - b end, integrate = { scheme = 'etdrk2', dt = 0.02, t_end = "
+    "0.5,"
     " dealias = #d } }",
     /* two axes: vorticity, adaptive steps, budgets */
-    "return sim.diffusion { grid = { n = {#16, #12}, size = {2*math.pi, 2*math.pi} }, spectrum = 6, transfer = 6, fields"
+    "return sim.diffusion { grid = { n = {#16, #12}, size = {2*math.pi, 2*math.pi} }, spectrum = 6, transfer = 6, "
+    "fields"
     " = {{ name = 'w', D = 0.01, initial = function(x, y) return math.cos(x)*math.sin(2*y) + math.cos(3*x + 1) end }},"
     " derived = { psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end }, rates = function(w_x, w_y, psi_x, psi_y)"
     " return psi_y*w_x - psi_x*w_y end, integrate = { scheme = 'etdrk4', rtol = 1e-6, t_end = 1, dealias = #d } }",
@@ -57,12 +59,14 @@ static const char *const texts[] = {
     "{ name = 'v', D = 0.03, sides = { y_low = { value = 1 }, y_high = { slope = 2 }, z_low = { slope = 0 },"
     " z_high = { slope = 0 } }, initial = function(x, y, z) return 1 + 2*y + math.sin(math.pi*0.75*y)*math.cos(math.pi*"
     "z) end }}, rates = function(u, v, u_xy, v_y) return u - u^2 + u_xy/100, u*v_y/10 - u end, observe = { d ="
-    " function(v, y) return (v - 1 - 2*y)^2 end }, integrate = { scheme = 'etdrk2', dt = 0.05, t_end = 0.5, dealias = #d } }",
+    " function(v, y) return (v - 1 - 2*y)^2 end }, integrate = { scheme = 'etdrk2', dt = 0.05, t_end = 0.5, dealias = "
+    "#d } }",
     /* a wall that mixes value and slope, whose functions are the same on both grids, beside a periodic axis */
     "return sim.diffusion { grid = { n = {#16, #12}, size = {1, 2*math.pi}, boundary = 'no_flux', y = 'periodic' },"
     " spectrum = 6, fields = {{ name = 'u', D = 0.1, sides = { x_high = { robin = { a = 2 } } }, initial ="
     " function(x, y) return math.cos(1.0768739863118036*x)*(1 + math.sin(y + 1)) end }},"
-    " rates = function(u, u_y) return u - u^2/4 + u*u_y/10 end, integrate = { scheme = 'etdrk4', dt = 0.05, t_end = 0.5,"
+    " rates = function(u, u_y) return u - u^2/4 + u*u_y/10 end, integrate = { scheme = 'etdrk4', dt = 0.05, t_end = "
+    "0.5,"
     " dealias = #d } }",
     /* fluxes */
     "return sim.diffusion { grid = { n = {#16, #12}, size = {1, 1}, y = 'no_flux' }, spectrum = 6, fields = {{ name ="
@@ -70,7 +74,8 @@ static const char *const texts[] = {
     " flux = function(u, u_x, u_y) return -u*u_x/100, -u*u_y/100 end, integrate = { scheme = 'etd1', dt = 0.02, t_end ="
     " 0.5, dealias = #d } }",
     /* random forcing and a Lyapunov exponent: random numbers of wavenumbers, and of cells of the rates' grid */
-    "return sim.diffusion { seed = 4, grid = { n = {#16, #16}, size = {2*math.pi, 2*math.pi} }, spectrum = 6, fields = {"
+    "return sim.diffusion { seed = 4, grid = { n = {#16, #16}, size = {2*math.pi, 2*math.pi} }, spectrum = 6, fields = "
+    "{"
     "{ name = 'w', D = 0.01, decay = 0.1, initial = function(x, y) return math.cos(x)*math.sin(2*y) end }}, derived = {"
     " psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end }, rates = function(w_x, w_y, psi_x, psi_y) return"
     " psi_y*w_x - psi_x*w_y end, forcing = { fields = 'w', k = {2, 3.5}, power = 1, random = true }, integrate = {"
@@ -101,8 +106,8 @@ static void put_text(char *out, const char *text, bool padded) {
 /* Sums over the cells of the scenario's grid and powers of the wavenumbers are the same as with the cut on the finer
  * grid, but for rounding: some 100 steps of transforms whose units are relative to values below 4. */
 static void test_cut(void **state) {
-  static const char *const tables[] = {"fields", "spectrum", "observe", "transfer", "dissipation", "enstrophy_transfer",
-                                       "helicity", "lyapunov"};
+  static const char *const tables[] = {"fields",      "spectrum",           "observe",  "transfer",
+                                       "dissipation", "enstrophy_transfer", "helicity", "lyapunov"};
   (void)state;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     system_run s[2];
@@ -157,9 +162,9 @@ static void test_numpy(void **state) {
   shut(&s);
 }
 
-/* Energy and enstrophy of a flow without viscosity change by the scheme's error alone: as with the cut on 36 x 36 cells,
- * but for rounding, and of fourth order in dt at least (the energy's error passes through 0 near dt = 0.11). Transfers
- * add up to 0. */
+/* Energy and enstrophy of a flow without viscosity change by the scheme's error alone: as with the cut on 36 x 36
+ * cells, but for rounding, and of fourth order in dt at least (the energy's error passes through 0 near dt = 0.11).
+ * Transfers add up to 0. */
 static void test_inviscid(void **state) {
   double change[2][2][2]; /* of dt and dt/2; padded and cut; energy and enstrophy */
   (void)state;
@@ -168,14 +173,15 @@ static void test_inviscid(void **state) {
     double first[2], last[2], transfer[9], sum = 0;
     system_run s;
     char text[1024];
-    snprintf(text, sizeof text,
-             "return sim.diffusion { grid = { n = {%d, %d}, size = {2*math.pi, 2*math.pi} }, fields = {{ name = 'w',"
-             " initial = function(x, y) return math.cos(x)*math.sin(2*y) + math.cos(3*x + 1) + math.sin(4*y + 2*x) end"
-             " }}, derived = { psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end }, rates = function(w_x, w_y, psi_x,"
-             " psi_y) return psi_y*w_x - psi_x*w_y end, transfer = 9, observe = { e = function(w, psi) return -w*psi/2"
-             " end, z = function(w) return w^2/2 end }, integrate = { scheme = 'etdrk4', dt = %g, t_end = 1, dealias ="
-             " %s } }",
-             cut ? 36 : 24, cut ? 36 : 24, half ? 0.05 : 0.1, cut ? "true" : "'padding'");
+    snprintf(
+        text, sizeof text,
+        "return sim.diffusion { grid = { n = {%d, %d}, size = {2*math.pi, 2*math.pi} }, fields = {{ name = 'w',"
+        " initial = function(x, y) return math.cos(x)*math.sin(2*y) + math.cos(3*x + 1) + math.sin(4*y + 2*x) end"
+        " }}, derived = { psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end }, rates = function(w_x, w_y, psi_x,"
+        " psi_y) return psi_y*w_x - psi_x*w_y end, transfer = 9, observe = { e = function(w, psi) return -w*psi/2"
+        " end, z = function(w) return w^2/2 end }, integrate = { scheme = 'etdrk4', dt = %g, t_end = 1, dealias ="
+        " %s } }",
+        cut ? 36 : 24, cut ? 36 : 24, half ? 0.05 : 0.1, cut ? "true" : "'padding'");
     open_with(&s, text, sim_isa_best(), 2, NULL);
     row(&s, "observe", first);
     run_to(&s, half ? 20 : 10);

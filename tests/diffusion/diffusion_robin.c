@@ -209,7 +209,8 @@ static void test_orders(void **state) {
 }
 
 /* White noise and heat: each mode has the variance a^2 (1 - exp(-2 D k^2 t))/(2 D k^2) over the length, also the modes
- * whose functions have a norm of their own. 4096 members: 2.2 % of statistical error each, of which five are allowed. */
+ * whose functions have a norm of their own. 4096 members: 2.2 % of statistical error each, of which five are allowed.
+ */
 static void test_noise(void **state) {
   double power[6];
   system_run s;
@@ -261,8 +262,8 @@ static void test_bits(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_heat),   cmocka_unit_test(test_slab),  cmocka_unit_test(test_steady),
-      cmocka_unit_test(test_plate),  cmocka_unit_test(test_orders), cmocka_unit_test(test_noise),
+      cmocka_unit_test(test_heat),  cmocka_unit_test(test_slab),   cmocka_unit_test(test_steady),
+      cmocka_unit_test(test_plate), cmocka_unit_test(test_orders), cmocka_unit_test(test_noise),
       cmocka_unit_test(test_bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

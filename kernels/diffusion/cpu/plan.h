@@ -35,7 +35,8 @@ typedef enum diffusion_quantity { DIFFUSION_ENSTROPHY, DIFFUSION_HELICITY } diff
 sim_status diffusion_vector_budget_of(diffusion_work *work, double *const *fields, double t,
                                       diffusion_quantity quantity, int bins, double *const out[3]) SIM_MUST_CHECK;
 
-/* Returns whether white noise has transforms other than the fields': cosines along walls with robin. *out: its series. */
+/* Returns whether white noise has transforms other than the fields': cosines along walls with robin. *out: its series.
+ */
 bool diffusion_white_series(const diffusion_parameters *p, diffusion_series *out);
 
 #endif

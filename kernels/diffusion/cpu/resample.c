@@ -75,7 +75,7 @@ void diffusion_resample_destroy(diffusion_resample **resample) {
 }
 
 static sim_status transform(diffusion_resample *r, const side *from, const side *to, double t, void *const *values,
-                      void *const *out) {
+                            void *const *out) {
   const diffusion_stage forward = {1, 0, 1, {{1, 1, {{diffusion_scale(&from->grid), -1, 0}}}}};
   const diffusion_stage inverse = {0, 1, 1, {{0, 1, {{1, -1, 1}}}}};
   diffusion_arrays a = {0}, b = {0};
@@ -90,8 +90,7 @@ static sim_status transform(diffusion_resample *r, const side *from, const side 
     SIM_TRY(diffusion_copy_modes(from->spectral, from->coefficients[f], to->spectral, to->coefficients[f], f));
   diffusion_columns(to->spectral, &inverse, &b);
   diffusion_planes_store(to->spectral, (const void *const *)to->coefficients, NULL, out, NULL, NULL);
-  for (int f = 0; f < r->fields; f++)
-    diffusion_add_lift(to->p, f, 1, t, 0, grid_cells(&to->grid), out[f], r->threads);
+  for (int f = 0; f < r->fields; f++) diffusion_add_lift(to->p, f, 1, t, 0, grid_cells(&to->grid), out[f], r->threads);
   return SIM_OK;
 }
 

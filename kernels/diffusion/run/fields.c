@@ -1,5 +1,5 @@
-/* Real fields on the scenario's grid. The operations of a backend have them on a finer grid where `dealias` is "padding";
- * elsewhere the two are the same. */
+/* Real fields on the scenario's grid. The operations of a backend have them on a finer grid where `dealias` is
+ * "padding"; elsewhere the two are the same. */
 #include "kernels/diffusion/run/run.h"
 
 #include "engine/reduce.h"

@@ -48,7 +48,7 @@ typedef struct diffusion_run {
   diffusion_resample *resample;
   sim_buffer coarse, fine; /* fine: real fields of the operations in host memory, to be overwritten */
   int64_t resampled;       /* step of the fields in `coarse`; -1: none */
-  double begin[2], h; /* begin: time and step, as stored in checkpoints */
+  double begin[2], h;      /* begin: time and step, as stored in checkpoints */
   int64_t last;
   int fields;
   diffusion_work *twin; /* of the Lyapunov exponent; NULL: none */
@@ -99,7 +99,8 @@ sim_status diffusion_run_step(void *self, sim_clock *clock);
 /* Computes the real fields of this step. */
 sim_status diffusion_run_show(diffusion_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 
-/* ---- fields.c: real fields on the scenario's grid, which `dealias = "padding"` does not share with the operations ----
+/* ---- fields.c: real fields on the scenario's grid, which `dealias = "padding"` does not share with the operations
+ * ----
  */
 
 /* Creates the memory, and copies the first fields to the operations. */

@@ -281,7 +281,7 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
     if (fmod(p->grid.n.data[axis], 2) != 0 || 1.5 * p->grid.n.data[axis] > GRID_AXIS_MAX)
       sim_faults_add(faults, 0, "integrate.dealias",
                      "padding: expected an even number of cells along %c, 3/2 of which is below 2^24, got %.0f",
-                     "xyz"[axis], p->grid.n.data[axis]);
+                     "xyz"[axis], p -> grid.n.data[axis]);
   const char *why = !p->rates               ? "there are no rates"
                     : diffusion_adaptive(p) ? "steps are by courant"
                                             : "dt is a number";

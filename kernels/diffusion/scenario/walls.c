@@ -270,7 +270,7 @@ static bool check_mix(const grid_shape *grid, const diffusion_side *side, int ax
   }
   if (grid->n[axis] <= DIFFUSION_ROBIN_MOST) return true;
   sim_faults_add(faults, line, path, "robin: expected at most %d cells along %c, whose transform is a matrix, got %lld",
-                 DIFFUSION_ROBIN_MOST, "xyz"[axis], (long long)grid->n[axis]);
+                 DIFFUSION_ROBIN_MOST, "xyz"[axis], (long long)grid -> n[axis]);
   return false;
 }
 

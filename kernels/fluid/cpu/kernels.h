@@ -10,7 +10,8 @@
  *   S_ab     7-9   5     9 S_ab: xy, xz, yz
  *
  * A regularised population is f_c = w_c (1 + g_c), g_c = A + sum_a (c_a J_a + c_a^2 S_aa) + sum_a<b c_a c_b S_ab: sums
- * alone (Latt and Chopard, Math. Comput. Simul. 72 (2006) 165). D3Q27 has third moments too (row27.inc). Sums over what arrives at a cell are taken of d_c = g_c
+ * alone (Latt and Chopard, Math. Comput. Simul. 72 (2006) 165). D3Q27 has third moments too (row27.inc). Sums over what
+ * arrives at a cell are taken of d_c = g_c
  * - A - c.J with A and J of this cell in the step before: sum w_c = 1, sum w_c c c = 1/3 and the odd ones are 0, so
  * that these sums have only small terms, and A and J change by small ones. In single precision the change of J is often
  * less than half a unit in its last place; what rounding takes from it is stored behind the moments, one number an

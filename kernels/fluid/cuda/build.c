@@ -36,10 +36,10 @@ static void release(void *at) {
 }
 
 static void free_walls(fluid_device *d) {
-  void *const all[] = {&d->skip,      &d->linked, &d->linked_first, &d->beside.solid, &d->cell,       &d->edge,
-                       &d->edge_body, &d->lost,   &d->segment,      &d->member,       &d->segment_sum};
+  void *const all[] = {&d->skip, &d->beside.solid, &d->cell,   &d->edge,       &d->edge_body,
+                       &d->lost, &d->segment,      &d->member, &d->segment_sum};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
-  d->cells = d->listed = d->unsettled = d->members = d->segments = 0;
+  d->cells = d->listed = d->members = d->segments = 0;
 }
 
 static void free_pulls(fluid_device *d) {
@@ -125,31 +125,11 @@ static void mask_cell(void *context, int64_t row, int64_t x) {
   set_bit(m->l, m->mask, row, x);
 }
 
-/* ---- cells with links that the marching kernel makes ---- */
-
-static bool may_settle(const fluid_machine *m, const fluid_device *d) { return d->march && !m->warmth && !m->grains; }
-
-/* Bits of the directions that arrive by links at a cell; bit 0: its thread of the marching kernel has all that they are
- * made of, what the cell has sent itself and what arrives at it from fluid. */
-static uint32_t links_of(const fluid_machine *m, const fluid_device *d, const fluid_cell *cell) {
-  const fluid_link *link = &m->walls.link[cell->first];
-  uint32_t bits = 0;
-  bool settled = may_settle(m, d);
-  for (int i = 0; i < cell->count; i++) bits |= (uint32_t)1 << link[i].arriving;
-  for (int i = 0; i < cell->count && settled; i++) {
-    const bool near = link[i].kind == FLUID_NEAR && link[i].towards == link[i].arriving &&
-                      link[i].second == fluid_opposite(link[i].arriving) && !(bits >> link[i].second & 1);
-    settled = near || link[i].kind == FLUID_BOUNCE || link[i].kind == FLUID_FAR;
-  }
-  return bits | settled;
-}
-
-sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_device *d, fluid_mask which, uint32_t **out) {
+sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_layout *l, fluid_mask which, uint32_t **out) {
   const fluid_walls *w = &m->walls;
-  const fluid_layout *l = &d->l;
   const size_t words = (size_t)l->n[1] * (size_t)l->n[2] * (size_t)l->groups;
   const bool walls = which != FLUID_MASK_SOLID && w->cells > 0;
-  const bool all = which != FLUID_MASK_SKIPPED, layers = !all && m->warmth && m->sponge.layers > 0;
+  const bool layers = which == FLUID_MASK_LISTED && m->warmth && m->sponge.layers > 0;
   void *there = NULL;
   *out = NULL;
   if (w->spans == 0 && !walls && !layers) return SIM_OK;
@@ -157,8 +137,7 @@ sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_device *d, f
   if (!mask) return sim_no_memory("the walls");
   for (int64_t i = 0; i < w->spans; i++)
     for (int64_t j = 0; j < w->span[i].count; j++) set_bit(l, mask, w->span[i].row, w->span[i].x + j);
-  for (int64_t i = 0; walls && i < w->cells; i++)
-    if (all || !(links_of(m, d, &w->cell[i]) & 1)) set_bit(l, mask, w->cell[i].row, w->cell[i].x);
+  for (int64_t i = 0; walls && i < w->cells; i++) set_bit(l, mask, w->cell[i].row, w->cell[i].x);
   if (layers) (void)each_damped(m, mask_cell, &(masking){l, mask});
   const sim_status status = fluid_cuda_send_away(mask, words * sizeof *mask, &there);
   *out = there;
@@ -167,31 +146,13 @@ sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_device *d, f
 
 static sim_status send_masks(const maker *m) {
   uint32_t *solid;
-  const sim_status status = fluid_cuda_send_mask(m->m, m->d, FLUID_MASK_SOLID, &solid);
+  const sim_status status = fluid_cuda_send_mask(m->m, &m->d->l, FLUID_MASK_SOLID, &solid);
   m->d->beside.solid = solid;
-  return status == SIM_OK ? fluid_cuda_send_mask(m->m, m->d, FLUID_MASK_SKIPPED, &m->d->skip) : status;
+  return status == SIM_OK ? fluid_cuda_send_mask(m->m, &m->d->l, FLUID_MASK_LISTED, &m->d->skip) : status;
 }
 
-/* Where the marching kernel finds the cells with links, which lie in the order of rows. */
-static sim_status send_linked(const maker *m) {
-  const fluid_walls *w = &m->m->walls;
-  const fluid_layout *l = &m->d->l;
-  const size_t words = (size_t)l->n[1] * (size_t)l->n[2] * (size_t)l->groups;
-  if (w->cells == 0 || !may_settle(m->m, m->d)) return SIM_OK;
-  uint32_t *mask = calloc(words, sizeof *mask);
-  int32_t *first = calloc(words, sizeof *first);
-  for (int64_t i = w->cells - 1; mask && first && i >= 0; i--) {
-    set_bit(l, mask, w->cell[i].row, w->cell[i].x);
-    first[w->cell[i].row * l->groups + w->cell[i].x / FLUID_GROUP] = (int32_t)i;
-  }
-  const sim_status status = fluid_cuda_send_away(mask, words * sizeof *mask, (void **)&m->d->linked);
-  if (status == SIM_OK) return fluid_cuda_send_away(first, words * sizeof *first, (void **)&m->d->linked_first);
-  free(first);
-  return status;
-}
-
-static fluid_edge_cell edge_cell(const fluid_machine *m, int64_t row, int64_t x) {
-  return (fluid_edge_cell){.at = {(int32_t)x, (int32_t)(row % m->grid.n[1]), (int32_t)(row / m->grid.n[1])}};
+static fluid_edge_cell edge_cell(const fluid_machine *m, int64_t row, int64_t x, int32_t first, int32_t count) {
+  return (fluid_edge_cell){{(int32_t)x, (int32_t)(row % m->grid.n[1]), (int32_t)(row / m->grid.n[1])}, first, count};
 }
 
 typedef struct listing {
@@ -200,7 +161,7 @@ typedef struct listing {
 } listing;
 static void list_cell(void *context, int64_t row, int64_t x) {
   listing *to = context;
-  *to->next++ = edge_cell(to->m, row, x);
+  *to->next++ = edge_cell(to->m, row, x, 0, 0);
 }
 
 static sim_status send_cells(const maker *m) {
@@ -210,15 +171,9 @@ static sim_status send_cells(const maker *m) {
   if (listed == 0) return SIM_OK;
   m->d->cells = (int)w->cells;
   m->d->listed = (int)listed;
-  m->d->unsettled = (int)(listed - w->cells);
   fluid_edge_cell *cell = malloc((size_t)listed * sizeof *cell);
-  for (int64_t i = 0; cell && i < w->cells; i++) {
-    cell[i] = edge_cell(m->m, w->cell[i].row, w->cell[i].x);
-    cell[i].first = w->cell[i].first;
-    cell[i].count = w->cell[i].count;
-    cell[i].links = links_of(m->m, m->d, &w->cell[i]);
-    m->d->unsettled += !(cell[i].links & 1);
-  }
+  for (int64_t i = 0; cell && i < w->cells; i++)
+    cell[i] = edge_cell(m->m, w->cell[i].row, w->cell[i].x, w->cell[i].first, w->cell[i].count);
   if (cell) (void)each_damped(m->m, list_cell, &(listing){m->m, cell + w->cells});
   SIM_TRY(fluid_cuda_send_away(cell, (size_t)listed * sizeof *cell, (void **)&m->d->cell));
   const size_t size = m->d->single ? sizeof(fluid_edge_single) : sizeof(fluid_edge_double);
@@ -431,7 +386,6 @@ sim_status fluid_cuda_build_walls(const fluid_machine *machine, const fluid_para
   const maker m = {machine, p, k, out};
   free_walls(out);
   SIM_TRY(send_masks(&m));
-  SIM_TRY(send_linked(&m));
   SIM_TRY(send_cells(&m));
   return send_patches(&m);
 }
@@ -469,7 +423,7 @@ double fluid_cuda_wall_bytes(const fluid_parameters *p, const fluid_meshes *mesh
   const double cells = grid_cells_wanted(&g), groups = ceil((double)g.n[0] / FLUID_GROUP);
   const double host = fluid_walls_bytes(p, meshes);
   if (!(host > 0)) return 0;
-  /* On the host a cell with 5.5 (3.5) links takes 180 bytes and a quarter more for growth. Here it takes 24, a link 24
-   * at most; with a body 12 and two cuts of 40, and a link 49. Three masks of bits, and a number a word of them. */
-  return (p->bodies.count > 0 ? 3 : 1) * host + 4 * sizeof(uint32_t) * groups * cells / (double)g.n[0];
+  /* On the host a cell with 5.5 (3.5) links takes 180 bytes and a quarter more for growth. Here it takes 20, a link 24
+   * at most; with a body 12 and two cuts of 40, and a link 49. Two masks of bits. */
+  return (p->bodies.count > 0 ? 3 : 1) * host + 2 * sizeof(uint32_t) * groups * cells / (double)g.n[0];
 }

@@ -132,7 +132,7 @@ static __device__ ball_blend blend_of(const fluid_balls &g, const fluid_layout &
 template <typename real>
 __device__ inline fluid_edge_cell cell_at(const fluid_edges<real> &links, const fluid_balls &g, const fluid_layout &l,
                                           const int *at) {
-  fluid_edge_cell out = {{at[0], at[1], at[2]}, 0, 0, 0};
+  fluid_edge_cell out = {{at[0], at[1], at[2]}, 0, 0};
   if (!fluid_has_bit(g.walls, l, at[0], (size_t)at[2] * (size_t)l.n[1] + (size_t)at[1])) return out;
   int low = 0, high = links.cells;
   while (low < high) {

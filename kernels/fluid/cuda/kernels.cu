@@ -50,7 +50,6 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
   s.from = (const real *)d->state[d->now];
   s.to = (real *)d->state[1 - d->now];
   s.skip = d->skip;
-  s.linked = d->linked;
   s.chunk = d->chunk;
   s.k = factors_of<RANK, real>(d);
   s.w = warm_factors_of<real>(d);
@@ -66,8 +65,6 @@ template <typename real> static fluid_edges<real> listed_edges_of(const fluid_de
   e.cells = d->listed;
   e.warm = d->warm.edge;
   if (d->heat && d->eddies) e.rate = (real *)d->state[state] + d->numbers + d->members;
-  e.first = d->linked_first;
-  e.settled = d->march && d->linked;
   e.covered = d->balls.covered;
   return e;
 }
@@ -82,14 +79,13 @@ template <typename real> static fluid_view<real> present_view(const fluid_device
 enum { TILE_X = 64, TILE_UNROLL = 2 };
 __host__ __device__ constexpr int tile_y(bool single, bool heat) { return single && !heat ? 8 : 6; }
 __host__ __device__ constexpr int tile_blocks(bool single) { return single ? 2 : 1; }
-typedef march_ahead<1, 0> tile_ahead;
 
 static size_t tile_bytes(bool single, bool heat) {
   if (heat)
-    return single ? march_tile<TILE_X, tile_y(true, true), true, tile_ahead>::all * sizeof(float)
-                  : march_tile<TILE_X, tile_y(false, true), true, tile_ahead>::all * sizeof(double);
-  return single ? march_tile<TILE_X, tile_y(true, false), false, tile_ahead>::all * sizeof(float)
-                : march_tile<TILE_X, tile_y(false, false), false, tile_ahead>::all * sizeof(double);
+    return single ? march_tile<TILE_X, tile_y(true, true), true>::all * sizeof(float)
+                  : march_tile<TILE_X, tile_y(false, true), true>::all * sizeof(double);
+  return single ? march_tile<TILE_X, tile_y(true, false), false>::all * sizeof(float)
+                : march_tile<TILE_X, tile_y(false, false), false>::all * sizeof(double);
 }
 
 /* Whether a block may have so many bytes of shared memory. */
@@ -116,8 +112,7 @@ int fluid_cuda_chunk(int rank, bool single, bool heat, const int64_t n[3]) {
 /* As device_launch, with `shared` bytes of shared memory. */
 template <typename real>
 static void launch_with(const sim_kernel *kernel, dim3 grid, unsigned threads, size_t shared,
-                        void (*function)(fluid_step<real>, fluid_edges<real>), fluid_step<real> s,
-                        fluid_edges<real> walls) {
+                        void (*function)(fluid_step<real>), fluid_step<real> s) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -129,17 +124,16 @@ static void launch_with(const sim_kernel *kernel, dim3 grid, unsigned threads, s
   config.attrs = &attribute;
   config.numAttrs = device_overlaps() ? 1 : 0;
   sim_cuda_begin(kernel);
-  sim_cuda_failed(cudaLaunchKernelEx(&config, function, s, walls), "cudaLaunchKernelEx", kernel->name);
+  sim_cuda_failed(cudaLaunchKernelEx(&config, function, s), "cudaLaunchKernelEx", kernel->name);
   sim_cuda_end(kernel, 2.0 * s.l.numbers * sizeof(real) * s.l.n[0] * s.l.n[1] * s.l.n[2]);
 }
 
 template <bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
-static void launch_march(const sim_kernel *kernel, fluid_step<real> s, fluid_edges<real> walls) {
+static void launch_march(const sim_kernel *kernel, fluid_step<real> s) {
   constexpr bool single = sizeof(real) == 4;
   constexpr int TX = TILE_X, TY = tile_y(single, HEAT), BLOCKS = tile_blocks(single);
-  using tile = march_tile<TX, TY, HEAT, tile_ahead>;
-  void (*const function)(fluid_step<real>, fluid_edges<real>) =
-      march<TX, TY, BLOCKS, TILE_UNROLL, tile_ahead, SKIP, FORCE, EDDY, HEAT, real>;
+  using tile = march_tile<TX, TY, HEAT>;
+  void (*const function)(fluid_step<real>) = march<TX, TY, BLOCKS, TILE_UNROLL, SKIP, FORCE, EDDY, HEAT, real>;
   const int shared = tile::all * (int)sizeof(real);
   static int ready = 0; /* the kernel may use so much shared memory */
   if (!ready)
@@ -148,7 +142,7 @@ static void launch_march(const sim_kernel *kernel, fluid_step<real> s, fluid_edg
         "cudaFuncSetAttribute", kernel->name);
   const dim3 grid((unsigned)((s.l.n[0] + TX - 1) / TX), (unsigned)((s.l.n[1] + TY - 3) / (TY - 2)),
                   (unsigned)((s.l.n[2] + s.chunk - 1) / s.chunk));
-  launch_with(kernel, grid, tile::threads, (size_t)shared, function, s, walls);
+  launch_with(kernel, grid, tile::threads, (size_t)shared, function, s);
 }
 
 template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real> static void launch_cells(const fluid_device *d) {
@@ -157,11 +151,10 @@ template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real> static void
   const fluid_step<real> s = step_of<RANK, real>(d);
   if constexpr (RANK == 3) {
     if (d->march) {
-      const fluid_edges<real> walls = listed_edges_of<real>(d, 1 - d->now);
-      if (d->skip || d->linked)
-        launch_march<true, FORCE, EDDY, HEAT, real>(&marching, s, walls);
+      if (d->skip)
+        launch_march<true, FORCE, EDDY, HEAT, real>(&marching, s);
       else
-        launch_march<false, FORCE, EDDY, HEAT, real>(&marching, s, walls);
+        launch_march<false, FORCE, EDDY, HEAT, real>(&marching, s);
       return;
     }
   }
@@ -204,9 +197,8 @@ template <int RANK, typename real> static void step_walls(const fluid_device *d)
   const fluid_step<real> s = step_of<RANK, real>(d);
   const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
   if (d->listed == 0) return;
-  if (!e.settled || d->unsettled > 0)
-    device_launch(&links, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
-                  d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s, e);
+  device_launch(&links, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
+                d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s, e);
   if (d->segments > 0) {
     const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
     const real *rest = s.from + d->numbers;
@@ -225,14 +217,13 @@ template <int RANK, typename real> static void step_warm(const fluid_device *d) 
 }
 
 template <int RANK, typename real> static void step(const fluid_device *d) {
-  const bool force = d->force || d->cells > 0; /* cells with links have the same bits from each kernel */
   if (d->heat && d->eddies)
     launch_cells<RANK, true, true, true, real>(d);
   else if (d->heat)
     launch_cells<RANK, true, false, true, real>(d);
-  else if (force && d->eddies)
+  else if (d->force && d->eddies)
     launch_cells<RANK, true, true, false, real>(d);
-  else if (force)
+  else if (d->force)
     launch_cells<RANK, true, false, false, real>(d);
   else if (d->eddies)
     launch_cells<RANK, false, true, false, real>(d);

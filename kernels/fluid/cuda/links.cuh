@@ -14,9 +14,7 @@ template <typename real> using fluid_edge = typename fluid_edge_type<real>::type
 template <typename real> struct fluid_edges {
   const fluid_edge_cell *cell;
   const fluid_edge<real> *edge;
-  const int32_t *first; /* fluid_device.linked_first */
   int cells;
-  bool settled;                /* the marching kernel makes some of them */
   const fluid_warm_edge *warm; /* [edges]; NULL: no heat */
   real *rate;                  /* [cells]: of relaxation, for heat; NULL: not wanted */
   double *lost;                /* [cells]: mass that links to bodies take; NULL: no body */
@@ -75,13 +73,6 @@ template <int RANK, typename stored> struct fluid_moment_cells {
   }
 };
 
-/* g that arrives by a link at a wall or a body. sent: g that the cell has sent along it; other: FAR: that it has sent
- * in the direction that arrives; NEAR: that arrives against it. */
-template <typename real>
-__device__ __forceinline__ real bounce(int kind, real weight, real constant, real sent, real other) {
-  return kind == FLUID_BOUNCE ? sent + constant : weight * sent + (1 - weight) * other + constant;
-}
-
 /* g that arrives by a link. */
 template <int RANK, typename real, typename source>
 __device__ __noinline__ real arrive(const source &s, const fluid_edge_cell &at,
@@ -90,9 +81,9 @@ __device__ __noinline__ real arrive(const source &s, const fluid_edge_cell &at,
   const int c = e.arriving, d = fluid_opposite_of(c);
   switch (e.kind) {
   case FLUID_NEAR:
-    return bounce(e.kind, weight, constant, s.template sent<real>(at, d),
-                  s.template sent_beside<real>(at, e.second, e.towards));
-  case FLUID_FAR: return bounce(e.kind, weight, constant, s.template sent<real>(at, d), s.template sent<real>(at, c));
+    return weight * s.template sent<real>(at, d) +
+           (1 - weight) * s.template sent_beside<real>(at, e.second, e.towards) + constant;
+  case FLUID_FAR: return weight * s.template sent<real>(at, d) + (1 - weight) * s.template sent<real>(at, c) + constant;
   case FLUID_MIRROR: return s.template sent_beside<real>(at, e.second, e.towards);
   case FLUID_OPEN: {
     real u[RANK], along = 0, square = 0;
@@ -104,7 +95,7 @@ __device__ __noinline__ real arrive(const source &s, const fluid_edge_cell &at,
     }
     return constant - s.template sent<real>(at, d) + (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
   }
-  default: return bounce(FLUID_BOUNCE, weight, constant, s.template sent<real>(at, d), (real)0);
+  default: return s.template sent<real>(at, d) + constant;
   }
 }
 
@@ -173,7 +164,6 @@ __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, cons
   if (i >= links.cells) return;
   const fluid_edge_cell at = links.cell[i];
   const size_t place = place_of(s.l, at);
-  if (links.settled && (at.links & 1)) return;
   if (fluid_has_bit(links.covered, s.l, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1])) return;
   real m[fluid_moments(RANK)], d[fluid_directions(RANK)], rho1, rate;
   double lost = 0;

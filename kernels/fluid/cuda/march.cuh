@@ -15,19 +15,14 @@
 #ifndef FLUID_CUDA_MARCH_CUH
 #define FLUID_CUDA_MARCH_CUH
 
-#include "kernels/fluid/cuda/links.cuh"
+#include "kernels/fluid/cuda/step.cuh"
 
-/* How a block reads ahead: planes of cells on their way to shared memory, and planes beyond them that are on their way
- * to the L2 cache. */
-template <int STAGES, int AHEAD> struct march_ahead { static constexpr int stages = STAGES, planes = AHEAD; };
-
-template <int TX, int TY, bool HEAT, typename ahead> struct march_tile {
+template <int TX, int TY, bool HEAT> struct march_tile {
   static constexpr int pitch = TX + 2, sites = pitch * TY, threads = (TX * TY + 2 * TY + 31) / 32 * 32;
   static constexpr int cell = fluid_numbers_of_cell(3, HEAT);
-  static constexpr int ups = ahead::stages == 1 ? 3 : 2;
-  static constexpr int flat = HEAT ? 12 : 8, up = 2 * flat, down = up + ups * 4; /* in units of sites */
+  static constexpr int flat = HEAT ? 12 : 8, up = 2 * flat, down = up + 3 * 4; /* in units of sites */
   static constexpr int numbers = sites * (down + 2 * 4);
-  static constexpr int all = numbers + ahead::stages * cell * threads; /* in shared memory, with cells on their way */
+  static constexpr int all = numbers + cell * threads; /* in shared memory, with the cells on their way */
 };
 
 /* Where a thread's column is in its tile: directions that lead to no inner column are not written. */
@@ -87,89 +82,21 @@ __device__ __forceinline__ void emit_all(int role, const real *here, const real 
     emit_both<HEAT, MARCH_EAST>(here, above, flat, up, down, sites);
 }
 
-/* What arrives from below of directions C and after, by slot; up: the buffer at this thread's site. */
-template <int C, typename real>
-__device__ __forceinline__ void receive_up(const real *up, int pitch, int sites, real *out) {
-  if constexpr (C < 19) {
-    constexpr fluid_way w = fluid_way_of(3, C);
-    if constexpr (w.along(2) > 0 && w.axes == 2)
-      out[march_slot(C)] = up[march_slot(C) * sites - w.along(1) * pitch - w.along(0)];
-    receive_up<C + 1>(up, pitch, sites, out);
-  }
-}
-
-/* g of directions C and after that arrive from neighbours. plane, down: buffers at this thread's site; up: receive_up;
- * from_below, from_above: what moves straight up and down. */
+/* d of directions C and after. plane, up, down: buffers at this thread's site; own: what moves straight up and down. */
 template <int C, typename real>
 __device__ __forceinline__ void receive(const real *plane, const real *up, const real *down, int pitch, int sites,
-                                        real from_below, real from_above, real *g) {
+                                        real from_below, real from_above, const real *here, real *d) {
   if constexpr (C < 19) {
     constexpr fluid_way w = fluid_way_of(3, C);
     const int source = march_slot(C) * sites - w.along(1) * pitch - w.along(0);
-    g[C] = C == 5            ? from_below
-           : C == 6          ? from_above
-           : w.along(2) == 0 ? plane[source]
-           : w.along(2) > 0  ? up[march_slot(C)]
-                             : down[source];
-    receive<C + 1>(plane, up, down, pitch, sites, from_below, from_above, g);
+    const real g = C == 5            ? from_below
+                   : C == 6          ? from_above
+                   : w.along(2) == 0 ? plane[source]
+                   : w.along(2) > 0  ? up[source]
+                                     : down[source];
+    d[C] = g - population<3, C>(here);
+    receive<C + 1>(plane, up, down, pitch, sites, from_below, from_above, here, d);
   }
-}
-
-/* d of directions C and after, in place of g. */
-template <int C, typename real> __device__ __forceinline__ void subtract_sent(const real *here, real *g) {
-  if constexpr (C < 19) {
-    g[C] -= population<3, C>(here);
-    subtract_sent<C + 1>(here, g);
-  }
-}
-
-/* The number of a cell among those with links, or -1. */
-template <typename real>
-__device__ __forceinline__ int find_linked(const fluid_edges<real> &w, const uint32_t *linked, size_t word, int bit) {
-  const uint32_t bits = linked[word];
-  return bits >> bit & 1 ? w.first[word] + __popc(bits & ((1u << bit) - 1)) : -1;
-}
-
-/* Directions C and after that arrive by links, of kinds whose numbers the cell has; adds to *lost. */
-template <int C, typename real>
-__device__ __forceinline__ void settle(const fluid_edges<real> &w, uint32_t links, int edge, const real *here, real *g,
-                                       double *lost) {
-  if constexpr (C < 19) {
-    constexpr int D = fluid_opposite_of(C);
-    if (links >> C & 1) {
-      const fluid_edge<real> e = w.edge[edge];
-      const real sent = population<3, D>(here);
-      g[C] = bounce(e.kind, e.weight, e.constant, sent, e.kind == FLUID_FAR ? population<3, C>(here) : g[D]);
-      if (w.lost && w.body[edge] >= 0) *lost += (C <= 6 ? 2.0 : 1.0) / 36 * ((double)sent - (double)g[C]);
-      edge++;
-    }
-    settle<C + 1>(w, links, edge, here, g, lost);
-  }
-}
-
-/* Sums of what arrives at a cell. */
-template <typename real>
-__device__ __forceinline__ void receive_all(const real *plane, const real *up, const real *down, int pitch, int sites,
-                                            real from_below, real from_above, const real *here,
-                                            fluid_sums<3, real> *sums) {
-  real d[19];
-  receive<1>(plane, up, down, pitch, sites, from_below, from_above, d);
-  subtract_sent<1>(here, d);
-  sum_directions<3>(d, sums);
-}
-/* The same of a cell with links. */
-template <typename real>
-__device__ __forceinline__ void receive_linked(const fluid_edges<real> &walls, int number, const real *plane,
-                                               const real *up, const real *down, int pitch, int sites, real from_below,
-                                               real from_above, const real *here, fluid_sums<3, real> *sums) {
-  const fluid_edge_cell *const cell = walls.cell + number;
-  real d[19];
-  double lost = 0;
-  receive<1>(plane, up, down, pitch, sites, from_below, from_above, d);
-  settle<1>(walls, cell->links, cell->first, here, d, &lost);
-  if (walls.lost) walls.lost[number] = lost;
-  subtract_sent<1>(here, d);
-  sum_directions<3>(d, sums);
 }
 
 /* d of the temperature, as of `receive`. */
@@ -192,10 +119,8 @@ template <int COUNT, int THREADS, typename real> __device__ __forceinline__ void
   for (int i = 0; i < COUNT; i++) copy_async(to + i * THREADS, from + i * FLUID_GROUP);
   commit_async();
 }
-/* The oldest of STAGES cells. */
-template <int COUNT, int THREADS, int STAGES, typename real>
-__device__ __forceinline__ void take(const real *from, real *m) {
-  wait_async<STAGES - 1>();
+template <int COUNT, int THREADS, typename real> __device__ __forceinline__ void take(const real *from, real *m) {
+  wait_async<0>();
 #pragma unroll
   for (int i = 0; i < COUNT; i++) m[i] = from[i * THREADS];
 }
@@ -207,26 +132,11 @@ __device__ __forceinline__ void take(const real *from, real *m) {
 #define MARCH_BLOCKS(wanted) wanted
 #endif
 
-/* Begins to bring a row of cells of plane z <= end of a block's tile to the L2 cache: row `row` of TY - 2. */
-template <int TX, int TY, int CELL, typename real>
-__device__ __forceinline__ void prefetch_row(const fluid_step<real> &s, int row, int z, int end) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  const int y = (int)blockIdx.y * (TY - 2) + row, group = (int)blockIdx.x * (TX / FLUID_GROUP);
-  if (row < 0 || row >= TY - 2 || y >= s.l.n[1] || z > end) return;
-  const size_t at = ((size_t)around(z, s.l.n[2]) * (size_t)s.l.n[1] + (size_t)y) * (size_t)s.l.groups + (size_t)group;
-  const int groups = min(TX / FLUID_GROUP, s.l.groups - group);
-  prefetch_bulk(s.from + at * (CELL * FLUID_GROUP), (unsigned)groups * (CELL * FLUID_GROUP * (unsigned)sizeof(real)));
-#endif
-}
-
 /* SKIP: there are cells to leave out. */
-template <int TX, int TY, int BLOCKS, int UNROLL, typename ahead, bool SKIP, bool FORCE, bool EDDY, bool HEAT,
-          typename real>
-__global__ void __launch_bounds__((march_tile<TX, TY, HEAT, ahead>::threads), MARCH_BLOCKS(BLOCKS))
-    march(const fluid_step<real> s, const fluid_edges<real> walls) {
-  using tile = march_tile<TX, TY, HEAT, ahead>;
-  constexpr bool SETTLES = SKIP && !HEAT;
-  constexpr int stages = ahead::stages, stage = tile::cell * tile::threads;
+template <int TX, int TY, int BLOCKS, int UNROLL, bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
+__global__ void __launch_bounds__((march_tile<TX, TY, HEAT>::threads), MARCH_BLOCKS(BLOCKS))
+    march(const fluid_step<real> s) {
+  using tile = march_tile<TX, TY, HEAT>;
   constexpr int sites = tile::sites, threads = tile::threads, cell = tile::cell;
   extern __shared__ __align__(16) char shared_bytes[];
   after_previous();
@@ -247,55 +157,34 @@ __global__ void __launch_bounds__((march_tile<TX, TY, HEAT, ahead>::threads), MA
   const size_t place = fluid_place(s.l, column, (size_t)line);
   const real *from = s.from + place + (size_t)first * plane;
   real *to = s.to + place + (size_t)first * plane;
-  size_t word = (size_t)first * words + (size_t)line * (size_t)s.l.groups + (size_t)(column / FLUID_GROUP);
+  const uint32_t *skip = s.skip + (size_t)first * words + (size_t)line * (size_t)s.l.groups + column / FLUID_GROUP;
   real *const site = (real *)shared_bytes + ty * tile::pitch + tx;
   real *const coming = (real *)shared_bytes + tile::numbers + t;
   const unsigned long long step = *s.step + 1;
   if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && t == 0) *s.next = step;
   real here[cell], above[cell], from_below, warm_below = 0;
   fetch<cell, threads>(coming, from + ((ptrdiff_t)around(first - 1, nz) - first) * (ptrdiff_t)plane);
-  if constexpr (stages == 2) fetch<cell, threads>(coming + stage, from);
-  take<cell, threads, stages>(coming, here);
-  const real *next = from + (stages - 1) * (ptrdiff_t)plane; /* of plane first + stages - 1 */
-  if (first + stages - 1 == nz) next -= whole;
-  fetch<cell, threads>(coming, next);
-  emit_all<HEAT>(role, here, here, site, site + (tile::up + (tile::ups - 1) * 4) * sites, site + tile::down * sites,
+  take<cell, threads>(coming, here);
+  fetch<cell, threads>(coming, from);
+  emit_all<HEAT>(role, here, here, site, site + (tile::up + 2 * 4) * sites, site + tile::down * sites,
                  sites); /* up alone is read */
   from_below = population<3, 5>(here);
   if constexpr (HEAT) warm_below = warm_population<5>(here + fluid_moments(3));
-  take<cell, threads, stages>(coming + (stages - 1) * stage, here);
-  next += plane;
-  if (first + stages == nz) next -= whole;
-  if (first + stages <= end)
-    fetch<cell, threads>(coming + (stages - 1) * stage, next);
-  else
-    commit_async();
+  take<cell, threads>(coming, here);
+  const real *next = first + 1 < nz ? from + plane : from + plane - whole;
+  fetch<cell, threads>(coming, next);
   int even = 0, third = 0;
   __syncthreads(); /* the other buffers, which emit_all has written too */
 #pragma unroll UNROLL
   for (int z = first; z < end; z++) {
-    real *const arrived = coming + (stages == 2 ? even * stage : 0);
-    real below[4];
-    take<cell, threads, stages>(arrived, above);
+    take<cell, threads>(coming, above);
     next += plane;
-    if (z + 1 + stages == nz) next -= whole;
-    if (z + 1 + stages <= end)
-      fetch<cell, threads>(arrived, next);
-    else
-      commit_async();
-    if constexpr (ahead::planes > 0)
-      prefetch_row<TX, TY, cell>(s, t - (TX * TY + 2 * TY), z + 1 + stages + ahead::planes, end);
-    const int bit = column % FLUID_GROUP;
-    const bool mine = inner && !(SKIP && s.skip && s.skip[word] >> bit & 1);
-    int linked = -1;
-    if constexpr (SETTLES)
-      if (mine && s.linked) linked = find_linked(walls, s.linked, word, bit);
+    if (z + 2 == nz) next -= whole;
+    if (z + 1 < end) fetch<cell, threads>(coming, next);
+    const bool mine = inner && !(SKIP && *skip >> (column % FLUID_GROUP) & 1);
     real *const flat = site + even * tile::flat * sites, *const up = site + tile::up * sites,
                 *const down = site + (tile::down + even * 4) * sites;
-    const real *const from_up = up + (stages == 2 ? 1 - even : third == 0 ? 2 : third - 1) * 4 * sites;
-    if constexpr (stages == 2)
-      if (inner) receive_up<1>(from_up, tile::pitch, sites, below); /* all have, when the next round writes there */
-    emit_all<HEAT>(role, here, above, flat, up + (stages == 2 ? even : third) * 4 * sites, down, sites);
+    emit_all<HEAT>(role, here, above, flat, up + third * 4 * sites, down, sites);
     const real from_above = population<3, 6>(above), own = population<3, 5>(here);
     real warm_above = 0, warm_own = 0;
     if constexpr (HEAT) {
@@ -304,13 +193,11 @@ __global__ void __launch_bounds__((march_tile<TX, TY, HEAT, ahead>::threads), MA
     }
     __syncthreads();
     if (mine) {
-      real warm[6], rho1;
+      real d[19], warm[6], rho1;
       fluid_sums<3, real> sums;
-      if constexpr (stages == 1) receive_up<1>(from_up, tile::pitch, sites, below);
-      if (SETTLES && linked >= 0)
-        receive_linked(walls, linked, flat, below, down, tile::pitch, sites, from_below, from_above, here, &sums);
-      else
-        receive_all(flat, below, down, tile::pitch, sites, from_below, from_above, here, &sums);
+      receive<1>(flat, up + (third == 0 ? 2 : third - 1) * 4 * sites, down, tile::pitch, sites, from_below, from_above,
+                 here, d);
+      sum_directions<3>(d, &sums);
       if constexpr (HEAT) receive_warm(flat, tile::pitch, sites, warm_below, warm_above, here, warm);
       const real square = step_cell<3, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, here, &rho1);
       store_cell<cell>(to, here);
@@ -321,7 +208,7 @@ __global__ void __launch_bounds__((march_tile<TX, TY, HEAT, ahead>::threads), MA
 #pragma unroll
     for (int i = 0; i < cell; i++) here[i] = above[i];
     to += plane;
-    if constexpr (SKIP) word += words;
+    if constexpr (SKIP) skip += words;
     even ^= 1;
     third = third == 2 ? 0 : third + 1;
   }

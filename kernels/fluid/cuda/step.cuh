@@ -11,7 +11,7 @@ template <typename real> struct fluid_step {
   int chunk; /* planes that a block of the marching kernel makes */
   const real *from;
   real *to;
-  const uint32_t *skip, *linked; /* as of fluid_device */
+  const uint32_t *skip; /* [rows][groups]: cells that are solid or have links; NULL: none */
   fluid_factors<real> k;
   fluid_warm_factors<real> w;
   fluid_guard *guard;
@@ -64,7 +64,7 @@ __device__ __forceinline__ void gather_warm(const fluid_layout &l, const real *f
 }
 
 template <typename real> __device__ __forceinline__ bool is_skipped(const fluid_step<real> &s, int x, size_t row) {
-  return fluid_has_bit(s.skip, s.l, x, row) || fluid_has_bit(s.linked, s.l, x, row);
+  return fluid_has_bit(s.skip, s.l, x, row);
 }
 
 /* Tells the guard of the temperature of a cell. */

@@ -38,7 +38,6 @@ typedef struct fluid_edge_double {
 /* fluid_cell */
 typedef struct fluid_edge_cell {
   int32_t at[3], first, count;
-  uint32_t links; /* bits of the directions that arrive by links; bit 0: the marching kernel makes the cell */
 } fluid_edge_cell;
 
 /* FLUID_SEGMENT members of a patch at most, for one block. */
@@ -181,12 +180,7 @@ typedef struct fluid_device {
   double dx, dt, density, tau;
   fluid_guard *guard;
   unsigned long long *step; /* [2]: number of the last step, by its state */
-  /* [rows][groups]: bits of cells that are solid, covered by grains, or listed and not made by the marching kernel;
-   * NULL: none */
-  uint32_t *skip;
-  /* [rows][groups]: bits of cells with links, and the number of the first one; NULL: the marching kernel makes none */
-  uint32_t *linked;
-  int32_t *linked_first;
+  uint32_t *skip;           /* [rows][groups]: bits of cells that are solid, listed or covered by grains; NULL: none */
   /* [listed]: the cells with links, and behind them, with heat, the other ones of sponges: their temperature makes its
    * step after the flow has been damped */
   fluid_edge_cell *cell;
@@ -194,7 +188,6 @@ typedef struct fluid_device {
   int8_t *edge_body; /* -1: a side of the box */
   double *lost;
   int cells, listed, members; /* cells: with links */
-  int unsettled;              /* listed cells that the marching kernel does not make */
   fluid_segment *segment;
   int32_t *member;
   double *segment_sum;
@@ -292,10 +285,9 @@ sim_status fluid_cuda_send_away(void *data, size_t bytes, void **out) SIM_MUST_C
 int64_t fluid_cuda_damped_cells(const fluid_machine *m);
 /* A bound on them. */
 double fluid_cuda_damped_bound(const fluid_parameters *p);
-/* *out: bits of the solid cells, and with WALLS of those with links, with SKIPPED of all that are listed but for those
- * with links that the marching kernel makes; NULL: none. */
-typedef enum fluid_mask { FLUID_MASK_SOLID, FLUID_MASK_WALLS, FLUID_MASK_SKIPPED } fluid_mask;
-sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_device *d, fluid_mask which,
+/* *out: bits of the solid cells, and with WALLS of those with links, with LISTED of all that are listed; NULL: none. */
+typedef enum fluid_mask { FLUID_MASK_SOLID, FLUID_MASK_WALLS, FLUID_MASK_LISTED } fluid_mask;
+sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_layout *l, fluid_mask which,
                                 uint32_t **out) SIM_MUST_CHECK;
 /* What changes with walls that move, after a move; and what rows of `flow` and `bodies` need of it. */
 sim_status fluid_cuda_build_walls(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,

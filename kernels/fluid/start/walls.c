@@ -192,9 +192,9 @@ void fluid_walls_destroy(fluid_walls *walls) {
   *walls = (fluid_walls){0};
 }
 
-/* Cells at the sides have at most 5 links of a side (D3Q27: 9; 2-D: 3), more at the edges; arrays grow by a quarter. Of a
- * body of unknown area six sides of a box as large as it are taken; a plane cuts the links of at most sqrt(2) cells by
- * its area, in any direction. */
+/* Cells at the sides have at most 5 links of a side (D3Q27: 9; 2-D: 3), more at the edges; arrays grow by a quarter. Of
+ * a body of unknown area six sides of a box as large as it are taken; a plane cuts the links of at most sqrt(2) cells
+ * by its area, in any direction. */
 double fluid_wall_cells(const fluid_parameters *p, const fluid_meshes *meshes) {
   const grid_shape g = fluid_grid_of(p);
   const double cells = grid_cells_wanted(&g);
@@ -220,7 +220,11 @@ double fluid_wall_cells(const fluid_parameters *p, const fluid_meshes *meshes) {
 
 double fluid_walls_bytes(const fluid_parameters *p, const fluid_meshes *meshes) {
   const grid_shape g = fluid_grid_of(p);
-  const double cells = grid_cells_wanted(&g), links = g.rank == 2 ? 3.5 : p->lattice == FLUID_D3Q27 ? 9.5 : 5.5, grown = fluid_wall_cells(p, meshes);
+  const double cells = grid_cells_wanted(&g),
+               links = g.rank == 2                 ? 3.5
+                       : p->lattice == FLUID_D3Q27 ? 9.5
+                                                   : 5.5,
+               grown = fluid_wall_cells(p, meshes);
   double profiles = 0;
   for (int s = 0; s < 2 * g.rank; s++)
     if (p->sides[s].given && p->sides[s].profile) profiles += 3 * sizeof(double) * cells / (double)g.n[s / 2];

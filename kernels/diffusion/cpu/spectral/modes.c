@@ -40,7 +40,8 @@ static bool match(const diffusion_spectral *from, const diffusion_spectral *to, 
     const int64_t mode = members ? p : mode_at(from, field, axis, p);
     out->to[p] = members ? p : is_common(b, mode, least) ? at[mode + least] : -1;
     if (!members && b == GRID_PERIODIC)
-      out->turn[p] = wavenumber(&from->grid, axis, mode) * from->grid.size[axis] / 2 * (1 / (double)other - 1 / (double)n);
+      out->turn[p] =
+          wavenumber(&from->grid, axis, mode) * from->grid.size[axis] / 2 * (1 / (double)other - 1 / (double)n);
   }
   const bool good = at && out->to && out->turn;
   free(at);

@@ -230,8 +230,8 @@ static sim_status make_bases(diffusion_spectral *s, const diffusion_series *seri
       if (same >= 0)
         s->basis[source][axis] = s->basis[same][axis];
       else
-        SIM_TRY(diffusion_basis_create(&s->shape[source], axis, s->plan[axis], isa, s->threads,
-                                       &s->basis[source][axis]));
+        SIM_TRY(
+            diffusion_basis_create(&s->shape[source], axis, s->plan[axis], isa, s->threads, &s->basis[source][axis]));
     }
   return SIM_OK;
 }

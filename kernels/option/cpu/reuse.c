@@ -197,7 +197,7 @@ static sim_status select_outputs(const sim_expr *expr, const int *output, int co
   return status;
 }
 
-static bool same_outputs(const option_view *a, const option_view *b) {
+static bool same_outputs(const option_outputs *a, const option_outputs *b) {
   return a->outputs == b->outputs && memcmp(a->output, b->output, (size_t)a->outputs * sizeof *a->output) == 0;
 }
 
@@ -206,7 +206,7 @@ sim_status option_reuse_programs(option_sampler *s) {
   s->view = calloc((size_t)e->markets, sizeof *s->view);
   if (s->view == NULL) return sim_no_memory("the payoffs");
   for (int m = 0; m < e->markets; m++) {
-    option_view *view = &s->view[m];
+    option_outputs *view = &s->view[m];
     for (int o = 0; o < e->graph.outputs; o++)
       if (option_is_read(s, m, o)) view->output[view->outputs++] = o;
     for (int k = 0; k < m && view->program == NULL; k++)
@@ -228,7 +228,7 @@ sim_status option_reuse_programs(option_sampler *s) {
 void option_reuse_evaluate(const option_sampler *s, int variant, int count, void *const *features, void *const *outputs,
                            void *scratch) {
   const option_graph *g = &s->estimate.graph;
-  const option_view *view = &s->view[variant / s->estimate.signs];
+  const option_outputs *view = &s->view[variant / s->estimate.signs];
   void *out[SIM_EXPR_OUTPUTS_MAX];
   for (int k = 0; k < view->outputs; k++) out[k] = outputs[variant * g->outputs + view->output[k]];
   if (view->outputs > 0)

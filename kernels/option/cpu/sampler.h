@@ -23,11 +23,11 @@ typedef struct option_origin {
 } option_origin;
 
 /* The outputs that are read in one market, and the program that computes them. */
-typedef struct option_view {
+typedef struct option_outputs {
   int outputs, output[SIM_EXPR_OUTPUTS_MAX];
   const sim_expr_program *program;
   sim_expr_program *owned; /* NULL: an earlier market has the same outputs */
-} option_view;
+} option_outputs;
 
 struct option_sampler {
   const sim_comm *comm;
@@ -47,10 +47,10 @@ struct option_sampler {
   char *slopes;             /* drift and volatility derivatives of the tangents, in the kernel's precision */
   int groups, block, chunk; /* groups: see option_groups; block, chunk: samples of each */
   bool matched;             /* moment matching: the mean of a chunk is one independent sample */
-  option_view *view;        /* [markets], owned */
+  option_outputs *view;     /* [markets], owned */
   size_t program_scratch;
   int simulated;                      /* markets with paths of their own, the first ones: see cpu/reuse.c */
-  option_origin *share;                /* [markets][1 + assets], owned; the first: of features that belong to no asset */
+  option_origin *share;               /* [markets][1 + assets], owned; the first: of features that belong to no asset */
   uint64_t kept[OPTION_VARIANTS_MAX]; /* of the kernel's variants: assets whose paths another market has */
   option_path_kernel *kernel;
   option_sum_kernel *sum;

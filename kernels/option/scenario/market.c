@@ -63,8 +63,7 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, cons
       out->vol[s * out->assets + a] = sqrt(variance) / ln2;
     }
     if (out->dynamics != NULL)
-      SIM_TRY(option_dynamics_set(asset, a, &out->grid, out->spot[a], shift, out->assets,
-                                  &out->dynamics[a]));
+      SIM_TRY(option_dynamics_set(asset, a, &out->grid, out->spot[a], shift, out->assets, &out->dynamics[a]));
   }
   return fill_cash(p, out);
 }

@@ -21,7 +21,7 @@ local asset, steps = { spot = 100, vol = vol }, 1
 if kind == "asian" then
   payoffs, steps = { sim.asian { strike = 100 }, sim.european { strike = 90, type = "put" } }, 12
 elseif kind == "heston" then
-  asset = { spot = 100, heston = { v0 = vol * vol, kappa = 2, theta = 0.04, sigma = 0.3, rho = -0.7 } }
+  asset = { spot = 100, heston = { v = vol * vol, kappa = 2, theta = 0.04, sigma = 0.3, rho = -0.7 } }
   steps = 8
 elseif kind == "digital" then
   payoffs = { sim.digital { strike = 100 }, sim.european { strike = 100 } }

@@ -75,6 +75,61 @@ printf '%s\n' endless.lua call.lua greedy.lua call.lua failing.lua call.lua | "$
 [[ $(line 5) == '{"exit_code": 65, "error": "failing.lua:1: no"}' ]] || fail "a script that fails"
 for k in 2 4 6; do [ "$(line $k)" = "$(cat alone)" ] || fail "answer $k is not that of a run alone"; done
 
+# Different books in turn, between scripts with faults: each answer is that of a run alone.
+cat >books.lua <<'LUA'
+local kind, v = sim.param("kind", 0), sim.param("v", 0.2)
+local asset, steps, payoffs, greeks = { spot = 100, vol = v }, 1, { sim.european { strike = 100 } }, {}
+if kind == 1 then payoffs, steps = { sim.asian { strike = 95 }, sim.european { strike = 110, type = "put" } }, 12 end
+if kind == 2 then asset, steps = { spot = 100, heston = { v = v^2, kappa = 2, theta = 0.04, sigma = 0.3, rho = -0.7 } }, 8 end
+if kind == 3 then payoffs, greeks = { sim.digital { strike = 90 }, sim.european { strike = 90 } }, { delta = true } end
+if kind == 4 then payoffs = { sim.european { strike = -1 } } end
+if kind == 5 then error("no") end
+return sim.option { assets = { asset }, rate = 0.05, maturity = 1, steps = steps, payoffs = payoffs, greeks = greeks,
+  sampling = { paths = 2^12 } }
+LUA
+for k in 0 1 2 3; do
+  "$SIM" run books.lua --json --threads 1 --set kind=$k >"alone_$k" || fail "books.lua, $k"
+done
+for ((i = 0; i < 60; i++)); do printf 'books.lua\tkind=%d\n' $(((5 * i + i / 7) % 6)); done >orders
+"$SIM" serve --threads 1 <orders >answers || fail "serve with books"
+for ((i = 0; i < 60; i++)); do
+  k=$(((5 * i + i / 7) % 6))
+  answer=$(line $((i + 1)))
+  if [ $k -lt 4 ]; then
+    [ "$answer" = "$(cat alone_$k)" ] || fail "answer $((i + 1)) is not that of a run of book $k alone"
+  else
+    [[ $answer == '{"exit_code": 65, "error": "books.lua:'* ]] || fail "answer $((i + 1)): $answer"
+  fi
+done
+
+# 10^4 calls, for which the processes for scripts change: equal answers, and no more memory than after 10^3.
+sed 's/2^12/64/' call.lua >small.lua
+"$SIM" serve --threads 1 <requests >waiting 2>/dev/null &
+server=$!
+exec 3>requests
+for ((i = 0; i < 1000; i++)); do echo small.lua; done >&3
+asked=1000
+answered() { [ "$(wc -l <waiting)" = "$asked" ]; }
+until_true 120 answered
+pages() { cut -d ' ' -f 2 /proc/$server/statm; }
+before=$(pages)
+for ((i = 0; i < 9000; i++)); do echo small.lua; done >&3
+asked=10000
+until_true 300 answered
+after=$(pages)
+[ $((after - before)) -lt 128 ] || fail "9000 calls have taken $((after - before)) pages of memory"
+[ "$(sort -u waiting | wc -l)" = 1 ] || fail "10000 equal calls have several answers"
+exec 3>&-
+wait $server || fail "serve after 10000 calls"
+
+# The limit of a script's time is its own, also in a process that has run others: four scripts of some 0.6 of the limit.
+printf 'local n, s = sim.param("n", 1e6), 0 for i = 1, n do s = s + i %% 7 end\n' | cat - call.lua >slow.lua
+TIMEFORMAT=%U
+used=$({ time "$SIM" run slow.lua --json --threads 1 --set n=2e7 >/dev/null 2>&1; } 2>&1)
+n=$(awk -v u="$used" 'BEGIN { printf "%d", u > 0.02 ? 2e7*0.9/u : 4e8 }') # about 0.9 s, of 1.5
+for ((i = 0; i < 4; i++)); do printf 'slow.lua\tn=%d\n' "$n"; done | "$SIM" serve --threads 1 >answers
+[ "$(grep -c '"price": ' answers)" = 4 ] || fail "scripts within their limit: $(cat answers)"
+
 # Processes for scripts are ready before they are asked for: without them, too, each request is answered, and they end
 # with the server.
 "$SIM" serve --threads 1 <requests >waiting &

@@ -5,7 +5,6 @@
 #include "cli/run/ranks.h"
 #include "engine/device/compile.h"
 #include "engine/device/cuda.h"
-
 #include "engine/wall_clock.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* Shared by the files of the CUDA backend: cuda.c (queue, memory, graphs), cuda_device.c (choice of the GPU),
- * cuda_failure.c (the first failure), cuda_profile.c (times of kernels). No CUDA type appears here. */
+ * cuda_failure.c (the first failure), cuda_pool.c (memory that is kept), cuda_profile.c (times of kernels). No CUDA
+ * type appears here. */
 #ifndef SIM_ENGINE_CUDA_PARTS_H
 #define SIM_ENGINE_CUDA_PARTS_H
 
@@ -26,6 +27,16 @@ void sim_cuda_limits(int device, double limits[SIM_LIMITS]);
 
 void sim_cuda_failures_of(int device); /* sets the GPU that messages name from now on */
 sim_status sim_cuda_status(void);      /* the first failure */
+
+/* ---- cuda_pool.c: blocks that are kept after sim_cuda_keep_memory ---- */
+
+/* Takes the smallest kept block with room for `bytes` and at most four times that much (or 64 KiB); NULL: none. It is
+ * not cleared, and copies of outputs may still read it. */
+void *sim_cuda_pool_take(size_t bytes);
+void sim_cuda_pool_note(void *data, size_t bytes); /* notes a new block, so that it is kept once it is freed */
+bool sim_cuda_pool_keep(void *data);               /* keeps a freed block; false: the caller frees it */
+bool sim_cuda_pool_release(void);                  /* frees all kept blocks; false: there were none */
+size_t sim_cuda_pool_bytes(void);                  /* bytes of all kept blocks */
 
 /* ---- cuda_profile.c; call only while sim_profile_on ---- */
 

@@ -186,6 +186,23 @@ static void as_on_the_cpu(void **state) {
   free(device);
 }
 
+/* The loop itself writes the same outputs, rows alone and all of them, of a state in either memory. */
+static void the_loop_writes_itself(void **state) {
+  (void)state;
+  for (int all = 0; all < 2; all++) {
+    trial *cpu = trial_run(trial_make(60, 3, 7 * all, 11 * all), NULL);
+    for (int on_device = 0; on_device < 2; on_device++) {
+      trial *direct = trial_make(60, 3, 7 * all, 11 * all);
+      direct->run.direct = true;
+      trial_run(direct, on_device ? &slow : NULL);
+      assert_int_equal(direct->status, SIM_OK);
+      assert_same(direct, cpu);
+      free(direct);
+    }
+    free(cpu);
+  }
+}
+
 /* The check above must detect copies from the live arrays: steps of 0.2 ms continue while a copy waits for 5 ms. */
 static void a_copy_that_is_not_staged_is_seen(void **state) {
   (void)state;
@@ -682,6 +699,7 @@ static void a_state_may_grow(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(as_on_the_cpu),
+      cmocka_unit_test(the_loop_writes_itself),
       cmocka_unit_test(a_copy_that_is_not_staged_is_seen),
       cmocka_unit_test(a_resumed_run_that_was_over),
       cmocka_unit_test(steps_go_on_while_a_sink_sleeps),

@@ -67,10 +67,51 @@ static void test_cases(void **state) {
   }
 }
 
+/* Text of a book of calls and a digital with other strikes and cash. */
+static void write_book(double shift, sim_bytes *text, int place[3]) {
+  sim_faults faults = {0};
+  option_estimate made;
+  option_cuda_plan plan;
+  pricing_make(&d, SIM_DOUBLE, 0.2, 0.05, 1, 1);
+  for (int i = 0; i < 3; i++) pricing_add(&d, &option_european_schema, 90 + 10 * i + shift, OPTION_CALL);
+  pricing_add(&d, &option_digital_schema, 105 + shift, OPTION_CALL)->cash = 10 + shift;
+  d.p.assets.items = d.asset_items;
+  d.p.payoffs.items = d.payoff_items;
+  must(option_model.validate(&d.p, &faults));
+  must(option_estimate_create(&d.p, true, &made));
+  must(option_cuda_plan_create(&d.p, &made, &plan));
+  must(option_cuda_write(&plan, text));
+  sim_bytes_add(text, "", 1);
+  assert_true(plan.literals >= 4 && plan.constants == plan.at_literal + plan.literals);
+  for (int i = 0; i < 3; i++) {
+    int k = 0;
+    while (k < plan.literals && plan.literal[k] != 90 + 10 * i + shift) k++;
+    assert_true(k < plan.literals);
+    place[i] = k;
+  }
+  option_cuda_plan_free(&plan);
+  option_estimate_free(&made);
+  pricing_free(&d);
+}
+
+/* A book with other strikes has the same text, and with it the compiled kernel; each strike keeps its place. */
+static void test_strikes(void **state) {
+  (void)state;
+  sim_bytes first = {0}, second = {0};
+  int place[2][3]; /* of the strikes of the calls among the literals */
+  write_book(0, &first, place[0]);
+  write_book(0.37, &second, place[1]);
+  assert_string_equal(first.data, second.data);
+  assert_memory_equal(place[0], place[1], sizeof place[0]);
+  sim_bytes_free(&first);
+  sim_bytes_free(&second);
+}
+
 int main(int argc, char **argv) {
   (void)argv;
   all = argc > 1;
   if (!sources_compile()) return 77;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_cases)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_strikes),
+                                     cmocka_unit_test(test_cases)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Writes the source of a run's kernels: constants of its paths, and the kernels that call the payoffs of payoff_text.c. */
+/* Writes the source of a run's kernels: constants of its paths, and the kernels that call the payoffs of payoff_text.c.
+ */
 #include "kernels/option/cuda/plan.h"
 
 #include <math.h>

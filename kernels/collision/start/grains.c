@@ -123,6 +123,7 @@ double collision_radius_of(const collision_radii *size, uint64_t seed, uint64_t 
 }
 
 static void make_radii(const maker *m, const collision_radii *size) {
+#pragma omp parallel for schedule(static) num_threads(m->o->threads) if (m->n > 4096)
   for (int64_t i = 0; i < m->n; i++)
     m->g->radius[m->first + i] = collision_radius_of(size, m->p->common.seed, (uint64_t)(m->first + i), (size_t)i);
 }
@@ -179,6 +180,7 @@ static sim_status put_lattice(const maker *m, const collision_random_spheres *gr
                       "lattice: %" PRId64 " grains of radius %.9g do not fit: sites are %.9g apart in %c", m->n,
                       largest, step, "xyz"[c]);
   }
+#pragma omp parallel for schedule(static) num_threads(m->o->threads) if (m->n > 4096)
   for (int64_t i = 0; i < m->n; i++) {
     const int64_t site = (int64_t)((double)i * (double)total / (double)m->n);
     const int64_t at[3] = {site / (sites[1] * sites[2]), site / sites[2] % sites[1], site % sites[2]};
@@ -189,6 +191,7 @@ static sim_status put_lattice(const maker *m, const collision_random_spheres *gr
 }
 
 static void set_masses(const maker *m, const collision_group *group) {
+#pragma omp parallel for schedule(static) num_threads(m->o->threads) if (m->n > 4096)
   for (int64_t i = m->first; i < m->first + m->n; i++) {
     const double r = m->g->radius[i];
     if (m->g->mass[i] > 0) continue; /* the file has the mass */
@@ -200,14 +203,15 @@ static void set_masses(const maker *m, const collision_group *group) {
 static void heat(const maker *m, double temperature) {
   double momentum[3] = {0}, mass = 0, energy = 0;
   if (!(temperature > 0)) return;
+#pragma omp parallel for schedule(static) num_threads(m->o->threads) if (m->n > 4096)
   for (int64_t i = m->first; i < m->first + m->n; i++) {
     double z[4];
     for (uint32_t k = 0; k < 2; k++)
       sim_rng_normal(m->p->common.seed, (uint64_t)i, 0, COLLISION_DRAW_VELOCITY + k, z + 2 * k);
-    for (int c = 0; c < 3; c++) {
-      m->g->velocity[c][i] = sqrt(temperature / m->g->mass[i]) * z[c];
-      momentum[c] += m->g->mass[i] * m->g->velocity[c][i];
-    }
+    for (int c = 0; c < 3; c++) m->g->velocity[c][i] = sqrt(temperature / m->g->mass[i]) * z[c];
+  }
+  for (int64_t i = m->first; i < m->first + m->n; i++) { /* in this order, for any number of threads */
+    for (int c = 0; c < 3; c++) momentum[c] += m->g->mass[i] * m->g->velocity[c][i];
     mass += m->g->mass[i];
   }
   if (m->n < 2) return;
@@ -217,6 +221,7 @@ static void heat(const maker *m, double temperature) {
       energy += m->g->mass[i] * m->g->velocity[c][i] * m->g->velocity[c][i];
     }
   const double scale = sqrt(3 * (double)m->n * temperature / energy);
+#pragma omp parallel for schedule(static) num_threads(m->o->threads) if (m->n > 4096)
   for (int64_t i = m->first; i < m->first + m->n; i++)
     for (int c = 0; c < 3; c++) m->g->velocity[c][i] *= scale;
 }
@@ -316,6 +321,7 @@ static sim_status make_part(const maker *m, const sim_setup *setup, const collis
   }
   set_masses(m, group);
   heat(m, temperature);
+#pragma omp parallel for schedule(static) num_threads(m->o->threads) if (m->n > 4096)
   for (int64_t i = m->first; i < m->first + m->n; i++) {
     m->g->material[i] = (uint64_t)material;
     for (int c = 0; c < 3; c++) m->g->velocity[c][i] += group->velocity[c];

@@ -68,6 +68,19 @@ static void number_bodies(const collision_run *run) {
     for (int64_t k = 0; k < (int64_t)body[b].count; k++) of[(int64_t)body[b].first + k] = (uint64_t)b + 1;
 }
 
+/* Copies grain `id` to the place `at` of the state. */
+static void put_grain(const collision_run *run, const collision_grains *g, int64_t id, int64_t at) {
+  ((uint64_t *)run->array[COLLISION_ID].data)[at] = (uint64_t)id;
+  ((uint64_t *)run->array[COLLISION_MATERIAL].data)[at] = g->material[id];
+  collision_put(run, COLLISION_RADIUS, 0, at, g->radius[id]);
+  collision_put(run, COLLISION_MASS, 0, at, g->mass[id]);
+  for (int c = 0; c < 3; c++) {
+    collision_put(run, COLLISION_POSITION, c, at, g->position[c][id]);
+    collision_put(run, COLLISION_VELOCITY, c, at, g->velocity[c][id]);
+    collision_put(run, COLLISION_SPIN, c, at, g->spin[c][id]);
+  }
+}
+
 /* Copies the grains from the order of ids to the order of species. */
 static sim_status put_grains(collision_run *run, const collision_parts *parts, const collision_grains *g) {
   int64_t next[SIM_SPECIES_MAX], id = 0;
@@ -77,19 +90,12 @@ static sim_status put_grains(collision_run *run, const collision_parts *parts, c
     const char *name = ((const collision_group *)parts->part[i].item->data)->species;
     size_t s = 0;
     while (strcmp(run->species[s].name, name) != 0) s++;
-    for (int64_t k = 0; k < parts->part[i].n; k++, id++) {
-      const int64_t at = next[s]++;
-      if (run->bodies > 0) put_sphere(run, g, &body, id, at);
-      ((uint64_t *)run->array[COLLISION_ID].data)[at] = (uint64_t)id;
-      ((uint64_t *)run->array[COLLISION_MATERIAL].data)[at] = g->material[id];
-      collision_put(run, COLLISION_RADIUS, 0, at, g->radius[id]);
-      collision_put(run, COLLISION_MASS, 0, at, g->mass[id]);
-      for (int c = 0; c < 3; c++) {
-        collision_put(run, COLLISION_POSITION, c, at, g->position[c][id]);
-        collision_put(run, COLLISION_VELOCITY, c, at, g->velocity[c][id]);
-        collision_put(run, COLLISION_SPIN, c, at, g->spin[c][id]);
-      }
-    }
+    const int64_t n = parts->part[i].n, ahead = next[s] - id;
+    for (int64_t k = 0; k < n && run->bodies > 0; k++) put_sphere(run, g, &body, id + k, id + k + ahead);
+#pragma omp parallel for schedule(static) num_threads(run->options.threads) if (n > 4096)
+    for (int64_t k = id; k < id + n; k++) put_grain(run, g, k, k + ahead);
+    next[s] += n;
+    id += n;
   }
   number_bodies(run);
   return SIM_OK;
@@ -230,7 +236,8 @@ static sim_status shortest_contact(const collision_run *run, bool saved, double 
   uint64_t *material = malloc((all + 1) * sizeof *material);
   sim_status status = SIM_OK;
   if (mass == NULL || material == NULL) status = sim_no_memory("%zu grains", n);
-  for (size_t i = 0; i < n && status == SIM_OK; i++) {
+#pragma omp parallel for schedule(static) num_threads(run->options.threads) if (n > 4096)
+  for (size_t i = 0; i < (status == SIM_OK ? n : 0); i++) {
     mass[i] = collision_judged_mass(run, (int64_t)i);
     radius[i] = collision_get(run, COLLISION_RADIUS, 0, (int64_t)i);
     material[i] = ((const uint64_t *)run->array[COLLISION_MATERIAL].data)[i];
@@ -286,20 +293,41 @@ static sim_status check_start(collision_run *run, const collision_sums **sums) {
   return SIM_OK;
 }
 
+/* Displacement of grain i in a step, in a sheared box relative to the flow, over its radius. */
+static double way_of(const collision_run *run, int64_t i) {
+  double square = 0;
+  for (int c = 0; c < 3; c++) {
+    const double flow = c == run->options.along ? flow_at(run, i) : 0;
+    const double speed = collision_get(run, COLLISION_VELOCITY, c, i) - flow;
+    square += speed * speed;
+  }
+  return sqrt(square) * run->dt / collision_get(run, COLLISION_RADIUS, 0, i);
+}
+
+/* Returns the largest of these displacements; *at: the first grain that has it. */
+static double largest_way(const collision_run *run, int64_t *at) {
+  enum { PIECE = 1 << 16 };
+  double most = 0;
+  *at = 0;
+#pragma omp parallel for schedule(static) num_threads(run->options.threads) if (run->n > PIECE)
+  for (int64_t from = 0; from < run->n; from += PIECE) {
+    double own = 0;
+    int64_t which = 0;
+    for (int64_t i = from; i < from + PIECE && i < run->n; i++) {
+      const double way = way_of(run, i);
+      if (way > own) own = way, which = i;
+    }
+#pragma omp critical
+    if (own > most || (own == most && own > 0 && which < *at)) most = own, *at = which;
+  }
+  return most;
+}
+
 /* Warns of grains that move farther than their radius in a step (in a sheared box relative to the flow): they may
  * pass through others and walls without a contact. */
 static void warn_of_speed(const collision_run *run) {
-  double most = 0;
   int64_t at = 0;
-  for (int64_t i = 0; i < run->n; i++) {
-    double square = 0;
-    for (int c = 0; c < 3; c++) {
-      const double flow = c == run->options.along ? flow_at(run, i) : 0;
-      square += pow(collision_get(run, COLLISION_VELOCITY, c, i) - flow, 2);
-    }
-    const double way = sqrt(square) * run->dt / collision_get(run, COLLISION_RADIUS, 0, i);
-    if (way > most) most = way, at = i;
-  }
+  const double most = largest_way(run, &at);
   if (most > 1)
     sim_log(SIM_LOG_WARN,
             "grain %" PRIu64

@@ -29,6 +29,7 @@ static void destroy(void **self) {
   free(run->exposure);
   free(run->quotes);
   free(run->quantity);
+  free(run->unmoved);
   free(run->mean);
   free(run);
   *self = NULL;
@@ -86,8 +87,9 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->comm = setup->comm;
   run->batch = option_ladder_batch(p, run->ops);
   run->quantity = calloc(q, sizeof *run->quantity);
+  run->unmoved = calloc(q, sizeof *run->unmoved);
   run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 4 * (size_t)option_payoff_count(p) + 5 * q, sizeof(double));
-  if (run->mean == NULL || run->quantity == NULL) return sim_no_memory("the sums");
+  if (run->mean == NULL || run->quantity == NULL || run->unmoved == NULL) return sim_no_memory("the sums");
   option_parameters listed = *p;
   listed.points = option_ladder_points(p);
   option_quantities(&listed, run->quantity);

@@ -51,7 +51,9 @@ typedef struct option_run {
   struct option_quote
       *quotes; /* [assets][OPTION_QUOTES] of calibrated leverage functions, owned; NULL: there are none */
   option_exposures *exposure; /* owned; NULL: not asked for */
-  double *jump; /* [quantities], by which a path more or less changes the quantity, where it is known; else 0 */
+  bool *unmoved; /* [quantities], owned, of Greeks by nodes: the payoff sees no time at which the node changes the curve
+                  */
+  double *jump;  /* [quantities], by which a path more or less changes the quantity, where it is known; else 0 */
   /* [quantities], of functions that may jump: the deviation of a sample by jumps; and the factor of a jump as high as
    * the payoff's typical value, where too few paths carry the payoff for that deviation. Else 0. */
   double *jump_deviation, *jump_factor;

@@ -162,6 +162,9 @@ static sim_status dataset(void *self, const sim_clock *clock, int index, sim_dat
   option_run *run = self;
   if (run->parameters->ladder.given && index-- == 0)
     return option_ladder_dataset(run, option_samples(run, clock->t), out);
+  for (int greek = OPTION_BUCKETS; greek < OPTION_GREEKS; greek++)
+    if (run->parameters->greeks.want[greek] && index-- == 0)
+      return option_bucket_dataset(run, option_samples(run, clock->t), greek, out);
   return run->parameters->paths.given && index == 0 ? option_path_dataset(run, out) : SIM_OK;
 }
 

@@ -122,6 +122,11 @@ sim_status option_ladder_diverged(const option_run *run, const option_quantity *
 void option_ladder_report(const option_run *run, double n, sim_bytes *out);
 /* Gives the dataset `ladder`. */
 sim_status option_ladder_dataset(option_run *run, double n, sim_dataset *out) SIM_MUST_CHECK;
+/* Makes room for `count` numbers of a dataset at run->dataset, and sets run->labels, of each payoff. SIM_ERR_NO_MEMORY.
+ */
+sim_status option_dataset_room(option_run *run, size_t count) SIM_MUST_CHECK;
+/* result/buckets.c: gives the dataset `vega_buckets` or `rho_buckets`. SIM_ERR_NO_MEMORY. */
+sim_status option_bucket_dataset(option_run *run, double n, int greek, sim_dataset *out) SIM_MUST_CHECK;
 /* Writes "10.4427 +- 0.0144": digits down to the second of the error. */
 void option_cell_text(double value, double error, char *out, size_t capacity);
 /* Writes "2 down-out put 100 at 80, continuous". */

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from simview.runs import Run
 
 _KINDS = ("vega", "rho")
+TABLES = tuple(f"{kind}_bucket{end}" for kind in _KINDS for end in ("s", "_errors"))  # which the panels show
 _MOST = 6  # payoffs that are drawn beside each other
 
 
 def panels(run: Run) -> dict[str, Any]:
-    """The panels of a run with nodes: ``vega_buckets`` and ``rho_buckets``."""
-    return {f"{kind}_buckets": partial(over_nodes, run, kind=kind) for kind in _KINDS if (run.path / f"{kind}_buckets.h5").exists()}
+    """The panels of a run with nodes: ``vega_by_node`` and ``rho_by_node``."""
+    return {f"{kind}_by_node": partial(over_nodes, run, kind=kind) for kind in _KINDS if (run.path / f"{kind}_buckets.h5").exists()}
 
 
 def over_nodes(run: Run, axes: Any, kind: str) -> None:

@@ -2,7 +2,7 @@
 
 #include "engine/schema/decode.h"
 #include "io/io.h"
-#include "lua/scenario.h"
+#include "engine/expr/curve.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,19 +11,19 @@
 /* Makes a function of the first input that is linear between the rows {t, value}. */
 static sim_status make_curve(const sim_field *field, const char *path, const double *rows, size_t count,
                              sim_value **out) {
-  const scenario_curve_point *point = (const scenario_curve_point *)(const void *)rows;
+  const sim_curve_point *point = (const sim_curve_point *)(const void *)rows;
   sim_expr_builder *builder = NULL;
   sim_expr_ref t, value;
   sim_expr *expr = NULL;
-  if (count < 1 || count > SCENARIO_CURVE_MOST)
-    return sim_fail(SIM_ERR_SCENARIO, "%s: expected 1 to %d rows of a time and a value, got %zu", path,
-                    SCENARIO_CURVE_MOST, count);
+  if (count < 1 || count > SIM_CURVE_MOST)
+    return sim_fail(SIM_ERR_SCENARIO, "%s: expected 1 to %d rows of a time and a value, got %zu", path, SIM_CURVE_MOST,
+                    count);
   for (size_t i = 1; i < count; i++)
     if (!(point[i].t > point[i - 1].t))
       return sim_fail(SIM_ERR_SCENARIO, "%s: row %zu: expected a time after that of the row before", path, i + 1);
   SIM_TRY(sim_expr_builder_create(&builder));
   sim_status status = sim_expr_builder_input(builder, field->signature->inputs[0], &t);
-  if (status == SIM_OK) status = scenario_curve_graph(point, (int)count, false, builder, t, &value);
+  if (status == SIM_OK) status = sim_curve_build(point, (int)count, false, builder, t, &value);
   if (status == SIM_OK) status = sim_expr_builder_finish(builder, &value, (const char *const[]){"result"}, 1, &expr);
   sim_expr_builder_free(&builder);
   if (status != SIM_OK) return status;

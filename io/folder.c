@@ -18,9 +18,16 @@
 
 #define SLICES "slices"
 
-static const char *const own_files[] = {"tables.h5",   "tables.h5.bad", "tables.rows", "tables.rows.bad", "run.pmd",
-                                        "status.json", "run.log",       "run.jsonl",   "scenario.lua",    "trace.json",
-                                        "run.id",      "ladder.h5",     "paths.h5"};
+static const char *const own_files[] = {"tables.h5",    "tables.h5.bad", "tables.rows", "tables.rows.bad",
+                                        "run.pmd",      "status.json",   "run.log",     "run.jsonl",
+                                        "scenario.lua", "trace.json",    "run.id"};
+static const char *const datasets[] = {"ladder.h5", "paths.h5", "vega_buckets.h5", "rho_buckets.h5"};
+
+bool io_name_is_dataset(const char *name) {
+  bool any = false;
+  for (size_t i = 0; i < sizeof datasets / sizeof *datasets; i++) any |= strcmp(name, datasets[i]) == 0;
+  return any;
+}
 
 int64_t io_name_step(const char *name, const char *prefix) {
   size_t length = strlen(prefix);
@@ -78,6 +85,7 @@ static bool is_checkpoint(int folder, const char *name) { return (void)folder, i
 static bool is_output(int folder, const char *name) {
   for (size_t i = 0; i < sizeof own_files / sizeof *own_files; i++)
     if (strcmp(name, own_files[i]) == 0) return true;
+  if (io_name_is_dataset(name)) return true;
   const char *dot = strrchr(name, '.');
   return dot && strcmp(dot, ".hdf") == 0 && io_seal_is_there(folder, name);
 }

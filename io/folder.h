@@ -22,6 +22,8 @@ sim_status io_folder_slice(io_folder *folder, const char *name, char *path, size
 
 /* Returns the step in a file name PREFIX<digits>.h5; -1 for any other name. */
 int64_t io_name_step(const char *name, const char *prefix);
+/* Whether it is the file of a dataset that some model gives (sim_model.dataset). */
+bool io_name_is_dataset(const char *name);
 /* Lists the steps of these files, latest first; the caller frees *out. `path` is for messages. */
 sim_status io_list_steps(int folder, const char *path, const char *prefix, int64_t **out, size_t *count) SIM_MUST_CHECK;
 

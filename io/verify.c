@@ -293,7 +293,7 @@ static kind kind_of(const verification *v, const char *below, const char *name, 
   *step = io_name_step(name, "ck_");
   if (*step >= 0) return CHECKPOINT;
   if (strcmp(name, "tables.h5") == 0) return TABLES;
-  if (strcmp(name, "ladder.h5") == 0 || strcmp(name, "paths.h5") == 0) return DATASET;
+  if (io_name_is_dataset(name)) return DATASET;
   if (strcmp(name, "run.pmd") == 0) return PATTERN;
   return is_index(v, name, path) ? INDEX : OTHER;
 }

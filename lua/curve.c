@@ -1,4 +1,5 @@
 /* sim.curve { {t, value}, ... }: a function of time, linear or flat between its points and constant outside. */
+#include "engine/expr/curve.h"
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -6,17 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-typedef scenario_curve_point curve_point;
-
 typedef struct curve {
   bool flat;
   int count;
-  curve_point point[];
+  sim_curve_point point[];
 } curve;
-
-static double slope_after(const curve_point *point, int i) {
-  return (point[i + 1].value - point[i].value) / (point[i + 1].t - point[i].t);
-}
 
 static double value_at(const curve *c, double t) {
   int i = c->count - 1;
@@ -24,33 +19,7 @@ static double value_at(const curve *c, double t) {
   while (i >= 0 && t < c->point[i].t) i--;
   if (i < 0) return c->point[0].value;
   return c->flat || i == c->count - 1 ? c->point[i].value
-                                      : c->point[i].value + (t - c->point[i].t) * slope_after(c->point, i);
-}
-
-/* Builds where(t < t_2, ..., where(t < t_3, ..., where(t_n <= t, last, t))). It compares t directly with the points, so
- * that integrals can be split there. NaN stays NaN. */
-sim_status scenario_curve_graph(const scenario_curve_point *point, int count, bool flat, sim_expr_builder *builder,
-                                sim_expr_ref t, sim_expr_ref *out) {
-  sim_expr_ref end, reached, last;
-  SIM_TRY(sim_expr_builder_number(builder, point[count - 1].t, &end));
-  SIM_TRY(sim_expr_builder_number(builder, point[count - 1].value, &last));
-  SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_LE, (const sim_expr_ref[]){end, t}, &reached));
-  SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_WHERE, (const sim_expr_ref[]){reached, last, t}, out));
-  for (int i = count - 2; i >= -1; i--) { /* the piece before point i + 1; i = -1: before all points */
-    sim_expr_ref at, below, piece, other;
-    SIM_TRY(sim_expr_builder_number(builder, point[i < 0 ? 0 : i].value, &piece));
-    if (i >= 0 && !flat) {
-      SIM_TRY(sim_expr_builder_number(builder, point[i].t, &other));
-      SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_SUB, (const sim_expr_ref[]){t, other}, &at));
-      SIM_TRY(sim_expr_builder_number(builder, slope_after(point, i), &other));
-      SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_MUL, (const sim_expr_ref[]){at, other}, &at));
-      SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_ADD, (const sim_expr_ref[]){piece, at}, &piece));
-    }
-    SIM_TRY(sim_expr_builder_number(builder, point[i + 1].t, &at));
-    SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_LT, (const sim_expr_ref[]){t, at}, &below));
-    SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_WHERE, (const sim_expr_ref[]){below, piece, *out}, out));
-  }
-  return SIM_OK;
+                                      : c->point[i].value + (t - c->point[i].t) * sim_curve_slope(c->point, i);
 }
 
 static int call(lua_State *L) {
@@ -65,7 +34,7 @@ static int call(lua_State *L) {
     return 1;
   }
   sim_status status = scenario_symbol_ref(L, 1, trace->builder, &t);
-  if (status == SIM_OK) status = scenario_curve_graph(c->point, c->count, c->flat, trace->builder, t, &out);
+  if (status == SIM_OK) status = sim_curve_build(c->point, c->count, c->flat, trace->builder, t, &out);
   if (status != SIM_OK) return luaL_error(L, "%s", sim_error_last()->message);
   scenario_symbol_push_result(L, trace->builder, out);
   return 1;
@@ -100,15 +69,15 @@ int scenario_curve(lua_State *L) {
   if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TTABLE)
     return luaL_error(L, "sim.curve expects a table { {t, value}, ... }");
   const lua_Integer count = (lua_Integer)lua_rawlen(L, 1);
-  if (count < 1 || count > SCENARIO_CURVE_MOST)
-    return luaL_error(L, "sim.curve: expected 1 to %d points {t, value}, got %d", SCENARIO_CURVE_MOST, (int)count);
+  if (count < 1 || count > SIM_CURVE_MOST)
+    return luaL_error(L, "sim.curve: expected 1 to %d points {t, value}, got %d", SIM_CURVE_MOST, (int)count);
   curve *c = lua_newuserdatauv(L, sizeof *c + (size_t)count * sizeof *c->point, 0);
   *c = (curve){.flat = is_flat(L, count), .count = (int)count};
   for (int i = 0; i < c->count; i++) {
     if (lua_rawgeti(L, 1, i + 1) != LUA_TTABLE || lua_rawlen(L, -1) != 2)
       return luaL_error(L, "sim.curve: point %d: expected {t, value}, two finite numbers", i + 1);
     const int table = lua_gettop(L);
-    c->point[i] = (curve_point){number_at(L, table, i + 1, 1), number_at(L, table, i + 1, 2)};
+    c->point[i] = (sim_curve_point){number_at(L, table, i + 1, 1), number_at(L, table, i + 1, 2)};
     if (i > 0 && !(c->point[i].t > c->point[i - 1].t))
       return luaL_error(L, "sim.curve: point %d: expected a time after that of point %d", i + 1, i);
     lua_pop(L, 1);

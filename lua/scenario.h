@@ -30,15 +30,6 @@ void scenario_free(scenario *loaded);
  * `options` must stay. Without processes or memory for that scenario_load works as before. */
 void scenario_prepare(const scenario_options *options);
 
-/* Makes a curve through points of increasing time, linear or flat between them and constant outside, as a node *out of
- * the input `t`: the function of sim.curve. SIM_ERR_NO_MEMORY, SIM_ERR_SCENARIO. */
-enum { SCENARIO_CURVE_MOST = 1024 }; /* most points of a curve */
-typedef struct scenario_curve_point {
-  double t, value;
-} scenario_curve_point;
-sim_status scenario_curve_graph(const scenario_curve_point *point, int count, bool flat, sim_expr_builder *builder,
-                                sim_expr_ref t, sim_expr_ref *out) SIM_MUST_CHECK;
-
 const char *scenario_library_version(void); /* "Lua 5.4.4" */
 
 #endif

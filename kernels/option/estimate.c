@@ -14,13 +14,18 @@ int option_quantities(const option_parameters *p, option_quantity *out) {
     if (out != NULL) out[count] = (option_quantity){.payoff = k, .greek = -1};
   for (int k = 0; k < payoffs; k++)
     for (int g = 0; g < OPTION_GREEKS; g++) {
-      const int all = p->greeks.want[g] ? option_greek_count(g, (int)p->assets.count) : 0;
+      const int all = p->greeks.want[g] ? option_greek_count(p, g) : 0;
       int second = 1, first = 0;
       for (int i = 0; i < all; i++, count++) {
-        const bool pair = g == OPTION_CROSS_GAMMA;
+        const bool pair = g == OPTION_CROSS_GAMMA, node = g >= OPTION_BUCKETS;
         if (out != NULL)
-          out[count] =
-              (option_quantity){.payoff = k, .greek = g, .asset = pair ? first : i, .second = pair ? second : 0};
+          out[count] = (option_quantity){.payoff = k,
+                                         .greek = g,
+                                         .asset = node   ? p->bucket[g - OPTION_BUCKETS][i].asset
+                                                  : pair ? first
+                                                         : i,
+                                         .bucket = node ? i : 0,
+                                         .second = pair ? second : 0};
         if (++first < second) continue;
         first = 0;
         second++;
@@ -37,7 +42,8 @@ int option_quantities(const option_parameters *p, option_quantity *out) {
 
 static bool same_bump(const option_bump *a, const option_bump *b) {
   return a->asset == b->asset && a->spot == b->spot && a->vol == b->vol && a->rate == b->rate &&
-         a->maturity == b->maturity && a->second_spot == b->second_spot && a->second == b->second;
+         a->maturity == b->maturity && a->second_spot == b->second_spot && a->second == b->second &&
+         a->bucket == b->bucket;
 }
 
 sim_status option_estimate_market(option_estimate *e, const option_parameters *p, const option_bump *bump,
@@ -57,19 +63,24 @@ sim_status option_estimate_market(option_estimate *e, const option_parameters *p
 
 /* Adds the markets with the bump and with its opposite: market[2]. */
 static sim_status add_markets(option_estimate *e, const option_parameters *p, const option_bump *bump, int *market) {
-  const option_bump other = {bump->asset, -bump->spot, -bump->vol, -bump->rate, -bump->maturity};
+  const option_bump other = {.asset = bump->asset,
+                             .spot = -bump->spot,
+                             .vol = -bump->vol,
+                             .rate = -bump->rate,
+                             .maturity = -bump->maturity,
+                             .bucket = bump->bucket};
   SIM_TRY(option_estimate_market(e, p, bump, &market[0]));
   return option_estimate_market(e, p, &other, &market[1]);
 }
 
 /* A Greek of the first payoff's discounted control. */
-static sim_status differentiate_control(const option_parameters *p, const option_market *market, int greek, int asset,
+static sim_status differentiate_control(const option_parameters *p, const option_market *market, int greek, int which,
                                         double *out) {
   const double share = 0.01; /* second differences are then exact to 1e-8 */
   option_market above, below = {0};
   double width;
-  SIM_TRY(option_market_near(p, greek, asset, share, &width, &above));
-  const sim_status status = option_market_near(p, greek, asset, -share, &width, &below);
+  SIM_TRY(option_market_near(p, greek, which, share, &width, &above));
+  const sim_status status = option_market_near(p, greek, which, -share, &width, &below);
   width *= share;
   if (status == SIM_OK) {
     const int end = option_steps_until(market, option_maturity_of(p, 0)) - 1;
@@ -83,7 +94,15 @@ static sim_status differentiate_control(const option_parameters *p, const option
   return status;
 }
 
-static int is_flat(const option_estimate *e, int tangent) { return e->graph.tangent[tangent].greek == OPTION_RHO; }
+static int is_flat(const option_estimate *e, int tangent) {
+  return option_greek_is_rho(e->graph.tangent[tangent].greek);
+}
+
+/* Where the bonds' derivatives by a Greek are. */
+static double *bond_slope_of(const option_estimate *e, int greek, int which) {
+  return e->bond_slope +
+         (size_t)(greek == OPTION_RHO_BUCKET ? OPTION_GREEKS + which : greek) * (size_t)e->market[0].steps;
+}
 
 /* Creates the tangents, with those that are not flat first; the graph's numbering is permuted to match. */
 static sim_status make_tangents(option_estimate *e, const option_parameters *p) {
@@ -95,17 +114,17 @@ static sim_status make_tangents(option_estimate *e, const option_parameters *p) 
       if (is_flat(e, t) == flat) place[t] = count++;
   for (int f = 0; f < g->features; f++)
     if (g->feature[f].tangent > 0) g->feature[f].tangent = place[g->feature[f].tangent - 1] + 1;
-  e->tangent = calloc(((size_t)g->tangents * 2 + OPTION_GREEKS) * steps, sizeof *e->tangent);
+  e->tangent = calloc(((size_t)g->tangents * 2 + OPTION_GREEKS + (size_t)p->buckets[1]) * steps, sizeof *e->tangent);
   e->bond_slope = e->tangent + (size_t)g->tangents * 2 * steps;
   if (e->tangent == NULL) return sim_no_memory("the greeks");
   option_sensitivity before[OPTION_TANGENTS_MAX];
   memcpy(before, g->tangent, sizeof before);
   for (int t = 0; t < g->tangents; t++) {
-    const int greek = before[t].greek, asset = before[t].asset;
+    const int greek = before[t].greek, which = before[t].which;
     double *out = e->tangent + (size_t)place[t] * 2 * steps;
     g->tangent[place[t]] = before[t];
-    SIM_TRY(option_market_slope(p, greek, asset, out, e->bond_slope + (size_t)greek * steps));
-    for (size_t s = 1; s < steps && greek == OPTION_RHO; s++) out[s] += out[s - 1];
+    SIM_TRY(option_market_slope(p, greek, which, out, bond_slope_of(e, greek, which)));
+    for (size_t s = 1; s < steps && option_greek_is_rho(greek); s++) out[s] += out[s - 1];
   }
   return SIM_OK;
 }
@@ -119,24 +138,25 @@ static void combine(option_estimate *e, option_combination *c, int payoff, int m
   c->term[c->terms++] = (option_term){market, output, factor * option_discount(e, market, payoff)};
 }
 
-/* Adds a Greek of all payoffs by one asset. */
-static sim_status make_greek(option_estimate *e, const option_parameters *p, int greek, int asset) {
+/* Adds a Greek of all payoffs by one asset, or by one node of a curve. */
+static sim_status make_greek(option_estimate *e, const option_parameters *p, int greek, int which) {
   const option_graph *g = &e->graph;
   option_quantity *quantity = calloc((size_t)e->quantities, sizeof *quantity);
   if (quantity == NULL) return sim_no_memory("the greeks");
   option_quantities(p, quantity);
   double width;
-  const option_bump bump = option_bump_of(p, greek, asset, &width);
+  const option_bump bump = option_bump_of(p, greek, which, &width);
+  const double *bond = bond_slope_of(e, greek, which);
   int market[2] = {-1, -1};
   sim_status status = SIM_OK;
   for (int q = 0; q < e->quantities && status == SIM_OK; q++) {
-    if (quantity[q].greek != greek || quantity[q].asset != asset) continue;
-    const int k = quantity[q].payoff, delta = g->delta[k][asset];
-    const int direct = greek == OPTION_DELTA ? delta : greek == OPTION_GAMMA ? g->gamma[k][asset] : -1;
+    if (quantity[q].greek != greek || option_greek_place(&quantity[q]) != which) continue;
+    const int k = quantity[q].payoff, delta = greek <= OPTION_GAMMA ? g->delta[k][which] : -1;
+    const int direct = greek == OPTION_DELTA ? delta : greek == OPTION_GAMMA ? g->gamma[k][which] : -1;
     option_combination *c = &e->combination[q];
-    if (greek >= OPTION_VEGA && g->slope[k][greek][asset] >= 0) {
-      combine(e, c, k, 0, g->slope[k][greek][asset], 1);
-      if (greek != OPTION_VEGA) combine(e, c, k, 0, k, e->bond_slope[greek * e->market[0].steps + g->end[k] - 1]);
+    if (greek >= OPTION_VEGA && g->slope[k][greek][which] >= 0) {
+      combine(e, c, k, 0, g->slope[k][greek][which], 1);
+      if (!option_greek_is_vega(greek)) combine(e, c, k, 0, k, bond[g->end[k] - 1]);
       for (int t = 0; t < c->terms && greek == OPTION_THETA; t++) c->term[t].factor *= -1;
       continue;
     }
@@ -171,7 +191,8 @@ double option_greek_size(const option_parameters *p, const option_quantity *of, 
       [OPTION_VEGA] = sqrt(T),         [OPTION_RHO] = T,
       [OPTION_THETA] = 1 / T,          [OPTION_CROSS_GAMMA] = 1 / (spot * option_asset_at(p, of->second)->spot),
       [OPTION_VANNA] = sqrt(T) / spot, [OPTION_VOLGA] = T,
-      [OPTION_CHARM] = 1 / (spot * T)};
+      [OPTION_CHARM] = 1 / (spot * T), [OPTION_VEGA_BUCKET] = sqrt(T),
+      [OPTION_RHO_BUCKET] = T};
   return fabs(price) * factor[greek];
 }
 
@@ -183,13 +204,13 @@ static sim_status control_greeks(option_estimate *e, const option_parameters *p)
   option_quantities(p, quantity);
   sim_status status = SIM_OK;
   for (int q = e->graph.payoffs; q < e->quantities && quantity[q].payoff == 0 && status == SIM_OK; q++) {
-    const int greek = quantity[q].greek, asset = quantity[q].asset;
+    const int greek = quantity[q].greek, which = option_greek_place(&quantity[q]);
     option_combination *c = &e->combination[q];
-    c->control = greek < OPTION_SECOND ? e->graph.control_slope[greek][asset] : -1;
+    c->control = option_greek_is_controlled(greek) ? e->graph.control_slope[greek][which] : -1;
     if (c->control < 0) continue;
     c->control_factor = (greek == OPTION_THETA ? -1 : 1) * option_discount(e, 0, 0);
     c->control_least = 1e-4 * option_greek_size(p, &quantity[q], e->combination[0].control_mean);
-    status = differentiate_control(p, &e->market[0], greek, asset, &c->control_mean);
+    status = differentiate_control(p, &e->market[0], greek, which, &c->control_mean);
   }
   free(quantity);
   return status;
@@ -224,7 +245,8 @@ static sim_status make_seconds(option_estimate *e, const option_parameters *p) {
   option_quantities(p, quantity);
   sim_status status = SIM_OK;
   for (int q = 0; q < e->quantities && status == SIM_OK; q++)
-    if (quantity[q].greek >= OPTION_SECOND) status = option_estimate_second(e, p, q, &quantity[q]);
+    if (quantity[q].greek >= OPTION_SECOND && quantity[q].greek < OPTION_BUCKETS)
+      status = option_estimate_second(e, p, q, &quantity[q]);
   free(quantity);
   return status;
 }
@@ -240,9 +262,9 @@ static sim_status make_combinations(option_estimate *e, const option_parameters 
     c->control_mean = option_control_mean(p, &e->market[0], k) * option_discount(e, 0, k);
     c->control_factor = option_discount(e, 0, k);
   }
-  for (int greek = 0; greek < OPTION_SECOND; greek++)
-    for (int a = 0; p->greeks.want[greek] && a < option_greek_count(greek, e->market[0].assets); a++)
-      SIM_TRY(make_greek(e, p, greek, a));
+  for (int greek = 0; greek < OPTION_GREEKS; greek++)
+    for (int i = 0; p->greeks.want[greek] && option_greek_is_controlled(greek) && i < option_greek_count(p, greek); i++)
+      SIM_TRY(make_greek(e, p, greek, i));
   SIM_TRY(make_seconds(e, p));
   SIM_TRY(control_greeks(e, p));
   return make_points(e, p);

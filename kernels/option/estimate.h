@@ -15,6 +15,7 @@ enum {
  * the change against today's price (greek -1). */
 typedef struct option_quantity {
   int payoff, greek, asset;
+  int bucket; /* of option_parameters.bucket, of a Greek by a node */
   int second; /* the other asset of a cross gamma, the larger number */
   int point;  /* of the ladder, from 1; 0: none */
   bool change;
@@ -48,13 +49,16 @@ typedef struct option_estimate {
   option_graph graph;
   option_combination *combination; /* [quantities], owned */
   double *tangent;                 /* [graph.tangents][2][steps], owned: drift and vol of option_tangent, in fp64 */
-  double *bond_slope; /* [OPTION_GREEKS][steps], owned: derivative of the logarithm of market[0].bond by each Greek */
+  /* [OPTION_GREEKS + p->buckets[1]][steps], owned: derivative of the logarithm of market[0].bond by each Greek, then by
+   * each node of the rate */
+  double *bond_slope;
 } option_estimate;
 
-/* Number of a Greek of one payoff among those of its kind: its asset, or the pair's place in (1, 2), (1, 3), (2, 3),
- * ...
+/* Number of a Greek of one payoff among those of its kind: its asset, its node, or the pair's place in (1, 2), (1, 3),
+ * (2, 3), ...
  */
 static inline int option_greek_place(const option_quantity *of) {
+  if (of->greek >= OPTION_BUCKETS) return of->bucket;
   return of->greek == OPTION_CROSS_GAMMA ? of->second * (of->second - 1) / 2 + of->asset : of->asset;
 }
 /* Finds the market of a bump, or adds it: *market. SIM_ERR_SCENARIO where there are too many. */

@@ -8,6 +8,8 @@ enum {
   OPTION_FEATURES_MAX = 256, /* path features that the payoffs of a run depend on */
   OPTION_VARIANTS_MAX = 128, /* paths simulated from the same random numbers: markets times signs */
   OPTION_TANGENTS_MAX = 128, /* parameters by which paths are differentiated */
+  OPTION_BUCKETS_MAX =
+      64, /* nodes of all volatility curves, or of the curve of the rate, by which prices are differentiated */
   OPTION_STEPS_MAX = 100000,
   OPTION_ROUGH_STEPS_MAX = 1024, /* of a rough asset, whose steps depend on all earlier ones */
   OPTION_JUMPS_MAX = 64,         /* of one asset in one step, at most */

@@ -29,6 +29,7 @@ static void destroy(void **self) {
   free(run->exposure);
   free(run->quotes);
   free(run->quantity);
+  free(run->unmoved);
   free(run->mean);
   free(run);
   *self = NULL;
@@ -95,8 +96,9 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->batch = option_ladder_batch(p, run->ops);
   const size_t room = all * block_room(run);
   run->quantity = calloc(q, sizeof *run->quantity);
+  run->unmoved = calloc(q, sizeof *run->unmoved);
   run->mean = calloc(2 * (2 * all + room) + 4 * (size_t)option_payoff_count(p) + 5 * q, sizeof(double));
-  if (run->mean == NULL || run->quantity == NULL) return sim_no_memory("the sums");
+  if (run->mean == NULL || run->quantity == NULL || run->unmoved == NULL) return sim_no_memory("the sums");
   option_parameters listed = *p;
   listed.points = option_ladder_points(p);
   option_quantities(&listed, run->quantity);
@@ -169,6 +171,9 @@ static sim_status dataset(void *self, const sim_clock *clock, int index, sim_dat
   option_run *run = self;
   if (run->parameters->ladder.given && index-- == 0)
     return option_ladder_dataset(run, option_samples(run, clock->t), out);
+  for (int greek = OPTION_BUCKETS; greek < OPTION_GREEKS; greek++)
+    if (run->parameters->greeks.want[greek] && index-- == 0)
+      return option_bucket_dataset(run, option_samples(run, clock->t), greek, out);
   return run->parameters->paths.given && index == 0 ? option_path_dataset(run, out) : SIM_OK;
 }
 

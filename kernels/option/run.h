@@ -51,7 +51,9 @@ typedef struct option_run {
   struct option_quote
       *quotes; /* [assets][OPTION_QUOTES] of calibrated leverage functions, owned; NULL: there are none */
   option_exposures *exposure; /* owned; NULL: not asked for */
-  double *jump; /* [quantities], by which a path more or less changes the quantity, where it is known; else 0 */
+  bool *unmoved; /* [quantities], owned, of Greeks by nodes: the payoff sees no time at which the node changes the curve
+                  */
+  double *jump;  /* [quantities], by which a path more or less changes the quantity, where it is known; else 0 */
   /* [quantities], of functions that may jump: the deviation of a sample by jumps; and the factor of a jump as high as
    * the payoff's typical value, where too few paths carry the payoff for that deviation. Else 0. */
   double *jump_deviation, *jump_factor;
@@ -120,6 +122,11 @@ sim_status option_ladder_diverged(const option_run *run, const option_quantity *
 void option_ladder_report(const option_run *run, double n, sim_bytes *out);
 /* Gives the dataset `ladder`. */
 sim_status option_ladder_dataset(option_run *run, double n, sim_dataset *out) SIM_MUST_CHECK;
+/* Makes room for `count` numbers of a dataset at run->dataset, and sets run->labels, of each payoff. SIM_ERR_NO_MEMORY.
+ */
+sim_status option_dataset_room(option_run *run, size_t count) SIM_MUST_CHECK;
+/* result/buckets.c: gives the dataset `vega_buckets` or `rho_buckets`. SIM_ERR_NO_MEMORY. */
+sim_status option_bucket_dataset(option_run *run, double n, int greek, sim_dataset *out) SIM_MUST_CHECK;
 /* Writes "10.4427 +- 0.0144": digits down to the second of the error. */
 void option_cell_text(double value, double error, char *out, size_t capacity);
 /* Writes "2 down-out put 100 at 80, continuous". */

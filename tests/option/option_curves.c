@@ -3,8 +3,6 @@
  * 3 %, v = 0.04, T = 1. An estimate is accepted within 4 of its standard errors; seeds are fixed. */
 #include "tests/option/option_driver.h"
 
-#include "lua/scenario.h"
-
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,22 +17,10 @@ static void near_but(const char *what, estimate got, double expected, double bia
     fail_msg("%s: %.9g +- %.3g is not %.9g", what, got.value, got.error, expected);
 }
 
-static sim_expr *curve(const scenario_curve_point *point, int count, bool flat) {
-  sim_expr_builder *b;
-  sim_expr_ref t, out;
-  sim_expr *expr;
-  assert_int_equal(sim_expr_builder_create(&b), SIM_OK);
-  assert_int_equal(sim_expr_builder_input(b, "t", &t), SIM_OK);
-  assert_int_equal(scenario_curve_graph(point, count, flat, b, t, &out), SIM_OK);
-  assert_int_equal(sim_expr_builder_finish(b, &out, (const char *const[]){"out"}, 1, &expr), SIM_OK);
-  sim_expr_builder_free(&b);
-  return expr;
-}
-
 static sim_expr *pieces(double a, double b, double c) {
-  return curve((const scenario_curve_point[]){{0, a}, {0.3, b}, {0.6, c}}, 3, true);
+  return pricing_curve((const sim_curve_point[]){{0, a}, {0.3, b}, {0.6, c}}, 3, true);
 }
-static sim_expr *line(double a, double b) { return curve((const scenario_curve_point[]){{0, a}, {1, b}}, 2, false); }
+static sim_expr *line(double a, double b) { return pricing_curve((const sim_curve_point[]){{0, a}, {1, b}}, 2, false); }
 
 static option_heston flat_model(void) {
   return (option_heston){

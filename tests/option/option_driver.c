@@ -46,6 +46,18 @@ sim_expr *pricing_line(double a, double b) {
   return expr;
 }
 
+sim_expr *pricing_curve(const sim_curve_point *point, int count, bool flat) {
+  sim_expr_builder *builder;
+  sim_expr_ref t, out;
+  sim_expr *expr;
+  must(sim_expr_builder_create(&builder), "builder");
+  must(sim_expr_builder_input(builder, "t", &t), "input");
+  must(sim_curve_build(point, count, flat, builder, t, &out), "curve");
+  must(sim_expr_builder_finish(builder, &out, (const char *const[]){"out"}, 1, &expr), "finish");
+  sim_expr_builder_free(&builder);
+  return expr;
+}
+
 option_heston pricing_heston(double v, double kappa, double theta, double sigma, double rho) {
   return (option_heston){.given = true,
                          .v = v,

@@ -2,6 +2,7 @@
 #ifndef TESTS_PHYSICS_OPTION_DRIVER_H
 #define TESTS_PHYSICS_OPTION_DRIVER_H
 
+#include "engine/expr/curve.h"
 #include "kernels/option/option.h"
 
 typedef struct pricing {
@@ -29,6 +30,8 @@ void pricing_set_motion(pricing *d, int asset);
 sim_expr *pricing_constant(double value);
 /* The function a + b t. */
 sim_expr *pricing_line(double a, double b);
+/* The curve through points. */
+sim_expr *pricing_curve(const sim_curve_point *point, int count, bool flat);
 /* Heston's model of constant parameters. */
 option_heston pricing_heston(double v, double kappa, double theta, double sigma, double rho);
 /* The local volatility a/S + b. */

@@ -574,6 +574,27 @@ static void make_ladder_joint(pricing *d) {
   d->p.ladder = (option_ladder){.given = true, .spot = {spots, 3, 1}, .time = {times, 2, 1}};
 }
 
+/* Curves of volatility and rate, and derivatives by their nodes. */
+static void set_curves(pricing *d) {
+  static const sim_curve_point vol[4] = {{0, 0.2}, {0.3, 0.25}, {0.8, 0.15}, {1.5, 0.2}},
+                               rate[2] = {{0, 0.02}, {1, 0.06}};
+  sim_expr_free(&d->assets[0].vol);
+  sim_expr_free(&d->p.rate);
+  d->assets[0].vol = pricing_curve(vol, 4, false);
+  d->p.rate = pricing_curve(rate, 2, false);
+  d->p.greeks.want[OPTION_VEGA_BUCKET] = d->p.greeks.want[OPTION_RHO_BUCKET] = true;
+}
+
+static void make_buckets(pricing *d) {
+  set_curves(d);
+  make_asian(d);
+}
+
+static void make_bumped_buckets(pricing *d) {
+  set_curves(d);
+  make_barriers(d);
+}
+
 const option_case option_cases[OPTION_CASES] = {
     {"european", make_european, 1, OPTION_CONTROL_UNDERLYING, false, true, OPTION_AUTO, 0.2, 1},
     {"european, bumped", make_european, 1, OPTION_NO_CONTROL, true, true, OPTION_BUMP, 0.2, 1, true},
@@ -645,6 +666,9 @@ const option_case option_cases[OPTION_CASES] = {
     {"second derivatives, assets", make_several, 6, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1, false, true},
     {"second derivatives, Heston", make_heston, 6, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 2, false, true},
     {"second derivatives, SABR", make_sabr_greeks, 5, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1, false, true},
+    {"buckets", make_buckets, 12, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1},
+    {"buckets, control", make_buckets, 12, OPTION_CONTROL_UNDERLYING, true, true, OPTION_AUTO, 0.2, 1},
+    {"buckets, bumped", make_bumped_buckets, 5, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.3, 1, true},
 };
 
 void option_case_make(pricing *d, int which, sim_precision precision, const sim_backend *backend) {
@@ -654,7 +678,8 @@ void option_case_make(pricing *d, int which, sim_precision precision, const sim_
   d->p.sampling.control = of->control;
   d->p.sampling.paths = 2 * (0x1p16 + 5431); /* a block, or two, and a part */
   d->p.greeks.method = of->method;
-  for (int g = 0; g < OPTION_GREEKS; g++) d->p.greeks.want[g] = of->greeks && (of->second || g < OPTION_SECOND);
+  for (int g = 0; g < OPTION_GREEKS; g++)
+    d->p.greeks.want[g] = of->greeks && g < OPTION_BUCKETS && (of->second || g < OPTION_SECOND);
   d->setup.backend = backend;
   of->make(d);
 }

@@ -131,6 +131,53 @@ function M.add(of)
       end
     end }
 
+  add { name = "Greeks by nodes", weight = 2,
+    applies = function() return ask.knows("option", "vega_bucket") end,
+    prepare = function(_, R) return { one = R.int(1, 99), at = R.uniform(0.1, 1.2), flat = R.chance(0.3), method = R.pick("auto", "bump") } end,
+    check = function(T, s, a)
+      -- Curves of one value: all is as with the number, and the sum over the nodes is the derivative by it.
+      local c, curves = copy(s), 0
+      local function curve(x)
+        local text = "sim.curve { {0, %.17g}, {%.17g, %.17g}, {%.17g, %.17g}" .. (a.flat and ', between = "flat" }' or " }")
+        return scenario.text(text:format(x, a.at * s.keys.maturity / 2, x, a.at * s.keys.maturity, x))
+      end
+      for _, x in ipairs(c.keys.assets) do
+        if type(x.vol) == "number" and x.vol > 0 then x.vol, curves = curve(x.vol), curves + 1 end
+      end
+      if curves == 0 then error({ refused = "no volatility" }) end
+      if c.keys.payoffs and #c.keys.payoffs > 0 then
+        c.keys.payoff, c.keys.payoffs = nil, { c.keys.payoffs[(a.one - 1) % #c.keys.payoffs + 1] }
+        if c.keys.payoffs[1].name == "american" then error({ refused = "a rule that other volatilities round otherwise" }) end
+      end
+      local by_rate = type(c.keys.rate) == "number" and not (c.keys.payoffs and c.keys.payoffs[1].name == "autocallable")
+      if by_rate then c.keys.rate = curve(c.keys.rate) end
+      local d = copy(c)
+      d.keys.assets, d.keys.rate = s.keys.assets, s.keys.rate
+      d.keys.greeks = { vega = true, rho = true, method = a.method }
+      c.keys.greeks = { vega = true, rho = true, vega_bucket = true, rho_bucket = by_rate or nil, method = a.method }
+      local p, _, q = priced(T, d, 1)
+      local x, _, r = priced(T, c, 1)
+      T:near("prices with numbers and with curves", p, x, 10 * rounding(c) + 1e-9 * of.scale(c))
+      local many = #s.keys.assets > 1
+      local function sum(what, whole, prefix)
+        local total, errors = 0, 0
+        for node = 1, 3 do
+          local value, err = r:last("price", prefix .. node), r:last("price", prefix .. node .. "_error")
+          if value == nil then error({ refused = "too many columns" }) end
+          total, errors = total + value, errors + err
+        end
+        local known, err = q:last("price", whole), q:last("price", whole .. "_error")
+        T:sure(what, total, errors, known, err, 1e5 * rounding(c) + 0.01 * math.abs(known))
+      end
+      for i, asset in ipairs(c.keys.assets) do
+        if type(s.keys.assets[i].vol) == "number" and s.keys.assets[i].vol > 0 then
+          sum(("vega of asset %d and its sum over nodes"):format(i), many and "vega_" .. i or "vega",
+            many and ("vega_bucket_%d_"):format(i) or "vega_bucket_")
+        end
+      end
+      if by_rate then sum("rho and its sum over nodes", "rho", "rho_bucket_") end
+    end }
+
   add { name = "random rates",
     applies = function(s) return ask.knows("option", "hull_white") and type(s.keys.assets[1].vol) == "number" end,
     prepare = function(s, R)

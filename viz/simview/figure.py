@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simview import greeks, ladders, levels, netted, options, panels, smile
+from simview import buckets, greeks, ladders, levels, netted, options, panels, smile
 from simview.bodies import FEW, Bodies
 from simview.errors import CannotWriteError, NotFoundError, SimviewError, UsageError, file_of, finite_number, instance_of, names_of, one_of
 from simview.look import Look, Picture
@@ -32,6 +32,7 @@ FORMATS = ("png", "pdf", "svg", "eps", "jpg")
 def table_panels(run: Run) -> dict[str, Panel]:
     """The panels that a run's tables allow, by name. Tables without rows are left out."""
     found: dict[str, Panel] = {}
+    found.update(buckets.panels(run))
     if ladders.has_ladder(run):
         found.update(ladders.ladder_panels(run))
     if netted.has_exposure(run):
@@ -39,7 +40,7 @@ def table_panels(run: Run) -> dict[str, Panel]:
     if levels.has_levels(run):
         found["levels"] = partial(levels.levels, run)
     for name, frame in run.tables.items():
-        if len(frame) == 0 or (name in netted.TABLES and "exposure" in found) or (name in levels.TABLES and "levels" in found):
+        if len(frame) == 0 or (name in netted.TABLES and "exposure" in found) or (name in levels.TABLES and "levels" in found) or name in buckets.TABLES:
             continue
         if name == "energy" and "error" in frame:
             if (frame["error"].abs() > 0).any():  # False: no conserved energy, or no error
@@ -85,7 +86,7 @@ def table_panels(run: Run) -> dict[str, Panel]:
 _BUDGETS = {"transfer", "dissipation"} | {what + part for what in ("enstrophy", "helicity") for part in ("", "_transfer", "_dissipation")}
 
 # Default panels of a figure, the most telling first; tables of other names come after `observe`.
-_TELLING = ("ladder", "ladder_changes", "exposure", "levels", "smile", "surface", "greeks", "lyapunov", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "transfer", "radii", "price", "estimates")
+_TELLING = ("vega_by_node", "rho_by_node", "ladder", "ladder_changes", "exposure", "levels", "smile", "surface", "greeks", "lyapunov", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "transfer", "radii", "price", "estimates")
 _UNASKED = ("virial", "momentum", "walls", "contacts")
 _PANELS = 3
 
@@ -102,7 +103,7 @@ def _telling(run: Run, names: Sequence[str], bodies: int) -> list[str]:
         alone = "prices" not in run.tables and not any(name.endswith("_error") for name in price.columns[6:])
         left_out.update(name for name in run.tables if name not in ("price", "observe"))  # `estimates` has them
         left_out.update(("price", "convergence") if price["price"].notna().sum() < 3 else ("estimates",) if alone else ("convergence",))
-    if {"exposure", "ladder", "levels"} & set(names):
+    if {"exposure", "ladder", "levels", "vega_by_node", "rho_by_node"} & set(names):
         left_out |= {"price", "convergence"}
         left_out -= {"estimates"}
     if "smile" in names or any(name.startswith("greeks.") for name in names):  # these say more than one price against paths

@@ -257,7 +257,8 @@ def columns(run: Run, most: int = _ROWS) -> list[Column]:
     named = run.parameters.get("payoffs")
     functions = max(0, len(_payoff_columns(run)) - (len(named) if isinstance(named, list) else 0))
     price_columns = run.tables["price"].columns
-    greeks = [name for name in price_columns if f"{name}_error" in price_columns and name not in ("relative", "bias", "cva", "dva", "leverage_miss")]
+    greeks = [name for name in price_columns if f"{name}_error" in price_columns and name not in ("relative", "bias", "cva", "dva", "leverage_miss")
+              and not name.startswith(("vega_bucket", "rho_bucket"))]  # of simview.buckets
     found = []
     for greek in ["", *greeks]:
         name, asset = _greek_parts(greek)

@@ -212,6 +212,16 @@ class Run(Sequence[Snapshot]):
         return dataset(self.path / "ladder.h5")
 
     @property
+    def vega_buckets(self) -> xr.Dataset:
+        """Vega by node of a run of options: vega, vega_error over payoff and node, and the time and asset of each node."""
+        return dataset(self.path / "vega_buckets.h5")
+
+    @property
+    def rho_buckets(self) -> xr.Dataset:
+        """Rho by node: rho, rho_error over payoff and node, and the time of each node."""
+        return dataset(self.path / "rho_buckets.h5")
+
+    @property
     def paths(self) -> xr.Dataset:
         """The paths that a run of options has written: price over path, asset and time, and the states of random volatilities."""
         return dataset(self.path / "paths.h5")

@@ -91,6 +91,32 @@ def test_exposure(tmp_path):
     assert any(text.startswith("CVA 0.") for text in told) and not any(axes.get_title() == "cva" for axes in figure.axes)
 
 
+BUCKETS = """
+local bent = sim.curve { {0, 0.2}, {0.5, 0.25}, {1, 0.2} }
+return sim.option { assets = { { spot = 100, vol = bent }, { spot = 95, vol = bent } }, rate = sim.curve { {0, 0.01}, {1, 0.05} }, maturity = 1,
+  payoffs = { sim.best_of { strike = 105 }, sim.european { strike = 100 } }, sampling = { paths = 2^12 },
+  greeks = { vega = true, vega_bucket = true, rho_bucket = true } }
+"""
+
+
+def test_buckets(tmp_path):
+    """Vega and rho by node are data sets, which the tables repeat, and bars at the times of the nodes."""
+    (tmp_path / "b.lua").write_text(BUCKETS)
+    subprocess.run([os.environ["SIM"], "run", "b.lua", "--quiet"], cwd=tmp_path, check=True, capture_output=True)
+    run = simview.open(tmp_path / "b.out")
+    assert _default_names(run)[:2] == ["vega_by_node", "rho_by_node"]
+    nodes = run.vega_buckets
+    assert nodes["time"].values.tolist() == [0, 0.5, 1, 0, 0.5, 1] and nodes["asset"].values.tolist() == [1, 1, 1, 2, 2, 2]
+    last = run.tables["vega_buckets"].iloc[-1]
+    assert nodes["vega"].values[0].tolist() == [last[f"payoff_1_{asset}_{node}"] for asset in (1, 2) for node in (1, 2, 3)]
+    vega = run.tables["vegas"].iloc[-1]
+    assert nodes["vega"].values[1].reshape(2, 3).sum(axis=1) == pytest.approx([vega["payoff_2_1"], vega["payoff_2_2"]], rel=1e-5)
+    bars, by_rate = draw(run, only=["vega_by_node", "rho_by_node"]).axes[:2]
+    assert [bar.get_height() for bar in bars.patches] == nodes["vega"].values.ravel().tolist()
+    assert [label.get_text() for label in bars.get_xticklabels()] == ["0\n1", "0.5\n1", "1\n1", "0\n2", "0.5\n2", "1\n2"]
+    assert [label.get_text() for label in by_rate.get_xticklabels()] == ["0", "1"]
+
+
 SCENARIOS = """
 return sim.option { assets = { { spot = 100, vol = 0.2 }, { spot = 95, vol = 0.3, dividend = 0.01 } }, rate = 0.05, maturity = 1, steps = 12,
   payoffs = { sim.asian { strike = 95, asset = 2, name = "mean" }, sim.best_of { strike = 105 } }, sampling = { paths = 2^12, antithetic = true },

@@ -103,7 +103,7 @@ static sim_status make_tangents(option_sampler *s) {
   for (size_t i = 0; i < 2 * count * steps; i++) store(s, s->slopes, i, s->estimate.tangent[i]);
   for (size_t t = 0; t < count; t++)
     s->tangent[t] = (option_tangent){.asset = s->estimate.graph.tangent[t].asset,
-                                     .flat = s->estimate.graph.tangent[t].greek == OPTION_RHO,
+                                     .flat = option_greek_is_rho(s->estimate.graph.tangent[t].greek),
                                      .drift = s->slopes + 2 * t * steps * size,
                                      .vol = s->slopes + (2 * t + 1) * steps * size};
   s->paths.tangents = (int)count;
@@ -491,7 +491,8 @@ sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setu
 static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double real = option_is_single(p) ? sizeof(float) : sizeof(double), payoffs = option_payoff_count(p);
   const double assets = (double)p->assets.count, quantities = option_quantities(p, NULL);
-  const double bumped = p->points > 0 ? p->points : 2 * fmin(quantities - payoffs, 5 * assets);
+  const double bumped =
+      p->points > 0 ? p->points : 2 * fmin(quantities - payoffs, 5 * assets + p->buckets[0] + p->buckets[1]);
   const double variants = (p->sampling.antithetic ? 2 : 1) * (1 + bumped);
   const double shown = variants * (fmin(3 * assets + payoffs, OPTION_FEATURES_MAX) + quantities + payoffs);
   const double steps = (double)p->nodes * assets * variants * 2 * (real + sizeof(double));

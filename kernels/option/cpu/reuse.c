@@ -28,8 +28,10 @@ static bool follows_spot(const option_estimate *e, const option_parameters *p, i
 static bool has_same_path(const option_estimate *e, const option_parameters *p, int market, int other, int asset) {
   const option_bump *x = &e->bump[market], *y = &e->bump[other];
   if (x->rate != y->rate || x->maturity != y->maturity) return false;
+  if (x->bucket != y->bucket && x->rate != 0) return false;
   if (asset < 0) return true;
   if (option_bump_vol(x, asset) != option_bump_vol(y, asset)) return false;
+  if (x->bucket != y->bucket && option_bump_vol(x, asset) != 0) return false;
   return option_bump_spot(x, asset) == option_bump_spot(y, asset) || follows_spot(e, p, asset);
 }
 

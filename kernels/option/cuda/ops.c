@@ -100,7 +100,8 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double parts =
       blocks * fmax(p->sampling.moment_matching ? OPTION_CHUNKS : OPTION_BLOCK / (8 * OPTION_CUDA_THREADS),
                     2 * option_groups(p));
-  const double lines = assets * (1 + 2 * fmin(quantities - option_payoff_count(p), 5 * assets));
+  const double lines =
+      assets * (1 + 2 * fmin(quantities - option_payoff_count(p), 5 * assets + p->buckets[0] + p->buckets[1]));
   const bool quasi = p->sampling.sequence == OPTION_SOBOL;
   const double motions = quasi ? 0x1p18 * real * option_quasi_dimensions(p) : 0;
   /* rows of dates: of lines their times, kinds and dividends, of payoffs schedules and dates of exercise; and constants

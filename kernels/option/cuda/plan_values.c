@@ -82,7 +82,7 @@ static void fill_tangents(const option_cuda_plan *plan, void *table, void *const
   for (int g = 0; g < plan->tangent_begin[plan->assets]; g++) {
     const double *drift = plan->estimate->tangent + 2 * (size_t)plan->tangent[g] * steps, *vol = drift + steps;
     const int asset = plan->estimate->graph.tangent[plan->tangent[g]].asset;
-    const bool flat = plan->estimate->graph.tangent[plan->tangent[g]].greek == OPTION_RHO;
+    const bool flat = option_greek_is_rho(plan->estimate->graph.tangent[plan->tangent[g]].greek);
     double sum = 0;
     for (int s = 0; s < plan->steps; s++) {
       sum = flat ? drift[s] : sum + drift[s];

@@ -115,7 +115,7 @@ static void add_tangents(const option_cuda_plan *plan, sim_bytes *text) {
   const int count = plan->tangent_begin[plan->assets];
   for (int g = 0; g < count; g++) {
     const option_sensitivity *tangent = &plan->estimate->graph.tangent[plan->tangent[g]];
-    flat[g] = tangent->greek == OPTION_RHO;
+    flat[g] = option_greek_is_rho(tangent->greek);
     asset[g] = tangent->asset;
   }
   sim_bytes_format(text, "  enum : int { TANGENTS = %d, R_SLOPE = %d, R_VOL_SLOPE = %d, C_VOL_SLOPE = %d };\n", count,

@@ -8,7 +8,8 @@
 
 /* A parameter by which paths are differentiated. */
 typedef struct option_sensitivity {
-  int greek, asset;
+  int greek, asset; /* asset: whose paths change */
+  int which;        /* the node, of OPTION_VEGA_BUCKET and OPTION_RHO_BUCKET, else the asset */
 } option_sensitivity;
 
 /* A payoff max(sign (feature - strike), 0); sign 0: not of this form. */
@@ -31,8 +32,8 @@ typedef struct option_graph {
   int delta[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX], gamma[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX];
   option_sensitivity tangent[OPTION_TANGENTS_MAX]; /* parameters of the features' derivatives */
   int tangents;
-  /* Outputs of vega, rho and theta along the paths, and of second derivatives in market 0 by option_greek_place; of
-   * charm minus it. */
+  /* Outputs of vega, rho, theta and those by nodes along the paths, and of second derivatives in market 0, by
+   * option_greek_place; of charm minus it. */
   int slope[OPTION_PAYOFFS_MAX][OPTION_GREEKS][OPTION_ASSETS_MAX];
   /* The payoff in the markets of rho's, theta's and charm's differences, with the bump and with its opposite. It is the
    * payoff itself but for those of option_payoff_is_timed. */

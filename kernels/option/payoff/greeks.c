@@ -81,30 +81,58 @@ static bool has_tangents(const option_builder *m, const option_parameters *p, co
   return m->status == SIM_OK;
 }
 
-static int tangent_of(option_builder *m, int greek, int asset) {
+static int tangent_of(option_builder *m, int greek, int asset, int which) {
   option_graph *g = m->graph;
   for (int t = 0; t < g->tangents; t++)
-    if (g->tangent[t].greek == greek && g->tangent[t].asset == asset) return t + 1;
+    if (g->tangent[t].greek == greek && g->tangent[t].asset == asset && g->tangent[t].which == which) return t + 1;
   if (m->status == SIM_OK && g->tangents == OPTION_TANGENTS_MAX)
     m->status = sim_fail(SIM_ERR_SCENARIO, "greeks: more than %d parameters of assets", OPTION_TANGENTS_MAX);
   if (m->status != SIM_OK) return 1;
-  g->tangent[g->tangents].greek = greek;
-  g->tangent[g->tangents].asset = asset;
+  g->tangent[g->tangents] = (option_sensitivity){greek, asset, which};
   return ++g->tangents;
 }
 
-/* sum_F dY/dF dF/dtheta, for one asset or (asset < 0) all. */
-static sim_expr_ref along_path(option_builder *m, const sim_expr_ref *slope, int features, int greek, int asset) {
+/* The asset whose features change with a Greek's parameter; -1: all. */
+static int changed_asset(const option_parameters *p, int greek, int which) {
+  if (greek == OPTION_VEGA_BUCKET) return p->bucket[0][which].asset;
+  return greek == OPTION_VEGA ? which : -1;
+}
+
+/* sum_F dY/dF dF/dtheta; theta: a Greek's parameter, of the asset or node `which`. */
+static sim_expr_ref along_path(option_builder *m, const sim_expr_ref *slope, int features, int greek, int which) {
+  const int asset = changed_asset(m->p, greek, which);
   sim_expr_ref sum = option_builder_number(m, 0);
   for (int f = 0; f < features && m->status == SIM_OK; f++) {
     double value;
     option_feature feature = m->graph->feature[f];
     if (feature.tangent > 0 || (asset >= 0 && feature.asset != asset)) continue;
     if (sim_expr_builder_constant(m->builder, slope[f], &value) && value == 0) continue;
-    feature.tangent = tangent_of(m, greek, feature.asset);
+    feature.tangent = tangent_of(m, greek, feature.asset, greek >= OPTION_BUCKETS ? which : feature.asset);
     sum = op2(m, SIM_EXPR_ADD, sum, op2(m, SIM_EXPR_MUL, slope[f], option_builder_feature(m, feature)));
   }
   return sum;
+}
+
+/* Whether the features, parameters and outputs of a Greek by nodes have room, with those of a control; else it comes
+ * from differences. */
+static bool has_room(const option_builder *m, const sim_expr_ref *slope, int features, int greek) {
+  const option_graph *g = m->graph;
+  const option_parameters *p = m->p;
+  const int nodes = option_greek_count(p, greek), controls = g->control[0] >= 0 ? 2 : 1;
+  int used = 0, kept = 0;
+  for (int f = 0; f < features; f++) {
+    double value;
+    const bool none = sim_expr_builder_constant(m->builder, slope[f], &value) && value == 0;
+    if (none || g->feature[f].tangent > 0) continue;
+    kept++;
+    for (int i = 0; i < nodes; i++) {
+      const int asset = changed_asset(p, greek, i);
+      used += asset < 0 || asset == g->feature[f].asset;
+    }
+  }
+  const int parameters = nodes * (greek == OPTION_RHO_BUCKET && kept > 0 ? m->market->assets : 1);
+  return g->features + controls * used <= OPTION_FEATURES_MAX && g->tangents + parameters <= OPTION_TANGENTS_MAX &&
+         g->outputs + controls * nodes <= SIM_EXPR_OUTPUTS_MAX;
 }
 
 /* sum_F dY/dF F/S for one asset, without the squared changes, which do not grow with the spot; `slope`: dY/dF of this
@@ -162,11 +190,13 @@ static void control_greeks(greek_maker *by, int delta, int gamma) {
   }
   double *bond = calloc((size_t)m->market->steps, sizeof *bond);
   if (bond == NULL) m->status = sim_no_memory("the greeks");
-  for (int greek = OPTION_VEGA; greek < OPTION_SECOND && bond != NULL; greek++)
-    for (int a = 0; a < assets && p->greeks.want[greek] && g->slope[0][greek][a] >= 0 && m->status == SIM_OK; a++) {
-      if (greek != OPTION_VEGA) m->status = option_market_slope(p, greek, 0, NULL, bond);
-      const double discount = greek != OPTION_VEGA ? bond[g->end[0] - 1] : 0;
-      sim_expr_ref along = along_path(m, slope, features, greek, greek == OPTION_VEGA ? a : -1);
+  for (int greek = OPTION_VEGA; greek < OPTION_GREEKS && bond != NULL; greek++)
+    for (int a = 0; a < option_greek_count(p, greek) && option_greek_is_controlled(greek) && p->greeks.want[greek] &&
+                    g->slope[0][greek][a] >= 0 && m->status == SIM_OK;
+         a++) {
+      if (!option_greek_is_vega(greek)) m->status = option_market_slope(p, greek, a, NULL, bond);
+      const double discount = option_greek_is_vega(greek) ? 0 : bond[g->end[0] - 1];
+      sim_expr_ref along = along_path(m, slope, features, greek, a);
       along = op2(m, SIM_EXPR_ADD, along, op2(m, SIM_EXPR_MUL, of, option_builder_number(m, discount)));
       g->control_slope[greek][a] = add(m, along, refs);
     }
@@ -256,7 +286,7 @@ static void add_seconds(greek_maker *by, int k, int delta, int gamma, bool along
     if (path && along && g->slope[k][OPTION_VEGA][a] >= 0) vegas[a] = by->refs[g->slope[k][OPTION_VEGA][a]];
   }
   if (path && along && g->slope[k][OPTION_THETA][0] >= 0) slopes_of.theta = by->refs[g->slope[k][OPTION_THETA][0]];
-  for (int greek = OPTION_SECOND; greek < OPTION_GREEKS; greek++) {
+  for (int greek = OPTION_SECOND; greek < OPTION_BUCKETS; greek++) {
     if (!greeks->want[greek] || (greek != OPTION_CROSS_GAMMA && path && !along) || (greek == OPTION_VOLGA && path))
       continue;
     for (int a = 0; a < assets; a++)
@@ -302,13 +332,17 @@ static bool add_slopes(greek_maker *by, int k) {
                                     [OPTION_THETA] = want[OPTION_THETA] || want[OPTION_CHARM]};
   sim_expr_ref slope[SIM_EXPR_INPUTS_MAX];
   bool second = want[OPTION_DELTA] || want[OPTION_GAMMA];
-  for (int greek = OPTION_SECOND; greek < OPTION_GREEKS; greek++) second |= want[greek];
+  for (int greek = OPTION_SECOND; greek < OPTION_BUCKETS; greek++) second |= want[greek];
   slopes(m, by->refs[k], slope);
   for (int a = 0; a < assets && second; a++) g->delta[k][a] = add(m, path_delta(m, slope, features, a), by->refs);
   const bool along = m->tangents && has_tangents(m, by->p, slope, features);
   for (int greek = OPTION_VEGA; along && greek < OPTION_SECOND; greek++)
     for (int a = 0; need[greek] && a < (greek == OPTION_VEGA ? assets : 1); a++)
-      g->slope[k][greek][a] = add(m, along_path(m, slope, features, greek, greek == OPTION_VEGA ? a : -1), by->refs);
+      g->slope[k][greek][a] = add(m, along_path(m, slope, features, greek, a), by->refs);
+  for (int greek = OPTION_BUCKETS; along && greek < OPTION_GREEKS; greek++) {
+    const int nodes = want[greek] && has_room(m, slope, features, greek) ? option_greek_count(by->p, greek) : 0;
+    for (int i = 0; i < nodes; i++) g->slope[k][greek][i] = add(m, along_path(m, slope, features, greek, i), by->refs);
+  }
   return along;
 }
 
@@ -346,8 +380,9 @@ static void find_first_step(greek_maker *by) {
   }
   if (by->m->status == SIM_OK) by->m->status = option_first_step_find(by->m, p, &by->step, &by->known);
   bool second = false;
-  for (int greek = OPTION_SECOND; greek < OPTION_GREEKS; greek++) second |= p->greeks.want[greek];
-  const int outputs = second ? payoffs * each + option_quantities(p, NULL) : 4 * payoffs * assets;
+  for (int greek = OPTION_SECOND; greek < OPTION_BUCKETS; greek++) second |= p->greeks.want[greek];
+  const int outputs = (second ? payoffs * each + option_quantities(p, NULL) : 4 * payoffs * assets) +
+                      2 * payoffs * (p->buckets[0] + p->buckets[1]);
   by->roomy = by->known && outputs <= SIM_EXPR_OUTPUTS_MAX;
 }
 

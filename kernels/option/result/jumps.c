@@ -77,11 +77,12 @@ static sim_status find_jumps_of_greeks(option_run *run, double deviation) {
     const double discount = option_discount(&estimate, 0, payoff), cash = run->jump[payoff] / discount;
     const option_quantity *of = &run->quantity[q];
     if (option_greek_by_asset(of->greek) && !option_payoff_sees(run->parameters, payoff, of->asset)) continue;
+    if (run->unmoved[q]) continue;
     if (of->greek == OPTION_CROSS_GAMMA && !(option_payoff_sees(run->parameters, payoff, of->asset) &&
                                              option_payoff_sees(run->parameters, payoff, of->second)))
       continue;
-    if (c->terms == 1 && (of->greek <= OPTION_GAMMA || of->greek >= OPTION_SECOND) && deviation > 0)
-      run->jump[q] = run->jump[payoff] * score_size(run, of, deviation);
+    const bool scored = of->greek <= OPTION_GAMMA || !option_greek_is_controlled(of->greek);
+    if (c->terms == 1 && scored && deviation > 0) run->jump[q] = run->jump[payoff] * score_size(run, of, deviation);
     for (int t = 0; t < c->terms; t++)
       if (c->terms > 1 && c->term[t].output == estimate.graph.scored[payoff][of->greek][t % 2] && deviation > 0) {
         run->jump[q] = fmax(run->jump[q], cash * fabs(c->term[t].factor) / deviation);
@@ -105,7 +106,7 @@ static double step_of(const option_parameters *p, const option_quantity *of, dou
   option_parameters q = *p;
   q.greeks.stretch = stretch;
   double width;
-  (void)option_bump_of(&q, of->greek, of->asset, &width);
+  (void)option_bump_of(&q, of->greek, option_greek_place(of), &width);
   return fabs(width);
 }
 
@@ -134,8 +135,8 @@ static bool find(const survey *all, const option_quantity *of, two_steps *out) {
   const int from = of->greek == OPTION_GAMMA ? 0 : 1;
   int i = 0;
   *out = (two_steps){0};
-  while (i < all->quantities &&
-         (all->of[i].payoff != of->payoff || all->of[i].greek != of->greek || all->of[i].asset != of->asset))
+  while (i < all->quantities && (all->of[i].payoff != of->payoff || all->of[i].greek != of->greek ||
+                                 all->of[i].asset != of->asset || all->of[i].bucket != of->bucket))
     i++;
   if (i == all->quantities) return false; /* a delta without room */
   out->h0 = step_of(all->p, of, 1);
@@ -152,7 +153,7 @@ static double height_of(const survey *all, int payoff) {
   double height = 0;
   for (int a = 0; a < (int)all->p->assets.count; a++) {
     two_steps by;
-    if (find(all, &(option_quantity){payoff, OPTION_DELTA, a}, &by) &&
+    if (find(all, &(option_quantity){.payoff = payoff, .greek = OPTION_DELTA, .asset = a}, &by) &&
         squares_by_jumps(false, by.m, by.h, by.h[0]) > 0.03 * by.m[0]->squares)
       height = fmax(height, sqrt(by.m[0]->fourth / by.m[0]->squares) * by.h[0]);
   }
@@ -191,7 +192,9 @@ static void use(option_run *run, const survey *all) {
   const int payoffs = option_payoff_count(p), functions = payoffs - (int)p->payoffs.count;
   for (int q = payoffs; q < run->told; q++) {
     const option_quantity *of = &run->quantity[q];
-    if (of->payoff >= functions || (p->greeks.method == OPTION_LIKELIHOOD && of->greek <= OPTION_GAMMA)) continue;
+    if (of->payoff >= functions || run->unmoved[q] ||
+        (p->greeks.method == OPTION_LIKELIHOOD && of->greek <= OPTION_GAMMA))
+      continue;
     two_steps by;
     if (find(all, of, &by) && all->moments[of->payoff].kurtosis < RARE) {
       set_jump(run, q, &by, height_of(all, of->payoff));
@@ -230,7 +233,8 @@ static sim_status find_jumps_of_functions(option_run *run, int functions) {
   SIM_TRY(option_medians(p, run->rest));
   for (int k = 0; k < functions && p->sampling.control == OPTION_NO_CONTROL; k++)
     run->jump_factor[k] = varies(p->payoff, k) ? 1 : 0;
-  for (int g = 0; g < OPTION_SECOND; g++) any |= p->greeks.want[g]; /* others are refused for such functions */
+  for (int g = 0; g < OPTION_GREEKS; g++) /* others are refused for such functions */
+    any |= option_greek_is_controlled(g) && p->greeks.want[g];
   if (!any) return SIM_OK;
   survey all = {.p = p, .quantities = option_stretched_quantities(p, NULL)};
   const sim_status status = look(run, &all);
@@ -249,10 +253,34 @@ static void set_points(option_run *run) {
   }
 }
 
+/* The last time at which a payoff sees a price. */
+static double last_seen(const option_parameters *p, int payoff) {
+  const int named = payoff - (option_payoff_count(p) - (int)p->payoffs.count);
+  if (named < 0) return p->maturity;
+  const sim_item *item = &p->payoffs.items[named];
+  const option_payoff *o = item->data;
+  const bool dates_alone =
+      item->schema == &option_asian_schema || item->schema == &option_american_schema || option_is_swap(item);
+  return dates_alone && o->dates.rows > 0 ? o->dates.data[o->dates.rows - 1] : option_own_maturity(p, o);
+}
+
+/* Finds the nodes that change a curve at no time that a payoff sees: of a rate until the payment. */
+static void find_unmoved(option_run *run) {
+  const option_parameters *p = run->parameters;
+  for (int q = 0; q < run->told; q++) {
+    const option_quantity *of = &run->quantity[q];
+    if (of->greek < OPTION_BUCKETS) continue;
+    const option_bucket *node = &p->bucket[of->greek - OPTION_BUCKETS][of->bucket];
+    const double last = of->greek == OPTION_RHO_BUCKET ? option_maturity_of(p, of->payoff) : last_seen(p, of->payoff);
+    run->unmoved[q] = node->from >= last || node->to <= 0;
+  }
+}
+
 sim_status option_find_jumps(option_run *run) {
   const option_parameters *p = run->parameters;
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
   option_market market;
+  find_unmoved(run);
   SIM_TRY(option_market_create(p, NULL, &market));
   run->certain = market.dynamics == NULL;
   for (int i = 0; i < market.steps * market.assets; i++) run->certain &= market.vol[i] == 0;

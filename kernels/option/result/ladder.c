@@ -171,15 +171,14 @@ void option_ladder_report(const option_run *run, double n, sim_bytes *out) {
   }
 }
 
-/* Makes room for `count` numbers, and for a label of each payoff. */
-static sim_status make_room(option_run *run, size_t count) {
+sim_status option_dataset_room(option_run *run, size_t count) {
   enum { LABEL = 128 };
   const int payoffs = option_payoff_count(run->parameters);
   free(run->dataset);
   free(run->labels);
   run->dataset = calloc(count, sizeof *run->dataset);
   run->labels = calloc((size_t)payoffs, sizeof *run->labels + LABEL);
-  if (run->dataset == NULL || run->labels == NULL) return sim_no_memory("the ladder");
+  if (run->dataset == NULL || run->labels == NULL) return sim_no_memory("a dataset");
   char *text = (char *)(run->labels + payoffs);
   for (int k = 0; k < payoffs; k++, text += LABEL) {
     option_row_name(run->parameters, k, text, LABEL);
@@ -202,7 +201,7 @@ sim_status option_ladder_dataset(option_run *run, double n, sim_dataset *out) {
   const option_ladder *l = &run->parameters->ladder;
   const int points = option_ladder_points(run->parameters), payoffs = option_payoff_count(run->parameters);
   const size_t each = (size_t)points * (size_t)payoffs;
-  SIM_TRY(make_room(run, 4 * each));
+  SIM_TRY(option_dataset_room(run, 4 * each));
   for (int k = 0; k < payoffs; k++)
     for (int i = 0; i < points; i++) {
       const cell c = cell_of(run, n, i, k);

@@ -105,11 +105,12 @@ bool option_unpaid(const option_run *run, double n, int q) {
   const int named = of->payoff - (option_payoff_count(run->parameters) - (int)run->parameters->payoffs.count);
   const bool swap = named >= 0 && option_is_swap(&run->parameters->payoffs.items[named]);
   const bool by_asset = option_greek_by_asset(of->greek) || of->greek == OPTION_CROSS_GAMMA,
-             by_spot = by_asset && of->greek != OPTION_VEGA && of->greek != OPTION_VOLGA;
+             by_spot = by_asset && !option_greek_is_vega(of->greek) && of->greek != OPTION_VOLGA;
   const bool zero = of->greek >= 0 && by_asset &&
                     ((swap && by_spot) || /* of the changes of the logarithm alone */
                      !option_payoff_sees(run->parameters, of->payoff, of->asset) ||
                      (of->greek == OPTION_CROSS_GAMMA && !option_payoff_sees(run->parameters, of->payoff, of->second)));
+  if (of->greek >= OPTION_BUCKETS && (zero || run->unmoved[q])) return false;
   const bool least = of->greek >= 0 && run->jump_deviation[q] + run->jump_factor[q] > 0;
   if (run->certain || zero || !(n > 0)) return false;
   if (run->levels != NULL) return option_level_unpaid(option_levels_sums(run->levels), of->payoff);
@@ -128,8 +129,8 @@ double option_spread(const option_run *run, double n, int q) {
 static double rounding(const option_run *run, int q) {
   const option_parameters *p = run->parameters;
   const option_quantity *of = &run->quantity[q];
-  const bool controlled =
-      of->payoff == 0 && of->greek >= 0 && of->greek < OPTION_SECOND && p->sampling.control != OPTION_NO_CONTROL;
+  const bool controlled = of->payoff == 0 && of->greek >= 0 && option_greek_is_controlled(of->greek) &&
+                          p->sampling.control != OPTION_NO_CONTROL;
   double share = option_is_single(p) ? 0x1p-20 : 0x1p-40, size = fabs(option_mean(run, q));
   if (controlled) share = fmax(share, of->greek == OPTION_GAMMA ? 0x1p-25 : 0x1p-33);
   if (of->greek >= 0) size = fmax(size, option_greek_size(p, of, option_mean(run, of->payoff)));
@@ -268,12 +269,23 @@ void option_row_name(const option_parameters *p, int payoff, char *out, size_t c
   if (o->maturity > 0) snprintf(out + used, capacity - used, ", to %.6g", o->maturity);
 }
 
+/* "vega at 0.5 of asset 2": by the node at t = 0.5 */
+static void bucket_name(const option_parameters *p, const option_quantity *of, char *out, size_t capacity) {
+  const double t = p->bucket[of->greek - OPTION_BUCKETS][of->bucket].t;
+  char asset[20] = "";
+  const bool by_vol = of->greek == OPTION_VEGA_BUCKET;
+  if (by_vol && p->assets.count > 1) snprintf(asset, sizeof asset, " of asset %hd", (short)(of->asset + 1));
+  snprintf(out, capacity, "%s at %.6g%s", by_vol ? "vega" : "rho", t, asset);
+}
+
 /* "delta of asset 2" */
 static void column_name(const option_parameters *p, const option_quantity *of, char *out, size_t capacity) {
   if (of->greek < 0)
     snprintf(out, capacity, "price");
   else if (of->greek == OPTION_CROSS_GAMMA)
     snprintf(out, capacity, "cross_gamma of assets %d and %d", of->asset + 1, of->second + 1);
+  else if (of->greek >= OPTION_BUCKETS)
+    bucket_name(p, of, out, capacity);
   else if (option_greek_by_asset(of->greek) && p->assets.count > 1)
     snprintf(out, capacity, "%s of asset %d", option_greek_names[of->greek], of->asset + 1);
   else

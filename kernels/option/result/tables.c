@@ -25,7 +25,8 @@ const sim_table option_price_table = {.name = "price", .doc = "price and Greeks"
 static const sim_field greek_columns[] = {
     {.name = "GREEK",
      .type = SIM_REAL,
-     .doc = "GREEK of the first payoff; with several assets GREEK_ASSET, or cross_gamma_ASSET_ASSET"},
+     .doc = "GREEK of the first payoff; with several assets GREEK_ASSET, or cross_gamma_ASSET_ASSET; by nodes "
+            "vega_bucket_NODE, with several assets vega_bucket_ASSET_NODE, and rho_bucket_NODE"},
     {.name = "GREEK_error", .type = SIM_REAL, .doc = "its standard error"},
     {0}};
 static const sim_field bias_columns[] = {
@@ -72,7 +73,9 @@ static const sim_field payoff_columns[] = {
     {0}};
 static const sim_field greeks_columns[] = {{.name = "payoff_NUMBER",
                                             .type = SIM_REAL,
-                                            .doc = "GREEK of payoff NUMBER; with several assets payoff_NUMBER_ASSET"},
+                                            .doc =
+                                                "GREEK of payoff NUMBER; with several assets payoff_NUMBER_ASSET, by "
+                                                "nodes payoff_NUMBER_NODE or payoff_NUMBER_ASSET_NODE"},
                                            {0}};
 static const sim_table described[] = {
     {"price", "more columns, with greeks", greek_columns},
@@ -108,11 +111,16 @@ const sim_table *const option_described[] = {
     &described[15], &described[16], &described[17], &described[18], &described[19],
     &described[20], &described[21], &described[22], &described[23], NULL};
 
-/* Writes "_2" after a Greek by one of several assets, "_1_2" after a cross gamma, else nothing. */
+/* Writes "_2" after a Greek by one of several assets, "_1_2" after a cross gamma, "_3" after one by a node or "_2_3" by
+ * that of one of several assets, else nothing. */
 static void suffix_of(const option_parameters *p, const option_quantity *of, char out[16]) {
   *out = '\0';
   if (of->greek == OPTION_CROSS_GAMMA)
     snprintf(out, 16, "_%hd_%hd", (short)(of->asset + 1), (short)(of->second + 1));
+  else if (of->greek == OPTION_VEGA_BUCKET && p->assets.count > 1)
+    snprintf(out, 16, "_%hd_%hd", (short)(of->asset + 1), (short)(p->bucket[0][of->bucket].node + 1));
+  else if (of->greek >= OPTION_BUCKETS)
+    snprintf(out, 16, "_%hd", (short)(p->bucket[of->greek - OPTION_BUCKETS][of->bucket].node + 1));
   else if (p->assets.count > 1 && option_greek_by_asset(of->greek))
     snprintf(out, 16, "_%hd", (short)(of->asset + 1));
 }
@@ -130,10 +138,17 @@ static void column_of(const option_parameters *p, int payoff, const char *number
  * tables have room. `used`: columns so far; `names`: the first free name. */
 static void add_greek_tables(option_parameters *p, const option_quantity *quantity, int quantities, size_t used,
                              int tables, size_t names) {
-  static const char *const titles[OPTION_GREEKS][2] = {
-      {"deltas", "delta_errors"}, {"gammas", "gamma_errors"}, {"vegas", "vega_errors"},
-      {"rhos", "rho_errors"},     {"thetas", "theta_errors"}, {"cross_gammas", "cross_gamma_errors"},
-      {"vannas", "vanna_errors"}, {"volgas", "volga_errors"}, {"charms", "charm_errors"}};
+  static const char *const titles[OPTION_GREEKS][2] = {{"deltas", "delta_errors"},
+                                                       {"gammas", "gamma_errors"},
+                                                       {"vegas", "vega_errors"},
+                                                       {"rhos", "rho_errors"},
+                                                       {"thetas", "theta_errors"},
+                                                       {"cross_gammas", "cross_gamma_errors"},
+                                                       {"vannas", "vanna_errors"},
+                                                       {"volgas", "volga_errors"},
+                                                       {"charms", "charm_errors"},
+                                                       {"vega_buckets", "vega_bucket_errors"},
+                                                       {"rho_buckets", "rho_bucket_errors"}};
   if (used + 2 * (size_t)quantities > SIM_EXPR_INPUTS_MAX - 2) return;
   for (int g = 0; g < OPTION_GREEKS; g++) {
     size_t columns = 0;

@@ -3,6 +3,7 @@
 #include "kernels/option/models/sabr.h"
 #include "kernels/option/payoff/builder.h"
 #include "kernels/option/payoff/names.h"
+#include "kernels/option/scenario/bucket.h"
 #include "kernels/option/scenario/integral.h"
 
 #include <math.h>
@@ -118,8 +119,19 @@ double option_spot_step(double deviation) {
   return deviation > 0 ? step : 0.02;
 }
 
-option_bump option_bump_of(const option_parameters *p, int greek, int asset, double *width) {
-  option_bump bump = {.asset = asset};
+/* The change of a node's value that moves prices as much as the change `all` of the whole curve, but of a volatility
+ * at most VOL_SHARE of it. Differences by all nodes then have errors of equal shares. */
+static double bucket_step(const option_parameters *p, int greek, int bucket, double all) {
+  const double share = option_bucket_share(p, greek, bucket);
+  if (!(share > 0)) return all;
+  if (greek == OPTION_RHO_BUCKET) return all / share;
+  return fmin(all / share, VOL_SHARE * option_least_volatility(p, p->bucket[0][bucket].asset));
+}
+
+option_bump option_bump_of(const option_parameters *p, int greek, int which, double *width) {
+  const bool by_node = greek >= OPTION_BUCKETS;
+  const int asset = by_node ? p->bucket[greek - OPTION_BUCKETS][which].asset : which;
+  option_bump bump = {.asset = asset, .bucket = by_node ? which + 1 : 0};
   /* Of a maturity in days or minutes, changes of the whole time until then: at most 1 % of the forward, or of the
    * deviation of its logarithm. */
   const double rate = fmin(1e-3, 1e-2 / p->maturity), vol = fmin(1e-3, 1e-2 / sqrt(p->maturity));
@@ -129,6 +141,11 @@ option_bump option_bump_of(const option_parameters *p, int greek, int asset, dou
   case OPTION_GAMMA: *width = (bump.spot = 1e-2 * stretch) * option_asset_at(p, asset)->spot; break;
   case OPTION_VEGA: *width = 2 * (bump.vol = stretch * fmin(vol, VOL_SHARE * option_least_volatility(p, asset))); break;
   case OPTION_RHO: *width = 2 * (bump.rate = rate * stretch); break;
+  case OPTION_VEGA_BUCKET:
+    *width = 2 * (bump.vol =
+                      stretch * bucket_step(p, greek, which, fmin(vol, VOL_SHARE * option_least_volatility(p, asset))));
+    break;
+  case OPTION_RHO_BUCKET: *width = 2 * (bump.rate = stretch * bucket_step(p, greek, which, rate)); break;
   case OPTION_VANNA:
   case OPTION_VOLGA:
     *width = 2 * (bump.vol = stretch * fmin(5 * vol, SECOND_SHARE * option_least_volatility(p, asset)));
@@ -142,9 +159,9 @@ option_bump option_bump_of(const option_parameters *p, int greek, int asset, dou
 }
 
 /* A market that differs by a small fraction of the bump: derivatives are exact to 1e-9. */
-sim_status option_market_near(const option_parameters *p, int greek, int asset, double share, double *width,
+sim_status option_market_near(const option_parameters *p, int greek, int which, double share, double *width,
                               option_market *out) {
-  option_bump bump = option_bump_of(p, greek, asset, width);
+  option_bump bump = option_bump_of(p, greek, which, width);
   bump.spot *= share;
   bump.vol *= share;
   bump.rate *= share;
@@ -152,8 +169,35 @@ sim_status option_market_near(const option_parameters *p, int greek, int asset, 
   return option_market_create(p, &bump, out);
 }
 
+/* The same by the value of a node: of vol^2, the integral of a step, twice that of the hat function times the
+ * volatility. */
+static sim_status bucket_slope(const option_parameters *p, int greek, int bucket, double *out, double *bond) {
+  option_grid grid;
+  SIM_TRY(option_grid_create(p, 0, 1, &grid));
+  const int steps = grid.steps;
+  double *room = calloc(3 * (size_t)steps, sizeof *room), *squares = room + steps, *hat = squares + steps, sum = 0;
+  const bool by_vol = greek == OPTION_VEGA_BUCKET;
+  const option_hat integrals = {by_vol ? NULL : hat, by_vol ? hat : NULL, NULL};
+  const sim_expr *vol = option_asset_at(p, p->bucket[greek - OPTION_BUCKETS][bucket].asset)->vol;
+  sim_status status = room != NULL ? SIM_OK : sim_no_memory("the greeks");
+  if (status == SIM_OK) status = option_bucket_integrate(p, greek, bucket, &grid, &integrals);
+  if (status == SIM_OK && by_vol) status = option_integrate("vol", vol, OPTION_NOT_NEGATIVE, &grid, room, squares);
+  for (int s = 0; s < steps && status == SIM_OK; s++) {
+    if (!by_vol) sum -= hat[s];
+    if (bond != NULL) bond[s] = sum;
+    if (out == NULL) continue;
+    out[s] = by_vol ? -hat[s] : hat[s];
+    out[steps + s] = by_vol && squares[s] > 0 ? hat[s] / sqrt(squares[s]) : 0;
+  }
+  free(room);
+  option_grid_free(&grid);
+  return status;
+}
+
 /* Derivatives of drift and vol of every step: out[2][steps], in natural logarithms; and of the logarithms of bonds. */
-sim_status option_market_slope(const option_parameters *p, int greek, int asset, double *out, double *bond) {
+sim_status option_market_slope(const option_parameters *p, int greek, int which, double *out, double *bond) {
+  if (greek >= OPTION_BUCKETS) return bucket_slope(p, greek, which, out, bond);
+  const int asset = which;
   const double share = 0.1, ln2 = 0.69314718055994530942;
   option_market above, below = {0};
   double width;

@@ -1,5 +1,6 @@
 /* Market data of the path kernels: exact steps of correlated geometric Brownian motions. */
 #include "kernels/option/models/hull_white.h"
+#include "kernels/option/scenario/bucket.h"
 #include "kernels/option/scenario/integral.h"
 #include "kernels/option/scenario/market.h"
 
@@ -12,6 +13,7 @@
 /* Integrals over each step: [steps]. */
 typedef struct integrals {
   double *rate, *dividend, *vol, *squares; /* squares: of vol */
+  double *hat, *hat_vol, *hat_squares;     /* of the hat function of a bucket, times vol, its square */
 } integrals;
 
 static sim_status integrate_asset(const option_asset *asset, int number, const option_grid *grid, const integrals *of) {
@@ -42,9 +44,12 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, cons
   const double *length = out->grid.length;
   const double ln2 = 0.69314718055994530942;
   SIM_TRY(option_integrate("rate", p->rate, OPTION_FINITE, &out->grid, of->rate, NULL));
+  const bool bucket = bump->bucket > 0, by_rate = bucket && bump->rate != 0;
+  const option_hat rate_hat = {of->hat, NULL, NULL}, vol_hat = {NULL, of->hat_vol, of->hat_squares};
+  if (by_rate) SIM_TRY(option_bucket_integrate(p, OPTION_RHO_BUCKET, bump->bucket - 1, &out->grid, &rate_hat));
   double all = 0;
   for (int s = 0; s < out->steps; s++) {
-    of->rate[s] += bump->rate * length[s];
+    of->rate[s] += bump->rate * (by_rate ? of->hat[s] : length[s]);
     all += of->rate[s];
     out->bond[s] = exp(-all);
   }
@@ -54,10 +59,13 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, cons
     const double shift = option_bump_vol(bump, a), more = asset->vol != NULL ? shift : 0;
     out->spot[a] = asset->spot * (1 + option_bump_spot(bump, a));
     SIM_TRY(integrate_asset(asset, a, &out->grid, of));
+    const bool by_vol = bucket && more != 0;
+    if (by_vol) SIM_TRY(option_bucket_integrate(p, OPTION_VEGA_BUCKET, bump->bucket - 1, &out->grid, &vol_hat));
+    const double *first = by_vol ? of->hat_vol : of->vol, *second = by_vol ? of->hat_squares : length;
     double grown = 0;
     for (int s = 0; s < out->steps; s++) {
       const double growth = of->rate[s] - of->dividend[s];
-      const double variance = fmax(of->squares[s] + 2 * more * of->vol[s] + more * more * length[s], 0);
+      const double variance = fmax(of->squares[s] + 2 * more * first[s] + more * more * second[s], 0);
       out->growth[s * out->assets + a] = grown += growth;
       out->drift[s * out->assets + a] = (growth - variance / 2 - option_jump_drift(asset) * length[s]) / ln2;
       out->vol[s * out->assets + a] = sqrt(variance) / ln2;
@@ -90,7 +98,7 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
   out->steps = out->grid.steps;
   const size_t numbers = (size_t)out->assets * (size_t)out->steps, steps = (size_t)out->steps;
   out->spot = calloc((size_t)out->assets + 3 * numbers + steps, sizeof(double));
-  double *room = calloc(4 * steps, sizeof(double));
+  double *room = calloc(7 * steps, sizeof(double));
   bool moved = p->hull_white.given;
   for (int a = 0; a < out->assets; a++) {
     const option_asset *asset = option_asset_at(p, a);
@@ -104,7 +112,8 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
     out->vol = out->drift + numbers;
     out->bond = out->vol + numbers;
     out->growth = out->bond + out->steps;
-    const integrals of = {room, room + steps, room + 2 * steps, room + 3 * steps};
+    const integrals of = {
+        room, room + steps, room + 2 * steps, room + 3 * steps, room + 4 * steps, room + 5 * steps, room + 6 * steps};
     status = fill(p, bump, &of, out);
     if (status == SIM_OK) status = fill_rates(p, out);
   }

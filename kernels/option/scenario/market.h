@@ -7,7 +7,8 @@
 #include "kernels/option/scenario/parameters.h"
 
 /* Difference of a bumped market: the spot (0.01 is +1 %) and volatility of one asset, or of all, the rate, the maturity
- * (with dates: all of them); parts: each step in so many; 0: whole. A second asset may have another spot, too. */
+ * (with dates: all of them); parts: each step in so many; 0: whole. A second asset may have another spot, too. With a
+ * bucket only the value of this node of a curve changes, of a volatility or of the rate, whichever is not 0. */
 enum { OPTION_NO_ASSET = -1, OPTION_ALL_ASSETS = -2 };
 typedef struct option_bump {
   int asset; /* from 0, or one of these */
@@ -15,6 +16,7 @@ typedef struct option_bump {
   int parts;
   int second;         /* from 0, read where second_spot is not 0 */
   double second_spot; /* its change */
+  int bucket;         /* from 1, of option_parameters.bucket; 0: none */
 } option_bump;
 
 /* Changes of an asset: of its spot as a share, of its volatility. */
@@ -67,8 +69,9 @@ sim_status option_check_vols(const option_parameters *p) SIM_MUST_CHECK;
  * maturity, where the variance is random of its mean; of a local volatility that at the spot and time 0, or at a grid's
  * times. 0: a payoff sees an asset without volatility. INFINITY: not known. */
 double option_least_volatility(const option_parameters *p, int asset);
-/* The bump of a Greek; *width: the divisor of the difference. */
-option_bump option_bump_of(const option_parameters *p, int greek, int asset, double *width);
+/* The bump of a Greek by `which`: an asset, or a node of option_parameters.bucket; *width: the divisor of the
+ * difference. */
+option_bump option_bump_of(const option_parameters *p, int greek, int which, double *width);
 /* Deviations of the logarithm of an asset's price at the maturity of each payoff: out[payoffs]; INFINITY: not known.
  * SIM_ERR_NO_MEMORY, or errors of functions of time. */
 sim_status option_deviations(const option_parameters *p, int asset, double *out) SIM_MUST_CHECK;
@@ -78,13 +81,13 @@ sim_status option_deviations(const option_parameters *p, int asset, double *out)
 double option_spot_step(double deviation);
 /* A market that differs by `share` of a Greek's bump; *width: the width of the whole bump. Errors as of
  * option_market_create. */
-sim_status option_market_near(const option_parameters *p, int greek, int asset, double share, double *width,
+sim_status option_market_near(const option_parameters *p, int greek, int which, double share, double *width,
                               option_market *out) SIM_MUST_CHECK;
-/* Derivatives by a Greek's parameter, exact to 1e-9: of drift and volatility of an asset at every step in natural
- * logarithms, out[2][steps] unless NULL. For theta the parameter is the maturity, or with dates their common shift.
- * bond[steps]: the same of the logarithm of the discount factor of each step's end; NULL: not wanted. Errors
- * as of option_market_create. */
-sim_status option_market_slope(const option_parameters *p, int greek, int asset, double *out,
+/* Derivatives by a Greek's parameter, exact to 1e-9: of drift and volatility of its asset at every step in natural
+ * logarithms (of OPTION_RHO_BUCKET: of any asset), out[2][steps] unless NULL. For theta the parameter is the maturity,
+ * or with dates their common shift. bond[steps]: the same of the logarithm of the discount factor of each step's end;
+ * NULL: not wanted. Errors as of option_market_create. */
+sim_status option_market_slope(const option_parameters *p, int greek, int which, double *out,
                                double *bond) SIM_MUST_CHECK;
 
 #endif

@@ -80,7 +80,7 @@ static void check_seconds(const option_parameters *p, sim_faults *faults) {
     jumps |=
         p->payoffs.items[i].schema == &option_american_schema && o->exercise != NULL && sim_expr_may_jump(o->exercise);
   }
-  for (int g = OPTION_SECOND; g < OPTION_GREEKS; g++) {
+  for (int g = OPTION_SECOND; g < OPTION_BUCKETS; g++) {
     char path[32];
     if (!p->greeks.want[g]) continue;
     snprintf(path, sizeof path, "greeks.%s", option_greek_names[g]);
@@ -93,6 +93,17 @@ static void check_seconds(const option_parameters *p, sim_faults *faults) {
   }
 }
 
+/* An autocallable is carried to its maturity by the discount factors of one market. */
+static void check_rho_bucket(const option_parameters *p, sim_faults *faults) {
+  for (size_t i = 0; p->greeks.want[OPTION_RHO_BUCKET] && i < p->payoffs.count; i++) {
+    char path[64];
+    if (p->payoffs.items[i].schema != &option_autocallable_schema) continue;
+    snprintf(path, sizeof path, "payoffs[%zu]", i + 1);
+    sim_faults_add(faults, p->payoffs.items[i].line, path,
+                   "greeks.rho_bucket: an autocallable has none: expected rho, or runs with other values of the node");
+  }
+}
+
 void option_check_methods(const option_parameters *p, sim_faults *faults) {
   const int method = p->greeks.method;
   const bool path = method == OPTION_PATHWISE;
@@ -102,6 +113,7 @@ void option_check_methods(const option_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "greeks.method", "there is no Greek to estimate: expected delta = true, or another one");
   check_theta(p, faults);
   check_seconds(p, faults);
+  check_rho_bucket(p, faults);
   if (!any || (!path && method != OPTION_LIKELIHOOD)) return;
   if (!path && p->assets.count > 1) {
     sim_faults_add(faults, 0, "greeks.method", "the likelihood ratio is for one asset alone: expected another method");

@@ -42,8 +42,8 @@ static const sim_field sampling_fields[] = {
 static const sim_schema sampling_schema = {
     .doc = "random numbers and their use", .fields = sampling_fields, .size = sizeof(option_sampling)};
 
-const char *const option_greek_names[OPTION_GREEKS] = {"delta",       "gamma", "vega",  "rho",  "theta",
-                                                       "cross_gamma", "vanna", "volga", "charm"};
+const char *const option_greek_names[OPTION_GREEKS] = {
+    "delta", "gamma", "vega", "rho", "theta", "cross_gamma", "vanna", "volga", "charm", "vega_bucket", "rho_bucket"};
 
 #define GREEK(greek, text)                                                                                             \
   {                                                                                                                    \
@@ -77,6 +77,16 @@ static const sim_field greek_fields[] = {
      .initial = "false",
      .offset = offsetof(option_greeks, want) + sizeof(bool) * OPTION_CHARM,
      .doc = "whether to estimate the change of each delta with time, as theta is that of the price"},
+    {.name = "vega_bucket",
+     .type = SIM_BOOL,
+     .initial = "false",
+     .offset = offsetof(option_greeks, want) + sizeof(bool) * OPTION_VEGA_BUCKET,
+     .doc = "whether to estimate the derivatives by the value of each node of `vol`, where that is a sim.curve"},
+    {.name = "rho_bucket",
+     .type = SIM_BOOL,
+     .initial = "false",
+     .offset = offsetof(option_greeks, want) + sizeof(bool) * OPTION_RHO_BUCKET,
+     .doc = "whether to estimate the derivatives by the value of each node of `rate`, where that is a sim.curve"},
     {SIM_FIELD(option_greeks, method), .type = SIM_CHOICE, .choices = methods, .initial = "auto",
      .doc = "auto: pathwise for named payoffs without jumps, likelihood ratio for delta and gamma of those with jumps, "
             "finite differences on the same paths for all others"},

@@ -124,18 +124,30 @@ typedef enum option_greek {
   OPTION_VANNA,       /* derivative of delta by the volatility of the same asset */
   OPTION_VOLGA,       /* second derivative by a volatility */
   OPTION_CHARM,       /* derivative of delta by the date: minus that by the maturity */
+  OPTION_VEGA_BUCKET, /* by each node of the curves of volatilities */
+  OPTION_RHO_BUCKET,  /* by each node of the curve of the rate */
   OPTION_GREEKS,
-  OPTION_SECOND = OPTION_CROSS_GAMMA /* the first of the second derivatives beside gamma */
+  OPTION_SECOND = OPTION_CROSS_GAMMA, /* the first of the second derivatives beside gamma */
+  OPTION_BUCKETS = OPTION_VEGA_BUCKET /* the first of those by nodes: the end of the second derivatives */
 } option_greek;
 extern const char *const option_greek_names[OPTION_GREEKS];
-/* Whether there is one for each asset. */
+/* Whether it belongs to one asset. */
 static inline bool option_greek_by_asset(int greek) {
-  return greek <= OPTION_VEGA || (greek >= OPTION_VANNA && greek <= OPTION_CHARM);
+  return greek <= OPTION_VEGA || (greek >= OPTION_VANNA && greek <= OPTION_VEGA_BUCKET);
 }
-/* Number of Greeks of a kind of one payoff: one, one for each asset, or one for each pair. */
-static inline int option_greek_count(int greek, int assets) {
-  return greek == OPTION_CROSS_GAMMA ? assets * (assets - 1) / 2 : option_greek_by_asset(greek) ? assets : 1;
-}
+/* Whether it is a derivative by a volatility or by the rate alone, in the first order. */
+static inline bool option_greek_is_vega(int greek) { return greek == OPTION_VEGA || greek == OPTION_VEGA_BUCKET; }
+static inline bool option_greek_is_rho(int greek) { return greek == OPTION_RHO || greek == OPTION_RHO_BUCKET; }
+
+/* Whether it is of the first order, or gamma: these have a control. */
+static inline bool option_greek_is_controlled(int greek) { return greek < OPTION_SECOND || greek >= OPTION_BUCKETS; }
+
+/* A node of the curve of a volatility (of the rate: asset 0). Its hat function is 1 there and 0 at the other nodes, and
+ * not 0 between `from` and `to`; hat functions of one curve have the sum 1. */
+typedef struct option_bucket {
+  int asset, node; /* from 0 */
+  double t, from, to;
+} option_bucket;
 
 enum { OPTION_AUTO, OPTION_PATHWISE, OPTION_LIKELIHOOD, OPTION_BUMP };
 typedef struct option_greeks {
@@ -208,6 +220,8 @@ typedef struct option_parameters {
   int64_t nodes;      /* steps of the paths: `steps`, or more where dates lie between them */
   double longest;     /* length of the longest step */
   sim_table price_table, prices_table, errors_table;
+  option_bucket bucket[2][OPTION_BUCKETS_MAX]; /* of vega_bucket and of rho_bucket, where wanted */
+  int buckets[2];
   int exposures; /* dates of the exposure, with time 0 and the maturities */
   /* Points of the ladder that an estimate of these parameters has beside prices and Greeks. Of a run's own parameters
    * there are none: its ladder has samplers of its own (result/ladder.c). */
@@ -231,6 +245,12 @@ typedef struct option_parameters {
 extern const sim_signature option_term_signature; /* a function of t with one result */
 extern const sim_schema option_schema, option_asset_schema;
 
+/* Number of Greeks of a kind of one payoff: one, one for each asset, for each pair, or for each node. */
+static inline int option_greek_count(const option_parameters *p, int greek) {
+  const int assets = (int)p->assets.count;
+  if (greek >= OPTION_BUCKETS) return p->buckets[greek - OPTION_BUCKETS];
+  return greek == OPTION_CROSS_GAMMA ? assets * (assets - 1) / 2 : option_greek_by_asset(greek) ? assets : 1;
+}
 static inline const option_asset *option_asset_at(const option_parameters *p, int i) { return p->assets.items[i].data; }
 /* Scrambles of Sobol's points. */
 static inline int option_scrambles(const option_parameters *p) {

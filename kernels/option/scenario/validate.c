@@ -4,6 +4,7 @@
 #include "kernels/option/payoff/exercise.h"
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/result/tables.h"
+#include "kernels/option/scenario/bucket.h"
 #include "kernels/option/scenario/market.h"
 
 #include <stdio.h>
@@ -64,6 +65,8 @@ static const char *const taken[] = {"step",
                                     "vanna",
                                     "volga",
                                     "charm",
+                                    "vega_bucket",
+                                    "rho_bucket",
                                     "leverage_miss",
                                     "leverage_miss_error"};
 
@@ -71,6 +74,7 @@ static const char *const taken[] = {"step",
 static void check_name(const option_parameters *p, size_t i, sim_faults *faults) {
   const char *name = ((const option_payoff *)p->payoffs.items[i].data)->name;
   const int line = p->payoffs.items[i].line;
+  const bool by_node = p->greeks.want[OPTION_VEGA_BUCKET] || p->greeks.want[OPTION_RHO_BUCKET];
   char path[64];
   if (name == NULL) return;
   snprintf(path, sizeof path, "payoffs[%zu].name", i + 1);
@@ -87,9 +91,11 @@ static void check_name(const option_parameters *p, size_t i, sim_faults *faults)
     const char *other = ((const option_payoff *)p->payoffs.items[k].data)->name;
     if (other != NULL && strcmp(name, other) == 0)
       sim_faults_add(faults, line, path, "expected a name of its own, got that of payoffs[%zu]", k + 1);
-    else if (other != NULL && p->assets.count > 1 && (is_asset_of(name, other) || is_asset_of(other, name)))
+    else if (other != NULL && (p->assets.count > 1 || by_node) &&
+             (is_asset_of(name, other) || is_asset_of(other, name)))
       sim_faults_add(faults, line, path,
-                     "expected another name: with that of payoffs[%zu] it is the name of a Greek by an asset", k + 1);
+                     "expected another name: with that of payoffs[%zu] it is the name of a Greek by an asset or a node",
+                     k + 1);
   }
 }
 
@@ -161,10 +167,11 @@ static sim_status check_numbers(const option_parameters *p, sim_faults *faults) 
   if (cholesky == NULL) return sim_no_memory("the correlation");
   sim_status status = option_cholesky(p, cholesky);
   const bool *want = p->greeks.want;
-  const int by_vol = want[OPTION_VEGA]    ? OPTION_VEGA
-                     : want[OPTION_VANNA] ? OPTION_VANNA
-                     : want[OPTION_VOLGA] ? OPTION_VOLGA
-                                          : -1;
+  const int by_vol = want[OPTION_VEGA]          ? OPTION_VEGA
+                     : want[OPTION_VANNA]       ? OPTION_VANNA
+                     : want[OPTION_VOLGA]       ? OPTION_VOLGA
+                     : want[OPTION_VEGA_BUCKET] ? OPTION_VEGA_BUCKET
+                                                : -1;
   free(cholesky);
   if (status == SIM_OK) {
     status = option_market_create(p, NULL, &market);
@@ -239,6 +246,7 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   if (p->sampling.control == OPTION_CONTROL_GEOMETRIC && option_is_dated(p))
     sim_faults_add(faults, 0, "sampling.control",
                    "expected \"black_scholes\" or \"underlying\": the geometric mean is of prices at equal steps");
+  SIM_TRY(option_find_buckets(p, faults));
   option_check_methods(p, faults);
   SIM_TRY(option_check_exposure(p, faults));
   if (faults->count > before) return SIM_OK;

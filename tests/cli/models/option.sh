@@ -361,6 +361,35 @@ ladder | cmp - ladder.2 || fail "another ladder after a restart"
 printf x | dd of=s.out/ladder.h5 bs=1 seek=3000 conv=notrunc status=none
 expect 83 'ladder.h5: damaged' "$SIM" verify s.out
 
+# Vega by node has the same numbers on any number of ranks and threads, of Sobol points and in a run that goes on; the
+# curve may be a file. The file of nodes is checked with the others.
+printf '0 0.2\n0.25 0.25\n0.5 0.2\n' >vol.csv
+echo 'return sim.option { assets = { { spot = 100, vol = sim.param("vol", "vol.csv") } }, rate = sim.curve { {0, 0.01}, {1, 0.05} },
+  maturity = 1, steps = 4, payoffs = { sim.asian { strike = 100 }, sim.american { strike = 105, type = "put", fit_paths = 4096 } },
+  greeks = { vega = true, vega_bucket = true, rho_bucket = true },
+  sampling = { paths = sim.param("n", 2^16), sequence = sim.param("sequence", "philox") } }' >s.lua
+nodes() { sed -n '/^  payoff /,/relative_error/p' output; }
+for sequence in sobol philox; do
+  expect 0 'vega at 0.25' "$SIM" s.lua --force --device cpu --threads 1 --set sequence=$sequence
+  nodes >nodes.1
+  for way in '--ranks 3' '--threads 3'; do
+    # shellcheck disable=SC2086
+    expect 0 'rho at 1' "$SIM" s.lua --force --device cpu --set sequence=$sequence $way
+    nodes | cmp - nodes.1 || fail "other derivatives by nodes of $sequence with $way"
+  done
+done
+expect 0 '0 faults' "$SIM" verify s.out
+in_tables 'vega_bucket_errors'
+expect 0 'vega at 0.25' "$SIM" s.lua --force --device cpu --set n=131072
+nodes >nodes.2
+expect 0 'vega at 0.25' "$SIM" s.lua --force --device cpu
+expect 0 'vega at 0.25' "$SIM" s.lua --resume --device cpu --set n=131072
+nodes | cmp - nodes.2 || fail "other derivatives by nodes after a restart"
+"$SIM" s.lua --json --device cpu | grep -q '"vega_buckets": {"axes": {"payoff": \["1 asian call 100", .*"time"' ||
+  fail "no nodes in the JSON"
+printf x | dd of=s.out/vega_buckets.h5 bs=1 seek=3000 conv=notrunc status=none
+expect 83 'vega_buckets.h5: damaged' "$SIM" verify s.out
+
 # A multilevel run has the same numbers on any number of ranks and threads, and goes on to a smaller error.
 echo 'return sim.option { assets = { { spot = 100, heston = { v = 0.04, kappa = 2, theta = 0.06, sigma = 0.4, rho = -0.7 } } },
   maturity = 1, steps = 4, payoffs = { sim.european { strike = 100 }, sim.digital { strike = 90, cash = 10 } },

@@ -194,6 +194,7 @@ bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lack
   const fluid_parameters *p = parameters;
   const char *what = NULL;
   if (p->collision == FLUID_TRT && fluid_has_mesh(p)) what = "collision = \"trt\" with bodies from STL files is";
+  if (p->drag) what = "`drag` of grains is";
   if (p->lattice == FLUID_D3Q27) what = "lattice = \"D3Q27\" is";
   if (backend == SIM_BACKEND_CPU) what = fluid_half(p) ? "precision = \"half\" is" : NULL;
   if (!what) return true;

@@ -1,5 +1,5 @@
 /* What grains and fluid give each other in a step. */
-#include "kernels/fluid/grains/grains.h"
+#include "kernels/fluid/grains/points.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,10 +16,16 @@ static sim_status check_sizes(const fluid_grains *g) {
   const double dx = g->numbers->dx;
   for (int64_t i = 0; i < g->s.n; i++) {
     const double across = 2 * g->s.radius[i] / dx;
-    if (across < FLUID_GRAIN_LEAST * (1 - 1e-9))
+    if (g->p->drag && across >= FLUID_GRAIN_LEAST * (1 + 1e-9))
+      return sim_fail(
+          SIM_ERR_SCENARIO,
+          "grains: %llu (id, from 0) is %.3g cells across: expected at most %d with a law of drag; leave out "
+          "`drag`, and cells resolve it",
+          (unsigned long long)g->s.id[i], across, FLUID_GRAIN_LEAST);
+    if (!g->p->drag && across < FLUID_GRAIN_LEAST * (1 - 1e-9))
       return sim_fail(SIM_ERR_SCENARIO,
-                      "grains: %llu (id, from 0) is %.3g cells across: expected at least %d, so cells of at most %.4g; "
-                      "smaller grains would need a law of drag, which is not supported",
+                      "grains: %llu (id, from 0) is %.3g cells across: expected at least %d, so cells of at most %.4g, "
+                      "or `drag`, a law by which grains are points",
                       (unsigned long long)g->s.id[i], across, FLUID_GRAIN_LEAST,
                       2 * g->s.radius[i] / FLUID_GRAIN_LEAST);
     if (g->s.mass[i] < fluid_displaced(g, i) * (1 - 1e-9))
@@ -92,12 +98,17 @@ sim_status fluid_grains_create(const fluid_parameters *p, const fluid_numbers *n
   SIM_TRY(check_sizes(out));
   if (!setup->saved) SIM_TRY(check_speeds(out));
   SIM_TRY(allocate(out, grid));
+  if (p->drag) {
+    SIM_TRY(fluid_points_create(out, grid, &out->points));
+    return fluid_points_check(out, grid);
+  }
   return setup->backend->space == SIM_SPACE_HOST ? allocate_shares(out, grid) : SIM_OK;
 }
 
 void fluid_grains_destroy(fluid_grains *g) {
   collision_coupled_destroy(&g->coupled);
   fluid_bins_destroy(&g->bins);
+  fluid_points_destroy(&g->points);
   free(g->room), free(g->count), free(g->before), free(g->start), free(g->given), free(g->head);
   free(g->share), free(g->blend), free(g->of);
   memset(g, 0, sizeof *g);
@@ -126,6 +137,7 @@ static void start_cell(const fluid_machine *m, const fluid_blend *b, void *first
 
 void fluid_grains_start(const fluid_machine *m, const sim_buffer *state) {
   fluid_grains *g = m->grains;
+  if (g->points) return;
   fluid_find_shares(g, m);
   for (int64_t b = 0; b < g->blends; b++) start_cell(m, &g->blend[b], fluid_first(state));
   fluid_clear_shares(g);
@@ -212,6 +224,10 @@ static void add_work(fluid_grains *g, const grid_shape *grid, int64_t i) {
 
 sim_status fluid_grains_step(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, bool *wrong) {
   fluid_grains *g = m->grains;
+  if (g->points) {
+    SIM_TRY(fluid_points_act(m, to));
+    return fluid_grains_move(m);
+  }
   fluid_find_shares(g, m);
   *wrong = act_on_fluid(g, m, from, to) || *wrong;
   fluid_clear_shares(g);
@@ -222,8 +238,8 @@ sim_status fluid_grains_step(const fluid_machine *m, const sim_buffer *from, con
 sim_status fluid_grains_move(const fluid_machine *m) {
   fluid_grains *g = m->grains;
   const int64_t n = g->s.n;
-  for (int64_t i = 0; i < n; i++) g->budget[FLUID_WORK_FLUID] += push(g, i);
-  g->budget[FLUID_LUBRICATED] += fluid_lubricate(g, &m->grid);
+  for (int64_t i = 0; i < n && !g->points; i++) g->budget[FLUID_WORK_FLUID] += push(g, i);
+  if (!g->points) g->budget[FLUID_LUBRICATED] += fluid_lubricate(g, &m->grid);
   memcpy(g->start, g->s.position, 3 * (size_t)n * sizeof *g->start);
   SIM_TRY(collision_coupled_step(g->coupled));
   for (int64_t i = 0; i < n; i++) add_work(g, &m->grid, i);

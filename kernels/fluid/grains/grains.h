@@ -36,6 +36,7 @@ typedef struct fluid_bins {
   int32_t *first, *next; /* first: by bin; next: by grain; -1: none */
 } fluid_bins;
 
+struct fluid_points; /* points.h */
 typedef struct fluid_grains {
   const fluid_parameters *p;
   const fluid_numbers *numbers;
@@ -55,6 +56,7 @@ typedef struct fluid_grains {
   int32_t *of;        /* [blends]: the first share of each */
   int64_t blends;
   bool told_overlap;
+  struct fluid_points *points; /* grains are points with a law of drag; NULL: cells resolve them */
 } fluid_grains;
 
 /* ---- shares.c ---- */

@@ -1,5 +1,5 @@
 /* What a user is told of grains: before a run, and in the table `grains`. */
-#include "kernels/fluid/grains/grains.h"
+#include "kernels/fluid/grains/points.h"
 
 #include "engine/log.h"
 
@@ -58,7 +58,7 @@ const sim_field fluid_grains_columns[] = {
 
 static void add_grain(const fluid_grains *g, int64_t i, double *values) {
   const int64_t n = g->s.n;
-  const double fluid = fluid_displaced(g, i);
+  const double fluid = g->points ? 0 : fluid_displaced(g, i); /* cells have no fluid in place of a point */
   double square = 0;
   for (int a = 0; a < 3; a++) {
     const double v = g->s.velocity[a * n + i];
@@ -156,7 +156,7 @@ static void tell(const fluid_grains *g, const grid_shape *grid) {
     most = fmax(most, r);
     volume += own;
     ratio = fmax(ratio, density);
-    relaxation = fmin(relaxation, 2.0 / 9 * (density + 0.5) * r * r / nu);
+    relaxation = fmin(relaxation, 2.0 / 9 * (density + (g->points ? 0 : 0.5)) * r * r / nu);
     fastest = fmax(fastest, terminal_speed(r, density, sqrt(gravity), nu));
   }
   char across[64];
@@ -178,18 +178,31 @@ static void tell(const fluid_grains *g, const grid_shape *grid) {
             "grains: one alone would settle with %.3g, more than `speed`, %.3g, which sets the time step: set speed = "
             "%.2g unless others or walls slow it",
             fastest, p->speed, 1.1 * fastest);
-  if (relaxation < 2 * dt)
+  if (relaxation < 2 * dt && !g->points)
     sim_log(SIM_LOG_WARN,
             "grains: the fluid changes their velocities within %.3g steps: expected at least 2; take more cells or a "
             "shorter dt",
             relaxation / dt);
-  tell_films(g, grid, fastest);
+  if (!g->points)
+    tell_films(g, grid, fastest);
+  else
+    sim_log(
+        SIM_LOG_INFO,
+        "grains: cells do not resolve them: they are points, with the drag of %s, without added mass, lift, films and "
+        "torque of the fluid",
+        p->drag == FLUID_DI_FELICE ? "Di Felice, by the part of the volume that others take"
+                                   : "Schiller and Naumann, of a sphere alone");
+  if (g->points && 2 * most * fastest / nu > 1000)
+    sim_log(SIM_LOG_WARN, "grains: above a Reynolds number of 1000 the coefficient of drag is taken as 0.44");
 }
 
 /* Seconds of a step, about: some 0.8 us for each cell that a grain covers on the CPU and 1 ns on a GPU, and on the host
  * 0.7 us a grain and substep; measured with 31 grains of 6 to 8 cells across, and 512 of 16. */
 static double seconds_of(const fluid_grains *g, const sim_setup *setup) {
   const double covered = 0.7 * (double)g->room[g->s.n], n = (double)g->s.n;
+  if (g->points) /* some 30 ns a cell of a kernel */
+    return n * (3e-8 * pow(g->points->widest, 3) / setup->threads +
+                0.7e-6 * (double)collision_coupled_substeps(g->coupled));
   const double cells = setup->backend->space == SIM_SPACE_HOST ? 0.8e-6 * covered / setup->threads : 1e-9 * covered;
   return cells + 0.7e-6 * n * (double)collision_coupled_substeps(g->coupled);
 }
@@ -205,9 +218,10 @@ sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *nu
     const bool host = setup->backend->space == SIM_SPACE_HOST;
     double boxes = 0;
     for (int64_t i = 0; i < g.s.n; i++) boxes += (double)fluid_box_cells(fluid_cover_radius(&g, i));
-    *out = (fluid_grains_plan){.cells = host ? grid_cells_wanted(&grid) * sizeof *g.head +
-                                                   room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of)
-                                             : boxes * sizeof(double),
+    *out = (fluid_grains_plan){.cells = g.points ? fluid_points_bytes(&g, &grid)
+                                        : host   ? grid_cells_wanted(&grid) * sizeof *g.head +
+                                                     room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of)
+                                               : boxes * sizeof(double),
                                .grains = n * 2000,
                                .snapshot = n * 14 * sizeof(double),
                                .checkpoint = n * 60 * sizeof(double),

@@ -70,7 +70,7 @@ typedef struct fluid_heat {
 } fluid_heat;
 
 typedef enum fluid_collision_kind { FLUID_MOMENTS, FLUID_TRT } fluid_collision_kind;
-typedef enum fluid_drag_law { FLUID_NO_DRAG, FLUID_SCHILLER_NAUMANN, FLUID_DI_FELICE } fluid_drag_law;
+typedef enum fluid_drag_law { FLUID_NO_DRAG, FLUID_STOKES, FLUID_SCHILLER_NAUMANN, FLUID_DI_FELICE } fluid_drag_law;
 typedef enum fluid_lattice_kind { FLUID_LATTICE_AUTO, FLUID_D3Q27 } fluid_lattice_kind;
 
 typedef struct fluid_integrate {

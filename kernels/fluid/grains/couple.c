@@ -17,15 +17,14 @@ static sim_status check_sizes(const fluid_grains *g) {
   for (int64_t i = 0; i < g->s.n; i++) {
     const double across = 2 * g->s.radius[i] / dx;
     if (g->p->drag && across >= FLUID_GRAIN_LEAST * (1 + 1e-9))
-      return sim_fail(
-          SIM_ERR_SCENARIO,
-          "grains: %llu (id, from 0) is %.3g cells across: expected at most %d with a law of drag; leave out "
-          "`drag`, and cells resolve it",
-          (unsigned long long)g->s.id[i], across, FLUID_GRAIN_LEAST);
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "grains: %llu (id, from 0) is %.3g cells across: expected at most %d with a law of drag; leave "
+                      "out `drag`, and cells resolve it",
+                      (unsigned long long)g->s.id[i], across, FLUID_GRAIN_LEAST);
     if (!g->p->drag && across < FLUID_GRAIN_LEAST * (1 - 1e-9))
       return sim_fail(SIM_ERR_SCENARIO,
                       "grains: %llu (id, from 0) is %.3g cells across: expected at least %d, so cells of at most %.4g, "
-                      "or `drag`, a law by which grains are points",
+                      "or drag = \"schiller_naumann\", by which grains are points",
                       (unsigned long long)g->s.id[i], across, FLUID_GRAIN_LEAST,
                       2 * g->s.radius[i] / FLUID_GRAIN_LEAST);
     if (g->s.mass[i] < fluid_displaced(g, i) * (1 - 1e-9))
@@ -76,16 +75,16 @@ static sim_status allocate(fluid_grains *g, const grid_shape *grid) {
   g->given = malloc(6 * n * sizeof *g->given);
   if (!g->room || !g->before || !g->start || !g->given) return sim_no_memory("%zu grains", n);
   double room = 0;
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++) { /* points have none */
     g->room[i] = (int64_t)room;
-    room += fluid_share_room(fluid_cover_radius(g, (int64_t)i));
+    room += g->p->drag ? 0 : fluid_share_room(fluid_cover_radius(g, (int64_t)i));
   }
   if (!(room < INT32_MAX))
     return sim_fail(SIM_ERR_SCENARIO, "grains: they touch %.3g cells: expected at most 2^31", room);
   g->room[n] = (int64_t)room;
   memcpy(g->before, g->s.velocity, 3 * n * sizeof *g->before);
   memcpy(g->before + 3 * n, g->s.spin, 3 * n * sizeof *g->before);
-  return fluid_bins_create(g, grid, FLUID_GRAIN_GAP * g->numbers->dx, &g->bins);
+  return g->p->drag ? SIM_OK : fluid_bins_create(g, grid, FLUID_GRAIN_GAP * g->numbers->dx, &g->bins);
 }
 
 sim_status fluid_grains_create(const fluid_parameters *p, const fluid_numbers *numbers, const grid_shape *grid,
@@ -238,10 +237,12 @@ sim_status fluid_grains_step(const fluid_machine *m, const sim_buffer *from, con
 sim_status fluid_grains_move(const fluid_machine *m) {
   fluid_grains *g = m->grains;
   const int64_t n = g->s.n;
+  const double before = g->budget[FLUID_WORK_FLUID];
   for (int64_t i = 0; i < n && !g->points; i++) g->budget[FLUID_WORK_FLUID] += push(g, i);
   if (!g->points) g->budget[FLUID_LUBRICATED] += fluid_lubricate(g, &m->grid);
   memcpy(g->start, g->s.position, 3 * (size_t)n * sizeof *g->start);
   SIM_TRY(collision_coupled_step(g->coupled));
   for (int64_t i = 0; i < n; i++) add_work(g, &m->grid, i);
+  if (g->points) g->budget[FLUID_DRAGGED] -= g->budget[FLUID_WORK_FLUID] - before + g->points->gained;
   return SIM_OK;
 }

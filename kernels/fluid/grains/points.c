@@ -1,4 +1,5 @@
-/* What grains that are points and the fluid give each other in a step. No result depends on the number of threads. */
+/* What grains that are points and the fluid give each other in a step. Each thread has the planes of z of its own and
+ * adds what grains give in their order, so that no result depends on the number of threads. */
 #include "kernels/fluid/grains/points.h"
 
 #include <math.h>
@@ -7,41 +8,13 @@
 static const double pi = 3.14159265358979323846;
 #define DEVIATION 0.36151232 /* of the kernel by its width: sqrt(1/3 - 2/pi^2) */
 #define FARTHER 2.5          /* radius of a sphere that drags as a kernel does, by the grain's */
-#define CELLS 0.04    /* of the deviation squared: cells drag less by it; fitted at relaxation times of 0.56 to 0.95 */
-#define NARROWEST 3.0 /* least width in cells */
-#define DENSEST 0.7   /* greatest solid fraction of the law: that of spheres at random is 0.64 */
-
-/* ---- the law ---- */
-
-double fluid_drag_factor(int law, double reynolds, double solid) {
-  const double alone = reynolds <= 1000 ? 1 + 0.15 * pow(reynolds, 0.687) : 0.44 / 24 * reynolds;
-  if (law != FLUID_DI_FELICE || !(solid > 0)) return alone;
-  const double far = reynolds > 0 ? 1.5 - log10(reynolds) : INFINITY;
-  return alone * pow(1 - fmin(solid, DENSEST), -(4.7 - 0.65 * exp(-far * far / 2)));
-}
-
-/* 1 - sqrt(pi) x erfcx(x); above 6 by its asymptotic series, whose next term is below 1e-6 of it. */
-static double screened(double x) {
-  const double y = 1 / (2 * x * x);
-  return x < 6 ? 1 - sqrt(pi) * x * exp(x * x) * erfc(x) : y * (1 - y * (3 - y * (15 - 105 * y)));
-}
-
-double fluid_own_share(double still, double moving) {
-  enum { POINTS = 8 }; /* of Gauss and Legendre, in c^2 = a: they lie closer where x is small */
-  static const double at[] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};
-  static const double by[] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
-  double sum = 0;
-  for (int i = 0; i < POINTS; i++) {
-    const double root = (1 + (i % 2 ? at[i / 2] : -at[i / 2])) / 2, c = root * root;
-    sum += by[i / 2] * root * (1 - c * c) * screened(sqrt(still * still + c * c * moving * moving));
-  }
-  return 1.5 * sum;
-}
+#define CELLS 0.04           /* of the deviation squared: by it the cells' kernel drags less; see fluid_points.c */
+#define NARROWEST 3.0        /* least width in cells */
 
 /* ---- kernels ---- */
 
-/* Of a grain, in cells: the width of its kernel, so that sqrt(pi) times the deviation, the radius of a sphere that
- * drags as the kernel does, is FARTHER times its own; or that of the narrowest. */
+/* Width of a grain's kernel, in cells: sqrt(pi) times the deviation, the radius of a sphere that drags as the kernel
+ * does, is FARTHER times the grain's radius, and the width at least NARROWEST. */
 static double width_of(const fluid_grains *g, int64_t i) {
   return fmax(NARROWEST, FARTHER * g->s.radius[i] / g->numbers->dx / (sqrt(pi) * DEVIATION));
 }
@@ -76,27 +49,62 @@ static double own_weight(const fluid_points *p, int64_t i) {
   return out;
 }
 
-/* Calls `visit` for each cell of a kernel with its weight. */
+/* Calls `visit` for each cell of a kernel in planes [low, high) of z, with its weight. */
 typedef void visit_cell(void *context, int64_t cell, double weight);
-static void each_cell(const fluid_points *p, const grid_shape *grid, int64_t i, visit_cell *visit, void *context) {
+static void each_cell(const fluid_points *p, const grid_shape *grid, int64_t i, int64_t low, int64_t high,
+                      visit_cell *visit, void *context) {
   const int64_t *n = grid->n;
   const double *weight = p->weight + 3 * i * p->widest;
   const int32_t *first = p->first + 3 * i, *count = p->count + 3 * i;
-  for (int32_t z = 0; z < count[2]; z++)
-    for (int32_t y = 0; y < count[1]; y++)
-      for (int32_t x = 0; x < count[0]; x++) {
-        const int32_t at[3] = {first[0] + x, first[1] + y, first[2] + z};
-        int64_t inside[3];
-        for (int a = 0; a < 3; a++) inside[a] = (at[a] % n[a] + n[a]) % n[a];
-        visit(context, (inside[2] * n[1] + inside[1]) * n[0] + inside[0],
-              weight[x] * weight[p->widest + y] * weight[2 * p->widest + z]);
-      }
+  for (int32_t k = 0; k < count[2]; k++) {
+    const int64_t z = ((first[2] + k) % n[2] + n[2]) % n[2];
+    if (z < low || z >= high) continue;
+    for (int32_t l = 0; l < count[1]; l++) {
+      const int64_t y = ((first[1] + l) % n[1] + n[1]) % n[1];
+      const double row = weight[2 * p->widest + k] * weight[p->widest + l];
+      for (int32_t m = 0; m < count[0]; m++)
+        visit(context, (z * n[1] + y) * n[0] + ((first[0] + m) % n[0] + n[0]) % n[0], row * weight[m]);
+    }
+  }
 }
 
-static void touch(fluid_points *p, int64_t cell) {
-  if (p->mark[cell]) return;
-  p->mark[cell] = true;
-  p->touched[p->count_touched++] = cell;
+static void in_all(const fluid_points *p, const grid_shape *grid, int64_t i, visit_cell *visit, void *context) {
+  each_cell(p, grid, i, 0, grid->n[2], visit, context);
+}
+
+/* ---- spreading ---- */
+
+typedef struct spreading {
+  double *cells; /* [cells][4] */
+  const double *amount;
+} spreading;
+
+static void add_amount(void *context, int64_t cell, double weight) {
+  const spreading *s = context;
+  for (int a = 0; a < 4; a++) s->cells[4 * cell + a] += weight * s->amount[a];
+}
+
+/* Spreads amount[n][4] over `cells` by the kernels. */
+static void spread(const fluid_grains *g, const grid_shape *grid, int threads) {
+  fluid_points *p = g->points;
+#pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
+  for (int t = 0; t < threads; t++)
+    for (int64_t i = 0; i < g->s.n; i++)
+      each_cell(p, grid, i, grid->n[2] * t / threads, grid->n[2] * (t + 1) / threads, add_amount,
+                &(spreading){p->cells, p->amount + 4 * i});
+  for (int64_t i = 0; i < g->s.n; i++)
+    for (int32_t k = 0; k < p->count[3 * i + 2]; k++)
+      p->used[((p->first[3 * i + 2] + k) % grid->n[2] + grid->n[2]) % grid->n[2]] = true;
+}
+
+/* Empties `cells`. */
+static void clear(fluid_points *p, const grid_shape *grid, int threads) {
+  const int64_t each = 4 * grid->n[0] * grid->n[1];
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+  for (int64_t z = 0; z < grid->n[2]; z++) {
+    for (int64_t k = 0; k < each && p->used[z]; k++) p->cells[z * each + k] = 0;
+    p->used[z] = false;
+  }
 }
 
 /* ---- solid fractions ---- */
@@ -106,45 +114,36 @@ static double volume_of(const fluid_grains *g, int64_t i) {
   return 4 * pi / 3 * r * r * r;
 }
 
-typedef struct spreading {
-  fluid_points *points;
-  double amount[4];
+typedef struct reading {
+  const double *cells;
   double sum;
-} spreading;
+} reading;
 
-static void add_volume(void *context, int64_t cell, double weight) {
-  spreading *s = context;
-  touch(s->points, cell);
-  s->points->volume[cell] += weight * s->amount[0];
+static void read_first(void *context, int64_t cell, double weight) {
+  reading *r = context;
+  r->sum += weight * r->cells[4 * cell];
 }
 
-static void read_volume(void *context, int64_t cell, double weight) {
-  spreading *s = context;
-  s->sum += weight * s->points->volume[cell];
-}
-
-/* The part of the weight of two kernels that lies nearer than two radii: there the others' centres cannot be. */
+/* The part of the weight of two kernels that lies nearer than two radii, where the others' centres cannot be. */
 static double excluded(const fluid_grains *g, int64_t i) {
   const double deviation = sqrt(2) * DEVIATION * width_of(g, i), t = 2 * g->s.radius[i] / g->numbers->dx / deviation;
   return erf(t / sqrt(2)) - sqrt(2 / pi) * t * exp(-t * t / 2);
 }
 
-static void find_solid(fluid_grains *g, const grid_shape *grid, int threads) {
+static void find_solid(const fluid_grains *g, const grid_shape *grid, int threads) {
   fluid_points *p = g->points;
-  (void)threads;
-  for (int64_t i = 0; i < g->s.n; i++)
-    each_cell(p, grid, i, add_volume, &(spreading){.points = p, .amount = {volume_of(g, i)}});
+  for (int64_t i = 0; i < g->s.n; i++) {
+    for (int a = 1; a < 4; a++) p->amount[4 * i + a] = 0;
+    p->amount[4 * i] = volume_of(g, i);
+  }
+  spread(g, grid, threads);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
   for (int64_t i = 0; i < g->s.n; i++) {
-    spreading all = {.points = p};
-    each_cell(p, grid, i, read_volume, &all);
+    reading all = {.cells = p->cells};
+    in_all(p, grid, i, read_first, &all);
     p->solid[i] = fmax(0, all.sum - volume_of(g, i) * own_weight(p, i)) / (1 - excluded(g, i));
   }
-  for (int64_t k = 0; k < p->count_touched; k++) {
-    p->volume[p->touched[k]] = 0;
-    p->mark[p->touched[k]] = false;
-  }
-  p->count_touched = 0;
+  clear(p, grid, threads);
 }
 
 /* ---- drag ---- */
@@ -183,105 +182,122 @@ static void add_velocity(void *context, int64_t cell, double weight) {
   for (int a = 0; a < 3; a++) s->velocity[a] += weight * u[a];
 }
 
-/* Sets given[0..2] of a grain to the momentum that it gets by drag, given[3] to the friction, and its acceleration. The
- * velocity follows m dv/dt = friction (u - v) + weight exactly, at a constant u. */
-static void drag_grain(fluid_grains *g, const fluid_machine *m, const sim_buffer *state, int64_t i) {
+/* Sets a grain's acceleration, and its amount: the momentum that the fluid gets in a step, and the share of its
+ * velocity that the grain takes from it, in units of the lattice. The velocity follows
+ * m dv/dt = friction (u - v) + weight exactly, at a constant u. */
+static void drag_grain(const fluid_grains *g, const fluid_machine *m, const sim_buffer *state, int64_t i) {
+  const fluid_numbers *k = g->numbers;
   const int64_t n = g->s.n;
-  const double unit = g->numbers->dx / g->numbers->dt, dt = g->numbers->dt, mass = g->s.mass[i];
+  const double unit = k->dx / k->dt, dt = k->dt, mass = g->s.mass[i], cell = g->p->density * k->dx * k->dx * k->dx;
+  double *amount = g->points->amount + 4 * i, apart[3], square = 0;
   averaging s = {.m = m, .state = state};
-  double apart[3], square = 0;
-  each_cell(g->points, &m->grid, i, add_velocity, &s);
+  in_all(g->points, &m->grid, i, add_velocity, &s);
   for (int a = 0; a < 3; a++) {
     apart[a] = unit * s.velocity[a] - g->s.velocity[a * n + i];
     square += apart[a] * apart[a];
   }
-  const double friction = friction_of(g, i, sqrt(square)), x = friction * dt / mass, part = -expm1(-x);
+  const double friction = friction_of(g, i, sqrt(square)), part = -expm1(-friction * dt / mass);
   for (int a = 0; a < 3; a++) {
     const double weight = (mass - fluid_displaced(g, i)) * g->p->gravity[a];
     const double change = part * (apart[a] + weight / friction); /* of the velocity */
-    g->given[6 * i + a] = mass * change - weight * dt;
+    amount[a] = -(mass * change - weight * dt) / (cell * unit);
     g->s.push[a * n + i] = change / dt;
   }
-  g->given[6 * i + 3] = friction;
+  amount[3] = friction * dt / cell;
 }
 
-static void add_force(void *context, int64_t cell, double weight) {
-  spreading *s = context;
-  touch(s->points, cell);
-  for (int a = 0; a < 4; a++) s->points->force[4 * cell + a] += weight * s->amount[a];
-}
+/* ---- the fluid ---- */
 
-/* Spreads the drag of all grains. */
-static void spread(const fluid_grains *g, const grid_shape *grid) {
-  const fluid_numbers *k = g->numbers;
-  const double mass = g->p->density * k->dx * k->dx * k->dx, unit = k->dt / (mass * k->dx);
-  for (int64_t i = 0; i < g->s.n; i++) {
-    const double *given = g->given + 6 * i;
-    spreading s = {.points = g->points,
-                   .amount = {-unit * given[0], -unit * given[1], -unit * given[2], given[3] * k->dt / mass}};
-    each_cell(g->points, grid, i, add_force, &s);
+/* Gives the cells of a plane what grains give them; returns the energy that they get, in units of the lattice. */
+static double kick_plane(const fluid_machine *m, const sim_buffer *state, int64_t z) {
+  const double *all = m->grains->points->cells;
+  const int64_t each = m->grid.n[0] * m->grid.n[1];
+  double energy = 0;
+  for (int64_t cell = z * each; cell < (z + 1) * each; cell++) {
+    const double *push = all + 4 * cell;
+    double u[3];
+    if (!(push[3] > 0)) continue;
+    const double rho = 1 + fluid_cell_velocity(m, state, cell / m->grid.n[0], cell % m->grid.n[0], u);
+    for (int a = 0; a < 3; a++) energy += push[a] * (u[a] + push[a] / (2 * rho));
+    fluid_kick(m, fluid_first(state), cell, 0, push);
   }
+  return energy;
 }
 
-/* Empties `force`; returns the cell whose fluid grains change most in a step, and by what part of its velocity. */
-static int64_t clear(fluid_points *p, double *most) {
-  int64_t worst = -1;
-  *most = 0;
-  for (int64_t k = 0; k < p->count_touched; k++) {
-    const int64_t cell = p->touched[k];
-    if (p->force[4 * cell + 3] > *most) {
-      *most = p->force[4 * cell + 3];
-      worst = cell;
-    }
-    for (int a = 0; a < 4; a++) p->force[4 * cell + a] = 0;
-    p->mark[cell] = false;
-  }
-  p->count_touched = 0;
-  return worst;
+static void kick(const fluid_machine *m, const sim_buffer *state) {
+  const fluid_grains *g = m->grains;
+  fluid_points *p = g->points;
+  const double unit = g->numbers->dx / g->numbers->dt, dx = g->numbers->dx;
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t z = 0; z < m->grid.n[2]; z++) p->energy[z] = p->used[z] ? kick_plane(m, state, z) : 0;
+  p->gained = 0;
+  for (int64_t z = 0; z < m->grid.n[2]; z++) p->gained += p->energy[z];
+  p->gained *= g->p->density * dx * dx * dx * unit * unit;
 }
 
 /* A part of 2 and more of its relative velocity would be taken and given back with a larger one. */
-static sim_status check_most(const fluid_grains *g, const grid_shape *grid, sim_status kind, double most,
-                             int64_t cell) {
-  const int64_t row = cell / grid->n[0];
+static sim_status check_most(const fluid_grains *g, const grid_shape *grid, sim_status kind) {
+  const double *cells = g->points->cells;
+  int64_t worst = 0;
+  for (int64_t z = 0; z < grid->n[2]; z++)
+    for (int64_t k = z * grid->n[0] * grid->n[1]; k < (z + 1) * grid->n[0] * grid->n[1] && g->points->used[z]; k++)
+      if (cells[4 * k + 3] > cells[4 * worst + 3]) worst = k;
+  const double most = cells[4 * worst + 3];
+  const int64_t row = worst / grid->n[0];
   if (!(most > 1)) return SIM_OK;
   return sim_fail(
       kind,
       "grains: those about cell {%lld, %lld, %lld} drag %.3g times as much fluid in a step of %.4g as is there: "
       "expected integrate.dt of at most %.3g, or fewer of them",
-      (long long)(cell % grid->n[0]), (long long)(row % grid->n[1]), (long long)(row / grid->n[1]), most,
+      (long long)(worst % grid->n[0]), (long long)(row % grid->n[1]), (long long)(row / grid->n[1]), most,
       g->numbers->dt, g->numbers->dt / most);
 }
 
+/* ---- before a run ---- */
+
+/* A kernel that meets itself around the box, or two walls, has no flow around it. */
+static sim_status check_box(const fluid_grains *g, const grid_shape *grid) {
+  for (int64_t i = 0; i < g->s.n; i++)
+    for (int a = 0; a < 3; a++) {
+      const double wide = 2 * width_of(g, i);
+      if (wide > (double)grid->n[a])
+        return sim_fail(SIM_ERR_SCENARIO,
+                        "grains: %llu (id, from 0) is a point whose force is spread over %.3g cells along each axis: "
+                        "expected a grid of at least as many along %c, got %lld",
+                        (unsigned long long)g->s.id[i], wide, "xyz"[a], (long long)grid -> n[a]);
+    }
+  return SIM_OK;
+}
+
 sim_status fluid_points_check(const fluid_grains *g, const grid_shape *grid) {
-  double most;
+  fluid_points *p = g->points;
+  SIM_TRY(check_box(g, grid));
   for (int64_t i = 0; i < g->s.n; i++) find_kernel(g, grid, i);
-  if (g->p->drag == FLUID_DI_FELICE) find_solid((fluid_grains *)g, grid, 1);
+  if (g->p->drag == FLUID_DI_FELICE) find_solid(g, grid, 1);
+  const double dx = g->numbers->dx, share = g->numbers->dt / (g->p->density * dx * dx * dx);
   for (int64_t i = 0; i < g->s.n; i++) {
-    for (int a = 0; a < 3; a++) g->given[6 * i + a] = 0;
-    g->given[6 * i + 3] = friction_of(g, i, 0);
+    for (int a = 0; a < 3; a++) p->amount[4 * i + a] = 0;
+    p->amount[4 * i + 3] = share * friction_of(g, i, 0);
   }
-  spread(g, grid);
-  const int64_t cell = clear(g->points, &most);
-  return check_most(g, grid, SIM_ERR_SCENARIO, most, cell);
+  spread(g, grid, 1);
+  const sim_status status = check_most(g, grid, SIM_ERR_SCENARIO);
+  clear(p, grid, 1);
+  return status;
 }
 
 sim_status fluid_points_act(const fluid_machine *m, const sim_buffer *to) {
   fluid_grains *g = m->grains;
-  fluid_points *p = g->points;
   const int threads = m->threads;
-  double most;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
   for (int64_t i = 0; i < g->s.n; i++) find_kernel(g, &m->grid, i);
   if (g->p->drag == FLUID_DI_FELICE) find_solid(g, &m->grid, threads);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
   for (int64_t i = 0; i < g->s.n; i++) drag_grain(g, m, to, i);
-  spread(g, &m->grid);
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (int64_t k = 0; k < p->count_touched; k++)
-    fluid_kick(m, fluid_first(to), p->touched[k], 0, p->force + 4 * p->touched[k]);
-  const int64_t cell = clear(p, &most);
-  return check_most(g, &m->grid, SIM_ERR_DIVERGED, most, cell);
+  spread(g, &m->grid, threads);
+  const sim_status status = check_most(g, &m->grid, SIM_ERR_DIVERGED);
+  if (status == SIM_OK) kick(m, to);
+  clear(g->points, &m->grid, threads);
+  return status;
 }
 
 /* ---- memory ---- */
@@ -293,12 +309,12 @@ static int widest_of(const fluid_grains *g) {
 }
 
 double fluid_points_bytes(const fluid_grains *g, const grid_shape *grid) {
-  const double each = 3 * (widest_of(g) * sizeof(double) + 2 * sizeof(int32_t)) + sizeof(double);
-  return grid_cells_wanted(grid) * (5 * sizeof(double) + sizeof(bool) + sizeof(int64_t)) + (double)g->s.n * each;
+  const double each = 3 * (widest_of(g) * sizeof(double) + 2 * sizeof(int32_t)) + 5 * sizeof(double);
+  return grid_cells_wanted(grid) * 4 * sizeof(double) + (double)g->s.n * each;
 }
 
 sim_status fluid_points_create(const fluid_grains *g, const grid_shape *grid, fluid_points **out) {
-  const size_t n = (size_t)g->s.n, cells = (size_t)grid_cells(grid);
+  const size_t n = (size_t)g->s.n, cells = (size_t)grid_cells(grid), planes = (size_t)grid->n[2];
   fluid_points *p = *out = calloc(1, sizeof *p);
   if (!p) return sim_no_memory("the model");
   p->widest = widest_of(g);
@@ -306,11 +322,11 @@ sim_status fluid_points_create(const fluid_grains *g, const grid_shape *grid, fl
   p->first = malloc(3 * n * sizeof *p->first);
   p->count = malloc(3 * n * sizeof *p->count);
   p->solid = calloc(n, sizeof *p->solid);
-  p->volume = calloc(cells, sizeof *p->volume);
-  p->force = calloc(4 * cells, sizeof *p->force);
-  p->mark = calloc(cells, sizeof *p->mark);
-  p->touched = malloc(cells * sizeof *p->touched);
-  return p->weight && p->first && p->count && p->solid && p->volume && p->force && p->mark && p->touched
+  p->amount = malloc(4 * n * sizeof *p->amount);
+  p->cells = calloc(4 * cells, sizeof *p->cells);
+  p->used = calloc(planes, sizeof *p->used);
+  p->energy = malloc(planes * sizeof *p->energy);
+  return p->weight && p->first && p->count && p->solid && p->amount && p->cells && p->used && p->energy
              ? SIM_OK
              : sim_no_memory("%zu grains", n);
 }
@@ -319,7 +335,7 @@ void fluid_points_destroy(fluid_points **points) {
   fluid_points *p = *points;
   if (!p) return;
   free(p->weight), free(p->first), free(p->count), free(p->solid);
-  free(p->volume), free(p->force), free(p->mark), free(p->touched);
+  free(p->amount), free(p->cells), free(p->used), free(p->energy);
   free(p);
   *points = NULL;
 }

@@ -8,7 +8,7 @@
  * Oseen flow (force coupling: Maxey and Patel, Int. J. Multiphase Flow 27 (2001) 1603), in which the other grains
  * resist as a porous medium of Brinkman's, F/(6 pi mu sqrt(pi) s) (3/2) int_0^1 (1 - c^2) (1 - sqrt(pi) x erfcx(x)) dc,
  *   x^2 = (s kappa)^2 + (c s w/nu)^2, kappa^2 = 9/2 k (solid fraction)/r^2,
- * less half of the change in a step. The velocity of a steady flow is taken: a grain that changes its speed faster than
+ * less what cells do not add. The velocity of a steady flow is taken: a grain that changes its speed faster than
  * s^2/nu is corrected by too much. */
 #ifndef FLUID_POINTS_H
 #define FLUID_POINTS_H

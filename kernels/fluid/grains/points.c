@@ -24,6 +24,22 @@ static double width_of(const fluid_grains *g, int64_t i) {
   return fmax(NARROWEST, FARTHER * g->s.radius[i] / g->numbers->dx / (sqrt(pi) * DEVIATION));
 }
 
+/* Makes weights at distances d = first, first + 1, ... add up to 1, and their first moment 0, so that a linear velocity
+ * is averaged exactly: by a factor of 1 + lean d. Near a wall, where a weight would be negative, as nearly as can be.
+ */
+static void lean(double *weight, int64_t count, double first, double sum) {
+  double one = 0, two = 0;
+  for (int64_t k = 0; k < count; k++) {
+    const double d = first + (double)k;
+    weight[k] /= sum;
+    one += weight[k] * d;
+    two += weight[k] * d * d;
+  }
+  const double farthest = fmax(fabs(first), fabs(first + (double)(count - 1)));
+  const double by = fmin(fmax(-one / two, -1 / farthest), 1 / farthest);
+  for (int64_t k = 0; k < count; k++) weight[k] *= (1 + by * (first + (double)k)) / (1 + by * one);
+}
+
 static void find_kernel(const fluid_grains *g, const grid_shape *grid, int64_t i) {
   fluid_points *p = g->points;
   const double width = width_of(g, i);
@@ -36,7 +52,7 @@ static void find_kernel(const fluid_grains *g, const grid_shape *grid, int64_t i
       last = last >= grid->n[a] ? grid->n[a] - 1 : last;
     }
     for (int64_t k = first; k <= last; k++) sum += weight[k - first] = 1 + cos(pi * ((double)k - x) / width);
-    for (int64_t k = first; k <= last; k++) weight[k - first] /= sum;
+    lean(weight, last - first + 1, (double)first - x, sum);
     p->first[3 * i + a] = (int32_t)first;
     p->count[3 * i + a] = (int32_t)(last - first + 1);
   }
@@ -154,7 +170,8 @@ static void find_solid(const fluid_grains *g, const grid_shape *grid, int thread
 /* ---- drag ---- */
 
 /* Force over the velocity of the fluid about a grain relative to it, at a size `apart` of this velocity; in the
- * scenario's units. The relative velocity w without the grain is found by repetition: own < 1 falls with w. */
+ * scenario's units. The relative velocity w without the grain is found by repetition: own < 1 falls with w. Oseen's
+ * flow is carried by w far away and by `apart` nearby: their mean is taken. */
 static double friction_of(const fluid_grains *g, int64_t i, double apart) {
   const fluid_parameters *p = g->p;
   const double nu = p->viscosity, mu = nu * p->density, dx = g->numbers->dx, r = g->s.radius[i],
@@ -166,7 +183,8 @@ static double friction_of(const fluid_grains *g, int64_t i, double apart) {
   for (int k = 0; k < 60; k++) {
     factor = fluid_drag_factor(p->drag, 2 * r * w / nu, solid);
     const double still = p->drag == FLUID_DI_FELICE ? s / r * sqrt(4.5 * factor * solid) : 0;
-    own = fmin(0.9, stokes * factor * (fluid_own_share(still, s * w / nu) / (6 * pi * mu * wide) - cells));
+    own = fmin(0.9,
+               stokes * factor * (fluid_own_share(still, s * (w + apart) / (2 * nu)) / (6 * pi * mu * wide) - cells));
     const double next = apart / (1 - own), change = fabs(next - w);
     w = next;
     if (change <= 1e-14 * w) break;

@@ -2,12 +2,14 @@
  *
  * A grain of radius r feels 6 pi mu r k w beside its weight less buoyancy. w is the velocity, relative to the grain, of
  * the fluid that would be there without it, and k comes from a law. The fluid gets the opposite, spread over cells by a
- * kernel: the product over the axes of (1 + cos(pi x/width))/(2 width), made to add up to 1. The same kernel averages
+ * kernel: the product over the axes of (1 + cos(pi x/width))/(2 width), made to add up to 1
+ * and to average a linear velocity exactly. The same kernel averages
  * the velocity around the grain. The grain's own force has changed this average (Horwitz and Mani, J. Comput. Phys. 318
  * (2016) 85). What the force adds is taken off again: the velocity of a Gaussian of the kernel's variance s^2 in an
  * Oseen flow (force coupling: Maxey and Patel, Int. J. Multiphase Flow 27 (2001) 1603), in which the other grains
  * resist as a porous medium of Brinkman's, F/(6 pi mu sqrt(pi) s) (3/2) int_0^1 (1 - c^2) (1 - sqrt(pi) x erfcx(x)) dc,
- *   x^2 = (s kappa)^2 + (c s w/nu)^2, kappa^2 = 9/2 k (solid fraction)/r^2,
+ *   x^2 = (s kappa)^2 + (c s v/nu)^2, kappa^2 = 9/2 k (solid fraction)/r^2, v the mean of w and of the
+ * averaged velocity,
  * less what cells do not add. The velocity of a steady flow is taken: a grain that changes its speed faster than
  * s^2/nu is corrected by too much. */
 #ifndef FLUID_POINTS_H
@@ -39,7 +41,7 @@ typedef struct fluid_points {
  * is the pressure gradient of the suspension, which the weight less buoyancy in the fluid alone leaves out. */
 double fluid_drag_factor(int law, double reynolds, double solid);
 /* The share that is left of the velocity which a kernel's force adds in a Stokes flow: the integral above at still =
- * s kappa, moving = s w/nu. */
+ * s kappa, moving = s v/nu. */
 double fluid_own_share(double still, double moving);
 
 /* ---- points.c ---- */

@@ -35,21 +35,23 @@ static void test_law(void **state) {
   near_to(log(fast) / -log(0.8) / 2, 2.39, 0.06, "exponent of fast grains");
 }
 
-/* The share is 1 of a slow kernel alone, and falls as Oseen's drag grows: by 3/8 sqrt(pi) s w/nu; where others resist,
- * by sqrt(pi) s kappa, and at last as 1/(2 (s kappa)^2). */
+/* The share is 1 of a slow kernel alone, and falls as Oseen's drag grows: by 3/8 sqrt(pi) s v/nu. */
 static void test_own_share(void **state) {
   (void)state;
-  near_to(fluid_own_share(0, 0), 1, 1e-12, "share at rest");
-  near_to((1 - fluid_own_share(0, 1e-3)) / 1e-3, 3 * sqrt(pi) / 8, 2e-3, "share of a slow one");
-  near_to((1 - fluid_own_share(1e-4, 0)) / 1e-4, sqrt(pi), 1e-3, "share among others");
-  near_to(fluid_own_share(100, 0) * 2e4, 1, 1e-3, "share among many others");
-  double sum = 0; /* by the rule of the midpoint in c */
-  for (int i = 0; i < 100000; i++) {
-    const double c = (i + 0.5) / 100000, x = sqrt(0.09 + 4 * c * c);
-    sum += 1.5 * (1 - c * c) * (1 - sqrt(pi) * x * exp(x * x) * erfc(x)) / 100000;
+  near_to(fluid_own_share(0), 1, 1e-12, "share at rest");
+  near_to((1 - fluid_own_share(1e-3)) / 1e-3, 3 * sqrt(pi) / 8, 2e-3, "share of a slow one");
+  for (int k = 1; k < 5; k++) {
+    double sum = 0; /* by the rule of the midpoint in c */
+    for (int i = 0; i < 100000; i++) {
+      const double c = (i + 0.5) / 100000, x = 0.5 * k * k * c;
+      sum += 1.5 * (1 - c * c) * (x < 6 ? 1 - sqrt(pi) * x * exp(x * x) * erfc(x) : 1 / (2 * x * x)) / 100000;
+    }
+    near_to(fluid_own_share(0.5 * k * k), sum, 1e-3, "share");
   }
-  near_to(fluid_own_share(0.3, 2), sum, 1e-5, "share of both");
-  near_to(fluid_own_share(6.0001, 0), fluid_own_share(5.9999, 0), 1e-5, "where the series begins");
+  /* Scattering of hard spheres at k = 0 by Percus and Yevick, (1 - p)^4/(1 + 2 p)^2, is 1.5 % lower at p = 0.3. */
+  near_to(fluid_crowd_share(0), 1, 1e-15, "share alone");
+  near_to(fluid_crowd_share(0.1) / (0.6561 / 1.44), 1, 0.005, "share among others");
+  near_to(fluid_crowd_share(0.3) / (0.2401 / 2.56), 1, 0.04, "share among many");
 }
 
 /* ---- speeds of settling ---- */
@@ -130,6 +132,26 @@ static void test_fast(void **state) {
 }
 
 /* ---- clouds ---- */
+
+/* Mean speed of a suspension over that of one grain, relative to the mean of fluid and grains, by Richardson and Zaki
+ * (1954): (1 - p)^4.65 for slow spheres that take a part p of the volume. Places at random: from seed to seed it varies
+ * by 4 % (seven seeds in 20^3 cells), by some (20/16)^1.5 times as much here. */
+static void test_hindered(void **state) {
+  (void)state;
+  const double speed = 1e-3 * 0.1 / 1.6, weight = 6 * pi * 0.1 * 0.8 * speed, volume = 4 * pi / 3 * 0.512;
+  flow f;
+  flow_run(
+      &f,
+      "return sim.fluid { precision = 'double', grid = { n = {16, 16, 16}, size = {16, 16, 16} }, viscosity = 0.1,\n"
+      "  speed = 0.1, drag = 'di_felice', acceleration = {0, 0, %.17g}, gravity = {0, 0, -%.17g}, seed = 2,\n"
+      "  grains = { sim.random_spheres { n = 191, radius = 0.8, density = 3 } },\n"
+      "  contact = { contact_time = 20 }, integrate = { dt = 1, t_end = 400 } }",
+      191 * weight / 4096, weight / (2 * volume));
+  const double mean = flow_value(&f, "flow", "momentum_z") / 4096;
+  const double part = 191 * volume / 4096;
+  near_to((mean - flow_value(&f, "grains", "velocity_z")) / speed / pow(1 - part, 4.65), 1, 0.1, "mean speed");
+  flow_close(&f);
+}
 
 static void at_grain(const flow *f, const char *name, int64_t i, int64_t n, double out[3]) {
   for (size_t k = 0; k < f->frame.array_count; k++)
@@ -233,13 +255,13 @@ static void test_budget(void **state) {
 }
 
 /* Steady settling: of the work F v of gravity, drag dissipates F (v - u) and the fluid gets F u, u its velocity in the
- * middle of a step as the kernel averages it. By Stokes F = 6 pi mu r w, v - u = (1 - own) w, and v = 0.8705 w
- * (test_slow). own = r/(1.0243 sqrt(pi) s) - 6 pi r W (0.088 - nu/2), W = sum(weight^2) = 1/64 within 3 %, is known to
- * 0.002. */
+ * middle of a step as the kernel averages it. By Stokes F = 6 pi mu r w, v - u = (1 - own) w, and v = 0.8610 w
+ * (test_slow). own = r/(1.0243 sqrt(pi) s) - 6 pi r W (0.088 - nu/2), sqrt(pi) s = 2.5 r, W = sum(weight^2) =
+ * (0.75/width)^3 within 3 %, is known to 0.002. */
 static void test_dragged(void **state) {
   (void)state;
   const double r = 0.8, nu = 0.05, weight = 4 * pi / 3 * r * r * r * 1e-4, hold = weight / 4096;
-  const double own = r / (1.0243 * sqrt(pi) * 0.36151232 * 3) - 6 * pi * r / 64 * (0.088 - nu / 2);
+  const double own = 1 / (1.0243 * 2.5) - 6 * pi * r * pow(0.75 / 3.1213, 3) * (0.088 - nu / 2);
   double work[2], dragged[2];
   flow f;
   char text[1024];
@@ -256,7 +278,7 @@ static void test_dragged(void **state) {
     work[k] = flow_value(&f, "grains", "work_gravity");
     dragged[k] = flow_value(&f, "grains", "dragged");
   }
-  near_to((dragged[1] - dragged[0]) / (work[1] - work[0]), (1 - own) / 0.8705, 0.006, "energy that drag dissipates");
+  near_to((dragged[1] - dragged[0]) / (work[1] - work[0]), (1 - own) / 0.8610, 0.006, "energy that drag dissipates");
   flow_close(&f);
 }
 
@@ -322,11 +344,11 @@ static void test_restart(void **state) {
 }
 
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_law),     cmocka_unit_test(test_own_share),
-                                     cmocka_unit_test(test_slow),    cmocka_unit_test(test_fast),
-                                     cmocka_unit_test(test_shear),   cmocka_unit_test(test_budget),
-                                     cmocka_unit_test(test_dragged), cmocka_unit_test(test_weight),
-                                     cmocka_unit_test(test_threads), cmocka_unit_test(test_restart)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_law),     cmocka_unit_test(test_own_share), cmocka_unit_test(test_slow),
+      cmocka_unit_test(test_fast),    cmocka_unit_test(test_hindered),  cmocka_unit_test(test_shear),
+      cmocka_unit_test(test_budget),  cmocka_unit_test(test_dragged),   cmocka_unit_test(test_weight),
+      cmocka_unit_test(test_threads), cmocka_unit_test(test_restart)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,12 +179,12 @@ static double friction_of(const fluid_grains *g, int64_t i, double apart) {
   const double s = DEVIATION * width_of(g, i) * dx, stokes = 6 * pi * mu * r;
   const double wide = SHAPE * sqrt(pi) * s;
   const double cells = CELLS * own_weight(g->points, i) / (mu * dx);
+  const double crowd = p->drag == FLUID_DI_FELICE ? fluid_crowd_share(solid) : 1;
   double w = apart, factor = 1, own = 0;
   for (int k = 0; k < 60; k++) {
     factor = fluid_drag_factor(p->drag, 2 * r * w / nu, solid);
-    const double still = p->drag == FLUID_DI_FELICE ? s / r * sqrt(4.5 * factor * solid) : 0;
-    own = fmin(0.9,
-               stokes * factor * (fluid_own_share(still, s * (w + apart) / (2 * nu)) / (6 * pi * mu * wide) - cells));
+    own = fluid_own_share(s * (w + apart) / (2 * nu)) / (6 * pi * mu * wide) - cells;
+    own = fmin(0.9, stokes * factor * crowd * own);
     const double next = apart / (1 - own), change = fabs(next - w);
     w = next;
     if (change <= 1e-14 * w) break;

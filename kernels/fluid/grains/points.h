@@ -6,12 +6,12 @@
  * and to average a linear velocity exactly. The same kernel averages
  * the velocity around the grain. The grain's own force has changed this average (Horwitz and Mani, J. Comput. Phys. 318
  * (2016) 85). What the force adds is taken off again: the velocity of a Gaussian of the kernel's variance s^2 in an
- * Oseen flow (force coupling: Maxey and Patel, Int. J. Multiphase Flow 27 (2001) 1603), in which the other grains
- * resist as a porous medium of Brinkman's, F/(6 pi mu sqrt(pi) s) (3/2) int_0^1 (1 - c^2) (1 - sqrt(pi) x erfcx(x)) dc,
- *   x^2 = (s kappa)^2 + (c s v/nu)^2, kappa^2 = 9/2 k (solid fraction)/r^2, v the mean of w and of the
- * averaged velocity,
- * less what cells do not add. The velocity of a steady flow is taken: a grain that changes its speed faster than
- * s^2/nu is corrected by too much. */
+ * Oseen flow (force coupling: Maxey and Patel, Int. J. Multiphase Flow 27 (2001) 1603), F/(6 pi mu sqrt(pi) s) times
+ *   (3/2) int_0^1 (1 - c^2) (1 - sqrt(pi) x erfcx(x)) dc, x = c s v/nu,
+ * v the mean of w and of the averaged velocity, less what cells do not add. The velocity of a steady flow is taken: a
+ * grain that changes its speed faster than s^2/nu is corrected by too much. Among others, in the law of Di Felice, w is
+ * the velocity relative to the mean of fluid and grains; there a grain adds less, since others cannot be where it is.
+ */
 #ifndef FLUID_POINTS_H
 #define FLUID_POINTS_H
 
@@ -40,9 +40,13 @@ typedef struct fluid_points {
  * Re)^2/2). There w is the flux of fluid and grains together less the grain's velocity, and the factor 1/(1 - solid)
  * is the pressure gradient of the suspension, which the weight less buoyancy in the fluid alone leaves out. */
 double fluid_drag_factor(int law, double reynolds, double solid);
-/* The share that is left of the velocity which a kernel's force adds in a Stokes flow: the integral above at still =
- * s kappa, moving = s v/nu. */
-double fluid_own_share(double still, double moving);
+/* The share that is left of the velocity which a kernel's force adds in a Stokes flow: the integral above at
+ * moving = s v/nu. */
+double fluid_own_share(double moving);
+/* The share that is left of it where others take a part `solid` of the volume, and their mean is taken off:
+ * fluctuations of the number of hard spheres in a large volume over those of points (Carnahan and Starling, J. Chem.
+ * Phys. 51 (1969) 635). */
+double fluid_crowd_share(double solid);
 
 /* ---- points.c ---- */
 

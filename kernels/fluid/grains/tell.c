@@ -152,8 +152,9 @@ static void tell_films(const fluid_grains *g, const grid_shape *grid, double fas
             speed, 1 + most, g->numbers->mach * sqrt(0.3 / most));
 }
 
-/* What it means that grains are points; the least density over that of the fluid, and the greatest Reynolds number. */
-static void tell_points(const fluid_grains *g, double least, double reynolds) {
+/* What it means that grains are points. least: density over that of the fluid; part: of the box's volume; reynolds:
+ * the greatest number of one that settles alone. */
+static void tell_points(const fluid_grains *g, double least, double part, double reynolds) {
   static const char *const laws[] = {
       [FLUID_STOKES] = "Stokes, of a slow sphere alone",
       [FLUID_SCHILLER_NAUMANN] = "Schiller and Naumann, of a sphere alone",
@@ -163,11 +164,16 @@ static void tell_points(const fluid_grains *g, double least, double reynolds) {
           "grains: below %d cells across they are points: their drag is that of %s, and the flow around each, films "
           "between them, lift, added mass and the fluid's torque are left out",
           FLUID_GRAIN_LEAST, laws[g->p->drag]);
-  if (least < 5)
-    sim_log(SIM_LOG_WARN,
+  if (least < 20)
+    sim_log(least < 2 ? SIM_LOG_WARN : SIM_LOG_INFO,
             "grains: points of %.3g times the density of the fluid have no added mass: they change their speeds some "
             "%.2g %% too fast; speeds of steady settling are right",
             least, 50 / least);
+  if (part > 0.01 && g->p->drag != FLUID_DI_FELICE)
+    sim_log(SIM_LOG_WARN,
+            "grains: they take %.3g %% of the box, and this law is of a sphere alone: slow ones settle some %.2g %% "
+            "slower together; expected drag = \"di_felice\"",
+            100 * part, 100 * (1 - pow(1 - part, 4.65)));
   if (g->p->drag == FLUID_STOKES && reynolds > 0.1)
     sim_log(SIM_LOG_WARN,
             "grains: at a Reynolds number of %.3g the drag is some %.2g %% above that of Stokes: expected drag = "
@@ -218,7 +224,7 @@ static void tell(const fluid_grains *g, const grid_shape *grid) {
             "shorter dt",
             relaxation / dt);
   if (g->points)
-    tell_points(g, light, 2 * most * fastest / nu);
+    tell_points(g, light, volume / (grid->size[0] * grid->size[1] * grid->size[2]), 2 * most * fastest / nu);
   else
     tell_films(g, grid, fastest);
 }

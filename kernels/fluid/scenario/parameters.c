@@ -304,7 +304,8 @@ static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, drag), .type = SIM_CHOICE, .initial = "none", .choices = drags,
      .doc =
          "law of drag of grains below 6 cells across, which are points then, on the CPU; none: cells resolve grains; "
-         "stokes: of a slow sphere alone; schiller_naumann: of a sphere alone up to Reynolds numbers of 1000; di_felice: "
+         "stokes: of a slow sphere alone; schiller_naumann: of a sphere alone up to Reynolds numbers of 1000; "
+         "di_felice: "
          "that, and larger where others are near"},
     {SIM_FIELD(fluid_parameters, probes), .type = SIM_NUMBERS, .components = 3, .dimension = LENGTH,
      .doc = "points {x, y, z}, z = 0 on a grid of two axes: the table `probes` has velocity and pressure in the cells "

@@ -70,6 +70,7 @@ typedef struct fluid_heat {
 } fluid_heat;
 
 typedef enum fluid_collision_kind { FLUID_MOMENTS, FLUID_TRT } fluid_collision_kind;
+typedef enum fluid_drag_law { FLUID_NO_DRAG, FLUID_STOKES, FLUID_SCHILLER_NAUMANN, FLUID_DI_FELICE } fluid_drag_law;
 typedef enum fluid_lattice_kind { FLUID_LATTICE_AUTO, FLUID_D3Q27 } fluid_lattice_kind;
 
 typedef struct fluid_integrate {
@@ -93,6 +94,7 @@ typedef struct fluid_parameters {
   sim_list grains; /* as of the model `collision` */
   collision_contact contact;
   double gravity[3];  /* of grains */
+  int drag;           /* fluid_drag_law: grains are points; none: cells resolve them */
   sim_list bodies;    /* of fluid_body */
   sim_doubles probes; /* [count][3] */
   fluid_integrate integrate;
@@ -408,6 +410,9 @@ void fluid_copy_ends(const fluid_machine *m, char *row, size_t size);
 sim_status fluid_sponge_start(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
 /* Damps a state that a step has made. */
 sim_status fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
+/* Changes the density of a cell, and its momentum by push[rank], in units of the lattice; S follows as that of the
+ * equilibrium does, by the change of j j/rho. (cpu/sponge.c) */
+void fluid_kick(const fluid_machine *m, void *first, int64_t cell, double dense, const double *push);
 /* Gathers the means: then all ranks have all. */
 sim_status fluid_sponge_gather(const fluid_machine *m) SIM_MUST_CHECK;
 

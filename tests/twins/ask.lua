@@ -33,7 +33,7 @@ local function file_text(path)
 end
 
 -- Results of a run: `tables`[NAME][COLUMN][row], `last`(TABLE, COLUMN), `state` (the last snapshot, by path behind the
--- step).
+-- step; of a mesh and of particles with one path that of the mesh).
 local Result = {}
 Result.__index = function(r, key)
   if Result[key] then return Result[key] end
@@ -44,8 +44,9 @@ Result.__index = function(r, key)
     table.sort(names)
     r.state = {}
     for path, values in pairs(names[1] and host.read(r.dir .. "/snap/" .. names[#names]) or {}) do
-      local short = path:match("^data/%d+/particles/[^/]+/(.*)$") or path:match("^data/%d+/meshes/(.*)$")
-      if short then r.state[short] = values end
+      local mesh = path:match("^data/%d+/meshes/(.*)$")
+      local short = mesh or path:match("^data/%d+/particles/[^/]+/(.*)$")
+      if short and (mesh or not r.state[short]) then r.state[short] = values end
     end
   end
   return rawget(r, key)

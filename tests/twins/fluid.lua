@@ -518,6 +518,57 @@ M.twins = {
       T:near("probe of the pressure", r:last("probes", "pressure_1"), r.state.pressure[at(s, table.unpack(a.cell))], 0)
     end },
 
+  -- Points with a law of drag: mirrored, or shifted by cells, and the momentum of all by the table.
+  { name = "points mirrored and shifted", weight = 3,
+    applies = function(s)
+      local k = s.keys
+      local tau, least = 0.5 + 3 * k.viscosity * k.integrate.dt / dx_of(s) ^ 2, math.huge
+      for a = 1, rank(s) do least = math.min(least, k.grid.n[a]) end
+      return rank(s) == 3 and not k.sides and not k.bodies and not k.collision and not k.turbulence and tau <= 1 and least >= 8
+    end,
+    prepare = function(s, R)
+      local a = { axis = R.int(1, 3), cells = R.int(1, 7), law = R.pick("stokes", "schiller_naumann", "di_felice"), grains = {} }
+      for i = 1, R.int(1, 8) do -- each in an eighth of the box
+        local o, at = i - 1, {}
+        for b = 1, 3 do at[b] = (R.uniform(0.15, 0.35) + 0.5 * (o // 2 ^ (b - 1) % 2)) * s.keys.grid.size[b] end
+        a.grains[i] = { radius = R.log(0.1, 1) * dx_of(s), density = R.log(2, 50) * (s.keys.density or 1), position = at }
+      end
+      a.pull = {}
+      for b = 1, 3 do a.pull[b] = R.uniform(-1, 1) * s.keys.speed / (40 * s.keys.integrate.dt) end
+      return a
+    end,
+    check = function(T, s, a)
+      local c, grid = copy(s), s.keys.grid
+      c.keys.grains, c.keys.gravity, c.keys.drag = a.grains, a.pull, a.law
+      c.keys.contact = { contact_time = 20 * s.keys.integrate.dt }
+      local m, r = mirrored(copy(c), a.axis), T:ask(c)
+      m.keys.grains, m.keys.gravity = copy { keys = a.grains }.keys, copy { keys = a.pull }.keys
+      m.keys.gravity[a.axis] = -a.pull[a.axis]
+      for i, g in ipairs(m.keys.grains) do g.position[a.axis] = grid.size[a.axis] - a.grains[i].position[a.axis] end
+      local function compare(what, q, c2, map, signs)
+        local u = bounds(s, r)
+        same_flow(T, what, c, r, c2, q, map, signs)
+        for b = 1, 3 do
+          T:near(what .. ", mean velocity along " .. axes[b], r:last("grains", "velocity_" .. axes[b]),
+            signs[b] * q:last("grains", "velocity_" .. axes[b]), 2 * u)
+        end
+      end
+      local signs, n = { 1, 1, 1 }, grid.n[a.axis]
+      signs[a.axis] = -1
+      compare("points mirrored along " .. axes[a.axis], T:ask(m), m, function(...)
+        local cell = { ... }
+        cell[a.axis] = n - 1 - cell[a.axis]
+        return table.unpack(cell)
+      end, signs)
+      if grid.x == "periodic" then
+        local d, by = copy(c), a.cells * dx_of(s)
+        d.keys.initial = through(s.keys.initial, { "x - " .. number(by), "y", "z" }, { "a", "b", "c" })
+        d.keys.grains = copy { keys = a.grains }.keys
+        for _, g in ipairs(d.keys.grains) do g.position[1] = (g.position[1] + by) % grid.size[1] end
+        compare("points shifted by cells", T:ask(d), d, function(i, j, k) return (i + a.cells) % grid.n[1], j, k end, { 1, 1, 1 })
+      end
+    end },
+
   ask.threads_twin(function() return true end),
   ask.ranks_twin(),
   ask.resumed_twin(function(R) return R.int(1, 4) end, { snapshots = "every 2 steps", tables = "every 1 steps" }),

@@ -130,18 +130,20 @@ sim_status fluid_sponge_start(const fluid_machine *m, const sim_buffer *state) {
   return each_layer(m, state, start_layer);
 }
 
-/* Changes density and momentum of a cell; S follows as that of the equilibrium does, by the change of j j/rho. */
-static void change(const fluid_machine *m, void *first, int64_t cell, const moments *old, int axis, double dense,
-                   double push) {
+void fluid_kick(const fluid_machine *m, void *first, int64_t cell, double dense, const double *push) {
+  const moments before = moments_of(m, first, cell), *old = &before;
   const int rank = m->lattice->rank;
   const int64_t x = cell % m->grid.n[0], pitch = m->rows.pitch;
   double trace = 0;
   moments new = *old;
   new.rho1 += dense;
-  new.j[axis] += push;
-  const int64_t rest = old->at + (m->lattice->moments + axis) * pitch;
-  const double left = fluid_set_moment(m, first, old->at + (1 + axis) * pitch, x, 3 * new.j[axis]);
-  if (m->single) grid_set_number(first, true, rest, grid_number(first, true, rest) + left);
+  for (int a = 0; a < rank; a++) {
+    if (push[a] == 0) continue;
+    new.j[a] += push[a];
+    const int64_t rest = old->at + (m->lattice->moments + a) * pitch;
+    const double left = fluid_set_moment(m, first, old->at + (1 + a) * pitch, x, 3 * new.j[a]);
+    if (m->single) grid_set_number(first, true, rest, grid_number(first, true, rest) + left);
+  }
   for (int a = 0; a < rank; a++)
     for (int b = a; b < rank; b++) {
       const int64_t at = old->at + (a == b ? 1 + rank + a : 1 + 2 * rank + a + b - 1) * pitch;
@@ -157,16 +159,17 @@ static void damp_plane(const fluid_machine *m, void *first, const fluid_layer *l
   const grid_range own = own_cells(m, layer, plane);
   double *flow = m->sponge.mean + layer->first + plane;
   double *dense = m->sponge.mean + layer->first + layer->planes + plane * layer->cells;
-  const double push = -share * (now - *flow);
+  double push[3] = {0};
+  push[layer->side / 2] = -share * (now - *flow);
   for (int64_t i = own.first; i < own.end; i++) {
     const int64_t cell = cell_of(&m->grid, layer, plane, i);
     if (is_solid(m, cell)) continue;
     const moments old = moments_of(m, first, cell);
     const double more = -share * (old.rho1 - dense[i]);
-    change(m, first, cell, &old, layer->side / 2, more, push);
+    fluid_kick(m, first, cell, more, push);
     dense[i] += layer->follow * (old.rho1 + more - dense[i]);
   }
-  *flow += layer->follow * (now + push - *flow);
+  *flow += layer->follow * (now + push[layer->side / 2] - *flow);
 }
 
 static void damp_layer(const fluid_machine *m, void *first, const fluid_layer *layer, const double *flow) {

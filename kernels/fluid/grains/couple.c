@@ -1,5 +1,5 @@
 /* What grains and fluid give each other in a step. */
-#include "kernels/fluid/grains/grains.h"
+#include "kernels/fluid/grains/points.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,10 +16,15 @@ static sim_status check_sizes(const fluid_grains *g) {
   const double dx = g->numbers->dx;
   for (int64_t i = 0; i < g->s.n; i++) {
     const double across = 2 * g->s.radius[i] / dx;
-    if (across < FLUID_GRAIN_LEAST * (1 - 1e-9))
+    if (g->p->drag && across >= FLUID_GRAIN_LEAST * (1 + 1e-9))
       return sim_fail(SIM_ERR_SCENARIO,
-                      "grains: %llu (id, from 0) is %.3g cells across: expected at least %d, so cells of at most %.4g; "
-                      "smaller grains would need a law of drag, which is not supported",
+                      "grains: %llu (id, from 0) is %.3g cells across: expected at most %d with a law of drag; leave "
+                      "out `drag`, and cells resolve it",
+                      (unsigned long long)g->s.id[i], across, FLUID_GRAIN_LEAST);
+    if (!g->p->drag && across < FLUID_GRAIN_LEAST * (1 - 1e-9))
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "grains: %llu (id, from 0) is %.3g cells across: expected at least %d, so cells of at most %.4g, "
+                      "or drag = \"schiller_naumann\", by which grains are points",
                       (unsigned long long)g->s.id[i], across, FLUID_GRAIN_LEAST,
                       2 * g->s.radius[i] / FLUID_GRAIN_LEAST);
     if (g->s.mass[i] < fluid_displaced(g, i) * (1 - 1e-9))
@@ -70,16 +75,16 @@ static sim_status allocate(fluid_grains *g, const grid_shape *grid) {
   g->given = malloc(6 * n * sizeof *g->given);
   if (!g->room || !g->before || !g->start || !g->given) return sim_no_memory("%zu grains", n);
   double room = 0;
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++) { /* points have none */
     g->room[i] = (int64_t)room;
-    room += fluid_share_room(fluid_cover_radius(g, (int64_t)i));
+    room += g->p->drag ? 0 : fluid_share_room(fluid_cover_radius(g, (int64_t)i));
   }
   if (!(room < INT32_MAX))
     return sim_fail(SIM_ERR_SCENARIO, "grains: they touch %.3g cells: expected at most 2^31", room);
   g->room[n] = (int64_t)room;
   memcpy(g->before, g->s.velocity, 3 * n * sizeof *g->before);
   memcpy(g->before + 3 * n, g->s.spin, 3 * n * sizeof *g->before);
-  return fluid_bins_create(g, grid, FLUID_GRAIN_GAP * g->numbers->dx, &g->bins);
+  return g->p->drag ? SIM_OK : fluid_bins_create(g, grid, FLUID_GRAIN_GAP * g->numbers->dx, &g->bins);
 }
 
 sim_status fluid_grains_create(const fluid_parameters *p, const fluid_numbers *numbers, const grid_shape *grid,
@@ -92,12 +97,17 @@ sim_status fluid_grains_create(const fluid_parameters *p, const fluid_numbers *n
   SIM_TRY(check_sizes(out));
   if (!setup->saved) SIM_TRY(check_speeds(out));
   SIM_TRY(allocate(out, grid));
+  if (p->drag) {
+    SIM_TRY(fluid_points_create(out, grid, &out->points));
+    return fluid_points_check(out, grid);
+  }
   return setup->backend->space == SIM_SPACE_HOST ? allocate_shares(out, grid) : SIM_OK;
 }
 
 void fluid_grains_destroy(fluid_grains *g) {
   collision_coupled_destroy(&g->coupled);
   fluid_bins_destroy(&g->bins);
+  fluid_points_destroy(&g->points);
   free(g->room), free(g->count), free(g->before), free(g->start), free(g->given), free(g->head);
   free(g->share), free(g->blend), free(g->of);
   memset(g, 0, sizeof *g);
@@ -126,6 +136,7 @@ static void start_cell(const fluid_machine *m, const fluid_blend *b, void *first
 
 void fluid_grains_start(const fluid_machine *m, const sim_buffer *state) {
   fluid_grains *g = m->grains;
+  if (g->points) return;
   fluid_find_shares(g, m);
   for (int64_t b = 0; b < g->blends; b++) start_cell(m, &g->blend[b], fluid_first(state));
   fluid_clear_shares(g);
@@ -212,6 +223,10 @@ static void add_work(fluid_grains *g, const grid_shape *grid, int64_t i) {
 
 sim_status fluid_grains_step(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, bool *wrong) {
   fluid_grains *g = m->grains;
+  if (g->points) {
+    SIM_TRY(fluid_points_act(m, to));
+    return fluid_grains_move(m);
+  }
   fluid_find_shares(g, m);
   *wrong = act_on_fluid(g, m, from, to) || *wrong;
   fluid_clear_shares(g);
@@ -222,10 +237,12 @@ sim_status fluid_grains_step(const fluid_machine *m, const sim_buffer *from, con
 sim_status fluid_grains_move(const fluid_machine *m) {
   fluid_grains *g = m->grains;
   const int64_t n = g->s.n;
-  for (int64_t i = 0; i < n; i++) g->budget[FLUID_WORK_FLUID] += push(g, i);
-  g->budget[FLUID_LUBRICATED] += fluid_lubricate(g, &m->grid);
+  const double before = g->budget[FLUID_WORK_FLUID];
+  for (int64_t i = 0; i < n && !g->points; i++) g->budget[FLUID_WORK_FLUID] += push(g, i);
+  if (!g->points) g->budget[FLUID_LUBRICATED] += fluid_lubricate(g, &m->grid);
   memcpy(g->start, g->s.position, 3 * (size_t)n * sizeof *g->start);
   SIM_TRY(collision_coupled_step(g->coupled));
   for (int64_t i = 0; i < n; i++) add_work(g, &m->grid, i);
+  if (g->points) g->budget[FLUID_DRAGGED] -= g->budget[FLUID_WORK_FLUID] - before + g->points->gained;
   return SIM_OK;
 }

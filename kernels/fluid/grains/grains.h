@@ -27,8 +27,8 @@ typedef struct fluid_share {
 } fluid_share;
 
 /* Sums over time, in the scenario's units: work of the fluid on the grains; work of gravity less buoyancy; energy
- * dissipated by lubrication. */
-enum { FLUID_WORK_FLUID, FLUID_WORK_GRAVITY, FLUID_LUBRICATED, FLUID_BUDGET };
+ * dissipated by lubrication; energy dissipated by the drag of points. */
+enum { FLUID_WORK_FLUID, FLUID_WORK_GRAVITY, FLUID_LUBRICATED, FLUID_DRAGGED, FLUID_BUDGET };
 
 /* Bins of grains that are at least as wide as the greatest diameter and a gap. */
 typedef struct fluid_bins {
@@ -36,6 +36,7 @@ typedef struct fluid_bins {
   int32_t *first, *next; /* first: by bin; next: by grain; -1: none */
 } fluid_bins;
 
+struct fluid_points; /* points.h */
 typedef struct fluid_grains {
   const fluid_parameters *p;
   const fluid_numbers *numbers;
@@ -43,7 +44,7 @@ typedef struct fluid_grains {
   collision_coupled_state s;
   double *before; /* [6][n]: velocity and spin with which the grains acted on the fluid in the last step */
   double *start;  /* [3][n]: scratch: positions before a step */
-  double *given;  /* [n][6]: scratch: momentum and angular momentum that the fluid gives in a step */
+  double *given;  /* [n][6]: scratch: momentum and angular momentum that the fluid gives in a step; not of points */
   fluid_bins bins;
   double budget[FLUID_BUDGET];
   int64_t *room; /* [n + 1]: the shares of grain i begin at room[i] */
@@ -55,6 +56,7 @@ typedef struct fluid_grains {
   int32_t *of;        /* [blends]: the first share of each */
   int64_t blends;
   bool told_overlap;
+  struct fluid_points *points; /* grains are points with a law of drag; NULL: cells resolve them */
 } fluid_grains;
 
 /* ---- shares.c ---- */

@@ -1,5 +1,5 @@
 /* What a user is told of grains: before a run, and in the table `grains`. */
-#include "kernels/fluid/grains/grains.h"
+#include "kernels/fluid/grains/points.h"
 
 #include "engine/log.h"
 
@@ -18,6 +18,7 @@ enum {
   ELASTIC,
   DISSIPATED,
   LUBRICATED,
+  DRAGGED,
   WORK_FLUID,
   WORK_GRAVITY,
   MOMENTUM_X,
@@ -34,11 +35,15 @@ const sim_field fluid_grains_columns[] = {
     C("elastic", "elastic energy of contacts", ENERGY),
     C("dissipated", "energy that contacts have dissipated since the start", ENERGY),
     C("lubricated", "energy that films below a cell have dissipated since the start", ENERGY),
+    C("dragged",
+      "energy that drag has dissipated since the start, as points move through the fluid: what it took from the grains "
+      "less what it gave to the fluid; 0 without `drag`",
+      ENERGY),
     C("work_fluid", "work of the fluid on the grains since the start", ENERGY),
     C("work_gravity", "work of gravity less buoyancy on the grains since the start", ENERGY),
     C("momentum_x",
-      "momentum of the grains less that of the fluid which they displace; with that of `flow` it is the "
-      "whole, which the box keeps but for sides and weight",
+      "momentum of the grains, with cells that resolve them less that of the fluid which they displace; with that of "
+      "`flow` it is the whole, which the box keeps but for sides and weight",
       MOMENTUM),
     C("momentum_y", "the same along y", MOMENTUM),
     C("momentum_z", "the same along z", MOMENTUM),
@@ -58,7 +63,7 @@ const sim_field fluid_grains_columns[] = {
 
 static void add_grain(const fluid_grains *g, int64_t i, double *values) {
   const int64_t n = g->s.n;
-  const double fluid = fluid_displaced(g, i);
+  const double fluid = g->points ? 0 : fluid_displaced(g, i); /* cells have no fluid in place of a point */
   double square = 0;
   for (int a = 0; a < 3; a++) {
     const double v = g->s.velocity[a * n + i];
@@ -80,6 +85,7 @@ sim_status fluid_grains_row(fluid_grains *g, double *values) {
   values[ROTATIONAL] = s.rotational;
   values[ELASTIC] = s.elastic;
   values[DISSIPATED] = s.dissipated;
+  values[DRAGGED] = g->budget[FLUID_DRAGGED];
   values[LUBRICATED] = g->budget[FLUID_LUBRICATED];
   values[WORK_FLUID] = g->budget[FLUID_WORK_FLUID];
   values[WORK_GRAVITY] = g->budget[FLUID_WORK_GRAVITY];
@@ -97,14 +103,15 @@ sim_status fluid_grains_row(fluid_grains *g, double *values) {
 
 /* ---- before a run ---- */
 
-/* Terminal speed of a sphere in a fluid without walls, by the drag of Schiller and Naumann (Z. VDI 77 (1933) 318),
- * C_D = 24/Re (1 + 0.15 Re^0.687), up to Re 1000. */
-static double terminal_speed(double radius, double ratio, double gravity, double viscosity) {
+/* Terminal speed of a sphere in a fluid without walls, by the drag of Schiller and Naumann, or of Stokes where points
+ * have it. */
+static double terminal_speed(int law, double radius, double ratio, double gravity, double viscosity) {
+  const int alone = law == FLUID_STOKES ? FLUID_STOKES : FLUID_SCHILLER_NAUMANN;
   const double stokes = 2.0 / 9 * (ratio - 1) * gravity * radius * radius / viscosity;
   double speed = stokes;
   for (int i = 0; i < 200; i++) {
     const double reynolds = 2 * radius * speed / viscosity;
-    speed = (speed + stokes / (1 + 0.15 * pow(reynolds, 0.687))) / 2;
+    speed = (speed + stokes / fluid_drag_factor(alone, reynolds, 0)) / 2;
   }
   return speed;
 }
@@ -145,10 +152,42 @@ static void tell_films(const fluid_grains *g, const grid_shape *grid, double fas
             speed, 1 + most, g->numbers->mach * sqrt(0.3 / most));
 }
 
+/* What it means that grains are points. least: density over that of the fluid; part: of the box's volume; reynolds:
+ * the greatest number of one that settles alone. */
+static void tell_points(const fluid_grains *g, double least, double part, double reynolds) {
+  static const char *const laws[] = {
+      [FLUID_STOKES] = "Stokes, of a slow sphere alone",
+      [FLUID_SCHILLER_NAUMANN] = "Schiller and Naumann, of a sphere alone",
+      [FLUID_DI_FELICE] = "Di Felice, larger by the part of the volume that others take",
+  };
+  sim_log(SIM_LOG_INFO,
+          "grains: below %d cells across they are points: their drag is that of %s, and the flow around each, films "
+          "between them, lift, added mass and the fluid's torque are left out",
+          FLUID_GRAIN_LEAST, laws[g->p->drag]);
+  if (least < 20)
+    sim_log(least < 2 ? SIM_LOG_WARN : SIM_LOG_INFO,
+            "grains: points of %.3g times the density of the fluid have no added mass: they change their speeds some "
+            "%.2g %% too fast; speeds of steady settling are right",
+            least, 50 / least);
+  if (part > 0.01 && g->p->drag != FLUID_DI_FELICE)
+    sim_log(SIM_LOG_WARN,
+            "grains: they take %.3g %% of the box, and this law is of a sphere alone: slow ones settle some %.2g %% "
+            "slower together; expected drag = \"di_felice\"",
+            100 * part, 100 * (1 - pow(1 - part, 4.65)));
+  if (g->p->drag == FLUID_STOKES && reynolds > 0.1)
+    sim_log(SIM_LOG_WARN,
+            "grains: at a Reynolds number of %.3g the drag is some %.2g %% above that of Stokes: expected drag = "
+            "\"schiller_naumann\"",
+            reynolds, 100 * (fluid_drag_factor(FLUID_SCHILLER_NAUMANN, reynolds, 0) - 1));
+  if (reynolds > 1000)
+    sim_log(SIM_LOG_WARN, "grains: above a Reynolds number of 1000 the coefficient of drag is taken as 0.44");
+}
+
 static void tell(const fluid_grains *g, const grid_shape *grid) {
   const fluid_parameters *p = g->p;
   const double nu = p->viscosity, dt = g->numbers->dt;
-  double least = INFINITY, most = 0, volume = 0, ratio = 0, fastest = 0, gravity = 0, relaxation = INFINITY;
+  double least = INFINITY, most = 0, volume = 0, ratio = 0, light = INFINITY, fastest = 0, gravity = 0,
+         relaxation = INFINITY;
   for (int a = 0; a < 3; a++) gravity += p->gravity[a] * p->gravity[a];
   for (int64_t i = 0; i < g->s.n; i++) {
     const double r = g->s.radius[i], own = 4.0 / 3 * pi * r * r * r, density = g->s.mass[i] / (own * p->density);
@@ -156,8 +195,9 @@ static void tell(const fluid_grains *g, const grid_shape *grid) {
     most = fmax(most, r);
     volume += own;
     ratio = fmax(ratio, density);
-    relaxation = fmin(relaxation, 2.0 / 9 * (density + 0.5) * r * r / nu);
-    fastest = fmax(fastest, terminal_speed(r, density, sqrt(gravity), nu));
+    light = fmin(light, density);
+    relaxation = fmin(relaxation, 2.0 / 9 * (density + (g->points ? 0 : 0.5)) * r * r / nu);
+    fastest = fmax(fastest, terminal_speed(p->drag, r, density, sqrt(gravity), nu));
   }
   char across[64];
   if (most > least * (1 + 1e-9))
@@ -178,18 +218,24 @@ static void tell(const fluid_grains *g, const grid_shape *grid) {
             "grains: one alone would settle with %.3g, more than `speed`, %.3g, which sets the time step: set speed = "
             "%.2g unless others or walls slow it",
             fastest, p->speed, 1.1 * fastest);
-  if (relaxation < 2 * dt)
+  if (relaxation < 2 * dt && !g->points)
     sim_log(SIM_LOG_WARN,
             "grains: the fluid changes their velocities within %.3g steps: expected at least 2; take more cells or a "
             "shorter dt",
             relaxation / dt);
-  tell_films(g, grid, fastest);
+  if (g->points)
+    tell_points(g, light, volume / (grid->size[0] * grid->size[1] * grid->size[2]), 2 * most * fastest / nu);
+  else
+    tell_films(g, grid, fastest);
 }
 
 /* Seconds of a step, about: some 0.8 us for each cell that a grain covers on the CPU and 1 ns on a GPU, and on the host
  * 0.7 us a grain and substep; measured with 31 grains of 6 to 8 cells across, and 512 of 16. */
 static double seconds_of(const fluid_grains *g, const sim_setup *setup) {
   const double covered = 0.7 * (double)g->room[g->s.n], n = (double)g->s.n;
+  if (g->points) /* some 30 ns a cell of a kernel */
+    return n * (3e-8 * pow(g->points->widest, 3) / setup->threads +
+                0.7e-6 * (double)collision_coupled_substeps(g->coupled));
   const double cells = setup->backend->space == SIM_SPACE_HOST ? 0.8e-6 * covered / setup->threads : 1e-9 * covered;
   return cells + 0.7e-6 * n * (double)collision_coupled_substeps(g->coupled);
 }
@@ -205,9 +251,10 @@ sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *nu
     const bool host = setup->backend->space == SIM_SPACE_HOST;
     double boxes = 0;
     for (int64_t i = 0; i < g.s.n; i++) boxes += (double)fluid_box_cells(fluid_cover_radius(&g, i));
-    *out = (fluid_grains_plan){.cells = host ? grid_cells_wanted(&grid) * sizeof *g.head +
-                                                   room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of)
-                                             : boxes * sizeof(double),
+    *out = (fluid_grains_plan){.cells = g.points ? fluid_points_bytes(&g, &grid)
+                                        : host   ? grid_cells_wanted(&grid) * sizeof *g.head +
+                                                     room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of)
+                                               : boxes * sizeof(double),
                                .grains = n * 2000,
                                .snapshot = n * 14 * sizeof(double),
                                .checkpoint = n * 60 * sizeof(double),

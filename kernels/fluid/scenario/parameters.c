@@ -245,6 +245,7 @@ static const sim_schema solid_schema = {
     .doc = "solid cells, whose sides are walls", .fields = solid_fields, .size = sizeof(fluid_solid)};
 
 static const char *const collisions[] = {"regularised", "trt", NULL};
+static const char *const drags[] = {"none", "stokes", "schiller_naumann", "di_felice", NULL};
 static const char *const lattices[] = {"auto", "D3Q27", NULL};
 
 static const sim_field parameter_fields[] = {
@@ -300,6 +301,12 @@ static const sim_field parameter_fields[] = {
      .dimension = {1, 0, -2},
      .doc = "acceleration of grains; their weight is less by that of the fluid which they displace, whose pressure is "
             "told without that of its own weight"},
+    {SIM_FIELD(fluid_parameters, drag), .type = SIM_CHOICE, .initial = "none", .choices = drags,
+     .doc =
+         "law of drag of grains below 6 cells across, which are points then, on the CPU; none: cells resolve grains; "
+         "stokes: of a slow sphere alone; schiller_naumann: of a sphere alone up to Reynolds numbers of 1000; "
+         "di_felice: "
+         "that, and larger where others are near"},
     {SIM_FIELD(fluid_parameters, probes), .type = SIM_NUMBERS, .components = 3, .dimension = LENGTH,
      .doc = "points {x, y, z}, z = 0 on a grid of two axes: the table `probes` has velocity and pressure in the cells "
             "that hold them"},

@@ -44,6 +44,7 @@ void fluid_check_grains(fluid_parameters *p, const grid_shape *grid, sim_faults 
   if (p->grains.count == 0) {
     if (v->stiffness > 0 || v->contact_time > 0 || v->young > 0)
       sim_faults_add(faults, 0, "contact", "has an effect with `grains` alone");
+    if (p->drag) sim_faults_add(faults, 0, "drag", "has an effect with `grains` alone");
     if (pulled)
       sim_faults_add(faults, 0, "gravity",
                      "acts on `grains` alone, and there are none: expected `acceleration`, which acts on the fluid");

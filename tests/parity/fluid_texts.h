@@ -140,6 +140,14 @@ static const char *const texts[] = {
     "    { radius = 4, position = {20, 9, 17.7}, velocity = {0.05, 0.02, 0.01}, density = 1.5 },\n"
     "    { radius = 3.2, position = {14.5, 4.4, 3.4}, velocity = {-0.05, 0, 0}, density = 2 } },\n"
     "  gravity = {0, 0, -1e-4}, contact = { contact_time = 5, restitution = 0.8 },\n"
-    "  integrate = { dt = 1, t_end = 200 } }"};
+    "  integrate = { dt = 1, t_end = 200 } }",
+    /* heat on a grid that whole wide tiles cover, with a body */
+    "return sim.fluid { precision = kind, grid = { n = {128, 14, 12}, size = {12.8, 1.4, 1.2}, z = 'wall' },\n"
+    "  viscosity = 0.01, speed = 1, acceleration = {0.1, 0, 0}, heat = { diffusivity = 0.008, expansion = 0.5,\n"
+    "  gravity = {0.2, 0.1, -1}, reference = 3, z_low = 3.5, z_high = 2.5,\n"
+    "  initial = function(x, y, z) return 3 + 0.3*math.sin(2*math.pi*x/3.2)*math.cos(2*math.pi*y/1.4) end },\n"
+    "  initial = function(x, y, z) return 0.2*math.sin(2*math.pi*y/1.4), 0, 0.1*math.cos(2*math.pi*x/6.4) end,\n"
+    "  bodies = { sim.ball { point = {6.5, 0.7, 0.6}, radius = 0.31, temperature = 4 } },\n"
+    "  integrate = { t_end = 100 } }"};
 
 #endif

@@ -143,7 +143,6 @@ static sim_status send_temperatures(const fluid_machine *m, const fluid_paramete
 }
 
 sim_status fluid_cuda_build_heat(const fluid_machine *m, const fluid_parameters *p, fluid_device *d) {
-  d->heat = m->warmth != NULL;
   if (!d->heat) return SIM_OK;
   set_law(m, &d->warm);
   SIM_TRY(send_edges(m, d));

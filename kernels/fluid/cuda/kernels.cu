@@ -75,17 +75,34 @@ template <typename real> static fluid_view<real> present_view(const fluid_device
 
 /* ---- steps ---- */
 
-/* Inner columns and rows of the marching kernel's tiles, two of the rows outer; blocks of a multiprocessor. */
-enum { TILE_X = 64, TILE_UNROLL = 2 };
-__host__ __device__ constexpr int tile_y(bool single, bool heat) { return single && !heat ? 8 : 6; }
-__host__ __device__ constexpr int tile_blocks(bool single) { return single ? 2 : 1; }
+/* Forms of the marching kernel: `wide` needs more shared memory. The figures behind them are in docs/performance.md. */
+template <bool HEAT, typename real> struct tile_forms;
+template <> struct tile_forms<false, float> { typedef march_form<64, 8, 2, 1, 1> wide, narrow; };
+template <> struct tile_forms<true, float> {
+  typedef march_form<128, 6, 1, 1, 2> wide;
+  typedef march_form<64, 6, 2, 1, 0> narrow;
+};
+template <> struct tile_forms<false, double> {
+  typedef march_form<64, 6, 1, 2, 0> wide;
+  typedef march_form<64, 6, 1, 1, 0> narrow;
+};
+template <> struct tile_forms<true, double> { typedef march_form<64, 6, 1, 1, 0> wide, narrow; };
 
-static size_t tile_bytes(bool single, bool heat) {
-  if (heat)
-    return single ? march_tile<TILE_X, tile_y(true, true), true>::all * sizeof(float)
-                  : march_tile<TILE_X, tile_y(false, true), true>::all * sizeof(double);
-  return single ? march_tile<TILE_X, tile_y(true, false), false>::all * sizeof(float)
-                : march_tile<TILE_X, tile_y(false, false), false>::all * sizeof(double);
+/* Columns and inner rows of a tile, and bytes of shared memory of a block. */
+struct tile_size {
+  int columns, rows;
+  size_t bytes;
+};
+template <typename form, bool HEAT, typename real> static tile_size size_of_form() {
+  return {form::tx, form::ty - 2, march_tile<form, HEAT>::all * sizeof(real)};
+}
+template <bool HEAT, typename real> static tile_size size_of_tile(bool wide) {
+  return wide ? size_of_form<typename tile_forms<HEAT, real>::wide, HEAT, real>()
+              : size_of_form<typename tile_forms<HEAT, real>::narrow, HEAT, real>();
+}
+static tile_size tile_of(const fluid_device *d, bool wide) {
+  if (d->heat) return d->single ? size_of_tile<true, float>(wide) : size_of_tile<true, double>(wide);
+  return d->single ? size_of_tile<false, float>(wide) : size_of_tile<false, double>(wide);
 }
 
 /* Whether a block may have so many bytes of shared memory. */
@@ -97,16 +114,23 @@ static bool has_shared(size_t bytes) {
   return bytes <= (size_t)most;
 }
 
-int fluid_cuda_chunk(int rank, bool single, bool heat, const int64_t n[3]) {
+static int tiles_of(int n, int size) { return (n + size - 1) / size; }
+
+void fluid_cuda_choose_tile(fluid_device *d) {
   enum { LEAST = 8, MOST = 64, BLOCKS = 65535 };
-  const int rows = tile_y(single, heat);
-  if (!has_shared(tile_bytes(single, heat))) return 0;
-  const int64_t columns = (n[0] + TILE_X - 1) / TILE_X * ((n[1] + rows - 3) / (rows - 2));
+  const int *n = d->l.n;
+  const tile_size wide = tile_of(d, true), narrow = tile_of(d, false);
+  d->wide = has_shared(wide.bytes) &&
+            tiles_of(n[0], wide.columns) * wide.columns <= tiles_of(n[0], narrow.columns) * narrow.columns;
+  const tile_size *const tile = d->wide ? &wide : &narrow;
+  d->march = false;
+  if (!has_shared(tile->bytes) || d->rank != 3 || n[0] < 32 || n[1] < 8 || n[2] < LEAST) return;
+  if (n[1] / tile->rows >= BLOCKS || n[2] / LEAST >= BLOCKS) return;
+  const int64_t columns = (int64_t)tiles_of(n[0], tile->columns) * tiles_of(n[1], tile->rows);
   int chunk = MOST;
-  if (rank != 3 || n[0] < 32 || n[1] < 8 || n[2] < LEAST) return 0;
-  if (n[1] / (rows - 2) >= BLOCKS || n[2] / LEAST >= BLOCKS) return 0;
-  while (chunk > LEAST && columns * ((n[2] + chunk - 1) / chunk) < 8 * sim_cuda_multiprocessors()) chunk /= 2;
-  return chunk < n[2] ? chunk : (int)n[2];
+  while (chunk > LEAST && columns * tiles_of(n[2], chunk) < 8 * sim_cuda_multiprocessors()) chunk /= 2;
+  d->chunk = chunk < n[2] ? chunk : n[2];
+  d->march = true;
 }
 
 /* As device_launch, with `shared` bytes of shared memory. */
@@ -128,33 +152,39 @@ static void launch_with(const sim_kernel *kernel, dim3 grid, unsigned threads, s
   sim_cuda_end(kernel, 2.0 * s.l.numbers * sizeof(real) * s.l.n[0] * s.l.n[1] * s.l.n[2]);
 }
 
-template <bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
-static void launch_march(const sim_kernel *kernel, fluid_step<real> s) {
-  constexpr bool single = sizeof(real) == 4;
-  constexpr int TX = TILE_X, TY = tile_y(single, HEAT), BLOCKS = tile_blocks(single);
-  using tile = march_tile<TX, TY, HEAT>;
-  void (*const function)(fluid_step<real>) = march<TX, TY, BLOCKS, TILE_UNROLL, SKIP, FORCE, EDDY, HEAT, real>;
+template <typename form, bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
+static void launch_form(const sim_kernel *kernel, const fluid_step<real> &s) {
+  using tile = march_tile<form, HEAT>;
+  void (*const function)(fluid_step<real>) = march<form, SKIP, FORCE, EDDY, HEAT, real>;
   const int shared = tile::all * (int)sizeof(real);
   static int ready = 0; /* the kernel may use so much shared memory */
   if (!ready)
     ready = !sim_cuda_failed(
         cudaFuncSetAttribute((const void *)function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
         "cudaFuncSetAttribute", kernel->name);
-  const dim3 grid((unsigned)((s.l.n[0] + TX - 1) / TX), (unsigned)((s.l.n[1] + TY - 3) / (TY - 2)),
-                  (unsigned)((s.l.n[2] + s.chunk - 1) / s.chunk));
+  const dim3 grid((unsigned)tiles_of(s.l.n[0], form::tx), (unsigned)tiles_of(s.l.n[1], form::ty - 2),
+                  (unsigned)tiles_of(s.l.n[2], s.chunk));
   launch_with(kernel, grid, tile::threads, (size_t)shared, function, s);
+}
+template <bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
+static void launch_march(const fluid_device *d, const fluid_step<real> &s) {
+  static const sim_kernel kernel = {"fluid_march", "step", SIM_LIMIT_BYTES};
+  typedef tile_forms<HEAT, real> forms;
+  if (d->wide)
+    launch_form<typename forms::wide, SKIP, FORCE, EDDY, HEAT, real>(&kernel, s);
+  else
+    launch_form<typename forms::narrow, SKIP, FORCE, EDDY, HEAT, real>(&kernel, s);
 }
 
 template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real> static void launch_cells(const fluid_device *d) {
   static const sim_kernel plain = {"fluid_step_cells", "step", SIM_LIMIT_BYTES};
-  static const sim_kernel marching = {"fluid_march", "step", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
   if constexpr (RANK == 3) {
     if (d->march) {
       if (d->skip)
-        launch_march<true, FORCE, EDDY, HEAT, real>(&marching, s);
+        launch_march<true, FORCE, EDDY, HEAT, real>(d, s);
       else
-        launch_march<false, FORCE, EDDY, HEAT, real>(&marching, s);
+        launch_march<false, FORCE, EDDY, HEAT, real>(d, s);
       return;
     }
   }

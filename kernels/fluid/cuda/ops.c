@@ -161,8 +161,8 @@ static sim_status create(fluid_machine *m, const fluid_parameters *p, const flui
   fluid_work *w = *out;
   fluid_device *d = &w->d;
   d->l.numbers = numbers_of(p);
-  d->chunk = fluid_cuda_chunk(m->grid.rank, m->single, p->heat.given, m->grid.n);
-  d->march = d->chunk > 0;
+  d->heat = m->warmth != NULL;
+  fluid_cuda_choose_tile(d);
   /* What rounding takes from 3 j of up to 1.5 times `speed` fits: half a unit in its last place is at most 511 units.
    */
   d->unit = ldexp(1, (int)ceil(log2(4.5 * k->mach / sqrt(3))) - 34);

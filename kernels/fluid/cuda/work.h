@@ -174,7 +174,8 @@ typedef struct fluid_device {
   void *fields;   /* [rank + 1][cells] */
   size_t numbers; /* of the cells of a state */
   int now;        /* the present state */
-  int chunk;      /* planes that a block of the marching kernel makes */
+  bool wide;      /* which of two tiles the marching kernel has */
+  int chunk;      /* planes that one of its blocks makes */
   /* of the collision: fluid_collision; and the unit of what rounding takes from J */
   double omega, g[3], smagorinsky, unit, fast, fastest;
   double dx, dt, density, tau;
@@ -242,9 +243,9 @@ void fluid_cuda_begin(const fluid_device *d); /* the present state, from the fie
 void fluid_cuda_flow(const fluid_device *d);  /* sums; fields are shown */
 void fluid_cuda_pull(const fluid_device *d);
 void fluid_cuda_probe(const fluid_device *d);
-/* Planes that a block of the marching kernel makes: enough blocks for all multiprocessors. 0: the plain kernel makes
- * the steps, of narrow grids and where a block has too little shared memory. */
-int fluid_cuda_chunk(int rank, bool single, bool heat, const int64_t n[3]);
+/* Sets `march`, `wide`, `chunk` by lattice, precision, heat and box: enough blocks for all multiprocessors. The plain
+ * kernel makes the steps of narrow grids, and where a block has too little shared memory. */
+void fluid_cuda_choose_tile(fluid_device *d);
 /* From the temperatures in warm.shown; surface[cells with links][2 rank]; walls: bits of these cells and of solid ones,
  * NULL: none. */
 void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls);

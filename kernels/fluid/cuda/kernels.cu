@@ -124,7 +124,7 @@ void fluid_cuda_choose_tile(fluid_device *d) {
             tiles_of(n[0], wide.columns) * wide.columns <= tiles_of(n[0], narrow.columns) * narrow.columns;
   const tile_size *const tile = d->wide ? &wide : &narrow;
   d->march = false;
-  if (!has_shared(tile->bytes) || d->rank != 3 || n[0] < 32 || n[1] < 8 || n[2] < LEAST) return;
+  if (!has_shared(tile->bytes) || d->rank != 3 || d->full || n[0] < 32 || n[1] < 8 || n[2] < LEAST) return;
   if (n[1] / tile->rows >= BLOCKS || n[2] / LEAST >= BLOCKS) return;
   const int64_t columns = (int64_t)tiles_of(n[0], tile->columns) * tiles_of(n[1], tile->rows);
   int chunk = MOST;
@@ -176,10 +176,11 @@ static void launch_march(const fluid_device *d, const fluid_step<real> &s) {
     launch_form<typename forms::narrow, SKIP, FORCE, EDDY, HEAT, real>(&kernel, s);
 }
 
-template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real> static void launch_cells(const fluid_device *d) {
+template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real> static void launch_cells(const fluid_device *d) {
+  constexpr int RANK = fluid_rank(Q);
   static const sim_kernel plain = {"fluid_step_cells", "step", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
-  if constexpr (RANK == 3) {
+  if constexpr (Q == 19) {
     if (d->march) {
       if (d->skip)
         launch_march<true, FORCE, EDDY, HEAT, real>(d, s);
@@ -191,7 +192,7 @@ template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real> static void
   const size_t rows = (size_t)s.l.n[1] * (size_t)s.l.n[2];
   const dim3 grid((unsigned)((size_t)s.l.groups * ((rows + FLUID_PLAIN_ROWS - 1) / FLUID_PLAIN_ROWS)));
   device_launch(&plain, 2.0 * d->l.numbers * sizeof(real) * cells_of(d), grid, FLUID_GROUP * FLUID_PLAIN_ROWS,
-                step_cells<RANK, FORCE, EDDY, HEAT, real>, s);
+                step_cells<Q, FORCE, EDDY, HEAT, real>, s);
 }
 
 /* Damps the state that a step has made, or sets the means of the first one. */
@@ -215,20 +216,21 @@ template <int RANK, typename real> static void begin_sponge(const fluid_device *
 }
 
 static dim3 listed_blocks(const fluid_device *d) { return dim3((unsigned)(d->listed + 127) / 128); }
-template <int RANK, typename real> static double listed_bytes(const fluid_device *d) {
-  return (double)(fluid_directions(RANK) * 4 + fluid_moments(RANK)) * sizeof(real) * d->listed;
+template <int Q, typename real> static double listed_bytes(const fluid_device *d) {
+  return (double)(Q * 4 + fluid_moments(fluid_rank(Q))) * sizeof(real) * d->listed;
 }
 
 /* The walls' part of a step, and that of sponges with heat; without the temperature. */
-template <int RANK, typename real> static void step_walls(const fluid_device *d) {
+template <int Q, typename real> static void step_walls(const fluid_device *d) {
+  constexpr int RANK = fluid_rank(Q);
   static const sim_kernel sum = {"fluid_sum_lost", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel give = {"fluid_give_mass", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel links = {"fluid_step_links", "walls", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
   const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
   if (d->listed == 0) return;
-  device_launch(&links, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
-                d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s, e);
+  device_launch(&links, listed_bytes<Q, real>(d), listed_blocks(d), 128,
+                d->eddies ? step_links<Q, true, real> : step_links<Q, false, real>, s, e);
   if (d->segments > 0) {
     const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
     const real *rest = s.from + d->numbers;
@@ -241,25 +243,25 @@ template <int RANK, typename real> static void step_walls(const fluid_device *d)
 template <int RANK, typename real> static void step_warm(const fluid_device *d) {
   static const sim_kernel warm = {"fluid_step_warm_links", "walls", SIM_LIMIT_BYTES};
   if (!d->heat || d->listed == 0) return;
-  device_launch(&warm, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
+  device_launch(&warm, listed_bytes<fluid_directions(RANK), real>(d), listed_blocks(d), 128,
                 d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>,
                 step_of<RANK, real>(d), listed_edges_of<real>(d, 1 - d->now));
 }
 
-template <int RANK, typename real> static void step(const fluid_device *d) {
+template <int Q, typename real> static void step(const fluid_device *d) {
   if (d->heat && d->eddies)
-    launch_cells<RANK, true, true, true, real>(d);
+    launch_cells<Q, true, true, true, real>(d);
   else if (d->heat)
-    launch_cells<RANK, true, false, true, real>(d);
+    launch_cells<Q, true, false, true, real>(d);
   else if (d->force && d->eddies)
-    launch_cells<RANK, true, true, false, real>(d);
+    launch_cells<Q, true, true, false, real>(d);
   else if (d->force)
-    launch_cells<RANK, true, false, false, real>(d);
+    launch_cells<Q, true, false, false, real>(d);
   else if (d->eddies)
-    launch_cells<RANK, false, true, false, real>(d);
+    launch_cells<Q, false, true, false, real>(d);
   else
-    launch_cells<RANK, false, false, false, real>(d);
-  step_walls<RANK, real>(d);
+    launch_cells<Q, false, false, false, real>(d);
+  step_walls<Q, real>(d);
 }
 
 template <int RANK, typename real> static void damp_step(const fluid_device *d) {
@@ -274,11 +276,11 @@ template <bool SET, typename real> static void launch_mass(const fluid_device *d
                 (real *)d->state[1 - d->now], d->cell, d->member, d->members, mass);
 }
 
-template <int RANK, typename real>
+template <int Q, typename real>
 static void launch_cover(const fluid_device *d, const fluid_changed *changed, int count, double *mass) {
   static const sim_kernel kernel = {"fluid_cover_cells", "walls", SIM_LIMIT_BYTES};
-  device_launch(&kernel, 0.0, dim3((unsigned)(count + 63) / 64), 64, cover_cells<RANK, real>, d->l,
-                factors_of<RANK, real>(d), d->g[0], d->g[1], d->g[2], (real *)d->state[1 - d->now],
+  device_launch(&kernel, 0.0, dim3((unsigned)(count + 63) / 64), 64, cover_cells<Q, real>, d->l,
+                factors_of<fluid_rank(Q), real>(d), d->g[0], d->g[1], d->g[2], (real *)d->state[1 - d->now],
                 (real *)d->state[d->now], changed, count, mass);
 }
 
@@ -296,9 +298,9 @@ static void mark_cells(const fluid_device *d) {
                 d->balls, words, d->skip);
 }
 
-template <typename real> static void step_grains(const fluid_device *d) {
+template <int Q, typename real> static void step_grains(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_step_balls", "grains", SIM_LIMIT_BYTES};
-  device_launch(&kernel, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, step_balls<real>, step_of<3, real>(d),
+  device_launch(&kernel, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, step_balls<Q, real>, step_of<3, real>(d),
                 listed_edges_of<real>(d, 1 - d->now), d->balls, d->tau);
 }
 
@@ -328,10 +330,10 @@ template <int RANK, typename real> static void flow(const fluid_device *d) {
                 sum_flow<RANK, fluid_view<real>>, present_view<real>(d), d->sum);
 }
 
-template <int RANK, typename real> static void pulls(const fluid_device *d) {
+template <int Q, typename real> static void pulls(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_pull", "observe", SIM_LIMIT_BYTES};
-  const fluid_moment_cells<RANK, real> cells = {d->l, (const real *)d->state[d->now]};
-  launch_pull<RANK>(&kernel, d, cells, edges_of<real>(d));
+  const fluid_moment_cells<Q, real> cells = {d->l, (const real *)d->state[d->now]};
+  launch_pull<Q>(&kernel, d, cells, edges_of<real>(d));
 }
 
 /* ---- the temperature ---- */
@@ -381,11 +383,27 @@ template <int RANK, typename real> static void probe(const fluid_device *d) {
       d->single ? function<3, float>(d) : function<3, double>(d);                                                      \
   } while (0)
 
-void fluid_cuda_step(const fluid_device *d) { BY_KIND(step); }
+/* The same of functions of a lattice. */
+#define BY_LATTICE(function, ...)                                                                                      \
+  do {                                                                                                                 \
+    if (d->rank == 2)                                                                                                  \
+      d->single ? function<9, float>(__VA_ARGS__) : function<9, double>(__VA_ARGS__);                                  \
+    else if (d->full)                                                                                                  \
+      d->single ? function<27, float>(__VA_ARGS__) : function<27, double>(__VA_ARGS__);                                \
+    else                                                                                                               \
+      d->single ? function<19, float>(__VA_ARGS__) : function<19, double>(__VA_ARGS__);                                \
+  } while (0)
+
+void fluid_cuda_step(const fluid_device *d) { BY_LATTICE(step, d); }
 void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step); }
 void fluid_cuda_warm(const fluid_device *d) { BY_KIND(step_warm); }
 void fluid_cuda_mark_balls(const fluid_device *d) { mark_cells(d); }
-void fluid_cuda_balls(const fluid_device *d) { d->single ? step_grains<float>(d) : step_grains<double>(d); }
+void fluid_cuda_balls(const fluid_device *d) {
+  if (d->full)
+    d->single ? step_grains<27, float>(d) : step_grains<27, double>(d);
+  else
+    d->single ? step_grains<19, float>(d) : step_grains<19, double>(d);
+}
 void fluid_cuda_begin_balls(const fluid_device *d) { d->single ? begin_grains<float>(d) : begin_grains<double>(d); }
 void fluid_cuda_get_mass(const fluid_device *d, double *mass) {
   d->single ? launch_mass<false, float>(d, mass) : launch_mass<false, double>(d, mass);
@@ -395,15 +413,12 @@ void fluid_cuda_set_mass(const fluid_device *d, const double *mass) {
   d->single ? launch_mass<true, float>(d, in) : launch_mass<true, double>(d, in);
 }
 void fluid_cuda_cover(const fluid_device *d, const fluid_changed *changed, int count, double *mass) {
-  if (d->rank == 2)
-    d->single ? launch_cover<2, float>(d, changed, count, mass) : launch_cover<2, double>(d, changed, count, mass);
-  else
-    d->single ? launch_cover<3, float>(d, changed, count, mass) : launch_cover<3, double>(d, changed, count, mass);
+  BY_LATTICE(launch_cover, d, changed, count, mass);
 }
 void fluid_cuda_show(const fluid_device *d) { BY_KIND(show); }
 void fluid_cuda_begin(const fluid_device *d) { BY_KIND(begin); }
 void fluid_cuda_flow(const fluid_device *d) { BY_KIND(flow); }
-void fluid_cuda_pull(const fluid_device *d) { BY_KIND(pulls); }
+void fluid_cuda_pull(const fluid_device *d) { BY_LATTICE(pulls, d); }
 void fluid_cuda_probe(const fluid_device *d) { BY_KIND(probe); }
 void fluid_cuda_show_heat(const fluid_device *d) { BY_KIND(show_heat); }
 void fluid_cuda_sum_heat(const fluid_device *d) { BY_KIND(sum_heat); }

@@ -47,7 +47,7 @@ __host__ __device__ constexpr int march_slot(int c) {
 template <int ROLE, int C, typename real>
 __device__ __forceinline__ void emit(const real *here, const real *above, real *flat, real *up, real *down, int sites) {
   if constexpr (C < 19) {
-    constexpr fluid_way w = fluid_way_of(3, C);
+    constexpr fluid_way w = fluid_way_of(19, C);
     constexpr bool sideways = w.along(0) != 0 || w.along(1) != 0;
     constexpr bool inwards = ROLE == MARCH_SOUTH   ? w.along(1) > 0
                              : ROLE == MARCH_NORTH ? w.along(1) < 0
@@ -55,9 +55,9 @@ __device__ __forceinline__ void emit(const real *here, const real *above, real *
                              : ROLE == MARCH_EAST  ? w.along(0) < 0
                                                    : true;
     constexpr int slot = march_slot(C);
-    if constexpr (sideways && inwards && w.along(2) == 0) flat[slot * sites] = population<3, C>(here);
-    if constexpr (sideways && inwards && w.along(2) > 0) up[slot * sites] = population<3, C>(here);
-    if constexpr (sideways && inwards && w.along(2) < 0) down[slot * sites] = population<3, C>(above);
+    if constexpr (sideways && inwards && w.along(2) == 0) flat[slot * sites] = population<19, C>(here);
+    if constexpr (sideways && inwards && w.along(2) > 0) up[slot * sites] = population<19, C>(here);
+    if constexpr (sideways && inwards && w.along(2) < 0) down[slot * sites] = population<19, C>(above);
     emit<ROLE, C + 1>(here, above, flat, up, down, sites);
   }
 }
@@ -95,7 +95,7 @@ __device__ __forceinline__ void emit_all(int role, const real *here, const real 
 template <int C, typename real>
 __device__ __forceinline__ void receive_up(const real *up, int pitch, int sites, real *out) {
   if constexpr (C < 19) {
-    constexpr fluid_way w = fluid_way_of(3, C);
+    constexpr fluid_way w = fluid_way_of(19, C);
     if constexpr (w.along(2) > 0 && w.axes == 2)
       out[march_slot(C)] = up[march_slot(C) * sites - w.along(1) * pitch - w.along(0)];
     receive_up<C + 1>(up, pitch, sites, out);
@@ -108,14 +108,14 @@ template <int C, typename real>
 __device__ __forceinline__ void receive(const real *plane, const real *up, const real *down, int pitch, int sites,
                                         real from_below, real from_above, const real *here, real *d) {
   if constexpr (C < 19) {
-    constexpr fluid_way w = fluid_way_of(3, C);
+    constexpr fluid_way w = fluid_way_of(19, C);
     const int source = march_slot(C) * sites - w.along(1) * pitch - w.along(0);
     const real g = C == 5            ? from_below
                    : C == 6          ? from_above
                    : w.along(2) == 0 ? plane[source]
                    : w.along(2) > 0  ? up[march_slot(C)]
                                      : down[source];
-    d[C] = g - population<3, C>(here);
+    d[C] = g - population<19, C>(here);
     receive<C + 1>(plane, up, down, pitch, sites, from_below, from_above, here, d);
   }
 }
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__((march_tile<form, HEAT>::threads), MARCH_BLOCK
   fetch<cell, threads>(coming, next);
   emit_all<HEAT>(role, here, here, site, site + (tile::up + (tile::ups - 1) * 4) * sites, site + tile::down * sites,
                  sites); /* up alone is read */
-  from_below = population<3, 5>(here);
+  from_below = population<19, 5>(here);
   if constexpr (HEAT) warm_below = warm_population<5>(here + fluid_moments(3));
   take<cell, threads, stages>(coming + (stages - 1) * stage, here);
   next += plane;
@@ -241,7 +241,7 @@ __global__ void __launch_bounds__((march_tile<form, HEAT>::threads), MARCH_BLOCK
     if constexpr (stages == 2)
       if (inner) receive_up<1>(from_up, tile::pitch, sites, below); /* all have, when the next round writes there */
     emit_all<HEAT>(role, here, above, flat, up + (stages == 2 ? even : third) * 4 * sites, down, sites);
-    const real from_above = population<3, 6>(above), own = population<3, 5>(here);
+    const real from_above = population<19, 6>(above), own = population<19, 5>(here);
     real warm_above = 0, warm_own = 0;
     if constexpr (HEAT) {
       warm_above = warm_population<6>(above + fluid_moments(3));
@@ -253,9 +253,9 @@ __global__ void __launch_bounds__((march_tile<form, HEAT>::threads), MARCH_BLOCK
       fluid_sums<3, real> sums;
       if constexpr (stages == 1) receive_up<1>(from_up, tile::pitch, sites, below);
       receive<1>(flat, below, down, tile::pitch, sites, from_below, from_above, here, d);
-      sum_directions<3>(d, &sums);
+      sum_directions<19>(d, &sums);
       if constexpr (HEAT) receive_warm(flat, tile::pitch, sites, warm_below, warm_above, here, warm);
-      const real square = step_cell<3, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, here, &rho1);
+      const real square = step_cell<19, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, here, &rho1);
       store_cell<cell>(to, here);
       look<HEAT>(s, step, x, (size_t)z * (size_t)s.l.n[1] + (size_t)y, rho1, square, here[cell - 4]);
     }

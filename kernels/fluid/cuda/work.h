@@ -167,6 +167,7 @@ typedef struct fluid_work fluid_work;
 typedef struct fluid_device {
   fluid_layout l;
   int rank;
+  bool full; /* D3Q27 */
   bool single, march, force, eddies, heat;
   /* Behind the cells there are one number for each member, what rounding keeps of its mass, and with heat and eddies
    * one for each listed cell: the rate of relaxation of the flow. */

@@ -300,8 +300,8 @@ static void mark_cells(const fluid_device *d) {
 
 template <int Q, typename real> static void step_grains(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_step_balls", "grains", SIM_LIMIT_BYTES};
-  device_launch(&kernel, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, step_balls<Q, real>, step_of<3, real>(d),
-                listed_edges_of<real>(d, 1 - d->now), d->balls, d->tau);
+  device_launch(&kernel, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, step_balls<Q, real>,
+                step_of<3, real>(d), listed_edges_of<real>(d, 1 - d->now), d->balls, d->tau);
 }
 
 template <typename real> static void begin_grains(const fluid_device *d) {

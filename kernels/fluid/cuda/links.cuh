@@ -119,9 +119,9 @@ __device__ __noinline__ real arrive(const source &s, const fluid_edge_cell &at,
 
 /* d of directions C and after of a cell, whose next link is *edge; adds to *lost. */
 template <int Q, int C, typename real>
-__device__ __forceinline__ void gather_links(const fluid_moment_cells<Q, real> &cells,
-                                             const fluid_edges<real> &links, const fluid_edge_cell &at, int edge,
-                                             const real *here, real *d, double *lost) {
+__device__ __forceinline__ void gather_links(const fluid_moment_cells<Q, real> &cells, const fluid_edges<real> &links,
+                                             const fluid_edge_cell &at, int edge, const real *here, real *d,
+                                             double *lost) {
   if constexpr (C < Q) {
     const real own = population<Q, C>(here);
     if (edge < at.first + at.count && links.edge[edge].arriving == C) {
@@ -152,8 +152,8 @@ __device__ __forceinline__ real warm_arrive(const fluid_layout &l, const stored 
   }
   real out = (real)e.constant + (real)e.sent * *sent + (real)e.own * own;
   if (e.beyond != 0)
-    out +=
-        (real)e.beyond * warm_population_of<real>(d, from + beside<fluid_directions(RANK)>(l, at, c) + fluid_moments(RANK) * FLUID_GROUP);
+    out += (real)e.beyond * warm_population_of<real>(d, from + beside<fluid_directions(RANK)>(l, at, c) +
+                                                            fluid_moments(RANK) * FLUID_GROUP);
   return out;
 }
 
@@ -168,7 +168,8 @@ __device__ __forceinline__ void gather_warm_links(const fluid_step<real> &s, con
       d[C - 1] = warm_arrive<RANK, real>(s.l, s.from, at, C, links.warm[edge], &sent) - own;
       edge++;
     } else {
-      const real *there = s.from + beside<fluid_directions(RANK)>(s.l, at, fluid_opposite_of(C)) + fluid_moments(RANK) * FLUID_GROUP;
+      const real *there =
+          s.from + beside<fluid_directions(RANK)>(s.l, at, fluid_opposite_of(C)) + fluid_moments(RANK) * FLUID_GROUP;
       d[C - 1] = warm_population_of<real>(C, there) - own;
     }
     gather_warm_links<RANK, C + 1>(s, links, at, edge, here, d);
@@ -191,8 +192,7 @@ __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, cons
   const fluid_moment_cells<Q, real> cells = {s.l, s.from};
   gather_links<Q, 1>(cells, links, at, at.first, m, d, &lost);
   sum_directions<Q>(d, &sums);
-  const real square =
-      collide<Q, true, EDDY, false>(s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr);
+  const real square = collide<Q, true, EDDY, false>(s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr);
   store_cell<fluid_moments(RANK)>(s.to + place, m);
   if (links.rate) links.rate[i] = rate;
   if (links.lost) links.lost[i] = lost;
@@ -291,8 +291,7 @@ __device__ __forceinline__ void pull_of_link(const fluid_pull &p, int c, double 
 #pragma unroll
   for (int a = 0; a < 3; a++) {
     const double push = component<Q>(c, a) * weight * (sent + got);
-    out[a] = (p.mirror[a] ? push : -push) + g[a] * (p.q - 0.5) / (0.5 * (Q - 1)) -
-             p.speed[a] * weight * (sent - got);
+    out[a] = (p.mirror[a] ? push : -push) + g[a] * (p.q - 0.5) / (0.5 * (Q - 1)) - p.speed[a] * weight * (sent - got);
   }
 #pragma unroll
   for (int a = 0; a < 3; a++)

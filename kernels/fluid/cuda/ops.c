@@ -65,7 +65,11 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   }
   if (p->initial) sim_plan_add_host(out, "velocity and pressure at the start", fields);
   out->checkpoint_bytes = state;
-  out->work_rate_guess = (fluid_single(p) ? 4e10 : 2e10) * (g.rank == 2 ? 1.2 : p->lattice == FLUID_D3Q27 ? 0.2 : 1) * (p->heat.given ? 0.7 : 1);
+  out->work_rate_guess = (fluid_single(p) ? 4e10 : 2e10) *
+                         (g.rank == 2                 ? 1.2
+                          : p->lattice == FLUID_D3Q27 ? 0.2
+                                                      : 1) *
+                         (p->heat.given ? 0.7 : 1);
   /* Cells of lists take some 0.7 ns each, of which the bound on their number has room. */
   const double listed = fmax(0, linked - 4096) / 1.25 + fluid_cuda_damped_bound(p);
   out->work_rate_guess = 1 / (1 / out->work_rate_guess + (fluid_single(p) ? 0.7e-9 : 1.2e-9) * listed / cells);

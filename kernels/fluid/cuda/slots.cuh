@@ -124,8 +124,7 @@ template <int Q, typename store>
 __device__ __forceinline__ fluid_number_place sent_place(const fluid_slots<store> &s, int c, int x, int y, int z) {
   if (c == 0) return slot_place<Q>(s, 0, x, y, z);
   if (c % 2 == 0) return slot_place<Q>(s, c - s.parity, x, y, z);
-  return slot_place<Q>(s, c + s.parity, x + component<Q>(c, 0), y + component<Q>(c, 1),
-                          z + component<Q>(c, 2));
+  return slot_place<Q>(s, c + s.parity, x + component<Q>(c, 0), y + component<Q>(c, 1), z + component<Q>(c, 2));
 }
 /* Where the one is that arrives at a cell by direction c. */
 template <int Q, typename store>

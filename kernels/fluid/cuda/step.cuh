@@ -46,7 +46,7 @@ __device__ __forceinline__ void gather(const fluid_layout &l, const real *from, 
   if constexpr (C < Q) {
     real m[fluid_moments(fluid_rank(Q))];
     load_cell<fluid_moments(fluid_rank(Q))>(from + source_place<Q, C>(l, x, y, z),
-                                   m); /* the compiler leaves out what C does not need */
+                                            m); /* the compiler leaves out what C does not need */
     d[C] = population<Q, C>(m) - population<Q, C>(here);
     gather<Q, C + 1>(l, from, x, y, z, here, d);
   }

@@ -50,8 +50,10 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
     sim_plan_add_host(out, "resistance on its way", cells * word_bytes(p));
   }
   out->checkpoint_bytes = state;
-  out->work_rate_guess = (fluid_half(p) ? 4.4e10 : fluid_single(p) ? 2.4e10 : 1.2e10) * 19 /
-                         fluid_lattice_for(p)->directions;
+  out->work_rate_guess = (fluid_half(p)     ? 4.4e10
+                          : fluid_single(p) ? 2.4e10
+                                            : 1.2e10) *
+                         19 / fluid_lattice_for(p)->directions;
 }
 
 /* The resistance in numbers of the device. */

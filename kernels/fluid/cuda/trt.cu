@@ -75,10 +75,9 @@ template <int Q, bool FORCE, bool DRAG, typename store> static void launch_cells
   const size_t wide = (size_t)(s.slots.pitch + across - 1) / (size_t)across,
                tall = (size_t)(s.slots.depth[0] + up - 1) / (size_t)up;
   const double bytes = 2.0 * Q * sizeof(typename store::word) / store::cells * cells_of(d);
-  device_launch(&kernel, bytes, dim3((unsigned)(wide * tall * (size_t)s.slots.depth[1])), FLUID_TRT_THREADS,
-                s.solid ? step_populations<Q, FORCE, DRAG, true, store>
-                        : step_populations<Q, FORCE, DRAG, false, store>,
-                s);
+  device_launch(
+      &kernel, bytes, dim3((unsigned)(wide * tall * (size_t)s.slots.depth[1])), FLUID_TRT_THREADS,
+      s.solid ? step_populations<Q, FORCE, DRAG, true, store> : step_populations<Q, FORCE, DRAG, false, store>, s);
 }
 
 /* What arrives at walls. */
@@ -106,8 +105,8 @@ template <int Q, typename store> static void launch_mass(const fluid_device *d) 
   const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
   real *const rest = (real *)(after.state + (size_t)Q * after.words);
   device_launch(&sum, 8.0 * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, sum_lost, p, d->lost);
-  device_launch(&give, 2.0 * Q * sizeof(real) * d->members, dim3((unsigned)d->segments),
-                FLUID_SEGMENT, give_population_mass<Q, store>, after, d->cell, p, rest);
+  device_launch(&give, 2.0 * Q * sizeof(real) * d->members, dim3((unsigned)d->segments), FLUID_SEGMENT,
+                give_population_mass<Q, store>, after, d->cell, p, rest);
 }
 
 template <int Q, typename store> static void step(const fluid_device *d) {
@@ -123,8 +122,7 @@ template <int Q, typename store> static void step(const fluid_device *d) {
 
 /* ---- outputs and the start ---- */
 
-template <int Q, typename store>
-static void begin(const fluid_device *d, const int window[2], int first, int count) {
+template <int Q, typename store> static void begin(const fluid_device *d, const int window[2], int first, int count) {
   static const sim_kernel kernel = {"fluid_begin_populations", "start", SIM_LIMIT_BYTES};
   typedef typename store::real real;
   const size_t plane = plane_cells(d), cells = plane * (size_t)count;
@@ -138,16 +136,15 @@ template <int Q, typename store> static void show(const fluid_device *d, int fir
   static const sim_kernel kernel = {"fluid_show_populations", "observe", SIM_LIMIT_BYTES};
   typedef typename store::real real;
   const size_t plane = plane_cells(d), cells = plane * (size_t)count;
-  device_launch(&kernel, (Q + fluid_rank(Q) + 1.0) * sizeof(real) * (double)cells, blocks_of((double)cells),
-                256, show_populations<Q, store>, population_view_of<Q, store>(d), plane * (size_t)first, cells,
+  device_launch(&kernel, (Q + fluid_rank(Q) + 1.0) * sizeof(real) * (double)cells, blocks_of((double)cells), 256,
+                show_populations<Q, store>, population_view_of<Q, store>(d), plane * (size_t)first, cells,
                 (real *)d->staged);
 }
 
 template <int Q, typename store> static void flow(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_sum_populations", "observe", SIM_LIMIT_BYTES};
-  device_launch(&kernel, Q * sizeof(typename store::real) * cells_of(d),
-                dim3((unsigned)d->sum_blocks), 256, sum_flow<fluid_rank(Q), fluid_population_view<Q, store>>,
-                population_view_of<Q, store>(d), d->sum);
+  device_launch(&kernel, Q * sizeof(typename store::real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
+                sum_flow<fluid_rank(Q), fluid_population_view<Q, store>>, population_view_of<Q, store>(d), d->sum);
 }
 
 template <int Q, typename store> static void pulls(const fluid_device *d) {

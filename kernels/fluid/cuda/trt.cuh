@@ -30,7 +30,8 @@ template <typename store> struct fluid_in_place {
 
 constexpr int FLUID_TRT_THREADS = 128;
 
-/* sum/fluid_shares, where the rounding of its inverse takes nothing from it, which would change mass and momentum in each step. */
+/* sum/fluid_shares, where the rounding of its inverse takes nothing from it, which would change mass and momentum in
+ * each step. */
 template <typename real> __device__ __forceinline__ real part_of(const fluid_rates<real> &k, real sum) {
   return multiply_add(sum, k.part, sum * k.rest);
 }
@@ -58,7 +59,8 @@ template <int RANK, typename real> struct fluid_targets {
 
 /* Directions C, C + 1 and all after them, in place. */
 template <int Q, int C, bool FORCE, typename real>
-__device__ __forceinline__ void relax_pairs(const fluid_rates<real> &k, const fluid_targets<fluid_rank(Q), real> &t, real *f) {
+__device__ __forceinline__ void relax_pairs(const fluid_rates<real> &k, const fluid_targets<fluid_rank(Q), real> &t,
+                                            real *f) {
   if constexpr (C < Q) {
     const real sum = f[C] + f[C + 1], difference = f[C] - f[C + 1];
     const real along = along_of<Q, C>(t.u), flow = along_of<Q, C>(t.flow);
@@ -224,7 +226,7 @@ __global__ void __launch_bounds__(FLUID_TRT_THREADS) step_populations(const flui
 #pragma unroll
   for (int i = 0; i < store::cells; i++) {
     row[i] = Q == 9 ? (size_t)(y + i * s.slots.depth[0])
-                       : (size_t)(z + i * s.slots.depth[1]) * (size_t)s.slots.n[1] + (size_t)y;
+                    : (size_t)(z + i * s.slots.depth[1]) * (size_t)s.slots.n[1] + (size_t)y;
     solid[i] = SKIP && (s.solid[row[i] * (size_t)s.groups + (size_t)(x / FLUID_GROUP)] >> (x % FLUID_GROUP) & 1);
     all = all && solid[i];
   }

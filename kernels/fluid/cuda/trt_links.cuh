@@ -17,8 +17,8 @@ template <int Q, typename store> struct fluid_population_cells {
   template <typename real>
   __device__ __forceinline__ real sent_beside(const fluid_edge_cell &cell, int c, int towards) const {
     return (real)::sent<Q>(slots, c, around_box(cell.at[0] + component<Q>(towards, 0), slots.n[0]),
-                              around_box(cell.at[1] + component<Q>(towards, 1), slots.n[1]),
-                              around_box(cell.at[2] + component<Q>(towards, 2), slots.n[2]));
+                           around_box(cell.at[1] + component<Q>(towards, 1), slots.n[1]),
+                           around_box(cell.at[2] + component<Q>(towards, 2), slots.n[2]));
   }
   template <typename real> __device__ __forceinline__ void velocity(const fluid_edge_cell &cell, real *u) const {
     real rho = 1;
@@ -91,8 +91,8 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
     const fluid_number_place place = sent_place<Q>(s, c, at.at[0], at.at[1], at.at[2]);
     const real old = store::get_one(s.state + place.word, place.cell);
     store::put_near(s.state + place.word, place.cell, (real)((double)old + (double)store::one * add));
-    added += fluid_share(Q, c) / (double)fluid_shares(Q) * ((double)store::get_one(s.state + place.word, place.cell) - (double)old) /
-             (double)store::one;
+    added += fluid_share(Q, c) / (double)fluid_shares(Q) *
+             ((double)store::get_one(s.state + place.word, place.cell) - (double)old) / (double)store::one;
   }
   rest[mine.first + i] = (real)(add - added);
 }

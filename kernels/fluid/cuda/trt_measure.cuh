@@ -42,8 +42,8 @@ __device__ __forceinline__ double value_of(const fluid_population_view<Q, store>
 
 /* values[RANK + 1][count]: velocity and pressure of `count` cells from `first` on. */
 template <int Q, typename store>
-__global__ void __launch_bounds__(256)
-    show_populations(const fluid_population_view<Q, store> v, size_t first, size_t count, typename store::real *values) {
+__global__ void __launch_bounds__(256) show_populations(const fluid_population_view<Q, store> v, size_t first,
+                                                        size_t count, typename store::real *values) {
   typedef typename store::real real;
   constexpr int RANK = fluid_rank(Q);
   after_previous();

@@ -193,10 +193,7 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
 bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const fluid_parameters *p = parameters;
   const char *what = NULL;
-  if (backend == SIM_BACKEND_CPU)
-    what = fluid_half(p) ? "precision = \"half\" is" : NULL;
-  else if (p->lattice == FLUID_D3Q27)
-    what = "lattice = \"D3Q27\" is";
+  if (backend == SIM_BACKEND_CPU && fluid_half(p)) what = "precision = \"half\" is";
   if (!what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;

@@ -140,6 +140,47 @@ static const char *const texts[] = {
     "    { radius = 4, position = {20, 9, 17.7}, velocity = {0.05, 0.02, 0.01}, density = 1.5 },\n"
     "    { radius = 3.2, position = {14.5, 4.4, 3.4}, velocity = {-0.05, 0, 0}, density = 2 } },\n"
     "  gravity = {0, 0, -1e-4}, contact = { contact_time = 5, restitution = 0.8 },\n"
+    "  integrate = { dt = 1, t_end = 200 } }",
+    /* heat on a grid that whole wide tiles cover, with a body */
+    "return sim.fluid { precision = kind, grid = { n = {128, 14, 12}, size = {12.8, 1.4, 1.2}, z = 'wall' },\n"
+    "  viscosity = 0.01, speed = 1, acceleration = {0.1, 0, 0}, heat = { diffusivity = 0.008, expansion = 0.5,\n"
+    "  gravity = {0.2, 0.1, -1}, reference = 3, z_low = 3.5, z_high = 2.5,\n"
+    "  initial = function(x, y, z) return 3 + 0.3*math.sin(2*math.pi*x/3.2)*math.cos(2*math.pi*y/1.4) end },\n"
+    "  initial = function(x, y, z) return 0.2*math.sin(2*math.pi*y/1.4), 0, 0.1*math.cos(2*math.pi*x/6.4) end,\n"
+    "  bodies = { sim.ball { point = {6.5, 0.7, 0.6}, radius = 0.31, temperature = 4 } },\n"
+    "  integrate = { t_end = 100 } }",
+    /* D3Q27: bodies, walls that move and force; eddies, inlet, outlet, slip and sponge; heat; bodies that move; grains
+     */
+    "return sim.fluid { precision = kind, lattice = 'D3Q27', grid = { n = {45, 20, 22}, size = {2.25, 1, 1.1}, z = "
+    "'wall' "
+    "},\n"
+    "  viscosity = 0.02, speed = 1, acceleration = {0.1, 0.05, 0}, sides = { z_high = { velocity = {0.5, 0.2, 0} } },\n"
+    "  initial = function(x, y, z) return 0.2 * math.sin(3*x), 0, 0.1 * math.cos(5*y) end, probes = { {2, 0.5, 0.5} "
+    "},\n"
+    "  bodies = { sim.ball { point = {0.1, 0.5, 0.6}, radius = 0.3, spin = 1 },\n"
+    "             sim.block { low = {1, 0.2, 0.3}, high = {1.3, 0.5, 0.6} } }, integrate = { t_end = 100 } }",
+    "return sim.fluid { precision = kind, lattice = 'D3Q27', grid = { n = {40, 20, 18}, size = {4, 2, 1.8},\n"
+    "  boundary = 'wall', y = 'slip' }, viscosity = 0.01, speed = 1, turbulence = { smagorinsky = 0.15, prandtl = 0.7 "
+    "},\n"
+    "  sides = { x_high = { pressure = 0, sponge = 0.9 }, x_low = { profile = function(x, y, z)\n"
+    "    return z * (1.8 - z) * 0.8, 0, 0 end } },\n"
+    "  heat = { diffusivity = 0.004, expansion = 0.2, gravity = {0, 0, -1}, x_low = 0.3, z_high = 1, reference = 0.2 "
+    "},\n"
+    "  bodies = { sim.cylinder { point = {1.5, 1, 0.9}, axis = {0.2, 1, 0}, radius = 0.42, spin = 0.5, temperature = 1 "
+    "}\n"
+    "  }, integrate = { t_end = 100 } }",
+    "return sim.fluid { precision = kind, lattice = 'D3Q27', grid = { n = {40, 22, 20}, size = {4, 2.2, 2},\n"
+    "  boundary = 'periodic' }, viscosity = 0.02, speed = 1, acceleration = {0.02, 0, 0.01},\n"
+    "  bodies = { sim.ball { point = {1, 1.2, 1}, radius = 0.41, velocity = {0.8, 0.2, 0.1} },\n"
+    "             sim.block { low = {2.2, 0.6, 0.7}, high = {2.9, 1.5, 1.4}, axis = {0, 0.3, 1},\n"
+    "                         turning = function(t) return 1.1 * math.cos(t) end } }, integrate = { t_end = 1 } }",
+    "return sim.fluid { precision = kind, lattice = 'D3Q27', grid = { n = {32, 20, 22}, size = {32, 20, 22}, z = "
+    "'wall' },\n"
+    "  viscosity = 0.08, speed = 0.12, acceleration = {1e-4, 0, 0}, sides = { z_high = { velocity = {0.05, 0.02, 0} } "
+    "},\n"
+    "  grains = { { radius = 3.1, position = {8, 4, 3.2}, velocity = {0, 0, -0.02}, density = 3 },\n"
+    "    { radius = 4, position = {20, 9, 17.7}, velocity = {0.05, 0.02, 0.01}, density = 1.5 } },\n"
+    "  gravity = {0, 0, -1e-4}, contact = { contact_time = 5, restitution = 0.8 },\n"
     "  integrate = { dt = 1, t_end = 200 } }"};
 
 #endif

@@ -53,11 +53,11 @@ static fluid_view<real> view_of(const fluid_device *d, const void *state, void *
 }
 
 /* Forces on bodies; cells: what links read (fluid_moment_cells). */
-template <int RANK, typename source>
+template <int Q, typename source>
 static void launch_pull(const sim_kernel *kernel, const fluid_device *d, const source &cells,
                         const fluid_edges<typename source::number> &links) {
   if (d->pull_blocks == 0) return;
-  device_launch(kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull<RANK, source>, cells, links, d->pull,
+  device_launch(kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull<Q, source>, cells, links, d->pull,
                 d->pull_block, d->g[0], d->g[1], d->g[2], d->pull_sum);
 }
 

@@ -35,11 +35,54 @@ __device__ __forceinline__ double inverse(double a) { return 1 / a; }
 
 /* ---- populations ---- */
 
+/* Third moments of a cell of D3Q27, and what they add to g of a direction. Twin: cpu/row27.inc. */
+template <typename real> struct fluid_thirds { real xxy, xxz, yyx, yyz, zzx, zzy, xyz; };
+template <typename real> __device__ __forceinline__ fluid_thirds<real> thirds_of(const real *m) {
+  const real light = (real)(1.0 / 3) * inverse(1 + multiply_add((real)(1.0 / 3), m[4] + m[5] + m[6], m[0]));
+  const real ux = m[1] * light, uy = m[2] * light, uz = m[3] * light;
+  fluid_thirds<real> t;
+  t.xxy = 3 * (ux * m[7] + uy * m[4]) - 9 * (m[1] * (ux * uy));
+  t.xxz = 3 * (ux * m[8] + uz * m[4]) - 9 * (m[1] * (ux * uz));
+  t.yyx = 3 * (uy * m[7] + ux * m[5]) - 9 * (m[2] * (uy * ux));
+  t.yyz = 3 * (uy * m[9] + uz * m[5]) - 9 * (m[2] * (uy * uz));
+  t.zzx = 3 * (uz * m[8] + ux * m[6]) - 9 * (m[3] * (uz * ux));
+  t.zzy = 3 * (uz * m[9] + uy * m[6]) - 9 * (m[3] * (uz * uy));
+  t.xyz = 3 * (ux * m[9] + uy * m[8] + uz * m[7]) - 18 * (m[1] * (uy * uz));
+  return t;
+}
+template <int C, typename real> __device__ __forceinline__ real third_part(const fluid_thirds<real> &t) {
+  constexpr fluid_way w = fluid_way_of(27, C);
+  constexpr real third = (real)(1.0 / 3), rest = (real)(2.0 / 3);
+  const real byx = t.yyx, bzx = t.zzx, bxy = t.xxy, bzy = t.zzy, bxz = t.xxz, byz = t.yyz;
+  real out = 0;
+  if constexpr (w.along(0) != 0)
+    out += (real)w.along(0) * ((w.along(1) ? rest : -third) * byx + (w.along(2) ? rest : -third) * bzx);
+  if constexpr (w.along(1) != 0)
+    out += (real)w.along(1) * ((w.along(0) ? rest : -third) * bxy + (w.along(2) ? rest : -third) * bzy);
+  if constexpr (w.along(2) != 0)
+    out += (real)w.along(2) * ((w.along(0) ? rest : -third) * bxz + (w.along(1) ? rest : -third) * byz);
+  if constexpr (w.axes == 3) out += (real)(w.along(0) * w.along(1) * w.along(2)) * t.xyz;
+  return out;
+}
+
 /* g of a direction, of a cell with these moments. */
-template <int RANK, int C, typename real> __device__ __forceinline__ real population(const real *m) {
-  constexpr fluid_way w = fluid_way_of(RANK, C);
+template <int Q, int C, typename real> __device__ __forceinline__ real population(const real *m) {
+  constexpr int RANK = fluid_rank(Q);
+  constexpr fluid_way w = fluid_way_of(Q, C);
   if constexpr (C == 0) {
     return m[0];
+  } else if constexpr (Q == 27) {
+    real even = 0, odd = 0;
+#pragma unroll
+    for (int a = 0; a < 3; a++) {
+      if (w.along(a) == 0) continue;
+      even += m[4 + a];
+      odd += (real)w.along(a) * m[1 + a];
+#pragma unroll
+      for (int b = a + 1; b < 3; b++)
+        if (w.along(b) != 0) even += (real)(w.along(a) * w.along(b)) * m[7 + a + b - 1];
+    }
+    return m[0] + even + (odd + third_part<C>(thirds_of(m)));
   } else if constexpr (w.axes == 1) {
     const real even = m[0] + m[1 + RANK + w.a];
     return w.sa > 0 ? even + m[1 + w.a] : even - m[1 + w.a];
@@ -52,7 +95,7 @@ template <int RANK, int C, typename real> __device__ __forceinline__ real popula
   }
 }
 
-/* ---- sums of differences d[direction], in units of the weight of a diagonal, 1/36 ---- */
+/* ---- sums of differences d[direction], in units of 1/fluid_shares, the least weight ---- */
 
 template <int RANK, typename real> struct fluid_sums {
   real dense, more[RANK], p[RANK == 2 ? 3 : 6]; /* p: xx, yy, (zz,) xy, (xz, yz) */
@@ -69,9 +112,26 @@ template <typename real> __device__ __forceinline__ fluid_four<real> sum_four(co
   return f;
 }
 
-template <int RANK, typename real>
-__device__ __forceinline__ void sum_directions(const real *d, fluid_sums<RANK, real> *out) {
-  const real axis = RANK == 2 ? 4 : 2; /* weight of the axes */
+/* The corners of D3Q27, behind the sums of D3Q19 with weights of D3Q27. */
+template <typename real> __device__ __forceinline__ void sum_corners(const real *d, fluid_sums<3, real> *out) {
+  const real e0 = d[19] + d[20], e1 = d[21] + d[22], e2 = d[23] + d[24], e3 = d[25] + d[26];
+  const real o0 = d[19] - d[20], o1 = d[21] - d[22], o2 = d[23] - d[24], o3 = d[25] - d[26];
+  const real all = (e0 + e1) + (e2 + e3);
+  out->dense += all;
+#pragma unroll
+  for (int a = 0; a < 3; a++) out->p[a] += all;
+  out->more[0] += (o0 + o1) + (o2 + o3);
+  out->more[1] += (o0 + o1) - (o2 + o3);
+  out->more[2] += (o0 - o1) + (o2 - o3);
+  out->p[3] += (e0 + e1) - (e2 + e3);
+  out->p[4] += (e0 - e1) + (e2 - e3);
+  out->p[5] += (e0 - e1) - (e2 - e3);
+}
+
+template <int Q, typename real>
+__device__ __forceinline__ void sum_directions(const real *d, fluid_sums<fluid_rank(Q), real> *out) {
+  constexpr int RANK = fluid_rank(Q);
+  const real axis = RANK == 2 ? 4 : Q == 27 ? 4 : 2; /* weight of the axes over that of diagonals */
   const real sx = d[1] + d[2], sy = d[3] + d[4], ax = d[1] - d[2], ay = d[3] - d[4];
   if constexpr (RANK == 2) {
     const fluid_four<real> xy = sum_four(d + 5);
@@ -94,6 +154,14 @@ __device__ __forceinline__ void sum_directions(const real *d, fluid_sums<RANK, r
     out->p[3] = xy.even - xy.odd;
     out->p[4] = xz.even - xz.odd;
     out->p[5] = yz.even - yz.odd;
+    if constexpr (Q == 27) {
+      out->dense *= 4;
+#pragma unroll
+      for (int a = 0; a < 3; a++) out->more[a] *= 4;
+#pragma unroll
+      for (int i = 0; i < 6; i++) out->p[i] *= 4;
+      sum_corners(d, out);
+    }
   }
 }
 
@@ -158,12 +226,13 @@ template <int RANK, typename real> struct fluid_buoyant {
 /* The moments m of a cell after a step, in place, from the sums of what arrived. Sets *rho1, density - 1, and returns
  * the square of the speed. *rate: of relaxation; NULL: not wanted.
  * HEAT: adds the buoyancy to the first order in it, as heat_row.inc does. */
-template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real>
-__device__ __forceinline__ real collide(const fluid_factors<real> &k, const fluid_sums<RANK, real> &sums, real *m,
-                                        real *rho1, real *rate, fluid_buoyant<RANK, real> *warm) {
+template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real>
+__device__ __forceinline__ real collide(const fluid_factors<real> &k, const fluid_sums<fluid_rank(Q), real> &sums,
+                                        real *m, real *rho1, real *rate, fluid_buoyant<fluid_rank(Q), real> *warm) {
+  constexpr int RANK = fluid_rank(Q);
   constexpr bool rests = sizeof(real) == 4;
   constexpr int S = 1 + RANK, X = 1 + 2 * RANK;
-  const real weight = (real)(1.0 / 36), third = (real)(1.0 / 3);
+  const real weight = (real)(1.0 / fluid_shares(Q)), third = (real)(1.0 / 3);
   real trace = m[S] + m[S + 1];
   if constexpr (RANK == 3) trace += m[S + 2];
   const real dense = multiply_add(weight, sums.dense, third * trace);
@@ -182,7 +251,7 @@ __device__ __forceinline__ real collide(const fluid_factors<real> &k, const flui
     const real around = FORCE ? u[a] - k.g[a] : u[a];
     pressure += multiply_add(-around, flow[a], pi[a]);
     real added = FORCE ? multiply_add(3 * rho, k.g[a], rest[a]) : rest[a];
-    added = multiply_add((real)(1.0 / 12), sums.more[a], added);
+    added = multiply_add((real)(3.0 / fluid_shares(Q)), sums.more[a], added);
     if constexpr (HEAT) added = multiply_add(3 * rho, warm->force[a], added);
     const real now = old + added;
     m[1 + a] = now;

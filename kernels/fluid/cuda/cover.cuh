@@ -20,15 +20,15 @@ __global__ void __launch_bounds__(256) member_mass(const fluid_layout l, real *s
 }
 
 /* Stresses and density are the means of the neighbours that were and are fluid; the velocity is that of the surface. */
-template <int RANK, typename real>
+template <int Q, typename real>
 __device__ inline double fill_cell(const fluid_layout &l, const fluid_factors<real> &k, const double *g, real *state,
                                    const fluid_changed &at) {
-  constexpr int S = 1 + RANK, X = 1 + 2 * RANK, N = fluid_moments(RANK);
+  constexpr int RANK = fluid_rank(Q), S = 1 + RANK, X = 1 + 2 * RANK, N = fluid_moments(RANK);
   const fluid_edge_cell here = {{at.at[0], at.at[1], at.at[2]}, 0, 0};
   double s[N - S] = {}, rho1 = 0, count = 0, trace = 0;
-  for (int c = 1; c < fluid_directions(RANK); c++) {
+  for (int c = 1; c < Q; c++) {
     if (!(at.from >> c & 1)) continue;
-    const real *m = state + beside<RANK>(l, here, c);
+    const real *m = state + beside<Q>(l, here, c);
     double more = (double)m[0], u[RANK];
 #pragma unroll
     for (int a = 0; a < RANK; a++) more += (double)m[(S + a) * FLUID_GROUP] / 3;
@@ -70,17 +70,18 @@ __device__ inline double fill_cell(const fluid_layout &l, const fluid_factors<re
 }
 
 /* other: the state before, whose solid cells are cleared as well. */
-template <int RANK, typename real>
+template <int Q, typename real>
 __global__ void __launch_bounds__(64)
     cover_cells(const fluid_layout l, const fluid_factors<real> k, double g0, double g1, double g2, real *state,
                 real *other, const fluid_changed *changed, int count, double *mass) {
+  constexpr int RANK = fluid_rank(Q);
   after_previous();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= count) return;
   const fluid_changed at = changed[i];
   const double g[3] = {g0, g1, g2};
   if (!at.solid) {
-    mass[i] = -fill_cell<RANK>(l, k, g, state, at);
+    mass[i] = -fill_cell<Q>(l, k, g, state, at);
     return;
   }
   const size_t place = fluid_place(l, at.at[0], (size_t)at.at[2] * (size_t)l.n[1] + (size_t)at.at[1]);

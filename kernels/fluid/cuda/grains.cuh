@@ -149,11 +149,11 @@ __device__ inline fluid_edge_cell cell_at(const fluid_edges<real> &links, const 
 
 /* Gives the solid its share of a cell: `here` its moments before the step, m after a collision of the fluid alone.
  * Returns the square of the speed; *mass and momentum[3]: as of fluid_blend. */
-template <typename real>
+template <int Q, typename real>
 __device__ inline double saturate(const fluid_factors<real> &k, const fluid_sums<3, real> &sums, const real *here,
                                   const ball_blend &b, real *m, double *mass, double *momentum) {
   constexpr int S = 4, X = 7;
-  const real weight = (real)(1.0 / 36), third = (real)(1.0 / 3);
+  const real weight = (real)(1.0 / fluid_shares(Q)), third = (real)(1.0 / 3);
   const real dense = multiply_add(weight, sums.dense, third * (here[S] + here[S + 1] + here[S + 2]));
   const double *v = b.velocity, share = b.share;
   double u[3], e[6], square = 0, trace = 0;
@@ -194,7 +194,7 @@ __device__ inline double saturate(const fluid_factors<real> &k, const fluid_sums
 
 /* The step of the cells that grains cover. given[grains][6]: momentum and angular momentum that each grain gets, in
  * units of the lattice. */
-template <typename real>
+template <int Q, typename real>
 __global__ void __launch_bounds__(FLUID_BALL_THREADS)
     step_balls(const fluid_step<real> s, const fluid_edges<real> links, const fluid_balls g, double tau) {
   __shared__ double shared[FLUID_BALL_THREADS / 32];
@@ -210,17 +210,17 @@ __global__ void __launch_bounds__(FLUID_BALL_THREADS)
     const ball_blend b = blend_of(g, s.l, at, grain, parts[i], tau);
     const fluid_edge_cell cell = cell_at(links, g, s.l, at);
     const size_t row = (size_t)at[2] * (size_t)s.l.n[1] + (size_t)at[1], place = fluid_place(s.l, at[0], row);
-    real here[10], m[10], d[19], rho1;
+    real here[10], m[10], d[Q], rho1;
     fluid_sums<3, real> sums;
     double lost = 0, mass, momentum[3], got[3];
     load_cell<10>(s.from + place, here);
-    const fluid_moment_cells<3, real> cells = {s.l, s.from};
-    gather_links<3, 1>(cells, links, cell, cell.first, here, d, &lost);
-    sum_directions<3>(d, &sums);
+    const fluid_moment_cells<Q, real> cells = {s.l, s.from};
+    gather_links<Q, 1>(cells, links, cell, cell.first, here, d, &lost);
+    sum_directions<Q>(d, &sums);
 #pragma unroll
     for (int k = 0; k < 10; k++) m[k] = here[k];
-    (void)collide<3, true, false, false>(s.k, sums, m, &rho1, (real *)nullptr, (fluid_buoyant<3, real> *)nullptr);
-    const double square = saturate(s.k, sums, here, b, m, &mass, momentum);
+    (void)collide<Q, true, false, false>(s.k, sums, m, &rho1, (real *)nullptr, (fluid_buoyant<3, real> *)nullptr);
+    const double square = saturate<Q>(s.k, sums, here, b, m, &mass, momentum);
     if (b.first) {
       store_cell<10>(s.to + place, m);
       look<false>(s, *s.step + 1, at[0], row, (real)(mass - 1), (real)square, rho1);

@@ -143,7 +143,6 @@ static sim_status send_temperatures(const fluid_machine *m, const fluid_paramete
 }
 
 sim_status fluid_cuda_build_heat(const fluid_machine *m, const fluid_parameters *p, fluid_device *d) {
-  d->heat = m->warmth != NULL;
   if (!d->heat) return SIM_OK;
   set_law(m, &d->warm);
   SIM_TRY(send_edges(m, d));
@@ -178,7 +177,7 @@ sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) 
       s->T /= d->warm.scale;
     }
   sim_status status = fluid_cuda_send_away(surface, bytes, &there);
-  if (status == SIM_OK) status = fluid_cuda_send_mask(m, &d->l, FLUID_MASK_WALLS, &walls);
+  if (status == SIM_OK) status = fluid_cuda_send_mask(m, d, FLUID_MASK_WALLS, &walls);
   if (status == SIM_OK) {
     fluid_cuda_begin_heat(d, there, walls);
     status = sim_queue_cuda.finish();

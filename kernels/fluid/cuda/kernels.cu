@@ -50,6 +50,7 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
   s.from = (const real *)d->state[d->now];
   s.to = (real *)d->state[1 - d->now];
   s.skip = d->skip;
+  s.waiting = d->waiting;
   s.chunk = d->chunk;
   s.k = factors_of<RANK, real>(d);
   s.w = warm_factors_of<real>(d);
@@ -62,7 +63,7 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
 /* With the cells of sponges; state: which has the rates of relaxation. */
 template <typename real> static fluid_edges<real> listed_edges_of(const fluid_device *d, int state) {
   fluid_edges<real> e = edges_of<real>(d);
-  e.cells = d->listed;
+  e.cells = d->waiting ? d->cells : d->listed;
   e.warm = d->warm.edge;
   if (d->heat && d->eddies) e.rate = (real *)d->state[state] + d->numbers + d->members;
   e.covered = d->balls.covered;
@@ -75,17 +76,34 @@ template <typename real> static fluid_view<real> present_view(const fluid_device
 
 /* ---- steps ---- */
 
-/* Inner columns and rows of the marching kernel's tiles, two of the rows outer; blocks of a multiprocessor. */
-enum { TILE_X = 64, TILE_UNROLL = 2 };
-__host__ __device__ constexpr int tile_y(bool single, bool heat) { return single && !heat ? 8 : 6; }
-__host__ __device__ constexpr int tile_blocks(bool single) { return single ? 2 : 1; }
+/* Forms of the marching kernel: `wide` needs more shared memory. The figures behind them are in docs/performance.md. */
+template <bool HEAT, typename real> struct tile_forms;
+template <> struct tile_forms<false, float> { typedef march_form<64, 8, 2, 1, 1> wide, narrow; };
+template <> struct tile_forms<true, float> {
+  typedef march_form<128, 6, 1, 1, 2> wide;
+  typedef march_form<64, 6, 2, 1, 0> narrow;
+};
+template <> struct tile_forms<false, double> {
+  typedef march_form<64, 6, 1, 2, 0> wide;
+  typedef march_form<64, 6, 1, 1, 0> narrow;
+};
+template <> struct tile_forms<true, double> { typedef march_form<64, 6, 1, 1, 0> wide, narrow; };
 
-static size_t tile_bytes(bool single, bool heat) {
-  if (heat)
-    return single ? march_tile<TILE_X, tile_y(true, true), true>::all * sizeof(float)
-                  : march_tile<TILE_X, tile_y(false, true), true>::all * sizeof(double);
-  return single ? march_tile<TILE_X, tile_y(true, false), false>::all * sizeof(float)
-                : march_tile<TILE_X, tile_y(false, false), false>::all * sizeof(double);
+/* Columns and inner rows of a tile, and bytes of shared memory of a block. */
+struct tile_size {
+  int columns, rows;
+  size_t bytes;
+};
+template <typename form, bool HEAT, typename real> static tile_size size_of_form() {
+  return {form::tx, form::ty - 2, march_tile<form, HEAT>::all * sizeof(real)};
+}
+template <bool HEAT, typename real> static tile_size size_of_tile(bool wide) {
+  return wide ? size_of_form<typename tile_forms<HEAT, real>::wide, HEAT, real>()
+              : size_of_form<typename tile_forms<HEAT, real>::narrow, HEAT, real>();
+}
+static tile_size tile_of(const fluid_device *d, bool wide) {
+  if (d->heat) return d->single ? size_of_tile<true, float>(wide) : size_of_tile<true, double>(wide);
+  return d->single ? size_of_tile<false, float>(wide) : size_of_tile<false, double>(wide);
 }
 
 /* Whether a block may have so many bytes of shared memory. */
@@ -97,16 +115,23 @@ static bool has_shared(size_t bytes) {
   return bytes <= (size_t)most;
 }
 
-int fluid_cuda_chunk(int rank, bool single, bool heat, const int64_t n[3]) {
+static int tiles_of(int n, int size) { return (n + size - 1) / size; }
+
+void fluid_cuda_choose_tile(fluid_device *d) {
   enum { LEAST = 8, MOST = 64, BLOCKS = 65535 };
-  const int rows = tile_y(single, heat);
-  if (!has_shared(tile_bytes(single, heat))) return 0;
-  const int64_t columns = (n[0] + TILE_X - 1) / TILE_X * ((n[1] + rows - 3) / (rows - 2));
+  const int *n = d->l.n;
+  const tile_size wide = tile_of(d, true), narrow = tile_of(d, false);
+  d->wide = has_shared(wide.bytes) &&
+            tiles_of(n[0], wide.columns) * wide.columns <= tiles_of(n[0], narrow.columns) * narrow.columns;
+  const tile_size *const tile = d->wide ? &wide : &narrow;
+  d->march = false;
+  if (!has_shared(tile->bytes) || d->rank != 3 || d->full || n[0] < 32 || n[1] < 8 || n[2] < LEAST) return;
+  if (n[1] / tile->rows >= BLOCKS || n[2] / LEAST >= BLOCKS) return;
+  const int64_t columns = (int64_t)tiles_of(n[0], tile->columns) * tiles_of(n[1], tile->rows);
   int chunk = MOST;
-  if (rank != 3 || n[0] < 32 || n[1] < 8 || n[2] < LEAST) return 0;
-  if (n[1] / (rows - 2) >= BLOCKS || n[2] / LEAST >= BLOCKS) return 0;
-  while (chunk > LEAST && columns * ((n[2] + chunk - 1) / chunk) < 8 * sim_cuda_multiprocessors()) chunk /= 2;
-  return chunk < n[2] ? chunk : (int)n[2];
+  while (chunk > LEAST && columns * tiles_of(n[2], chunk) < 8 * sim_cuda_multiprocessors()) chunk /= 2;
+  d->chunk = chunk < n[2] ? chunk : n[2];
+  d->march = true;
 }
 
 /* As device_launch, with `shared` bytes of shared memory. */
@@ -128,77 +153,101 @@ static void launch_with(const sim_kernel *kernel, dim3 grid, unsigned threads, s
   sim_cuda_end(kernel, 2.0 * s.l.numbers * sizeof(real) * s.l.n[0] * s.l.n[1] * s.l.n[2]);
 }
 
-template <bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
-static void launch_march(const sim_kernel *kernel, fluid_step<real> s) {
-  constexpr bool single = sizeof(real) == 4;
-  constexpr int TX = TILE_X, TY = tile_y(single, HEAT), BLOCKS = tile_blocks(single);
-  using tile = march_tile<TX, TY, HEAT>;
-  void (*const function)(fluid_step<real>) = march<TX, TY, BLOCKS, TILE_UNROLL, SKIP, FORCE, EDDY, HEAT, real>;
+template <typename form, bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
+static void launch_form(const sim_kernel *kernel, const fluid_step<real> &s) {
+  using tile = march_tile<form, HEAT>;
+  void (*const function)(fluid_step<real>) = march<form, SKIP, FORCE, EDDY, HEAT, real>;
   const int shared = tile::all * (int)sizeof(real);
   static int ready = 0; /* the kernel may use so much shared memory */
   if (!ready)
     ready = !sim_cuda_failed(
         cudaFuncSetAttribute((const void *)function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
         "cudaFuncSetAttribute", kernel->name);
-  const dim3 grid((unsigned)((s.l.n[0] + TX - 1) / TX), (unsigned)((s.l.n[1] + TY - 3) / (TY - 2)),
-                  (unsigned)((s.l.n[2] + s.chunk - 1) / s.chunk));
+  const dim3 grid((unsigned)tiles_of(s.l.n[0], form::tx), (unsigned)tiles_of(s.l.n[1], form::ty - 2),
+                  (unsigned)tiles_of(s.l.n[2], s.chunk));
   launch_with(kernel, grid, tile::threads, (size_t)shared, function, s);
 }
+template <bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
+static void launch_march(const fluid_device *d, const fluid_step<real> &s) {
+  static const sim_kernel kernel = {"fluid_march", "step", SIM_LIMIT_BYTES};
+  typedef tile_forms<HEAT, real> forms;
+  if (d->wide)
+    launch_form<typename forms::wide, SKIP, FORCE, EDDY, HEAT, real>(&kernel, s);
+  else
+    launch_form<typename forms::narrow, SKIP, FORCE, EDDY, HEAT, real>(&kernel, s);
+}
 
-template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real> static void launch_cells(const fluid_device *d) {
+template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real> static void launch_cells(const fluid_device *d) {
+  constexpr int RANK = fluid_rank(Q);
   static const sim_kernel plain = {"fluid_step_cells", "step", SIM_LIMIT_BYTES};
-  static const sim_kernel marching = {"fluid_march", "step", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
-  if constexpr (RANK == 3) {
+  if constexpr (Q == 19) {
     if (d->march) {
-      if (d->skip)
-        launch_march<true, FORCE, EDDY, HEAT, real>(&marching, s);
+      if (d->skip || d->waiting)
+        launch_march<true, FORCE, EDDY, HEAT, real>(d, s);
       else
-        launch_march<false, FORCE, EDDY, HEAT, real>(&marching, s);
+        launch_march<false, FORCE, EDDY, HEAT, real>(d, s);
       return;
     }
   }
   const size_t rows = (size_t)s.l.n[1] * (size_t)s.l.n[2];
   const dim3 grid((unsigned)((size_t)s.l.groups * ((rows + FLUID_PLAIN_ROWS - 1) / FLUID_PLAIN_ROWS)));
   device_launch(&plain, 2.0 * d->l.numbers * sizeof(real) * cells_of(d), grid, FLUID_GROUP * FLUID_PLAIN_ROWS,
-                step_cells<RANK, FORCE, EDDY, HEAT, real>, s);
+                step_cells<Q, FORCE, EDDY, HEAT, real>, s);
 }
 
-/* Damps the state that a step has made, or sets the means of the first one. */
-template <int RANK, bool START, typename real> static void damp(const fluid_device *d, void *state) {
+/* Damps a layer of the state that a step has made, or sets the means of the first one. */
+template <int RANK, bool START, typename real>
+static void damp_layer(const fluid_device *d, const fluid_damped *layer, void *state) {
   static const sim_kernel sum = {"fluid_sum_planes", "sponges", SIM_LIMIT_BYTES};
+  static const sim_kernel mean = {"fluid_mean_planes", "sponges", SIM_LIMIT_BYTES};
   static const sim_kernel cells = {"fluid_damp_planes", "sponges", SIM_LIMIT_BYTES};
   static const sim_kernel follow = {"fluid_follow_planes", "sponges", SIM_LIMIT_BYTES};
   const fluid_view<real> v = view_of<real>(d, state, d->fields, NULL);
-  for (int i = 0; i < d->layers; i++) {
-    const fluid_damped *layer = &d->damped[i];
-    const dim3 grid((unsigned)layer->blocks, (unsigned)layer->planes);
-    const double moments = (double)layer->planes * (double)layer->cells * sizeof(real);
+  const fluid_factors<real> k = factors_of<RANK, real>(d);
+  const unsigned planes = (unsigned)layer->planes;
+  const double moments = (double)layer->planes * (double)layer->cells * sizeof(real);
+  if (layer->side / 2 == 0) {
+    const int low = layer->side % 2 ? d->l.n[0] - layer->planes : 0, last = low + layer->planes - 1;
+    const unsigned groups = (unsigned)(last / FLUID_GROUP - low / FLUID_GROUP + 1);
+    device_launch(&sum, moments, dim3((unsigned)layer->blocks, groups), 32 * FLUID_ROWS, sum_rows<real>, v, *layer,
+                  d->through);
+    device_launch(&mean, 0.0, dim3(planes), 256, mean_planes, *layer, d->through);
+    device_launch(&cells, 2 * fluid_moments(RANK) * moments,
+                  dim3((unsigned)((layer->cells + FLUID_ROWS - 1) / FLUID_ROWS), groups), 32 * FLUID_ROWS,
+                  damp_rows<RANK, START, real>, v, k, *layer, (real *)state);
+  } else {
+    const dim3 grid((unsigned)layer->blocks, planes);
     device_launch(&sum, moments, grid, 256, sum_planes<real>, v, *layer, d->through);
-    device_launch(&cells, 2 * fluid_moments(RANK) * moments, grid, 256, damp_planes<RANK, START, real>, v,
-                  factors_of<RANK, real>(d), *layer, d->through, (real *)state);
-    device_launch(&follow, 0.0, dim3((unsigned)layer->planes), 256, follow_planes<START>, *layer, d->through);
+    device_launch(&mean, 0.0, dim3(planes), 256, mean_planes, *layer, d->through);
+    device_launch(&cells, 2 * fluid_moments(RANK) * moments, grid, 256, damp_planes<RANK, START, real>, v, k, *layer,
+                  (real *)state);
   }
+  device_launch(&follow, 0.0, dim3((planes + 127) / 128), 128, follow_planes<START>, *layer);
+}
+template <int RANK, bool START, typename real> static void damp(const fluid_device *d, void *state) {
+  for (int i = 0; i < d->layers; i++) damp_layer<RANK, START, real>(d, &d->damped[i], state);
 }
 template <int RANK, typename real> static void begin_sponge(const fluid_device *d) {
   damp<RANK, true, real>(d, d->state[d->now]);
 }
 
-static dim3 listed_blocks(const fluid_device *d) { return dim3((unsigned)(d->listed + 127) / 128); }
-template <int RANK, typename real> static double listed_bytes(const fluid_device *d) {
-  return (double)(fluid_directions(RANK) * 4 + fluid_moments(RANK)) * sizeof(real) * d->listed;
+static dim3 blocks_of_list(int cells) { return dim3((unsigned)(cells + 127) / 128); }
+template <int Q, typename real> static double listed_bytes(int cells) {
+  return (double)(Q * 4 + fluid_moments(fluid_rank(Q))) * sizeof(real) * cells;
 }
 
 /* The walls' part of a step, and that of sponges with heat; without the temperature. */
-template <int RANK, typename real> static void step_walls(const fluid_device *d) {
+template <int Q, typename real> static void step_walls(const fluid_device *d) {
+  constexpr int RANK = fluid_rank(Q);
   static const sim_kernel sum = {"fluid_sum_lost", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel give = {"fluid_give_mass", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel links = {"fluid_step_links", "walls", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
   const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
-  if (d->listed == 0) return;
-  device_launch(&links, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
-                d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s, e);
+  if (e.cells == 0) return;
+  device_launch(&links, listed_bytes<Q, real>(e.cells), blocks_of_list(e.cells), 128,
+                d->eddies ? step_links<Q, true, real> : step_links<Q, false, real>, s, e);
   if (d->segments > 0) {
     const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
     const real *rest = s.from + d->numbers;
@@ -210,26 +259,33 @@ template <int RANK, typename real> static void step_walls(const fluid_device *d)
 
 template <int RANK, typename real> static void step_warm(const fluid_device *d) {
   static const sim_kernel warm = {"fluid_step_warm_links", "walls", SIM_LIMIT_BYTES};
-  if (!d->heat || d->listed == 0) return;
-  device_launch(&warm, listed_bytes<RANK, real>(d), listed_blocks(d), 128,
-                d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>,
-                step_of<RANK, real>(d), listed_edges_of<real>(d, 1 - d->now));
+  static const sim_kernel damped = {"fluid_finish_damped", "sponges", SIM_LIMIT_BYTES};
+  const fluid_step<real> s = step_of<RANK, real>(d);
+  const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
+  const int others = d->listed - e.cells;
+  if (!d->heat) return;
+  if (e.cells > 0)
+    device_launch(&warm, listed_bytes<fluid_directions(RANK), real>(e.cells), blocks_of_list(e.cells), 128,
+                  d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>, s, e);
+  if (others > 0)
+    device_launch(&damped, 3.0 * d->l.numbers * sizeof(real) * others, blocks_of_list(others), 128,
+                  finish_damped<RANK, real>, s, d->cell + e.cells, others);
 }
 
-template <int RANK, typename real> static void step(const fluid_device *d) {
+template <int Q, typename real> static void step(const fluid_device *d) {
   if (d->heat && d->eddies)
-    launch_cells<RANK, true, true, true, real>(d);
+    launch_cells<Q, true, true, true, real>(d);
   else if (d->heat)
-    launch_cells<RANK, true, false, true, real>(d);
+    launch_cells<Q, true, false, true, real>(d);
   else if (d->force && d->eddies)
-    launch_cells<RANK, true, true, false, real>(d);
+    launch_cells<Q, true, true, false, real>(d);
   else if (d->force)
-    launch_cells<RANK, true, false, false, real>(d);
+    launch_cells<Q, true, false, false, real>(d);
   else if (d->eddies)
-    launch_cells<RANK, false, true, false, real>(d);
+    launch_cells<Q, false, true, false, real>(d);
   else
-    launch_cells<RANK, false, false, false, real>(d);
-  step_walls<RANK, real>(d);
+    launch_cells<Q, false, false, false, real>(d);
+  step_walls<Q, real>(d);
 }
 
 template <int RANK, typename real> static void damp_step(const fluid_device *d) {
@@ -244,11 +300,11 @@ template <bool SET, typename real> static void launch_mass(const fluid_device *d
                 (real *)d->state[1 - d->now], d->cell, d->member, d->members, mass);
 }
 
-template <int RANK, typename real>
+template <int Q, typename real>
 static void launch_cover(const fluid_device *d, const fluid_changed *changed, int count, double *mass) {
   static const sim_kernel kernel = {"fluid_cover_cells", "walls", SIM_LIMIT_BYTES};
-  device_launch(&kernel, 0.0, dim3((unsigned)(count + 63) / 64), 64, cover_cells<RANK, real>, d->l,
-                factors_of<RANK, real>(d), d->g[0], d->g[1], d->g[2], (real *)d->state[1 - d->now],
+  device_launch(&kernel, 0.0, dim3((unsigned)(count + 63) / 64), 64, cover_cells<Q, real>, d->l,
+                factors_of<fluid_rank(Q), real>(d), d->g[0], d->g[1], d->g[2], (real *)d->state[1 - d->now],
                 (real *)d->state[d->now], changed, count, mass);
 }
 
@@ -266,10 +322,10 @@ static void mark_cells(const fluid_device *d) {
                 d->balls, words, d->skip);
 }
 
-template <typename real> static void step_grains(const fluid_device *d) {
+template <int Q, typename real> static void step_grains(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_step_balls", "grains", SIM_LIMIT_BYTES};
-  device_launch(&kernel, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, step_balls<real>, step_of<3, real>(d),
-                listed_edges_of<real>(d, 1 - d->now), d->balls, d->tau);
+  device_launch(&kernel, 0.0, dim3((unsigned)d->balls.count), FLUID_BALL_THREADS, step_balls<Q, real>,
+                step_of<3, real>(d), listed_edges_of<real>(d, 1 - d->now), d->balls, d->tau);
 }
 
 template <typename real> static void begin_grains(const fluid_device *d) {
@@ -298,10 +354,10 @@ template <int RANK, typename real> static void flow(const fluid_device *d) {
                 sum_flow<RANK, fluid_view<real>>, present_view<real>(d), d->sum);
 }
 
-template <int RANK, typename real> static void pulls(const fluid_device *d) {
+template <int Q, typename real> static void pulls(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_pull", "observe", SIM_LIMIT_BYTES};
-  const fluid_moment_cells<RANK, real> cells = {d->l, (const real *)d->state[d->now]};
-  launch_pull<RANK>(&kernel, d, cells, edges_of<real>(d));
+  const fluid_moment_cells<Q, real> cells = {d->l, (const real *)d->state[d->now]};
+  launch_pull<Q>(&kernel, d, cells, edges_of<real>(d));
 }
 
 /* ---- the temperature ---- */
@@ -351,11 +407,27 @@ template <int RANK, typename real> static void probe(const fluid_device *d) {
       d->single ? function<3, float>(d) : function<3, double>(d);                                                      \
   } while (0)
 
-void fluid_cuda_step(const fluid_device *d) { BY_KIND(step); }
+/* The same of functions of a lattice. */
+#define BY_LATTICE(function, ...)                                                                                      \
+  do {                                                                                                                 \
+    if (d->rank == 2)                                                                                                  \
+      d->single ? function<9, float>(__VA_ARGS__) : function<9, double>(__VA_ARGS__);                                  \
+    else if (d->full)                                                                                                  \
+      d->single ? function<27, float>(__VA_ARGS__) : function<27, double>(__VA_ARGS__);                                \
+    else                                                                                                               \
+      d->single ? function<19, float>(__VA_ARGS__) : function<19, double>(__VA_ARGS__);                                \
+  } while (0)
+
+void fluid_cuda_step(const fluid_device *d) { BY_LATTICE(step, d); }
 void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step); }
 void fluid_cuda_warm(const fluid_device *d) { BY_KIND(step_warm); }
 void fluid_cuda_mark_balls(const fluid_device *d) { mark_cells(d); }
-void fluid_cuda_balls(const fluid_device *d) { d->single ? step_grains<float>(d) : step_grains<double>(d); }
+void fluid_cuda_balls(const fluid_device *d) {
+  if (d->full)
+    d->single ? step_grains<27, float>(d) : step_grains<27, double>(d);
+  else
+    d->single ? step_grains<19, float>(d) : step_grains<19, double>(d);
+}
 void fluid_cuda_begin_balls(const fluid_device *d) { d->single ? begin_grains<float>(d) : begin_grains<double>(d); }
 void fluid_cuda_get_mass(const fluid_device *d, double *mass) {
   d->single ? launch_mass<false, float>(d, mass) : launch_mass<false, double>(d, mass);
@@ -365,15 +437,12 @@ void fluid_cuda_set_mass(const fluid_device *d, const double *mass) {
   d->single ? launch_mass<true, float>(d, in) : launch_mass<true, double>(d, in);
 }
 void fluid_cuda_cover(const fluid_device *d, const fluid_changed *changed, int count, double *mass) {
-  if (d->rank == 2)
-    d->single ? launch_cover<2, float>(d, changed, count, mass) : launch_cover<2, double>(d, changed, count, mass);
-  else
-    d->single ? launch_cover<3, float>(d, changed, count, mass) : launch_cover<3, double>(d, changed, count, mass);
+  BY_LATTICE(launch_cover, d, changed, count, mass);
 }
 void fluid_cuda_show(const fluid_device *d) { BY_KIND(show); }
 void fluid_cuda_begin(const fluid_device *d) { BY_KIND(begin); }
 void fluid_cuda_flow(const fluid_device *d) { BY_KIND(flow); }
-void fluid_cuda_pull(const fluid_device *d) { BY_KIND(pulls); }
+void fluid_cuda_pull(const fluid_device *d) { BY_LATTICE(pulls, d); }
 void fluid_cuda_probe(const fluid_device *d) { BY_KIND(probe); }
 void fluid_cuda_show_heat(const fluid_device *d) { BY_KIND(show_heat); }
 void fluid_cuda_sum_heat(const fluid_device *d) { BY_KIND(sum_heat); }

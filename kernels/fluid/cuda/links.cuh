@@ -22,9 +22,25 @@ template <typename real> struct fluid_edges {
   const uint32_t *covered;     /* bits of cells that grains cover, which are left out; NULL: none */
 };
 
-/* population<RANK, c>, with the same bits; moments: of the cell, in memory. */
-template <int RANK, typename real, typename stored>
+/* population<27, c> of direction C or one after it. */
+template <int C, typename real> __device__ __forceinline__ real population27_of(int c, const real *m) {
+  if constexpr (C == 27) {
+    return 0;
+  } else {
+    return c == C ? population<27, C>(m) : population27_of<C + 1>(c, m);
+  }
+}
+
+/* population<Q, c>, with the same bits; moments: of the cell, in memory. */
+template <int Q, typename real, typename stored>
 __device__ __forceinline__ real population_of(int c, const stored *moments) {
+  constexpr int RANK = fluid_rank(Q);
+  if constexpr (Q == 27) {
+    real m[10];
+#pragma unroll
+    for (int i = 0; i < 10; i++) m[i] = (real)moments[i * FLUID_GROUP];
+    return population27_of<0>(c, m);
+  }
   const real A = (real)moments[0];
   if (c == 0) return A;
   const int positive = c & 1;
@@ -44,24 +60,25 @@ __device__ __forceinline__ real population_of(int c, const stored *moments) {
 __device__ __forceinline__ size_t place_of(const fluid_layout &l, const fluid_edge_cell &at) {
   return fluid_place(l, at.at[0], (size_t)at.at[2] * (size_t)l.n[1] + (size_t)at.at[1]);
 }
-template <int RANK> __device__ __forceinline__ size_t beside(const fluid_layout &l, const fluid_edge_cell &at, int c) {
-  const int x = around(at.at[0] + component<RANK>(c, 0), l.n[0]), y = around(at.at[1] + component<RANK>(c, 1), l.n[1]),
-            z = around(at.at[2] + component<RANK>(c, 2), l.n[2]);
+template <int Q> __device__ __forceinline__ size_t beside(const fluid_layout &l, const fluid_edge_cell &at, int c) {
+  const int x = around(at.at[0] + component<Q>(c, 0), l.n[0]), y = around(at.at[1] + component<Q>(c, 1), l.n[1]),
+            z = around(at.at[2] + component<Q>(c, 2), l.n[2]);
   return fluid_place(l, x, (size_t)z * (size_t)l.n[1] + (size_t)y);
 }
 
 /* What links read of a state of moments: g_c of a cell, of its neighbour in direction `towards`, and its velocity. The
  * state of populations has the same functions (trt_links.cuh). */
-template <int RANK, typename stored> struct fluid_moment_cells {
+template <int Q, typename stored> struct fluid_moment_cells {
+  static constexpr int RANK = fluid_rank(Q);
   typedef stored number;
   fluid_layout l;
   const stored *from;
   template <typename real> __device__ __forceinline__ real sent(const fluid_edge_cell &at, int c) const {
-    return population_of<RANK, real>(c, from + place_of(l, at));
+    return population_of<Q, real>(c, from + place_of(l, at));
   }
   template <typename real>
   __device__ __forceinline__ real sent_beside(const fluid_edge_cell &at, int c, int towards) const {
-    return population_of<RANK, real>(c, from + beside<RANK>(l, at, towards));
+    return population_of<Q, real>(c, from + beside<Q>(l, at, towards));
   }
   template <typename real> __device__ __forceinline__ void velocity(const fluid_edge_cell &at, real *u) const {
     const stored *here = from + place_of(l, at);
@@ -74,9 +91,10 @@ template <int RANK, typename stored> struct fluid_moment_cells {
 };
 
 /* g that arrives by a link. */
-template <int RANK, typename real, typename source>
+template <int Q, typename real, typename source>
 __device__ __noinline__ real arrive(const source &s, const fluid_edge_cell &at,
                                     const fluid_edge<typename source::number> &e) {
+  constexpr int RANK = fluid_rank(Q);
   const real weight = (real)e.weight, constant = (real)e.constant;
   const int c = e.arriving, d = fluid_opposite_of(c);
   switch (e.kind) {
@@ -90,7 +108,7 @@ __device__ __noinline__ real arrive(const source &s, const fluid_edge_cell &at,
     s.velocity(at, u);
 #pragma unroll
     for (int a = 0; a < RANK; a++) {
-      along += (real)component<RANK>(c, a) * u[a];
+      along += (real)component<Q>(c, a) * u[a];
       square += u[a] * u[a];
     }
     return constant - s.template sent<real>(at, d) + (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
@@ -100,23 +118,23 @@ __device__ __noinline__ real arrive(const source &s, const fluid_edge_cell &at,
 }
 
 /* d of directions C and after of a cell, whose next link is *edge; adds to *lost. */
-template <int RANK, int C, typename real>
-__device__ __forceinline__ void gather_links(const fluid_moment_cells<RANK, real> &cells,
-                                             const fluid_edges<real> &links, const fluid_edge_cell &at, int edge,
-                                             const real *here, real *d, double *lost) {
-  if constexpr (C < fluid_directions(RANK)) {
-    const real own = population<RANK, C>(here);
+template <int Q, int C, typename real>
+__device__ __forceinline__ void gather_links(const fluid_moment_cells<Q, real> &cells, const fluid_edges<real> &links,
+                                             const fluid_edge_cell &at, int edge, const real *here, real *d,
+                                             double *lost) {
+  if constexpr (C < Q) {
+    const real own = population<Q, C>(here);
     if (edge < at.first + at.count && links.edge[edge].arriving == C) {
-      const real g = arrive<RANK, real>(cells, at, links.edge[edge]);
+      const real g = arrive<Q, real>(cells, at, links.edge[edge]);
       d[C] = g - own;
       if (links.lost && links.body[edge] >= 0)
-        *lost += (C <= 2 * RANK ? RANK == 2 ? 4.0 : 2.0 : 1.0) / 36 *
-                 ((double)population<RANK, fluid_opposite_of(C)>(here) - (double)g);
+        *lost += (double)fluid_share(Q, C) / fluid_shares(Q) *
+                 ((double)population<Q, fluid_opposite_of(C)>(here) - (double)g);
       edge++;
     } else {
       d[C] = cells.template sent_beside<real>(at, C, fluid_opposite_of(C)) - own;
     }
-    gather_links<RANK, C + 1>(cells, links, at, edge, here, d, lost);
+    gather_links<Q, C + 1>(cells, links, at, edge, here, d, lost);
   }
 }
 
@@ -134,8 +152,8 @@ __device__ __forceinline__ real warm_arrive(const fluid_layout &l, const stored 
   }
   real out = (real)e.constant + (real)e.sent * *sent + (real)e.own * own;
   if (e.beyond != 0)
-    out +=
-        (real)e.beyond * warm_population_of<real>(d, from + beside<RANK>(l, at, c) + fluid_moments(RANK) * FLUID_GROUP);
+    out += (real)e.beyond * warm_population_of<real>(d, from + beside<fluid_directions(RANK)>(l, at, c) +
+                                                            fluid_moments(RANK) * FLUID_GROUP);
   return out;
 }
 
@@ -150,38 +168,60 @@ __device__ __forceinline__ void gather_warm_links(const fluid_step<real> &s, con
       d[C - 1] = warm_arrive<RANK, real>(s.l, s.from, at, C, links.warm[edge], &sent) - own;
       edge++;
     } else {
-      const real *there = s.from + beside<RANK>(s.l, at, fluid_opposite_of(C)) + fluid_moments(RANK) * FLUID_GROUP;
+      const real *there =
+          s.from + beside<fluid_directions(RANK)>(s.l, at, fluid_opposite_of(C)) + fluid_moments(RANK) * FLUID_GROUP;
       d[C - 1] = warm_population_of<real>(C, there) - own;
     }
     gather_warm_links<RANK, C + 1>(s, links, at, edge, here, d);
   }
 }
 
-template <int RANK, bool EDDY, typename real>
+template <int Q, bool EDDY, typename real>
 __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, const fluid_edges<real> links) {
+  constexpr int RANK = fluid_rank(Q);
   after_previous();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= links.cells) return;
   const fluid_edge_cell at = links.cell[i];
   const size_t place = place_of(s.l, at);
   if (fluid_has_bit(links.covered, s.l, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1])) return;
-  real m[fluid_moments(RANK)], d[fluid_directions(RANK)], rho1, rate;
+  real m[fluid_moments(RANK)], d[Q], rho1, rate;
   double lost = 0;
   fluid_sums<RANK, real> sums;
   load_cell<fluid_moments(RANK)>(s.from + place, m);
-  const fluid_moment_cells<RANK, real> cells = {s.l, s.from};
-  gather_links<RANK, 1>(cells, links, at, at.first, m, d, &lost);
-  sum_directions<RANK>(d, &sums);
-  const real square =
-      collide<RANK, true, EDDY, false>(s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr);
+  const fluid_moment_cells<Q, real> cells = {s.l, s.from};
+  gather_links<Q, 1>(cells, links, at, at.first, m, d, &lost);
+  sum_directions<Q>(d, &sums);
+  const real square = collide<Q, true, EDDY, false>(s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr);
   store_cell<fluid_moments(RANK)>(s.to + place, m);
   if (links.rate) links.rate[i] = rate;
   if (links.lost) links.lost[i] = lost;
   look<false>(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], rho1, square, rho1);
 }
 
-/* The temperature of cells with links, after the mass has been given back: its velocity is that of the flow as it is
- * then. Adds the buoyancy to the flow. */
+/* The end of a step of the temperature of a cell, whose flow has been damped and has its mass: its velocity is that of
+ * the flow as it is then. Adds the buoyancy to the flow. m: space. */
+template <int RANK, bool EDDY, typename real>
+__device__ __forceinline__ void finish_warm(const fluid_step<real> &s, const fluid_edge_cell &at,
+                                            fluid_warm_step<RANK, real> *step, real *m) {
+  constexpr int N = fluid_moments(RANK);
+  const size_t place = place_of(s.l, at);
+  double u[RANK], g[RANK];
+  load_cell<N>(s.to + place, m);
+  const double rho = 1 + excess_of<RANK>(m);
+#pragma unroll
+  for (int a = 0; a < RANK; a++) {
+    g[a] = (double)step->with.force[a];
+    u[a] = (double)m[1 + a] / (3 * rho) + (g[a] - (double)s.k.g[a]) / 2;
+    step->with.velocity[a] = (real)u[a];
+  }
+  add_buoyancy<RANK>(s.k, 1, rho, u, g, m);
+  warm_end<RANK, EDDY>(s.w, *step, m);
+  store_cell<N + 1 + RANK>(s.to + place, m);
+  look_hot(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], step->T);
+}
+
+/* The temperature of cells with links. */
 template <int RANK, bool EDDY, typename real>
 __global__ void __launch_bounds__(128) step_warm_links(const fluid_step<real> s, const fluid_edges<real> links) {
   constexpr int N = fluid_moments(RANK);
@@ -189,26 +229,30 @@ __global__ void __launch_bounds__(128) step_warm_links(const fluid_step<real> s,
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= links.cells) return;
   const fluid_edge_cell at = links.cell[i];
-  const size_t place = place_of(s.l, at);
   real m[N + 1 + RANK], d[2 * RANK];
   fluid_warm_step<RANK, real> step;
-  double u[RANK], g[RANK];
-  load_cell<N + 1 + RANK>(s.from + place, m);
+  load_cell<N + 1 + RANK>(s.from + place_of(s.l, at), m);
   gather_warm_links<RANK, 1>(s, links, at, at.first, m, d);
   warm_begin<RANK>(s.k, s.w, m, d, &step);
-  load_cell<N>(s.to + place, m);
-  const double rho = 1 + excess_of<RANK>(m);
-#pragma unroll
-  for (int a = 0; a < RANK; a++) {
-    g[a] = (double)step.with.force[a];
-    u[a] = (double)m[1 + a] / (3 * rho) + (g[a] - (double)s.k.g[a]) / 2;
-    step.with.velocity[a] = (real)u[a];
-  }
   if constexpr (EDDY) step.rate = links.rate[i];
-  add_buoyancy<RANK>(s.k, 1, rho, u, g, m);
-  warm_end<RANK, EDDY>(s.w, step, m);
-  store_cell<N + 1 + RANK>(s.to + place, m);
-  look_hot(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], step.T);
+  finish_warm<RANK, EDDY>(s, at, &step, m);
+}
+
+/* That of the other `cells` of sponges, of which step_cell has kept what has arrived. */
+template <int RANK, typename real>
+__global__ void __launch_bounds__(128) finish_damped(const fluid_step<real> s, const fluid_edge_cell *cell, int cells) {
+  constexpr int N = fluid_moments(RANK);
+  after_previous();
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= cells) return;
+  const fluid_edge_cell at = cell[i];
+  const size_t place = place_of(s.l, at);
+  real m[N + 1 + RANK], old[N + 1 + RANK];
+  fluid_warm_step<RANK, real> step;
+  load_cell<N + 1 + RANK>(s.from + place, old);
+  load_cell<N + 1 + RANK>(s.to + place, m);
+  warm_kept<RANK>(s.k, s.w, old, m, &step);
+  finish_warm<RANK, false>(s, at, &step, m);
 }
 
 /* ---- mass ---- */
@@ -265,15 +309,14 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
 
 /* out[6]: momentum and torque that the fluid gives to a body by a link, in units of the lattice; sent, got: g that
  * leaves a cell along it, and that arrives by it. */
-template <int RANK>
+template <int Q>
 __device__ __forceinline__ void pull_of_link(const fluid_pull &p, int c, double sent, double got, const double *g,
                                              double *out) {
-  const double weight = (c <= 2 * RANK ? RANK == 2 ? 4.0 : 2.0 : 1.0) / 36;
+  const double weight = (double)fluid_share(Q, c) / fluid_shares(Q);
 #pragma unroll
   for (int a = 0; a < 3; a++) {
-    const double push = component<RANK>(c, a) * weight * (sent + got);
-    out[a] = (p.mirror[a] ? push : -push) + g[a] * (p.q - 0.5) / (0.5 * (fluid_directions(RANK) - 1)) -
-             p.speed[a] * weight * (sent - got);
+    const double push = component<Q>(c, a) * weight * (sent + got);
+    out[a] = (p.mirror[a] ? push : -push) + g[a] * (p.q - 0.5) / (0.5 * (Q - 1)) - p.speed[a] * weight * (sent - got);
   }
 #pragma unroll
   for (int a = 0; a < 3; a++)
@@ -281,7 +324,7 @@ __device__ __forceinline__ void pull_of_link(const fluid_pull &p, int c, double 
 }
 
 /* sums[blocks][6]: momentum and torque that the fluid gives by the links of a block. */
-template <int RANK, typename source>
+template <int Q, typename source>
 __global__ void __launch_bounds__(FLUID_SEGMENT)
     pull(const source s, const fluid_edges<typename source::number> links, const fluid_pull *pulls,
          const fluid_pull_block *blocks, double g0, double g1, double g2, double *sums) {
@@ -295,7 +338,7 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
     const fluid_edge_cell at = links.cell[p.cell];
     const fluid_edge<typename source::number> e = links.edge[p.edge];
     const double sent = s.template sent<double>(at, fluid_opposite_of(e.arriving));
-    pull_of_link<RANK>(p, e.arriving, sent, arrive<RANK, double>(s, at, e), g, out);
+    pull_of_link<Q>(p, e.arriving, sent, arrive<Q, double>(s, at, e), g, out);
   }
 #pragma unroll
   for (int k = 0; k < 6; k++) {

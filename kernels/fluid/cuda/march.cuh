@@ -1,13 +1,17 @@
 /* A step of all cells of a D3Q19 grid that have no links, in one pass over the state.
  *
  * A block has TX x (TY - 2) columns of cells, and the columns around them; it marches along z. For plane z each thread
- * holds the moments of its cell in planes z, z + 1 and, on their way from memory, z + 2. It writes what moves sideways
- * to shared memory:
+ * holds the moments of its cell in planes z, z + 1 and, on their way from memory, z + 2 (and z + 3). It writes what
+ * moves sideways to shared memory:
  *
  *                          buffers   read
  *   in the plane z   (8)      2      in this round; with heat 4 more of the temperature
- *   up from z        (4)      3      in the next round
+ *   up from z        (4)      3      in the next round; of two stages 2, read before the next round writes
  *   down from z + 1  (4)      2      in this round
+ *
+ * Of the cells around the inner ones the numbers alone are read that what arrives is made of: the L2 cache is what
+ * limits the kernel (90 % of its throughput at 68 % of the memory's). Shared memory of the other numbers holds what it
+ * held before, and what is made of them nobody reads.
  *
  * After one barrier each inner thread reads what arrives at its cell in plane z, collides, and stores. What moves
  * straight up or down stays in its thread. The inner columns begin at multiples of 32 cells. Plain twin: step_cells in
@@ -17,12 +21,21 @@
 
 #include "kernels/fluid/cuda/step.cuh"
 
-template <int TX, int TY, bool HEAT> struct march_tile {
+/* A form of the kernel: inner columns and rows of a tile, two of the rows outer; blocks of a multiprocessor; planes of
+ * cells on their way to shared memory; and how many planes beyond them a plane is on its way to the L2 cache (0: none).
+ */
+template <int TX, int TY, int BLOCKS, int STAGES, int AHEAD> struct march_form {
+  static constexpr int tx = TX, ty = TY, blocks = BLOCKS, stages = STAGES, ahead = AHEAD;
+};
+
+template <typename form, bool HEAT> struct march_tile {
+  static constexpr int TX = form::tx, TY = form::ty;
   static constexpr int pitch = TX + 2, sites = pitch * TY, threads = (TX * TY + 2 * TY + 31) / 32 * 32;
   static constexpr int cell = fluid_numbers_of_cell(3, HEAT);
-  static constexpr int flat = HEAT ? 12 : 8, up = 2 * flat, down = up + 3 * 4; /* in units of sites */
+  static constexpr int ups = form::stages == 1 ? 3 : 2;                          /* buffers of what moves up */
+  static constexpr int flat = HEAT ? 12 : 8, up = 2 * flat, down = up + ups * 4; /* in units of sites */
   static constexpr int numbers = sites * (down + 2 * 4);
-  static constexpr int all = numbers + cell * threads; /* in shared memory, with the cells on their way */
+  static constexpr int all = numbers + form::stages * cell * threads; /* in shared memory, with cells on their way */
 };
 
 /* Where a thread's column is in its tile: directions that lead to no inner column are not written. */
@@ -38,7 +51,7 @@ __host__ __device__ constexpr int march_slot(int c) {
 template <int ROLE, int C, typename real>
 __device__ __forceinline__ void emit(const real *here, const real *above, real *flat, real *up, real *down, int sites) {
   if constexpr (C < 19) {
-    constexpr fluid_way w = fluid_way_of(3, C);
+    constexpr fluid_way w = fluid_way_of(19, C);
     constexpr bool sideways = w.along(0) != 0 || w.along(1) != 0;
     constexpr bool inwards = ROLE == MARCH_SOUTH   ? w.along(1) > 0
                              : ROLE == MARCH_NORTH ? w.along(1) < 0
@@ -46,9 +59,9 @@ __device__ __forceinline__ void emit(const real *here, const real *above, real *
                              : ROLE == MARCH_EAST  ? w.along(0) < 0
                                                    : true;
     constexpr int slot = march_slot(C);
-    if constexpr (sideways && inwards && w.along(2) == 0) flat[slot * sites] = population<3, C>(here);
-    if constexpr (sideways && inwards && w.along(2) > 0) up[slot * sites] = population<3, C>(here);
-    if constexpr (sideways && inwards && w.along(2) < 0) down[slot * sites] = population<3, C>(above);
+    if constexpr (sideways && inwards && w.along(2) == 0) flat[slot * sites] = population<19, C>(here);
+    if constexpr (sideways && inwards && w.along(2) > 0) up[slot * sites] = population<19, C>(here);
+    if constexpr (sideways && inwards && w.along(2) < 0) down[slot * sites] = population<19, C>(above);
     emit<ROLE, C + 1>(here, above, flat, up, down, sites);
   }
 }
@@ -82,19 +95,31 @@ __device__ __forceinline__ void emit_all(int role, const real *here, const real 
     emit_both<HEAT, MARCH_EAST>(here, above, flat, up, down, sites);
 }
 
-/* d of directions C and after. plane, up, down: buffers at this thread's site; own: what moves straight up and down. */
+/* What arrives from below of directions C and after, by slot; up: the buffer at this thread's site. */
+template <int C, typename real>
+__device__ __forceinline__ void receive_up(const real *up, int pitch, int sites, real *out) {
+  if constexpr (C < 19) {
+    constexpr fluid_way w = fluid_way_of(19, C);
+    if constexpr (w.along(2) > 0 && w.axes == 2)
+      out[march_slot(C)] = up[march_slot(C) * sites - w.along(1) * pitch - w.along(0)];
+    receive_up<C + 1>(up, pitch, sites, out);
+  }
+}
+
+/* d of directions C and after. plane, down: buffers at this thread's site; up: receive_up; from_below, from_above: what
+ * moves straight up and down. */
 template <int C, typename real>
 __device__ __forceinline__ void receive(const real *plane, const real *up, const real *down, int pitch, int sites,
                                         real from_below, real from_above, const real *here, real *d) {
   if constexpr (C < 19) {
-    constexpr fluid_way w = fluid_way_of(3, C);
+    constexpr fluid_way w = fluid_way_of(19, C);
     const int source = march_slot(C) * sites - w.along(1) * pitch - w.along(0);
     const real g = C == 5            ? from_below
                    : C == 6          ? from_above
                    : w.along(2) == 0 ? plane[source]
-                   : w.along(2) > 0  ? up[source]
+                   : w.along(2) > 0  ? up[march_slot(C)]
                                      : down[source];
-    d[C] = g - population<3, C>(here);
+    d[C] = g - population<19, C>(here);
     receive<C + 1>(plane, up, down, pitch, sites, from_below, from_above, here, d);
   }
 }
@@ -113,14 +138,41 @@ __device__ __forceinline__ void receive_warm(const real *flat, int pitch, int si
   d[5] = from_above - warm_population<6>(warm);
 }
 
-/* Begins to copy the COUNT numbers of a cell to shared memory. */
-template <int COUNT, int THREADS, typename real> __device__ __forceinline__ void fetch(real *to, const real *from) {
+/* The numbers of a cell that its populations in some directions are made of, as bits: of all directions; of those that
+ * leave along x or -x, or along y or -y; and along a diagonal of x and y. */
+enum { MARCH_ALL, MARCH_ALONG_X, MARCH_ALONG_Y, MARCH_DIAGONAL, MARCH_NOTHING };
+template <bool HEAT> __host__ __device__ constexpr unsigned march_numbers(int which) {
+  const unsigned flow = 0x3ff, warm = HEAT ? 0x3c00 : 0; /* T and its flux behind the moments */
+  return which == MARCH_ALL       ? flow | warm
+         : which == MARCH_ALONG_X ? (flow & ~(1u << 9)) | (warm & 0xc00)
+         : which == MARCH_ALONG_Y ? (flow & ~(1u << 8)) | (warm & 0x1400)
+                                  : 0xb7; /* A, J_x, J_y, S_xx, S_yy, S_xy */
+}
+
+/* Begins to copy numbers of a cell to shared memory. */
+template <unsigned NUMBERS, int COUNT, int THREADS, typename real>
+__device__ __forceinline__ void fetch_numbers(real *to, const real *from) {
 #pragma unroll
-  for (int i = 0; i < COUNT; i++) copy_async(to + i * THREADS, from + i * FLUID_GROUP);
+  for (int i = 0; i < COUNT; i++)
+    if (NUMBERS >> i & 1) copy_async(to + i * THREADS, from + i * FLUID_GROUP);
+}
+template <bool HEAT, int THREADS, typename real>
+__device__ __forceinline__ void fetch(int which, real *to, const real *from) {
+  constexpr int count = fluid_numbers_of_cell(3, HEAT);
+  if (which == MARCH_ALL)
+    fetch_numbers<march_numbers<HEAT>(MARCH_ALL), count, THREADS>(to, from);
+  else if (which == MARCH_ALONG_Y)
+    fetch_numbers<march_numbers<HEAT>(MARCH_ALONG_Y), count, THREADS>(to, from);
+  else if (which == MARCH_ALONG_X)
+    fetch_numbers<march_numbers<HEAT>(MARCH_ALONG_X), count, THREADS>(to, from);
+  else if (which == MARCH_DIAGONAL)
+    fetch_numbers<march_numbers<HEAT>(MARCH_DIAGONAL), count, THREADS>(to, from);
   commit_async();
 }
-template <int COUNT, int THREADS, typename real> __device__ __forceinline__ void take(const real *from, real *m) {
-  wait_async<0>();
+/* The oldest of STAGES cells. */
+template <int COUNT, int THREADS, int STAGES, typename real>
+__device__ __forceinline__ void take(const real *from, real *m) {
+  wait_async<STAGES - 1>();
 #pragma unroll
   for (int i = 0; i < COUNT; i++) m[i] = from[i * THREADS];
 }
@@ -132,11 +184,27 @@ template <int COUNT, int THREADS, typename real> __device__ __forceinline__ void
 #define MARCH_BLOCKS(wanted) wanted
 #endif
 
-/* SKIP: there are cells to leave out. */
-template <int TX, int TY, int BLOCKS, int UNROLL, bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
-__global__ void __launch_bounds__((march_tile<TX, TY, HEAT>::threads), MARCH_BLOCKS(BLOCKS))
+/* Begins to bring a row of cells of plane z <= end of a block's tile to the L2 cache: row `row` of TY - 2. */
+template <typename form, int CELL, typename real>
+__device__ __forceinline__ void prefetch_row(const fluid_step<real> &s, int row, int z, int end) {
+  constexpr int TX = form::tx, TY = form::ty;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  const int y = (int)blockIdx.y * (TY - 2) + row, group = (int)blockIdx.x * (TX / FLUID_GROUP);
+  if (row < 0 || row >= TY - 2 || y >= s.l.n[1] || z > end) return;
+  const size_t at = ((size_t)around(z, s.l.n[2]) * (size_t)s.l.n[1] + (size_t)y) * (size_t)s.l.groups + (size_t)group;
+  const int groups = min(TX / FLUID_GROUP, s.l.groups - group);
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(s.from + at * (CELL * FLUID_GROUP)),
+               "r"((unsigned)groups * (CELL * FLUID_GROUP * (unsigned)sizeof(real)))
+               : "memory");
+#endif
+}
+
+/* SKIP: there are cells to leave out, or whose temperature waits. */
+template <typename form, bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
+__global__ void __launch_bounds__((march_tile<form, HEAT>::threads), MARCH_BLOCKS(form::blocks))
     march(const fluid_step<real> s) {
-  using tile = march_tile<TX, TY, HEAT>;
+  using tile = march_tile<form, HEAT>;
+  constexpr int TX = form::tx, TY = form::ty, stages = form::stages, stage = tile::cell * tile::threads;
   constexpr int sites = tile::sites, threads = tile::threads, cell = tile::cell;
   extern __shared__ __align__(16) char shared_bytes[];
   after_previous();
@@ -148,6 +216,11 @@ __global__ void __launch_bounds__((march_tile<TX, TY, HEAT>::threads), MARCH_BLO
                    : ty == 0       ? MARCH_SOUTH
                    : ty == TY - 1  ? MARCH_NORTH
                                    : MARCH_INNER;
+  const int which = role == MARCH_INNER                          ? MARCH_ALL
+                    : role == MARCH_SOUTH || role == MARCH_NORTH ? MARCH_ALONG_Y
+                    : role == MARCH_NONE                         ? MARCH_NOTHING
+                    : ty == 0 || ty == TY - 1                    ? MARCH_DIAGONAL
+                                                                 : MARCH_ALONG_X;
   const bool inner = role == MARCH_INNER && x < s.l.n[0] && y < s.l.n[1];
   const int nz = s.l.n[2], first = (int)blockIdx.z * s.chunk, end = min(first + s.chunk, nz);
   /* around the box, also where it is narrower than a tile */
@@ -157,35 +230,53 @@ __global__ void __launch_bounds__((march_tile<TX, TY, HEAT>::threads), MARCH_BLO
   const size_t place = fluid_place(s.l, column, (size_t)line);
   const real *from = s.from + place + (size_t)first * plane;
   real *to = s.to + place + (size_t)first * plane;
-  const uint32_t *skip = s.skip + (size_t)first * words + (size_t)line * (size_t)s.l.groups + column / FLUID_GROUP;
+  size_t word = (size_t)first * words + (size_t)line * (size_t)s.l.groups + (size_t)(column / FLUID_GROUP);
   real *const site = (real *)shared_bytes + ty * tile::pitch + tx;
   real *const coming = (real *)shared_bytes + tile::numbers + t;
   const unsigned long long step = *s.step + 1;
   if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && t == 0) *s.next = step;
   real here[cell], above[cell], from_below, warm_below = 0;
-  fetch<cell, threads>(coming, from + ((ptrdiff_t)around(first - 1, nz) - first) * (ptrdiff_t)plane);
-  take<cell, threads>(coming, here);
-  fetch<cell, threads>(coming, from);
-  emit_all<HEAT>(role, here, here, site, site + (tile::up + 2 * 4) * sites, site + tile::down * sites,
+  fetch<HEAT, threads>(which, coming, from + ((ptrdiff_t)around(first - 1, nz) - first) * (ptrdiff_t)plane);
+  if constexpr (stages == 2) fetch<HEAT, threads>(which, coming + stage, from);
+  take<cell, threads, stages>(coming, here);
+  const real *next = from + (stages - 1) * (ptrdiff_t)plane; /* of plane first + stages - 1 */
+  if (first + stages - 1 == nz) next -= whole;
+  fetch<HEAT, threads>(which, coming, next);
+  emit_all<HEAT>(role, here, here, site, site + (tile::up + (tile::ups - 1) * 4) * sites, site + tile::down * sites,
                  sites); /* up alone is read */
-  from_below = population<3, 5>(here);
+  from_below = population<19, 5>(here);
   if constexpr (HEAT) warm_below = warm_population<5>(here + fluid_moments(3));
-  take<cell, threads>(coming, here);
-  const real *next = first + 1 < nz ? from + plane : from + plane - whole;
-  fetch<cell, threads>(coming, next);
+  take<cell, threads, stages>(coming + (stages - 1) * stage, here);
+  next += plane;
+  if (first + stages == nz) next -= whole;
+  if (first + stages <= end)
+    fetch<HEAT, threads>(which, coming + (stages - 1) * stage, next);
+  else
+    commit_async();
   int even = 0, third = 0;
   __syncthreads(); /* the other buffers, which emit_all has written too */
-#pragma unroll UNROLL
+#pragma unroll 2
   for (int z = first; z < end; z++) {
-    take<cell, threads>(coming, above);
+    real *const arrived = coming + (stages == 2 ? even * stage : 0);
+    real below[4];
+    take<cell, threads, stages>(arrived, above);
     next += plane;
-    if (z + 2 == nz) next -= whole;
-    if (z + 1 < end) fetch<cell, threads>(coming, next);
-    const bool mine = inner && !(SKIP && *skip >> (column % FLUID_GROUP) & 1);
+    if (z + 1 + stages == nz) next -= whole;
+    if (z + 1 + stages <= end)
+      fetch<HEAT, threads>(which, arrived, next);
+    else
+      commit_async();
+    if constexpr (form::ahead > 0) prefetch_row<form, cell>(s, extra, z + 1 + stages + form::ahead, end);
+    const int bit = column % FLUID_GROUP;
+    const bool mine = inner && !(SKIP && s.skip && s.skip[word] >> bit & 1);
+    const bool waits = SKIP && HEAT && !EDDY && s.waiting && s.waiting[word] >> bit & 1;
     real *const flat = site + even * tile::flat * sites, *const up = site + tile::up * sites,
                 *const down = site + (tile::down + even * 4) * sites;
-    emit_all<HEAT>(role, here, above, flat, up + third * 4 * sites, down, sites);
-    const real from_above = population<3, 6>(above), own = population<3, 5>(here);
+    const real *const from_up = up + (stages == 2 ? 1 - even : third == 0 ? 2 : third - 1) * 4 * sites;
+    if constexpr (stages == 2)
+      if (inner) receive_up<1>(from_up, tile::pitch, sites, below); /* all have, when the next round writes there */
+    emit_all<HEAT>(role, here, above, flat, up + (stages == 2 ? even : third) * 4 * sites, down, sites);
+    const real from_above = population<19, 6>(above), own = population<19, 5>(here);
     real warm_above = 0, warm_own = 0;
     if constexpr (HEAT) {
       warm_above = warm_population<6>(above + fluid_moments(3));
@@ -195,11 +286,11 @@ __global__ void __launch_bounds__((march_tile<TX, TY, HEAT>::threads), MARCH_BLO
     if (mine) {
       real d[19], warm[6], rho1;
       fluid_sums<3, real> sums;
-      receive<1>(flat, up + (third == 0 ? 2 : third - 1) * 4 * sites, down, tile::pitch, sites, from_below, from_above,
-                 here, d);
-      sum_directions<3>(d, &sums);
+      if constexpr (stages == 1) receive_up<1>(from_up, tile::pitch, sites, below);
+      receive<1>(flat, below, down, tile::pitch, sites, from_below, from_above, here, d);
+      sum_directions<19>(d, &sums);
       if constexpr (HEAT) receive_warm(flat, tile::pitch, sites, warm_below, warm_above, here, warm);
-      const real square = step_cell<3, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, here, &rho1);
+      const real square = step_cell<19, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, waits, here, &rho1);
       store_cell<cell>(to, here);
       look<HEAT>(s, step, x, (size_t)z * (size_t)s.l.n[1] + (size_t)y, rho1, square, here[cell - 4]);
     }
@@ -208,7 +299,7 @@ __global__ void __launch_bounds__((march_tile<TX, TY, HEAT>::threads), MARCH_BLO
 #pragma unroll
     for (int i = 0; i < cell; i++) here[i] = above[i];
     to += plane;
-    if constexpr (SKIP) skip += words;
+    if constexpr (SKIP) word += words;
     even ^= 1;
     third = third == 2 ? 0 : third + 1;
   }

@@ -65,7 +65,11 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   }
   if (p->initial) sim_plan_add_host(out, "velocity and pressure at the start", fields);
   out->checkpoint_bytes = state;
-  out->work_rate_guess = (fluid_single(p) ? 4e10 : 2e10) * (g.rank == 2 ? 1.2 : 1) * (p->heat.given ? 0.7 : 1);
+  out->work_rate_guess = (fluid_single(p) ? 4e10 : 2e10) *
+                         (g.rank == 2                 ? 1.2
+                          : p->lattice == FLUID_D3Q27 ? 0.2
+                                                      : 1) *
+                         (p->heat.given ? 0.7 : 1);
   /* Cells of lists take some 0.7 ns each, of which the bound on their number has room. */
   const double listed = fmax(0, linked - 4096) / 1.25 + fluid_cuda_damped_bound(p);
   out->work_rate_guess = 1 / (1 / out->work_rate_guess + (fluid_single(p) ? 0.7e-9 : 1.2e-9) * listed / cells);
@@ -129,6 +133,7 @@ sim_status fluid_cuda_new(fluid_machine *m, const fluid_parameters *p, const flu
   fluid_device *d = &w->d;
   d->l.groups = (int)groups_of(&m->grid);
   d->rank = m->grid.rank;
+  d->full = p->lattice == FLUID_D3Q27;
   d->single = m->single;
   d->omega = m->collision.omega;
   d->smagorinsky = m->collision.smagorinsky;
@@ -161,8 +166,8 @@ static sim_status create(fluid_machine *m, const fluid_parameters *p, const flui
   fluid_work *w = *out;
   fluid_device *d = &w->d;
   d->l.numbers = numbers_of(p);
-  d->chunk = fluid_cuda_chunk(m->grid.rank, m->single, p->heat.given, m->grid.n);
-  d->march = d->chunk > 0;
+  d->heat = m->warmth != NULL;
+  fluid_cuda_choose_tile(d);
   /* What rounding takes from 3 j of up to 1.5 times `speed` fits: half a unit in its last place is at most 511 units.
    */
   d->unit = ldexp(1, (int)ceil(log2(4.5 * k->mach / sqrt(3))) - 34);

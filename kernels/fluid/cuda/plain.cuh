@@ -1,5 +1,5 @@
 /* A step of all cells without links, each from the moments of its neighbours in memory: for grids that the marching
- * kernel does not make (D2Q9, and those narrower than its tiles), and its plain twin. */
+ * kernel does not make (D2Q9, D3Q27, and those narrower than its tiles), and its plain twin. */
 #ifndef FLUID_CUDA_PLAIN_CUH
 #define FLUID_CUDA_PLAIN_CUH
 
@@ -7,7 +7,7 @@
 
 constexpr int FLUID_PLAIN_ROWS = 8; /* a block is 32 cells x as many rows */
 
-template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real>
+template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real>
 __global__ void __launch_bounds__(32 * FLUID_PLAIN_ROWS) step_cells(const fluid_step<real> s) {
   after_previous();
   const unsigned group = blockIdx.x % (unsigned)s.l.groups;
@@ -18,14 +18,15 @@ __global__ void __launch_bounds__(32 * FLUID_PLAIN_ROWS) step_cells(const fluid_
   if (x >= s.l.n[0] || row >= (size_t)s.l.n[1] * (size_t)s.l.n[2] || is_skipped(s, x, row)) return;
   const int y = (int)(row % (size_t)s.l.n[1]), z = (int)(row / (size_t)s.l.n[1]);
   const size_t place = fluid_place(s.l, x, row);
-  constexpr int numbers = fluid_numbers_of_cell(RANK, HEAT);
-  real m[numbers], d[fluid_directions(RANK)], warm[2 * RANK], rho1;
+  constexpr int RANK = fluid_rank(Q), numbers = fluid_numbers_of_cell(RANK, HEAT);
+  real m[numbers], d[Q], warm[2 * RANK], rho1;
   fluid_sums<RANK, real> sums;
   load_cell<numbers>(s.from + place, m);
-  gather<RANK, 1>(s.l, s.from, x, y, z, m, d);
+  gather<Q, 1>(s.l, s.from, x, y, z, m, d);
   if constexpr (HEAT) gather_warm<RANK, 1>(s.l, s.from, x, y, z, m, warm);
-  sum_directions<RANK>(d, &sums);
-  const real square = step_cell<RANK, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, m, &rho1);
+  sum_directions<Q>(d, &sums);
+  const bool waits = HEAT && !EDDY && fluid_has_bit(s.waiting, s.l, x, row);
+  const real square = step_cell<Q, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, waits, m, &rho1);
   store_cell<numbers>(s.to + place, m);
   look<HEAT>(s, step, x, row, rho1, square, m[numbers - 1 - RANK]);
 }

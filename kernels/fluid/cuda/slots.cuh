@@ -104,15 +104,15 @@ struct fluid_number_place {
 __device__ __forceinline__ int around_box(int i, int n) { return i < 0 ? i + n : i >= n ? i - n : i; }
 
 /* `slot` of a cell; coordinates from -n to 2 n - 1. */
-template <int RANK, typename store>
+template <int Q, typename store>
 __device__ __forceinline__ fluid_number_place slot_place(const fluid_slots<store> &s, int slot, int x, int y, int z) {
   x = around_box(x, s.n[0]);
   y = around_box(y, s.n[1]);
   z = around_box(z, s.n[2]);
   int cell = 0;
   if constexpr (store::cells == 2) {
-    int *const last = RANK == 2 ? &y : &z;
-    const int depth = s.depth[RANK - 2];
+    int *const last = Q == 9 ? &y : &z;
+    const int depth = s.depth[fluid_rank(Q) - 2];
     cell = *last >= depth;
     *last -= cell * depth;
   }
@@ -120,29 +120,23 @@ __device__ __forceinline__ fluid_number_place slot_place(const fluid_slots<store
 }
 
 /* Where the population is that has left a cell by direction c. */
-template <int RANK, typename store>
+template <int Q, typename store>
 __device__ __forceinline__ fluid_number_place sent_place(const fluid_slots<store> &s, int c, int x, int y, int z) {
-  if (c == 0) return slot_place<RANK>(s, 0, x, y, z);
-  if (c % 2 == 0) return slot_place<RANK>(s, c - s.parity, x, y, z);
-  return slot_place<RANK>(s, c + s.parity, x + component<RANK>(c, 0), y + component<RANK>(c, 1),
-                          z + component<RANK>(c, 2));
+  if (c == 0) return slot_place<Q>(s, 0, x, y, z);
+  if (c % 2 == 0) return slot_place<Q>(s, c - s.parity, x, y, z);
+  return slot_place<Q>(s, c + s.parity, x + component<Q>(c, 0), y + component<Q>(c, 1), z + component<Q>(c, 2));
 }
 /* Where the one is that arrives at a cell by direction c. */
-template <int RANK, typename store>
+template <int Q, typename store>
 __device__ __forceinline__ fluid_number_place arriving_place(const fluid_slots<store> &s, int c, int x, int y, int z) {
-  return sent_place<RANK>(s, c, x - component<RANK>(c, 0), y - component<RANK>(c, 1), z - component<RANK>(c, 2));
+  return sent_place<Q>(s, c, x - component<Q>(c, 0), y - component<Q>(c, 1), z - component<Q>(c, 2));
 }
 
 /* g_c that has left a cell by direction c. */
-template <int RANK, typename store>
+template <int Q, typename store>
 __device__ __forceinline__ typename store::real sent(const fluid_slots<store> &s, int c, int x, int y, int z) {
-  const fluid_number_place p = sent_place<RANK>(s, c, x, y, z);
+  const fluid_number_place p = sent_place<Q>(s, c, x, y, z);
   return store::get_one(s.state + p.word, p.cell) / store::one;
-}
-
-/* Weight of a direction times 36. */
-template <int RANK> __device__ __forceinline__ int weight36(int c) {
-  return c == 0 ? (RANK == 2 ? 16 : 12) : c <= 2 * RANK ? (RANK == 2 ? 4 : 2) : 1;
 }
 
 #endif

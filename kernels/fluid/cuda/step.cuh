@@ -11,7 +11,7 @@ template <typename real> struct fluid_step {
   int chunk; /* planes that a block of the marching kernel makes */
   const real *from;
   real *to;
-  const uint32_t *skip; /* [rows][groups]: cells that are solid or have links; NULL: none */
+  const uint32_t *skip, *waiting; /* as of fluid_device */
   fluid_factors<real> k;
   fluid_warm_factors<real> w;
   fluid_guard *guard;
@@ -33,22 +33,22 @@ template <int COUNT, typename real> __device__ __forceinline__ void store_cell(r
 __device__ __forceinline__ int around(int i, int n) { return i < 0 ? i + n : i >= n ? i - n : i; }
 
 /* The place of the cell from which direction C arrives at the cell (x, y, z). */
-template <int RANK, int C> __device__ __forceinline__ size_t source_place(const fluid_layout &l, int x, int y, int z) {
-  constexpr fluid_way w = fluid_way_of(RANK, C);
+template <int Q, int C> __device__ __forceinline__ size_t source_place(const fluid_layout &l, int x, int y, int z) {
+  constexpr fluid_way w = fluid_way_of(Q, C);
   const size_t row = (size_t)around(z - w.along(2), l.n[2]) * (size_t)l.n[1] + (size_t)around(y - w.along(1), l.n[1]);
   return fluid_place(l, around(x - w.along(0), l.n[0]), row);
 }
 
 /* d[C - 1] for C and all directions after it, of a cell without links, from the moments of its neighbours. */
-template <int RANK, int C, typename real>
+template <int Q, int C, typename real>
 __device__ __forceinline__ void gather(const fluid_layout &l, const real *from, int x, int y, int z, const real *here,
                                        real *d) {
-  if constexpr (C < fluid_directions(RANK)) {
-    real m[fluid_moments(RANK)];
-    load_cell<fluid_moments(RANK)>(from + source_place<RANK, C>(l, x, y, z),
-                                   m); /* the compiler leaves out what C does not need */
-    d[C] = population<RANK, C>(m) - population<RANK, C>(here);
-    gather<RANK, C + 1>(l, from, x, y, z, here, d);
+  if constexpr (C < Q) {
+    real m[fluid_moments(fluid_rank(Q))];
+    load_cell<fluid_moments(fluid_rank(Q))>(from + source_place<Q, C>(l, x, y, z),
+                                            m); /* the compiler leaves out what C does not need */
+    d[C] = population<Q, C>(m) - population<Q, C>(here);
+    gather<Q, C + 1>(l, from, x, y, z, here, d);
   }
 }
 
@@ -57,7 +57,7 @@ template <int RANK, int C, typename real>
 __device__ __forceinline__ void gather_warm(const fluid_layout &l, const real *from, int x, int y, int z,
                                             const real *here, real *d) {
   if constexpr (C <= 2 * RANK) {
-    const real *there = from + source_place<RANK, C>(l, x, y, z) + fluid_moments(RANK) * FLUID_GROUP;
+    const real *there = from + source_place<fluid_directions(RANK), C>(l, x, y, z) + fluid_moments(RANK) * FLUID_GROUP;
     d[C - 1] = warm_population_of<real>(C, there) - warm_population<C>(here + fluid_moments(RANK));
     gather_warm<RANK, C + 1>(l, from, x, y, z, here, d);
   }

@@ -23,7 +23,7 @@ static double words_of(const fluid_parameters *p) {
 /* Words of a state; the last ones have the rests of `members` cells. */
 static double state_words(const fluid_parameters *p, double members) {
   const grid_shape g = fluid_grid_of(p);
-  return words_of(p) * fluid_lattice_of(g.rank, false)->directions + ceil(members / FLUID_GROUP) * FLUID_GROUP;
+  return words_of(p) * fluid_lattice_for(p)->directions + ceil(members / FLUID_GROUP) * FLUID_GROUP;
 }
 
 /* Bytes of a plane of fields along the last axis, and planes on their way. */
@@ -50,7 +50,10 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
     sim_plan_add_host(out, "resistance on its way", cells * word_bytes(p));
   }
   out->checkpoint_bytes = state;
-  out->work_rate_guess = (fluid_half(p) ? 4.4e10 : fluid_single(p) ? 2.4e10 : 1.2e10) * (g.rank == 2 ? 2 : 1);
+  out->work_rate_guess = (fluid_half(p)     ? 4.4e10
+                          : fluid_single(p) ? 2.4e10
+                                            : 1.2e10) *
+                         19 / fluid_lattice_for(p)->directions;
 }
 
 /* The resistance in numbers of the device. */

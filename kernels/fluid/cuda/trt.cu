@@ -10,13 +10,13 @@ typedef fluid_store_whole<double> store_double;
 
 /* ---- arguments ---- */
 
-template <int RANK, typename store> static fluid_slots<store> slots_of(const fluid_device *d) {
+template <int Q, typename store> static fluid_slots<store> slots_of(const fluid_device *d) {
   fluid_slots<store> s = {};
   for (int a = 0; a < 3; a++) s.n[a] = d->l.n[a];
   s.pitch = d->pitch;
   s.depth[0] = s.n[1];
   s.depth[1] = s.n[2];
-  s.depth[RANK - 2] /= store::cells;
+  s.depth[fluid_rank(Q) - 2] /= store::cells;
   s.words = d->words;
   s.state = (typename store::word *)d->state[0];
   s.parity = d->now;
@@ -26,11 +26,11 @@ template <int RANK, typename store> static fluid_slots<store> slots_of(const flu
 static float fused(float a, float b, float c) { return fmaf(a, b, c); }
 static double fused(double a, double b, double c) { return fma(a, b, c); }
 
-template <int RANK, typename store> static fluid_in_place<store> in_place_of(const fluid_device *d) {
+template <int Q, typename store> static fluid_in_place<store> in_place_of(const fluid_device *d) {
   typedef typename store::real real;
   fluid_in_place<store> s = {};
-  s.slots = slots_of<RANK, store>(d);
-  for (int c = 1; c < fluid_directions(RANK); c += 2) {
+  s.slots = slots_of<Q, store>(d);
+  for (int c = 1; c < Q; c += 2) {
     s.own[c / 2] = s.slots.state + (size_t)(c + d->now) * d->words;
     s.other[c / 2] = s.slots.state + (size_t)(c + 1 - d->now) * d->words;
   }
@@ -39,8 +39,8 @@ template <int RANK, typename store> static fluid_in_place<store> in_place_of(con
   s.k.push_even = (real)(1 - d->omega / 2);
   s.k.push_odd = (real)(1 - d->omega_odd / 2);
   for (int a = 0; a < 3; a++) s.k.g[a] = (real)d->g[a];
-  s.k.part = (real)1 / 36;
-  s.k.rest = fused(-36, s.k.part, 1) / 36;
+  s.k.part = (real)1 / fluid_shares(Q);
+  s.k.rest = fused(-fluid_shares(Q), s.k.part, 1) / fluid_shares(Q);
   s.k.fast = (real)(d->fast * d->fast);
   s.k.fastest = (real)(d->fastest * d->fastest);
   s.drag = (const real *)d->drag;
@@ -54,10 +54,10 @@ template <int RANK, typename store> static fluid_in_place<store> in_place_of(con
   return s;
 }
 
-template <int RANK, typename store> static fluid_population_view<store> population_view_of(const fluid_device *d) {
-  fluid_population_view<store> v = {};
+template <int Q, typename store> static fluid_population_view<Q, store> population_view_of(const fluid_device *d) {
+  fluid_population_view<Q, store> v = {};
   static_cast<fluid_scene &>(v) = scene_of(d);
-  v.slots = slots_of<RANK, store>(d);
+  v.slots = slots_of<Q, store>(d);
   v.drag = (const typename store::real *)d->drag;
   return v;
 }
@@ -68,111 +68,111 @@ static size_t plane_cells(const fluid_device *d) {
 
 /* ---- steps ---- */
 
-template <int RANK, bool FORCE, bool DRAG, typename store> static void launch_cells(const fluid_device *d) {
+template <int Q, bool FORCE, bool DRAG, typename store> static void launch_cells(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_step_populations", "step", SIM_LIMIT_BYTES};
-  const fluid_in_place<store> s = in_place_of<RANK, store>(d);
+  const fluid_in_place<store> s = in_place_of<Q, store>(d);
   const int across = 1 << s.across_shift, up = FLUID_TRT_THREADS >> s.across_shift;
   const size_t wide = (size_t)(s.slots.pitch + across - 1) / (size_t)across,
                tall = (size_t)(s.slots.depth[0] + up - 1) / (size_t)up;
-  const double bytes = 2.0 * fluid_directions(RANK) * sizeof(typename store::word) / store::cells * cells_of(d);
-  device_launch(&kernel, bytes, dim3((unsigned)(wide * tall * (size_t)s.slots.depth[1])), FLUID_TRT_THREADS,
-                s.solid ? step_populations<RANK, FORCE, DRAG, true, store>
-                        : step_populations<RANK, FORCE, DRAG, false, store>,
-                s);
+  const double bytes = 2.0 * Q * sizeof(typename store::word) / store::cells * cells_of(d);
+  device_launch(
+      &kernel, bytes, dim3((unsigned)(wide * tall * (size_t)s.slots.depth[1])), FLUID_TRT_THREADS,
+      s.solid ? step_populations<Q, FORCE, DRAG, true, store> : step_populations<Q, FORCE, DRAG, false, store>, s);
 }
 
 /* What arrives at walls. */
-template <int RANK, typename store> static void launch_links(const fluid_device *d) {
+template <int Q, typename store> static void launch_links(const fluid_device *d) {
   static const sim_kernel find = {"fluid_find_arriving", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel put = {"fluid_put_arriving", "walls", SIM_LIMIT_BYTES};
   typedef typename store::real real;
   if (d->cells == 0) return;
   const dim3 grid((unsigned)(d->cells + 127) / 128);
-  const double bytes = (double)fluid_directions(RANK) * sizeof(real) * d->cells;
-  const fluid_population_cells<RANK, store> cells = {slots_of<RANK, store>(d)};
-  device_launch(&find, bytes, grid, 128, find_arriving<RANK, store>, cells, edges_of<real>(d), (real *)d->arrived);
-  device_launch(&put, bytes, grid, 128, put_arriving<RANK, store>, in_place_of<RANK, store>(d), edges_of<real>(d),
+  const double bytes = (double)Q * sizeof(real) * d->cells;
+  const fluid_population_cells<Q, store> cells = {slots_of<Q, store>(d)};
+  device_launch(&find, bytes, grid, 128, find_arriving<Q, store>, cells, edges_of<real>(d), (real *)d->arrived);
+  device_launch(&put, bytes, grid, 128, put_arriving<Q, store>, in_place_of<Q, store>(d), edges_of<real>(d),
                 (const real *)d->arrived);
 }
 
 /* Gives the mass back that interpolation at bodies has taken. */
-template <int RANK, typename store> static void launch_mass(const fluid_device *d) {
+template <int Q, typename store> static void launch_mass(const fluid_device *d) {
   static const sim_kernel sum = {"fluid_sum_lost", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel give = {"fluid_give_population_mass", "walls", SIM_LIMIT_BYTES};
   typedef typename store::real real;
   if (d->segments == 0) return;
-  fluid_slots<store> after = slots_of<RANK, store>(d);
+  fluid_slots<store> after = slots_of<Q, store>(d);
   after.parity = 1 - after.parity;
   const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
-  real *const rest = (real *)(after.state + (size_t)fluid_directions(RANK) * after.words);
+  real *const rest = (real *)(after.state + (size_t)Q * after.words);
   device_launch(&sum, 8.0 * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, sum_lost, p, d->lost);
-  device_launch(&give, 2.0 * fluid_directions(RANK) * sizeof(real) * d->members, dim3((unsigned)d->segments),
-                FLUID_SEGMENT, give_population_mass<RANK, store>, after, d->cell, p, rest);
+  device_launch(&give, 2.0 * Q * sizeof(real) * d->members, dim3((unsigned)d->segments), FLUID_SEGMENT,
+                give_population_mass<Q, store>, after, d->cell, p, rest);
 }
 
-template <int RANK, typename store> static void step(const fluid_device *d) {
-  launch_links<RANK, store>(d);
+template <int Q, typename store> static void step(const fluid_device *d) {
+  launch_links<Q, store>(d);
   if (d->drag)
-    launch_cells<RANK, true, true, store>(d);
+    launch_cells<Q, true, true, store>(d);
   else if (d->force)
-    launch_cells<RANK, true, false, store>(d);
+    launch_cells<Q, true, false, store>(d);
   else
-    launch_cells<RANK, false, false, store>(d);
-  launch_mass<RANK, store>(d);
+    launch_cells<Q, false, false, store>(d);
+  launch_mass<Q, store>(d);
 }
 
 /* ---- outputs and the start ---- */
 
-template <int RANK, typename store>
-static void begin(const fluid_device *d, const int window[2], int first, int count) {
+template <int Q, typename store> static void begin(const fluid_device *d, const int window[2], int first, int count) {
   static const sim_kernel kernel = {"fluid_begin_populations", "start", SIM_LIMIT_BYTES};
   typedef typename store::real real;
   const size_t plane = plane_cells(d), cells = plane * (size_t)count;
   const fluid_view<real> v = view_of<real>(d, NULL, d->staged, window);
-  device_launch(&kernel, (2.0 * fluid_directions(RANK)) * sizeof(real) * (double)cells, blocks_of((double)cells), 256,
-                begin_populations<RANK, store>, v, slots_of<RANK, store>(d), (const real *)d->drag, d->seed,
+  device_launch(&kernel, (2.0 * Q) * sizeof(real) * (double)cells, blocks_of((double)cells), 256,
+                begin_populations<Q, store>, v, slots_of<Q, store>(d), (const real *)d->drag, d->seed,
                 plane * (size_t)first, cells);
 }
 
-template <int RANK, typename store> static void show(const fluid_device *d, int first, int count) {
+template <int Q, typename store> static void show(const fluid_device *d, int first, int count) {
   static const sim_kernel kernel = {"fluid_show_populations", "observe", SIM_LIMIT_BYTES};
   typedef typename store::real real;
   const size_t plane = plane_cells(d), cells = plane * (size_t)count;
-  device_launch(&kernel, (fluid_directions(RANK) + RANK + 1.0) * sizeof(real) * (double)cells, blocks_of((double)cells),
-                256, show_populations<RANK, store>, population_view_of<RANK, store>(d), plane * (size_t)first, cells,
+  device_launch(&kernel, (Q + fluid_rank(Q) + 1.0) * sizeof(real) * (double)cells, blocks_of((double)cells), 256,
+                show_populations<Q, store>, population_view_of<Q, store>(d), plane * (size_t)first, cells,
                 (real *)d->staged);
 }
 
-template <int RANK, typename store> static void flow(const fluid_device *d) {
+template <int Q, typename store> static void flow(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_sum_populations", "observe", SIM_LIMIT_BYTES};
-  device_launch(&kernel, fluid_directions(RANK) * sizeof(typename store::real) * cells_of(d),
-                dim3((unsigned)d->sum_blocks), 256, sum_flow<RANK, fluid_population_view<store>>,
-                population_view_of<RANK, store>(d), d->sum);
+  device_launch(&kernel, Q * sizeof(typename store::real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
+                sum_flow<fluid_rank(Q), fluid_population_view<Q, store>>, population_view_of<Q, store>(d), d->sum);
 }
 
-template <int RANK, typename store> static void pulls(const fluid_device *d) {
+template <int Q, typename store> static void pulls(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_pull_populations", "observe", SIM_LIMIT_BYTES};
-  const fluid_population_cells<RANK, store> cells = {slots_of<RANK, store>(d)};
-  launch_pull<RANK>(&kernel, d, cells, edges_of<typename store::real>(d));
+  const fluid_population_cells<Q, store> cells = {slots_of<Q, store>(d)};
+  launch_pull<Q>(&kernel, d, cells, edges_of<typename store::real>(d));
 }
 
-template <int RANK, typename store> static void probe(const fluid_device *d) {
+template <int Q, typename store> static void probe(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_probe_populations", "observe", SIM_LIMIT_BYTES};
   if (d->probes == 0) return;
-  device_launch(&kernel, 0.0, dim3(1), 32, probe_populations<RANK, store>, population_view_of<RANK, store>(d), d->probe,
+  device_launch(&kernel, 0.0, dim3(1), 32, probe_populations<Q, store>, population_view_of<Q, store>(d), d->probe,
                 d->probes, d->probed);
 }
 
+/* D3Q27 has no half storage (scenario/rules_media.c). */
 #define BY_STORE(function, ...)                                                                                        \
   do {                                                                                                                 \
     if (d->rank == 2)                                                                                                  \
-      d->half     ? function<2, fluid_store_half>(__VA_ARGS__)                                                         \
-      : d->single ? function<2, store_single>(__VA_ARGS__)                                                             \
-                  : function<2, store_double>(__VA_ARGS__);                                                            \
+      d->half     ? function<9, fluid_store_half>(__VA_ARGS__)                                                         \
+      : d->single ? function<9, store_single>(__VA_ARGS__)                                                             \
+                  : function<9, store_double>(__VA_ARGS__);                                                            \
+    else if (d->full)                                                                                                  \
+      d->single ? function<27, store_single>(__VA_ARGS__) : function<27, store_double>(__VA_ARGS__);                   \
     else                                                                                                               \
-      d->half     ? function<3, fluid_store_half>(__VA_ARGS__)                                                         \
-      : d->single ? function<3, store_single>(__VA_ARGS__)                                                             \
-                  : function<3, store_double>(__VA_ARGS__);                                                            \
+      d->half     ? function<19, fluid_store_half>(__VA_ARGS__)                                                        \
+      : d->single ? function<19, store_single>(__VA_ARGS__)                                                            \
+                  : function<19, store_double>(__VA_ARGS__);                                                           \
   } while (0)
 
 void fluid_trt_step(const fluid_device *d) { BY_STORE(step, d); }

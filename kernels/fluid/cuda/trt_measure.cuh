@@ -7,25 +7,25 @@
 #include "kernels/fluid/cuda/measure.cuh"
 #include "kernels/fluid/cuda/slots.cuh"
 
-template <typename store> struct fluid_population_view : fluid_scene {
+template <int Q, typename store> struct fluid_population_view : fluid_scene {
   typedef typename store::real real;
   fluid_slots<store> slots;
   const real *drag; /* [cells]: resistance by a step; NULL: none */
 };
 
 /* Density - 1 and velocity, in units of the lattice. */
-template <int RANK, typename store>
-__device__ __forceinline__ double velocity_of(const fluid_population_view<store> &v, int x, size_t row, double *u) {
+template <int RANK, int Q, typename store>
+__device__ __forceinline__ double velocity_of(const fluid_population_view<Q, store> &v, int x, size_t row, double *u) {
   const int y = (int)(row % (size_t)v.l.n[1]), z = (int)(row / (size_t)v.l.n[1]);
   double rho1 = 0;
 #pragma unroll
   for (int a = 0; a < RANK; a++) u[a] = 0;
 #pragma unroll
-  for (int c = 0; c < fluid_directions(RANK); c++) {
-    const double f = weight36<RANK>(c) / 36.0 * (double)sent<RANK>(v.slots, c, x, y, z);
+  for (int c = 0; c < Q; c++) {
+    const double f = fluid_share(Q, c) / (double)fluid_shares(Q) * (double)sent<Q>(v.slots, c, x, y, z);
     rho1 += f;
 #pragma unroll
-    for (int a = 0; a < RANK; a++) u[a] += component<RANK>(c, a) * f;
+    for (int a = 0; a < RANK; a++) u[a] += component<Q>(c, a) * f;
   }
   const double drag = v.drag ? (double)v.drag[row * (size_t)v.l.n[0] + (size_t)x] : 0;
 #pragma unroll
@@ -33,18 +33,19 @@ __device__ __forceinline__ double velocity_of(const fluid_population_view<store>
   return rho1;
 }
 
-template <int RANK, typename store>
-__device__ __forceinline__ double value_of(const fluid_population_view<store> &v, int a, int x, size_t row) {
+template <int RANK, int Q, typename store>
+__device__ __forceinline__ double value_of(const fluid_population_view<Q, store> &v, int a, int x, size_t row) {
   double u[RANK];
   (void)velocity_of<RANK>(v, x, row, u);
   return v.dx / v.dt * u[a];
 }
 
 /* values[RANK + 1][count]: velocity and pressure of `count` cells from `first` on. */
-template <int RANK, typename store>
-__global__ void __launch_bounds__(256)
-    show_populations(const fluid_population_view<store> v, size_t first, size_t count, typename store::real *values) {
+template <int Q, typename store>
+__global__ void __launch_bounds__(256) show_populations(const fluid_population_view<Q, store> v, size_t first,
+                                                        size_t count, typename store::real *values) {
   typedef typename store::real real;
+  constexpr int RANK = fluid_rank(Q);
   after_previous();
   const double speed = v.dx / v.dt, pressure = v.density * speed * speed / 3;
   for (size_t i = blockIdx.x * (size_t)256 + threadIdx.x; i < count; i += (size_t)gridDim.x * 256) {
@@ -59,11 +60,12 @@ __global__ void __launch_bounds__(256)
 }
 
 /* Populations of `count` cells of the first state from `first` on: regularised ones, which have its moments. */
-template <int RANK, typename store>
+template <int Q, typename store>
 __global__ void __launch_bounds__(256)
     begin_populations(const fluid_view<typename store::real> v, const fluid_slots<store> slots,
                       const typename store::real *drag, unsigned long long seed, size_t first, size_t count) {
   typedef typename store::real real;
+  constexpr int RANK = fluid_rank(Q);
   after_previous();
   for (size_t i = first + blockIdx.x * (size_t)256 + threadIdx.x; i < first + count; i += (size_t)gridDim.x * 256) {
     const int x = (int)(i % (size_t)v.l.n[0]);
@@ -76,16 +78,16 @@ __global__ void __launch_bounds__(256)
     for (int a = 0; a < RANK; a++) trace += m[1 + RANK + a];
     m[0] = rho1 - trace / 3;
     unsigned bits = cell_bits(step_key(seed, 0), (unsigned)i);
-    for (int c = 0; c < fluid_directions(RANK); c++) {
+    for (int c = 0; c < Q; c++) {
       double g = m[0];
 #pragma unroll
       for (int a = 0; a < RANK; a++) {
-        const int ca = component<RANK>(c, a);
+        const int ca = component<Q>(c, a);
         g += ca * m[1 + a] + ca * ca * m[1 + RANK + a];
 #pragma unroll
-        for (int b = a + 1; b < RANK; b++) g += ca * component<RANK>(c, b) * m[1 + 2 * RANK + a + b - 1];
+        for (int b = a + 1; b < RANK; b++) g += ca * component<Q>(c, b) * m[1 + 2 * RANK + a + b - 1];
       }
-      const fluid_number_place p = sent_place<RANK>(slots, c, x, y, z);
+      const fluid_number_place p = sent_place<Q>(slots, c, x, y, z);
       bits = next_bits(bits);
       store::put_one(slots.state + p.word, p.cell, (real)((double)store::one * g), bits);
     }
@@ -93,9 +95,10 @@ __global__ void __launch_bounds__(256)
 }
 
 /* out[probes][RANK + 1] */
-template <int RANK, typename store>
-__global__ void probe_populations(const fluid_population_view<store> v, const long long *cell, int probes,
+template <int Q, typename store>
+__global__ void probe_populations(const fluid_population_view<Q, store> v, const long long *cell, int probes,
                                   double *out) {
+  constexpr int RANK = fluid_rank(Q);
   after_previous();
   const double speed = v.dx / v.dt, pressure = v.density * speed * speed / 3;
   for (int i = (int)threadIdx.x; i < probes; i += (int)blockDim.x) {

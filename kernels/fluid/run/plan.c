@@ -195,8 +195,6 @@ bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lack
   const char *what = NULL;
   if (backend == SIM_BACKEND_CPU)
     what = fluid_half(p) ? "precision = \"half\" is" : NULL;
-  else if (p->lattice == FLUID_D3Q27)
-    what = "lattice = \"D3Q27\" is";
   else if (p->drag)
     what = "`drag` of grains is";
   if (!what) return true;

@@ -168,6 +168,7 @@ __device__ __forceinline__ void flow_columns_of(const diffusion_flow &g, const d
   typedef flow_columns<S> P;
   constexpr int FIELDS = Flow::FIELDS, BATCH = FIELDS > 2 ? 4 : 8;
   extern __shared__ float4 shared[];
+  after_previous();
   flow_place<S> place;
   float2 *const line = (float2 *)shared + threadIdx.x % P::L * P::lines::PITCH;
   const float2 *turns = (const float2 *)g.turns[P::AXIS];

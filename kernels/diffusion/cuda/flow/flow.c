@@ -312,8 +312,8 @@ static void rows(diffusion_work *w, int mode, int plane, const diffusion_step_co
   diffusion_step_context m = *context;
   void *arguments[] = {&given, &from, &to, &m.t, &m.h};
   given.plane = plane;
-  diffusion_cuda_launch(&kernel, 8 * columns * (double)s->rowed, f->rows[mode], grid, row_threads(s), row_bytes(s),
-                        arguments);
+  diffusion_cuda_launch_early(&kernel, 8 * columns * (double)s->rowed, f->rows[mode], grid, row_threads(s),
+                              row_bytes(s), arguments);
 }
 
 static void middle(diffusion_work *w, bool forward, int plane, int fields) {
@@ -327,8 +327,8 @@ static void middle(diffusion_work *w, bool forward, int plane, int fields) {
   diffusion_flow given = f->given;
   void *arguments[] = {&given, forward ? &rows : &columns, forward ? &columns : &rows};
   given.plane = plane;
-  diffusion_cuda_launch(&kernels[forward], 8.0 * fields * numbers, forward ? f->forward : f->inverse, grid,
-                        middle_threads(s), middle_bytes(s), arguments);
+  diffusion_cuda_launch_early(&kernels[forward], 8.0 * fields * numbers, forward ? f->forward : f->inverse, grid,
+                              middle_threads(s), middle_bytes(s), arguments);
 }
 
 /* The passes along x, and on three axes along y, of all parts: from inputs to rates by columns, from real fields
@@ -352,8 +352,8 @@ static sim_status columns(diffusion_work *w, int visit) {
   const unsigned grid[] = {(unsigned)(s->tx * s->ty), 1, 1};
   void *arguments[] = {&f->given, &sums, &from, &to};
   const double arrays = w->method.arrays + 1; /* estimate of the arrays read and written */
-  diffusion_cuda_launch(&kernel, 8 * ((arrays + 1) * s->fields + reads) * (double)s->deeped, f->visit[visit], grid,
-                        column_threads(s), column_bytes(s), arguments);
+  diffusion_cuda_launch_early(&kernel, 8 * ((arrays + 1) * s->fields + reads) * (double)s->deeped, f->visit[visit],
+                              grid, column_threads(s), column_bytes(s), arguments);
   return sim_queue_cuda.status();
 }
 

@@ -27,6 +27,7 @@ __device__ __forceinline__ void flow_middle_of(const diffusion_flow &g, const fl
   typedef flat_line<S::NY, L> lines;
   constexpr int C = lines::C, T = lines::T;
   extern __shared__ float4 shared[];
+  after_previous();
   const int own = threadIdx.x % L, j = threadIdx.x / L, slab = blockIdx.x, tile = blockIdx.y;
   const int kx = own % S::WIDE, z = g.plane + slab * S::SLAB + own / S::WIDE;
   const long long row = blockIdx.z * g.rowed + ((long long)slab * S::TX + tile) * (S::NY * L) + own;
@@ -44,7 +45,7 @@ __device__ __forceinline__ void flow_middle_of(const diffusion_flow &g, const fl
     if (FORWARD) {
       if (there) v[m] = from[k * L];
     } else if (there && flow_kept(S::NY, S::KY_LOW, T * m, T * m + T - 1, k)) {
-      v[m] = from[flow_column_at<S>(k)];
+      v[m] = __ldcs(from + flow_column_at<S>(k));
     }
   }
   flat_out<lines, FORWARD ? -1 : 1>(v, line, j, line, j, turns);
@@ -55,7 +56,7 @@ __device__ __forceinline__ void flow_middle_of(const diffusion_flow &g, const fl
     if (!FORWARD)
       to[k * L] = v[i];
     else if (flow_kept(S::NY, S::KY_LOW, first, first + 16 * C - 1, k))
-      to[flow_column_at<S>(k)] = v[i];
+      __stcs(to + flow_column_at<S>(k), v[i]);
   }
 }
 

@@ -104,6 +104,7 @@ __device__ __forceinline__ void flow_rows_of(const diffusion_flow &g, const floa
   constexpr int IN = MODE == FLOW_LOAD ? 0 : (int)Reads::READS, OUT = MODE == FLOW_STORE ? 0 : FIELDS;
   constexpr int INS = (IN + 1) / 2, OUTS = (FIELDS + 1) / 2, HELD = INS > OUTS ? INS : OUTS;
   extern __shared__ float4 shared[];
+  after_previous();
   const int own = threadIdx.x % L, j = threadIdx.x / L;
   const int row = (gridDim.x - 1 - blockIdx.x) * L + own, line_of_slab = row % (S::NY * S::SLAB);
   const int slab = row / (S::NY * S::SLAB), y = line_of_slab / S::SLAB;

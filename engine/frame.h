@@ -47,7 +47,7 @@ typedef struct sim_row {
   const double *values;
 } sim_row;
 
-enum { SIM_ARRAYS_MAX = 32, SIM_SPECIES_MAX = 64, SIM_TABLES_MAX = 16, SIM_COLUMNS_MAX = 64 };
+enum { SIM_ARRAYS_MAX = 32, SIM_SPECIES_MAX = 64, SIM_TABLES_MAX = 32, SIM_COLUMNS_MAX = 64 };
 
 typedef struct sim_frame {
   sim_clock clock;

@@ -7,17 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool per_asset(int greek) { return greek <= OPTION_VEGA; }
-
 int option_quantities(const option_parameters *p, option_quantity *out) {
   const int payoffs = option_payoff_count(p);
   int count = 0;
   for (int k = 0; k < payoffs; k++, count++)
     if (out != NULL) out[count] = (option_quantity){.payoff = k, .greek = -1};
   for (int k = 0; k < payoffs; k++)
-    for (int g = 0; g < OPTION_GREEKS; g++)
-      for (int a = 0; p->greeks.want[g] && a < (per_asset(g) ? (int)p->assets.count : 1); a++, count++)
-        if (out != NULL) out[count] = (option_quantity){.payoff = k, .greek = g, .asset = a};
+    for (int g = 0; g < OPTION_GREEKS; g++) {
+      const int all = p->greeks.want[g] ? option_greek_count(g, (int)p->assets.count) : 0;
+      int second = 1, first = 0;
+      for (int i = 0; i < all; i++, count++) {
+        const bool pair = g == OPTION_CROSS_GAMMA;
+        if (out != NULL)
+          out[count] =
+              (option_quantity){.payoff = k, .greek = g, .asset = pair ? first : i, .second = pair ? second : 0};
+        if (++first < second) continue;
+        first = 0;
+        second++;
+      }
+    }
   for (int i = 0; i < 2 * p->points * payoffs; i++, count++)
     if (out != NULL)
       out[count] = (option_quantity){.payoff = i / 2 % payoffs,
@@ -27,8 +35,18 @@ int option_quantities(const option_parameters *p, option_quantity *out) {
   return count;
 }
 
-/* Adds the market with a bump: *market. */
-static sim_status add_market(option_estimate *e, const option_parameters *p, const option_bump *bump, int *market) {
+static bool same_bump(const option_bump *a, const option_bump *b) {
+  return a->asset == b->asset && a->spot == b->spot && a->vol == b->vol && a->rate == b->rate &&
+         a->maturity == b->maturity && a->second_spot == b->second_spot && a->second == b->second;
+}
+
+sim_status option_estimate_market(option_estimate *e, const option_parameters *p, const option_bump *bump,
+                                  int *market) {
+  for (int m = 0; m < e->markets; m++)
+    if (same_bump(&e->bump[m], bump)) {
+      *market = m;
+      return SIM_OK;
+    }
   if ((e->markets + 1) * e->signs > OPTION_MARKETS_MAX)
     return sim_fail(SIM_ERR_SCENARIO, "greeks: more than %d paths of the same random numbers are needed",
                     OPTION_MARKETS_MAX);
@@ -37,12 +55,11 @@ static sim_status add_market(option_estimate *e, const option_parameters *p, con
   return option_market_create(p, bump, &e->market[e->markets++]);
 }
 
-/* Adds the markets with the bump and with its opposite: *first and *first + 1. */
-static sim_status add_markets(option_estimate *e, const option_parameters *p, const option_bump *bump, int *first) {
+/* Adds the markets with the bump and with its opposite: market[2]. */
+static sim_status add_markets(option_estimate *e, const option_parameters *p, const option_bump *bump, int *market) {
   const option_bump other = {bump->asset, -bump->spot, -bump->vol, -bump->rate, -bump->maturity};
-  int second;
-  SIM_TRY(add_market(e, p, bump, first));
-  return add_market(e, p, &other, &second);
+  SIM_TRY(option_estimate_market(e, p, bump, &market[0]));
+  return option_estimate_market(e, p, &other, &market[1]);
 }
 
 /* A Greek of the first payoff's discounted control. */
@@ -110,7 +127,7 @@ static sim_status make_greek(option_estimate *e, const option_parameters *p, int
   option_quantities(p, quantity);
   double width;
   const option_bump bump = option_bump_of(p, greek, asset, &width);
-  int first = -1;
+  int market[2] = {-1, -1};
   sim_status status = SIM_OK;
   for (int q = 0; q < e->quantities && status == SIM_OK; q++) {
     if (quantity[q].greek != greek || quantity[q].asset != asset) continue;
@@ -127,18 +144,19 @@ static sim_status make_greek(option_estimate *e, const option_parameters *p, int
       combine(e, c, k, 0, direct, 1);
       continue;
     }
-    if (first < 0) status = add_markets(e, p, &bump, &first);
+    if (greek == OPTION_GAMMA && delta >= 0) {
+      status = option_estimate_second(e, p, q, &quantity[q]);
+      continue;
+    }
+    if (market[0] < 0) status = add_markets(e, p, &bump, market);
     if (status != SIM_OK) break;
-    if (greek == OPTION_GAMMA && delta >= 0) { /* the graph's delta divides by the unbumped spot */
-      combine(e, c, k, first, delta, 1 / (2 * width * (1 + bump.spot)));
-      combine(e, c, k, first + 1, delta, -1 / (2 * width * (1 - bump.spot)));
-    } else if (greek == OPTION_GAMMA) {
-      combine(e, c, k, first, k, 1 / (width * width));
+    if (greek == OPTION_GAMMA) {
+      combine(e, c, k, market[0], k, 1 / (width * width));
       combine(e, c, k, 0, k, -2 / (width * width));
-      combine(e, c, k, first + 1, k, 1 / (width * width));
+      combine(e, c, k, market[1], k, 1 / (width * width));
     } else {
-      combine(e, c, k, first, g->bumped[k][greek][0], 1 / width);
-      combine(e, c, k, first + 1, g->bumped[k][greek][1], -1 / width);
+      combine(e, c, k, market[0], g->bumped[k][greek][0], 1 / width);
+      combine(e, c, k, market[1], g->bumped[k][greek][1], -1 / width);
     }
   }
   free(quantity);
@@ -148,11 +166,12 @@ static sim_status make_greek(option_estimate *e, const option_parameters *p, int
 double option_greek_size(const option_parameters *p, const option_quantity *of, double price) {
   const int greek = of->greek;
   const double spot = option_asset_at(p, of->asset)->spot, T = option_maturity_of(p, of->payoff);
-  const double factor[OPTION_GREEKS] = {[OPTION_DELTA] = 1 / spot,
-                                        [OPTION_GAMMA] = 1 / (spot * spot),
-                                        [OPTION_VEGA] = sqrt(T),
-                                        [OPTION_RHO] = T,
-                                        [OPTION_THETA] = 1 / T};
+  const double factor[OPTION_GREEKS] = {
+      [OPTION_DELTA] = 1 / spot,       [OPTION_GAMMA] = 1 / (spot * spot),
+      [OPTION_VEGA] = sqrt(T),         [OPTION_RHO] = T,
+      [OPTION_THETA] = 1 / T,          [OPTION_CROSS_GAMMA] = 1 / (spot * option_asset_at(p, of->second)->spot),
+      [OPTION_VANNA] = sqrt(T) / spot, [OPTION_VOLGA] = T,
+      [OPTION_CHARM] = 1 / (spot * T)};
   return fabs(price) * factor[greek];
 }
 
@@ -166,7 +185,7 @@ static sim_status control_greeks(option_estimate *e, const option_parameters *p)
   for (int q = e->graph.payoffs; q < e->quantities && quantity[q].payoff == 0 && status == SIM_OK; q++) {
     const int greek = quantity[q].greek, asset = quantity[q].asset;
     option_combination *c = &e->combination[q];
-    c->control = e->graph.control_slope[greek][asset];
+    c->control = greek < OPTION_SECOND ? e->graph.control_slope[greek][asset] : -1;
     if (c->control < 0) continue;
     c->control_factor = (greek == OPTION_THETA ? -1 : 1) * option_discount(e, 0, 0);
     c->control_least = 1e-4 * option_greek_size(p, &quantity[q], e->combination[0].control_mean);
@@ -184,7 +203,7 @@ static sim_status make_points(option_estimate *e, const option_parameters *p) {
   for (int i = 0; i < p->points; i++) {
     const option_point point = option_ladder_point(p, p->first_point + i);
     int market = 0;
-    if (!point.today) SIM_TRY(add_market(e, p, &point.bump, &market));
+    if (!point.today) SIM_TRY(option_estimate_market(e, p, &point.bump, &market));
     for (int k = 0; k < g->payoffs; k++, c += 2) {
       const int output = g->timed[k][point.time];
       for (int change = 0; change < 2; change++) {
@@ -199,6 +218,17 @@ static sim_status make_points(option_estimate *e, const option_parameters *p) {
   return SIM_OK;
 }
 
+static sim_status make_seconds(option_estimate *e, const option_parameters *p) {
+  option_quantity *quantity = calloc((size_t)e->quantities, sizeof *quantity);
+  if (quantity == NULL) return sim_no_memory("the greeks");
+  option_quantities(p, quantity);
+  sim_status status = SIM_OK;
+  for (int q = 0; q < e->quantities && status == SIM_OK; q++)
+    if (quantity[q].greek >= OPTION_SECOND) status = option_estimate_second(e, p, q, &quantity[q]);
+  free(quantity);
+  return status;
+}
+
 static sim_status make_combinations(option_estimate *e, const option_parameters *p) {
   const option_graph *g = &e->graph;
   for (int q = 0; q < e->quantities; q++) e->combination[q].control = -1;
@@ -210,9 +240,10 @@ static sim_status make_combinations(option_estimate *e, const option_parameters 
     c->control_mean = option_control_mean(p, &e->market[0], k) * option_discount(e, 0, k);
     c->control_factor = option_discount(e, 0, k);
   }
-  for (int greek = 0; greek < OPTION_GREEKS; greek++)
-    for (int a = 0; p->greeks.want[greek] && a < (per_asset(greek) ? e->market[0].assets : 1); a++)
+  for (int greek = 0; greek < OPTION_SECOND; greek++)
+    for (int a = 0; p->greeks.want[greek] && a < option_greek_count(greek, e->market[0].assets); a++)
       SIM_TRY(make_greek(e, p, greek, a));
+  SIM_TRY(make_seconds(e, p));
   SIM_TRY(control_greeks(e, p));
   return make_points(e, p);
 }

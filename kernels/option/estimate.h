@@ -6,7 +6,7 @@
 #include "kernels/option/random/draws.h"
 
 enum {
-  OPTION_TERMS_MAX = 3,
+  OPTION_TERMS_MAX = 8,
   OPTION_MARKETS_MAX = OPTION_VARIANTS_MAX,
   OPTION_PILOT = 4 * OPTION_CHUNK /* paths of the pilot, which sets the control coefficients */
 };
@@ -15,7 +15,8 @@ enum {
  * the change against today's price (greek -1). */
 typedef struct option_quantity {
   int payoff, greek, asset;
-  int point; /* of the ladder, from 1; 0: none */
+  int second; /* the other asset of a cross gamma, the larger number */
+  int point;  /* of the ladder, from 1; 0: none */
   bool change;
 } option_quantity;
 /* Lists the prices of all payoffs, then the requested Greeks, [payoff][greek][asset], then for p->points points of the
@@ -50,6 +51,18 @@ typedef struct option_estimate {
   double *bond_slope; /* [OPTION_GREEKS][steps], owned: derivative of the logarithm of market[0].bond by each Greek */
 } option_estimate;
 
+/* Number of a Greek of one payoff among those of its kind: its asset, or the pair's place in (1, 2), (1, 3), (2, 3),
+ * ...
+ */
+static inline int option_greek_place(const option_quantity *of) {
+  return of->greek == OPTION_CROSS_GAMMA ? of->second * (of->second - 1) / 2 + of->asset : of->asset;
+}
+/* Finds the market of a bump, or adds it: *market. SIM_ERR_SCENARIO where there are too many. */
+sim_status option_estimate_market(option_estimate *estimate, const option_parameters *p, const option_bump *bump,
+                                  int *market) SIM_MUST_CHECK;
+/* second.c: makes the combination of a Greek from OPTION_SECOND on, or of a gamma by differences of slopes. */
+sim_status option_estimate_second(option_estimate *estimate, const option_parameters *p, int quantity,
+                                  const option_quantity *of) SIM_MUST_CHECK;
 /* The discount factor of a payoff in a market. */
 double option_discount(const option_estimate *estimate, int market, int payoff);
 /* Makes markets, graph and combinations; freed by option_estimate_free. `tangents`: as of option_graph_create.

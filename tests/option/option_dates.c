@@ -132,7 +132,7 @@ static void test_own_run(void **state) {
 static void test_greeks(void **state) {
   (void)state;
   const double T = 0.5, h = 1e-4, price = black(100, 100, VOL, R, T, 1);
-  const double known[OPTION_GREEKS] = {
+  const double known[OPTION_SECOND] = {
       (black(100 + h, 100, VOL, R, T, 1) - black(100 - h, 100, VOL, R, T, 1)) / (2 * h),
       (black(100.1, 100, VOL, R, T, 1) - 2 * price + black(99.9, 100, VOL, R, T, 1)) / 0.01,
       (black(100, 100, VOL + h, R, T, 1) - black(100, 100, VOL - h, R, T, 1)) / (2 * h),
@@ -147,7 +147,7 @@ static void test_greeks(void **state) {
     pricing_add(&d, &option_european_schema, 100, OPTION_CALL)->maturity = T;
     pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
     pricing_run(&d);
-    for (int g = 0; g < OPTION_GREEKS; g++)
+    for (int g = 0; g < OPTION_SECOND; g++)
       near_but(option_greek_names[g], pricing_greek(&d, option_greek_names[g]), known[g], 2e-4 * fabs(known[g]));
     pricing_free(&d);
   }

@@ -79,7 +79,7 @@ static void test_greeks(void **state) {
   for (int bump = 0; bump < 2; bump++) {
     pricing d;
     make(&d, SIM_DOUBLE, 2, 0.1);
-    for (int g = 0; g < OPTION_GREEKS; g++) d.p.greeks.want[g] = g != OPTION_GAMMA;
+    for (int g = 0; g < OPTION_SECOND; g++) d.p.greeks.want[g] = g != OPTION_GAMMA;
     d.p.greeks.method = bump ? OPTION_BUMP : OPTION_AUTO;
     pricing_add(&d, &option_european_schema, 120, OPTION_CALL);
     pricing_run(&d);

@@ -63,7 +63,7 @@ static void prepare(pricing *d, int seed, bool sobol) {
   d->p.sampling.scrambles = NAN;
   d->p.greeks.method = OPTION_BUMP;
   d->setup.threads = 1;
-  for (int g = 0; g < OPTION_GREEKS; g++) d->p.greeks.want[g] = true;
+  for (int g = 0; g < OPTION_SECOND; g++) d->p.greeks.want[g] = true;
 }
 
 /* Of the paths k cross the jump, a Poisson number of mean m. With an error of root(max(k, m)) paths the estimate is off
@@ -233,7 +233,7 @@ static void test_many_assets(void **state) {
   pricing d;
   prepare(&d, 1, false);
   for (int a = 1; a < 12; a++) pricing_add_asset(&d, 100, VOL);
-  for (int g = 0; g < OPTION_GREEKS; g++) d.p.greeks.want[g] = g == OPTION_RHO || g == OPTION_VEGA;
+  for (int g = 0; g < OPTION_SECOND; g++) d.p.greeks.want[g] = g == OPTION_RHO || g == OPTION_VEGA;
   d.p.sampling.antithetic = true;
   d.p.payoff = function_of(STEP, 0, 100);
   pricing_run(&d);

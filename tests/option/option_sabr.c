@@ -131,7 +131,7 @@ static void book(pricing *d, int variant, bool sabr) {
   d->p.sampling.sequence = variant == 3 ? OPTION_SOBOL : OPTION_PHILOX;
   d->p.sampling.moment_matching = variant == 4;
   d->p.sampling.control = variant == 5 ? OPTION_CONTROL_UNDERLYING : OPTION_NO_CONTROL;
-  for (int g = 0; g < OPTION_GREEKS; g++) d->p.greeks.want[g] = g != OPTION_GAMMA;
+  for (int g = 0; g < OPTION_SECOND; g++) d->p.greeks.want[g] = g != OPTION_GAMMA;
   d->p.greeks.method = OPTION_BUMP;
   pricing_add(d, &option_european_schema, 100, OPTION_CALL);
   pricing_add(d, &option_asian_schema, 100, OPTION_PUT);

@@ -83,7 +83,7 @@ static void test_volatility(void **state) {
     pricing d;
     pricing_make(&d, i ? SIM_DOUBLE : SIM_MIXED, VOL, R, 1, 12);
     d.p.sampling.paths = 0x1p17;
-    for (int g = 0; g < OPTION_GREEKS; g++) d.p.greeks.want[g] = g <= OPTION_VEGA;
+    for (int g = 0; g < OPTION_SECOND; g++) d.p.greeks.want[g] = g <= OPTION_VEGA;
     if (i) d.p.greeks.method = OPTION_BUMP;
     add_swap(&d, true, 25);
     add_swap(&d, false, 25);

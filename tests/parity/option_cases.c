@@ -638,6 +638,13 @@ const option_case option_cases[OPTION_CASES] = {
     {"random rates, Sobol", make_rates_sobol, 2, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
     {"random rates, matched", make_rates_matched, 5, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.25, 1},
     {"joint exercise, Sobol", make_joint_sobol, 6, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.2, 1},
+    {"second derivatives", make_european, 1, OPTION_CONTROL_UNDERLYING, true, true, OPTION_AUTO, 0.2, 1, false, true},
+    {"second derivatives, steps", make_asian, 12, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1, false, true},
+    {"second derivatives, bumped", make_european, 1, OPTION_NO_CONTROL, false, true, OPTION_BUMP, 0.2, 1, true, true},
+    {"second derivatives, barriers", make_barriers, 5, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.3, 1, true, true},
+    {"second derivatives, assets", make_several, 6, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1, false, true},
+    {"second derivatives, Heston", make_heston, 6, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 2, false, true},
+    {"second derivatives, SABR", make_sabr_greeks, 5, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1, false, true},
 };
 
 void option_case_make(pricing *d, int which, sim_precision precision, const sim_backend *backend) {
@@ -647,7 +654,7 @@ void option_case_make(pricing *d, int which, sim_precision precision, const sim_
   d->p.sampling.control = of->control;
   d->p.sampling.paths = 2 * (0x1p16 + 5431); /* a block, or two, and a part */
   d->p.greeks.method = of->method;
-  for (int g = 0; g < OPTION_GREEKS; g++) d->p.greeks.want[g] = of->greeks;
+  for (int g = 0; g < OPTION_GREEKS; g++) d->p.greeks.want[g] = of->greeks && (of->second || g < OPTION_SECOND);
   d->setup.backend = backend;
   of->make(d);
 }

@@ -11,10 +11,11 @@ typedef struct option_case {
   bool antithetic, greeks;
   int method;
   double vol, maturity;
-  bool jumps; /* bumped prices of payoffs that jump */
+  bool jumps;  /* bumped prices of payoffs that jump */
+  bool second; /* cross gammas, vanna, volga and charm too */
 } option_case;
 
-enum { OPTION_CASES = 63 };
+enum { OPTION_CASES = 70 };
 extern const option_case option_cases[OPTION_CASES];
 
 void option_case_make(pricing *d, int which, sim_precision precision, const sim_backend *backend);

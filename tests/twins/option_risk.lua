@@ -4,7 +4,7 @@ local E = require "option_exact"
 local call, copy = scenario.call, scenario.copy
 local M = {}
 
-local greeks = { "delta", "gamma", "vega", "rho", "theta" }
+local greeks = { "delta", "gamma", "vega", "rho", "theta", "vanna", "volga", "charm" }
 
 -- The scenario with all spots shifted by a share, and volatilities that are numbers by `vol`; contracts stay as they are.
 local function shifted(s, spot, vol)
@@ -111,12 +111,14 @@ function M.add(of)
 
   add { name = "Greeks of a book", weight = 2,
     applies = function(s) return #(s.keys.payoffs or {}) > 1 and not s.keys.payoff end,
-    prepare = function(s, R) return { one = R.int(1, #s.keys.payoffs), method = R.pick("auto", "bump"), theta = R.chance(0.5) } end,
+    prepare = function(s, R) return { one = R.int(1, #s.keys.payoffs), method = R.pick("auto", "bump"), theta = R.chance(0.5), second = R.chance(0.5) } end,
     check = function(T, s, a)
       local c = copy(s)
       if c.keys.payoff then error({ refused = "a function" }) end
       c.keys.sampling.control = nil -- of the first payoff alone
-      c.keys.greeks = { delta = true, gamma = true, vega = true, rho = true, theta = a.theta or nil, method = a.method }
+      local second = a.second and #c.keys.payoffs * #c.keys.assets <= 8 and ask.knows("option", "vanna") or nil
+      c.keys.greeks = { delta = true, gamma = true, vega = true, rho = true, theta = a.theta or nil, method = a.method,
+        vanna = second, volga = second, charm = a.theta and second or nil }
       local d = copy(c)
       d.keys.payoffs = { c.keys.payoffs[a.one] }
       local _, _, r = priced(T, c, 1)

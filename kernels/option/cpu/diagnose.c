@@ -1,6 +1,6 @@
 /* Finds the path, price and time at which a block of samples has no finite sums. The paths are simulated once more
  * on the CPU, also those of a GPU run. */
-#include "kernels/option/cpu/sampler.h"
+#include "kernels/option/cpu/reuse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,6 +33,7 @@ static void simulate_steps(const chunk_paths *at, int asset, int first, int coun
   for (int k = 0; k < WINDOW; k++) /* always WINDOW features: those beyond `count` repeat the first step */
     feature[k] = (option_feature){.kind = OPTION_FIXING, .asset = asset, .step = first + (k < count ? k : 0)};
   paths.feature = feature;
+  paths.kept = NULL;
   paths.features = WINDOW;
   (void)at->s->kernel(&paths, at->first, at->count, out, at->s->workspaces[0].kernel);
 }
@@ -119,9 +120,10 @@ static void describe_features(const chunk_paths *at, int variant, int i, char *o
 static sim_status diagnose_payoffs(const chunk_paths *at) {
   const option_graph *g = &at->s->estimate.graph;
   char name[OPTION_PAYOFF_NAME], where[160];
+  const int signs = at->s->estimate.signs, variants = at->s->estimate.markets * signs;
   for (int o = 0; o < g->outputs; o++)
-    for (int v = 0; v < at->s->paths.variants; v++)
-      for (int i = 0; i < at->count; i++) {
+    for (int v = 0; v < variants; v++)
+      for (int i = 0; i < at->count && option_is_read(at->s, v / signs, o); i++) {
         const double value = number(at->s, at->s->workspaces[0].outputs[v * g->outputs + o], i);
         if (isfinite(value)) continue;
         describe_features(at, v, i, where, sizeof where);

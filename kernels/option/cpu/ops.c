@@ -3,7 +3,7 @@
  * cuda/ops.c. */
 #include "engine/reduce.h"
 #include "kernels/option/cpu/leverage.h"
-#include "kernels/option/cpu/sampler.h"
+#include "kernels/option/cpu/reuse.h"
 #include "kernels/option/models/hull_white.h"
 #include "kernels/option/models/rough.h"
 
@@ -20,21 +20,22 @@ static size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 static size_t real_size(const option_sampler *s) { return s->single ? sizeof(float) : sizeof(double); }
 
 static sim_status make_workspace(const option_sampler *s, option_workspace *r) {
-  const size_t variants = (size_t)s->paths.variants, chunk = OPTION_CHUNK * real_size(s);
+  const size_t variants = (size_t)(s->estimate.markets * s->estimate.signs), chunk = OPTION_CHUNK * real_size(s);
   const size_t features = variants * (size_t)s->estimate.graph.features,
-               outputs = variants * (size_t)s->estimate.graph.outputs;
+               outputs = variants * (size_t)s->estimate.graph.outputs, made = option_reuse_features(s);
   const size_t kernel =
-      rounded(option_path_scratch(s->paths.assets + s->paths.schedules, (int)variants, s->local_scratch));
-  const size_t program = rounded(sim_expr_program_scratch(s->program) + 64);
-  const size_t all = (features + outputs) * chunk + kernel + program + 2 * OPTION_CHUNK * sizeof(double);
+      rounded(option_path_scratch(s->paths.assets + s->paths.schedules, s->paths.variants, s->local_scratch));
+  const size_t program = rounded(s->program_scratch + 64);
+  const size_t all = (made + outputs) * chunk + kernel + program + 2 * OPTION_CHUNK * sizeof(double);
   r->all = aligned_alloc(64, rounded(all));
   r->features = calloc(features + outputs + 1, sizeof(void *));
   if (r->all == NULL || r->features == NULL) return sim_no_memory("paths");
   r->outputs = r->features + features;
-  for (size_t i = 0; i < features + outputs; i++) r->features[i] = r->all + i * chunk;
-  r->kernel = r->all + (features + outputs) * chunk;
-  r->program = r->all + (features + outputs) * chunk + kernel;
-  r->sample = (void *)(r->all + (features + outputs) * chunk + kernel + program);
+  option_reuse_place(s, r->all, chunk, r->features);
+  for (size_t i = 0; i < outputs; i++) r->outputs[i] = r->all + (made + i) * chunk;
+  r->kernel = r->all + (made + outputs) * chunk;
+  r->program = r->all + (made + outputs) * chunk + kernel;
+  r->sample = (void *)(r->all + (made + outputs) * chunk + kernel + program);
   r->control = r->sample + OPTION_CHUNK;
   return SIM_OK;
 }
@@ -175,9 +176,9 @@ static void add_output(const option_sampler *s, const option_workspace *r, int m
 static bool simulate(const option_sampler *s, const option_paths *paths, const option_workspace *r, uint64_t first,
                      int count) {
   const bool valid = s->kernel(paths, first, count, r->features, r->kernel);
-  for (int v = 0; v < s->paths.variants; v++)
-    sim_expr_program_run(s->program, (size_t)count, (const void *const *)(r->features + v * s->estimate.graph.features),
-                         r->outputs + v * s->estimate.graph.outputs, r->program);
+  option_reuse_scale(s, count, r->features);
+  for (int v = 0; v < s->estimate.markets * s->estimate.signs; v++)
+    option_reuse_evaluate(s, v, count, r->features, r->outputs, r->program);
   return valid;
 }
 
@@ -342,6 +343,7 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   s->paths = (option_paths){
       .seed = p->common.seed, .assets = (int)p->assets.count, .steps = (int)p->nodes * parts, .skip = parts - 1};
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
+  SIM_TRY(option_reuse_create(s, p));
   if (parts > 1) SIM_TRY(divide_steps(s, p, parts));
   SIM_TRY(option_leverage_calibrate(p, setup, s->estimate.market, s->estimate.markets));
   s->workspaces = calloc((size_t)s->threads, sizeof *s->workspaces);
@@ -351,7 +353,8 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   s->sums = calloc((size_t)OPTION_BATCH * OPTION_CHUNKS * (size_t)(OPTION_CHUNK / s->chunk) + (size_t)s->comm->size,
                    2 * (size_t)s->estimate.quantities * sizeof(double));
   if (s->workspaces == NULL || s->sums == NULL) return sim_no_memory("the sums");
-  s->paths.variants = s->estimate.markets * s->estimate.signs;
+  s->paths.variants = s->simulated * s->estimate.signs;
+  s->paths.sloped = option_reuse_sloped(s);
   s->paths.features = s->estimate.graph.features;
   s->paths.feature = s->estimate.graph.feature;
   s->paths.variant = s->variant;
@@ -359,8 +362,7 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   s->paths.schedules = s->estimate.graph.schedules;
   s->paths.schedule = s->estimate.graph.schedule;
   s->paths.cash = s->estimate.market[0].cash;
-  SIM_TRY(sim_expr_program_create(s->estimate.graph.expr, &(sim_expr_target){.single = s->single, .isa = s->isa},
-                                  &s->program));
+  SIM_TRY(option_reuse_programs(s));
   SIM_TRY(make_variants(s, p));
   SIM_TRY(make_local(s, p));
   s->paths.rough = option_any_rough(p);
@@ -415,8 +417,8 @@ static void destroy(option_sampler **sampler) {
   }
   for (int m = 0; m < s->estimate.markets && s->policies != NULL; m++) option_policy_free(&s->policies[m]);
   free(s->policies);
+  option_reuse_free(s);
   option_estimate_free(&s->estimate);
-  sim_expr_program_free(&s->program);
   for (int a = 0; a < OPTION_ASSETS_MAX; a++) sim_expr_program_free(&s->local[a]);
   option_policy_free(&s->policy);
   option_quasi_free(&s->quasi);

@@ -16,7 +16,9 @@ typedef struct workspace {
   vreal grown[OPTION_VARIANTS_MAX]; /* by a random rate in the step */
   vwhole invalid;                   /* lanes with an invalid local volatility */
   int offset;                       /* number of the first of the four shared numbers that this path uses */
-  asset_state state[];              /* [variants][assets], [variants][schedules] */
+  int moved[OPTION_ASSETS_MAX];     /* number of variants that simulate each asset, and the variants */
+  unsigned char variant[OPTION_ASSETS_MAX][OPTION_VARIANTS_MAX];
+  asset_state state[]; /* [variants][assets], [variants][schedules] */
 } workspace;
 _Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE &&
                    sizeof(asset_state) <= OPTION_SCRATCH_ASSET,
@@ -63,6 +65,11 @@ static void quasi_group(const option_paths *p, int scramble, uint32_t index, int
             sobol_bits(p->quasi, scramble, index, (4 * group + i) * p->quasi->each + variance);
     }
   }
+}
+
+/* Whether a variant leaves out an asset. */
+static inline bool is_kept(const option_paths *p, int variant, int asset) {
+  return p->kept != NULL && (p->kept[variant] >> asset & 1);
 }
 
 static inline bool is_motion(const option_paths *p, int asset, int motion) {
@@ -216,7 +223,8 @@ static void general_step(const option_paths *p, const stream *own, int step, int
     if (first != NULL && first[p->variant[0].kind[step] * p->assets + a].jumps > 0)
       for (int half = 0; half <= p->halved; half++)
         w->jump[half] = random_bits(own, drawn_step(p, step, half), (uint32_t)(OPTION_DRAW_JUMP + a));
-    for (int v = 0; v < p->variants; v++) {
+    for (int k = 0; k < w->moved[a]; k++) {
+      const int v = w->variant[a][k];
       const option_variant *variant = &p->variant[v];
       const int i = step * p->assets + a;
       asset_state *t = &w->state[v * p->assets + a];
@@ -239,13 +247,21 @@ static void general_step(const option_paths *p, const stream *own, int step, int
         next = after_dividend(next, p->cash[step / (p->skip + 1) * p->assets + a] / variant->spot[a], p->far);
       if (p->schedules > 0) update_schedules(p, step, v, a, observed, next, high, low, w);
       if (need & NEED_SINGLES) update_single_features(p, step, a, t, next, vol, variant, out + v * p->features, at);
-      for (int g = 0; g < p->tangents; g++)
+      for (int g = 0; g < p->tangents && v < p->sloped; g++)
         if (p->tangent[g].asset == a) general_tangent(p, v, g, step, at, t, next, normal, need, w, out);
       update_asset(t, next, now, p->far);
     }
   }
   if (need & 1 << OPTION_EARLY) exercise_all(p, step, at, w, out);
   if (p->rates && observed) store_deflators(p, step / (p->skip + 1), at, rates_of(p, w), out);
+}
+
+static void list_variants(const option_paths *p, workspace *w) {
+  for (int a = 0; a < p->assets; a++) {
+    w->moved[a] = 0;
+    for (int v = 0; v < p->variants; v++)
+      if (!is_kept(p, v, a)) w->variant[a][w->moved[a]++] = (unsigned char)v;
+  }
 }
 
 /* Whether any of the first `count` lanes is set. */
@@ -260,6 +276,7 @@ static bool general_paths(const option_paths *p, uint64_t first, int count, unsi
   workspace *w = scratch;
   bool valid = true;
   const int share = p->halved || p->skip > 0 ? 1 : option_share(p->steps);
+  list_variants(p, w);
   if (p->matched) match_chunk(p, first, matches(p, w));
   for (int at = 0; at < count; at += LANES) {
     const uint64_t path = first + (uint64_t)at;
@@ -277,7 +294,7 @@ static bool general_paths(const option_paths *p, uint64_t first, int count, unsi
       }
     for (int k = 0; k < p->variants * p->schedules; k++) w->state[p->variants * p->assets + k] = begin_asset();
     if (p->rates) memset(rates_of(p, w), 0, option_rates_scratch(p->variants));
-    memset(tangent_sums_of(p, w), 0, option_tangent_scratch(p->tangents, p->variants));
+    memset(tangent_sums_of(p, w), 0, option_tangent_scratch(p->tangents, p->sloped));
     w->invalid = (vwhole){0};
     for (int step = 0; step < p->steps; step++) {
       if (step % 4 == 0) draw_group(p, &s, share > 1 ? shared / (uint32_t)share : (uint32_t)step / 4, need, w);
@@ -288,7 +305,8 @@ static bool general_paths(const option_paths *p, uint64_t first, int count, unsi
     for (int v = 0; v < p->variants; v++)
       for (int f = 0; f < p->features; f++) {
         const option_feature *feature = &p->feature[f];
-        if (feature->kind >= OPTION_FIXING) continue;
+        if (feature->kind >= OPTION_FIXING || is_kept(p, v, feature->asset)) continue;
+        if (feature->tangent > 0 && v >= p->sloped) continue;
         const int schedule = feature->schedule - 1;
         const asset_state *t = schedule < 0 ? &w->state[v * p->assets + feature->asset]
                                             : &w->state[p->variants * p->assets + v * p->schedules + schedule];
@@ -304,9 +322,10 @@ static bool general_paths(const option_paths *p, uint64_t first, int count, unsi
   return valid;
 }
 
-/* ---- special case: one asset, one or two variants, sums only; curved tangents come before flat ones ---- */
+/* ---- special case: one asset, sums only; curved tangents come before flat ones. All variants, of which the first one
+ * or two have the tangents, are simulated in groups from the same normals ---- */
 
-enum { LEAN_TANGENTS = 3 };
+enum { LEAN_TANGENTS = 3, LEAN_VARIANTS = 4 };
 
 LANES_INLINE void lean_step(const option_paths *p, int step, vreal normal, int v, unsigned need, int curved, int flat,
                             asset_state *t, tangent_sums *s) {
@@ -333,10 +352,11 @@ LANES_INLINE void lean_end(const option_paths *p, int at, int variants, const as
   for (int v = 0; v < variants; v++)
     for (int f = 0; f < p->features; f++) {
       const option_feature *feature = &p->feature[f];
+      if (feature->tangent > 0 && v >= p->sloped) continue;
       const double spot = p->variant[v].spot[0];
       const vreal value = feature->tangent == 0
                               ? feature_value(p, &t[v], feature, spot)
-                              : tangent_value(p, &t[v], &sums[v][feature->tangent - 1], feature, spot);
+                              : tangent_value(p, &t[v], &sums[v & 1][feature->tangent - 1], feature, spot);
       memcpy((real *)out[v * p->features + f] + at, &value, sizeof value);
     }
 }
@@ -351,12 +371,13 @@ LANES_INLINE void lean_sharing(const option_paths *p, uint64_t first, int count,
       vreal z[4];
       four_normals(&s, (uint32_t)(first + (uint64_t)from) / (uint32_t)all, OPTION_DRAW_NORMAL, z);
       for (int r = 0; r * p->steps < 4 && at + r * OPTION_SHARE_STRIDE < count; r++) {
-        asset_state t[2] = {begin_asset(), begin_asset()};
+        asset_state t[LEAN_VARIANTS];
+        for (int v = 0; v < variants; v++) t[v] = begin_asset();
         tangent_sums sums[2][LEAN_TANGENTS];
         memset(sums, 0, sizeof sums);
         for (int step = 0; step < p->steps; step++)
           for (int v = 0; v < variants; v++)
-            lean_step(p, step, z[r * p->steps + step], v, need, curved, flat, &t[v], sums[v]);
+            lean_step(p, step, z[r * p->steps + step], v, need, curved, flat, &t[v], sums[v & 1]);
         lean_end(p, at + r * OPTION_SHARE_STRIDE, variants, t, sums, out);
       }
     }
@@ -370,7 +391,8 @@ LANES_INLINE void lean_paths(const option_paths *p, uint64_t first, int count, u
   }
   for (int at = 0; at < count; at += LANES) {
     const stream s = begin_stream(p->seed, first + (uint64_t)at);
-    asset_state t[2] = {begin_asset(), begin_asset()};
+    asset_state t[LEAN_VARIANTS];
+    for (int v = 0; v < variants; v++) t[v] = begin_asset();
     tangent_sums sums[2][LEAN_TANGENTS];
     memset(sums, 0, sizeof sums);
     vreal z[4];
@@ -379,39 +401,33 @@ LANES_INLINE void lean_paths(const option_paths *p, uint64_t first, int count, u
       four_normals(&s, (uint32_t)step / 4, OPTION_DRAW_NORMAL, z);
 #pragma GCC unroll 4
       for (int i = 0; i < 4; i++)
-#pragma GCC unroll 2
-        for (int v = 0; v < variants; v++) lean_step(p, step + i, z[i], v, need, curved, flat, &t[v], sums[v]);
+#pragma GCC unroll 4
+        for (int v = 0; v < variants; v++) lean_step(p, step + i, z[i], v, need, curved, flat, &t[v], sums[v & 1]);
     }
     if (step < p->steps) four_normals(&s, (uint32_t)step / 4, OPTION_DRAW_NORMAL, z);
     for (; step < p->steps; step++)
-      for (int v = 0; v < variants; v++) lean_step(p, step, z[step & 3], v, need, curved, flat, &t[v], sums[v]);
+      for (int v = 0; v < variants; v++) lean_step(p, step, z[step & 3], v, need, curved, flat, &t[v], sums[v & 1]);
     lean_end(p, at, variants, t, sums, out);
   }
 }
 
-/* Whether the special case serves the tangents; two variants must be an antithetic pair, the second mirrored. */
+/* Whether the special case serves the tangents; two variants with them must be an antithetic pair, the second mirrored.
+ */
 static bool lean_tangents(const option_paths *p, unsigned need, int *curved, int *flat) {
   *curved = *flat = 0;
   for (int g = 0; g < p->tangents; g++) *(p->tangent[g].flat ? flat : curved) += 1;
   if (p->tangents == 0) return true;
-  return !(need & NEED_LOGS) && *curved <= 2 && *flat <= 1 && (p->variants == 1 || p->variant[1].mirrored);
+  return !(need & NEED_LOGS) && *curved <= 2 && *flat <= 1 && p->sloped <= 2 &&
+         (p->sloped < 2 || p->variant[1].mirrored);
 }
 
-option_path_kernel OPTION_PATHS;
-bool OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const *out, void *scratch) {
-  unsigned need = 0;
-  int curved, flat;
-  for (int f = 0; f < p->features; f++) need |= 1u << p->feature[f].kind;
-  const bool two = p->variants == 2, logs = need & NEED_LOGS, sum = need & NEED_SUM;
-  const bool lean = p->assets == 1 && p->variants <= 2 && p->variant[0].dynamics == NULL && p->quasi == NULL &&
-                    p->mrg == NULL && !p->halved && p->skip == 0 && !p->matched && p->schedules == 0 &&
-                    p->cash == NULL && !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&
-                    lean_tangents(p, need, &curved, &flat);
-  const int which = lean && p->tangents > 0 ? 2 * curved + flat : 0;
 #define LEAN(needs, curves, flats)                                                                                     \
-  (two ? lean_paths(p, first, count, needs, 2, curves, flats, out)                                                     \
-       : lean_paths(p, first, count, needs, 1, curves, flats, out))
-  if (!lean) return general_paths(p, first, count, need, out, scratch);
+  (count_of > 2    ? lean_paths(p, first, count, needs, 4, 0, 0, out)                                                  \
+   : count_of == 2 ? lean_paths(p, first, count, needs, 2, curves, flats, out)                                         \
+                   : lean_paths(p, first, count, needs, 1, curves, flats, out))
+/* The variants of a group: one, two or four; `which`: 2 curved + flat tangents. */
+static void lean_group(const option_paths *p, uint64_t first, int count, unsigned need, int which, int count_of,
+                       void *const *out) {
   if (which == 1)
     LEAN(NEED_SUM, 0, 1);
   else if (which == 2)
@@ -422,11 +438,33 @@ bool OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const 
     LEAN(NEED_SUM, 2, 0);
   else if (which == 5)
     LEAN(NEED_SUM, 2, 1);
-  else if (logs)
+  else if (need & NEED_LOGS)
     LEAN(NEED_SUM | NEED_LOGS, 0, 0);
-  else if (sum)
+  else if (need & NEED_SUM)
     LEAN(NEED_SUM, 0, 0);
   else
     LEAN(0, 0, 0);
+}
+
+option_path_kernel OPTION_PATHS;
+bool OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const *out, void *scratch) {
+  unsigned need = 0;
+  int curved, flat;
+  for (int f = 0; f < p->features; f++) need |= 1u << p->feature[f].kind;
+  const bool lean = p->assets == 1 && p->variant[0].dynamics == NULL && p->quasi == NULL && p->mrg == NULL &&
+                    !p->halved && p->skip == 0 && !p->matched && p->schedules == 0 && p->cash == NULL &&
+                    !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&
+                    lean_tangents(p, need, &curved, &flat);
+  if (!lean) return general_paths(p, first, count, need, out, scratch);
+  for (int v = 0; v < p->variants;) {
+    const int left = p->variants - v;
+    const bool slopes = p->tangents > 0 && v < p->sloped;
+    const int size = slopes ? p->sloped : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    option_paths group = *p;
+    group.variant += v;
+    group.sloped = slopes ? p->sloped : 0;
+    lean_group(&group, first, count, need, slopes ? 2 * curved + flat : 0, size, out + v * p->features);
+    v += size;
+  }
   return true;
 }

@@ -38,9 +38,11 @@ typedef struct option_paths {
   uint64_t seed;
   int assets, steps, variants, features;
   const option_variant *variant;
+  const uint64_t *kept; /* [variants]: bit a: the features of asset a are not computed; NULL: all are */
   const option_feature *feature;
   const void *cholesky; /* [assets][assets], lower, in the kernel's precision: w = cholesky z */
   int tangents;
+  int sloped;                    /* the first variants, whose features have derivatives */
   const option_tangent *tangent; /* [tangents], flat ones last */
   const option_quasi *quasi;     /* NULL: pseudo-random numbers */
   const struct option_mrg *mrg;  /* NULL: Philox4x32-10 */
@@ -74,7 +76,7 @@ option_path_kernel *option_path_find(bool single, sim_isa isa);
 /* Bytes of scratch; `assets`: with the schedules. Tangents, bridges (quasi) or matched moments come on top; `program`:
  * bytes of a local volatility's program. */
 enum {
-  OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * 20 * 64 + OPTION_VARIANTS_MAX * 64 + 2048,
+  OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * (20 * 64 + OPTION_VARIANTS_MAX + 4) + OPTION_VARIANTS_MAX * 64 + 2048,
   OPTION_SCRATCH_ASSET = 10 * 64
 };
 static inline size_t option_path_scratch(int assets, int variants, size_t program) {

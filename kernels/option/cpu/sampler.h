@@ -10,10 +10,24 @@
 /* Memory of one thread. */
 typedef struct option_workspace {
   char *all;
-  void **features, **outputs; /* [variants][features], [variants][outputs] of OPTION_CHUNK numbers */
+  void **features, **outputs; /* [markets][signs][features], [markets][signs][outputs] of OPTION_CHUNK numbers */
   void *kernel, *program;
   double *sample, *control; /* [OPTION_CHUNK] */
 } option_workspace;
+
+/* Where the features of an asset in a market come from: those of market `base`, the market itself or an earlier one,
+ * times a ratio. */
+typedef struct option_origin {
+  int base;
+  double ratio;
+} option_origin;
+
+/* The outputs that are read in one market, and the program that computes them. */
+typedef struct option_outputs {
+  int outputs, output[SIM_EXPR_OUTPUTS_MAX];
+  const sim_expr_program *program;
+  sim_expr_program *owned; /* NULL: an earlier market has the same outputs */
+} option_outputs;
 
 struct option_sampler {
   const sim_comm *comm;
@@ -33,7 +47,11 @@ struct option_sampler {
   char *slopes;             /* drift and volatility derivatives of the tangents, in the kernel's precision */
   int groups, block, chunk; /* groups: see option_groups; block, chunk: samples of each */
   bool matched;             /* moment matching: the mean of a chunk is one independent sample */
-  sim_expr_program *program;
+  option_outputs *view;     /* [markets], owned */
+  size_t program_scratch;
+  int simulated;                      /* markets with paths of their own, the first ones: see cpu/reuse.c */
+  option_origin *share;               /* [markets][1 + assets], owned; the first: of features that belong to no asset */
+  uint64_t kept[OPTION_VARIANTS_MAX]; /* of the kernel's variants: assets whose paths another market has */
   option_path_kernel *kernel;
   option_sum_kernel *sum;
   option_paths paths;

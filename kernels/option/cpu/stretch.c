@@ -10,7 +10,7 @@
 static bool has_room_for_delta(const option_parameters *p) {
   const int assets = (int)p->assets.count, signs = p->sampling.antithetic ? 2 : 1;
   int markets = 1 + 2 * assets;
-  for (int g = OPTION_GAMMA; g < OPTION_GREEKS; g++)
+  for (int g = OPTION_GAMMA; g < OPTION_SECOND; g++)
     if (p->greeks.want[g]) markets += 2 * (g <= OPTION_VEGA ? assets : 1);
   return markets * signs <= OPTION_MARKETS_MAX;
 }

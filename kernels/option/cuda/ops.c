@@ -45,6 +45,11 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     snprintf(lacks, capacity, "rough Bergomi assets are");
     return false;
   }
+  for (int g = OPTION_SECOND; g < OPTION_GREEKS; g++)
+    if (p->greeks.want[g]) {
+      snprintf(lacks, capacity, "greeks.%s is", option_greek_names[g]);
+      return false;
+    }
   if (p->sampling.multilevel) {
     snprintf(lacks, capacity, "multilevel runs are");
     return false;

@@ -2,6 +2,7 @@
 #include "kernels/option/exposure/exposure.h"
 
 #include "engine/run/startup.h"
+#include "kernels/option/cpu/reuse.h"
 #include "kernels/option/exposure/book.h"
 #include "kernels/option/payoff/names.h"
 
@@ -21,7 +22,7 @@ void option_exposure_simulate(const exposure_book *b, uint64_t first, exposure_r
   paths.features = b->features;
   paths.feature = b->feature;
   room->wrong |= !s->kernel(&paths, first, CHUNK, room->out, own->kernel);
-  sim_expr_program_run(s->program, CHUNK, (const void *const *)room->out, room->out + b->features, own->program);
+  option_reuse_evaluate(s, 0, CHUNK, room->out, room->out + b->features, own->program);
   for (int k = 0; k < b->contracts; k++) {
     const double *paid = exposure_payments(b, room, k);
     for (int i = 0; i < CHUNK; i++) room->wrong |= !isfinite(paid[i]);

@@ -31,12 +31,17 @@ typedef struct option_graph {
   int delta[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX], gamma[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX];
   option_sensitivity tangent[OPTION_TANGENTS_MAX]; /* parameters of the features' derivatives */
   int tangents;
-  int slope[OPTION_PAYOFFS_MAX][OPTION_GREEKS][OPTION_ASSETS_MAX]; /* outputs of vega, rho and theta along the paths */
-  /* The payoff in the markets of rho's and theta's differences, with the bump and with its opposite. It is the payoff
-   * itself but for those of option_payoff_is_timed. */
+  /* Outputs of vega, rho and theta along the paths, and of second derivatives in market 0 by option_greek_place; of
+   * charm minus it. */
+  int slope[OPTION_PAYOFFS_MAX][OPTION_GREEKS][OPTION_ASSETS_MAX];
+  /* The payoff in the markets of rho's, theta's and charm's differences, with the bump and with its opposite. It is the
+   * payoff itself but for those of option_payoff_is_timed. */
   int bumped[OPTION_PAYOFFS_MAX][OPTION_GREEKS][2];
-  int timed[OPTION_PAYOFFS_MAX][OPTION_LADDER_MAX];    /* the payoff where it is later, by the ladder's times */
-  int control_slope[OPTION_GREEKS][OPTION_ASSETS_MAX]; /* the same of the first payoff's discounted control */
+  int scored[OPTION_PAYOFFS_MAX][OPTION_GREEKS]
+            [2]; /* delta by the first step's density in vanna's and charm's markets */
+  int timed[OPTION_PAYOFFS_MAX][OPTION_LADDER_MAX];        /* the payoff where it is later, by the ladder's times */
+  double deviation[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX]; /* of option_deviations; with Greeks */
+  int control_slope[OPTION_GREEKS][OPTION_ASSETS_MAX];     /* the same of the first payoff's discounted control */
 } option_graph;
 
 /* Builds the graph; freed by option_graph_free. `tangents`: vega, rho and theta come from derivatives along the

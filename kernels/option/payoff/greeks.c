@@ -1,13 +1,11 @@
-/* Deltas and gammas as graphs of path features.
+/* Greeks as graphs of path features.
  *
  * Pathwise: all features of an asset but probabilities grow in proportion to its spot (not with a local volatility), so
- * that the delta of a payoff Y without jumps is the mean of sum_F dY/dF F/S. By likelihood ratio (Broadie and
- * Glasserman, Management Science 42 (1996) 269), of the first step's density: with score s = (ln(S_1/S) - m)/(v^2 S), m
- * and v^2 the first step's mean and variance, the delta of any Y of the fixings is the mean of Y s, the gamma that of Y
- * (s^2 - s/S - 1/(v S)^2), and, of the pathwise delta D, of D s - D/S, which varies less. Of several assets the score
- * by the spot of asset a is s_a = sum_b W_ab (ln(S_b1/S_b) - m_b)/S_a, W the inverse of the covariance of the first
- * step's logarithms; it has the deviation W_aa^(1/2)/S_a. */
-#include "kernels/option/payoff/builder.h"
+ * that the delta of a payoff Y without jumps is the mean of sum_F dY/dF F/S. By likelihood ratio, of the first step's
+ * density with the score s: the delta of any Y of the fixings is the mean of Y s. Second derivatives: payoff/score.h.
+ */
+#include "kernels/option/estimate.h"
+#include "kernels/option/payoff/score.h"
 #include "kernels/option/scenario/ladder.h"
 
 #include <stdlib.h>
@@ -17,20 +15,36 @@ static sim_expr_ref op2(option_builder *m, sim_expr_op op, sim_expr_ref a, sim_e
 }
 
 enum { BY_BUMP, BY_PATH, BY_SCORE };
-enum { SCORED_MAX = 8 /* assets whose gammas come from scores */ };
+
+/* What all payoffs of a run share. */
+typedef struct greek_maker {
+  option_builder *m;
+  const option_parameters *p;
+  option_first_step step;
+  bool known; /* whether the density of the first step is known */
+  bool roomy; /* and second derivatives of all payoffs from it and from the slopes along the path have room */
+  sim_expr_ref *refs;
+} greek_maker;
+
+/* Whether second derivatives of a payoff come from the density of the first step: where that does not vary too much,
+ * and of one asset with a control, whose noise by the score is that of the payoff. */
+static bool is_mixed(const greek_maker *of, int k) {
+  const bool controlled = of->p->assets.count == 1 && of->p->sampling.control != OPTION_NO_CONTROL;
+  return of->roomy && (controlled || option_first_step_is_long(&of->step, of->m->graph->deviation[k]));
+}
 
 /* Chooses the methods of delta and gamma of a payoff; `item` NULL: the scenario's function. option_check_methods has
- * refused what a requested method cannot do. `dense`: of several assets a score is known, and does not vary too much.
- */
-static void choose(const option_builder *m, const option_parameters *p, const sim_item *item, bool dense, int *delta,
-                   int *gamma) {
+ * refused what a requested method cannot do. */
+static void choose(const greek_maker *of, int k, const sim_item *item, int *delta, int *gamma) {
+  const option_builder *m = of->m;
+  const option_parameters *p = of->p;
   const option_graph *g = m->graph;
   const option_payoff *o = item != NULL ? item->data : NULL;
   const bool barrier = item != NULL && item->schema == &option_barrier_schema;
   /* one: a single asset with a known density of its first step */
-  bool one = p->assets.count == 1 && m->market->vol[0] > 0 && !p->hull_white.given, local = false;
+  const bool one = p->assets.count == 1 && of->known;
+  bool local = false;
   for (int a = 0; a < (int)p->assets.count; a++) {
-    one &= option_asset_is_gbm(option_asset_at(p, a));
     local |= !option_asset_is_scaled(option_asset_at(p, a));
     local |= option_asset_at(p, a)->dividends.rows > 0; /* prices do not grow in proportion to the spot */
   }
@@ -49,7 +63,7 @@ static void choose(const option_builder *m, const option_parameters *p, const si
       one && !continuous && (p->greeks.method == OPTION_LIKELIHOOD || (p->greeks.method == OPTION_AUTO && jumps));
   if (p->greeks.method == OPTION_LIKELIHOOD && !score) return; /* the payoff may jump: no pathwise derivative */
   *delta = score ? BY_SCORE : jumps && p->greeks.method == OPTION_AUTO ? BY_BUMP : BY_PATH;
-  *gamma = score ? BY_SCORE : (one || dense) && *delta == BY_PATH && !continuous ? BY_PATH : BY_BUMP;
+  *gamma = score ? BY_SCORE : is_mixed(of, k) && *delta == BY_PATH && !continuous ? BY_PATH : BY_BUMP;
 }
 
 /* Whether all features that payoff k depends on have tangents. */
@@ -104,66 +118,6 @@ static sim_expr_ref path_delta(option_builder *m, const sim_expr_ref *slope, int
   return op2(m, SIM_EXPR_MUL, sum, option_builder_number(m, 1 / m->market->spot[asset]));
 }
 
-static sim_expr_ref first_score(option_builder *m) {
-  const double ln2 = 0.69314718055994530942, v = m->market->vol[0] * ln2, spot = m->market->spot[0];
-  const bool one = m->market->steps == 1;
-  sim_expr_ref price =
-      option_builder_feature(m, (option_feature){one ? OPTION_LAST : OPTION_FIXING, 0, one ? 0 : 1, 0});
-  sim_expr_ref log =
-      option_builder_call(m, SIM_EXPR_LOG, op2(m, SIM_EXPR_MUL, price, option_builder_number(m, 1 / spot)), 0, 0);
-  log = op2(m, SIM_EXPR_SUB, log, option_builder_number(m, m->market->drift[0] * ln2));
-  return op2(m, SIM_EXPR_MUL, log, option_builder_number(m, 1 / (v * v * spot)));
-}
-
-/* W of several assets: out[assets][assets]; false where it is not to be used. A gamma of a payoff with a kink by
- * differences of 1 % of the spot has samples that deviate about as much as one by scores that deviate by 16/S. */
-static bool score_weights(const option_builder *m, const option_parameters *p, double *out) {
-  const double ln2 = 0.69314718055994530942, most = 16;
-  const size_t n = p->assets.count;
-  bool dense = n > 1 && n <= SCORED_MAX && !p->hull_white.given;
-  double l[SCORED_MAX * SCORED_MAX] = {0};
-  for (size_t a = 0; a < n && dense; a++)
-    dense = option_asset_is_gbm(option_asset_at(p, (int)a)) && m->market->vol[a] > 0;
-  if (!dense || option_cholesky(p, l) != SIM_OK) return false;
-  for (size_t a = 0; a < n && dense; a++) {
-    double *z = out + a * n;
-    dense = l[a * n + a] > 0;
-    for (size_t i = 0; i < n && dense; i++) {
-      z[i] = i == a;
-      for (size_t k = 0; k < i; k++) z[i] -= l[i * n + k] * z[k];
-      z[i] /= l[i * n + i];
-    }
-    for (size_t i = n; i-- > 0 && dense;) {
-      for (size_t k = i + 1; k < n; k++) z[i] -= l[k * n + i] * z[k];
-      z[i] /= l[i * n + i];
-    }
-    for (size_t i = 0; i < n; i++) z[i] /= m->market->vol[a] * m->market->vol[i] * ln2 * ln2;
-    dense = dense && z[a] <= most * most;
-  }
-  return dense;
-}
-
-/* s_a - 1/S_a, by which the pathwise delta of an asset gives its gamma; `weights`: W of several assets. */
-static sim_expr_ref gamma_score(option_builder *m, const double *weights, int asset) {
-  const double ln2 = 0.69314718055994530942, spot = m->market->spot[asset];
-  const int n = m->market->assets;
-  sim_expr_ref sum = n == 1 ? first_score(m) : option_builder_number(m, 0);
-  for (int b = 0; b < n && n > 1; b++) {
-    sim_expr_ref log = op2(m, SIM_EXPR_MUL, option_price_at(m, b, 1), option_builder_number(m, 1 / m->market->spot[b]));
-    log = op2(m, SIM_EXPR_SUB, option_builder_call(m, SIM_EXPR_LOG, log, 0, 0),
-              option_builder_number(m, m->market->drift[b] * ln2));
-    sum = op2(m, SIM_EXPR_ADD, sum, op2(m, SIM_EXPR_MUL, log, option_builder_number(m, weights[asset * n + b] / spot)));
-  }
-  return op2(m, SIM_EXPR_SUB, sum, option_builder_number(m, 1 / spot));
-}
-
-/* s^2 - s/S - 1/(v S)^2 */
-static sim_expr_ref second_score(option_builder *m, sim_expr_ref s) {
-  const double ln2 = 0.69314718055994530942, v = m->market->vol[0] * ln2, spot = m->market->spot[0];
-  sim_expr_ref product = op2(m, SIM_EXPR_MUL, s, op2(m, SIM_EXPR_SUB, s, option_builder_number(m, 1 / spot)));
-  return op2(m, SIM_EXPR_SUB, product, option_builder_number(m, 1 / (v * v * spot * spot)));
-}
-
 static int add(option_builder *m, sim_expr_ref ref, sim_expr_ref *refs) {
   if (m->status == SIM_OK && m->graph->outputs == SIM_EXPR_OUTPUTS_MAX)
     m->status = sim_fail(SIM_ERR_SCENARIO, "greeks: more than %d numbers of a path together", SIM_EXPR_OUTPUTS_MAX);
@@ -184,26 +138,32 @@ static void slopes(option_builder *m, sim_expr_ref payoff, sim_expr_ref *out) {
 }
 
 /* The Greeks of the first payoff's control, by the payoff's own methods. */
-static void control_greeks(option_builder *m, const option_parameters *p, const double *weights, int delta, int gamma,
-                           sim_expr_ref *refs) {
+static void control_greeks(greek_maker *by, int delta, int gamma) {
+  option_builder *m = by->m;
+  const option_parameters *p = by->p;
+  sim_expr_ref *refs = by->refs;
   option_graph *g = m->graph;
   const int assets = m->market->assets, features = g->features;
   sim_expr_ref slope[SIM_EXPR_INPUTS_MAX], of = refs[g->control[0]];
   if (delta == BY_SCORE && p->greeks.want[OPTION_DELTA])
-    g->control_slope[OPTION_DELTA][0] = add(m, op2(m, SIM_EXPR_MUL, of, first_score(m)), refs);
+    g->control_slope[OPTION_DELTA][0] = add(m, op2(m, SIM_EXPR_MUL, of, option_score(m, &by->step, 0)), refs);
   if (gamma == BY_SCORE && p->greeks.want[OPTION_GAMMA])
-    g->control_slope[OPTION_GAMMA][0] = add(m, op2(m, SIM_EXPR_MUL, of, second_score(m, first_score(m))), refs);
+    g->control_slope[OPTION_GAMMA][0] =
+        add(m, op2(m, SIM_EXPR_MUL, of, option_score_weight(m, &by->step, OPTION_GAMMA)), refs);
   if (delta != BY_PATH) return;
   slopes(m, of, slope);
   for (int a = 0; a < assets && p->greeks.want[OPTION_DELTA]; a++)
     g->control_slope[OPTION_DELTA][a] = add(m, path_delta(m, slope, features, a), refs);
-  for (int a = 0; a < assets && gamma == BY_PATH && p->greeks.want[OPTION_GAMMA]; a++)
-    g->control_slope[OPTION_GAMMA][a] =
-        add(m, op2(m, SIM_EXPR_MUL, path_delta(m, slope, features, a), gamma_score(m, weights, a)), refs);
+  sim_expr_ref deltas[OPTION_SCORED_MAX];
+  const option_slopes slopes_of = {.delta = deltas};
+  for (int a = 0; a < assets && gamma == BY_PATH && p->greeks.want[OPTION_GAMMA]; a++) {
+    deltas[a] = path_delta(m, slope, features, a);
+    g->control_slope[OPTION_GAMMA][a] = add(m, option_mixed(m, &by->step, OPTION_GAMMA, a, a, &slopes_of), refs);
+  }
   double *bond = calloc((size_t)m->market->steps, sizeof *bond);
   if (bond == NULL) m->status = sim_no_memory("the greeks");
-  for (int greek = OPTION_VEGA; greek < OPTION_GREEKS && bond != NULL; greek++)
-    for (int a = 0; a < assets && g->slope[0][greek][a] >= 0 && m->status == SIM_OK; a++) {
+  for (int greek = OPTION_VEGA; greek < OPTION_SECOND && bond != NULL; greek++)
+    for (int a = 0; a < assets && p->greeks.want[greek] && g->slope[0][greek][a] >= 0 && m->status == SIM_OK; a++) {
       if (greek != OPTION_VEGA) m->status = option_market_slope(p, greek, 0, NULL, bond);
       const double discount = greek != OPTION_VEGA ? bond[g->end[0] - 1] : 0;
       sim_expr_ref along = along_path(m, slope, features, greek, greek == OPTION_VEGA ? a : -1);
@@ -227,7 +187,8 @@ static void add_timed(option_builder *m, const option_parameters *p, const optio
   m->market = unmoved;
 }
 
-/* Adds these payoffs in the market of rho's or theta's difference, side 0 with the bump, 1 with its opposite. */
+/* Adds these payoffs in the market of rho's, theta's or charm's difference, side 0 with the bump, 1 with its opposite.
+ */
 static void bump_timed(option_builder *m, const option_parameters *p, int greek, int side, sim_expr_ref *refs) {
   option_market market;
   double width;
@@ -247,8 +208,10 @@ static void set_bumped(option_builder *m, const option_parameters *p, sim_expr_r
   option_graph *g = m->graph;
   for (int k = 0; k < g->payoffs; k++)
     for (int i = 0; i < 2 * OPTION_GREEKS; i++) g->bumped[k][i / 2][i % 2] = k;
-  for (int greek = OPTION_RHO; any_timed(p) && greek <= OPTION_THETA; greek++)
-    for (int side = 0; p->greeks.want[greek] && side < 2 && m->status == SIM_OK; side++)
+  for (int greek = OPTION_RHO; any_timed(p) && greek < OPTION_GREEKS; greek++)
+    for (int side = 0;
+         (greek <= OPTION_THETA || greek == OPTION_CHARM) && p->greeks.want[greek] && side < 2 && m->status == SIM_OK;
+         side++)
       bump_timed(m, p, greek, side, refs);
 }
 
@@ -270,40 +233,139 @@ static void set_timed(option_builder *m, const option_parameters *p, sim_expr_re
   }
 }
 
+/* The second derivatives of payoff k beside gamma, where the graph gives them. */
+static void add_seconds(greek_maker *by, int k, int delta, int gamma, bool along) {
+  option_builder *m = by->m;
+  option_graph *g = m->graph;
+  const option_greeks *greeks = &by->p->greeks;
+  const int assets = m->market->assets;
+  const bool whole = m->market->steps == 1;
+  sim_expr_ref deltas[OPTION_SCORED_MAX], vegas[OPTION_SCORED_MAX];
+  option_slopes slopes_of = {deltas, vegas, 0};
+  double *bond = NULL, b = 0;
+  if (greeks->want[OPTION_CHARM] && (bond = calloc((size_t)m->market->steps, sizeof *bond)) != NULL) {
+    if (m->status == SIM_OK) m->status = option_market_slope(by->p, OPTION_THETA, 0, NULL, bond);
+    b = bond[g->end[k] - 1];
+    free(bond);
+  } else if (greeks->want[OPTION_CHARM])
+    m->status = sim_no_memory("the greeks");
+  const bool score = delta == BY_SCORE && whole, path = delta == BY_PATH && gamma == BY_PATH;
+  if (!score && !path) return;
+  for (int a = 0; a < assets; a++) {
+    deltas[a] = by->refs[g->delta[k][a]];
+    if (path && along && g->slope[k][OPTION_VEGA][a] >= 0) vegas[a] = by->refs[g->slope[k][OPTION_VEGA][a]];
+  }
+  if (path && along && g->slope[k][OPTION_THETA][0] >= 0) slopes_of.theta = by->refs[g->slope[k][OPTION_THETA][0]];
+  for (int greek = OPTION_SECOND; greek < OPTION_GREEKS; greek++) {
+    if (!greeks->want[greek] || (greek != OPTION_CROSS_GAMMA && path && !along) || (greek == OPTION_VOLGA && path))
+      continue;
+    for (int a = 0; a < assets; a++)
+      for (int second = a + 1; second < (greek == OPTION_CROSS_GAMMA ? assets : a + 2); second++) {
+        const option_quantity of = {.greek = greek, .asset = a, .second = second};
+        sim_expr_ref out = score ? op2(m, SIM_EXPR_MUL, by->refs[k], option_score_weight(m, &by->step, greek))
+                                 : option_mixed(m, &by->step, greek, a, second, &slopes_of);
+        if (greek == OPTION_CHARM)
+          out = op2(m, SIM_EXPR_ADD, out, op2(m, SIM_EXPR_MUL, deltas[a], option_builder_number(m, b)));
+        g->slope[k][greek][option_greek_place(&of)] = add(m, out, by->refs);
+      }
+  }
+}
+
+/* The deltas by the first step's density in the markets of vanna's and charm's differences. */
+static void add_scored(greek_maker *by, int k) {
+  option_builder *m = by->m;
+  const option_market *unmoved = m->market;
+  for (int greek = OPTION_VANNA; greek <= OPTION_CHARM; greek++)
+    for (int side = 0; side < 2 && greek != OPTION_VOLGA && by->p->greeks.want[greek] && m->status == SIM_OK; side++) {
+      option_market market;
+      option_first_step step;
+      double width;
+      bool known = false;
+      m->status = option_market_near(by->p, greek, 0, 1 - 2 * side, &width, &market);
+      if (m->status != SIM_OK) return;
+      m->market = &market;
+      m->status = option_first_step_find(m, by->p, &step, &known);
+      m->graph->scored[k][greek][side] = add(m, op2(m, SIM_EXPR_MUL, by->refs[k], option_score(m, &step, 0)), by->refs);
+      m->market = unmoved;
+      option_market_free(&market);
+    }
+}
+
+/* The slopes of payoff k along the paths; returns whether vega, rho and theta come from them. */
+static bool add_slopes(greek_maker *by, int k) {
+  option_builder *m = by->m;
+  option_graph *g = m->graph;
+  const bool *want = by->p->greeks.want;
+  const int features = g->features, assets = m->market->assets;
+  const bool need[OPTION_SECOND] = {[OPTION_VEGA] = want[OPTION_VEGA] || want[OPTION_VANNA],
+                                    [OPTION_RHO] = want[OPTION_RHO],
+                                    [OPTION_THETA] = want[OPTION_THETA] || want[OPTION_CHARM]};
+  sim_expr_ref slope[SIM_EXPR_INPUTS_MAX];
+  bool second = want[OPTION_DELTA] || want[OPTION_GAMMA];
+  for (int greek = OPTION_SECOND; greek < OPTION_GREEKS; greek++) second |= want[greek];
+  slopes(m, by->refs[k], slope);
+  for (int a = 0; a < assets && second; a++) g->delta[k][a] = add(m, path_delta(m, slope, features, a), by->refs);
+  const bool along = m->tangents && has_tangents(m, by->p, slope, features);
+  for (int greek = OPTION_VEGA; along && greek < OPTION_SECOND; greek++)
+    for (int a = 0; need[greek] && a < (greek == OPTION_VEGA ? assets : 1); a++)
+      g->slope[k][greek][a] = add(m, along_path(m, slope, features, greek, greek == OPTION_VEGA ? a : -1), by->refs);
+  return along;
+}
+
+static void add_payoff(greek_maker *by, int k, const sim_item *item) {
+  option_builder *m = by->m;
+  option_graph *g = m->graph;
+  const option_parameters *p = by->p;
+  sim_expr_ref *refs = by->refs;
+  int delta, gamma;
+  choose(by, k, item, &delta, &gamma);
+  const bool along = delta == BY_PATH && add_slopes(by, k);
+  if (delta == BY_SCORE) g->delta[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[k], option_score(m, &by->step, 0)), refs);
+  if (gamma == BY_SCORE)
+    g->gamma[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[k], option_score_weight(m, &by->step, OPTION_GAMMA)), refs);
+  sim_expr_ref deltas[OPTION_SCORED_MAX];
+  const option_slopes slopes_of = {.delta = deltas};
+  for (int a = 0; a < m->market->assets && gamma == BY_PATH && p->greeks.want[OPTION_GAMMA] && m->status == SIM_OK;
+       a++) {
+    deltas[a] = refs[g->delta[k][a]];
+    g->gamma[k][a] = add(m, option_mixed(m, &by->step, OPTION_GAMMA, a, a, &slopes_of), refs);
+  }
+  if (m->status == SIM_OK) add_seconds(by, k, delta, gamma, along);
+  if (m->status == SIM_OK && delta == BY_SCORE && m->market->steps > 1) add_scored(by, k);
+  if (k == 0 && g->control[0] >= 0 && m->status == SIM_OK) control_greeks(by, delta, gamma);
+}
+
+/* Finds the first step's law and the deviations at the maturities. */
+static void find_first_step(greek_maker *by) {
+  const option_parameters *p = by->p;
+  const int payoffs = by->m->graph->payoffs, assets = (int)p->assets.count, each = 4 + 2 * assets;
+  double deviation[OPTION_PAYOFFS_MAX];
+  for (int a = 0; a < assets && by->m->status == SIM_OK; a++) {
+    by->m->status = option_deviations(p, a, deviation);
+    for (int k = 0; k < payoffs; k++) by->m->graph->deviation[k][a] = deviation[k];
+  }
+  if (by->m->status == SIM_OK) by->m->status = option_first_step_find(by->m, p, &by->step, &by->known);
+  bool second = false;
+  for (int greek = OPTION_SECOND; greek < OPTION_GREEKS; greek++) second |= p->greeks.want[greek];
+  const int outputs = second ? payoffs * each + option_quantities(p, NULL) : 4 * payoffs * assets;
+  by->roomy = by->known && outputs <= SIM_EXPR_OUTPUTS_MAX;
+}
+
 void option_add_greeks(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {
   option_graph *g = m->graph;
-  const int functions = g->payoffs - (int)p->payoffs.count, assets = m->market->assets;
-  double weights[SCORED_MAX * SCORED_MAX];
-  /* half of the graph's outputs at most */
-  const bool dense =
-      p->greeks.want[OPTION_GAMMA] && 4 * g->payoffs * assets <= SIM_EXPR_OUTPUTS_MAX && score_weights(m, p, weights);
+  const int functions = g->payoffs - (int)p->payoffs.count;
+  greek_maker by = {.m = m, .p = p, .refs = refs};
   bool any = false;
   for (int i = 0; i < OPTION_GREEKS * OPTION_ASSETS_MAX; i++)
     g->control_slope[i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] = -1;
   for (int greek = 0; greek < OPTION_GREEKS; greek++) any |= p->greeks.want[greek];
+  if (any) find_first_step(&by);
   for (int k = 0; k < g->payoffs && m->status == SIM_OK; k++) {
-    int delta = BY_BUMP, gamma = BY_BUMP;
-    for (int a = 0; a < assets; a++) g->delta[k][a] = g->gamma[k][a] = -1;
-    if (any) choose(m, p, k < functions ? NULL : &p->payoffs.items[k - functions], dense, &delta, &gamma);
+    for (int a = 0; a < m->market->assets; a++) g->delta[k][a] = g->gamma[k][a] = -1;
     for (int i = 0; i < OPTION_GREEKS * OPTION_ASSETS_MAX; i++)
       g->slope[k][i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] = -1;
-    if (delta == BY_PATH) {
-      sim_expr_ref slope[SIM_EXPR_INPUTS_MAX];
-      const int features = g->features;
-      slopes(m, refs[k], slope);
-      if (p->greeks.want[OPTION_DELTA] || p->greeks.want[OPTION_GAMMA])
-        for (int a = 0; a < assets; a++) g->delta[k][a] = add(m, path_delta(m, slope, features, a), refs);
-      const bool along = m->tangents && has_tangents(m, p, slope, features);
-      for (int greek = OPTION_VEGA; along && greek < OPTION_GREEKS; greek++)
-        for (int a = 0; p->greeks.want[greek] && a < (greek == OPTION_VEGA ? assets : 1); a++)
-          g->slope[k][greek][a] = add(m, along_path(m, slope, features, greek, greek == OPTION_VEGA ? a : -1), refs);
-    }
-    if (delta == BY_SCORE) g->delta[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[k], first_score(m)), refs);
-    if (gamma == BY_SCORE)
-      g->gamma[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[k], second_score(m, first_score(m))), refs);
-    for (int a = 0; a < assets && gamma == BY_PATH && p->greeks.want[OPTION_GAMMA] && m->status == SIM_OK; a++)
-      g->gamma[k][a] = add(m, op2(m, SIM_EXPR_MUL, refs[g->delta[k][a]], gamma_score(m, weights, a)), refs);
-    if (any && k == 0 && g->control[0] >= 0 && m->status == SIM_OK) control_greeks(m, p, weights, delta, gamma, refs);
+    for (int i = 0; i < 2 * OPTION_GREEKS; i++) g->scored[k][i / 2][i % 2] = -1;
+    if (any) add_payoff(&by, k, k < functions ? NULL : &p->payoffs.items[k - functions]);
   }
   set_bumped(m, p, refs);
   set_timed(m, p, refs);

@@ -47,8 +47,27 @@ static bool exercise_jumps(const sim_item *item) {
   return item->schema == &option_american_schema && o->exercise != NULL && sim_expr_may_jump(o->exercise);
 }
 
+/* Root mean square of the weight by which the density of the first step gives a Greek. `deviation`: of the first step's
+ * price. Of vanna and charm v'/(v^2 S) (w^3 - 3 w), of volga (v'/v)^2 (w^4 - 5 w^2 + 2), but for terms of the drift. */
+static double score_size(const option_run *run, const option_quantity *of, double deviation) {
+  const option_parameters *p = run->parameters;
+  switch (of->greek) {
+  case OPTION_DELTA: return 1 / deviation;
+  case OPTION_GAMMA: return sqrt(2) / (deviation * deviation);
+  case OPTION_VANNA: return sqrt(6) / (deviation * option_least_volatility(p, of->asset));
+  case OPTION_VOLGA: return sqrt(26) / pow(option_least_volatility(p, of->asset), 2);
+  default: return sqrt(6) / (deviation * 2 * p->maturity);
+  }
+}
+
+/* Whether an output is a payoff, or the same in the market of a difference. */
+static bool is_payoff(const option_graph *g, const option_quantity *of, int output) {
+  return output == of->payoff || output == g->bumped[of->payoff][of->greek][0] ||
+         output == g->bumped[of->payoff][of->greek][1];
+}
+
 /* Of Greeks that are differences: one path more in one of the two markets. By the density of the first step: one path
- * with a score of its root mean square; `deviation`: of the first step's price. */
+ * with a weight of its root mean square; of differences of such deltas, one path more with the score of delta. */
 static sim_status find_jumps_of_greeks(option_run *run, double deviation) {
   option_estimate estimate;
   SIM_TRY(option_estimate_create(run->parameters, false, &estimate));
@@ -56,15 +75,17 @@ static sim_status find_jumps_of_greeks(option_run *run, double deviation) {
     const option_combination *c = &estimate.combination[q];
     const int payoff = run->quantity[q].payoff;
     const double discount = option_discount(&estimate, 0, payoff), cash = run->jump[payoff] / discount;
-    if (run->quantity[q].greek <= OPTION_VEGA && !option_payoff_sees(run->parameters, payoff, run->quantity[q].asset))
+    const option_quantity *of = &run->quantity[q];
+    if (option_greek_by_asset(of->greek) && !option_payoff_sees(run->parameters, payoff, of->asset)) continue;
+    if (of->greek == OPTION_CROSS_GAMMA && !(option_payoff_sees(run->parameters, payoff, of->asset) &&
+                                             option_payoff_sees(run->parameters, payoff, of->second)))
       continue;
-    if (c->terms == 1 && run->quantity[q].greek <= OPTION_GAMMA && deviation > 0)
-      run->jump[q] = run->jump[payoff] *
-                     (run->quantity[q].greek == OPTION_DELTA ? 1 / deviation : sqrt(2) / (deviation * deviation));
-    const int *bumped =
-        run->quantity[q].greek >= OPTION_RHO ? estimate.graph.bumped[payoff][run->quantity[q].greek] : NULL;
+    if (c->terms == 1 && (of->greek <= OPTION_GAMMA || of->greek >= OPTION_SECOND) && deviation > 0)
+      run->jump[q] = run->jump[payoff] * score_size(run, of, deviation);
     for (int t = 0; t < c->terms; t++)
-      if (c->terms > 1 && c->term[t].output == (bumped != NULL ? bumped[t] : payoff)) {
+      if (c->terms > 1 && c->term[t].output == estimate.graph.scored[payoff][of->greek][t % 2] && deviation > 0) {
+        run->jump[q] = fmax(run->jump[q], cash * fabs(c->term[t].factor) / deviation);
+      } else if (c->terms > 1 && is_payoff(&estimate.graph, of, c->term[t].output)) {
         const double factor = fabs(c->term[t].factor);
         run->jump[q] = fmax(run->jump[q], cash * factor);
         run->jump_factor[q] = fmax(run->jump_factor[q], run->jump_factor[payoff] * factor / discount);
@@ -209,7 +230,7 @@ static sim_status find_jumps_of_functions(option_run *run, int functions) {
   SIM_TRY(option_medians(p, run->rest));
   for (int k = 0; k < functions && p->sampling.control == OPTION_NO_CONTROL; k++)
     run->jump_factor[k] = varies(p->payoff, k) ? 1 : 0;
-  for (int g = 0; g < OPTION_GREEKS; g++) any |= p->greeks.want[g];
+  for (int g = 0; g < OPTION_SECOND; g++) any |= p->greeks.want[g]; /* others are refused for such functions */
   if (!any) return SIM_OK;
   survey all = {.p = p, .quantities = option_stretched_quantities(p, NULL)};
   const sim_status status = look(run, &all);

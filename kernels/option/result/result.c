@@ -104,9 +104,12 @@ bool option_unpaid(const option_run *run, double n, int q) {
   if (of->point > 0) return is_unknown_point(run, n, q);
   const int named = of->payoff - (option_payoff_count(run->parameters) - (int)run->parameters->payoffs.count);
   const bool swap = named >= 0 && option_is_swap(&run->parameters->payoffs.items[named]);
-  const bool zero = of->greek >= 0 && of->greek <= OPTION_VEGA &&
-                    ((swap && of->greek <= OPTION_GAMMA) || /* of the changes of the logarithm alone */
-                     !option_payoff_sees(run->parameters, of->payoff, of->asset));
+  const bool by_asset = option_greek_by_asset(of->greek) || of->greek == OPTION_CROSS_GAMMA,
+             by_spot = by_asset && of->greek != OPTION_VEGA && of->greek != OPTION_VOLGA;
+  const bool zero = of->greek >= 0 && by_asset &&
+                    ((swap && by_spot) || /* of the changes of the logarithm alone */
+                     !option_payoff_sees(run->parameters, of->payoff, of->asset) ||
+                     (of->greek == OPTION_CROSS_GAMMA && !option_payoff_sees(run->parameters, of->payoff, of->second)));
   const bool least = of->greek >= 0 && run->jump_deviation[q] + run->jump_factor[q] > 0;
   if (run->certain || zero || !(n > 0)) return false;
   if (run->levels != NULL) return option_level_unpaid(option_levels_sums(run->levels), of->payoff);
@@ -125,7 +128,8 @@ double option_spread(const option_run *run, double n, int q) {
 static double rounding(const option_run *run, int q) {
   const option_parameters *p = run->parameters;
   const option_quantity *of = &run->quantity[q];
-  const bool controlled = of->payoff == 0 && of->greek >= 0 && p->sampling.control != OPTION_NO_CONTROL;
+  const bool controlled =
+      of->payoff == 0 && of->greek >= 0 && of->greek < OPTION_SECOND && p->sampling.control != OPTION_NO_CONTROL;
   double share = option_is_single(p) ? 0x1p-20 : 0x1p-40, size = fabs(option_mean(run, q));
   if (controlled) share = fmax(share, of->greek == OPTION_GAMMA ? 0x1p-25 : 0x1p-33);
   if (of->greek >= 0) size = fmax(size, option_greek_size(p, of, option_mean(run, of->payoff)));
@@ -268,7 +272,9 @@ void option_row_name(const option_parameters *p, int payoff, char *out, size_t c
 static void column_name(const option_parameters *p, const option_quantity *of, char *out, size_t capacity) {
   if (of->greek < 0)
     snprintf(out, capacity, "price");
-  else if (of->greek <= OPTION_VEGA && p->assets.count > 1)
+  else if (of->greek == OPTION_CROSS_GAMMA)
+    snprintf(out, capacity, "cross_gamma of assets %d and %d", of->asset + 1, of->second + 1);
+  else if (option_greek_by_asset(of->greek) && p->assets.count > 1)
     snprintf(out, capacity, "%s of asset %d", option_greek_names[of->greek], of->asset + 1);
   else
     snprintf(out, capacity, "%s", option_greek_names[of->greek]);
@@ -288,7 +294,7 @@ static bool is_shifted(const option_run *run, double n, int q) {
 /* Reports the bias of each price, of the Greeks of a single payoff, and of those of several whose bias shows. */
 static void report_bias(const option_run *run, double n, sim_bytes *out) {
   const int payoffs = option_payoff_count(run->parameters);
-  char name[128] = "", cell[64], greek[40] = "";
+  char name[128] = "", cell[64], greek[48] = "";
   for (int q = 0; q < run->told && run->bias != NULL; q++) {
     if (q >= payoffs && payoffs > 1 && !is_shifted(run, n, q)) continue;
     if (payoffs > 1) option_row_name(run->parameters, run->quantity[q].payoff, name, sizeof name);
@@ -343,7 +349,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   const int payoffs = option_payoff_count(p), columns = run->told / payoffs;
   char text[128];
   for (int c = 0; c < columns && payoffs == 1; c++) { /* one line each */
-    char name[32];
+    char name[40];
     column_name(p, &run->quantity[c], name, sizeof name);
     if (columns == 1 && !isnan(option_error(run, n, c)))
       snprintf(text, sizeof text, "%.8g +- %.2g", option_mean(run, c), option_error(run, n, c));
@@ -419,7 +425,7 @@ static void remark_bias(const option_run *run, double n, sim_bytes *out) {
     worst = q;
   }
   if (worst < 0) return;
-  char name[OPTION_PAYOFF_NAME], shift[64], what[32];
+  char name[OPTION_PAYOFF_NAME], shift[64], what[40];
   option_payoff_name(run->parameters, run->quantity[worst].payoff, name, sizeof name);
   column_name(run->parameters, &run->quantity[worst], what, sizeof what);
   option_cell_text(option_shift(run, worst), option_shift_error(run, n, worst), shift, sizeof shift);

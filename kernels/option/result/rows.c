@@ -60,13 +60,13 @@ sim_status option_observe(void *self, const sim_clock *clock, int table, double 
     if (of == &run->parameters->upper_tables[0]) values[k] = n == 0 ? NAN : option_upper(run, k);
     if (of == &run->parameters->upper_tables[1]) values[k] = option_upper_error(run, n, k);
   }
-  if (table > 2) observe_greek(run, n, of, values);
+  if (table > 0) observe_greek(run, n, of, values);
   if (table > 0) return SIM_OK;
   *values++ = clock->t;
   *values++ = n == 0 ? NAN : option_mean(run, 0);
   *values++ = option_error(run, n, 0);
   *values++ = option_error(run, n, 0) / fabs(option_mean(run, 0));
-  for (int q = payoffs; q < run->told && run->quantity[q].payoff == 0; q++) {
+  for (int q = payoffs; q < payoffs + run->parameters->price_greeks; q++) {
     *values++ = n == 0 ? NAN : option_mean(run, q);
     *values++ = option_error(run, n, q);
   }

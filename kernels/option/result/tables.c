@@ -23,7 +23,9 @@ static const sim_field price_columns[] = {
 const sim_table option_price_table = {.name = "price", .doc = "price and Greeks", .columns = price_columns};
 
 static const sim_field greek_columns[] = {
-    {.name = "GREEK", .type = SIM_REAL, .doc = "GREEK of the first payoff; GREEK_ASSET with several assets"},
+    {.name = "GREEK",
+     .type = SIM_REAL,
+     .doc = "GREEK of the first payoff; with several assets GREEK_ASSET, or cross_gamma_ASSET_ASSET"},
     {.name = "GREEK_error", .type = SIM_REAL, .doc = "its standard error"},
     {0}};
 static const sim_field bias_columns[] = {
@@ -70,7 +72,7 @@ static const sim_field payoff_columns[] = {
     {0}};
 static const sim_field greeks_columns[] = {{.name = "payoff_NUMBER",
                                             .type = SIM_REAL,
-                                            .doc = "GREEK of payoff NUMBER; payoff_NUMBER_ASSET with several assets"},
+                                            .doc = "GREEK of payoff NUMBER; with several assets payoff_NUMBER_ASSET"},
                                            {0}};
 static const sim_table described[] = {
     {"price", "more columns, with greeks", greek_columns},
@@ -106,26 +108,32 @@ const sim_table *const option_described[] = {
     &described[15], &described[16], &described[17], &described[18], &described[19],
     &described[20], &described[21], &described[22], &described[23], NULL};
 
-/* Name of the column of a payoff, from 0, or with asset > 0 of a Greek by this asset. */
-static void column_of(const option_parameters *p, int payoff, int asset, char out[OPTION_NAME_MAX + 8]) {
+/* Writes "_2" after a Greek by one of several assets, "_1_2" after a cross gamma, else nothing. */
+static void suffix_of(const option_parameters *p, const option_quantity *of, char out[16]) {
+  *out = '\0';
+  if (of->greek == OPTION_CROSS_GAMMA)
+    snprintf(out, 16, "_%hd_%hd", (short)(of->asset + 1), (short)(of->second + 1));
+  else if (p->assets.count > 1 && option_greek_by_asset(of->greek))
+    snprintf(out, 16, "_%hd", (short)(of->asset + 1));
+}
+
+/* Name of the column of a payoff, from 0, with the suffix of a Greek. */
+static void column_of(const option_parameters *p, int payoff, const char *number, char out[OPTION_NAME_MAX + 8]) {
   const char *own = option_own_name(p, payoff);
-  char number[8] = "";
-  if (asset > 0) snprintf(number, sizeof number, "_%hd", (short)asset);
   if (own != NULL)
-    snprintf(out, OPTION_NAME_MAX + 8, "%.40s%s", own, number);
+    snprintf(out, OPTION_NAME_MAX + 8, "%.40s%.7s", own, number);
   else
-    snprintf(out, OPTION_NAME_MAX + 8, "payoff_%hd%s", (short)(payoff + 1), number);
+    snprintf(out, OPTION_NAME_MAX + 8, "payoff_%hd%.15s", (short)(payoff + 1), number);
 }
 
 /* Adds a table of each Greek and one of its errors to p->tables, from index `tables` on, as far as one table and all
  * tables have room. `used`: columns so far; `names`: the first free name. */
 static void add_greek_tables(option_parameters *p, const option_quantity *quantity, int quantities, size_t used,
                              int tables, size_t names) {
-  static const char *const titles[OPTION_GREEKS][2] = {{"deltas", "delta_errors"},
-                                                       {"gammas", "gamma_errors"},
-                                                       {"vegas", "vega_errors"},
-                                                       {"rhos", "rho_errors"},
-                                                       {"thetas", "theta_errors"}};
+  static const char *const titles[OPTION_GREEKS][2] = {
+      {"deltas", "delta_errors"}, {"gammas", "gamma_errors"}, {"vegas", "vega_errors"},
+      {"rhos", "rho_errors"},     {"thetas", "theta_errors"}, {"cross_gammas", "cross_gamma_errors"},
+      {"vannas", "vanna_errors"}, {"volgas", "volga_errors"}, {"charms", "charm_errors"}};
   if (used + 2 * (size_t)quantities > SIM_EXPR_INPUTS_MAX - 2) return;
   for (int g = 0; g < OPTION_GREEKS; g++) {
     size_t columns = 0;
@@ -134,8 +142,9 @@ static void add_greek_tables(option_parameters *p, const option_quantity *quanti
     sim_field *column = p->greek_columns[g];
     for (int q = 0; q < quantities; q++) {
       if (quantity[q].greek != g) continue;
-      char *name = p->names[names++];
-      column_of(p, quantity[q].payoff, p->assets.count > 1 && g <= OPTION_VEGA ? quantity[q].asset + 1 : 0, name);
+      char *name = p->names[names++], number[16];
+      suffix_of(p, &quantity[q], number);
+      column_of(p, quantity[q].payoff, number, name);
       *column++ = (sim_field){.name = name, .type = SIM_REAL, .doc = "Greek of this payoff, by this asset"};
     }
     *column = (sim_field){0};
@@ -187,26 +196,44 @@ static size_t add_level_tables(option_parameters *p, int *tables) {
   return OPTION_LEVEL_TABLES * (size_t)levels;
 }
 
-/* Adds the columns of biases, bounds and adjustments to the table `price`. */
-static bool add_price_columns(option_parameters *p, size_t *columns, sim_faults *faults) {
+/* Adds the Greeks of the first payoff to the table `price`, as far as it has room: false where it has not for all.
+ * `kept`: columns that come after them. */
+static bool add_price_greeks(option_parameters *p, const option_quantity *quantity, int quantities, size_t kept,
+                             size_t *columns, size_t *names) {
+  const int payoffs = option_payoff_count(p);
+  p->price_greeks = 0;
+  for (int q = payoffs; q < quantities && quantity[q].payoff == 0; q++) {
+    if (*columns + 2 + kept > SIM_COLUMNS_MAX) return false;
+    const char *greek = option_greek_names[quantity[q].greek];
+    for (int k = 0; k < 2; k++) {
+      char *name = p->names[(*names)++], number[16];
+      suffix_of(p, &quantity[q], number);
+      snprintf(name, sizeof p->names[0], "%s%s%s", greek, number, k == 0 ? "" : "_error");
+      p->price_columns[(*columns)++] =
+          (sim_field){.name = name, .type = SIM_REAL, .doc = k == 0 ? "of the first payoff" : "its standard error"};
+    }
+    p->price_greeks++;
+  }
+  return true;
+}
+
+/* Adds the columns of biases, bounds and adjustments to the table `price`; returns their number. With `columns` NULL it
+ * counts alone. */
+static size_t add_price_columns(option_parameters *p, size_t *columns) {
   const sim_field *const all[] = {
       option_has_bias(p) ? bias_columns : NULL, option_wants_upper(p) ? upper_columns : NULL,
       p->exposure.hazard != NULL ? cva_columns : NULL, p->exposure.own_hazard != NULL ? dva_columns : NULL,
       option_any_leverage(p) ? leverage_columns : NULL};
-  int pairs = 0;
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) pairs += all[i] != NULL;
-  if (*columns + 2 * (size_t)pairs > SIM_COLUMNS_MAX) {
-    sim_faults_add(faults, 0, "greeks", "expected at most %d of all assets", (SIM_COLUMNS_MAX - 4) / 2 - pairs);
-    return false;
-  }
+  size_t count = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    for (int k = 0; k < 2 && all[i] != NULL; k++) p->price_columns[(*columns)++] = all[i][k];
-  return true;
+    for (int k = 0; k < 2 && all[i] != NULL; k++, count++)
+      if (columns != NULL) p->price_columns[(*columns)++] = all[i][k];
+  return count;
 }
 
 void option_make_tables(option_parameters *p, sim_faults *faults) {
   option_quantity quantity[OPTION_PAYOFFS_MAX * 4];
-  const int payoffs = option_payoff_count(p), assets = (int)p->assets.count;
+  const int payoffs = option_payoff_count(p);
   size_t columns = 4, names = 0;
   if (option_quantities(p, NULL) > (int)(sizeof quantity / sizeof *quantity)) {
     sim_faults_add(faults, 0, "greeks", "expected at most %zu numbers of all payoffs together",
@@ -215,35 +242,22 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
   }
   const int quantities = option_quantities(p, quantity);
   memcpy(p->price_columns, price_columns, sizeof price_columns);
-  for (int q = payoffs; q < quantities && quantity[q].payoff == 0; q++) {
-    if (columns + 2 > SIM_COLUMNS_MAX) {
-      sim_faults_add(faults, 0, "greeks", "expected at most %d of all assets", (SIM_COLUMNS_MAX - 4) / 2);
-      return;
-    }
-    const char *greek = option_greek_names[quantity[q].greek];
-    const bool many = assets > 1 && quantity[q].greek <= OPTION_VEGA;
-    for (int k = 0; k < 2; k++) {
-      char *name = p->names[names++], number[16] = "";
-      if (many) snprintf(number, sizeof number, "_%d", quantity[q].asset + 1);
-      snprintf(name, sizeof p->names[0], "%s%s%s", greek, number, k == 0 ? "" : "_error");
-      p->price_columns[columns++] =
-          (sim_field){.name = name, .type = SIM_REAL, .doc = k == 0 ? "of the first payoff" : "its standard error"};
-    }
-  }
-  if (!add_price_columns(p, &columns, faults)) return;
+  const bool whole = add_price_greeks(p, quantity, quantities, add_price_columns(p, NULL), &columns, &names);
+  (void)add_price_columns(p, &columns);
   p->price_columns[columns] = (sim_field){0};
   p->price_table = (sim_table){"price", "price and Greeks of the first payoff", p->price_columns};
   p->tables[0] = &p->price_table;
   p->tables[1] = NULL;
   int tables = 1;
   if (payoffs < 2) {
-    (void)add_exposure_tables(p, columns, &tables, faults);
-    (void)add_level_tables(p, &tables);
+    columns += add_exposure_tables(p, columns, &tables, faults);
+    columns += add_level_tables(p, &tables);
+    if (!whole) add_greek_tables(p, quantity, quantities, columns, tables, names);
     return;
   }
   for (int k = 0; k < payoffs; k++) {
     char *name = p->names[names++];
-    column_of(p, k, 0, name);
+    column_of(p, k, "", name);
     p->prices_columns[k] = (sim_field){.name = name, .type = SIM_REAL, .doc = "price of this payoff"};
     p->errors_columns[k] = (sim_field){.name = name, .type = SIM_REAL, .doc = "standard error of its price"};
   }

@@ -51,9 +51,8 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, cons
   out->discount = exp(-all);
   for (int a = 0; a < out->assets; a++) {
     const option_asset *asset = option_asset_at(p, a);
-    const bool bumped = bump->asset == a || bump->asset == OPTION_ALL_ASSETS;
-    const double more = bumped && asset->vol != NULL ? bump->vol : 0;
-    out->spot[a] = asset->spot * (bumped ? 1 + bump->spot : 1);
+    const double shift = option_bump_vol(bump, a), more = asset->vol != NULL ? shift : 0;
+    out->spot[a] = asset->spot * (1 + option_bump_spot(bump, a));
     SIM_TRY(integrate_asset(asset, a, &out->grid, of));
     double grown = 0;
     for (int s = 0; s < out->steps; s++) {
@@ -64,8 +63,7 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, cons
       out->vol[s * out->assets + a] = sqrt(variance) / ln2;
     }
     if (out->dynamics != NULL)
-      SIM_TRY(option_dynamics_set(asset, a, &out->grid, out->spot[a], bumped ? bump->vol : 0, out->assets,
-                                  &out->dynamics[a]));
+      SIM_TRY(option_dynamics_set(asset, a, &out->grid, out->spot[a], shift, out->assets, &out->dynamics[a]));
   }
   return fill_cash(p, out);
 }

@@ -7,13 +7,26 @@
 #include "kernels/option/scenario/parameters.h"
 
 /* Difference of a bumped market: the spot (0.01 is +1 %) and volatility of one asset, or of all, the rate, the maturity
- * (with dates: all of them); parts: each step in so many; 0: whole. */
+ * (with dates: all of them); parts: each step in so many; 0: whole. A second asset may have another spot, too. */
 enum { OPTION_NO_ASSET = -1, OPTION_ALL_ASSETS = -2 };
 typedef struct option_bump {
   int asset; /* from 0, or one of these */
   double spot, vol, rate, maturity;
   int parts;
+  int second;         /* from 0, read where second_spot is not 0 */
+  double second_spot; /* its change */
 } option_bump;
+
+/* Changes of an asset: of its spot as a share, of its volatility. */
+static inline bool option_bump_moves(const option_bump *bump, int asset) {
+  return bump->asset == asset || bump->asset == OPTION_ALL_ASSETS;
+}
+static inline double option_bump_spot(const option_bump *bump, int asset) {
+  return (option_bump_moves(bump, asset) ? bump->spot : 0) + (bump->second == asset ? bump->second_spot : 0);
+}
+static inline double option_bump_vol(const option_bump *bump, int asset) {
+  return option_bump_moves(bump, asset) ? bump->vol : 0;
+}
 
 /* Market at each step; drifts and volatilities of a step in binary logarithms. */
 typedef struct option_market {
@@ -56,6 +69,13 @@ sim_status option_check_vols(const option_parameters *p) SIM_MUST_CHECK;
 double option_least_volatility(const option_parameters *p, int asset);
 /* The bump of a Greek; *width: the divisor of the difference. */
 option_bump option_bump_of(const option_parameters *p, int greek, int asset, double *width);
+/* Deviations of the logarithm of an asset's price at the maturity of each payoff: out[payoffs]; INFINITY: not known.
+ * SIM_ERR_NO_MEMORY, or errors of functions of time. */
+sim_status option_deviations(const option_parameters *p, int asset, double *out) SIM_MUST_CHECK;
+/* Change of a spot, as a share of it, in differences of fourth order between slopes along the paths: 2 % or a half, a
+ * quarter, ... of it, at most a tenth of the deviation. Errors are 1e-4 of a Greek of a payoff three deviations from
+ * the mean. Payoffs of other maturities share the markets of powers of 2. */
+double option_spot_step(double deviation);
 /* A market that differs by `share` of a Greek's bump; *width: the width of the whole bump. Errors as of
  * option_market_create. */
 sim_status option_market_near(const option_parameters *p, int greek, int asset, double share, double *width,

@@ -19,16 +19,17 @@ static bool any_cash(const option_parameters *p) {
 
 /* Theta moves all dates together, or else stretches all steps. */
 static void check_theta(const option_parameters *p, sim_faults *faults) {
-  if (!p->greeks.want[OPTION_THETA] || !option_is_dated(p)) return;
+  const bool charm = !p->greeks.want[OPTION_THETA];
+  if ((charm && !p->greeks.want[OPTION_CHARM]) || !option_is_dated(p)) return;
   for (size_t i = 0; i <= p->payoffs.count; i++) {
     const sim_item *item = i < p->payoffs.count ? &p->payoffs.items[i] : NULL;
     char path[64] = "payoff";
     if (item != NULL ? !option_at_steps(item) : !option_function_at_steps(p)) continue;
     if (item != NULL) snprintf(path, sizeof path, "payoffs[%zu]", i + 1);
-    sim_faults_add(
-        faults, item != NULL ? item->line : 0, path,
-        "greeks.theta: where the run has dates, theta moves them all, but this payoff observes prices at the "
-        "steps: expected dates of its own");
+    sim_faults_add(faults, item != NULL ? item->line : 0, path,
+                   "greeks.%s: where the run has dates, %s moves them all, but this payoff observes prices at the "
+                   "steps: expected dates of its own",
+                   charm ? "charm" : "theta", charm ? "it" : "theta");
   }
 }
 
@@ -70,6 +71,28 @@ static const char *against_score(const option_parameters *p, const sim_item *ite
   return NULL;
 }
 
+/* Second derivatives by differences of a function that jumps: few paths jump, each by much, and their spread tells no
+ * error. */
+static void check_seconds(const option_parameters *p, sim_faults *faults) {
+  bool jumps = p->payoff != NULL && sim_expr_may_jump(p->payoff);
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const option_payoff *o = p->payoffs.items[i].data;
+    jumps |=
+        p->payoffs.items[i].schema == &option_american_schema && o->exercise != NULL && sim_expr_may_jump(o->exercise);
+  }
+  for (int g = OPTION_SECOND; g < OPTION_GREEKS; g++) {
+    char path[32];
+    if (!p->greeks.want[g]) continue;
+    snprintf(path, sizeof path, "greeks.%s", option_greek_names[g]);
+    if (g == OPTION_CROSS_GAMMA && p->assets.count < 2)
+      sim_faults_add(faults, 0, path, "expected two assets or more, got one");
+    if (jumps)
+      sim_faults_add(faults, 0, path,
+                     "a function with sim.where, floor, ceil, sign or %% may jump, and differences of it tell no "
+                     "error: expected one without (sim.max and sim.min do not jump), or a named payoff");
+  }
+}
+
 void option_check_methods(const option_parameters *p, sim_faults *faults) {
   const int method = p->greeks.method;
   const bool path = method == OPTION_PATHWISE;
@@ -78,6 +101,7 @@ void option_check_methods(const option_parameters *p, sim_faults *faults) {
   if (!any && method != OPTION_AUTO)
     sim_faults_add(faults, 0, "greeks.method", "there is no Greek to estimate: expected delta = true, or another one");
   check_theta(p, faults);
+  check_seconds(p, faults);
   if (!any || (!path && method != OPTION_LIKELIHOOD)) return;
   if (!path && p->assets.count > 1) {
     sim_faults_add(faults, 0, "greeks.method", "the likelihood ratio is for one asset alone: expected another method");

@@ -42,7 +42,8 @@ static const sim_field sampling_fields[] = {
 static const sim_schema sampling_schema = {
     .doc = "random numbers and their use", .fields = sampling_fields, .size = sizeof(option_sampling)};
 
-const char *const option_greek_names[OPTION_GREEKS] = {"delta", "gamma", "vega", "rho", "theta"};
+const char *const option_greek_names[OPTION_GREEKS] = {"delta",       "gamma", "vega",  "rho",  "theta",
+                                                       "cross_gamma", "vanna", "volga", "charm"};
 
 #define GREEK(greek, text)                                                                                             \
   {                                                                                                                    \
@@ -56,6 +57,26 @@ static const sim_field greek_fields[] = {
     GREEK(OPTION_VEGA, "vega"),
     GREEK(OPTION_RHO, "rho"),
     GREEK(OPTION_THETA, "theta"),
+    {.name = "cross_gamma",
+     .type = SIM_BOOL,
+     .initial = "false",
+     .offset = offsetof(option_greeks, want) + sizeof(bool) * OPTION_CROSS_GAMMA,
+     .doc = "whether to estimate the second derivatives by the spots of each two assets"},
+    {.name = "vanna",
+     .type = SIM_BOOL,
+     .initial = "false",
+     .offset = offsetof(option_greeks, want) + sizeof(bool) * OPTION_VANNA,
+     .doc = "whether to estimate the derivative of each delta by the volatility of the same asset"},
+    {.name = "volga",
+     .type = SIM_BOOL,
+     .initial = "false",
+     .offset = offsetof(option_greeks, want) + sizeof(bool) * OPTION_VOLGA,
+     .doc = "whether to estimate the second derivative by the volatility of each asset"},
+    {.name = "charm",
+     .type = SIM_BOOL,
+     .initial = "false",
+     .offset = offsetof(option_greeks, want) + sizeof(bool) * OPTION_CHARM,
+     .doc = "whether to estimate the change of each delta with time, as theta is that of the price"},
     {SIM_FIELD(option_greeks, method), .type = SIM_CHOICE, .choices = methods, .initial = "auto",
      .doc = "auto: pathwise for named payoffs without jumps, likelihood ratio for delta and gamma of those with jumps, "
             "finite differences on the same paths for all others"},

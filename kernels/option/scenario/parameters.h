@@ -120,9 +120,22 @@ typedef enum option_greek {
   OPTION_VEGA,
   OPTION_RHO,
   OPTION_THETA,
-  OPTION_GREEKS
+  OPTION_CROSS_GAMMA, /* by the spots of two assets */
+  OPTION_VANNA,       /* derivative of delta by the volatility of the same asset */
+  OPTION_VOLGA,       /* second derivative by a volatility */
+  OPTION_CHARM,       /* derivative of delta by the date: minus that by the maturity */
+  OPTION_GREEKS,
+  OPTION_SECOND = OPTION_CROSS_GAMMA /* the first of the second derivatives beside gamma */
 } option_greek;
 extern const char *const option_greek_names[OPTION_GREEKS];
+/* Whether there is one for each asset. */
+static inline bool option_greek_by_asset(int greek) {
+  return greek <= OPTION_VEGA || (greek >= OPTION_VANNA && greek <= OPTION_CHARM);
+}
+/* Number of Greeks of a kind of one payoff: one, one for each asset, or one for each pair. */
+static inline int option_greek_count(int greek, int assets) {
+  return greek == OPTION_CROSS_GAMMA ? assets * (assets - 1) / 2 : option_greek_by_asset(greek) ? assets : 1;
+}
 
 enum { OPTION_AUTO, OPTION_PATHWISE, OPTION_LIKELIHOOD, OPTION_BUMP };
 typedef struct option_greeks {
@@ -199,7 +212,8 @@ typedef struct option_parameters {
   /* Points of the ladder that an estimate of these parameters has beside prices and Greeks. Of a run's own parameters
    * there are none: its ladder has samplers of its own (result/ladder.c). */
   int first_point, points;
-  const sim_table *tables[15 + 2 * OPTION_GREEKS];
+  const sim_table *tables[SIM_TABLES_MAX + 1];
+  int price_greeks;                         /* Greeks of the first payoff in its table: all, or as many as have room */
   sim_table bias_tables[2];                 /* bias of the time steps, and its standard error */
   sim_table upper_tables[2];                /* upper bounds, and their standard errors */
   sim_table greek_tables[OPTION_GREEKS][2]; /* the Greek, and its standard error */

@@ -84,8 +84,10 @@ void option_check_multilevel(const option_parameters *p, sim_faults *faults) {
   if (p->paths.given) sim_faults_add(faults, 0, key, "expected no paths in a file: they have different steps");
   if (greeks && may_jump(p))
     sim_faults_add(faults, 0, key, "expected no greeks of payoffs that jump, whose differences tell no variance");
-  if (p->greeks.want[OPTION_GAMMA])
-    sim_faults_add(faults, 0, key, "expected no greeks.gamma: its second differences tell no variance");
+  for (int g = OPTION_GAMMA; g < OPTION_GREEKS; g = g == OPTION_GAMMA ? OPTION_SECOND : g + 1)
+    if (p->greeks.want[g])
+      sim_faults_add(faults, 0, key, "expected no greeks.%s: its second differences tell no variance",
+                     option_greek_names[g]);
   if (sees_between(p))
     sim_faults_add(faults, 0, key, "expected monitoring = \"steps\", and max and min in place of high and low");
   const double first = option_levels_first_samples() * (s->antithetic ? 2 : 1);

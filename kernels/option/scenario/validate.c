@@ -27,22 +27,51 @@ static bool is_column(const char *name) {
   return length > 0 && length <= OPTION_NAME_MAX && strspn(name, word) == length && strspn(name, digits) == 0;
 }
 
-/* Whether `name` is `of`, _ and digits: the column of a Greek by an asset. */
+/* Whether `name` is `of`, _ and digits, once or twice: the column of a Greek by one asset or by two. */
 static bool is_asset_of(const char *name, const char *of) {
   const size_t length = strlen(of);
-  if (strncmp(name, of, length) != 0 || name[length] != '_' || name[length + 1] == '\0') return false;
-  return strspn(name + length + 1, "0123456789") == strlen(name + length + 1);
+  if (strncmp(name, of, length) != 0) return false;
+  const char *rest = name + length;
+  for (int k = 0; k < 2 && *rest == '_'; k++) {
+    const size_t digits = strspn(rest + 1, "0123456789");
+    if (digits == 0) return false;
+    rest += 1 + digits;
+  }
+  return rest > name + length && *rest == '\0';
 }
+
+/* Columns of every run. */
+static const char *const taken[] = {"step",
+                                    "time",
+                                    "paths",
+                                    "price",
+                                    "standard_error",
+                                    "relative_error",
+                                    "bias",
+                                    "bias_error",
+                                    "upper",
+                                    "upper_error",
+                                    "delta",
+                                    "gamma",
+                                    "vega",
+                                    "rho",
+                                    "theta",
+                                    "cva",
+                                    "cva_error",
+                                    "dva",
+                                    "dva_error",
+                                    "cross_gamma",
+                                    "vanna",
+                                    "volga",
+                                    "charm",
+                                    "leverage_miss",
+                                    "leverage_miss_error"};
 
 /* The name of a payoff's columns: no other payoff has it, nor is it one of payoff_1, payoff_2, ... */
 static void check_name(const option_parameters *p, size_t i, sim_faults *faults) {
   const char *name = ((const option_payoff *)p->payoffs.items[i].data)->name;
   const int line = p->payoffs.items[i].line;
   char path[64];
-  static const char *const taken[] = {
-      "step",       "time",  "paths",       "price", "standard_error", "relative_error", "bias",
-      "bias_error", "upper", "upper_error", "delta", "gamma",          "vega",           "rho",
-      "theta",      "cva",   "cva_error",   "dva",   "dva_error",      "leverage_miss",  "leverage_miss_error"};
   if (name == NULL) return;
   snprintf(path, sizeof path, "payoffs[%zu].name", i + 1);
   if (!is_column(name))
@@ -131,6 +160,11 @@ static sim_status check_numbers(const option_parameters *p, sim_faults *faults) 
   double *cholesky = calloc(p->assets.count * p->assets.count, sizeof *cholesky);
   if (cholesky == NULL) return sim_no_memory("the correlation");
   sim_status status = option_cholesky(p, cholesky);
+  const bool *want = p->greeks.want;
+  const int by_vol = want[OPTION_VEGA]    ? OPTION_VEGA
+                     : want[OPTION_VANNA] ? OPTION_VANNA
+                     : want[OPTION_VOLGA] ? OPTION_VOLGA
+                                          : -1;
   free(cholesky);
   if (status == SIM_OK) {
     status = option_market_create(p, NULL, &market);
@@ -138,13 +172,12 @@ static sim_status check_numbers(const option_parameters *p, sim_faults *faults) 
       status =
           sim_fail(SIM_ERR_SCENARIO, "greeks.method: the first step's volatility is 0, and has no density: expected "
                                      "\"auto\" or \"bump\"");
-    for (int a = 0; status == SIM_OK && p->greeks.want[OPTION_VEGA] && a < (int)p->assets.count; a++)
+    for (int a = 0; status == SIM_OK && by_vol >= 0 && a < (int)p->assets.count; a++)
       if (option_least_volatility(p, a) == 0)
-        status =
-            sim_fail(SIM_ERR_SCENARIO,
-                     "assets[%d].vol: it is 0 until a payoff's maturity, where greeks.vega is not defined: expected "
-                     "a small volatility, or no vega",
-                     a + 1);
+        status = sim_fail(SIM_ERR_SCENARIO,
+                          "assets[%d].vol: it is 0 until a payoff's maturity, where greeks.%s is not defined: expected "
+                          "a small volatility, or no %s",
+                          a + 1, option_greek_names[by_vol], option_greek_names[by_vol]);
     if (status == SIM_OK) status = check_local(p, market.spot);
     if (status == SIM_OK) status = option_check_vols(p);
     for (int a = 0; status == SIM_OK && a < (int)p->assets.count; a++) status = option_check_heston(p, a, faults);

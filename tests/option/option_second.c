@@ -1,0 +1,189 @@
+/* Cross gammas, vanna, volga and charm against formulas, by all methods and samplings; and, with `long`, how often the
+ * error bars of all Greeks of a book cover the truth over 200 seeds. */
+#include "kernels/option/run.h"
+#include "tests/option/option_driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static double density(double x) { return exp(-x * x / 2) / 2.50662827463100050242; }
+
+/* Of a call with spot 100, volatility 0.2, rate 0.03 until 1; charm: minus the derivative of delta by the maturity. */
+static void call_known(double strike, double known[OPTION_GREEKS]) {
+  const double v = 0.2, r = 0.03, d1 = log(100 / strike) / v + r / v + v / 2, d2 = d1 - v, n = density(d1);
+  known[OPTION_GAMMA] = n / (100 * v);
+  known[OPTION_VANNA] = -n * d2 / v;
+  known[OPTION_VOLGA] = 100 * n * d1 * d2 / v;
+  known[OPTION_CHARM] = -n * (2 * r - d2 * v) / (2 * v);
+}
+
+static void near(const char *what, estimate e, double known, double bias) {
+  print_message("    %-24s %12.6g +- %8.2g, known %12.6g\n", what, e.value, e.error, known);
+  if (!(fabs(e.value - known) <= 4 * e.error + bias))
+    fail_msg("%s: %.9g +- %.2g, known %.9g", what, e.value, e.error, known);
+}
+
+static void want(pricing *d, bool cross) {
+  static const int greeks[] = {OPTION_GAMMA, OPTION_VANNA, OPTION_VOLGA, OPTION_CHARM};
+  for (size_t i = 0; i < sizeof greeks / sizeof *greeks; i++) d->p.greeks.want[greeks[i]] = true;
+  d->p.greeks.want[OPTION_CROSS_GAMMA] = cross;
+}
+
+/* Differences of four prices are off by the squares of their steps: 1 % of the spot, 5 % of the deviation, 0.005 of the
+ * volatility and 5 % of the maturity, times He4 and the like of d1 = -0.5: below 1 % of the Greek's size. */
+static void check_call(int method, int steps, int sampling, sim_precision precision) {
+  static const char *const names[] = {"plain", "antithetic", "Sobol", "matched", "control"};
+  static const int greeks[] = {OPTION_GAMMA, OPTION_VANNA, OPTION_VOLGA, OPTION_CHARM};
+  double known[OPTION_GREEKS];
+  pricing d;
+  pricing_make(&d, precision, 0.2, 0.03, 1, steps);
+  d.p.sampling.paths = 0x1p18;
+  d.p.sampling.antithetic = sampling == 1;
+  if (sampling == 2) d.p.sampling.sequence = OPTION_SOBOL, d.p.sampling.scrambles = 32;
+  d.p.sampling.moment_matching = sampling == 3;
+  if (sampling == 4) d.p.sampling.control = OPTION_CONTROL_UNDERLYING;
+  d.p.greeks.method = method;
+  want(&d, false);
+  pricing_add(&d, &option_european_schema, 115, OPTION_CALL);
+  pricing_run(&d);
+  call_known(115, known);
+  print_message("  method %d, %d steps, %s\n", method, steps, names[sampling]);
+  for (size_t i = 0; i < sizeof greeks / sizeof *greeks; i++)
+    near(option_greek_names[greeks[i]], pricing_greek(&d, option_greek_names[greeks[i]]), known[greeks[i]],
+         method == OPTION_BUMP ? 0.01 * fabs(known[greeks[i]]) : 0);
+  pricing_free(&d);
+}
+
+static void test_call(void **state) {
+  (void)state;
+  for (int method = OPTION_AUTO; method <= OPTION_BUMP; method++)
+    for (int steps = 1; steps <= 12; steps += 11) check_call(method, steps, 0, SIM_DOUBLE);
+  for (int sampling = 1; sampling <= 4; sampling++)
+    for (int steps = 1; steps <= 12; steps += 11) check_call(OPTION_AUTO, steps, sampling, SIM_SINGLE);
+}
+
+/* The exchange of an asset for another (W. Margrabe, Journal of Finance 33 (1978) 177). */
+static void test_exchange(void **state) {
+  (void)state;
+  static double correlation[] = {1, 0.4, 0.4, 1};
+  const double a = 100, b = 95, s = sqrt(0.2 * 0.2 + 0.3 * 0.3 - 2 * 0.4 * 0.2 * 0.3), d1 = log(b / a) / s + s / 2;
+  const double n = density(d1), d2 = d1 - s, by_s = b * n, twice = b * n * d1 * d2 / s;
+  const double slope[2] = {(0.2 - 0.4 * 0.3) / s, (0.3 - 0.4 * 0.2) / s}; /* of s by each volatility */
+  for (int steps = 1; steps <= 20; steps += 19)
+    for (int method = OPTION_AUTO; method <= OPTION_BUMP; method += OPTION_BUMP) {
+      pricing d;
+      pricing_make(&d, SIM_DOUBLE, 0.2, 0.03, 1, steps);
+      pricing_add_asset(&d, b, 0.3);
+      d.p.correlation = (sim_doubles){correlation, 2, 2};
+      d.p.sampling.paths = 0x1p18;
+      d.p.greeks.method = method;
+      want(&d, true);
+      option_payoff *o = pricing_add(&d, &option_spread_schema, 0, OPTION_CALL);
+      o->asset = 2;
+      o->second = 1;
+      pricing_run(&d);
+      const double share = method == OPTION_BUMP ? 0.01 : 0;
+      print_message("  method %d, %d steps\n", method, steps);
+      near("cross_gamma_1_2", pricing_greek(&d, "cross_gamma_1_2"), -n / (a * s), share * n / (a * s));
+      near("gamma_2", pricing_greek(&d, "gamma_2"), n / (b * s), share * n / (b * s));
+      near("vanna_2", pricing_greek(&d, "vanna_2"), -n * d2 / s * slope[1], share * n / s);
+      near("volga_2", pricing_greek(&d, "volga_2"), twice * slope[1] * slope[1] + by_s * (1 - slope[1] * slope[1]) / s,
+           share * by_s / s);
+      near("volga_1", pricing_greek(&d, "volga_1"), twice * slope[0] * slope[0] + by_s * (1 - slope[0] * slope[0]) / s,
+           share * by_s / s);
+      near("charm_2", pricing_greek(&d, "charm_2"), n * d2 / 2, share * n);
+      pricing_free(&d);
+    }
+}
+
+/* Of a digital: by the density, or differences of deltas by it. */
+static void test_digital(void **state) {
+  (void)state;
+  const double v = 0.2, r = 0.03, d2 = log(100. / 105) / v + r / v - v / 2, d1 = d2 + v;
+  const double n = exp(-r) * density(d2);
+  for (int steps = 1; steps <= 12; steps += 11) {
+    pricing d;
+    pricing_make(&d, SIM_DOUBLE, v, r, 1, steps);
+    d.p.sampling.paths = 0x1p18;
+    want(&d, false);
+    pricing_add(&d, &option_digital_schema, 105, OPTION_CALL)->cash = 1;
+    pricing_run(&d);
+    near("vanna", pricing_greek(&d, "vanna"), n * (d1 * d2 - 1) / (100 * v * v), steps > 1 ? 1e-3 * n : 0);
+    near("volga", pricing_greek(&d, "volga"), -n * (d1 * d1 * d2 - d1 - d2) / (v * v), 0);
+    near("charm", pricing_greek(&d, "charm"), n * (r + (1 + d2 * (2 * r - d1 * v) / v) / 2) / (100 * v),
+         steps > 1 ? 1e-4 * n : 0);
+    pricing_free(&d);
+  }
+}
+
+/* ---- coverage ---- */
+
+enum { SEEDS = 200, MOST = 128 };
+
+static void make_book(pricing *d, uint64_t seed) {
+  static double correlation[] = {1, 0.4, 0.4, 1};
+  pricing_make(d, SIM_DOUBLE, 0.2, 0.03, 1, 8);
+  pricing_add_asset(d, 95, 0.3);
+  d->p.correlation = (sim_doubles){correlation, 2, 2};
+  d->p.common.seed = seed;
+  d->p.sampling.paths = 0x1p14;
+  for (int g = 0; g < OPTION_GREEKS; g++) d->p.greeks.want[g] = true;
+  pricing_add(d, &option_european_schema, 105, OPTION_CALL);
+  pricing_add(d, &option_european_schema, 95, OPTION_PUT);
+  pricing_add(d, &option_digital_schema, 105, OPTION_CALL)->cash = 10;
+  pricing_add(d, &option_barrier_schema, 100, OPTION_CALL)->level = 85;
+  pricing_add(d, &option_asian_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_basket_schema, 100, OPTION_PUT);
+  pricing_add(d, &option_american_schema, 105, OPTION_PUT)->fit_paths = 0x1p16;
+}
+
+/* The sum of squares of (estimate - mean over the seeds)/error of every quantity. The mean of 200 such squares of a
+ * normal law has a deviation of 0.1; of the differences of payoffs that jump, few paths carry the spread, and their
+ * laws have tails: 1.4 is four deviations of the former. Floors of errors make some of the latter too small. */
+static void test_coverage(void **state) {
+  (void)state;
+  static double value[SEEDS][MOST], error[SEEDS][MOST];
+  option_quantity quantity[MOST];
+  int quantities = 0;
+  double worst = 0;
+  for (int i = 0; i < SEEDS; i++) {
+    pricing d;
+    make_book(&d, (uint64_t)i + 1);
+    pricing_run(&d);
+    const option_run *run = d.self;
+    quantities = option_quantities(&d.p, quantity);
+    assert_true(quantities <= MOST);
+    for (int q = 0; q < quantities; q++) {
+      value[i][q] = option_mean(run, q);
+      error[i][q] = option_error(run, option_samples(run, d.clock.t), q);
+    }
+    pricing_free(&d);
+  }
+  for (int q = 0; q < quantities; q++) {
+    double mean = 0, sum = 0;
+    int known = 0;
+    for (int i = 0; i < SEEDS; i++) mean += value[i][q] / SEEDS;
+    for (int i = 0; i < SEEDS; i++)
+      if (error[i][q] > 0 && ++known > 0) sum += pow((value[i][q] - mean) / error[i][q], 2);
+    const char *name = quantity[q].greek < 0 ? "price" : option_greek_names[quantity[q].greek];
+    const double rms = sqrt(sum / (known - 1));
+    print_message("    payoff %d, %s %d: RMS %.3f of %d\n", quantity[q].payoff, name, quantity[q].asset + 1, rms,
+                  known);
+    worst = fmax(worst, sum / (known - 1));
+    if (!(sum / (known - 1) < 1.4)) fail_msg("payoff %d, %s: RMS %.3f", quantity[q].payoff, name, rms);
+  }
+  print_message("    worst mean square %.3f\n", worst);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_call), cmocka_unit_test(test_exchange),
+                                     cmocka_unit_test(test_digital)};
+  const struct CMUnitTest coverage[] = {cmocka_unit_test(test_coverage)};
+  if (argc > 1 && strcmp(argv[1], "long") == 0) return cmocka_run_group_tests(coverage, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

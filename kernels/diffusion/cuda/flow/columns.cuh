@@ -141,11 +141,16 @@ __device__ __forceinline__ void flow_give(const diffusion_flow &g, const float2 
   }
 }
 
-/* Transforms all fields along the last axis, also by one text. */
+/* Transforms all fields along the last axis, also by one text. v has values before: the assembler (ptxas 13.0) gives
+ * fields without values before the loop the same registers, so that all become the last one. */
 template <typename S, int FIELDS>
 __device__ __forceinline__ void flow_gather(const diffusion_flow &g, float2 (*v)[16], const flow_place<S> &place,
                                             float2 *line, const float2 *turns, const float2 *from) {
   typedef flow_columns<S> P;
+#pragma unroll
+  for (int f = 0; f < FIELDS; f++)
+#pragma unroll
+    for (int i = 0; i < 16; i++) v[f][i] = float2{0, 0};
 #pragma unroll 1
   for (int f = 0; f < FIELDS; f++) {
     float2 in[16];

@@ -10,9 +10,9 @@
 #include "kernels/diffusion/modes.cuh"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_FIELDS = 4, MOST_INPUTS = 8 };
+enum { PART_BYTES = 40 << 20 }; /* of the numbers of a part of planes; INT_MAX: one part */
 enum { VISIT_LOAD = DIFFUSION_STAGES, VISIT_RESUME, VISIT_STORE, VISITS }; /* passes beyond the method's stages */
 enum { STEP, LOAD, STORE, ROWS };                                          /* modes of flow/rows.cuh */
 
@@ -32,12 +32,6 @@ typedef struct diffusion_flow_work {
   void *turns;      /* device memory, twiddle factors */
   void *rows[ROWS], *forward, *inverse, *visit[VISITS]; /* cudaKernel_t */
 } diffusion_flow_work;
-
-/* For timing: the number after `name=` in the environment's FLOW. */
-static int knob(const char *name, int usual) {
-  const char *text = getenv("FLOW"), *at = text ? strstr(text, name) : NULL;
-  return at ? atoi(at + strlen(name) + 1) : usual;
-}
 
 /* ---- sizes ---- */
 
@@ -59,14 +53,14 @@ static void set_tiles(shape *s) {
   const int last = s->n[s->axes - 1];
   if (s->axes == 2) {
     const bool long_rows = s->n[0] > 2048 && lines_of(s) <= 2;
-    s->wide = knob("wide", last <= 1024 ? 4 : last <= 2048 || s->fields <= 2 ? 2 : 1);
+    s->wide = last <= 1024 ? 4 : last <= 2048 || s->fields <= 2 ? 2 : 1;
     s->deep = s->slab = 1;
-    s->rows = knob("rows", long_rows ? 512 : 256) * 16 / s->n[0];
+    s->rows = (long_rows ? 512 : 256) * 16 / s->n[0];
   } else {
-    s->wide = knob("wide", 4);
-    s->deep = knob("deep", last <= 256 ? 2 : 1);
-    s->slab = knob("slab", 2);
-    s->rows = knob("rows", 128) * 16 / s->n[0];
+    s->wide = 4;
+    s->deep = last <= 256 ? 2 : 1;
+    s->slab = 2;
+    s->rows = 128 * 16 / s->n[0];
   }
   s->columns = s->wide * s->deep;
 }
@@ -76,7 +70,7 @@ static void set_tiles(shape *s) {
 static int planes_of(const shape *s) {
   const int64_t plane = 8LL * most_of(s) * s->tx * s->n[1] * s->wide;
   int planes = s->n[2];
-  while (planes > s->slab && planes * plane > (int64_t)knob("part", 40) << 20) planes /= 2;
+  while (planes > s->slab && planes * plane > PART_BYTES) planes /= 2;
   return planes;
 }
 
@@ -213,7 +207,7 @@ static void write_rows(const shape *s, int mode, diffusion_programs *programs) {
                    s->fields, s->reads);
   for (int i = 0; i < s->values; i++) sim_bytes_format(text, "    if (field == %d) return %d;\n", s->value[i], i);
   sim_bytes_text(text, "    return -1;\n  }\n};\n");
-  write_bounds(row_threads(s), knob("rr", mode == STEP && lines_of(s) > 3 ? 255 : 128), text);
+  write_bounds(row_threads(s), mode == STEP && lines_of(s) > 3 ? 255 : 128, text);
   sim_bytes_format(
       text,
       "    diffusion_rows_%s(const diffusion_flow g, const float2 *from, float2 *to, double t, double h) {\n"
@@ -228,7 +222,6 @@ static void write_rows(const shape *s, int mode, diffusion_programs *programs) {
 
 static void write_middle(const shape *s, diffusion_programs *programs) {
   sim_bytes *text = diffusion_programs_add(programs, false);
-  if (!knob("hint", 1)) sim_bytes_text(text, "#define __ldcs(p) (*(p))\n#define __stcs(p, v) (*(p) = (v))\n");
   sim_bytes_text(text, "#include \"kernels/diffusion/cuda/flow/middle.cuh\"\n");
   write_shape(s, text);
   for (int forward = 0; forward < 2; forward++)
@@ -251,7 +244,7 @@ static sim_status write_visit(const diffusion_work *w, const diffusion_stage *st
   sim_bytes_format(text, "#include \"kernels/diffusion/cuda/flow/columns.cuh\"\nstruct visit_%d {\n", number);
   diffusion_cuda_write_split_sums(stage, dropped, text);
   sim_bytes_text(text, "};\n");
-  write_bounds(column_threads(s), knob("cr", s->fields <= 2 ? 128 : s->fields == 3 ? 168 : 255), text);
+  write_bounds(column_threads(s), s->fields <= 2 ? 128 : s->fields == 3 ? 168 : 255, text);
   sim_bytes_format(text,
                    "    diffusion_columns_%d(const diffusion_flow g, const diffusion_sums s, const float2 *from,\n"
                    "                         float2 *to) {\n"
@@ -319,8 +312,8 @@ static void rows(diffusion_work *w, int mode, int plane, const diffusion_step_co
   diffusion_step_context m = *context;
   void *arguments[] = {&given, &from, &to, &m.t, &m.h};
   given.plane = plane;
-  (knob("early", 1) ? diffusion_cuda_launch_early : diffusion_cuda_launch)(
-      &kernel, 8 * columns * (double)s->rowed, f->rows[mode], grid, row_threads(s), row_bytes(s), arguments);
+  diffusion_cuda_launch_early(&kernel, 8 * columns * (double)s->rowed, f->rows[mode], grid, row_threads(s),
+                              row_bytes(s), arguments);
 }
 
 static void middle(diffusion_work *w, bool forward, int plane, int fields) {
@@ -334,9 +327,8 @@ static void middle(diffusion_work *w, bool forward, int plane, int fields) {
   diffusion_flow given = f->given;
   void *arguments[] = {&given, forward ? &rows : &columns, forward ? &columns : &rows};
   given.plane = plane;
-  (knob("early", 1) ? diffusion_cuda_launch_early : diffusion_cuda_launch)(
-      &kernels[forward], 8.0 * fields * numbers, forward ? f->forward : f->inverse, grid, middle_threads(s),
-      middle_bytes(s), arguments);
+  diffusion_cuda_launch_early(&kernels[forward], 8.0 * fields * numbers, forward ? f->forward : f->inverse, grid,
+                              middle_threads(s), middle_bytes(s), arguments);
 }
 
 /* The passes along x, and on three axes along y, of all parts: from inputs to rates by columns, from real fields
@@ -360,9 +352,8 @@ static sim_status columns(diffusion_work *w, int visit) {
   const unsigned grid[] = {(unsigned)(s->tx * s->ty), 1, 1};
   void *arguments[] = {&f->given, &sums, &from, &to};
   const double arrays = w->method.arrays + 1; /* estimate of the arrays read and written */
-  (knob("early", 1) ? diffusion_cuda_launch_early
-                    : diffusion_cuda_launch)(&kernel, 8 * ((arrays + 1) * s->fields + reads) * (double)s->deeped,
-                                             f->visit[visit], grid, column_threads(s), column_bytes(s), arguments);
+  diffusion_cuda_launch_early(&kernel, 8 * ((arrays + 1) * s->fields + reads) * (double)s->deeped, f->visit[visit],
+                              grid, column_threads(s), column_bytes(s), arguments);
   return sim_queue_cuda.status();
 }
 

@@ -171,7 +171,7 @@ template <typename S, typename Flow, typename Visit, int GROUP, bool FORWARD, bo
 __device__ __forceinline__ void flow_columns_of(const diffusion_flow &g, const diffusion_sums &s, const float2 *from,
                                                 float2 *to) {
   typedef flow_columns<S> P;
-  constexpr int FIELDS = Flow::FIELDS, BATCH = FIELDS > 2 ? 4 : 8;
+  constexpr int FIELDS = Flow::FIELDS, BATCH = FIELDS > 2 ? 4 : FIELDS == 2 ? 8 : 16;
   extern __shared__ float4 shared[];
   after_previous();
   flow_place<S> place;

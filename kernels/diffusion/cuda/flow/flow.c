@@ -6,108 +6,26 @@
 #include "kernels/diffusion/cuda/flow/flow.cuh"
 
 #include "engine/device/cuda.h"
-#include "kernels/diffusion/cuda/work.h"
-#include "kernels/diffusion/modes.cuh"
+#include "kernels/diffusion/cuda/flow/shape.h"
 
 #include <stdlib.h>
 
 enum { MOST_FIELDS = 4, MOST_INPUTS = 8 };
-enum { PART_BYTES = 18 << 20 }; /* of the numbers of a part of planes; three of them stay in the level 2 cache */
-enum { PLACES = 3 };            /* parts at a time (flow/parts.cuh) */
 enum { VISIT_LOAD = DIFFUSION_STAGES, VISIT_RESUME, VISIT_STORE, VISITS }; /* passes beyond the method's stages */
 enum { STEP, LOAD, STORE, ROWS };                                          /* modes of flow/rows.cuh */
 
-/* Constants of flow/flow.cuh, and the threads of a block. */
-typedef struct shape {
-  int axes, n[3], kx, wide, tx, ky, ky_low, deep, ty, slab, planes, low, group;
-  int fields, values, value[DIFFUSION_FIELDS]; /* value: fields whose values the rates read */
-  int reads;                                   /* inputs of the rates */
-  int rows, columns;                           /* rows, and columns, of a thread block */
-  int64_t rowed, deeped;                       /* complex numbers of a field by rows and by columns */
-} shape;
+typedef diffusion_flow_shape shape;
 
 typedef struct diffusion_flow_work {
   shape shape;
   diffusion_flow given;
-  sim_buffer other; /* by rows: on two axes the rates, on three the inputs, or rates, of PLACES parts of planes */
+  sim_buffer other; /* by rows: on two axes the rates, on three the inputs, or rates, of three parts of planes */
   void *turns;      /* device memory, twiddle factors */
   /* cudaKernel_t; rows[STEP]: on three axes the passes along y too */
   void *rows[ROWS], *forward, *inverse, *visit[VISITS];
 } diffusion_flow_work;
 
-/* ---- sizes ---- */
-
-/* Returns the number of wavenumbers 0, 1, ... of an axis that dealiasing keeps. */
-static int kept_of(const diffusion_parameters *p, int64_t n) {
-  int kept = 1;
-  while (kept <= n / 2 && diffusion_mode_kept(kept, n, 1, diffusion_dealias(&p->integrate))) kept++;
-  return kept;
-}
-
-/* The most numbers of a cell between two passes. */
-static int most_of(const shape *s) { return s->reads > s->fields ? s->reads : s->fields; }
-
-/* Numbers of the threads' lines in registers: of rows, two inputs or rates are one. */
-static int lines_of(const shape *s) { return (most_of(s) + 1) / 2; }
-
-/* Sets the tiles: as many neighbouring numbers as the registers of a thread block allow. */
-static void set_tiles(shape *s) {
-  const int last = s->n[s->axes - 1];
-  if (s->axes == 2) {
-    const bool long_rows = s->n[0] > 2048 && lines_of(s) <= 2;
-    s->wide = last <= 1024 ? 4 : last <= 2048 || s->fields <= 2 ? 2 : 1;
-    s->deep = s->slab = 1;
-    s->rows = (long_rows ? 512 : 256) * 16 / s->n[0];
-  } else {
-    s->wide = 4;
-    s->deep = last <= 256 ? 2 : 1;
-    s->slab = s->n[1] <= 512 ? 2 : 1;
-    s->rows = s->wide * s->slab * s->n[1] / s->n[0]; /* as many threads as the passes along y */
-  }
-  s->columns = s->wide * s->deep;
-}
-
-/* Returns the planes of a part: the passes along x and y go from part to part, so that what they give each other stays
- * in the level 2 cache. */
-static int planes_of(const shape *s) {
-  const int64_t plane = 8LL * most_of(s) * s->tx * s->n[1] * s->wide;
-  int planes = s->n[2];
-  while (planes > 2 && planes * plane > PART_BYTES) planes /= 2;
-  return planes;
-}
-
-static shape shape_of(const diffusion_parameters *p) {
-  const grid_shape grid = diffusion_grid_of(p);
-  shape s = {.axes = grid.rank, .fields = (int)p->fields.count, .ky = 1, .ky_low = 1};
-  for (int a = 0; a < 3; a++) s.n[a] = (int)grid.n[a];
-  for (int f = 0; f < s.fields; f++)
-    if (diffusion_cuda_reads_values(p, f)) s.value[s.values++] = f;
-  s.reads = s.values + diffusion_gradients_of(p).count;
-  s.group = s.axes == 2 && s.reads > 1 ? 2 : 1;
-  set_tiles(&s);
-  s.kx = kept_of(p, s.n[0]);
-  s.low = kept_of(p, s.n[s.axes - 1]);
-  if (s.axes == 3) {
-    s.ky_low = kept_of(p, s.n[1]);
-    s.ky = 2 * s.ky_low > s.n[1] ? s.n[1] : 2 * s.ky_low - 1;
-  }
-  s.tx = (s.kx + s.wide - 1) / s.wide;
-  s.ty = (s.ky + s.deep - 1) / s.deep;
-  s.planes = planes_of(&s);
-  s.rowed = (int64_t)s.planes * s.tx * s.n[1] * s.wide;
-  s.deeped = (int64_t)s.tx * s.ty * s.n[s.axes - 1] * s.columns;
-  return s;
-}
-
-/* Return the complex numbers of array [0] and of the other one. */
-static int64_t first_of(const shape *s) {
-  const int inputs = (s->reads + s->group - 1) / s->group * s->group;
-  return s->axes == 3 ? most_of(s) * s->deeped : (inputs > s->fields ? inputs : s->fields) * s->rowed;
-}
-static int64_t other_of(const shape *s) { return (s->axes == 3 ? PLACES * most_of(s) : s->fields) * s->rowed; }
-
-static int64_t entries_of(const shape *s) { return (s->n[s->axes - 1] / 512 + 1) * 256; }
-static int64_t table_of(const shape *s) { return (int64_t)s->tx * s->ty * s->columns * entries_of(s); }
+/* ---- support ---- */
 
 static bool supports(const diffusion_parameters *p, int axes) {
   const grid_shape grid = diffusion_grid_of(p);
@@ -123,19 +41,19 @@ static bool supports(const diffusion_parameters *p, int axes) {
     if (grid.boundary[a] != GRID_PERIODIC || grid.n[a] < 256 || grid.n[a] > (axes == 2 ? 4096 : 1024) ||
         (grid.n[a] & (grid.n[a] - 1)))
       return false;
-  const shape s = shape_of(p);
+  const shape s = diffusion_flow_shape_of(p);
   return s.reads > 0 && s.reads <= MOST_INPUTS;
 }
 static bool supports_planes(const diffusion_parameters *p) { return supports(p, 2); }
 static bool supports_boxes(const diffusion_parameters *p) { return supports(p, 3); }
 
 static void plan(const diffusion_parameters *p, sim_plan *out) {
-  const shape s = shape_of(p);
+  const shape s = diffusion_flow_shape_of(p);
   const diffusion_method *method = diffusion_cuda_method_of(p);
   const double field = 8.0 * (double)s.deeped, slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
-  sim_plan_add(out, "fields and derivatives, transformed", 8.0 * (double)(first_of(&s) + other_of(&s)));
+  sim_plan_add(out, "fields and derivatives, transformed", 8.0 * (double)(s.first + s.other));
   sim_plan_add(out, "arrays of the scheme", s.fields * field * method->arrays);
-  sim_plan_add(out, "tables of the scheme", s.fields * 4.0 * (double)table_of(&s) * method->tables * slots);
+  sim_plan_add(out, "tables of the scheme", s.fields * 4.0 * (double)s.table * method->tables * slots);
   out->checkpoint_bytes = s.fields * field;
   out->work_rate_guess = 5e10 / method->stages;
 }
@@ -145,28 +63,25 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
 static sim_status create(diffusion_work *w) {
   diffusion_flow_work *f = w->own.flow = calloc(1, sizeof *f);
   if (!f) return sim_no_memory("the scheme's tables");
-  const shape s = f->shape = shape_of(w->p);
+  const shape s = f->shape = diffusion_flow_shape_of(w->p);
   /* rank 4, with the 2 of complex numbers before the last: no checkpoint of another way has this shape */
   const int64_t state[] = {s.fields, s.tx * s.ty, 2, s.n[s.axes - 1] * s.columns};
   w->method = *diffusion_cuda_method_of(w->p);
   w->scale = diffusion_cuda_scale(&w->grid);
   w->spectrum = (diffusion_spectrum){.n = {s.columns, s.n[s.axes - 1], state[1]},
                                      .field = s.deeped,
-                                     .table = {s.columns, entries_of(&s), state[1]},
-                                     .tables = table_of(&s),
+                                     .table = {s.columns, s.entries, state[1]},
+                                     .tables = s.table,
                                      .wide = s.wide,
                                      .across = s.ty,
                                      .kept = s.ky,
                                      .low = s.ky_low};
-  SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 2, (int64_t[]){first_of(&s), 2}, &w->array[0]));
-  SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 2, (int64_t[]){other_of(&s), 2}, &f->other));
+  SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 2, (int64_t[]){s.first, 2}, &w->array[0]));
+  SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 2, (int64_t[]){s.other, 2}, &f->other));
   for (int a = 1; a <= w->method.arrays; a++)
     SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 4, state, &w->array[a]));
-  f->given = (diffusion_flow){.real = w->real.data,
-                              .rowed = s.rowed,
-                              .deep = s.deeped,
-                              .cells = w->natural.field,
-                              .part = most_of(&s) * s.rowed};
+  f->given = (diffusion_flow){
+      .real = w->real.data, .rowed = s.rowed, .deep = s.deeped, .cells = w->natural.field, .part = s.part};
   for (int a = 0; a < 3; a++) f->given.size[a] = a < s.axes ? w->grid.size[a] : 0;
   SIM_TRY(diffusion_flat_turns(s.axes, w->grid.n, &f->turns, f->given.turns));
   return diffusion_cuda_take_tables(w);
@@ -217,7 +132,7 @@ static void write_rows(const shape *s, int mode, diffusion_programs *programs) {
                    s->fields, s->reads);
   for (int i = 0; i < s->values; i++) sim_bytes_format(text, "    if (field == %d) return %d;\n", s->value[i], i);
   sim_bytes_text(text, "    return -1;\n  }\n};\n");
-  write_bounds(row_threads(s), steps && lines_of(s) > 3 ? 255 : 128, text);
+  write_bounds(row_threads(s), steps && s->lines > 3 ? 255 : 128, text);
   sim_bytes_format(text,
                    "    diffusion_rows_%s(const diffusion_flow g, float2 *from, float2 *to, int plane, double t,"
                    " double h) {\n",
@@ -273,7 +188,7 @@ static sim_status write_visit(const diffusion_work *w, const diffusion_stage *st
 }
 
 static void write(const diffusion_work *w, diffusion_programs *programs) {
-  const shape s = shape_of(w->p);
+  const shape s = diffusion_flow_shape_of(w->p);
   const diffusion_method *method = diffusion_cuda_method_of(w->p);
   const diffusion_stage load = diffusion_cuda_load_stage(1), resume = diffusion_cuda_resume_stage(1);
   sim_status status = SIM_OK;

@@ -41,6 +41,21 @@ void diffusion_cuda_launch(const sim_kernel *kernel, double amount, void *functi
   sim_cuda_end(kernel, amount);
 }
 
+void diffusion_cuda_launch_early(const sim_kernel *kernel, double amount, void *function, const unsigned grid[3],
+                                 int threads, size_t shared, void **arguments) {
+  cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  const cudaLaunchConfig_t config = {.gridDim = {grid[0], grid[1], grid[2]},
+                                     .blockDim = {(unsigned)threads, 1, 1},
+                                     .dynamicSmemBytes = shared,
+                                     .stream = sim_cuda_stream(),
+                                     .attrs = &attribute,
+                                     .numAttrs = 1};
+  sim_cuda_begin(kernel);
+  sim_cuda_failed(cudaLaunchKernelExC(&config, function, arguments), "cudaLaunchKernelExC", kernel->name);
+  sim_cuda_end(kernel, amount);
+}
+
 sim_status diffusion_cuda_upload(const float *host, size_t count, void **out) {
   SIM_TRY(sim_backend_cuda.alloc(count * sizeof *host, out));
   return sim_backend_cuda.copy(*out, host, count * sizeof *host);

@@ -29,6 +29,10 @@ sim_status diffusion_programs_find(const sim_module *module, const char *name, s
 /* Enqueues a kernel: a grid of grid[0] x grid[1] x grid[2] blocks, `shared` bytes. amount: see sim_cuda_end. */
 void diffusion_cuda_launch(const sim_kernel *kernel, double amount, void *function, const unsigned grid[3], int threads,
                            size_t shared, void **arguments);
+/* The same of a kernel that calls after_previous() first (common/device.cuh): its blocks start while the kernel before
+ * ends. Needs sim_cuda_overlaps(). */
+void diffusion_cuda_launch_early(const sim_kernel *kernel, double amount, void *function, const unsigned grid[3],
+                                 int threads, size_t shared, void **arguments);
 /* Copies host[count] to the device. The caller frees *out with sim_backend_cuda.free. */
 sim_status diffusion_cuda_upload(const float *host, size_t count, void **out) SIM_MUST_CHECK;
 extern const sim_source_file diffusion_cuda_files[]; /* included headers, as of the build of the program */

@@ -1,7 +1,7 @@
--- A cloud of fine sand in water. Each grain is a point with a law of drag, a fifth of a cell across, and pulls water down
--- with it: the cloud sinks faster than a grain alone, 8 mm/s, rolls up into a ring and leaves a tail behind. The table
--- `grains` has its mean speed, and where the energy of the fall goes: about a half is `dragged`, by the slip of grains
--- through the water, the rest moves the water.
+-- A cloud of fine sand in water. Each grain is a point with a law of drag, a fifth of a cell across, and pulls water
+-- down with it: the cloud sinks faster than a grain alone, 8 mm/s, rolls up into a ring and leaves a tail behind. The
+-- table `grains` has its mean speed, and where the energy of the fall goes: about a half is `dragged`, by the slip of
+-- grains through the water, the rest moves the water.
 
 local grains = sim.param("grains", 1500, "their number")
 local cell   = sim.param("cell", 0.5e-3, "width of a cell, in m; a grain is 0.1 mm across")

@@ -14,7 +14,7 @@ import tempfile
 import time
 
 BOOK = """
-local vol, kind, shift = sim.param("vol", 0.2), sim.param("kind", "book"), sim.param("shift", 0)
+local vol, kind, shift = sim.param("vol", 0.2), sim.param("kind", "book"), sim.param("shift", 0.0)
 local payoffs = {}
 for i, strike in ipairs { 80, 90, 95, 100, 105, 110, 120, 130 } do payoffs[i] = sim.european { strike = strike + shift } end
 local asset, steps = { spot = 100, vol = vol }, 1
@@ -32,6 +32,8 @@ return sim.option { assets = { asset }, rate = 0.05, maturity = 1, steps = steps
                     sampling = { paths = PATHS } }
 """
 
+FAULTS = {"script": ": refused", "refused": "payoffs[1].strike: expected a number"}  # what these kinds answer
+
 
 class Server:
     """A process of `sim serve`."""
@@ -41,13 +43,17 @@ class Server:
         self.process = subprocess.Popen([sim, "serve", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def ask(self, vol: float, kind: str = "book") -> tuple[float, str]:
-        """Milliseconds of a call, and its answer."""
+        """Milliseconds of a call, and its answer; ends the bench where that is not of the kind that was asked for."""
         assert self.process.stdin is not None and self.process.stdout is not None
         begin = time.perf_counter()
         self.process.stdin.write(f"{self.scenario}\tvol={vol!r}\tshift={vol / 10!r}\tkind={kind}\n".encode())
         self.process.stdin.flush()
         answer = self.process.stdout.readline().decode()
-        return 1e3 * (time.perf_counter() - begin), answer
+        passed = 1e3 * (time.perf_counter() - begin)
+        wanted = FAULTS.get(kind, '"tables": {"price": ')
+        if wanted not in answer:
+            raise SystemExit(f"{kind}: expected an answer with {wanted}, got {answer or 'none'}")
+        return passed, answer
 
     def resident(self) -> float:
         """MiB of the process in memory."""

@@ -1,6 +1,8 @@
--- A settled bed on a GPU with one more thing that a scenario may ask for:
+-- A settled bed with one more thing that a scenario may ask for:
 --   sim run bench/grains.lua --device cuda --set more=inlet
-local more  = sim.param("more", "none", "none, moving, external, own, inlet, gate or shear")
+--   sim run bench/grains.lua --set law=hertz --set more=jkr
+local more  = sim.param("more", "none", "none, moving, external, own, inlet, gate, shear, rolling, twisting, sds, dmt, jkr, well")
+local law   = sim.param("law", "linear", "linear or hertz")
 local n     = sim.param("n", 1000000, "grains, 20 in a column")
 local steps = sim.param("steps", 1000, "steps")
 local side  = math.floor((n / 20)^0.5)
@@ -26,4 +28,11 @@ if more == "inlet" then
 end
 if more == "gate" then bed.gates = { { point = {0, 0, 10}, normal = {0, 0, 1} } } end
 if more == "shear" then bed.box.shear_rate = 0.01 end
+local c = bed.contact
+if law == "hertz" then c.law, c.stiffness, c.young, c.poisson = "hertz", nil, 4e4, 0.3 end
+if more == "rolling" then c.rolling_friction = 0.1 end
+if more == "twisting" then c.twisting_friction = 0.1 end
+if more == "sds" then c.rolling = { model = "sds", stiffness = 200, damping = 0.1, coefficient = 0.05 } end
+if more == "dmt" or more == "jkr" then c.cohesion = { model = more, surface_energy = 1e-3 } end
+if more == "well" then c.cohesion = { model = "square_well", energy = 1e-4, range = 0.01 } end
 return sim.collision(bed)

@@ -1,6 +1,7 @@
 #include "engine/confine.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -41,9 +42,19 @@ static void start_timer(double seconds) {
   struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
   struct itimerspec when = {.it_value = {.tv_sec = (time_t)seconds}};
   when.it_value.tv_nsec = (long)((seconds - (double)when.it_value.tv_sec) * 1e9);
-  timer_t timer;
-  if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0) timer_settime(timer, 0, &when, NULL);
+  static timer_t timer;
+  static bool made;
+  if (!made) made = timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0;
+  if (made) timer_settime(timer, 0, &when, NULL);
 }
+
+double sim_confined_seconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+void sim_confine_again(double seconds) { start_timer(1.2 * seconds + 0.05); }
 
 void sim_confine(const sim_confinement *limits) {
   const unsigned low = (unsigned)limits->keep[0], high = (unsigned)limits->keep[1];
@@ -66,6 +77,6 @@ void sim_confine(const sim_confinement *limits) {
   }
   if (high > low + 1) close_range(low + 1, high - 1, 0);
   close_range(high + 1, ~0U, 0);
-  start_timer(1.2 * limits->seconds + 0.05);
+  sim_confine_again(limits->seconds);
   limit(RLIMIT_CPU, (rlim_t)limits->seconds + 3);
 }

@@ -14,5 +14,11 @@ typedef struct sim_confinement {
  * handles them), and cannot write or open files or gain privileges. Under a sanitizer, memory and standard error stay
  * unlimited. */
 void sim_confine(const sim_confinement *limits);
+/* Processor time of the calling process in seconds. */
+double sim_confined_seconds(void);
+/* In a confined process: SIGPROF follows `seconds` of processor time (and a little) from now on, as after sim_confine.
+ * SIGXCPU counts from the beginning of the process, 1 s at least after such a time where the process had used less than
+ * a second. */
+void sim_confine_again(double seconds);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,20 +110,23 @@ static void run_script(scenario_child *child, const char *text, size_t size) {
   check_results(child, base + 2, lua_gettop(L) - base - 1);
 }
 
-static void send_value(const scenario_child *child, enum scenario_frame kind, sim_value *value) {
+static void add_value(const scenario_child *child, enum scenario_frame kind, sim_value *value, sim_bytes *frames) {
   sim_bytes bytes = {0};
   sim_value_write(value, &bytes);
   sim_value_free(&value);
-  if (bytes.failed) scenario_child_fail_memory(child, false);
-  scenario_child_send(child, kind, bytes.data, bytes.size);
+  if (!bytes.failed) scenario_child_add(frames, kind, bytes.data, bytes.size);
+  if (bytes.failed || frames->failed) scenario_child_fail_memory(child, false);
   sim_bytes_free(&bytes);
 }
 
-/* Confines the process, and makes the Lua state with the sandbox: the only value on its stack. */
-static void prepare(scenario_child *child, const scenario_options *options, int pipe) {
-  *child = (scenario_child){.options = options, .pipe = pipe};
+static void confine(const scenario_options *options, int pipe) {
   setlocale(LC_ALL, "C");
   sim_confine(&(sim_confinement){.seconds = options->seconds, .memory = options->memory, .keep = {pipe, pipe}});
+}
+
+/* Makes the Lua state with the sandbox: the only value on its stack. */
+static void prepare(scenario_child *child, const scenario_options *options, int pipe) {
+  *child = (scenario_child){.options = options, .pipe = pipe};
   child->params = sim_value_table(NULL);
   lua_State *L = lua_newstate(allocate, child);
   if (!child->params || !L) scenario_child_fail_memory(child, false);
@@ -135,8 +139,11 @@ static void prepare(scenario_child *child, const scenario_options *options, int 
   scenario_sandbox_seal(L, "");
 }
 
-noreturn static void run_and_send(scenario_child *child, const char *text, size_t size) {
+/* Runs the script and sends its results; returns where the process goes on, which it tells. goes_on NULL: never. */
+static void run_and_send(scenario_child *child, const char *text, size_t size, bool (*goes_on)(void)) {
   size_t sets = 0;
+  sim_bytes frames = {0};
+  child->begun = sim_confined_seconds();
   while (child->options->sets && child->options->sets[sets]) sets++;
   child->taken = calloc(sets + 1, sizeof *child->taken);
   if (!child->taken) scenario_child_fail_memory(child, false);
@@ -147,15 +154,24 @@ noreturn static void run_and_send(scenario_child *child, const char *text, size_
   scenario_trace_all(child);
   lua_close(child->L); /* frees memory, which the text of the tree needs */
   child->L = NULL;
-  send_value(child, SCENARIO_FRAME_PARAMS, child->params);
-  send_value(child, SCENARIO_FRAME_VALUE, value);
-  _exit(0);
+  add_value(child, SCENARIO_FRAME_PARAMS, child->params, &frames);
+  const bool more = goes_on != NULL && goes_on();
+  if (more) scenario_child_add(&frames, SCENARIO_FRAME_MORE, "", 0);
+  add_value(child, SCENARIO_FRAME_VALUE, value, &frames);
+  scenario_child_write(child, &frames);
+  if (!more) _exit(0);
+  sim_bytes_free(&frames);
+  sim_expr_builder_free(&child->fold);
+  free(child->functions);
+  free(child->taken);
 }
 
 noreturn void scenario_child_run(const char *text, size_t size, const scenario_options *options, int pipe) {
   scenario_child child;
+  confine(options, pipe);
   prepare(&child, options, pipe);
-  run_and_send(&child, text, size);
+  run_and_send(&child, text, size, NULL);
+  _exit(0);
 }
 
 /* Reads size bytes; ends the process where the program has ended. */
@@ -167,21 +183,42 @@ static void read_all(int fd, void *data, size_t size) {
   }
 }
 
-noreturn void scenario_child_wait(const scenario_options *options, int socket) {
-  scenario_child child;
-  scenario_options own = *options;
+/* Whether the process runs one more script: what is left of its limits is enough for any script, and memory that
+ * earlier ones have not given back cannot add up. */
+static bool goes_on(void) {
+  static int scripts;
+  const struct mallinfo2 heap = mallinfo2();
+  return ++scripts < 1000 && sim_confined_seconds() < 1 && heap.arena + heap.hblkhd < (size_t)64 << 20;
+}
+
+/* Reads a script with its sets, runs it and sends its results. */
+static void serve_one(scenario_child *child, scenario_options *own, int socket) {
   uint64_t sizes[2]; /* of the text, and of the sets with a zero byte after each */
-  prepare(&child, &own, socket);
   read_all(socket, sizes, sizeof sizes);
   char *text = malloc(sizes[0] + 1), *words = malloc(sizes[1] + 1);
-  if (!text || !words) scenario_child_fail_memory(&child, false);
+  if (!text || !words) scenario_child_fail_memory(child, false);
   read_all(socket, text, sizes[0]);
   read_all(socket, words, sizes[1]);
   size_t count = 0;
   for (size_t i = 0; i < sizes[1]; i++) count += words[i] == '\0';
   const char **sets = calloc(count + 1, sizeof *sets), *at = words;
-  if (!sets) scenario_child_fail_memory(&child, false);
+  if (!sets) scenario_child_fail_memory(child, false);
   for (size_t i = 0; i < count; i++, at += strlen(at) + 1) sets[i] = at;
-  own.sets = sets;
-  run_and_send(&child, text, sizes[0]);
+  own->sets = sets;
+  run_and_send(child, text, sizes[0], goes_on);
+  own->sets = NULL;
+  free(sets);
+  free(words);
+  free(text);
+}
+
+noreturn void scenario_child_wait(const scenario_options *options, int socket) {
+  scenario_child child;
+  scenario_options own = *options;
+  confine(&own, socket);
+  for (;;) {
+    prepare(&child, &own, socket);
+    sim_confine_again(own.seconds);
+    serve_one(&child, &own, socket);
+  }
 }

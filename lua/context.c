@@ -2,11 +2,12 @@
  * under the limits of time and instructions. */
 #include "lua/internal.h"
 
+#include "engine/confine.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static void write_all(int fd, const void *data, size_t size) {
@@ -18,6 +19,18 @@ static void write_all(int fd, const void *data, size_t size) {
     at += done;
     size -= (size_t)done;
   }
+}
+
+void scenario_child_add(sim_bytes *frames, enum scenario_frame kind, const void *data, size_t size) {
+  unsigned char head[9] = {(unsigned char)kind};
+  uint64_t length = size;
+  memcpy(head + 1, &length, sizeof length);
+  sim_bytes_add(frames, head, sizeof head);
+  sim_bytes_add(frames, data, size);
+}
+
+void scenario_child_write(const scenario_child *child, const sim_bytes *frames) {
+  write_all(child->pipe, frames->data, frames->size);
 }
 
 void scenario_child_send(const scenario_child *child, enum scenario_frame kind, const void *data, size_t size) {
@@ -78,12 +91,6 @@ void scenario_account(scenario_child *child, size_t bytes) {
                         SCENARIO_BYTES_MAX >> 20);
 }
 
-static double processor_seconds(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Checks the instructions, and sometimes the time, as only here the line can be named; the timer also covers code
  * without hooks. */
 static void count(lua_State *L, lua_Debug *unused) {
@@ -92,7 +99,7 @@ static void count(lua_State *L, lua_Debug *unused) {
   child->instructions += SCENARIO_HOOK_STEP;
   char at[32];
   bool look = child->instructions % (100 * SCENARIO_HOOK_STEP) == 0;
-  if (look && processor_seconds() > child->options->seconds)
+  if (look && sim_confined_seconds() - child->begun > child->options->seconds)
     scenario_child_fail(child, SIM_ERR_SCENARIO, "%s: the script used more than %g s of processor time", place(L, at),
                         child->options->seconds);
   if (child->instructions > SCENARIO_INSTRUCTIONS)

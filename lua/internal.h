@@ -33,6 +33,7 @@ enum scenario_frame {
   SCENARIO_FRAME_PRINT = 'p', /* text */
   SCENARIO_FRAME_ERROR = 'e', /* one byte sim_status, then text */
   SCENARIO_FRAME_PARAMS = 'a',
+  SCENARIO_FRAME_MORE = 'm', /* empty: after the values the process waits for another script */
   SCENARIO_FRAME_VALUE = 'v' /* the last frame */
 };
 
@@ -65,6 +66,7 @@ typedef struct scenario_child {
   size_t used;  /* bytes that Lua has allocated */
   bool refused; /* the last request for more memory was refused */
   int64_t instructions;
+  double begun; /* processor time of the process when the script began, in seconds */
   size_t printed;
   sim_value *params;
   bool *taken; /* for each --set: whether the script has a sim.param of its name */
@@ -92,14 +94,17 @@ int scenario_compare_text(const char *a, size_t a_size, const char *b, size_t b_
 /* Runs the script in this process, sends its results as frames on `pipe`, and ends the process. */
 noreturn void scenario_child_run(const char *text, size_t size, const scenario_options *options, int pipe);
 /* The same for the script and the sets that scenario_spare_take sends on `socket`, which takes the frames too; options
- * without sets. */
+ * without sets. After a script without a fault the process makes a new Lua state and waits for the next script, which
+ * SCENARIO_FRAME_MORE tells, until it has used a part of its limits or the program closes its end of the socket. */
 noreturn void scenario_child_wait(const scenario_options *options, int socket);
 
 /* ---- spare.c ---- */
 
-/* Takes a spare process and sends it a script. Returns the descriptor of its frames, which the caller closes, and its
- * process; -1 where there is none, or one for other limits. */
+/* Takes a spare process and sends it a script. Returns the descriptor of its frames, which the caller closes or gives
+ * to scenario_spare_keep, and its process; -1 where there is none, or one for other limits. */
 int scenario_spare_take(const char *text, size_t size, const scenario_options *options, pid_t *pid);
+/* Keeps the process that was taken last, which waits for another script, and the descriptor of its frames. */
+void scenario_spare_keep(int fd, pid_t pid);
 /* Waits for the end of the process that was taken last; false where its status, as of waitpid, is not known. */
 bool scenario_spare_end(int *exit);
 
@@ -110,6 +115,9 @@ scenario_child *scenario_child_of(lua_State *L);
 int scenario_child_line(lua_State *L);
 /* Sends one frame to the parent. */
 void scenario_child_send(const scenario_child *child, enum scenario_frame kind, const void *data, size_t size);
+/* Adds a frame to `frames`, which scenario_child_write sends together: the parent wakes once. */
+void scenario_child_add(sim_bytes *frames, enum scenario_frame kind, const void *data, size_t size);
+void scenario_child_write(const scenario_child *child, const sim_bytes *frames);
 /* Sends an error to the parent and ends the process. */
 noreturn void scenario_child_fail(const scenario_child *child, sim_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -23,8 +23,11 @@ typedef struct script_reply {
   sim_bytes bytes;
   int exit; /* status from waitpid; 0 if another part of the program has waited for the child */
   bool late, oversized;
-  bool spare; /* the process is one of spare.c, which knows its status */
-  bool told;  /* the status is known already */
+  bool spare;    /* the process is one of spare.c, which knows its status */
+  bool told;     /* the status is known already */
+  size_t looked; /* bytes of whole frames that were looked at */
+  bool more;     /* the process waits for another script after the last frame */
+  bool complete; /* the last frame has come, and the process waits for another script */
 } script_reply;
 
 static double now(void) {
@@ -33,7 +36,20 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Reads until the child closes its end of the pipe, or the deadline passes. */
+/* Looks at the frames that have come as a whole, and sets `complete`. */
+static void look_at_frames(script_reply *out) {
+  uint64_t size;
+  while (!out->complete && out->bytes.size - out->looked >= 9) {
+    const char *at = (const char *)out->bytes.data + out->looked;
+    memcpy(&size, at + 1, sizeof size);
+    if (size > out->bytes.size - out->looked - 9) return;
+    out->more |= *at == SCENARIO_FRAME_MORE;
+    out->looked += 9 + (size_t)size;
+    out->complete = out->more && *at == SCENARIO_FRAME_VALUE;
+  }
+}
+
+/* Reads until the child closes its end of the pipe or waits for another script, or the deadline passes. */
 static sim_status read_reply(int fd, double deadline, script_reply *out) {
   char buffer[65536];
   for (;;) {
@@ -52,6 +68,8 @@ static sim_status read_reply(int fd, double deadline, script_reply *out) {
     if (got == 0) return SIM_OK;
     sim_bytes_add(&out->bytes, buffer, (size_t)got);
     if (out->bytes.failed) return sim_no_memory("the scenario's values");
+    look_at_frames(out);
+    if (out->complete) return SIM_OK;
   }
 }
 
@@ -61,7 +79,10 @@ static bool run_spare(const scenario *loaded, const scenario_options *options, s
   const int fd = scenario_spare_take(loaded->text, loaded->size, options, &pid);
   if (fd < 0) return false;
   *status = read_reply(fd, now() + wall_factor * options->seconds, out);
-  close(fd);
+  if (out->complete && out->looked == out->bytes.size)
+    scenario_spare_keep(fd, pid);
+  else
+    close(fd);
   if (*status != SIM_OK || out->late || out->oversized) kill(pid, SIGKILL);
   const bool silent = *status == SIM_OK && !out->late && out->bytes.size == 0;
   out->told = silent && scenario_spare_end(&out->exit);
@@ -161,6 +182,7 @@ static sim_status take_frames(scenario *loaded, const scenario_lines *lines, con
       sim_value_free(&loaded->params);
       SIM_TRY(sim_value_read(at, size, &loaded->params));
       break;
+    case SCENARIO_FRAME_MORE: break;
     case SCENARIO_FRAME_VALUE: SIM_TRY(sim_value_read(at, size, &loaded->value)); break;
     default: return sim_fail(SIM_ERR_INTERNAL, "%s: the script's process gave an invalid answer", loaded->path);
     }

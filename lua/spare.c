@@ -22,8 +22,10 @@ typedef struct message {
 static struct {
   int control; /* socket to the small process; -1: there is none */
   bool due;    /* it has not told the end of the last spare process yet */
+  int fd;      /* socket to a process that waits for another script; -1: none */
+  pid_t pid;   /* of that process */
   scenario_options options;
-} spare = {.control = -1};
+} spare = {.control = -1, .fd = -1};
 
 /* ---- messages ---- */
 
@@ -118,6 +120,17 @@ void scenario_prepare(const scenario_options *options) {
 
 /* ---- the program ---- */
 
+void scenario_spare_keep(int fd, pid_t pid) {
+  spare.fd = fd;
+  spare.pid = pid;
+}
+
+/* Ends the process that waits for another script. */
+static void drop_kept(void) {
+  if (spare.fd >= 0) close(spare.fd);
+  spare.fd = -1;
+}
+
 /* Does without spare processes from now on. */
 static void give_up(void) {
   close(spare.control);
@@ -127,6 +140,7 @@ static void give_up(void) {
 bool scenario_spare_end(int *exit) {
   message m;
   int fd = -1;
+  drop_kept();
   if (!spare.due) return false;
   spare.due = false;
   const bool told = receive_message(spare.control, &m, &fd) && fd < 0;
@@ -145,25 +159,39 @@ static bool send_all(int fd, const void *data, size_t size) {
   return true;
 }
 
-int scenario_spare_take(const char *text, size_t size, const scenario_options *options, pid_t *pid) {
+/* Takes the process that waits for another script, else the next spare process; returns its socket or -1. */
+static int take(pid_t *pid) {
   message m;
-  int fd, ended;
-  size_t length = 0;
+  int fd = spare.fd, ended;
+  *pid = spare.pid;
+  spare.fd = -1;
+  if (fd >= 0) return fd;
   (void)scenario_spare_end(&ended);
-  if (spare.control < 0 || options->seconds != spare.options.seconds || options->memory != spare.options.memory)
-    return -1;
+  if (spare.control < 0) return -1;
   if (!receive_message(spare.control, &m, &fd) || fd < 0) {
     give_up();
     return -1;
   }
   spare.due = true;
   *pid = m.pid;
+  return fd;
+}
+
+int scenario_spare_take(const char *text, size_t size, const scenario_options *options, pid_t *pid) {
+  size_t length = 0;
+  sim_bytes request = {0};
+  if (spare.control < 0 || options->seconds != spare.options.seconds || options->memory != spare.options.memory)
+    return -1;
   for (const char *const *set = options->sets; set != NULL && *set != NULL; set++) length += strlen(*set) + 1;
-  const uint64_t sizes[2] = {size, length};
-  bool sent = send_all(fd, sizes, sizeof sizes) && send_all(fd, text, size);
-  for (const char *const *set = options->sets; set != NULL && *set != NULL && sent; set++)
-    sent = send_all(fd, *set, strlen(*set) + 1);
-  if (sent) return fd;
-  close(fd); /* it has ended, or will */
-  return -1;
+  sim_bytes_add(&request, (const uint64_t[]){size, length}, 2 * sizeof(uint64_t));
+  sim_bytes_add(&request, text, size);
+  for (const char *const *set = options->sets; set != NULL && *set != NULL; set++)
+    sim_bytes_add(&request, *set, strlen(*set) + 1);
+  int fd = request.failed ? -1 : take(pid);
+  if (fd >= 0 && !send_all(fd, request.data, request.size)) {
+    close(fd); /* it has ended, or will */
+    fd = -1;
+  }
+  sim_bytes_free(&request);
+  return fd;
 }

@@ -5,8 +5,10 @@
 
 #include <cuda_runtime_api.h>
 #include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct sim_graph {
   cudaGraphExec_t work;
@@ -80,10 +82,16 @@ static cudaError_t start(int device) {
 }
 
 static sim_status cuda_open(const char *which) {
+  static char opened[80]; /* the text that chose this device last */
+  const char *asked = which ? which : "";
   int devices[SIM_CUDA_DEVICES_MAX], count;
+  if (cuda.open && strcmp(asked, opened) == 0) return sim_cuda_status();
   SIM_TRY(sim_cuda_find(which, devices, &count));
   for (int i = 0; i < count && cuda.open; i++)
-    if (devices[i] == cuda.device) return sim_cuda_status();
+    if (devices[i] == cuda.device) {
+      snprintf(opened, sizeof opened, "%s", asked);
+      return sim_cuda_status();
+    }
   if (cuda.open) return sim_fail(SIM_ERR_NO_DEVICE, "this process uses GPU %d already", cuda.device);
   cudaError_t first = cudaSuccess;
   for (int i = 0; i < count; i++) {
@@ -91,6 +99,7 @@ static sim_status cuda_open(const char *which) {
     if (error == cudaSuccess) {
       static char name[32];
       cuda.device = devices[i];
+      snprintf(opened, sizeof opened, "%s", asked);
       sim_cuda_failures_of(cuda.device);
       snprintf(name, sizeof name, "GPU %d", cuda.device);
       sim_calls_of(name);
@@ -125,11 +134,108 @@ int sim_cuda_overlaps(void) { return cuda.overlaps; }
 
 /* ---- memory ---- */
 
+/* Small blocks that were freed and are kept for later allocations, because cudaMalloc and cudaFree wait for the device
+ * and take 0.1 ms: for a program that makes many small runs. */
+enum { KEPT_MAX = 16, LENT_MAX = 64 };
+static const size_t kept_most = (size_t)16 << 20; /* bytes of a block */
+
+typedef struct cuda_block {
+  void *data;
+  size_t bytes;
+} cuda_block;
+
+static struct {
+  bool on;
+  pthread_mutex_t lock;
+  cuda_block kept[KEPT_MAX], lent[LENT_MAX]; /* data NULL: an empty place */
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void sim_cuda_keep_memory(void) { pool.on = true; }
+
+/* Moves the block at `from` to an empty place among to[count]; false if there is none. */
+static bool move_block(cuda_block *from, cuda_block *to, int count) {
+  int i = 0;
+  while (i < count && to[i].data != NULL) i++;
+  if (i == count) return false;
+  to[i] = *from;
+  *from = (cuda_block){0};
+  return true;
+}
+
+/* Takes the smallest kept block with room for `bytes` and at most four times that much (or 64 KiB); NULL: none. */
+static void *take_kept(size_t bytes) {
+  const size_t most = bytes < (size_t)1 << 14 ? (size_t)1 << 16 : 4 * bytes;
+  cuda_block *best = NULL;
+  if (!pool.on) return NULL;
+  pthread_mutex_lock(&pool.lock);
+  for (int i = 0; i < KEPT_MAX; i++) {
+    cuda_block *b = &pool.kept[i];
+    if (b->data == NULL || b->bytes < bytes || b->bytes > most) continue;
+    if (best == NULL || b->bytes < best->bytes) best = b;
+  }
+  void *data = best != NULL ? best->data : NULL;
+  if (best != NULL && !move_block(best, pool.lent, LENT_MAX)) data = NULL;
+  pthread_mutex_unlock(&pool.lock);
+  return data;
+}
+
+/* Notes a new block, so that it is kept once it is freed. */
+static void note_lent(void *data, size_t bytes) {
+  if (!pool.on || bytes > kept_most) return;
+  pthread_mutex_lock(&pool.lock);
+  (void)move_block(&(cuda_block){data, bytes}, pool.lent, LENT_MAX);
+  pthread_mutex_unlock(&pool.lock);
+}
+
+/* Keeps a freed block; false: the caller gives it back to the driver. */
+static bool keep_freed(void *data) {
+  bool kept = false;
+  if (!pool.on) return false;
+  pthread_mutex_lock(&pool.lock);
+  for (int i = 0; i < LENT_MAX; i++) {
+    if (pool.lent[i].data != data) continue;
+    kept = move_block(&pool.lent[i], pool.kept, KEPT_MAX);
+    if (!kept) pool.lent[i] = (cuda_block){0};
+    break;
+  }
+  pthread_mutex_unlock(&pool.lock);
+  return kept;
+}
+
+/* Gives all kept blocks back to the driver; false if there were none. */
+static bool release_kept(void) {
+  bool any = false;
+  pthread_mutex_lock(&pool.lock);
+  for (int i = 0; i < KEPT_MAX; i++) {
+    if (pool.kept[i].data == NULL) continue;
+    any = true;
+    if (CALL(cudaFree, pool.kept[i].data) != cudaSuccess) (void)cudaGetLastError();
+    pool.kept[i] = (cuda_block){0};
+  }
+  pthread_mutex_unlock(&pool.lock);
+  return any;
+}
+
+/* Clears a kept block in the order of the steps; copies of outputs out of its earlier content are waited for. */
+static sim_status reuse(void *data, size_t bytes) {
+  CUDA_TRY(cudaStreamSynchronize, cuda.outputs);
+  ENQUEUE_TRY(cudaMemsetAsync, data, 0, bytes, cuda.steps);
+  return SIM_OK;
+}
+
 static sim_status cuda_alloc(size_t bytes, void **out) {
   *out = NULL;
   SIM_TRY(sim_cuda_status());
-  void *data = NULL;
+  void *data = take_kept(bytes);
+  if (data != NULL) {
+    *out = data;
+    return reuse(data, bytes);
+  }
   cudaError_t error = CALL(cudaMalloc, &data, bytes ? bytes : 1);
+  if (error == cudaErrorMemoryAllocation && release_kept()) {
+    (void)cudaGetLastError();
+    error = CALL(cudaMalloc, &data, bytes ? bytes : 1);
+  }
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     return sim_no_memory("an array of %zu bytes on GPU %d", bytes, cuda.device);
@@ -137,16 +243,19 @@ static sim_status cuda_alloc(size_t bytes, void **out) {
   SIM_TRY(check(error, "cudaMalloc"));
   sim_status status = check(ENQUEUE(cudaMemsetAsync, data, 0, bytes, cuda.steps), "cudaMemsetAsync");
   if (status == SIM_OK) status = check(CALL(cudaStreamSynchronize, cuda.steps), "cudaStreamSynchronize");
-  if (status == SIM_OK)
+  if (status == SIM_OK) {
     *out = data;
-  else
+    note_lent(data, bytes ? bytes : 1);
+  } else {
     (void)cudaFree(data);
+  }
   return status;
 }
 
 /* Frees memory. Errors are ignored: after one the context and its memory are gone, and no caller handles it. */
 static void cuda_free(void *data) {
-  if (data && CALL(cudaFree, data) != cudaSuccess) (void)cudaGetLastError();
+  if (data == NULL || keep_freed(data)) return;
+  if (CALL(cudaFree, data) != cudaSuccess) (void)cudaGetLastError();
 }
 
 static sim_status cuda_copy(void *destination, const void *source, size_t bytes) {

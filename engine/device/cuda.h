@@ -16,6 +16,9 @@ extern const sim_queue sim_queue_cuda; /* the queue of sim_backend_cuda */
 /* The cudaStream_t in which the steps run. */
 void *sim_cuda_stream(void);
 int sim_cuda_multiprocessors(void);
+/* From now on small blocks that `free` of the backend gets are kept for later allocations: for a process that makes one
+ * run after another. */
+void sim_cuda_keep_memory(void);
 /* Whether the device and the driver let a kernel begin while its predecessor ends (programmatic dependent launch). The
  * kernel's code must also be for compute capability 9.0 or newer. */
 int sim_cuda_overlaps(void);

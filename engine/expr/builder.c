@@ -6,24 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 4 * SIM_EXPR_NODES_MAX }; /* size of the hash table; a power of two */
+enum { ROOM_FIRST = 64 }; /* nodes that a new graph has room for; a power of two */
 
+/* Most functions are short, so that nodes and hash table grow with them. */
 struct sim_expr_builder {
   int input_count, node_count;
-  sim_expr_name inputs[SIM_EXPR_INPUTS_MAX];
-  sim_expr_node nodes[SIM_EXPR_NODES_MAX];
-  int32_t slots[SLOTS]; /* node + 1; 0: free */
+  int room;              /* nodes that there is room for; a power of two */
+  sim_expr_name *inputs; /* [SIM_EXPR_INPUTS_MAX] */
+  sim_expr_node *nodes;  /* [room] */
+  int32_t *slots;        /* [4 room], node + 1; 0: free */
 };
-
-sim_status sim_expr_builder_create(sim_expr_builder **out) {
-  *out = calloc(1, sizeof **out);
-  return *out ? SIM_OK : sim_no_memory("a function");
-}
-
-void sim_expr_builder_free(sim_expr_builder **builder) {
-  free(*builder);
-  *builder = NULL;
-}
 
 static uint64_t value_bits(double value) {
   uint64_t bits;
@@ -41,10 +33,45 @@ static size_t slot_of(const sim_expr_builder *builder, const sim_expr_node *node
   uint64_t hash = value_bits(node->value) ^ node->op;
   for (int k = 0; k < 3; k++) hash = (hash ^ (hash >> 29)) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)node->args[k];
   hash = (hash ^ (hash >> 31)) * UINT64_C(0xbf58476d1ce4e5b9);
-  size_t slot = (hash >> 32) & (SLOTS - 1);
-  while (builder->slots[slot] && !same(&builder->nodes[builder->slots[slot] - 1], node))
-    slot = (slot + 1) & (SLOTS - 1);
+  const size_t mask = 4 * (size_t)builder->room - 1;
+  size_t slot = (hash >> 32) & mask;
+  while (builder->slots[slot] && !same(&builder->nodes[builder->slots[slot] - 1], node)) slot = (slot + 1) & mask;
   return slot;
+}
+
+/* Makes room for twice as many nodes. */
+static sim_status grow(sim_expr_builder *builder) {
+  const size_t room = 2 * (size_t)builder->room;
+  sim_expr_node *nodes = realloc(builder->nodes, room * sizeof *nodes);
+  if (nodes != NULL) builder->nodes = nodes;
+  int32_t *slots = nodes != NULL ? calloc(4 * room, sizeof *slots) : NULL;
+  if (slots == NULL) return sim_no_memory("a function");
+  free(builder->slots);
+  builder->slots = slots;
+  builder->room = (int)room;
+  for (int i = 0; i < builder->node_count; i++) slots[slot_of(builder, &nodes[i])] = i + 1;
+  return SIM_OK;
+}
+
+sim_status sim_expr_builder_create(sim_expr_builder **out) {
+  sim_expr_builder *b = *out = calloc(1, sizeof *b);
+  if (b == NULL) return sim_no_memory("a function");
+  b->room = ROOM_FIRST;
+  b->inputs = malloc(SIM_EXPR_INPUTS_MAX * sizeof *b->inputs);
+  b->nodes = malloc(ROOM_FIRST * sizeof *b->nodes);
+  b->slots = calloc(4 * ROOM_FIRST, sizeof *b->slots);
+  if (b->inputs != NULL && b->nodes != NULL && b->slots != NULL) return SIM_OK;
+  sim_expr_builder_free(out);
+  return sim_no_memory("a function");
+}
+
+void sim_expr_builder_free(sim_expr_builder **builder) {
+  if (*builder == NULL) return;
+  free((*builder)->inputs);
+  free((*builder)->nodes);
+  free((*builder)->slots);
+  free(*builder);
+  *builder = NULL;
 }
 
 static bool commutes(sim_expr_op op) {
@@ -64,6 +91,10 @@ static sim_status add(sim_expr_builder *builder, sim_expr_node node, sim_expr_re
   if (!builder->slots[slot]) {
     if (builder->node_count == SIM_EXPR_NODES_MAX)
       return sim_fail(SIM_ERR_SCENARIO, "the function has more than %d operations", SIM_EXPR_NODES_MAX);
+    if (builder->node_count == builder->room) {
+      SIM_TRY(grow(builder));
+      slot = slot_of(builder, &node);
+    }
     builder->nodes[builder->node_count] = node;
     builder->slots[slot] = ++builder->node_count;
   }

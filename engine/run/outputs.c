@@ -301,9 +301,10 @@ sim_status sim_outputs_check_stop(sim_outputs *o, bool *stops) {
 static sim_status give_now(sim_outputs *o, uint32_t due, bool save) {
   const job now = {
       .clock = o->run->clock, .due = due, .save = save, .ended = o->run->ended, .stage = -1, .values = o->values};
-  const sim_frame *state;
-  SIM_TRY(sim_outputs_state(o, &state));
-  if (tables_of(o->run, due)) SIM_TRY(copy_rows(o, o->values));
+  const sim_frame *state = NULL;
+  const uint32_t tables = tables_of(o->run, due);
+  if (save || tables != due) SIM_TRY(sim_outputs_state(o, &state));
+  if (tables) SIM_TRY(copy_rows(o, o->values));
   SIM_TRY(deliver(o, &now, state));
   return sim_outputs_poll(o);
 }
@@ -487,7 +488,7 @@ sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
   o->values = calloc(SIM_OUTPUTS_WAITING, (o->rows.columns + 1) * sizeof *o->values);
   if (status == SIM_OK && !o->values) status = sim_no_memory("rows of tables");
   if (status == SIM_OK) status = create_stages(o);
-  if (status == SIM_OK) status = start_writer(o);
+  if (status == SIM_OK && !run->direct) status = start_writer(o);
   if (status != SIM_OK) sim_outputs_destroy(out);
   return status;
 }

@@ -41,6 +41,7 @@ typedef struct sim_run {
   int64_t lost; /* snapshots and slices that could not be written; final after the loop */
   bool ended;   /* stop_when holds: no more steps. Set by the loop, or by the caller for a restored state */
   bool resumed; /* continued from a checkpoint: nothing is written before the first step */
+  bool direct;  /* sinks are called by the loop itself: their outputs take no time, as in memory, and no thread */
   double work_per_step;
   sim_sink *sinks;
   size_t sink_count;

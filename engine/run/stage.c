@@ -42,30 +42,36 @@ static sim_array staged_array(const sim_comm *comm, const sim_frame *view, const
   return out;
 }
 
-/* Counts the bytes that a state needs in device and in host memory. */
-static void count_bytes(const sim_comm *comm, const sim_frame *view, bool whole, size_t *device, size_t *host) {
+/* Counts the bytes that a state needs in device and in host memory; *pinned: a device copies arrays to the host. */
+static void count_bytes(const sim_comm *comm, const sim_frame *view, bool whole, size_t *device, size_t *host,
+                        bool *pinned) {
   *device = *host = 0;
+  *pinned = false;
   for (size_t i = 0; i < view->array_count; i++) {
     const sim_array *array = &view->arrays[i], here = staged_array(comm, view, array);
     const size_t now = sim_array_bytes(&here), bytes = aligned(array->room > now ? array->room : now);
     if (whole || array->field->flags & SIM_IN_SNAPSHOT) *host += bytes;
     if (is_staged(view, array)) *device += bytes;
+    *pinned |= array->space == SIM_SPACE_DEVICE;
   }
 }
+
+/* Whose memory on the host the stage has. */
+static const sim_backend *host_of(const sim_stage *stage) { return stage->pinned ? stage->backend : &sim_backend_cpu; }
 
 sim_status sim_stage_create(const sim_backend *backend, const sim_comm *comm, const sim_frame *view, bool whole,
                             int mark, sim_stage *out) {
   *out = (sim_stage){.backend = backend, .comm = comm, .whole = whole, .mark = mark};
-  count_bytes(comm, view, whole, &out->device_bytes, &out->host_bytes);
-  sim_status status = backend->queue ? backend->alloc(out->device_bytes, &out->device) : SIM_OK;
-  if (status == SIM_OK) status = backend->alloc_host(out->host_bytes, &out->host);
+  count_bytes(comm, view, whole, &out->device_bytes, &out->host_bytes, &out->pinned);
+  sim_status status = out->device_bytes > 0 ? backend->alloc(out->device_bytes, &out->device) : SIM_OK;
+  if (status == SIM_OK) status = host_of(out)->alloc_host(out->host_bytes, &out->host);
   if (status != SIM_OK) sim_stage_destroy(out);
   return status;
 }
 
 void sim_stage_destroy(sim_stage *stage) {
   if (stage->device) stage->backend->free(stage->device);
-  if (stage->host) stage->backend->free_host(stage->host);
+  if (stage->host) host_of(stage)->free_host(stage->host);
   *stage = (sim_stage){0};
 }
 
@@ -159,9 +165,10 @@ static sim_status make_room(sim_stage *stage, const sim_frame *view, bool whole)
   const sim_comm *comm = stage->comm;
   const int mark = stage->mark;
   size_t device, host;
+  bool pinned;
   whole |= stage->whole;
-  count_bytes(comm, view, whole, &device, &host);
-  if (device <= stage->device_bytes && host <= stage->host_bytes) return SIM_OK;
+  count_bytes(comm, view, whole, &device, &host, &pinned);
+  if (device <= stage->device_bytes && host <= stage->host_bytes && pinned <= stage->pinned) return SIM_OK;
   sim_stage_destroy(stage);
   return sim_stage_create(backend, comm, view, whole, mark, stage);
 }

@@ -15,8 +15,9 @@ typedef struct sim_stage {
   const sim_comm *comm; /* ranks of the run; NULL: one */
   bool whole;           /* has room for all arrays; else for those with SIM_IN_SNAPSHOT */
   int mark;             /* mark in the queue after the copies into this stage */
-  void *device, *host;
+  void *device, *host;  /* device: NULL where no array lies in device memory; host is pageable memory then */
   size_t device_bytes, host_bytes;
+  bool pinned; /* the host memory is the backend's, else the CPU's */
   sim_array arrays[SIM_ARRAYS_MAX];
   sim_species species[SIM_SPECIES_MAX];
   sim_frame frame; /* the staged state; its arrays are in host memory */

@@ -10,11 +10,7 @@ static const sim_table *const no_tables[] = {NULL};
 
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const diffusion_parameters *p = parameters;
-  const char *what = diffusion_stirred(p)  ? "random `forcing` is"
-                     : p->lyapunov.given   ? "`lyapunov` is"
-                     : diffusion_mixes(p)  ? "a wall with `robin` is"
-                     : diffusion_padded(p) ? "dealias = \"padding\" is"
-                                           : NULL;
+  const char *what = diffusion_stirred(p) ? "random `forcing` is" : p->lyapunov.given ? "`lyapunov` is" : NULL;
   if (backend == SIM_BACKEND_CPU || !what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;

@@ -72,6 +72,14 @@ static void warn_of_greeks(const option_parameters *p) {
             first, ratio);
 }
 
+/* Blocks of a step for which there is room: a small run has few, whose memory takes no time. */
+static size_t block_room(const option_run *run) {
+  const option_parameters *p = run->parameters;
+  const double all = ceil(p->sampling.paths / run->pair / OPTION_BLOCK) + run->groups;
+  const bool known = isnan(p->sampling.standard_error) && all < run->batch;
+  return known ? (size_t)all : (size_t)run->batch;
+}
+
 static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock) {
   const option_parameters *p = run->parameters;
   run->setup = *setup;
@@ -86,9 +94,10 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->ops = option_ops_of(setup->backend->kind);
   run->comm = setup->comm;
   run->batch = option_ladder_batch(p, run->ops);
+  const size_t room = all * block_room(run);
   run->quantity = calloc(q, sizeof *run->quantity);
   run->unmoved = calloc(q, sizeof *run->unmoved);
-  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 4 * (size_t)option_payoff_count(p) + 5 * q, sizeof(double));
+  run->mean = calloc(2 * (2 * all + room) + 4 * (size_t)option_payoff_count(p) + 5 * q, sizeof(double));
   if (run->mean == NULL || run->quantity == NULL || run->unmoved == NULL) return sim_no_memory("the sums");
   option_parameters listed = *p;
   listed.points = option_ladder_points(p);
@@ -96,8 +105,8 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->squares = run->mean + all;
   run->whole = run->squares + all;
   run->block_mean = run->whole + 2 * all;
-  run->block_squares = run->block_mean + all * (size_t)run->batch;
-  run->bias_mean = run->block_squares + all * (size_t)run->batch;
+  run->block_squares = run->block_mean + room;
+  run->bias_mean = run->block_squares + room;
   run->bias_squares = run->bias_mean + q;
   run->rest = run->bias_squares + q;
   run->gap = run->rest + option_payoff_count(p);

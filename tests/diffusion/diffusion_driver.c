@@ -102,3 +102,20 @@ double distance(const system_run *a, const system_run *b) {
     for (int64_t c = 0; c < cells(a); c++) most = fmax(most, fabs(value(a, f, c) - value(b, f, c)));
   return most;
 }
+
+void read_reference(const char *file, const char *name, int number, int64_t count, double *out) {
+  char line[512], word[64];
+  int of, found = 0;
+  long size = 0;
+  snprintf(line, sizeof line, "%s/data/%s", SIM_SOURCE, file);
+  FILE *values = fopen(line, "r");
+  assert_non_null(values);
+  while (!found && fgets(line, sizeof line, values))
+    found = sscanf(line, "%63s %d %ld", word, &of, &size) == 3 && !strcmp(word, name) && of == number;
+  assert_true(found && size == count);
+  for (int64_t i = 0; i < count; i++) {
+    assert_non_null(fgets(line, sizeof line, values));
+    out[i] = strtod(line, NULL);
+  }
+  fclose(values);
+}

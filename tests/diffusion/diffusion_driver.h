@@ -29,6 +29,9 @@ double value(const system_run *s, int field, int64_t cell);
 int64_t cells(const system_run *s);
 /* Runs a text to its end and leaves the fields in `s`. */
 void whole(system_run *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Reads field `number` of a case from data/FILE, whose sections are "NAME NUMBER COUNT" and as many values. out[count]
+ */
+void read_reference(const char *file, const char *name, int number, int64_t count, double *out);
 double distance(const system_run *a, const system_run *b); /* the largest difference of all values */
 
 #endif

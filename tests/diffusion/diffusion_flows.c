@@ -21,23 +21,6 @@ static void row(system_run *s, int table, double *values) {
 
 enum { REFERENCE = 512 };
 
-static void read_reference(const char *name, int number, int64_t count, double *out) {
-  FILE *file = fopen(SIM_SOURCE "/data/flows.txt", "r");
-  char line[128], word[64];
-  int of, found = 0;
-  long size;
-  assert_non_null(file);
-  assert_true(count <= REFERENCE);
-  while (!found && fgets(line, sizeof line, file))
-    found = sscanf(line, "%63s %d %ld", word, &of, &size) == 3 && !strcmp(word, name) && of == number;
-  assert_true(found && size == count);
-  for (int64_t i = 0; i < count; i++) {
-    assert_non_null(fgets(line, sizeof line, file));
-    out[i] = strtod(line, NULL);
-  }
-  fclose(file);
-}
-
 static const char vorticity[] =
     "grid = { n = {16, 16}, size = {2*math.pi, 2*math.pi} },"
     "fields = {{ name = 'w', D = 0.02, initial = function(x, y) return math.sin(x)*math.cos(2*y) +"
@@ -91,7 +74,7 @@ static void test_reference(void **state) {
         whole(&s, "return sim.diffusion { %s integrate = { scheme = '%s', dt = %.17g, t_end = 0.5, dealias = %s } }",
               cases[c].text, schemes[scheme], 0.5 / (20 << half), cases[c].dealias);
         for (int f = 0; f < cases[c].fields; f++) {
-          read_reference(cases[c].name, f, cells(&s), want);
+          read_reference("flows.txt", cases[c].name, f, cells(&s), want);
           for (int64_t i = 0; i < cells(&s); i++) error[half] = fmax(error[half], fabs(value(&s, f, i) - want[i]));
         }
         shut(&s);

@@ -81,8 +81,9 @@ def porous(n=12, nu=0.02):
     return [to_real(march(np.fft.fftn(start), rate, nu, k, 0.5, 400))]
 
 
-print("# Made by tests/diffusion/flows.py with NumPy: fields at t = 0.5, [nz][ny][nx] each")
-for name, fields in ("vorticity", vorticity()), ("navier_stokes", navier_stokes()), ("porous", porous()):
-    for number, field in enumerate(fields):
-        print(name, number, field.size)
-        print("\n".join("%.15g" % value for value in field.ravel()))
+if __name__ == "__main__":
+    print("# Made by tests/diffusion/flows.py with NumPy: fields at t = 0.5, [nz][ny][nx] each")
+    for name, fields in ("vorticity", vorticity()), ("navier_stokes", navier_stokes()), ("porous", porous()):
+        for number, field in enumerate(fields):
+            print(name, number, field.size)
+            print("\n".join("%.15g" % value for value in field.ravel()))

@@ -95,7 +95,7 @@ expect 64 "$((gpus + 1)) ranks on this host and $gpus GPU" "$SIM" run bodies.lua
 expect 64 "each rank has a GPU of its own" "$SIM" run bodies.lua -o refused --ranks 2 --device cuda:0
 expect 64 "--gpus 2 and --device cpu" "$SIM" run bodies.lua -o refused --gpus 2 --device cpu
 expect 64 "--gpus 2 and --ranks 3" "$SIM" run bodies.lua -o refused --gpus 2 --ranks 3
-SIM_COMM_PATH=sideways expect 64 "expected peer, nccl or staged" "$SIM" run bodies.lua -o refused --gpus 2 --oversubscribe
+SIM_COMM_PATH=sideways expect 64 "expected peer, nccl, mpi or staged" "$SIM" run bodies.lua -o refused --gpus 2 --oversubscribe
 SIM_NCCL=/nothing SIM_COMM_PATH=nccl expect 69 "SIM_COMM_PATH asks for NCCL: /nothing is not found (rank 0)" \
   "$SIM" run bodies.lua -o refused --gpus 2 --oversubscribe
 expect 0 "2 ranks, each " "$SIM" check bodies.lua --gpus 2

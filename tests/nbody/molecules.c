@@ -1,7 +1,10 @@
 /* Pair laws with a cutoff in a periodic box, thermostats, lattices, pressure, g(r) and displacements.
  *
  * NIST: Standard Reference Simulation Website, "Benchmark results for the Lennard-Jones fluid", Monte Carlo in NVT,
- * potential cut at 3 with corrections for the tail (mmlapps.nist.gov/srs/LJ_PURE/mc.htm). */
+ * potential cut at 3 with corrections for the tail (mmlapps.nist.gov/srs/LJ_PURE/mc.htm).
+ * NIST, shifted: "LAMMPS MD: Equation of State (pressure vs. density) - Linear-Force Shifted Potential 2.5 sigma",
+ * 10000 particles, no tail
+ * (nist.gov/mml/csd/informatics/lammps-md-equation-state-pressure-vs-density-linear-force-shifted- potential-25s). */
 #include "tests/nbody/functions.h"
 
 #include <math.h>
@@ -16,17 +19,23 @@
 
 static const double pi = 3.14159265358979323846;
 
-static const char lua[] = "lj     = function(r2) local s = 1 / r2 ^ 3 return 4 * (s ^ 2 - s) end,\n"
-                          "soft   = function(r2) return math.exp(-r2) end,\n"
-                          "push   = function(r2) return -2 * math.exp(-r2) end,\n"
-                          /* 0 with three derivatives at r2 = 4, and beyond */
-                          "smooth = function(r2) return sim.where(sim.lt(r2, 4), (4 - r2) ^ 4 / 64, 0) end,\n"
-                          "slow   = function(r2) return r2 ^ -1.6 end,\n"
-                          "none   = function(r2) return 0 * r2 end,\n"
-                          "trap   = function(x, y, z) return 2 * (x ^ 2 + y ^ 2 + z ^ 2) end,\n"
-                          "x2     = function(body) return body.x ^ 2 + body.y ^ 2 + body.z ^ 2 end,\n"
-                          "v2     = function(body) return body.vx ^ 2 + body.vy ^ 2 + body.vz ^ 2 end,\n"
-                          "v4     = function(body) return (body.vx ^ 4 + body.vy ^ 4 + body.vz ^ 4) / 3 end,\n";
+static const char lua[] =
+    "lj     = function(r2) local s = 1 / r2 ^ 3 return 4 * (s ^ 2 - s) end,\n"
+    /* potential and force are 0 at 2.5, by a term that is linear in r */
+    "shifted = function(r2)\n"
+    "  local s, c, z = 1 / r2 ^ 3, 2.5, 1 / 2.5 ^ 6\n"
+    "  return 4 * (s ^ 2 - s) - 4 * (z ^ 2 - z) + (math.sqrt(r2) - c) * 24 / c * (2 * z ^ 2 - z)\n"
+    "end,\n"
+    "soft   = function(r2) return math.exp(-r2) end,\n"
+    "push   = function(r2) return -2 * math.exp(-r2) end,\n"
+    /* 0 with three derivatives at r2 = 4, and beyond */
+    "smooth = function(r2) return sim.where(sim.lt(r2, 4), (4 - r2) ^ 4 / 64, 0) end,\n"
+    "slow   = function(r2) return r2 ^ -1.6 end,\n"
+    "none   = function(r2) return 0 * r2 end,\n"
+    "trap   = function(x, y, z) return 2 * (x ^ 2 + y ^ 2 + z ^ 2) end,\n"
+    "x2     = function(body) return body.x ^ 2 + body.y ^ 2 + body.z ^ 2 end,\n"
+    "v2     = function(body) return body.vx ^ 2 + body.vy ^ 2 + body.vz ^ 2 end,\n"
+    "v4     = function(body) return (body.vx ^ 4 + body.vy ^ 4 + body.vz ^ 4) / 3 end,\n";
 
 static void finish(driver *d) {
   driver_destroy(d);
@@ -445,17 +454,27 @@ static mean mean_of(const double *x, int count) {
   return (mean){sum, sqrt(squares / (BLOCKS - 1) / BLOCKS)};
 }
 
-/* Measures, at a temperature and density, the energy of a body and the pressure with the tail beyond a cutoff of 3, and
- * D from the mean square displacement. */
-static void fluid(driver_place place, int thermostat, double temperature, double density, int64_t cells, double time,
-                  mean *energy, mean *pressure, mean *reached, double *diffusion) {
+/* U/N and p of a state as published, and how far they and the run may be off beside 4 standard errors of the run. The
+ * potential is cut at 3 and has its tail, or is shifted with its force at 2.5 and has none. */
+typedef struct known_state {
+  double temperature, density, energy, pressure, energy_bound, pressure_bound;
+  int thermostat;
+  bool shifted;
+} known_state;
+
+/* Measures, at a temperature and density, the energy of a body and the pressure, and D from the mean square
+ * displacement. */
+static void fluid(driver_place place, const known_state *known, int64_t cells, double time, mean *energy,
+                  mean *pressure, mean *reached, double *diffusion) {
   enum { MOST = 4000 };
   static double u[MOST], p[MOST], t[MOST];
-  const double n = 4 * pow((double)cells, 3), size = cbrt(n / density), start = 15;
+  const int thermostat = known->thermostat;
+  const double temperature = known->temperature;
+  const double n = 4 * pow((double)cells, 3), size = cbrt(n / known->density), start = 15;
   nbody_lattice lattice = crystal(cells, 1.8 * temperature); /* half of it becomes potential energy */
   driver d = driver_make(place, NBODY_LEAPFROG, 0.004, start + time, 0);
-  in_box(&d, size, 3);
-  driver_law(&d, "pair", "lj");
+  in_box(&d, size, known->shifted ? 2.5 : 3);
+  driver_law(&d, "pair", known->shifted ? "shifted" : "lj");
   d.parameters.thermostat = (nbody_thermostat){.given = true,
                                                .kind = thermostat,
                                                .temperature = temperature,
@@ -468,8 +487,12 @@ static void fluid(driver_place place, int thermostat, double temperature, double
   int rows = 0;
   while (d.clock.t < d.clock.t_end && rows < MOST) {
     for (int k = 0; k < 20 && d.clock.t < d.clock.t_end; k++) driver_step(&d);
-    u[rows] = driver_value(&d, "thermo", "full_potential") / n;
-    p[rows] = driver_value(&d, "thermo", "full_pressure");
+    u[rows] =
+        (known->shifted ? driver_value(&d, "energy", "potential") : driver_value(&d, "thermo", "full_potential")) / n;
+    p[rows] = driver_value(&d, "thermo", known->shifted ? "pressure" : "full_pressure");
+    /* the noise of a gas is that of its kinetic part, whose mean is known */
+    if (known->shifted)
+      p[rows] += known->density * temperature - 2 * driver_value(&d, "energy", "kinetic") / (3 * size * size * size);
     t[rows++] = driver_value(&d, "thermo", "temperature");
   }
   *energy = mean_of(u, rows);
@@ -479,21 +502,17 @@ static void fluid(driver_place place, int thermostat, double temperature, double
   finish(&d);
 }
 
-/* U/N and p of a state as published, and how far they and the run may be off beside 4 standard errors of the run. */
-typedef struct known_state {
-  double temperature, density, energy, pressure, energy_bound, pressure_bound;
-  int thermostat;
-} known_state;
-
 static void agrees(driver_place place, const char *source, const known_state *known, double time) {
   mean u, p, t;
   double diffusion;
-  fluid(place, known->thermostat, known->temperature, known->density, 5, time, &u, &p, &t, &diffusion);
-  print_message("    T %g, density %g: U %.4f (%.4f) %s %.4f, p %.4f (%.4f) %s %.4f, T %.4f (%.4f), D %.4f\n",
+  fluid(place, known, 5, time, &u, &p, &t, &diffusion);
+  print_message("    T %g, density %g: U %.5f (%.5f) %s %.5f, p %.5f (%.5f) %s %.5f, T %.4f (%.4f), D %.4f\n",
                 known->temperature, known->density, u.value, u.error, source, known->energy, p.value, p.error, source,
                 known->pressure, t.value, t.error, diffusion);
-  assert_true(u.error < 0.02 && p.error < 0.1);
-  assert_true(fabs(u.value - known->energy) < 4 * u.error + known->energy_bound);
+  assert_true(u.error < fmin(0.02, 0.05 * fabs(u.value)));
+  /* of a gas: the part that is not that of an ideal gas is known to a tenth or so */
+  assert_true(p.error < fmin(0.1, 0.15 * fabs(known->pressure - known->density * known->temperature)));
+  assert_true(isnan(known->energy) || fabs(u.value - known->energy) < 4 * u.error + known->energy_bound);
   assert_true(fabs(p.value - known->pressure) < 4 * p.error + known->pressure_bound);
   assert_true(fabs(t.value - known->temperature) < 4 * t.error + 3e-3);
 }
@@ -511,21 +530,46 @@ static void against_nist(driver_place place, bool all) {
     agrees(place, "NIST", &known[k], all ? 200 : 12);
 }
 
-/* T* = 1, rho* = 0.8, of which NIST's Monte Carlo has no row: the equation of state of J. Kolafa and I. Nezbeda (Fluid
- * Phase Equilibria 100 (1994) 1), U/N = -5.53372 and p = 1.01478. The coefficients are those of the Fortran program of
- * sklogwiki.org, as it stands in github.com/alexei-matveev/bgy3d (eos.f90), and its four printed values come out to
- * 1e-6; the paper was not seen. From NIST's four values above the equation is off by up to 1.1e-3 in U and, always
- * below, by 0.8e-2 to 1.3e-2 in p. To that the shift by steps is added, as above: 4e-3 and 2.1e-2. */
+/* NIST's molecular dynamics of the potential that is shifted with its force: rows of a gas. The row of T* = 1.5 is
+ * quoted, with p alone, by a test of Yaff (github.com/molmod/yaff); of the page itself only the first rows were seen.
+ * Of N bodies there are N (N - 1)/2 pairs, so energy and virial are 1/500 or less below those of 10000. With NIST's
+ * errors, at most 1.2e-4 of U and half of the last digit of p, that makes 3e-4 of U, and of p 2e-6 and 1e-4. By the
+ * second virial coefficient of this potential p is 9.674e-3 and 4.9186e-3 in the first two rows. */
+static void against_shifted(driver_place place, bool all) {
+  static const known_state known[] = {{1.0, 0.01, -6.727e-2, 9.677e-3, 3e-4, 2e-6, NBODY_LANGEVIN, true},
+                                      {1.0, 0.005, -3.362e-2, 4.919e-3, 3e-4, 2e-6, NBODY_LANGEVIN, true},
+                                      {1.5, 0.1, NAN, 0.1349, NAN, 1e-4, NBODY_NOSE_HOOVER, true},
+                                      {1.0, 0.8, -4.08715, 2.2053, 3e-3, 1.1e-2, NBODY_NOSE_HOOVER, true}};
+  for (size_t k = 0; k < (all ? sizeof known / sizeof *known : 1); k++)
+    agrees(place, "NIST", &known[k], all ? 200 : 40);
+}
+
+/* T* = 1, rho* = 0.8, of which NIST's Monte Carlo has no row, by the equation of state of M. Thol, G. Rutkai, A.
+ * Koester, R. Lustig, R. Span and J. Vrabec (J. Phys. Chem. Ref. Data 45 (2016) 023101) as NIST's library teqp
+ * evaluates it (0.23.2, LJ126_TholJPCRD2016): U/N = -5.53441 and p = 1.02327. From NIST's four values above it is off
+ * by up to 2e-3 in U and 2.5e-3 in p. To that the shift by steps is added, 5e-4 and, at this density, 1.2e-3 by three
+ * times that of U. (The older equation of J. Kolafa and I. Nezbeda, Fluid Phase Equilibria 100 (1994) 1, has -5.53372
+ * and 1.01478, and lies 0.8e-2 to 1.3e-2 below NIST's four pressures.) */
 static void against_equation(driver_place place) {
-  agrees(place, "equation", &(known_state){1, 0.8, -5.53372, 1.01478, 4e-3, 2.1e-2, NBODY_NOSE_HOOVER}, 200);
+  agrees(place, "equation", &(known_state){1, 0.8, -5.53441, 1.02327, 2.5e-3, 3.7e-3, NBODY_NOSE_HOOVER, false}, 200);
 }
 
 static void nist(driver_place place) { against_nist(place, false); }
+static void shifted(driver_place place) { against_shifted(place, false); }
+static void shifted_long(driver_place place) { against_shifted(place, true); }
 static void nist_long(driver_place place) { against_nist(place, true); }
 
 static void test_nist(void **state) {
   (void)state;
   driver_everywhere_in(SIM_MIXED, nist);
+}
+static void test_shifted(void **state) {
+  (void)state;
+  driver_everywhere_in(SIM_MIXED, shifted);
+}
+static void test_shifted_long(void **state) {
+  (void)state;
+  driver_everywhere_in(SIM_MIXED, shifted_long);
 }
 static void test_nist_long(void **state) {
   (void)state;
@@ -539,12 +583,13 @@ static void test_equation_long(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces),    cmocka_unit_test(test_force_alone),
-                                     cmocka_unit_test(test_two_ways),  cmocka_unit_test(test_conserved),
-                                     cmocka_unit_test(test_lattice),   cmocka_unit_test(test_displacement),
-                                     cmocka_unit_test(test_slow_tail), cmocka_unit_test(test_free_bath),
-                                     cmocka_unit_test(test_trap),      cmocka_unit_test(test_nist)};
-  const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_nist_long), cmocka_unit_test(test_equation_long)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_forces),    cmocka_unit_test(test_force_alone), cmocka_unit_test(test_two_ways),
+      cmocka_unit_test(test_conserved), cmocka_unit_test(test_lattice),     cmocka_unit_test(test_displacement),
+      cmocka_unit_test(test_slow_tail), cmocka_unit_test(test_free_bath),   cmocka_unit_test(test_trap),
+      cmocka_unit_test(test_nist),      cmocka_unit_test(test_shifted)};
+  const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_nist_long), cmocka_unit_test(test_equation_long),
+                                          cmocka_unit_test(test_shifted_long)};
   functions_load(lua);
   if (argc > 2) cmocka_set_test_filter(argv[2]);
   const int failed = argc > 1 && strcmp(argv[1], "long") == 0 ? cmocka_run_group_tests(long_tests, NULL, NULL)

@@ -192,7 +192,7 @@ static float *three_steps(const diffusion_way *way, const diffusion_parameters *
   const double h = diffusion_dt(&p->integrate);
   diffusion_work *work;
   diffusion_statistics statistics;
-  must(diffusion_cuda_create(p, &sim_comm_alone, way, &work), "create");
+  must(diffusion_cuda_create(p, &sim_comm_alone, 1, way, &work), "create");
   if (strcmp(ops->name(work), name) != 0) fail_msg("%s: by %s, not %s", current, ops->name(work), name);
   const sim_buffer *real = ops->real(work);
   const size_t bytes = sim_buffer_bytes(real);

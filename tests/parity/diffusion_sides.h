@@ -105,12 +105,9 @@ static void compare_sides(diffusion_parameters *p, const char *form, double boun
  * errors had one sign; in double 4e-14. */
 static inline double flows_bound(bool single) { return single ? 2.4e-5 : 1e-12; }
 
-/* A run from a checkpoint of its third step continues with the same bits. fields: the scenario without its steps. */
-static inline void compare_restart(const char *fields) {
-  char text[4096];
+/* A run from a checkpoint of its third step continues with the same bits. */
+static inline void compare_restart_of(const char *text) {
   system_run one, two;
-  snprintf(text, sizeof text, "return sim.diffusion { %s integrate = { scheme = 'etdrk4', dt = 0.002, t_end = 0.02 } }",
-           fields);
   diffusion_parameters *p = parameters_of(text);
   begin(&one, p, &sim_backend_cuda, NULL);
   run_to(&one, 3);
@@ -130,6 +127,14 @@ static inline void compare_restart(const char *fields) {
   free((void *)(uintptr_t)saved.data);
   end(&one), end(&two);
   release(p);
+}
+
+/* fields: a scenario without its steps. */
+static inline void compare_restart(const char *fields) {
+  char text[4096];
+  snprintf(text, sizeof text, "return sim.diffusion { %s integrate = { scheme = 'etdrk4', dt = 0.002, t_end = 0.02 } }",
+           fields);
+  compare_restart_of(text);
 }
 
 /* ---- cases that several processes share ---- */

@@ -10,7 +10,7 @@
 /* Values of diffusion_factor, diffusion_scheme and grid_boundary. */
 enum { FILL_ALIKE, FILL_EACH, FILL_COMPLEX };
 enum { FILL_EXACT, FILL_LIE, FILL_STRANG, FILL_ETD1, FILL_ETDRK2, FILL_ETDRK4 };
-enum { FILL_PERIODIC, FILL_COSINE, FILL_SINE, FILL_NONE, FILL_QUARTER_SINE, FILL_QUARTER_COSINE };
+enum { FILL_PERIODIC, FILL_COSINE, FILL_SINE, FILL_NONE, FILL_QUARTER_SINE, FILL_QUARTER_COSINE, FILL_MIXED };
 enum { FILL_TABLES = 7, FILL_THREADS = 128 };
 
 struct fill_number {
@@ -82,9 +82,9 @@ __device__ inline fill_wave fill_wave_of(const diffusion_making &m, int field, c
     const long long n = m.n[a], most = mode[a] < 0 ? -mode[a] : mode[a];
     const int kind = m.field[field].kind[a], quarter = kind >= FILL_QUARTER_SINE; /* the wavenumber of mode + 1/2 */
     const bool periodic = kind == FILL_PERIODIC;
-    w.k[a] = a >= m.rank || fill_is_member_axis(m, a)
-                 ? 0
-                 : (periodic ? 2 * pi : pi) * ((double)mode[a] + 0.5 * quarter) / m.size[a];
+    w.k[a] = a >= m.rank || fill_is_member_axis(m, a) ? 0
+             : kind == FILL_MIXED                     ? m.waves[m.field[field].waves[a] + mode[a]]
+                                  : (periodic ? 2 * pi : pi) * ((double)mode[a] + 0.5 * quarter) / m.size[a];
     w.odd[a] = periodic && 2 * most == n ? 0 : w.k[a];
     w.mirrored = w.mirrored || w.odd[a] != w.k[a];
     if (a < m.rank && !fill_is_member_axis(m, a) && !diffusion_mode_kept(mode[a] + quarter, n, periodic, m.dealias))
@@ -92,6 +92,16 @@ __device__ inline fill_wave fill_wave_of(const diffusion_making &m, int field, c
     w.k2 += w.k[a] * w.k[a];
   }
   return w;
+}
+
+/* Factor of the noise, as diffusion_filling_norm. */
+__device__ inline double fill_norm(const diffusion_making &m, int field, const long long mode[3]) {
+  double factor = 1;
+#pragma unroll
+  for (int a = 0; a < 3; a++)
+    if (m.field[field].kind[a] == FILL_MIXED)
+      factor *= sqrt((mode[a] == 0 ? 1 : 2) / m.waves[m.field[field].waves[a] + m.n[a] + 2 + mode[a]]);
+  return factor;
 }
 
 /* L of one field. */
@@ -151,8 +161,8 @@ __device__ inline void fill_at(const diffusion_making &m, int field, const long 
     if (t == m.weights)
       out[t] = m.forced
                    ? fill_number{(double)diffusion_in_shell(m.field[field].shell[0], m.field[field].shell[1], w.k2), 0}
-                   : fill_number{m.field[field].noise * (m.field[field].conserved ? -w.k2 : 1) *
-                                     diffusion_noise_weight(m.dt, 2 * c.re),
+                   : fill_number{m.field[field].noise * fill_norm(m, field, mode) *
+                                     (m.field[field].conserved ? -w.k2 : 1) * diffusion_noise_weight(m.dt, 2 * c.re),
                                  0};
 }
 

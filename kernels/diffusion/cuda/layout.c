@@ -90,16 +90,24 @@ int diffusion_cuda_kind(const diffusion_work *w, int source, int axis) {
   return (int)(w->aligned ? w->series.of[source][axis] : w->grid.boundary[axis]);
 }
 
-int diffusion_cuda_column_kind(const diffusion_work *w, int column, int axis) {
+int diffusion_cuda_column_source(const diffusion_work *w, int column, int axis, bool *turns) {
   static const int along[][2] = {[DIFFUSION_X] = {0, 0},  [DIFFUSION_Y] = {1, 1},  [DIFFUSION_Z] = {2, 2},
                                  [DIFFUSION_XY] = {0, 1}, [DIFFUSION_XZ] = {0, 2}, [DIFFUSION_YZ] = {1, 2}};
   const int g = column - w->fields, axes = w->grid.rank - (w->grid.member_axis > 0);
-  if (g < 0) return diffusion_cuda_kind(w, column, axis);
+  *turns = false;
+  if (g < 0) return column;
   const int i = g - w->gradients.count;
   const int source = i < 0 ? w->gradients.of[g].field : i / axes, kind = i < 0 ? w->gradients.of[g].kind : i % axes;
-  const bool turns = kind <= DIFFUSION_Z || (kind >= DIFFUSION_XY && kind <= DIFFUSION_YZ);
+  *turns = (kind <= DIFFUSION_Z || (kind >= DIFFUSION_XY && kind <= DIFFUSION_YZ)) &&
+           (along[kind][0] == axis || along[kind][1] == axis);
+  return source;
+}
+
+int diffusion_cuda_column_kind(const diffusion_work *w, int column, int axis) {
+  bool turns;
+  const int source = diffusion_cuda_column_source(w, column, axis, &turns);
   const grid_boundary own = (grid_boundary)diffusion_cuda_kind(w, source, axis);
-  return (int)(turns && (along[kind][0] == axis || along[kind][1] == axis) ? diffusion_turned(own) : own);
+  return (int)(turns ? diffusion_turned(own) : own);
 }
 
 double diffusion_cuda_scale(const grid_shape *grid) {

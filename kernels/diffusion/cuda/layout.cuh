@@ -20,6 +20,7 @@ typedef struct diffusion_layout {
   int member_axis;      /* which of the three is the axis of members, along which nothing is transformed; 0: none */
   double size[3];       /* of the box; 0 beyond the rank */
   long long first, all; /* of a rank's part of the slow axis: its first cell, and those of all ranks */
+  const double *waves;  /* device memory of diffusion_bases (work.h); NULL: no wall mixes value and slope */
 } diffusion_layout;
 
 #ifdef __CUDACC__

@@ -117,7 +117,10 @@ __device__ inline void matrices_at(const diffusion_making &m, const long long mo
       rates[2 * i + 1] = 2 * a.of[i / N][i % N].im;
     }
 #pragma unroll 1
-    for (int i = 0; i < N; i++) variances[i] = m.dt * m.field[i].noise * m.field[i].noise * under[i] * under[i];
+    for (int i = 0; i < N; i++) {
+      const double noise = m.field[i].noise * under[i] * fill_norm(m, i, mode);
+      variances[i] = m.dt * noise * noise;
+    }
     diffusion_noise_matrix(N, rates, variances, weights);
 #pragma unroll 1
     for (int i = 0; i < N * N; i++) out[m.weights].of[i / N][i % N] = {weights[2 * i], weights[2 * i + 1]};

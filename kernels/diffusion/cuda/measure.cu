@@ -202,13 +202,16 @@ typedef struct weighing {
   long long n[3];                             /* complex numbers along the fast, middle and slow axis */
   long long length;                           /* cells of the fast axis; wavenumber length/2 is its own mirror image */
   int kind[DIFFUSION_FIELDS][3], member_axis; /* kind: of each field, grid_boundary */
-  bool aligned; /* where the fast axis has walls, re and im of number i belong to 2i and 2i + 1 */
-  int flat;     /* threads of a column in the order of flat/columns.cuh; 0: another order */
+  bool aligned;        /* where the fast axis has walls, re and im of number i belong to 2i and 2i + 1 */
+  const double *waves; /* of diffusion_bases */
+  long long squares[DIFFUSION_FIELDS][3]; /* where the mean squares of its functions begin there */
+  int flat;                               /* threads of a column in the order of flat/columns.cuh; 0: another order */
 } weighing;
 
 __device__ static double weight_of(const weighing &w, int field, int axis, long long k) {
   const int kind = w.kind[field][axis];
   if (axis > 0 && axis == w.member_axis) return 1 / (double)w.n[axis];
+  if (kind == GRID_ROBIN) return w.waves[w.squares[field][axis] + k];
   return kind && (k || kind == GRID_FIXED_LOW || kind == GRID_FIXED_HIGH) ? 2 : 1;
 }
 
@@ -272,7 +275,10 @@ static weighing weighing_of(const diffusion_work *w) {
     by.n[i] = w->spectrum.n[i];
     for (int f = 0; f < w->fields; f++)
       by.kind[f][i] = w->aligned ? diffusion_cuda_kind(w, f, w->layout.axis[i]) : w->layout.kind[i];
+    for (int f = 0; f < w->fields; f++)
+      by.squares[f][i] = diffusion_bases_waves(w, f, w->layout.axis[i]) + w->layout.n[i] + 2;
   }
+  by.waves = w->layout.waves;
   by.aligned = w->aligned;
   by.length = w->layout.n[0];
   by.member_axis = w->layout.member_axis;

@@ -89,6 +89,7 @@ static void destroy(diffusion_work **work) {
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&w->array[a]);
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
   sim_buffer_destroy(&w->real);
+  diffusion_bases_destroy(&w->bases);
   sim_backend_cuda.free(w->statistics);
   sim_backend_cuda.free(w->lines);
   sim_backend_cuda.free(w->norms);
@@ -117,8 +118,8 @@ static sim_status begin_kernels(diffusion_work *w) {
   return sim_module_begin(sources, w->programs.count, &w->module);
 }
 
-sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *comm, const diffusion_way *way,
-                                 diffusion_work **out) {
+sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *comm, int threads,
+                                 const diffusion_way *way, diffusion_work **out) {
   diffusion_work *w = *out = calloc(1, sizeof *w);
   if (!w) return sim_no_memory("the model");
   w->p = p;
@@ -142,6 +143,7 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
   const sim_columns pieces = diffusion_cuda_pieces(&w->grid, comm);
   sim_status status = comm->size > 1 ? sim_exchange_create(comm, &pieces, &w->exchange) : SIM_OK;
   if (status == SIM_OK) status = create_outputs(w);
+  if (status == SIM_OK && diffusion_mixes(p)) status = diffusion_bases_create(w, threads);
   if (status == SIM_OK) status = w->way->create(w);
   if (status == SIM_OK && diffusion_estimates(p)) status = diffusion_cuda_norms_create(w);
   if (status == SIM_OK && diffusion_forced(p) != 0) status = diffusion_cuda_force_create(w);
@@ -151,7 +153,7 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
 }
 
 static sim_status create(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
-  return diffusion_cuda_create(p, setup->comm, NULL, out);
+  return diffusion_cuda_create(p, setup->comm, setup->threads, NULL, out);
 }
 
 /* Waits for the kernels before the first launch. */

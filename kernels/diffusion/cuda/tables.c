@@ -11,11 +11,13 @@ enum { THREADS = 128 }; /* FILL_THREADS */
 _Static_assert(HAS(field, DIFFUSION_FIELDS) && HAS(table, DIFFUSION_TABLES) && HAS(field[0].cross, DIFFUSION_FIELDS),
                "factors.cuh has as many fields and tables");
 
-static void own_of(const diffusion_parameters *p, int field, diffusion_own *out) {
+static void own_of(const diffusion_work *w, int field, diffusion_own *out) {
+  const diffusion_parameters *p = w->p;
   const diffusion_field *s = diffusion_field_of(p, field);
   const grid_shape own = diffusion_shape_of(p, field);
   for (int a = 0; a < 3; a++) {
     out->kind[a] = (int)own.boundary[a];
+    out->waves[a] = diffusion_bases_waves(w, field, a);
     out->D[a] = s->D * s->axes[a];
     out->tensor[a] = s->tensor[a];
     out->drift[a] = s->drift[a];
@@ -30,9 +32,11 @@ static void own_of(const diffusion_parameters *p, int field, diffusion_own *out)
 }
 
 /* Parameters for steps of dt, without the tables' addresses. */
-static diffusion_making making_of(const diffusion_parameters *p, double scale, double dt) {
+static diffusion_making making_of(const diffusion_work *w, double dt) {
+  const diffusion_parameters *p = w->p;
   const grid_shape grid = diffusion_grid_of(p);
-  diffusion_making m = {.scale = scale,
+  diffusion_making m = {.scale = w->scale,
+                        .waves = w->layout.waves,
                         .dt = dt,
                         .rank = grid.rank,
                         .member_axis = grid.member_axis,
@@ -41,7 +45,7 @@ static diffusion_making making_of(const diffusion_parameters *p, double scale, d
                         .forced = diffusion_forced(p) != 0,
                         .weights =
                             diffusion_fluctuates(p) || diffusion_forced(p) != 0 ? diffusion_table_count(p) - 1 : -1};
-  for (int f = 0; f < (int)p->fields.count; f++) own_of(p, f, &m.field[f]);
+  for (int f = 0; f < (int)p->fields.count; f++) own_of(w, f, &m.field[f]);
   for (int a = 0; a < 3; a++) {
     m.n[a] = grid.n[a];
     m.size[a] = grid.size[a];
@@ -93,7 +97,7 @@ sim_status diffusion_cuda_write_fill(const diffusion_work *w, diffusion_programs
 void diffusion_cuda_make_tables(diffusion_work *w, double dt) {
   static const sim_kernel kernel = {"diffusion_fill", "tables", SIM_LIMIT_BYTES};
   const diffusion_spectrum *spectrum = &w->spectrum;
-  diffusion_making m = making_of(w->p, w->scale, dt);
+  diffusion_making m = making_of(w, dt);
   m.factor = (int)spectrum->factor;
   m.aligned = w->aligned;
   m.numbers = spectrum->tables;

@@ -27,6 +27,19 @@ typedef struct diffusion_spectrum {
   diffusion_factor factor;
 } diffusion_spectrum;
 
+/* Series between walls that mix value and slope, one for each pair of walls: matrices of `diffusion_robin`, transformed
+ * by series.cu, and for each series its wavenumbers k_m and the mean squares of its functions. */
+enum { DIFFUSION_BASIS_FORWARD, DIFFUSION_BASIS_INVERSE, DIFFUSION_BASIS_SLOPE, DIFFUSION_BASIS_PARTS };
+enum { DIFFUSION_BASES = 3 * (int)DIFFUSION_FIELDS };
+typedef struct diffusion_bases {
+  int count, axis[DIFFUSION_BASES],
+      of[DIFFUSION_SOURCES][3]; /* of: the number of a source's series; -1: another kind */
+  double mix[DIFFUSION_BASES][2];
+  sim_buffer matrices[DIFFUSION_BASES]; /* [parts][n][n] in the run's precision */
+  sim_buffer waves;                     /* of series i from first[i] on: [2][n + 2], 0 behind the last mode */
+  int64_t first[DIFFUSION_BASES];
+} diffusion_bases;
+
 struct diffusion_work {
   const diffusion_parameters *p;
   const diffusion_way *way;
@@ -53,6 +66,7 @@ struct diffusion_work {
   diffusion_lift lift[DIFFUSION_FIELDS];
   bool aligned;               /* fields have series of their own: diffusion_aligned */
   diffusion_series series;    /* the series of the fields and derived fields, if aligned */
+  diffusion_bases *bases;     /* of these series, those between walls that mix value and slope; NULL: none */
   double *statistics, *norms; /* device memory; norms: adaptive steps only */
   double *force;              /* the factor of the forcing, then the sums of measure.cu; NULL: none */
   void *lines;                /* buffer of the operation `lines` */
@@ -66,8 +80,8 @@ struct diffusion_work {
 /* ---- ops.c ---- */
 
 /* The operation `create`, by a given way that supports the run; NULL: the default way. For tests and benchmarks. */
-sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *comm, const diffusion_way *way,
-                                 diffusion_work **out) SIM_MUST_CHECK;
+sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *comm, int threads,
+                                 const diffusion_way *way, diffusion_work **out) SIM_MUST_CHECK;
 
 /* ---- layout.c ---- */
 diffusion_layout diffusion_cuda_layout(const grid_shape *grid, bool aligned);
@@ -78,6 +92,8 @@ diffusion_spectrum diffusion_cuda_spectrum(const diffusion_layout *layout, bool 
  * fields, the inputs of the rates beside the fields, and the fluxes. */
 int diffusion_cuda_kind(const diffusion_work *work, int source, int axis);
 int diffusion_cuda_column_kind(const diffusion_work *work, int column, int axis);
+/* Returns the field or derived field of a column. *turns: whether it is a derivative, or a flux, along the axis. */
+int diffusion_cuda_column_source(const diffusion_work *work, int column, int axis, bool *turns);
 double diffusion_cuda_scale(const grid_shape *grid); /* scale of transforms that skip the axis of members */
 /* Allocates method.tables tables in every slot. */
 sim_status diffusion_cuda_take_tables(diffusion_work *work) SIM_MUST_CHECK;
@@ -109,6 +125,15 @@ void diffusion_cuda_make_tables(diffusion_work *work, double dt);
 /* Writes all sources of the run; the caller frees them, also after an error. */
 sim_status diffusion_cuda_write(const diffusion_work *work, diffusion_programs *programs) SIM_MUST_CHECK;
 bool diffusion_cuda_has_rates(const diffusion_work *work); /* whether rates have a kernel of their own */
+
+/* ---- general/bases.c ---- */
+/* Adds the needs of the series of a run; nothing where no wall mixes value and slope. */
+void diffusion_bases_plan(const diffusion_parameters *p, const diffusion_series *series, sim_plan *out);
+/* Makes work->bases. SIM_ERR_NO_MEMORY, SIM_ERR_INTERNAL as diffusion_robin_begin. */
+sim_status diffusion_bases_create(diffusion_work *work, int threads) SIM_MUST_CHECK;
+void diffusion_bases_destroy(diffusion_bases **bases);
+/* Returns where the wavenumbers of a source begin in the layout's `waves`; -1: its series is of another kind. */
+long long diffusion_bases_waves(const diffusion_work *work, int source, int axis);
 
 /* ---- general/write_sums.c ---- */
 /* Writes the sums of a stage at entry i of the arrays and k of the tables. Arrays in the bit set `held` are in

@@ -120,8 +120,8 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
 
 static int blocks_of(const option_sampler *s, int64_t count) { return (int)divide(count, s->block); }
 
-/* Enqueues the sums of `count` samples from `first` on, block by block, into s->sums. */
-static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot) {
+/* Enqueues the sums of `count` samples from `first` on, block by block, into `sums` (device memory). */
+static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot, double *sums) {
   static const sim_kernel sampling = {"option_sample", "paths", SIM_LIMIT_FP32},
                           gathering = {"option_gather", "sums", SIM_LIMIT_BYTES};
   option_range range = {(unsigned long long)first, (unsigned long long)count, (unsigned)s->block,
@@ -134,7 +134,7 @@ static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot) {
   option_cuda_launch(&sampling, work, s->sample, parts, OPTION_CUDA_THREADS,
                      (void *[]){s->constants, &s->keys, &s->table, &range, &s->points, &s->partial});
   option_cuda_launch(&gathering, 8.0 * parts * numbers, s->gather, (blocks * numbers + 127) / 128, 128,
-                     (void *[]){&s->partial, &parts, &per_block, &numbers, &matched, &s->sums});
+                     (void *[]){&s->partial, &parts, &per_block, &numbers, &matched, &sums});
 }
 
 /* Enqueues the blocks of this rank among those of `count` samples from `first` on. */
@@ -142,7 +142,7 @@ static void queue_own(option_sampler *s, int64_t first, int64_t count) {
   size_t end;
   const int64_t own = (int64_t)sim_comm_first(s->comm, (size_t)blocks_of(s, count), &end) * s->block;
   const int64_t last = (int64_t)end * s->block < count ? (int64_t)end * s->block : count;
-  if (own < last) queue(s, first + own, last - own, false);
+  if (own < last) queue(s, first + own, last - own, false, s->sums);
 }
 
 /* Waits for the sums of these samples of all ranks in s->host. Enqueues the next range before it returns, so that the
@@ -167,6 +167,8 @@ static sim_status run(option_sampler *s, int64_t first, int64_t count) {
 
 /* ---- the pilot ---- */
 
+enum { PILOTS = 3 }; /* slopes that the pilot is made with */
+
 static double get(const option_sampler *s, int i) {
   return s->plan.single ? (double)((const float *)s->constants)[i] : ((const double *)s->constants)[i];
 }
@@ -190,30 +192,27 @@ static void set_shift(option_sampler *s, int q, double shift, double slope) {
 /* Control coefficients from the second moments of v - slope x at the slopes 0, 1 and -1, and a shift near each mean;
  * on the same paths as the CPU. Every rank computes all of it. */
 static sim_status pilot(option_sampler *s) {
-  static const double slopes[3] = {0, 1, -1};
+  static const double slopes[PILOTS] = {0, 1, -1};
   const int quantities = s->estimate.quantities;
-  double *first = calloc(6 * (size_t)quantities, sizeof *first), *second = first + 3 * quantities;
-  if (first == NULL) return sim_no_memory("the pilot");
-  sim_status status = SIM_OK;
-  for (int k = 0; k < 3 && status == SIM_OK; k++) {
+  const size_t numbers = 2 * (size_t)quantities;
+  for (int k = 0; k < PILOTS; k++) { /* a launch takes the constants as they are */
     for (int q = 0; q < quantities; q++) set_shift(s, q, 0, slopes[k]);
-    queue(s, (int64_t)OPTION_PILOT_FIRST, OPTION_PILOT, true);
-    status = sim_backend_cuda.copy(s->host, s->sums, 2 * (size_t)quantities * sizeof(double));
-    for (int q = 0; q < quantities && status == SIM_OK; q++) {
-      first[3 * q + k] = s->host[2 * q] / OPTION_PILOT;
-      second[3 * q + k] = s->host[2 * q + 1] / OPTION_PILOT;
-    }
+    queue(s, (int64_t)OPTION_PILOT_FIRST, OPTION_PILOT, true, s->sums + (size_t)k * numbers);
   }
+  SIM_TRY(sim_backend_cuda.copy(s->host, s->sums, PILOTS * numbers * sizeof(double)));
   for (int q = 0; q < quantities; q++) {
-    const double *m = first + 3 * q, *v = second + 3 * q;
+    double m[PILOTS], v[PILOTS]; /* means of v - slope x, and of its square */
+    for (int k = 0; k < PILOTS; k++) {
+      m[k] = s->host[(size_t)k * numbers + 2 * (size_t)q] / OPTION_PILOT;
+      v[k] = s->host[(size_t)k * numbers + 2 * (size_t)q + 1] / OPTION_PILOT;
+    }
     const double y = m[0], x = (m[2] - m[1]) / 2, xx = (v[1] + v[2]) / 2 - v[0], xy = (v[2] - v[1]) / 4;
     const double spread = xx - x * x;
     double slope = s->estimate.combination[q].control >= 0 && spread > 0 ? (xy - x * y) / spread : 0;
     if (!isfinite(slope)) slope = 0;
     set_shift(s, q, isfinite(y) ? y - slope * x : 0, slope);
   }
-  free(first);
-  return status;
+  return SIM_OK;
 }
 
 /* ---- constants and samples ---- */
@@ -295,10 +294,11 @@ static sim_status fill(option_sampler *s) {
   const size_t of_blocks = own * (size_t)block_parts(s), parts = of_blocks > pilot_parts ? of_blocks : pilot_parts;
   void *host = calloc(1, table), *device = NULL;
   s->constants = calloc((size_t)s->plan.constants, real);
-  s->host = calloc((blocks + (size_t)s->comm->size) * numbers, sizeof(double));
+  const size_t on_host = blocks + (size_t)s->comm->size, sums = own > PILOTS ? own : PILOTS;
+  s->host = calloc((on_host > PILOTS ? on_host : PILOTS) * numbers, sizeof(double));
   sim_status status = host == NULL || s->constants == NULL || s->host == NULL ? sim_no_memory("the market") : SIM_OK;
   if (status == SIM_OK) status = sim_backend_cuda.alloc(table, &s->table);
-  if (status == SIM_OK) status = sim_backend_cuda.alloc((parts + own) * numbers * sizeof(double), &device);
+  if (status == SIM_OK) status = sim_backend_cuda.alloc((parts + sums) * numbers * sizeof(double), &device);
   s->partial = device;
   s->sums = s->partial + parts * numbers;
   if (status == SIM_OK) option_cuda_plan_fill(&s->plan, s->policy, s->policies > 1, host, s->constants);

@@ -287,7 +287,7 @@ static void choose_form(option_cuda_plan *plan) {
   /* The size of a part depends on the scenario alone, and so does the order of sums. */
   const bool several = plan->estimate->quantities > OPTION_CUDA_GROUP;
   const int slots = (plan->estimate->quantities + OPTION_CUDA_GROUP - 1) / OPTION_CUDA_GROUP * OPTION_CUDA_GROUP;
-  plan->constants = plan->at_quantity + 2 * slots;
+  plan->constants = plan->at_literal = plan->at_quantity + 2 * slots;
   const bool few = plan->steps * plan->assets <= 2;
   const option_combination *only = &plan->estimate->combination[0];
   plan->vanilla = plan->single && few && !plan->matched && plan->estimate->quantities == 1 && plan->signs == 1 &&

@@ -21,6 +21,9 @@ typedef struct option_cuda_kept {
   int line, sign, schedule; /* schedule: from 0 */
 } option_cuda_kept;
 
+/* Numbers of payoffs that are constants of the kernel, at most; the text has further ones. */
+enum { OPTION_CUDA_LITERALS_MAX = 128 };
+
 typedef struct option_cuda_plan {
   const option_parameters *parameters;
   const option_estimate *estimate;
@@ -57,7 +60,11 @@ typedef struct option_cuda_plan {
   int row_kind, row_time, row_cash, row_date, row_schedule; /* of tracks, tracks, tracks, exercises, schedules */
   int row_rise, row_rate_kind;                              /* of rates */
   int at_factor, at_ratio, at_vol, at_view, at_survival, at_dynamics, at_above, at_vol_slope, at_early, at_quantity,
-      constants;
+      at_literal, constants;
+  /* Numbers of the payoffs, such as strikes: constants of the kernel and not of its text, so that a book with other
+   * ones takes the compiled code. Known once the text is written. */
+  double literal[OPTION_CUDA_LITERALS_MAX];
+  int literals;
   int tangent_begin[OPTION_ASSETS_MAX + 1]; /* [assets + 1]; tangents are sorted by asset */
   int tangent[OPTION_TANGENTS_MAX];         /* number in the estimate's graph */
   int place[OPTION_TANGENTS_MAX];           /* inverse of `tangent` */
@@ -112,8 +119,9 @@ void option_cuda_launch(const sim_kernel *kernel, double amount, void *function,
 /* device.c: keys of the run's random generator. out->mrg is device memory or NULL; the caller frees it. */
 sim_status option_cuda_keys(const option_parameters *p, option_keys *out) SIM_MUST_CHECK;
 
-/* text.c: writes the source of the run's kernels; the caller frees `text`. SIM_ERR_NO_MEMORY. */
-sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) SIM_MUST_CHECK;
+/* text.c: writes the source of the run's kernels, whose constants it completes; the caller frees `text`.
+ * SIM_ERR_NO_MEMORY. */
+sim_status option_cuda_write(option_cuda_plan *plan, sim_bytes *text) SIM_MUST_CHECK;
 sim_status option_cuda_write_exercise(const option_cuda_plan *record, sim_bytes *text) SIM_MUST_CHECK;
 sim_source option_cuda_source(const option_cuda_plan *plan, const sim_bytes *text);
 extern const sim_source_file option_cuda_files[];

@@ -259,6 +259,7 @@ void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *po
       fill_early(plan, k, r, table, constants);
   }
   for (int v = 0; v < plan->views; v++) fill_view(plan, v, constants);
+  for (int i = 0; i < plan->literals; i++) put(plan, constants, (size_t)(plan->at_literal + i), plan->literal[i]);
   for (int k = 0; k < plan->survivals; k++) {
     const option_feature *f = &plan->estimate->graph.feature[plan->survival[k].feature];
     put(plan, constants, (size_t)(plan->at_survival + k),

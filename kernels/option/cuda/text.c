@@ -1,5 +1,6 @@
 /* Writes the source of a run's kernels: constants of its paths, payoffs as functions of the features, and the
  * kernels that call them. */
+#include "engine/expr/graph.h"
 #include "kernels/option/cuda/plan.h"
 
 #include <math.h>
@@ -300,11 +301,12 @@ static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
 
 /* Expressions of the payoffs of each market and sign in terms of views; -1: not inserted yet. */
 typedef struct composer {
-  const option_cuda_plan *plan;
+  option_cuda_plan *plan;
   sim_expr_builder *builder;
   sim_expr_ref view[SIM_EXPR_INPUTS_MAX];
   sim_expr_ref output[OPTION_VARIANTS_MAX][SIM_EXPR_OUTPUTS_MAX];
   bool made[OPTION_VARIANTS_MAX];
+  sim_bytes calls; /* of the groups: cases of a switch */
 } composer;
 
 /* Inserts the payoffs of one market and sign; features that have no view there are 0. */
@@ -364,6 +366,43 @@ static sim_status whole_sum(composer *c, const option_combination *of, sim_expr_
   return any ? binary(c, SIM_EXPR_ADD, *out, rest, out) : SIM_OK;
 }
 
+/* One case a group: the function's arguments are all views, the literals from `literal` on, the quantities, and the
+ * controls. */
+static void add_call(const option_cuda_plan *plan, int group, int literal, sim_bytes *text) {
+  const option_estimate *e = plan->estimate;
+  const int first = group * OPTION_CUDA_GROUP;
+  sim_bytes_format(text, "    case %d: group_%d(", group, group);
+  for (int v = 0; v < plan->views; v++) sim_bytes_format(text, "f[%d], ", v);
+  for (int i = literal; i < plan->literals; i++)
+    sim_bytes_format(text, "quantity[%d], ", plan->at_literal - plan->at_quantity + i);
+  for (int k = 0; k < OPTION_CUDA_GROUP && first + k < e->quantities; k++)
+    sim_bytes_format(text, "%so + %d", k ? ", " : "", k);
+  for (int k = 0; k < OPTION_CUDA_GROUP && first + k < e->quantities; k++)
+    if (e->combination[first + k].control >= 0) sim_bytes_format(text, ", x + %d", k);
+  sim_bytes_text(text, "); break;\n");
+}
+
+/* Whether a number belongs into the text: the compiler makes use of it. */
+static bool is_plain(double value) {
+  return !isfinite(value) || value == 0 || fabs(value) == 1 || value == 0.5 || value == 2;
+}
+
+/* Makes the numbers of a finished graph its last inputs, and constants of the kernel, as far as there is room for them.
+ * The second operand of an extreme, which is known not to be NaN, stays in the text. */
+static void take_literals(option_cuda_plan *plan, sim_expr *graph) {
+  bool stays[SIM_EXPR_NODES_MAX] = {false};
+  for (int i = 0; i < graph->node_count; i++) {
+    const sim_expr_node *node = &graph->nodes[i];
+    if (node->op == SIM_EXPR_MIN || node->op == SIM_EXPR_MAX) stays[node->args[0]] = stays[node->args[1]] = true;
+  }
+  for (int i = 0; i < graph->node_count && plan->literals < OPTION_CUDA_LITERALS_MAX; i++) {
+    sim_expr_node *node = &graph->nodes[i];
+    if (node->op != SIM_EXPR_NUMBER || stays[i] || is_plain(node->value)) continue;
+    plan->literal[plan->literals++] = node->value;
+    *node = (sim_expr_node){.op = SIM_EXPR_INPUT, .args = {graph->input_count++}};
+  }
+}
+
 static sim_status add_group(composer *c, int group, sim_bytes *text) {
   const option_estimate *e = c->plan->estimate;
   const int first = group * OPTION_CUDA_GROUP;
@@ -384,11 +423,14 @@ static sim_status add_group(composer *c, int group, sim_bytes *text) {
   sim_expr *graph;
   snprintf(name, sizeof name, "group_%d", group);
   SIM_TRY(sim_expr_builder_finish(c->builder, out, names, outputs, &graph));
+  const int literals = c->plan->literals;
+  take_literals(c->plan, graph);
   const sim_status status = sim_expr_emit(
       graph,
       &(sim_expr_emission){.name = name, .qualifier = qualifier, .single = c->plan->single, .extremes = "number_"},
       text);
   sim_expr_free(&graph);
+  add_call(c->plan, group, literals, &c->calls);
   return status;
 }
 
@@ -407,34 +449,26 @@ static sim_status compose(composer *c, sim_bytes *text) {
   return SIM_OK;
 }
 
-/* One case a group: the function's arguments are all views, then the quantities, then the controls. */
-static void add_call(const option_cuda_plan *plan, int group, sim_bytes *text) {
-  const option_estimate *e = plan->estimate;
-  const int first = group * OPTION_CUDA_GROUP;
-  if (plan->vanilla) { /* minus its shift */
-    const option_plain *plain = &e->graph.plain[0];
-    sim_bytes_format(text, "    case 0: *o = number_max(%sf[%d] + quantity[1], -quantity[0]); break;\n",
-                     plain->sign < 0 ? "-" : "", plan->view_of[plain->feature]);
-    return;
-  }
-  sim_bytes_format(text, "    case %d: group_%d(", group, group);
-  for (int v = 0; v < plan->views; v++) sim_bytes_format(text, "f[%d], ", v);
-  for (int k = 0; k < OPTION_CUDA_GROUP && first + k < e->quantities; k++)
-    sim_bytes_format(text, "%so + %d", k ? ", " : "", k);
-  for (int k = 0; k < OPTION_CUDA_GROUP && first + k < e->quantities; k++)
-    if (e->combination[first + k].control >= 0) sim_bytes_format(text, ", x + %d", k);
-  sim_bytes_text(text, "); break;\n");
+/* The only quantity, minus its shift. */
+static void add_vanilla(const option_cuda_plan *plan, sim_bytes *text) {
+  const option_plain *plain = &plan->estimate->graph.plain[0];
+  sim_bytes_format(text, "    case 0: *o = number_max(%sf[%d] + quantity[1], -quantity[0]); break;\n",
+                   plain->sign < 0 ? "-" : "", plan->view_of[plain->feature]);
 }
 
-static sim_status add_payoffs(const option_cuda_plan *plan, sim_bytes *text) {
+static sim_status add_payoffs(option_cuda_plan *plan, sim_bytes *text) {
   const option_estimate *e = plan->estimate;
   composer *c = calloc(1, sizeof *c);
   if (c == NULL) return sim_no_memory("the payoffs");
   c->plan = plan;
+  plan->literals = 0;
   sim_status status = sim_expr_builder_create(&c->builder);
   if (status == SIM_OK) status = compose(c, text);
   sim_expr_builder_free(&c->builder);
+  plan->constants = plan->at_literal + plan->literals;
+  sim_bytes calls = c->calls;
   free(c);
+  if (status != SIM_OK) sim_bytes_free(&calls);
   SIM_TRY(status);
   bool controls = false;
   for (int q = 0; q < e->quantities; q++) controls |= e->combination[q].control >= 0;
@@ -451,7 +485,12 @@ static sim_status add_payoffs(const option_cuda_plan *plan, sim_bytes *text) {
       "    switch (group) {\n",
       e->quantities, groups, e->quantities < OPTION_CUDA_GROUP ? e->quantities : OPTION_CUDA_GROUP, controls,
       plan->vanilla);
-  for (int group = 0; group < groups; group++) add_call(plan, group, text);
+  if (plan->vanilla)
+    add_vanilla(plan, text);
+  else
+    sim_bytes_add(text, calls.data, calls.size);
+  text->failed |= calls.failed;
+  sim_bytes_free(&calls);
   sim_bytes_text(text, "    }\n  }\n};\n");
   return SIM_OK;
 }
@@ -483,9 +522,14 @@ sim_status option_cuda_write_exercise(const option_cuda_plan *record, sim_bytes 
   return text->failed ? sim_no_memory("the text of the paths") : SIM_OK;
 }
 
-sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) {
-  SIM_TRY(begin(plan, "samples.cuh", text));
-  SIM_TRY(add_payoffs(plan, text));
+sim_status option_cuda_write(option_cuda_plan *plan, sim_bytes *text) {
+  sim_bytes payoffs = {0}; /* written first: the scheme has the number of constants */
+  sim_status status = add_payoffs(plan, &payoffs);
+  if (status == SIM_OK) status = begin(plan, "samples.cuh", text);
+  sim_bytes_add(text, payoffs.data, payoffs.size);
+  text->failed |= payoffs.failed;
+  sim_bytes_free(&payoffs);
+  SIM_TRY(status);
   sim_bytes_format(text, "#define OPTION_BOUNDS OPTION_CUDA_THREADS%s\n",
                    is_lean(plan) ? ", __CUDA_ARCH__ == 750 ? 4 : 6" : "");
   sim_bytes_text(text, "extern \"C\" __global__ void __launch_bounds__(OPTION_BOUNDS)\n"

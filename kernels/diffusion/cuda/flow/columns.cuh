@@ -51,12 +51,11 @@ template <typename S> struct flow_place {
     at.k[2] = 0;
     there = kx < S::KX && q < S::KY;
   }
-  /* The first wavenumber of v[i] in any thread, and in this one. */
-  __device__ static constexpr int first(int i) { return 16 * P::C * (i / P::C) + 256 * (i % P::C); }
-  __device__ __forceinline__ int mode(int i) const { return j / P::C + 16 * (j % P::C) + first(i); }
-  __device__ __forceinline__ bool kept(int i) const {
-    return flow_kept(P::N, P::KEPT, first(i), first(i) + 16 * P::C - 1, mode(i));
+  /* Wavenumber of v[i]. */
+  __device__ __forceinline__ int mode(int i) const {
+    return j / P::C + 16 * (j % P::C) + 16 * P::C * (i / P::C) + 256 * (i % P::C);
   }
+  __device__ __forceinline__ bool kept(int i) const { return there && flow_any_kept(P::N, P::KEPT, mode(i), mode(i)); }
   /* Sets the wavenumber of v[i]; without modes that are their own mirror images where they are cut. */
   __device__ __forceinline__ void set(int i) {
     flow_mode<scenario_axes>(at, P::AXIS, P::N, mode(i));
@@ -70,11 +69,6 @@ __device__ __forceinline__ void flow_sum(const diffusion_sums &s, float2 *v, flo
   typedef flow_columns<S> P;
   const long long first = field * s.field + (long long)blockIdx.x * (P::N * P::L) + threadIdx.x;
   const long long table = field * s.tables + (long long)blockIdx.x * (P::ENTRIES * P::L) + threadIdx.x % P::L;
-  if (!place.there) {
-#pragma unroll
-    for (int i = 0; i < 16; i++) v[i] = float2{0, 0};
-    return;
-  }
 #pragma unroll
   for (int begin = 0; begin < 16; begin += BATCH) {
     typename Visit::inputs in[BATCH];
@@ -111,53 +105,19 @@ __device__ __forceinline__ void flow_take(float2 *out, const float2 (*v)[16], fl
   }
 }
 
-/* The same of input number `read`, from R on. */
-template <typename S, typename Flow, int R>
-__device__ __forceinline__ void flow_take_one(float2 *out, const float2 (*v)[16], flow_place<S> &place, int read) {
-  if constexpr (R + 1 == Flow::READS) {
-    flow_take<S, Flow, R>(out, v, place);
-  } else {
-    if (read == R)
-      flow_take<S, Flow, R>(out, v, place);
-    else
-      flow_take_one<S, Flow, R + 1>(out, v, place, read);
-  }
-}
-
-/* Computes all inputs of the rates, transformed along the last axis. One text for all of them: a kernel that does not
- * fit into the instruction cache waits for its instructions. */
-template <typename S, typename Flow, int GROUP>
+/* Computes inputs R, R + 1, ... of the rates, transformed along the last axis. */
+template <typename S, typename Flow, int GROUP, int R>
 __device__ __forceinline__ void flow_give(const diffusion_flow &g, const float2 (*v)[16], flow_place<S> &place,
                                           float2 *line, const float2 *turns, float2 *to) {
   typedef flow_columns<S> P;
-#pragma unroll 1
-  for (int read = 0; read < Flow::READS; read++) {
-    float2 out[16], *at = to + read / GROUP * GROUP * g.deep + read % GROUP;
-    flow_take_one<S, Flow, 0>(out, v, place, read);
+  if constexpr (R < Flow::READS) {
+    float2 out[16], *at = to + R / GROUP * GROUP * g.deep + R % GROUP;
+    flow_take<S, Flow, R>(out, v, place);
     __syncthreads();
     flat_back<typename P::lines, 1>(out, line, place.j, line, place.j, turns);
 #pragma unroll
     for (int m = 0; m < 16; m++) at[m * P::THREADS * GROUP] = out[m];
-  }
-}
-
-/* Transforms all fields along the last axis, also by one text. */
-template <typename S, int FIELDS>
-__device__ __forceinline__ void flow_gather(const diffusion_flow &g, float2 (*v)[16], const flow_place<S> &place,
-                                            float2 *line, const float2 *turns, const float2 *from) {
-  typedef flow_columns<S> P;
-#pragma unroll 1
-  for (int f = 0; f < FIELDS; f++) {
-    float2 in[16];
-#pragma unroll
-    for (int m = 0; m < 16; m++) in[m] = place.there ? from[f * g.deep + m * P::THREADS] : float2{0, 0};
-    if (f > 0) __syncthreads();
-    flat_out<typename P::lines, -1>(in, line, place.j, line, place.j, turns);
-#pragma unroll
-    for (int to = 0; to < FIELDS; to++)
-#pragma unroll
-      for (int i = 0; i < 16; i++)
-        if (f == to) v[to][i] = in[i];
+    flow_give<S, Flow, GROUP, R + 1>(g, v, place, line, turns, to);
   }
 }
 
@@ -173,7 +133,13 @@ __device__ __forceinline__ void flow_columns_of(const diffusion_flow &g, const d
   const float2 *turns = (const float2 *)g.turns[P::AXIS];
   const long long tile = (long long)blockIdx.x * (P::N * P::L) + threadIdx.x;
   float2 v[FIELDS][16];
-  if (FORWARD) flow_gather<S, FIELDS>(g, v, place, line, turns, from + tile);
+#pragma unroll
+  for (int f = 0; f < FIELDS && FORWARD; f++) {
+#pragma unroll
+    for (int m = 0; m < 16; m++) v[f][m] = place.there ? from[f * g.deep + tile + m * P::THREADS] : float2{0, 0};
+    if (f > 0) __syncthreads();
+    flat_out<typename P::lines, -1>(v[f], line, place.j, line, place.j, turns);
+  }
   if (FORWARD && Flow::JOINS) {
 #pragma unroll
     for (int i = 0; i < 16; i++) {
@@ -190,7 +156,7 @@ __device__ __forceinline__ void flow_columns_of(const diffusion_flow &g, const d
 #pragma unroll
   for (int f = 0; f < FIELDS; f++) flow_sum<S, Visit, BATCH>(s, v[f], place, f);
   if (!INVERSE) return;
-  flow_give<S, Flow, GROUP>(g, v, place, line, turns, to + tile * GROUP);
+  flow_give<S, Flow, GROUP, 0>(g, v, place, line, turns, to + tile * GROUP);
 }
 
 #endif

@@ -12,13 +12,12 @@
 #include <stdlib.h>
 
 enum { MOST_FIELDS = 4, MOST_INPUTS = 8 };
-enum { PART_BYTES = 40 << 20 }; /* of the numbers of a part of planes; INT_MAX: one part */
 enum { VISIT_LOAD = DIFFUSION_STAGES, VISIT_RESUME, VISIT_STORE, VISITS }; /* passes beyond the method's stages */
 enum { STEP, LOAD, STORE, ROWS };                                          /* modes of flow/rows.cuh */
 
 /* Constants of flow/flow.cuh, and the threads of a block. */
 typedef struct shape {
-  int axes, n[3], kx, wide, tx, ky, ky_low, deep, ty, slab, planes, low, group;
+  int axes, n[3], kx, wide, tx, ky, ky_low, deep, ty, low, group;
   int fields, values, value[DIFFUSION_FIELDS]; /* value: fields whose values the rates read */
   int reads;                                   /* inputs of the rates */
   int rows, columns;                           /* rows, and columns, of a thread block */
@@ -28,7 +27,7 @@ typedef struct shape {
 typedef struct diffusion_flow_work {
   shape shape;
   diffusion_flow given;
-  sim_buffer other; /* by rows: on two axes the rates, on three the inputs and the rates of a part of planes */
+  sim_buffer other; /* passes read array [0] and write this one, or the other way round */
   void *turns;      /* device memory, twiddle factors */
   void *rows[ROWS], *forward, *inverse, *visit[VISITS]; /* cudaKernel_t */
 } diffusion_flow_work;
@@ -42,11 +41,8 @@ static int kept_of(const diffusion_parameters *p, int64_t n) {
   return kept;
 }
 
-/* The most numbers of a cell between two passes. */
-static int most_of(const shape *s) { return s->reads > s->fields ? s->reads : s->fields; }
-
 /* Numbers of the threads' lines in registers: of rows, two inputs or rates are one. */
-static int lines_of(const shape *s) { return (most_of(s) + 1) / 2; }
+static int lines_of(const shape *s) { return ((s->reads > s->fields ? s->reads : s->fields) + 1) / 2; }
 
 /* Sets the tiles: as many neighbouring numbers as the registers of a thread block allow. */
 static void set_tiles(shape *s) {
@@ -54,24 +50,14 @@ static void set_tiles(shape *s) {
   if (s->axes == 2) {
     const bool long_rows = s->n[0] > 2048 && lines_of(s) <= 2;
     s->wide = last <= 1024 ? 4 : last <= 2048 || s->fields <= 2 ? 2 : 1;
-    s->deep = s->slab = 1;
+    s->deep = 1;
     s->rows = (long_rows ? 512 : 256) * 16 / s->n[0];
   } else {
     s->wide = 4;
     s->deep = last <= 256 ? 2 : 1;
-    s->slab = 2;
     s->rows = 128 * 16 / s->n[0];
   }
   s->columns = s->wide * s->deep;
-}
-
-/* Returns the planes of a part: the passes along x and y go from part to part, so that what they give each other stays
- * in the level 2 cache. */
-static int planes_of(const shape *s) {
-  const int64_t plane = 8LL * most_of(s) * s->tx * s->n[1] * s->wide;
-  int planes = s->n[2];
-  while (planes > s->slab && planes * plane > PART_BYTES) planes /= 2;
-  return planes;
 }
 
 static shape shape_of(const diffusion_parameters *p) {
@@ -91,8 +77,7 @@ static shape shape_of(const diffusion_parameters *p) {
   }
   s.tx = (s.kx + s.wide - 1) / s.wide;
   s.ty = (s.ky + s.deep - 1) / s.deep;
-  s.planes = planes_of(&s);
-  s.rowed = (int64_t)s.planes * s.tx * s.n[1] * s.wide;
+  s.rowed = (int64_t)s.n[2] * s.tx * s.n[1] * s.wide;
   s.deeped = (int64_t)s.tx * s.ty * s.n[s.axes - 1] * s.columns;
   return s;
 }
@@ -100,9 +85,12 @@ static shape shape_of(const diffusion_parameters *p) {
 /* Return the complex numbers of array [0] and of the other one. */
 static int64_t first_of(const shape *s) {
   const int inputs = (s->reads + s->group - 1) / s->group * s->group;
-  return s->axes == 3 ? most_of(s) * s->deeped : (inputs > s->fields ? inputs : s->fields) * s->rowed;
+  return (inputs > s->fields ? inputs : s->fields) * s->rowed;
 }
-static int64_t other_of(const shape *s) { return (s->axes == 3 ? most_of(s) : s->fields) * s->rowed; }
+static int64_t other_of(const shape *s) {
+  const int64_t rates = s->fields * s->rowed, inputs = (s->reads > s->fields ? s->reads : s->fields) * s->deeped;
+  return s->axes == 3 && inputs > rates ? inputs : rates;
+}
 
 static int64_t entries_of(const shape *s) { return (s->n[s->axes - 1] / 512 + 1) * 256; }
 static int64_t table_of(const shape *s) { return (int64_t)s->tx * s->ty * s->columns * entries_of(s); }
@@ -118,7 +106,10 @@ static bool supports(const diffusion_parameters *p, int axes) {
       diffusion_method_of(p)->arrays == 0 || diffusion_method_of(p)->stages == 0)
     return false;
   for (int a = 0; a < axes; a++)
-    if (grid.boundary[a] != GRID_PERIODIC || grid.n[a] < 256 || grid.n[a] > (axes == 2 ? 4096 : 1024) ||
+    if (grid.boundary[a] != GRID_PERIODIC || grid.n[a] < 256 ||
+        grid.n[a] > (axes == 2 ? 4096
+                     : a == 2  ? 512
+                               : 1024) ||
         (grid.n[a] & (grid.n[a] - 1)))
       return false;
   const shape s = shape_of(p);
@@ -177,11 +168,11 @@ static void destroy(diffusion_work *w) {
 
 static int row_threads(const shape *s) { return s->rows * s->n[0] / 16; }
 static int column_threads(const shape *s) { return s->columns * s->n[s->axes - 1] / 16; }
-static int middle_threads(const shape *s) { return s->wide * s->slab * s->n[1] / 16; }
+static int middle_threads(const shape *s) { return s->wide * s->n[1] / 16; }
 
-/* Writes the launch bounds: blocks of a multiprocessor that have `registers` a thread. */
-static void write_bounds(int threads, int registers, sim_bytes *text) {
-  const int blocks = 65536 / (threads * registers);
+/* Writes the launch bounds: blocks of a multiprocessor that have registers for `lines` lines a thread. */
+static void write_bounds(int threads, int lines, sim_bytes *text) {
+  const int registers = lines <= 2 ? 128 : lines == 3 ? 168 : 255, blocks = 65536 / (threads * registers);
   sim_bytes_format(text, "extern \"C\" __global__ void __launch_bounds__(%d, %d)\n", threads, blocks > 1 ? blocks : 1);
 }
 
@@ -189,9 +180,9 @@ static void write_shape(const shape *s, sim_bytes *text) {
   sim_bytes_format(text,
                    "struct scenario_shape {\n"
                    "  enum { NX = %d, NY = %d, NZ = %d, KX = %d, WIDE = %d, TX = %d, KY = %d, KY_LOW = %d, DEEP = %d,\n"
-                   "         TY = %d, SLAB = %d, LOW = %d, GROUP = %d };\n"
+                   "         TY = %d, LOW = %d, GROUP = %d };\n"
                    "};\n",
-                   s->n[0], s->n[1], s->n[2], s->kx, s->wide, s->tx, s->ky, s->ky_low, s->deep, s->ty, s->slab, s->low,
+                   s->n[0], s->n[1], s->n[2], s->kx, s->wide, s->tx, s->ky, s->ky_low, s->deep, s->ty, s->low,
                    s->group);
 }
 
@@ -207,7 +198,7 @@ static void write_rows(const shape *s, int mode, diffusion_programs *programs) {
                    s->fields, s->reads);
   for (int i = 0; i < s->values; i++) sim_bytes_format(text, "    if (field == %d) return %d;\n", s->value[i], i);
   sim_bytes_text(text, "    return -1;\n  }\n};\n");
-  write_bounds(row_threads(s), mode == STEP && lines_of(s) > 3 ? 255 : 128, text);
+  write_bounds(row_threads(s), mode == STEP ? lines_of(s) : (s->fields + 1) / 2, text);
   sim_bytes_format(
       text,
       "    diffusion_rows_%s(const diffusion_flow g, const float2 *from, float2 *to, double t, double h) {\n"
@@ -244,7 +235,7 @@ static sim_status write_visit(const diffusion_work *w, const diffusion_stage *st
   sim_bytes_format(text, "#include \"kernels/diffusion/cuda/flow/columns.cuh\"\nstruct visit_%d {\n", number);
   diffusion_cuda_write_split_sums(stage, dropped, text);
   sim_bytes_text(text, "};\n");
-  write_bounds(column_threads(s), s->fields <= 2 ? 128 : s->fields == 3 ? 168 : 255, text);
+  write_bounds(column_threads(s), s->fields, text);
   sim_bytes_format(text,
                    "    diffusion_columns_%d(const diffusion_flow g, const diffusion_sums s, const float2 *from,\n"
                    "                         float2 *to) {\n"
@@ -271,10 +262,7 @@ static void write(const diffusion_work *w, diffusion_programs *programs) {
 }
 
 static size_t row_bytes(const shape *s) { return 8 * (size_t)(s->rows * diffusion_flat_pitch(s->n[0], s->rows)); }
-static size_t middle_bytes(const shape *s) {
-  const int lines = s->wide * s->slab;
-  return 8 * (size_t)(lines * diffusion_flat_pitch(s->n[1], lines));
-}
+static size_t middle_bytes(const shape *s) { return 8 * (size_t)(s->wide * diffusion_flat_pitch(s->n[1], s->wide)); }
 static size_t column_bytes(const shape *s) {
   return 8 * (size_t)(s->columns * diffusion_flat_pitch(s->n[s->axes - 1], s->columns));
 }
@@ -298,81 +286,73 @@ static sim_status find(diffusion_work *w) {
   return diffusion_cuda_derives(w) ? diffusion_cuda_check_derived(w) : SIM_OK;
 }
 
-/* ---- launches ---- */
+/* ---- launches; each pass reads `from` and writes `to` ---- */
 
-/* Array [0] has the inputs of the rates; on three axes by columns, and the rates take their places. */
-static void rows(diffusion_work *w, int mode, int plane, const diffusion_step_context *context) {
+static void rows(diffusion_work *w, int mode, void *from, void *to, const diffusion_step_context *context) {
   static const sim_kernel kernel = {"diffusion_rows", "rows", SIM_LIMIT_BYTES};
   diffusion_flow_work *f = w->own.flow;
   const shape *s = &f->shape;
-  void *from = s->axes == 3 ? f->other.data : w->array[0].data, *to = f->other.data;
-  const unsigned grid[] = {(unsigned)((int64_t)s->n[1] * s->planes / s->rows), 1, 1};
+  const unsigned grid[] = {(unsigned)((int64_t)s->n[1] * s->n[2] / s->rows), 1, 1};
   const double columns = (mode == STEP ? s->reads : mode == STORE ? s->fields : 0) + (mode == STORE ? 0 : s->fields);
-  diffusion_flow given = f->given;
   diffusion_step_context m = *context;
-  void *arguments[] = {&given, &from, &to, &m.t, &m.h};
-  given.plane = plane;
+  void *arguments[] = {&f->given, &from, &to, &m.t, &m.h};
   diffusion_cuda_launch(&kernel, 8 * columns * (double)s->rowed, f->rows[mode], grid, row_threads(s), row_bytes(s),
                         arguments);
 }
 
-static void middle(diffusion_work *w, bool forward, int plane, int fields) {
+static void middle(diffusion_work *w, bool forward, void *from, void *to, int fields) {
   static const sim_kernel kernels[] = {{"diffusion_inverse", "middle", SIM_LIMIT_BYTES},
                                        {"diffusion_forward", "middle", SIM_LIMIT_BYTES}};
   diffusion_flow_work *f = w->own.flow;
   const shape *s = &f->shape;
-  void *columns = w->array[0].data, *rows = f->other.data;
-  const unsigned grid[] = {(unsigned)(s->planes / s->slab), (unsigned)s->tx, (unsigned)fields};
-  const double numbers = s->rowed + (double)s->deeped * s->planes / s->n[2];
-  diffusion_flow given = f->given;
-  void *arguments[] = {&given, forward ? &rows : &columns, forward ? &columns : &rows};
-  given.plane = plane;
-  diffusion_cuda_launch(&kernels[forward], 8.0 * fields * numbers, forward ? f->forward : f->inverse, grid,
-                        middle_threads(s), middle_bytes(s), arguments);
+  const unsigned grid[] = {(unsigned)s->tx, (unsigned)fields, (unsigned)s->n[2]};
+  void *arguments[] = {&f->given, &from, &to};
+  if (s->axes == 3)
+    diffusion_cuda_launch(&kernels[forward], 8.0 * fields * (double)(s->rowed + s->deeped),
+                          forward ? f->forward : f->inverse, grid, middle_threads(s), middle_bytes(s), arguments);
 }
 
-/* The passes along x, and on three axes along y, of all parts: from inputs to rates by columns, from real fields
- * (LOAD), or to them (STORE). */
-static void parts(diffusion_work *w, int mode, const diffusion_step_context *context) {
-  const shape *s = &w->own.flow->shape;
-  for (int plane = 0; plane < s->n[2]; plane += s->planes) {
-    if (s->axes == 3 && mode != LOAD) middle(w, false, plane, mode == STEP ? s->reads : s->fields);
-    rows(w, mode, plane, context);
-    if (s->axes == 3 && mode != STORE) middle(w, true, plane, s->fields);
-  }
-}
-
-static sim_status columns(diffusion_work *w, int visit) {
+/* Rates are read from array [0] on three axes, else from the other one; inputs are written to the one that is left. */
+static sim_status columns(diffusion_work *w, int visit, bool inverse) {
   static const sim_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   diffusion_flow_work *f = w->own.flow;
   const shape *s = &f->shape;
   const int reads = visit == VISIT_STORE ? s->fields : s->reads;
-  void *to = w->array[0].data, *from = s->axes == 3 ? to : f->other.data;
+  void *from = s->axes == 3 ? w->array[0].data : f->other.data, *to = s->axes == 3 ? f->other.data : w->array[0].data;
   diffusion_sums sums = diffusion_cuda_sums(w);
   const unsigned grid[] = {(unsigned)(s->tx * s->ty), 1, 1};
   void *arguments[] = {&f->given, &sums, &from, &to};
   const double arrays = w->method.arrays + 1; /* estimate of the arrays read and written */
   diffusion_cuda_launch(&kernel, 8 * ((arrays + 1) * s->fields + reads) * (double)s->deeped, f->visit[visit], grid,
                         column_threads(s), column_bytes(s), arguments);
+  if (inverse) middle(w, false, to, from, reads);
   return sim_queue_cuda.status();
 }
 
-static sim_status load(diffusion_work *w) {
-  parts(w, LOAD, &(diffusion_step_context){0});
-  return columns(w, VISIT_LOAD);
+/* Transforms rates, or fields, to the order by columns. */
+static void to_columns(diffusion_work *w, int mode, const diffusion_step_context *context) {
+  void *first = w->array[0].data, *other = w->own.flow->other.data;
+  rows(w, mode, first, other, context);
+  middle(w, true, other, first, w->fields);
 }
 
-static sim_status resume(diffusion_work *w) { return columns(w, VISIT_RESUME); }
+static sim_status load(diffusion_work *w) {
+  to_columns(w, LOAD, &(diffusion_step_context){0});
+  return columns(w, VISIT_LOAD, true);
+}
+
+static sim_status resume(diffusion_work *w) { return columns(w, VISIT_RESUME, true); }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
-  if (w->method.stage[index].forward) parts(w, STEP, context);
-  return columns(w, index);
+  const diffusion_stage *own = &w->method.stage[index];
+  if (own->forward) to_columns(w, STEP, context);
+  return columns(w, index, own->inverse);
 }
 
 /* Writes the real fields over the inputs of the next rates, which the state gives again. */
 static sim_status store(diffusion_work *w) {
-  SIM_TRY(columns(w, VISIT_STORE));
-  parts(w, STORE, &(diffusion_step_context){0});
+  SIM_TRY(columns(w, VISIT_STORE, true));
+  rows(w, STORE, w->array[0].data, NULL, &(diffusion_step_context){0});
   return resume(w);
 }
 

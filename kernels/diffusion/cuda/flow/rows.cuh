@@ -17,7 +17,7 @@ template <int COUNT> struct flow_fields_alone {
 
 /* Number of wavenumber k of a row, from the row's first number on. */
 template <typename S, int GROUP> __device__ __forceinline__ int flow_row_at(int k) {
-  return k / S::WIDE * (S::NY * S::SLAB * S::WIDE * GROUP) + k % S::WIDE * GROUP;
+  return k / S::WIDE * (S::NY * S::WIDE * GROUP) + k % S::WIDE * GROUP;
 }
 
 /* Reads A, and B where there are two. */
@@ -36,7 +36,7 @@ __device__ __forceinline__ void flow_read_pair(const float2 *a, const float2 *b,
 /* Reads the line W of two rows' coefficients: v[m] is wavenumber j + T m. */
 template <typename S, int T, int GROUP, bool TWO>
 __device__ __forceinline__ void flow_rows_in(float2 *v, const float2 *a, const float2 *b, int j) {
-  constexpr int STEP = T * S::NY * S::SLAB * GROUP;
+  constexpr int STEP = T * S::NY * GROUP;
   const int near = flow_row_at<S, GROUP>(j), far = flow_row_at<S, GROUP>(T - j);
 #pragma unroll
   for (int m = 0; m < 8; m++) {
@@ -58,7 +58,7 @@ __device__ __forceinline__ void flow_rows_in(float2 *v, const float2 *a, const f
 /* Stores the coefficients of a transformed line: of A and B where there are two, else of A alone. */
 template <typename S, int T, bool TWO>
 __device__ __forceinline__ void flow_rows_out(const float2 *v, float2 *a, float2 *b, float2 *line, int j) {
-  constexpr int STEP = T * S::NY * S::SLAB;
+  constexpr int STEP = T * S::NY;
   const int near = flow_row_at<S, 1>(j);
   if (TWO) {
     __syncthreads();
@@ -105,11 +105,9 @@ __device__ __forceinline__ void flow_rows_of(const diffusion_flow &g, const floa
   constexpr int INS = (IN + 1) / 2, OUTS = (FIELDS + 1) / 2, HELD = INS > OUTS ? INS : OUTS;
   extern __shared__ float4 shared[];
   const int own = threadIdx.x % L, j = threadIdx.x / L;
-  const int row = (gridDim.x - 1 - blockIdx.x) * L + own, line_of_slab = row % (S::NY * S::SLAB);
-  const int slab = row / (S::NY * S::SLAB), y = line_of_slab / S::SLAB;
-  const int z = g.plane + slab * S::SLAB + line_of_slab % S::SLAB;
+  const int row = (gridDim.x - 1 - blockIdx.x) * L + own, y = row % S::NY, z = row / S::NY;
   float2 *const line = (float2 *)shared + own * lines::PITCH;
-  const long long first = ((long long)slab * S::TX * (S::NY * S::SLAB) + line_of_slab) * S::WIDE;
+  const long long first = (long long)z * S::TX * S::NY * S::WIDE + y * S::WIDE;
   const float2 *turns = (const float2 *)g.turns[0];
   const int x0 = j / C + 16 * (j % C); /* x of v[0] */
   float2 v[HELD][16];
@@ -123,7 +121,7 @@ __device__ __forceinline__ void flow_rows_of(const diffusion_flow &g, const floa
     if (p > 0) __syncthreads();
     flat_out<lines, 1>(v[p], line, j, line, j, turns);
   }
-  float *real = g.real + ((long long)z * S::NY + y) * S::NX + x0;
+  float *real = g.real + (long long)row * S::NX + x0;
   const float cy = (float)(((double)y + 0.5) * g.size[1] / S::NY), cz = (float)(((double)z + 0.5) * g.size[2] / S::NZ);
 #pragma unroll
   for (int i = 0; i < 16; i++) {

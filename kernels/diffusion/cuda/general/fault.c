@@ -15,7 +15,10 @@ static sim_status find_fault(const diffusion_work *w, int derived, int field, co
     const bool there = a < w->grid.rank && !grid_is_member_axis(&w->grid, a);
     const int kind = diffusion_cuda_kind(w, w->fields + derived, a);
     const double at = (double)mode[a] + (kind == (int)GRID_FIXED_LOW || kind == (int)GRID_FIXED_HIGH ? 0.5 : 0);
-    k[a] = there ? (kind == (int)GRID_PERIODIC ? 2 * pi : pi) * at / w->grid.size[a] : 0;
+    const double *mix = w->series.mix[w->fields + derived][a];
+    k[a] = kind == (int)GRID_ROBIN ? diffusion_robin_wave(mix, w->grid.size[a], mode[a])
+           : there                 ? (kind == (int)GRID_PERIODIC ? 2 * pi : pi) * at / w->grid.size[a]
+                                   : 0;
   }
   SIM_TRY(diffusion_symbol_program(w->p, derived, field, &program));
   const bool finite = diffusion_symbol_at(w->p, program, k, mode, out);

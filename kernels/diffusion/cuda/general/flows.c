@@ -15,6 +15,7 @@ static int index_of(const diffusion_layout *layout, int axis) {
 /* Writes the axes of source number `source`; -1: the axes of the grid. */
 static void write_axes(const diffusion_work *w, int source, sim_bytes *text) {
   int kind[3];
+  long long waves[3];
   double unit[3];
   for (int i = 0; i < 3; i++) {
     const int axis = w->layout.axis[i];
@@ -22,20 +23,23 @@ static void write_axes(const diffusion_work *w, int source, sim_bytes *text) {
     kind[i] = !there       ? (int)GRID_PERIODIC
               : source < 0 ? (int)w->grid.boundary[axis]
                            : diffusion_cuda_kind(w, source, axis);
+    waves[i] = !there || source < 0 ? -1 : diffusion_bases_waves(w, source, axis);
     unit[i] = there ? (kind[i] == (int)GRID_PERIODIC ? 2 * pi : pi) / w->grid.size[axis] : 0;
   }
   if (source < 0)
     sim_bytes_text(text, "struct scenario_axes {\n");
   else
     sim_bytes_format(text, "struct axes_%d {\n", source);
-  sim_bytes_format(text,
-                   "  __device__ static constexpr int kind(int i) { return i == 0 ? %d : i == 1 ? %d : %d; }\n"
-                   "  __device__ static constexpr double unit(int i) { return i == 0 ? %a : i == 1 ? %a : %a; }\n"
-                   "  __device__ static constexpr int index(int a) { return a == 0 ? %d : a == 1 ? %d : %d; }\n"
-                   "  __device__ static constexpr bool aligned() { return %s; }\n"
-                   "};\n",
-                   kind[0], kind[1], kind[2], unit[0], unit[1], unit[2], index_of(&w->layout, 0),
-                   index_of(&w->layout, 1), index_of(&w->layout, 2), w->aligned ? "true" : "false");
+  sim_bytes_format(
+      text,
+      "  __device__ static constexpr int kind(int i) { return i == 0 ? %d : i == 1 ? %d : %d; }\n"
+      "  __device__ static constexpr double unit(int i) { return i == 0 ? %a : i == 1 ? %a : %a; }\n"
+      "  __device__ static constexpr int index(int a) { return a == 0 ? %d : a == 1 ? %d : %d; }\n"
+      "  __device__ static constexpr long long waves(int i) { return i == 0 ? %lld : i == 1 ? %lld : %lld; }\n"
+      "  __device__ static constexpr bool aligned() { return %s; }\n"
+      "};\n",
+      kind[0], kind[1], kind[2], unit[0], unit[1], unit[2], index_of(&w->layout, 0), index_of(&w->layout, 1),
+      index_of(&w->layout, 2), waves[0], waves[1], waves[2], w->aligned ? "true" : "false");
 }
 
 /* The name of the axes of a source. */

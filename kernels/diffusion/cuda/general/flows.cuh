@@ -1,7 +1,8 @@
 /* Work on the coefficients of all fields at one wavenumber: derivatives, derived fields, fluxes, and the projection to
  * fields without divergence. Twin: cpu/spectral/derive.c. Device code for NVRTC, with `real`, `pair`, and constants
  * along the layout's axes, `scenario_axes`: kind(i), a grid_boundary; unit(i), the lowest wavenumber, 0 where nothing
- * is transformed; index(a), the layout's axis that is x, y or z; aligned(), whether fields have series of their own
+ * is transformed; index(a), the layout's axis that is x, y or z; waves(i), the place of the wavenumbers in the
+ * layout's `waves` where walls mix value and slope, else -1; aligned(), whether fields have series of their own
  * (series.cu): then `axes_0`, `axes_1`, ... are the same of each field and derived field. */
 #ifndef DIFFUSION_CUDA_FLOWS_CUH
 #define DIFFUSION_CUDA_FLOWS_CUH
@@ -21,6 +22,7 @@ __device__ __forceinline__ double flow_wave(const diffusion_layout &p, int i, lo
   const long long n = p.n[i];
   if (Axes::aligned() && Axes::kind(i)) { /* entries behind the last one are 0, with the last wavenumber */
     const long long k = entry < n ? entry : n - 1;
+    if (Axes::waves(i) >= 0) return p.waves[Axes::waves(i) + k];
     const double half = Axes::kind(i) >= 4 ? 0.5 : 0;
     return Axes::unit(i) * ((double)(Axes::kind(i) == 2 && k == 0 ? n : k) + half);
   }

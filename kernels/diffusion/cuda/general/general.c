@@ -29,6 +29,7 @@ static int slopes_of(const diffusion_parameters *p) {
 static void plan(const diffusion_parameters *p, sim_plan *out) {
   const grid_shape grid = diffusion_grid_of(p);
   const diffusion_gradients read = diffusion_gradients_of(p);
+  diffusion_series series;
   const bool aligned = diffusion_aligned(p, &read);
   const diffusion_layout layout = diffusion_cuda_layout(&grid, aligned);
   const diffusion_spectrum spectrum = diffusion_cuda_spectrum(&layout, diffusion_unfolded(p));
@@ -55,6 +56,7 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
     if (layout.series[i] != (int)GRID_PERIODIC)
       sim_plan_add(out, "cosines along walls", 8 * number * (double)layout.n[i]);
   if (aligned) sim_plan_add(out, "a field between transforms", field);
+  if (diffusion_series_of(p, &read, &series)) diffusion_bases_plan(p, &series, out);
   out->checkpoint_bytes = fields * field;
   out->work_rate_guess = p->rates ? 4e10 / (method->stages > 0 ? method->stages : 1) : 1e13;
 }
@@ -179,21 +181,25 @@ static sim_status find(diffusion_work *w) {
 
 /* ---- passes ---- */
 
-/* Transforms the columns first, first + 1, ... (numbers of diffusion_cuda_column_kind). */
-static sim_status forward(diffusion_work *w, void *columns, int first, int count) {
+/* Transforms the columns first, first + 1, ... (numbers of diffusion_cuda_column_kind). white: of white noise. */
+static sim_status forward_as(diffusion_work *w, void *columns, int first, int count, bool white) {
   SIM_TRY(diffusion_fourier_forward(w->own.general->fourier, columns, count * w->own.general->grids));
   if (w->natural.field == w->members && w->layout.series[0] == (int)GRID_PERIODIC)
     diffusion_general_blank(w, columns, count * w->members);
   if (w->aligned)
-    diffusion_general_series(w, columns, first, count, true);
+    diffusion_general_series(w, columns, first, count, white ? DIFFUSION_WHITE : DIFFUSION_FORWARD);
   else
     diffusion_general_fold(w, columns, count, true);
   return SIM_OK;
 }
 
+static sim_status forward(diffusion_work *w, void *columns, int first, int count) {
+  return forward_as(w, columns, first, count, false);
+}
+
 static sim_status inverse(diffusion_work *w, void *columns, int first, int count) {
   if (w->aligned)
-    diffusion_general_series(w, columns, first, count, false);
+    diffusion_general_series(w, columns, first, count, DIFFUSION_INVERSE);
   else
     diffusion_general_fold(w, columns, count, false);
   return diffusion_fourier_inverse(w->own.general->fourier, columns, count * w->own.general->grids);
@@ -258,7 +264,7 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   if (w->method.stage[index].forward) SIM_TRY(make_rates(w, context));
   if (index == w->method.stages - 1 && w->fluctuating) {
     diffusion_general_noise(w, context->step);
-    SIM_TRY(forward(w, w->array[DIFFUSION_NOISE].data, 0, w->fields));
+    SIM_TRY(forward_as(w, w->array[DIFFUSION_NOISE].data, 0, w->fields, true));
     if (w->gradients.solenoidal) diffusion_general_join(w, w->array[DIFFUSION_NOISE].data, NULL);
   }
   return visit(w, index);

@@ -43,7 +43,10 @@ void diffusion_general_blank(diffusion_work *work, void *spectrum, int fields);
 /* ---- series.cu: of aligned fields; columns[count] have the numbers first, first + 1, ... of
  * diffusion_cuda_column_kind ---- */
 sim_status diffusion_general_cosines(diffusion_work *work, int axis) SIM_MUST_CHECK; /* makes a table, once */
-void diffusion_general_series(diffusion_work *work, void *columns, int first, int count, bool forward);
+/* DIFFUSION_WHITE: a forward transform by cosines where the series is that of walls that mix value and slope. These
+ * cosines are orthogonal at the cells, so that white noise stays white. */
+typedef enum diffusion_pass { DIFFUSION_FORWARD, DIFFUSION_INVERSE, DIFFUSION_WHITE } diffusion_pass;
+void diffusion_general_series(diffusion_work *work, void *columns, int first, int count, diffusion_pass pass);
 
 /* ---- flows.c ---- */
 /* whether a derived field that the rates read has a part of this field */

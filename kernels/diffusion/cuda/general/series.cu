@@ -1,7 +1,7 @@
 /* Series of sines and cosines along axes with walls, of fields with series of their own (`aligned`, work.h): each field
  * has its own kind along each axis. Cells are in their natural order, and entry k of every series is mode k; mode n of
  * a sine series is entry 0. A transform along an axis is a product with a matrix of n x n sines, made of tiles from a
- * table of 8 n cosines. CPU: kernels/common/fft. */
+ * table of 8 n cosines, or with a matrix of bases.c where a wall mixes value and slope. CPU: kernels/common/fft. */
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
@@ -23,13 +23,15 @@ typedef struct series_lines {
 } series_lines;
 
 /* Factor of a cell in a coefficient (FORWARD), or of a coefficient in a cell: cos or sin of pi (k + q) (j + 1/2)/n,
- * where q = 1/2 in quarter waves. table[m] = cos(pi m / 4n), m < 8n. */
+ * where q = 1/2 in quarter waves. table[m] = cos(pi m / 4n), m < 8n. Between walls that mix value and slope the table
+ * has the factors themselves, [out][in]. */
 template <typename real, bool FORWARD>
 __device__ __forceinline__ real series_factor(const series_lines &s, long long out, long long in, const real *table) {
   const long long k = FORWARD ? out : in, j = FORWARD ? in : out;
   const bool sine = s.kind == GRID_FIXED || s.kind == GRID_FIXED_LOW,
              whole = s.kind == GRID_NO_FLUX || s.kind == GRID_FIXED;
   if (out >= s.n || in >= s.n) return 0;
+  if (s.kind == GRID_ROBIN) return table[out * s.n + in];
   const long long twice = whole ? (sine && k == 0 ? 2 * s.n : 2 * k) : 2 * k + 1, back = sine ? 6 * s.n : 0;
   const real factor = s.n <= 16384
                           ? table[((unsigned)twice * (unsigned)(2 * j + 1) + (unsigned)back) % (unsigned)(8 * s.n)]
@@ -106,11 +108,21 @@ static series_lines lines_of(const diffusion_layout *p, int i, int kind) {
   return s;
 }
 
+/* The table of a column along axis i: cosines, or a matrix. */
 template <typename real>
-static void transform(diffusion_work *w, const void *from, void *to, int i, int kind, bool forward) {
+static const real *table_of(const diffusion_work *w, int column, int i, int kind, bool forward) {
+  bool slope;
+  const int axis = w->layout.axis[i], source = diffusion_cuda_column_source(w, column, axis, &slope);
+  if (kind != GRID_ROBIN) return (const real *)w->own.general->cosines[i].data;
+  const int part = forward ? DIFFUSION_BASIS_FORWARD : slope ? DIFFUSION_BASIS_SLOPE : DIFFUSION_BASIS_INVERSE;
+  const int number = w->bases->of[source][axis];
+  return (const real *)w->bases->matrices[number].data + part * w->layout.n[i] * w->layout.n[i];
+}
+
+template <typename real>
+static void transform(diffusion_work *w, const void *from, void *to, int i, int kind, const real *table, bool forward) {
   static const sim_kernel kernel = {"diffusion_series", "transforms", SIM_LIMIT_BYTES};
   const series_lines s = lines_of(&w->layout, i, kind);
-  const real *table = (const real *)w->own.general->cosines[i].data;
   const long long tiles = (s.lines + TILE - 1) / TILE * ((s.written + TILE - 1) / TILE);
   const dim3 grid((unsigned)tiles, (unsigned)(s.batches < 65535 ? s.batches : 65535));
   sim_cuda_begin(&kernel);
@@ -125,28 +137,34 @@ static void transform(diffusion_work *w, const void *from, void *to, int i, int 
   sim_cuda_end(&kernel, 2.0 * sizeof(real) * (double)w->layout.field);
 }
 
-static void transform_column(diffusion_work *w, void *column, int number, bool forward) {
+template <typename real>
+static void transform_column(diffusion_work *w, void *column, int number, diffusion_pass pass) {
+  const bool forward = pass != DIFFUSION_INVERSE;
   void *from = column, *to = w->own.general->line.data;
   for (int step = 0; step < 3; step++) {
-    const int i = forward ? step : 2 - step, kind = diffusion_cuda_column_kind(w, number, w->layout.axis[i]);
+    const int i = forward ? step : 2 - step, own = diffusion_cuda_column_kind(w, number, w->layout.axis[i]);
+    const int kind = pass == DIFFUSION_WHITE && own == GRID_ROBIN ? (int)GRID_NO_FLUX : own;
     if (w->layout.series[i] == GRID_PERIODIC) continue;
-    if (w->single)
-      transform<float>(w, from, to, i, kind, forward);
-    else
-      transform<double>(w, from, to, i, kind, forward);
+    transform<real>(w, from, to, i, kind, table_of<real>(w, number, i, kind, forward), forward);
     void *other = from;
     from = to;
     to = other;
   }
   if (from != column)
-    sim_cuda_failed(cudaMemcpyAsync(column, from, (size_t)w->layout.field * (size_t)diffusion_cuda_number_size(w->p),
-                                    cudaMemcpyDeviceToDevice, stream()),
-                    "cudaMemcpyAsync", "a series");
+    sim_cuda_failed(
+        cudaMemcpyAsync(column, from, (size_t)w->layout.field * sizeof(real), cudaMemcpyDeviceToDevice, stream()),
+        "cudaMemcpyAsync", "a series");
 }
 
-void diffusion_general_series(diffusion_work *w, void *columns, int first, int count, bool forward) {
+void diffusion_general_series(diffusion_work *w, void *columns, int first, int count, diffusion_pass pass) {
   const size_t bytes = (size_t)w->layout.field * (size_t)diffusion_cuda_number_size(w->p);
-  for (int c = 0; c < count; c++) transform_column(w, (char *)columns + (size_t)c * bytes, first + c, forward);
+  for (int c = 0; c < count; c++) {
+    void *column = (char *)columns + (size_t)c * bytes;
+    if (w->single)
+      transform_column<float>(w, column, first + c, pass);
+    else
+      transform_column<double>(w, column, first + c, pass);
+  }
 }
 
 /* cos(pi m / 4n) for 0 <= m < 8n, by angles up to pi/4. */

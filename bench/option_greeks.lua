@@ -1,6 +1,6 @@
--- Options with no Greeks, the first ones, gammas too, or all: what Greeks cost beside the price (bench/option_greeks.py).
+-- Options with no Greeks, the first ones, gammas too, all, or vega by ten nodes of each volatility: what Greeks cost beside the price (bench/option_greeks.py).
 local work, n = sim.param("work", "asian"), sim.param("n", 5, "assets")
-local want, model = sim.param("greeks", "none", "none, first, gamma or second"), sim.param("model", "vol")
+local want, model = sim.param("greeks", "none", "none, first, gamma, second or nodes"), sim.param("model", "vol")
 local assets, correlation = {}, {}
 for i = 1, n do
   assets[i] = { spot = 100 }
@@ -8,6 +8,11 @@ for i = 1, n do
     assets[i].heston = { v = 0.04, kappa = 2, theta = 0.04, sigma = 0.3, rho = -0.5 }
   else
     assets[i].vol = 0.2 + 0.02 * i
+    if want == "nodes" then
+      local points = {}
+      for k = 1, 10 do points[k] = { k / 10, 0.2 + 0.02 * i } end
+      assets[i].vol = sim.curve(points)
+    end
   end
   correlation[i] = {}
   for j = 1, n do correlation[i][j] = i == j and 1 or 0.3 end
@@ -25,7 +30,9 @@ if work == "asian" then -- on the mean of all assets' means
 else
   scenario.payoffs = { n > 1 and sim.basket { strike = 100 } or sim.european { strike = 100 } }
 end
-if want ~= "none" then
+if want == "nodes" then
+  scenario.greeks = { method = "pathwise", vega_bucket = true }
+elseif want ~= "none" then
   local second = want == "second" or nil
   scenario.greeks = {
     method = "pathwise", delta = true, vega = true, rho = true, theta = true, gamma = want ~= "first",

@@ -682,4 +682,5 @@ void option_case_make(pricing *d, int which, sim_precision precision, const sim_
     d->p.greeks.want[g] = of->greeks && g < OPTION_BUCKETS && (of->second || g < OPTION_SECOND);
   d->setup.backend = backend;
   of->make(d);
+  if (d->p.assets.count < 2) d->p.greeks.want[OPTION_CROSS_GAMMA] = false;
 }

@@ -45,7 +45,7 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     snprintf(lacks, capacity, "rough Bergomi assets are");
     return false;
   }
-  for (int g = OPTION_SECOND; g < OPTION_GREEKS; g++)
+  for (int g = OPTION_SECOND; g < OPTION_BUCKETS; g++)
     if (p->greeks.want[g]) {
       snprintf(lacks, capacity, "greeks.%s is", option_greek_names[g]);
       return false;

@@ -193,9 +193,7 @@ __device__ __forceinline__ void prefetch_row(const fluid_step<real> &s, int row,
   if (row < 0 || row >= TY - 2 || y >= s.l.n[1] || z > end) return;
   const size_t at = ((size_t)around(z, s.l.n[2]) * (size_t)s.l.n[1] + (size_t)y) * (size_t)s.l.groups + (size_t)group;
   const int groups = min(TX / FLUID_GROUP, s.l.groups - group);
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(s.from + at * (CELL * FLUID_GROUP)),
-               "r"((unsigned)groups * (CELL * FLUID_GROUP * (unsigned)sizeof(real)))
-               : "memory");
+  prefetch_bulk(s.from + at * (CELL * FLUID_GROUP), (unsigned)groups * (CELL * FLUID_GROUP * (unsigned)sizeof(real)));
 #endif
 }
 

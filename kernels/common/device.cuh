@@ -248,6 +248,10 @@ __device__ __forceinline__ void bulk_read(unsigned to, const void *from, unsigne
                "l"(from), "r"(bytes), "r"(barrier)
                : "memory");
 }
+/* Begins to bring `bytes`, a multiple of 16, to the L2 cache. */
+__device__ __forceinline__ void prefetch_bulk(const void *from, unsigned bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
+}
 /* Copies from shared to global memory; bulk_commit closes a group of writes. */
 __device__ __forceinline__ void bulk_write(void *to, unsigned from, unsigned bytes) {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes)

@@ -36,8 +36,8 @@ static void release(void *at) {
 }
 
 static void free_walls(fluid_device *d) {
-  void *const all[] = {&d->skip,      &d->waiting, &d->beside.solid, &d->cell,   &d->edge,
-                       &d->edge_body, &d->lost,    &d->segment,      &d->member, &d->segment_sum};
+  void *const all[] = {&d->skip, &d->beside.solid, &d->cell,   &d->edge,       &d->edge_body,
+                       &d->lost, &d->segment,      &d->member, &d->segment_sum};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
   d->cells = d->listed = d->members = d->segments = 0;
 }
@@ -125,12 +125,11 @@ static void mask_cell(void *context, int64_t row, int64_t x) {
   set_bit(m->l, m->mask, row, x);
 }
 
-sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_device *d, fluid_mask which, uint32_t **out) {
-  const fluid_layout *l = &d->l;
+sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_layout *l, fluid_mask which, uint32_t **out) {
   const fluid_walls *w = &m->walls;
   const size_t words = (size_t)l->n[1] * (size_t)l->n[2] * (size_t)l->groups;
   const bool walls = which != FLUID_MASK_SOLID && w->cells > 0;
-  const bool layers = which == FLUID_MASK_SKIPPED && d->eddies && m->warmth && m->sponge.layers > 0;
+  const bool layers = which == FLUID_MASK_LISTED && m->warmth && m->sponge.layers > 0;
   void *there = NULL;
   *out = NULL;
   if (w->spans == 0 && !walls && !layers) return SIM_OK;
@@ -147,20 +146,9 @@ sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_device *d, f
 
 static sim_status send_masks(const maker *m) {
   uint32_t *solid;
-  const sim_status status = fluid_cuda_send_mask(m->m, m->d, FLUID_MASK_SOLID, &solid);
+  const sim_status status = fluid_cuda_send_mask(m->m, &m->d->l, FLUID_MASK_SOLID, &solid);
   m->d->beside.solid = solid;
-  return status == SIM_OK ? fluid_cuda_send_mask(m->m, m->d, FLUID_MASK_SKIPPED, &m->d->skip) : status;
-}
-
-/* Cells whose temperature waits for the damping of the flow. */
-static sim_status send_waiting(const maker *m) {
-  const fluid_layout *l = &m->d->l;
-  const size_t words = (size_t)l->n[1] * (size_t)l->n[2] * (size_t)l->groups;
-  if (!m->m->warmth || m->m->sponge.layers == 0 || m->d->eddies) return SIM_OK;
-  uint32_t *mask = calloc(words, sizeof *mask);
-  if (!mask) return sim_no_memory("the sponges");
-  (void)each_damped(m->m, mask_cell, &(masking){l, mask});
-  return fluid_cuda_send_away(mask, words * sizeof *mask, (void **)&m->d->waiting);
+  return status == SIM_OK ? fluid_cuda_send_mask(m->m, &m->d->l, FLUID_MASK_LISTED, &m->d->skip) : status;
 }
 
 static fluid_edge_cell edge_cell(const fluid_machine *m, int64_t row, int64_t x, int32_t first, int32_t count) {
@@ -378,8 +366,7 @@ static sim_status send_sponges(const maker *m) {
   planes = 0;
   for (int i = 0; i < sponge->layers; i++) {
     const fluid_layer *layer = &sponge->layer[i];
-    const int summed = layer->side / 2 == 0 ? FLUID_SUMMED_ROWS : FLUID_SUMMED; /* sponge.cuh */
-    const int blocks = (int)((layer->cells + summed - 1) / summed);
+    const int blocks = (int)((layer->cells + FLUID_SUMMED - 1) / FLUID_SUMMED);
     d->damped[i] = (fluid_damped){.side = layer->side,
                                   .planes = (int)layer->planes,
                                   .blocks = blocks,
@@ -391,9 +378,7 @@ static sim_status send_sponges(const maker *m) {
     planes += layer->planes;
     if (layer->planes * blocks > most) most = layer->planes * blocks;
   }
-  SIM_TRY(fluid_cuda_send(NULL, (size_t)(2 * most + planes) * sizeof(double), (void **)&d->through));
-  for (int i = 0; i < d->layers; i++) d->damped[i].now = d->through + 2 * most;
-  return SIM_OK;
+  return fluid_cuda_send(NULL, (size_t)most * 2 * sizeof(double), (void **)&d->through);
 }
 
 sim_status fluid_cuda_build_walls(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
@@ -401,7 +386,6 @@ sim_status fluid_cuda_build_walls(const fluid_machine *machine, const fluid_para
   const maker m = {machine, p, k, out};
   free_walls(out);
   SIM_TRY(send_masks(&m));
-  SIM_TRY(send_waiting(&m));
   SIM_TRY(send_cells(&m));
   return send_patches(&m);
 }

@@ -59,39 +59,19 @@ template <int RANK, typename real> struct fluid_warm_step {
   fluid_buoyant<RANK, real> with;
 };
 
-/* u T of a cell before a step. */
+/* m: moments before the step, and behind them T and Q; d[c - 1] of directions along axes. */
 template <int RANK, typename real>
-__device__ __forceinline__ void warm_last(const fluid_factors<real> &k, const fluid_warm_factors<real> &w,
-                                          const real *m, real *last) {
+__device__ __forceinline__ void warm_begin(const fluid_factors<real> &k, const fluid_warm_factors<real> &w,
+                                           const real *m, const real *d, fluid_warm_step<RANK, real> *out) {
   constexpr int S = 1 + RANK, T = fluid_moments(RANK);
-  const real third = (real)(1.0 / 3);
-  real trace = m[S] + m[S + 1];
+  const real weight = (real)FLUID_HEAT_WEIGHT, third = (real)(1.0 / 3);
+  real trace = m[S] + m[S + 1], change = 0;
   if constexpr (RANK == 3) trace += m[S + 2];
   const real light = third * inverse(1 + multiply_add(third, trace, m[0])), over = (real)0.5 * (m[T] - w.reference);
 #pragma unroll
   for (int a = 0; a < RANK; a++) {
     const real u = multiply_add(w.push[a], over, multiply_add(m[1 + a], light, (real)-0.5 * k.g[a]));
-    last[a] = u * m[T];
-  }
-}
-
-/* The acceleration by a temperature. */
-template <int RANK, typename real>
-__device__ __forceinline__ void warm_force(const fluid_warm_factors<real> &w, real T, real *force) {
-#pragma unroll
-  for (int a = 0; a < RANK; a++) force[a] = -w.push[a] * (T - w.reference);
-}
-
-/* m: moments before the step, and behind them T and Q; d[c - 1] of directions along axes. */
-template <int RANK, typename real>
-__device__ __forceinline__ void warm_begin(const fluid_factors<real> &k, const fluid_warm_factors<real> &w,
-                                           const real *m, const real *d, fluid_warm_step<RANK, real> *out) {
-  constexpr int T = fluid_moments(RANK);
-  const real weight = (real)FLUID_HEAT_WEIGHT;
-  real change = 0;
-  warm_last<RANK>(k, w, m, out->last);
-#pragma unroll
-  for (int a = 0; a < RANK; a++) {
+    out->last[a] = u * m[T];
     change += d[2 * a] + d[2 * a + 1];
     out->flux[a] = multiply_add(weight, d[2 * a] - d[2 * a + 1], m[T + 1 + a]);
   }
@@ -99,7 +79,8 @@ __device__ __forceinline__ void warm_begin(const fluid_factors<real> &k, const f
   if constexpr (sizeof(real) == 4) change += fluid_warm_rest<RANK>::read(m + T);
   out->T = m[T] + change;
   out->rest = change - (out->T - m[T]);
-  warm_force<RANK>(w, out->T, out->with.force);
+#pragma unroll
+  for (int a = 0; a < RANK; a++) out->with.force[a] = -w.push[a] * (out->T - w.reference);
 }
 
 /* Collides: m[T] and m[Q]. */
@@ -117,29 +98,6 @@ __device__ __forceinline__ void warm_end(const fluid_warm_factors<real> &w, cons
     m[T + 1 + a] = multiply_add(1 - (real)0.5 * omega, flow - s.last[a], flux);
   }
   if constexpr (sizeof(real) == 4) fluid_warm_rest<RANK>::write(s.rest, m + T);
-}
-
-/* Keeps what has arrived, for a collision after the flow has been damped: T, and in Q the flux with what rounding took
- * from T. And reads it, with the moments `old` before the step. */
-template <int RANK, typename real>
-__device__ __forceinline__ void warm_keep(const fluid_warm_step<RANK, real> &s, real *m) {
-  constexpr int T = fluid_moments(RANK);
-  m[T] = s.T;
-#pragma unroll
-  for (int a = 0; a < RANK; a++) m[T + 1 + a] = s.flux[a];
-  if constexpr (sizeof(real) == 4) fluid_warm_rest<RANK>::write(s.rest, m + T);
-}
-template <int RANK, typename real>
-__device__ __forceinline__ void warm_kept(const fluid_factors<real> &k, const fluid_warm_factors<real> &w,
-                                          const real *old, const real *m, fluid_warm_step<RANK, real> *out) {
-  constexpr int T = fluid_moments(RANK);
-  warm_last<RANK>(k, w, old, out->last);
-  out->T = m[T];
-  out->rest = 0;
-  if constexpr (sizeof(real) == 4) out->rest = fluid_warm_rest<RANK>::read(m + T);
-#pragma unroll
-  for (int a = 0; a < RANK; a++) out->flux[a] = m[T + 1 + a];
-  warm_force<RANK>(w, out->T, out->with.force);
 }
 
 /* Adds more[RANK] to J and stress(a, b) to S_ab of the moments m, and keeps what rounding takes from J. Returns the
@@ -189,24 +147,17 @@ template <int RANK, typename real> __device__ __forceinline__ double excess_of(c
   return (double)m[0] + trace / 3;
 }
 
-/* A whole step of a cell: m of its moments, temperature and flux. waits: of a cell in a sponge, without eddies, whose
- * temperature is kept for finish_damped (links.cuh), and adds no force. */
+/* A whole step of a cell: m of its moments, temperature and flux. */
 template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real>
 __device__ __forceinline__ real step_cell(const fluid_factors<real> &k, const fluid_warm_factors<real> &w,
-                                          const fluid_sums<fluid_rank(Q), real> &sums, const real *warm_d, bool waits,
-                                          real *m, real *rho1) {
+                                          const fluid_sums<fluid_rank(Q), real> &sums, const real *warm_d, real *m,
+                                          real *rho1) {
   constexpr int RANK = fluid_rank(Q);
   if constexpr (HEAT) {
     fluid_warm_step<RANK, real> s;
     warm_begin<RANK>(k, w, m, warm_d, &s);
-#pragma unroll
-    for (int a = 0; a < RANK; a++)
-      if (waits) s.with.force[a] = 0;
     const real square = collide<Q, true, EDDY, true>(k, sums, m, rho1, &s.rate, &s.with);
-    if (waits)
-      warm_keep<RANK>(s, m);
-    else
-      warm_end<RANK, EDDY>(w, s, m);
+    warm_end<RANK, EDDY>(w, s, m);
     return square;
   } else {
     return collide<Q, FORCE, EDDY, false>(k, sums, m, rho1, (real *)nullptr, (fluid_buoyant<RANK, real> *)nullptr);

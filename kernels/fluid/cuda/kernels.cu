@@ -3,10 +3,10 @@
 #include "kernels/fluid/cuda/arguments.cuh"
 #include "kernels/fluid/cuda/cover.cuh"
 #include "kernels/fluid/cuda/grains.cuh"
-#include "kernels/fluid/cuda/march.cuh"
 #include "kernels/fluid/cuda/measure_heat.cuh"
 #include "kernels/fluid/cuda/plain.cuh"
 #include "kernels/fluid/cuda/sponge.cuh"
+#include "kernels/fluid/cuda/tiles.cuh"
 
 /* ---- arguments ---- */
 
@@ -50,7 +50,6 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
   s.from = (const real *)d->state[d->now];
   s.to = (real *)d->state[1 - d->now];
   s.skip = d->skip;
-  s.waiting = d->waiting;
   s.chunk = d->chunk;
   s.k = factors_of<RANK, real>(d);
   s.w = warm_factors_of<real>(d);
@@ -63,7 +62,7 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
 /* With the cells of sponges; state: which has the rates of relaxation. */
 template <typename real> static fluid_edges<real> listed_edges_of(const fluid_device *d, int state) {
   fluid_edges<real> e = edges_of<real>(d);
-  e.cells = d->waiting ? d->cells : d->listed;
+  e.cells = d->listed;
   e.warm = d->warm.edge;
   if (d->heat && d->eddies) e.rate = (real *)d->state[state] + d->numbers + d->members;
   e.covered = d->balls.covered;
@@ -75,47 +74,6 @@ template <typename real> static fluid_view<real> present_view(const fluid_device
 }
 
 /* ---- steps ---- */
-
-/* Forms of the marching kernel: `wide` needs more shared memory. The figures behind them are in docs/performance.md. */
-template <bool HEAT, typename real> struct tile_forms;
-template <> struct tile_forms<false, float> { typedef march_form<64, 8, 2, 1, 1> wide, narrow; };
-template <> struct tile_forms<true, float> {
-  typedef march_form<128, 6, 1, 1, 2> wide;
-  typedef march_form<64, 6, 2, 1, 0> narrow;
-};
-template <> struct tile_forms<false, double> {
-  typedef march_form<64, 6, 1, 2, 0> wide;
-  typedef march_form<64, 6, 1, 1, 0> narrow;
-};
-template <> struct tile_forms<true, double> { typedef march_form<64, 6, 1, 1, 0> wide, narrow; };
-
-/* Columns and inner rows of a tile, and bytes of shared memory of a block. */
-struct tile_size {
-  int columns, rows;
-  size_t bytes;
-};
-template <typename form, bool HEAT, typename real> static tile_size size_of_form() {
-  return {form::tx, form::ty - 2, march_tile<form, HEAT>::all * sizeof(real)};
-}
-template <bool HEAT, typename real> static tile_size size_of_tile(bool wide) {
-  return wide ? size_of_form<typename tile_forms<HEAT, real>::wide, HEAT, real>()
-              : size_of_form<typename tile_forms<HEAT, real>::narrow, HEAT, real>();
-}
-static tile_size tile_of(const fluid_device *d, bool wide) {
-  if (d->heat) return d->single ? size_of_tile<true, float>(wide) : size_of_tile<true, double>(wide);
-  return d->single ? size_of_tile<false, float>(wide) : size_of_tile<false, double>(wide);
-}
-
-/* Whether a block may have so many bytes of shared memory. */
-static bool has_shared(size_t bytes) {
-  int device = 0, most = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
-    return false;
-  return bytes <= (size_t)most;
-}
-
-static int tiles_of(int n, int size) { return (n + size - 1) / size; }
 
 void fluid_cuda_choose_tile(fluid_device *d) {
   enum { LEAST = 8, MOST = 64, BLOCKS = 65535 };
@@ -183,7 +141,7 @@ template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real> static void la
   const fluid_step<real> s = step_of<RANK, real>(d);
   if constexpr (Q == 19) {
     if (d->march) {
-      if (d->skip || d->waiting)
+      if (d->skip)
         launch_march<true, FORCE, EDDY, HEAT, real>(d, s);
       else
         launch_march<false, FORCE, EDDY, HEAT, real>(d, s);
@@ -196,45 +154,29 @@ template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real> static void la
                 step_cells<Q, FORCE, EDDY, HEAT, real>, s);
 }
 
-/* Damps a layer of the state that a step has made, or sets the means of the first one. */
-template <int RANK, bool START, typename real>
-static void damp_layer(const fluid_device *d, const fluid_damped *layer, void *state) {
+/* Damps the state that a step has made, or sets the means of the first one. */
+template <int RANK, bool START, typename real> static void damp(const fluid_device *d, void *state) {
   static const sim_kernel sum = {"fluid_sum_planes", "sponges", SIM_LIMIT_BYTES};
-  static const sim_kernel mean = {"fluid_mean_planes", "sponges", SIM_LIMIT_BYTES};
   static const sim_kernel cells = {"fluid_damp_planes", "sponges", SIM_LIMIT_BYTES};
   static const sim_kernel follow = {"fluid_follow_planes", "sponges", SIM_LIMIT_BYTES};
   const fluid_view<real> v = view_of<real>(d, state, d->fields, NULL);
-  const fluid_factors<real> k = factors_of<RANK, real>(d);
-  const unsigned planes = (unsigned)layer->planes;
-  const double moments = (double)layer->planes * (double)layer->cells * sizeof(real);
-  if (layer->side / 2 == 0) {
-    const int low = layer->side % 2 ? d->l.n[0] - layer->planes : 0, last = low + layer->planes - 1;
-    const unsigned groups = (unsigned)(last / FLUID_GROUP - low / FLUID_GROUP + 1);
-    device_launch(&sum, moments, dim3((unsigned)layer->blocks, groups), 32 * FLUID_ROWS, sum_rows<real>, v, *layer,
-                  d->through);
-    device_launch(&mean, 0.0, dim3(planes), 256, mean_planes, *layer, d->through);
-    device_launch(&cells, 2 * fluid_moments(RANK) * moments,
-                  dim3((unsigned)((layer->cells + FLUID_ROWS - 1) / FLUID_ROWS), groups), 32 * FLUID_ROWS,
-                  damp_rows<RANK, START, real>, v, k, *layer, (real *)state);
-  } else {
-    const dim3 grid((unsigned)layer->blocks, planes);
+  for (int i = 0; i < d->layers; i++) {
+    const fluid_damped *layer = &d->damped[i];
+    const dim3 grid((unsigned)layer->blocks, (unsigned)layer->planes);
+    const double moments = (double)layer->planes * (double)layer->cells * sizeof(real);
     device_launch(&sum, moments, grid, 256, sum_planes<real>, v, *layer, d->through);
-    device_launch(&mean, 0.0, dim3(planes), 256, mean_planes, *layer, d->through);
-    device_launch(&cells, 2 * fluid_moments(RANK) * moments, grid, 256, damp_planes<RANK, START, real>, v, k, *layer,
-                  (real *)state);
+    device_launch(&cells, 2 * fluid_moments(RANK) * moments, grid, 256, damp_planes<RANK, START, real>, v,
+                  factors_of<RANK, real>(d), *layer, d->through, (real *)state);
+    device_launch(&follow, 0.0, dim3((unsigned)layer->planes), 256, follow_planes<START>, *layer, d->through);
   }
-  device_launch(&follow, 0.0, dim3((planes + 127) / 128), 128, follow_planes<START>, *layer);
-}
-template <int RANK, bool START, typename real> static void damp(const fluid_device *d, void *state) {
-  for (int i = 0; i < d->layers; i++) damp_layer<RANK, START, real>(d, &d->damped[i], state);
 }
 template <int RANK, typename real> static void begin_sponge(const fluid_device *d) {
   damp<RANK, true, real>(d, d->state[d->now]);
 }
 
-static dim3 blocks_of_list(int cells) { return dim3((unsigned)(cells + 127) / 128); }
-template <int Q, typename real> static double listed_bytes(int cells) {
-  return (double)(Q * 4 + fluid_moments(fluid_rank(Q))) * sizeof(real) * cells;
+static dim3 listed_blocks(const fluid_device *d) { return dim3((unsigned)(d->listed + 127) / 128); }
+template <int Q, typename real> static double listed_bytes(const fluid_device *d) {
+  return (double)(Q * 4 + fluid_moments(fluid_rank(Q))) * sizeof(real) * d->listed;
 }
 
 /* The walls' part of a step, and that of sponges with heat; without the temperature. */
@@ -245,8 +187,8 @@ template <int Q, typename real> static void step_walls(const fluid_device *d) {
   static const sim_kernel links = {"fluid_step_links", "walls", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
   const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
-  if (e.cells == 0) return;
-  device_launch(&links, listed_bytes<Q, real>(e.cells), blocks_of_list(e.cells), 128,
+  if (d->listed == 0) return;
+  device_launch(&links, listed_bytes<Q, real>(d), listed_blocks(d), 128,
                 d->eddies ? step_links<Q, true, real> : step_links<Q, false, real>, s, e);
   if (d->segments > 0) {
     const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
@@ -259,17 +201,10 @@ template <int Q, typename real> static void step_walls(const fluid_device *d) {
 
 template <int RANK, typename real> static void step_warm(const fluid_device *d) {
   static const sim_kernel warm = {"fluid_step_warm_links", "walls", SIM_LIMIT_BYTES};
-  static const sim_kernel damped = {"fluid_finish_damped", "sponges", SIM_LIMIT_BYTES};
-  const fluid_step<real> s = step_of<RANK, real>(d);
-  const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
-  const int others = d->listed - e.cells;
-  if (!d->heat) return;
-  if (e.cells > 0)
-    device_launch(&warm, listed_bytes<fluid_directions(RANK), real>(e.cells), blocks_of_list(e.cells), 128,
-                  d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>, s, e);
-  if (others > 0)
-    device_launch(&damped, 3.0 * d->l.numbers * sizeof(real) * others, blocks_of_list(others), 128,
-                  finish_damped<RANK, real>, s, d->cell + e.cells, others);
+  if (!d->heat || d->listed == 0) return;
+  device_launch(&warm, listed_bytes<fluid_directions(RANK), real>(d), listed_blocks(d), 128,
+                d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>,
+                step_of<RANK, real>(d), listed_edges_of<real>(d, 1 - d->now));
 }
 
 template <int Q, typename real> static void step(const fluid_device *d) {

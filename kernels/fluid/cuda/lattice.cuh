@@ -35,7 +35,15 @@ __host__ __device__ constexpr fluid_way fluid_way_of(int q, int c) {
 __host__ __device__ constexpr int fluid_opposite_of(int c) { return c ? ((c - 1) ^ 1) + 1 : 0; }
 
 /* Component of a direction along an axis. */
-template <int Q> __device__ __forceinline__ int component(int c, int axis) { return fluid_way_of(Q, c).along(axis); }
+template <int Q> __device__ __forceinline__ int component(int c, int axis) {
+  constexpr int RANK = fluid_rank(Q);
+  const int sign = c & 1 ? 1 : -1;
+  if (c == 0) return 0;
+  if (c <= 2 * RANK) return (c - 1) / 2 == axis ? sign : 0;
+  if (Q == 27 && c >= 19) return fluid_way_of(Q, c).along(axis);
+  const int plane = (c - 2 * RANK - 1) / 4, equal = (c - 2 * RANK - 1) % 4 < 2, a = plane == 2, b = plane == 0 ? 1 : 2;
+  return axis == a ? sign : axis == b ? (equal ? sign : -sign) : 0;
+}
 
 /* The weight of a direction is fluid_share(Q, c)/fluid_shares(Q). */
 __host__ __device__ constexpr int fluid_shares(int q) { return q == 27 ? 216 : 36; }

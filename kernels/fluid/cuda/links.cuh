@@ -199,29 +199,8 @@ __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, cons
   look<false>(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], rho1, square, rho1);
 }
 
-/* The end of a step of the temperature of a cell, whose flow has been damped and has its mass: its velocity is that of
- * the flow as it is then. Adds the buoyancy to the flow. m: space. */
-template <int RANK, bool EDDY, typename real>
-__device__ __forceinline__ void finish_warm(const fluid_step<real> &s, const fluid_edge_cell &at,
-                                            fluid_warm_step<RANK, real> *step, real *m) {
-  constexpr int N = fluid_moments(RANK);
-  const size_t place = place_of(s.l, at);
-  double u[RANK], g[RANK];
-  load_cell<N>(s.to + place, m);
-  const double rho = 1 + excess_of<RANK>(m);
-#pragma unroll
-  for (int a = 0; a < RANK; a++) {
-    g[a] = (double)step->with.force[a];
-    u[a] = (double)m[1 + a] / (3 * rho) + (g[a] - (double)s.k.g[a]) / 2;
-    step->with.velocity[a] = (real)u[a];
-  }
-  add_buoyancy<RANK>(s.k, 1, rho, u, g, m);
-  warm_end<RANK, EDDY>(s.w, *step, m);
-  store_cell<N + 1 + RANK>(s.to + place, m);
-  look_hot(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], step->T);
-}
-
-/* The temperature of cells with links. */
+/* The temperature of cells with links, after the mass has been given back: its velocity is that of the flow as it is
+ * then. Adds the buoyancy to the flow. */
 template <int RANK, bool EDDY, typename real>
 __global__ void __launch_bounds__(128) step_warm_links(const fluid_step<real> s, const fluid_edges<real> links) {
   constexpr int N = fluid_moments(RANK);
@@ -229,30 +208,26 @@ __global__ void __launch_bounds__(128) step_warm_links(const fluid_step<real> s,
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= links.cells) return;
   const fluid_edge_cell at = links.cell[i];
+  const size_t place = place_of(s.l, at);
   real m[N + 1 + RANK], d[2 * RANK];
   fluid_warm_step<RANK, real> step;
-  load_cell<N + 1 + RANK>(s.from + place_of(s.l, at), m);
+  double u[RANK], g[RANK];
+  load_cell<N + 1 + RANK>(s.from + place, m);
   gather_warm_links<RANK, 1>(s, links, at, at.first, m, d);
   warm_begin<RANK>(s.k, s.w, m, d, &step);
+  load_cell<N>(s.to + place, m);
+  const double rho = 1 + excess_of<RANK>(m);
+#pragma unroll
+  for (int a = 0; a < RANK; a++) {
+    g[a] = (double)step.with.force[a];
+    u[a] = (double)m[1 + a] / (3 * rho) + (g[a] - (double)s.k.g[a]) / 2;
+    step.with.velocity[a] = (real)u[a];
+  }
   if constexpr (EDDY) step.rate = links.rate[i];
-  finish_warm<RANK, EDDY>(s, at, &step, m);
-}
-
-/* That of the other `cells` of sponges, of which step_cell has kept what has arrived. */
-template <int RANK, typename real>
-__global__ void __launch_bounds__(128) finish_damped(const fluid_step<real> s, const fluid_edge_cell *cell, int cells) {
-  constexpr int N = fluid_moments(RANK);
-  after_previous();
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= cells) return;
-  const fluid_edge_cell at = cell[i];
-  const size_t place = place_of(s.l, at);
-  real m[N + 1 + RANK], old[N + 1 + RANK];
-  fluid_warm_step<RANK, real> step;
-  load_cell<N + 1 + RANK>(s.from + place, old);
-  load_cell<N + 1 + RANK>(s.to + place, m);
-  warm_kept<RANK>(s.k, s.w, old, m, &step);
-  finish_warm<RANK, false>(s, at, &step, m);
+  add_buoyancy<RANK>(s.k, 1, rho, u, g, m);
+  warm_end<RANK, EDDY>(s.w, step, m);
+  store_cell<N + 1 + RANK>(s.to + place, m);
+  look_hot(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], step.T);
 }
 
 /* ---- mass ---- */

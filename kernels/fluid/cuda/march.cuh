@@ -193,13 +193,11 @@ __device__ __forceinline__ void prefetch_row(const fluid_step<real> &s, int row,
   if (row < 0 || row >= TY - 2 || y >= s.l.n[1] || z > end) return;
   const size_t at = ((size_t)around(z, s.l.n[2]) * (size_t)s.l.n[1] + (size_t)y) * (size_t)s.l.groups + (size_t)group;
   const int groups = min(TX / FLUID_GROUP, s.l.groups - group);
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(s.from + at * (CELL * FLUID_GROUP)),
-               "r"((unsigned)groups * (CELL * FLUID_GROUP * (unsigned)sizeof(real)))
-               : "memory");
+  prefetch_bulk(s.from + at * (CELL * FLUID_GROUP), (unsigned)groups * (CELL * FLUID_GROUP * (unsigned)sizeof(real)));
 #endif
 }
 
-/* SKIP: there are cells to leave out, or whose temperature waits. */
+/* SKIP: there are cells to leave out. */
 template <typename form, bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
 __global__ void __launch_bounds__((march_tile<form, HEAT>::threads), MARCH_BLOCKS(form::blocks))
     march(const fluid_step<real> s) {
@@ -230,7 +228,7 @@ __global__ void __launch_bounds__((march_tile<form, HEAT>::threads), MARCH_BLOCK
   const size_t place = fluid_place(s.l, column, (size_t)line);
   const real *from = s.from + place + (size_t)first * plane;
   real *to = s.to + place + (size_t)first * plane;
-  size_t word = (size_t)first * words + (size_t)line * (size_t)s.l.groups + (size_t)(column / FLUID_GROUP);
+  const uint32_t *skip = s.skip + (size_t)first * words + (size_t)line * (size_t)s.l.groups + column / FLUID_GROUP;
   real *const site = (real *)shared_bytes + ty * tile::pitch + tx;
   real *const coming = (real *)shared_bytes + tile::numbers + t;
   const unsigned long long step = *s.step + 1;
@@ -267,9 +265,7 @@ __global__ void __launch_bounds__((march_tile<form, HEAT>::threads), MARCH_BLOCK
     else
       commit_async();
     if constexpr (form::ahead > 0) prefetch_row<form, cell>(s, extra, z + 1 + stages + form::ahead, end);
-    const int bit = column % FLUID_GROUP;
-    const bool mine = inner && !(SKIP && s.skip && s.skip[word] >> bit & 1);
-    const bool waits = SKIP && HEAT && !EDDY && s.waiting && s.waiting[word] >> bit & 1;
+    const bool mine = inner && !(SKIP && *skip >> (column % FLUID_GROUP) & 1);
     real *const flat = site + even * tile::flat * sites, *const up = site + tile::up * sites,
                 *const down = site + (tile::down + even * 4) * sites;
     const real *const from_up = up + (stages == 2 ? 1 - even : third == 0 ? 2 : third - 1) * 4 * sites;
@@ -290,7 +286,7 @@ __global__ void __launch_bounds__((march_tile<form, HEAT>::threads), MARCH_BLOCK
       receive<1>(flat, below, down, tile::pitch, sites, from_below, from_above, here, d);
       sum_directions<19>(d, &sums);
       if constexpr (HEAT) receive_warm(flat, tile::pitch, sites, warm_below, warm_above, here, warm);
-      const real square = step_cell<19, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, waits, here, &rho1);
+      const real square = step_cell<19, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, here, &rho1);
       store_cell<cell>(to, here);
       look<HEAT>(s, step, x, (size_t)z * (size_t)s.l.n[1] + (size_t)y, rho1, square, here[cell - 4]);
     }
@@ -299,7 +295,7 @@ __global__ void __launch_bounds__((march_tile<form, HEAT>::threads), MARCH_BLOCK
 #pragma unroll
     for (int i = 0; i < cell; i++) here[i] = above[i];
     to += plane;
-    if constexpr (SKIP) word += words;
+    if constexpr (SKIP) skip += words;
     even ^= 1;
     third = third == 2 ? 0 : third + 1;
   }

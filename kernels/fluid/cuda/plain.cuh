@@ -25,8 +25,7 @@ __global__ void __launch_bounds__(32 * FLUID_PLAIN_ROWS) step_cells(const fluid_
   gather<Q, 1>(s.l, s.from, x, y, z, m, d);
   if constexpr (HEAT) gather_warm<RANK, 1>(s.l, s.from, x, y, z, m, warm);
   sum_directions<Q>(d, &sums);
-  const bool waits = HEAT && !EDDY && fluid_has_bit(s.waiting, s.l, x, row);
-  const real square = step_cell<Q, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, waits, m, &rho1);
+  const real square = step_cell<Q, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, m, &rho1);
   store_cell<numbers>(s.to + place, m);
   look<HEAT>(s, step, x, row, rho1, square, m[numbers - 1 - RANK]);
 }

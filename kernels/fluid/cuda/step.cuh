@@ -11,7 +11,7 @@ template <typename real> struct fluid_step {
   int chunk; /* planes that a block of the marching kernel makes */
   const real *from;
   real *to;
-  const uint32_t *skip, *waiting; /* as of fluid_device */
+  const uint32_t *skip; /* [rows][groups]: cells that are solid or have links; NULL: none */
   fluid_factors<real> k;
   fluid_warm_factors<real> w;
   fluid_guard *guard;

@@ -112,7 +112,6 @@ typedef struct fluid_damped {
   int side, planes, blocks; /* blocks of a plane */
   long long cells;          /* of a plane */
   double *flow, *dense;     /* running means */
-  double *now;              /* means of the flow through planes in this step */
   const double *share;
   double follow;
 } fluid_damped;
@@ -153,8 +152,6 @@ typedef struct fluid_beside {
   int cuts;
 } fluid_beside;
 
-/* Rows of cells of which a block of sum_rows adds those of each plane of a sponge. */
-enum { FLUID_SUMMED_ROWS = 256 };
 /* Cells that a block of sum_flow adds, and its sums: mass above that at rest, kinetic energy, enstrophy, greatest
  * squared speed, momentum. */
 enum { FLUID_SUMMED = 4096, FLUID_SUMS = 7, FLUID_SUM_SPEED = 3 };
@@ -185,10 +182,7 @@ typedef struct fluid_device {
   double dx, dt, density, tau;
   fluid_guard *guard;
   unsigned long long *step; /* [2]: number of the last step, by its state */
-  uint32_t *skip; /* [rows][groups]: bits of cells that are solid, covered by grains, or made by the list; NULL: none */
-  /* [rows][groups]: bits of the listed cells of sponges, whose step is that of others but for the temperature, which is
-   * made after the flow has been damped; NULL: none, or with eddies, where such cells are stepped by the list */
-  uint32_t *waiting;
+  uint32_t *skip;           /* [rows][groups]: bits of cells that are solid, listed or covered by grains; NULL: none */
   /* [listed]: the cells with links, and behind them, with heat, the other ones of sponges: their temperature makes its
    * step after the flow has been damped */
   fluid_edge_cell *cell;
@@ -211,10 +205,9 @@ typedef struct fluid_device {
   fluid_damped damped[6];
   int layers;
   fluid_balls balls;
-  fluid_ball_rooms *ball_rooms; /* of the host; NULL: no grains */
-  /* of sponges: means, shares, and sums of blocks: [planes][blocks][2] of a layer, and behind them its means */
-  double *mean, *share, *through;
-  long long *probe; /* cells */
+  fluid_ball_rooms *ball_rooms;   /* of the host; NULL: no grains */
+  double *mean, *share, *through; /* of sponges: means, shares, and sums of blocks: [planes][blocks][2] of a layer */
+  long long *probe;               /* cells */
   double *probed;
   int probes;
   /* of populations (slots.cuh), whose one state is state[0]; `now` is the parity of the last step */
@@ -294,10 +287,9 @@ sim_status fluid_cuda_send_away(void *data, size_t bytes, void **out) SIM_MUST_C
 int64_t fluid_cuda_damped_cells(const fluid_machine *m);
 /* A bound on them. */
 double fluid_cuda_damped_bound(const fluid_parameters *p);
-/* *out: bits of the solid cells, and with WALLS of those with links, with SKIPPED of all that are listed but for those
- * that the kernels of all cells make; NULL: none. */
-typedef enum fluid_mask { FLUID_MASK_SOLID, FLUID_MASK_WALLS, FLUID_MASK_SKIPPED } fluid_mask;
-sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_device *d, fluid_mask which,
+/* *out: bits of the solid cells, and with WALLS of those with links, with LISTED of all that are listed; NULL: none. */
+typedef enum fluid_mask { FLUID_MASK_SOLID, FLUID_MASK_WALLS, FLUID_MASK_LISTED } fluid_mask;
+sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_layout *l, fluid_mask which,
                                 uint32_t **out) SIM_MUST_CHECK;
 /* What changes with walls that move, after a move; and what rows of `flow` and `bodies` need of it. */
 sim_status fluid_cuda_build_walls(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,

@@ -273,9 +273,8 @@ static const sim_field parameter_fields[] = {
      .doc = "of trt, (tau - 1/2) of one relaxation time times that of the other: at 3/16 a wall stands half-way "
             "between cells, at 1/4 a run is most stable"},
     {SIM_FIELD(fluid_parameters, lattice), .type = SIM_CHOICE, .initial = "auto", .choices = lattices,
-     .doc =
-         "directions in which a cell sends what is in it; auto: D2Q9 or D3Q19; D3Q27: to all neighbours, for "
-         "flows that lie aslant to the axes of the grid or are carried by a fast mean flow"},
+     .doc = "directions in which a cell sends what is in it; auto: D2Q9 or D3Q19; D3Q27: to all neighbours, for "
+            "flows that lie aslant to the axes of the grid or are carried by a fast mean flow"},
     {SIM_FIELD(fluid_parameters, sides), .type = SIM_STRUCT, .table = &sides_schema,
      .doc = "velocities and pressures of sides whose boundary is wall"},
     {SIM_FIELD(fluid_parameters, bodies), .type = SIM_LIST,

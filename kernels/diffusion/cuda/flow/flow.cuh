@@ -4,9 +4,8 @@
  * Complex numbers between the passes, only of the wavenumbers that dealiasing keeps. Each run defines their shape,
  * `scenario_shape`, with these constants: NX, NY, NZ: cells; KX: number of kx = 0, 1, ...; WIDE: neighbouring kx of a
  * tile; TX: tiles; KY, KY_LOW: number of ky, and of those from 0 on (three axes); DEEP: neighbouring ky of a tile of
- * columns along z; TY: these tiles; SLAB: neighbouring z of rows; PLANES: planes of a part
- * that is by rows; LOW: number of wavenumbers from 0 on along the last
- * axis; GROUP: inputs of the rates that are stored side by side.
+ * columns along z; TY: these tiles; SLAB: neighbouring z of rows; PLANES: planes of a part that is by rows; LOW: number
+ * of wavenumbers from 0 on along the last axis; GROUP: inputs of the rates that are stored side by side.
  *
  *   by rows:    [group][z / SLAB][kx / WIDE][y][z % SLAB][kx % WIDE][GROUP], transformed along x
  *   by columns: [field][kx / WIDE][ky / DEEP][z][ky % DEEP][kx % WIDE], transformed along x and y (three axes)

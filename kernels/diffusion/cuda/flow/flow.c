@@ -284,7 +284,8 @@ static void parts(diffusion_work *w, const diffusion_step_context *context) {
   void *columns = w->array[0].data, *rows = f->other.data;
   diffusion_step_context m = *context;
   for (int plane = -s->planes; plane <= s->n[2]; plane += s->planes) {
-    const bool has_rows = plane >= 0 && plane<s->n[2], forward = plane> 0;
+    const bool has_rows = plane >= 0 && plane < s->n[2];
+    const bool forward = plane > 0;
     const bool inverse = s->n[2] > plane + s->planes;
     const int64_t blocks = has_rows * ((int64_t)s->n[1] * s->planes / s->rows) +
                            middle_blocks(s) * (inverse * s->reads + forward * s->fields);

@@ -141,7 +141,6 @@ static const fused boxes[] = {
                            " end }}, rates = function(u_x, u_z, x, y, z) return u_x*u_z + 0.1*math.sin(x + y - z) end,",
      "lie", false},
     {CUBE("256, 256, 512") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL, "etd1", true},
-    {CUBE("256, 256, 1024") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL, "etd1", true},
     {CUBE("1024, 256, 256") "fields = " WAVES ", rates = function(v, u_x, u_y) return v*u_x, u_y end,", "etd1", true},
     {CUBE("256, 1024, 256") "fields = " WAVES ", rates = function(v, u_x, lap_u) return v*u_x, 0.001*lap_u end,",
      "etd1", false},

@@ -50,6 +50,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   diffusion_ops_of(setup)->plan(&fine, setup, out);
   if (diffusion_padded(p)) {
     out->most_ranks = 1;
+    out->work_rate_guess *= grid_cells_wanted(&grid) / grid_cells_wanted(&finer); /* work: cells of the scenario */
     sim_plan_add_host(out, "fields on both grids", diffusion_fields_bytes(p, &fine, setup->threads));
   }
   if (!setup->saved && diffusion_has_files(p)) sim_plan_add_host(out, "values of a file", sizeof(double) * cells);

@@ -117,6 +117,13 @@ static void test_cut(void **state) {
       whole(&s[cut], "%s", text);
     }
     assert_int_equal(s[0].clock.step, s[1].clock.step);
+    double seconds[2]; /* of a step, as sim check tells them */
+    for (int cut = 0; cut < 2; cut++) {
+      sim_plan plan = {0};
+      must(diffusion_model.plan(s[cut].p, &s[cut].setup, &plan), "plan");
+      seconds[cut] = plan.work_per_step / plan.work_rate_guess;
+    }
+    assert_true(fabs(seconds[0] / seconds[1] - 1) < 1e-12);
     const bool single = diffusion_single(s[0].p);
     const double bound = single ? 4e-5 : 4e-13;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {

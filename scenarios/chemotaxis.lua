@@ -1,7 +1,7 @@
--- Cells that gather (Keller and Segel, with the room that cells take: Hillen and Painter, Adv. Appl. Math. 26, 2001): they
--- wander, and move up the gradient of an attractant c that they make, u_t = D lap u - div(chi u (1 - u) grad c), c_t = lap c
--- + u - c. An even mixture u = c = u0 breaks up where chi u0 (1 - u0) > D, by waves of (1 + k^2) D < chi u0 (1 - u0), and the
--- clusters merge slowly. A flux keeps the number of cells to rounding.
+-- Cells that gather (Keller and Segel, with the room that cells take: Hillen and Painter, Adv. Appl. Math. 26, 2001).
+-- They wander, and move up the gradient of an attractant c that they make: u_t = D lap u - div(chi u (1 - u) grad c),
+-- c_t = lap c + u - c. An even mixture u = c = u0 breaks up by waves of (1 + k^2) D < chi u0 (1 - u0), and the clusters
+-- merge slowly. A flux keeps the number of cells to rounding.
 
 local u0, chi, D = sim.param("u0", 0.3, "share of the room that cells take"), 3, 0.2
 

@@ -510,8 +510,9 @@ static void agrees(driver_place place, const char *source, const known_state *kn
                 known->temperature, known->density, u.value, u.error, source, known->energy, p.value, p.error, source,
                 known->pressure, t.value, t.error, diffusion);
   assert_true(u.error < fmin(0.02, 0.05 * fabs(u.value)));
-  /* of a gas: the part that is not that of an ideal gas is known to a tenth or so */
-  assert_true(p.error < fmin(0.1, 0.15 * fabs(known->pressure - known->density * known->temperature)));
+  /* of the shifted potential, which has rows of a gas: the part that is not that of an ideal gas is known to 15 % */
+  const double excess = fabs(known->pressure - known->density * known->temperature);
+  assert_true(p.error < fmin(0.1, known->shifted ? 0.15 * excess : 0.1));
   assert_true(isnan(known->energy) || fabs(u.value - known->energy) < 4 * u.error + known->energy_bound);
   assert_true(fabs(p.value - known->pressure) < 4 * p.error + known->pressure_bound);
   assert_true(fabs(t.value - known->temperature) < 4 * t.error + 3e-3);

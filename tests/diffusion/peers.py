@@ -41,8 +41,8 @@ def exponax_kolmogorov(n=64):
 
 
 def kdv_burgers(n=192, size=10.0, width=5):
-    """The example of Dedalus, with a wider start. By NumPy: exponax takes the real part of its scheme's coefficients, so
-    that its steps are of first order where a wave moves."""
+    """The example of Dedalus, with a wider start. By NumPy: exponax takes the real part of its scheme's coefficients,
+    so that its steps are of first order where a wave moves."""
     modes = np.fft.fftfreq(n, 1 / n)
     k, keep = 2 * np.pi / size * modes, (abs(modes) < n / 3).astype(float)
     x = (np.arange(n) + 0.5) * size / n

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Taylor and Green's vortices at a Reynolds number of 1600 on 256^3 cells: the greatest rate at which energy dissipates
-# is within 1 % of that of the International Workshops on High-Order CFD Methods, 0.0128575 at t = 8.97 (their spectral run
-# on 512^3 points, spectral_Re1600_512.gdiag). Skipped without h5py. CELLS, DEVICE, DEALIAS: another run of it.
+# is within 1 % of that of the International Workshops on High-Order CFD Methods, 0.0128575 at t = 8.97 (their spectral
+# run on 512^3 points, spectral_Re1600_512.gdiag). Skipped without h5py. CELLS, DEVICE, DEALIAS: another run of it.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 device=${DEVICE:-cuda}
 [ "$device" = cpu ] || need_gpu

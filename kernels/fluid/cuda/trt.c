@@ -22,7 +22,6 @@ static double words_of(const fluid_parameters *p) {
 
 /* Words of a state; the last ones have the rests of `members` cells. */
 static double state_words(const fluid_parameters *p, double members) {
-  const grid_shape g = fluid_grid_of(p);
   return words_of(p) * fluid_lattice_for(p)->directions + ceil(members / FLUID_GROUP) * FLUID_GROUP;
 }
 

@@ -51,7 +51,7 @@ static bool holds_sweep(const char *folder) {
   return is;
 }
 
-/* Reads status.json of a run. Where it is damaged or missing, `fault` gets the reason, and the status says nothing. */
+/* Reads status.json of a run. If it is damaged or missing, writes the reason to `fault`, and `out` has no values. */
 static sim_status read_status(const char *folder, cli_status *out, char fault[4300]) {
   char path[4200];
   *fault = '\0';

@@ -4,7 +4,7 @@
  * potential cut at 3 with corrections for the tail (mmlapps.nist.gov/srs/LJ_PURE/mc.htm).
  * NIST, shifted: "LAMMPS MD: Equation of State (pressure vs. density) - Linear-Force Shifted Potential 2.5 sigma",
  * 10000 particles, no tail
- * (nist.gov/mml/csd/informatics/lammps-md-equation-state-pressure-vs-density-linear-force-shifted- potential-25s). */
+ * (a page of that name in nist.gov/mml/csd/informatics). */
 #include "tests/nbody/functions.h"
 
 #include <math.h>

@@ -3,10 +3,10 @@
  * A grain of radius r feels 6 pi mu r k w beside its weight less buoyancy. w is the velocity, relative to the grain, of
  * the fluid that would be there without it, and k comes from a law. The fluid gets the opposite, spread over cells by a
  * kernel: the product over the axes of (1 + cos(pi x/width))/(2 width), made to add up to 1 and to average a linear
- * velocity exactly. The same kernel averages the velocity around the grain. The grain's own force has changed this
- * average (Horwitz and Mani, J. Comput. Phys. 318 (2016) 85). What the force adds is taken off again, the velocity of a
- * Gaussian of the kernel's variance s^2 in an Oseen flow (force coupling: Maxey and Patel, Int. J. Multiphase Flow 27
- * (2001) 1603), F/(6 pi mu sqrt(pi) s) times
+ * velocity exactly. The same kernel averages the velocity around the grain. The grain's own force F has changed this
+ * average (Horwitz and Mani, J. Comput. Phys. 318 (2016) 85), so its part is subtracted. That part is the velocity in
+ * an Oseen flow at the centre of a force spread as a Gaussian of the kernel's variance s^2 (Maxey and Patel, Int. J.
+ * Multiphase Flow 27 (2001) 1603): F/(6 pi mu sqrt(pi) s) times
  *   (3/2) int_0^1 (1 - c^2) (1 - sqrt(pi) x erfcx(x)) dc, x = c s v/nu,
  * v the mean of w and of the averaged velocity, less what cells do not add. The velocity of a steady flow is taken: a
  * grain that changes its speed faster than s^2/nu is corrected by too much. Among others, in the law of Di Felice, w is

@@ -143,7 +143,9 @@ for mpi in "${mpis[@]}"; do
   begin "usr1_$mpi"
   kill -s USR1 "$pid"
   finish
-  [ "$code" = 75 ] || fail "$mpi: SIGUSR1: exit $code, not 75"
+  # MPICH's launcher, once it has passed a signal on, takes 0 for the code of each rank that it has not waited for when
+  # the last output closes: ranks that end together may give 0.
+  [[ $code = 75 || $mpi:$code = mpich:0 ]] || fail "$mpi: SIGUSR1: exit $code, not 75"
   [ "$(key state "usr1_$mpi")" = stopped ] || fail "$mpi: SIGUSR1: state $(key state "usr1_$mpi")"
   begin "term_$mpi"
   kill -s TERM "$(rank_of "term_$mpi" 2)" # one rank; Open MPI's launcher ends with 1 when it gets the signal itself

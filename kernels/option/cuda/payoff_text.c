@@ -6,14 +6,18 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char qualifier[] = "static __device__ __forceinline__";
 
-/* Expressions of the payoffs of each market and sign in terms of views; -1: not inserted yet. */
+/* Expressions of the payoffs of each market and sign in terms of views. All groups share a builder, whose inputs are
+ * all views; where these are too many, each group has its own, with the views that its quantities see. */
 typedef struct composer {
   option_cuda_plan *plan;
   sim_expr_builder *builder;
-  sim_expr_ref view[SIM_EXPR_INPUTS_MAX];
+  int inputs, input[SIM_EXPR_INPUTS_MAX]; /* the builder's inputs: views */
+  bool *seen;                             /* [views] by the group */
+  sim_expr_ref *view;                     /* [views], of those that are inputs */
   sim_expr_ref output[OPTION_VARIANTS_MAX][SIM_EXPR_OUTPUTS_MAX];
   bool made[OPTION_VARIANTS_MAX];
   sim_bytes calls; /* of the groups: cases of a switch */
@@ -27,7 +31,7 @@ static sim_status insert_variant(composer *c, int variant) {
   SIM_TRY(sim_expr_builder_number(c->builder, 0, &zero));
   for (int f = 0; f < g->features; f++) {
     const int view = c->plan->view_of[variant * g->features + f];
-    in[f] = view < 0 ? zero : c->view[view];
+    in[f] = view < 0 || !c->seen[view] ? zero : c->view[view];
   }
   c->made[variant] = true;
   return sim_expr_builder_insert(c->builder, g->expr, in, c->output[variant]);
@@ -76,13 +80,15 @@ static sim_status whole_sum(composer *c, const option_combination *of, sim_expr_
   return any ? binary(c, SIM_EXPR_ADD, *out, rest, out) : SIM_OK;
 }
 
-/* One case a group: the function's arguments are all views, the literals from `literal` on, the quantities, and the
- * controls. */
-static void add_call(const option_cuda_plan *plan, int group, int literal, sim_bytes *text) {
+/* One case a group: the function's arguments are the builder's views, the literals from `literal` on, the quantities,
+ * and the controls. */
+static void add_call(composer *c, int group, int literal) {
+  const option_cuda_plan *plan = c->plan;
   const option_estimate *e = plan->estimate;
+  sim_bytes *text = &c->calls;
   const int first = group * OPTION_CUDA_GROUP;
   sim_bytes_format(text, "    case %d: group_%d(", group, group);
-  for (int v = 0; v < plan->views; v++) sim_bytes_format(text, "f[%d], ", v);
+  for (int i = 0; i < c->inputs; i++) sim_bytes_format(text, "f[%d], ", c->input[i]);
   for (int i = literal; i < plan->literals; i++)
     sim_bytes_format(text, "quantity[%d], ", plan->at_literal - plan->at_quantity + i);
   for (int k = 0; k < OPTION_CUDA_GROUP && first + k < e->quantities; k++)
@@ -113,6 +119,45 @@ static void take_literals(option_cuda_plan *plan, sim_expr *graph) {
   }
 }
 
+/* Marks the views that an output of a market sees. */
+static void see(composer *c, int market, int output) {
+  const option_cuda_plan *plan = c->plan;
+  const option_graph *g = &plan->estimate->graph;
+  for (int f = 0; f < g->features; f++) {
+    if (!sim_expr_depends(g->expr, output, f)) continue;
+    for (int s = 0; s < plan->signs; s++) c->seen[plan->view_of[(market * plan->signs + s) * g->features + f]] = true;
+  }
+}
+
+/* Begins the builder of a group, or of all. */
+static sim_status begin_group(composer *c, int group) {
+  const option_cuda_plan *plan = c->plan;
+  const option_estimate *e = plan->estimate;
+  const bool shared = plan->views <= SIM_EXPR_INPUTS_MAX;
+  char name[16];
+  if (shared && group > 0) return SIM_OK;
+  sim_expr_builder_free(&c->builder);
+  SIM_TRY(sim_expr_builder_create(&c->builder));
+  memset(c->made, 0, sizeof c->made);
+  for (int v = 0; v < plan->views; v++) c->seen[v] = shared;
+  for (int q = group * OPTION_CUDA_GROUP; q < e->quantities && q < (group + 1) * OPTION_CUDA_GROUP; q++) {
+    const option_combination *of = &e->combination[q];
+    for (int t = 0; t < of->terms; t++) see(c, of->term[t].market, of->term[t].output);
+    if (of->control >= 0) see(c, 0, of->control);
+  }
+  c->inputs = 0;
+  for (int v = 0; v < plan->views; v++) {
+    if (!c->seen[v]) continue;
+    if (c->inputs == SIM_EXPR_INPUTS_MAX)
+      return sim_fail(SIM_ERR_SCENARIO, "%d results together see more than %d numbers of a path: use --device cpu",
+                      OPTION_CUDA_GROUP, SIM_EXPR_INPUTS_MAX);
+    snprintf(name, sizeof name, "v%d", v);
+    SIM_TRY(sim_expr_builder_input(c->builder, name, &c->view[v]));
+    c->input[c->inputs++] = v;
+  }
+  return SIM_OK;
+}
+
 static sim_status add_group(composer *c, int group, sim_bytes *text) {
   const option_estimate *e = c->plan->estimate;
   const int first = group * OPTION_CUDA_GROUP;
@@ -121,6 +166,7 @@ static sim_status add_group(composer *c, int group, sim_bytes *text) {
   const char *names[2 * OPTION_CUDA_GROUP];
   char room[2 * OPTION_CUDA_GROUP][8], name[32];
   int outputs = count;
+  SIM_TRY(begin_group(c, group));
   for (int k = 0; k < count; k++) {
     const option_combination *of = &e->combination[first + k];
     SIM_TRY(whole_sum(c, of, &out[k]));
@@ -140,21 +186,16 @@ static sim_status add_group(composer *c, int group, sim_bytes *text) {
       &(sim_expr_emission){.name = name, .qualifier = qualifier, .single = c->plan->single, .extremes = "number_"},
       text);
   sim_expr_free(&graph);
-  add_call(c->plan, group, literals, &c->calls);
+  add_call(c, group, literals);
   return status;
 }
 
 static sim_status compose(composer *c, sim_bytes *text) {
-  const option_estimate *e = c->plan->estimate;
-  char name[16];
-  if (c->plan->views > SIM_EXPR_INPUTS_MAX)
-    return sim_fail(SIM_ERR_SCENARIO, "the payoffs see %d numbers of a path, on a GPU at most %d: use --device cpu",
-                    c->plan->views, SIM_EXPR_INPUTS_MAX);
-  for (int v = 0; v < c->plan->views; v++) {
-    snprintf(name, sizeof name, "v%d", v);
-    SIM_TRY(sim_expr_builder_input(c->builder, name, &c->view[v]));
-  }
-  for (int group = 0; group * OPTION_CUDA_GROUP < e->quantities && !c->plan->vanilla; group++)
+  const option_cuda_plan *plan = c->plan;
+  c->seen = calloc((size_t)plan->views + 1, sizeof *c->seen);
+  c->view = calloc((size_t)plan->views + 1, sizeof *c->view);
+  if (c->seen == NULL || c->view == NULL) return sim_no_memory("the payoffs");
+  for (int group = 0; group * OPTION_CUDA_GROUP < plan->estimate->quantities && !plan->vanilla; group++)
     SIM_TRY(add_group(c, group, text));
   return SIM_OK;
 }
@@ -172,9 +213,10 @@ sim_status option_cuda_add_payoffs(option_cuda_plan *plan, sim_bytes *text) {
   if (c == NULL) return sim_no_memory("the payoffs");
   c->plan = plan;
   plan->literals = 0;
-  sim_status status = sim_expr_builder_create(&c->builder);
-  if (status == SIM_OK) status = compose(c, text);
+  const sim_status status = compose(c, text);
   sim_expr_builder_free(&c->builder);
+  free(c->seen);
+  free(c->view);
   plan->constants = plan->at_literal + plan->literals;
   sim_bytes calls = c->calls;
   free(c);

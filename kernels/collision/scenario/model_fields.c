@@ -251,6 +251,7 @@ void collision_models_fill(const collision_values *v, collision_law *law) {
   case COLLISION_JKR:
     law->bond[0] = 4 * COLLISION_PI * c->surface_energy;
     law->bond[1] = cbrt(law->bond[0] / law->E);
+    law->bond[2] = sqrt(law->bond[1]);
     break;
   case COLLISION_SQUARE_WELL:
     law->bond[0] = c->energy;

@@ -2,14 +2,14 @@
  * cuda/ops.cu.
  *
  * Grains are in the order of their cells. Each grain gathers the forces of its own contacts, in the order of its
- * neighbours' ids and then of the walls: a pair is computed twice, with opposite signs to the bit. So no sum depends on
- * threads, on how grains are stored or on when lists were built, and momentum between grains is conserved.
+ * neighbours' ids and then of the walls; see pairs.inc for pairs that are computed once. So no sum depends on threads,
+ * on how grains are stored or on when lists were built, and momentum between grains is conserved.
  *
  * A step is velocity Verlet; contacts use v + a dt in place of the velocity at its end, which keeps dashpots at second
  * order: v' = v + a dt/2, x += v' dt, force(x, v' + a dt/2), v = v' + a dt/2. */
 typedef REAL real;
 #include "kernels/collision/general/cpu/lists.inc"
-#include "kernels/collision/general/cpu/contacts.inc"
+#include "kernels/collision/general/cpu/pairs.inc"
 #include "kernels/collision/general/cpu/state.inc"
 #include "kernels/collision/general/cpu/sums.inc"
 #include "kernels/collision/general/cpu/touches.inc"
@@ -28,7 +28,7 @@ static double bytes(const collision_options *o) {
     more = fmin(n, 16.0 * SIM_REDUCE_BLOCK) * ((OBSERVED + 3.0 * o->walls) * sizeof(double) + 4) +
            (o->springs > 0 ? 3 * n * (8.0 + o->springs * sizeof(real)) : 0);
   return more + n * (2 * grain + 4 + 2 * 12 * sizeof(real) * o->springs + o->meshes * sizeof(geometry_mesh_cache)) +
-         bodies_bytes(o) + collision_search_bytes(o->n) * 2 + collision_fields_bytes(o) +
+         bodies_bytes(o) + chunks_bytes(o) + collision_search_bytes(o->n) * 2 + collision_fields_bytes(o) +
          collision_domain_bytes(o->comm, n, halo_grains(o), (double)halo_record(o));
 }
 
@@ -67,6 +67,7 @@ static void destroy(collision_work **work) {
   collision_domain_destroy(&w->domain);
   collision_fields_destroy(&w->fields);
   destroy_bodies(&w->bodies);
+  destroy_chunks(w);
   free(w->slot), free(w->old_neighbour), free(w->old_first), free(w->spring), free(w->old_spring), free(w->square),
       free(w->near), free(w->flow), free(w->begun);
   free(w);
@@ -83,6 +84,16 @@ static void shift_images(collision_work *w, double t) {
   w->jump = (real)(w->o.shear * across);
 }
 
+/* Sets the reduced radius of two grains of radius r in all laws. */
+static void set_usual_radius(collision_work *w, real r) {
+  const real reduced = r * r / (r + r), root = contact_cube_root(reduced);
+  for (int a = 0; a < w->o.materials; a++)
+    for (int b = 0; b < w->o.materials; b++) {
+      w->law[a][b].usual_radius = reduced;
+      w->law[a][b].usual_root = root;
+    }
+}
+
 static sim_status create(const collision_options *options, const collision_state *state, collision_work **out) {
   const size_t n = (size_t)options->n;
   collision_work *w = calloc(1, sizeof *w);
@@ -96,6 +107,7 @@ static sim_status create(const collision_options *options, const collision_state
     smallest = fmin(smallest, (double)((const real *)state->radius)[i]);
     largest = fmax(largest, (double)((const real *)state->radius)[i]);
   }
+  if (smallest == largest) set_usual_radius(w, (real)smallest);
   sim_status status = collision_search_create(options, smallest, largest, &w->search);
   w->search.cutoff = options->reach + default_skin(options, smallest);
   w->box = periodic_box_of(&w->search);
@@ -110,6 +122,7 @@ static sim_status create(const collision_options *options, const collision_state
     status = sim_no_memory("%zu grains", n);
   shift_images(w, state->time);
   if (status == SIM_OK) status = create_bodies(w);
+  if (status == SIM_OK) status = create_chunks(w);
   if (status == SIM_OK) status = collision_domain_create(options->comm, options->n, &w->domain);
   if (status == SIM_OK) status = collision_fields_create(options, &w->fields);
   if (status != SIM_OK) destroy(out);
@@ -141,11 +154,11 @@ static real reach_margin(const collision_work *w, real dt) {
 
 /* Computes the acceleration of grain i by contacts and gravity, and adds its contacts to its tally; for a sphere of a
  * clump the force and torque of its contacts instead, for push_body. Returns whether it met a grain, with merge. */
-static bool accelerate(collision_work *w, int64_t i, real dt, real edge, bool kick) {
+static bool accelerate(collision_work *w, int64_t i, real dt, real edge, bool kick, pair_results *results) {
   const grains *g = &w->now;
   const real margin = edge * (real)w->fastest + reach_margin(w, dt);
   contact_sum sum = {0};
-  gather_pairs(w, i, dt, edge, margin, &sum, NULL);
+  gather_pairs(w, i, dt, edge, margin, results, &sum, NULL);
   if (w->o.walls > 0) gather_walls(w, i, dt, edge, margin, &sum, NULL);
   const real m = g->v_pred[i].m, r = g->position[i].r, inverse = 1 / ((real)0.4 * m * r * r);
   const bool bound = body_of(w, i) > 0;
@@ -163,6 +176,16 @@ static bool accelerate(collision_work *w, int64_t i, real dt, real edge, bool ki
   return sum.met;
 }
 
+/* Computes the accelerations of the grains of a chunk. */
+static void accelerate_chunk(collision_work *w, const pair_chunk *chunk, real dt, bool kick, pair_results *results) {
+  const collision_span *block = w->search.block;
+  const real edge = w->o.damped ? dt : 0;
+  results->base = w->search.first[block[chunk->first].first];
+  results->frees = results->used = 0;
+  for (int64_t b = chunk->first; b < chunk->end; b++)
+    for (int64_t i = block[b].first; i < block[b].end; i++) w->begun[b] |= accelerate(w, i, dt, edge, kick, results);
+}
+
 /* Adds the heat of a step to grain i. */
 static void warm(collision_work *w, int64_t i, real dt) {
   const double m = (double)w->now.v_pred[i].m, part = w->o.conductance * (double)dt;
@@ -174,16 +197,20 @@ static void warm(collision_work *w, int64_t i, real dt) {
  * velocities' step. All ranks call it. */
 static sim_status forces(collision_work *w, double t, real dt, bool kick) {
   const grains *g = &w->now;
-  const real edge = w->o.damped ? dt : 0, half = (real)0.5 * dt;
+  const real half = (real)0.5 * dt;
   const collision_span *block = w->search.block;
   const int64_t blocks = w->search.blocks;
+  int threads = 0;
   memset(w->begun, 0, (size_t)blocks * sizeof *w->begun);
+  w->one_sided |= dt > 0;
 #pragma omp parallel num_threads(w->o.threads) if (w->o.n > 4096)
   {
+    int thread;
+#pragma omp atomic capture
+    thread = threads++;
 #pragma omp for schedule(dynamic)
-    for (int64_t b = 0; b < blocks; b++)
-      for (int64_t i = block[b].first; i < block[b].end; i++) w->begun[b] |= accelerate(w, i, dt, edge, kick);
-        /* contacts read the velocities, so that all contacts are computed before velocities change */
+    for (int64_t k = 0; k < w->chunks; k++) accelerate_chunk(w, &w->chunk[k], dt, kick, &w->results[thread]);
+      /* contacts read the velocities, so that all contacts are computed before velocities change */
 #pragma omp for schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
       if (w->o.external != NULL) add_external(w, block[b].first, block[b].end, t);

@@ -83,7 +83,8 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
                                   .spot = market->spot,
                                   .dynamics = market->dynamics != NULL ? w->dynamics : NULL,
                                   .kind = market->grid.kind,
-                                  .time = market->grid.time};
+                                  .time = market->grid.time,
+                                  .tilt = market->tilt};
   const option_paths paths = {.seed = p->common.seed,
                               .assets = market->assets,
                               .steps = market->steps,

@@ -209,6 +209,13 @@ static void move_rates(const option_paths *p, const stream *own, int step, int w
   }
 }
 
+/* The normal of an asset in another currency; of a mirrored path it is mirrored later. */
+static inline vreal tilted(const option_variant *v, int i, vreal normal) {
+  if (v->tilt == NULL) return normal;
+  const real tilt = ((const real *)v->tilt)[i];
+  return v->mirrored ? normal + tilt : normal - tilt;
+}
+
 static void general_step(const option_paths *p, const stream *own, int step, int at, unsigned need, workspace *w,
                          void *const *out) {
   const real *cholesky = p->cholesky;
@@ -235,8 +242,9 @@ static void general_step(const option_paths *p, const stream *own, int step, int
         next = v_fma(vol, normal, t->x + drift);
       else
         next = advance_asset(&variant->dynamics[variant->kind[step] * p->assets + a], variant, variant->spot[a], p->far,
-                             step, variant->time[step], t, drift, normal, w->variance[a][word], w->jump, p->steps,
-                             w->rough[a][word], rough_past(p, w) + a * p->steps, program_room(p, w), &vol, &w->invalid);
+                             step, variant->time[step], t, drift, tilted(variant, i, normal), w->variance[a][word],
+                             w->jump, p->steps, w->rough[a][word], rough_past(p, w) + a * p->steps, program_room(p, w),
+                             &vol, &w->invalid);
       high = low = next;
       if (need & (NEED_HIGH | NEED_LOW)) {
         find_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w, &high, &low);

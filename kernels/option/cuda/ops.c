@@ -5,6 +5,7 @@
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/models/rough.h"
+#include "kernels/option/scenario/currency.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -50,6 +51,10 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
       snprintf(lacks, capacity, "greeks.%s is", option_greek_names[g]);
       return false;
     }
+  if (option_any_currency(p)) {
+    snprintf(lacks, capacity, "assets in another currency are");
+    return false;
+  }
   if (p->sampling.multilevel) {
     snprintf(lacks, capacity, "multilevel runs are");
     return false;

@@ -108,7 +108,7 @@ bool option_unpaid(const option_run *run, double n, int q) {
              by_spot = by_asset && !option_greek_is_vega(of->greek) && of->greek != OPTION_VOLGA;
   const bool zero = of->greek >= 0 && by_asset &&
                     ((swap && by_spot) || /* of the changes of the logarithm alone */
-                     !option_payoff_sees(run->parameters, of->payoff, of->asset) ||
+                     !option_payoff_feels(run->parameters, of->payoff, of->greek, of->asset) ||
                      (of->greek == OPTION_CROSS_GAMMA && !option_payoff_sees(run->parameters, of->payoff, of->second)));
   if (of->greek >= OPTION_BUCKETS && (zero || run->unmoved[q])) return false;
   const bool least = of->greek >= 0 && run->jump_deviation[q] + run->jump_factor[q] > 0;
@@ -242,6 +242,7 @@ void option_row_name(const option_parameters *p, int payoff, char *out, size_t c
              forward = item->schema == &option_forward_start_schema;
   const bool bermudan = item->schema == &option_american_schema && (o->every > 1 || o->dates.rows > 0);
   static const char *const ons[] = {"", " on the best", " on the worst", " on the basket"};
+  static const char *const ways_of_exchange[] = {"", "quanto", "composite", "converted"};
   char kind[32], strike[24] = "", level[48] = "", asset[16] = "";
   snprintf(kind, sizeof kind, "%s", bermudan ? "bermudan" : item->schema->name);
   if (barrier) snprintf(kind, sizeof kind, "%s-%s", ways[o->direction], knocks[o->knock]);
@@ -266,7 +267,8 @@ void option_row_name(const option_parameters *p, int payoff, char *out, size_t c
   size_t used = strlen(out);
   if (o->from > 0) used += (size_t)snprintf(out + used, capacity - used, " from %.6g", o->from);
   if (o->to > 0) used += (size_t)snprintf(out + used, capacity - used, " until %.6g", o->to);
-  if (o->maturity > 0) snprintf(out + used, capacity - used, ", to %.6g", o->maturity);
+  if (o->maturity > 0) used += (size_t)snprintf(out + used, capacity - used, ", to %.6g", o->maturity);
+  if (o->exchange != OPTION_NO_EXCHANGE) snprintf(out + used, capacity - used, ", %s", ways_of_exchange[o->exchange]);
 }
 
 /* "vega at 0.5 of asset 2": by the node at t = 0.5 */

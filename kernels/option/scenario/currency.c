@@ -31,6 +31,12 @@ int option_foreign_asset(const option_parameters *p, const sim_item *item) {
   return -1;
 }
 
+double option_seen_spot(const option_parameters *p, const option_payoff *o) {
+  const option_asset *a = option_asset_at(p, (int)o->asset - 1);
+  const bool converted = o->exchange == OPTION_COMPOSITE && a->currency > 0 && a->currency <= (int64_t)p->assets.count;
+  return a->spot * (converted ? option_asset_at(p, (int)a->currency - 1)->spot : 1);
+}
+
 static void check_asset(const option_parameters *p, int i, sim_faults *faults) {
   const option_asset *a = option_asset_at(p, i);
   const int line = p->assets.items[i].line;
@@ -84,12 +90,11 @@ static const char *against(const option_parameters *p, const sim_item *item) {
   return NULL;
 }
 
-/* A continuous barrier, or one at a date 0, that a composite price has reached. */
+/* An accumulator that is knocked out today. */
 static void check_reached(const option_parameters *p, const sim_item *item, const char *path, sim_faults *faults) {
   const option_payoff *o = item->data;
   if (item->schema != &option_accumulator_schema || !(o->level > 0)) return;
-  const option_asset *a = option_asset_at(p, (int)o->asset - 1);
-  const double spot = a->spot * (o->exchange == OPTION_COMPOSITE ? option_asset_at(p, (int)a->currency - 1)->spot : 1);
+  const double spot = option_seen_spot(p, o);
   if (o->type == OPTION_CALL ? spot >= o->level : spot <= o->level)
     sim_faults_add(faults, item->line, path, "it is knocked out already: expected a level %s the spot %.9g, got %.9g",
                    o->type == OPTION_CALL ? "above" : "below", spot, o->level);

@@ -12,6 +12,8 @@ bool option_is_currency(const option_parameters *p, int asset);
 bool option_is_on(const option_parameters *p, const sim_item *item, int asset);
 /* The first asset in another currency that a named payoff is on, from 0; -1: none. */
 int option_foreign_asset(const option_parameters *p, const sim_item *item);
+/* Today's price of its asset as a payoff sees it: converted where each price is. */
+double option_seen_spot(const option_parameters *p, const option_payoff *o);
 /* Money of the run that a quanto pays for one of the price's currency; 1 of other payoffs. */
 static inline double option_quanto_rate(const option_payoff *o) {
   return o->exchange == OPTION_QUANTO && o->exchange_rate > 0 ? o->exchange_rate : 1;

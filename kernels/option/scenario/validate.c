@@ -14,7 +14,7 @@
 
 static void check_level(const option_parameters *p, const option_payoff *o, int line, const char *path,
                         sim_faults *faults) {
-  const double spot = option_asset_at(p, (int)o->asset - 1)->spot;
+  const double spot = option_seen_spot(p, o);
   const bool up = o->direction == OPTION_UP;
   if (o->from > 0) return; /* not watched yet */
   if (up ? spot >= o->level : spot <= o->level)
@@ -112,7 +112,7 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
   else if (item->schema == &option_barrier_schema)
     check_level(p, o, item->line, path, faults);
   else if (item->schema == &option_double_barrier_schema) {
-    const double spot = option_asset_at(p, (int)o->asset - 1)->spot;
+    const double spot = option_seen_spot(p, o);
     if (!(o->low < spot && spot < o->high))
       sim_faults_add(faults, item->line, path, "expected low < spot < high, got low = %.9g, spot = %.9g, high = %.9g",
                      o->low, spot, o->high);

@@ -88,7 +88,33 @@ def bermudan(S=100.0, K=110.0, vol=0.25, drift=0.03, r=0.05, T=1.0, n=4, sign=-1
     return float((norm.pdf((x - np.log(S) - m) / s) / s * w * np.exp(-r * dt)) @ v)
 
 
+def lookback(S=100.0, K=95.0, vol=0.25, r=0.15, q=0.08, T=1.0, n=6, early=True, h=0.004):
+    """A call on the highest price at T/n, 2 T/n, ... so far, exercised at any of them: states price and highest price.
+
+    Trapezoidal rule of spacing h; the slope of the value at x = highest costs h^2, which two spacings take off.
+    """
+    dt = T / n
+    s, m = vol * np.sqrt(dt), (r - q - vol * vol / 2) * dt
+    x = np.arange(-int(6 * vol / h), int(6 * vol / h) + 1) * h
+    kernel = norm.pdf((x[None, :] - x[:, None] - m) / s) / s * h * np.exp(-r * dt)
+    pay = np.maximum(S * np.exp(x) - K, 0)[None, :]
+    known = np.tril(np.ones((len(x), len(x)))).T  # [price, highest]: highest >= price
+    value = np.where(known > 0, pay, 0.0)
+    half = np.where(np.eye(len(x)) > 0, 0.5, known)
+    for _ in range(n - 1):
+        diagonal = np.diag(value)
+        tail = np.cumsum((kernel * diagonal[None, :])[:, ::-1], axis=1)[:, ::-1]  # over prices from each highest on
+        tail -= 0.5 * kernel * diagonal[None, :]
+        hold = kernel @ (value * half) + tail
+        value = np.where(known > 0, np.maximum(pay, hold) if early else hold, 0.0)
+    middle = len(x) // 2
+    return float(kernel[middle] @ np.diag(value))
+
+
 if __name__ == "__main__":
+    for early in (False, True):
+        coarse, fine = lookback(early=early), lookback(early=early, h=0.002)
+        print("lookback", "with" if early else "without", "early exercise", coarse, fine, fine + (fine - coarse) / 3)
     print("no knock-out", accumulator(level=None), sum_of_options())
     h = 1e-3
     for name, keys in (("knock-out", {}), ("guaranteed 3", {"guaranteed": 3}), ("at maturity", {"settle": "maturity"}),

@@ -291,6 +291,37 @@ static void test_quantos(void **state) {
   pricing_free(&d);
 }
 
+/* A call on the highest price so far, exercised at any of six dates: by quadrature over the price and the highest price
+ * (accumulator.py), 20.92252 with and 20.83216 without early exercise. The rule may be 0.2 % low. */
+static void test_lookback(void **state) {
+  (void)state;
+  pricing d;
+  sim_expr_builder *b;
+  sim_expr_ref highest, strike, out;
+  pricing_make(&d, SIM_DOUBLE, 0.25, 0.15, 1, 6);
+  sim_expr_free(&d.assets[0].dividend);
+  d.assets[0].dividend = pricing_constant(0.08);
+  d.p.sampling.paths = 0x1p18;
+  d.p.sampling.antithetic = true;
+  option_payoff *o = pricing_add(&d, &option_american_schema, NAN, OPTION_CALL);
+  assert_int_equal(sim_expr_builder_create(&b), SIM_OK);
+  assert_int_equal(sim_expr_builder_input(b, "max_1", &highest), SIM_OK);
+  assert_int_equal(sim_expr_builder_number(b, 95, &strike), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_SUB, (sim_expr_ref[]){highest, strike}, &out), SIM_OK);
+  assert_int_equal(sim_expr_builder_finish(b, &out, (const char *const[]){"out"}, 1, &o->exercise), SIM_OK);
+  sim_expr_builder_free(&b);
+  o->degree = 5;
+  o->every = 1;
+  o->fit_paths = 1 << 17;
+  pricing_add(&d, &option_lookback_schema, 95, OPTION_CALL);
+  pricing_run(&d);
+  const estimate early = pricing_price(&d, 0), late = pricing_price(&d, 1);
+  near("lookback", late, 20.83216, 0);
+  near("with early exercise", early, 20.92252, 0.002);
+  assert_true(early.value - late.value > 0.07); /* on the same paths, whose difference has an error of 0.004 */
+  pricing_free(&d);
+}
+
 /* ---- accumulators ---- */
 
 typedef struct case_of {
@@ -352,7 +383,7 @@ static void test_accumulators(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_composites),
-                                     cmocka_unit_test(test_models), cmocka_unit_test(test_quantos),
-                                     cmocka_unit_test(test_accumulators)};
+                                     cmocka_unit_test(test_models),   cmocka_unit_test(test_quantos),
+                                     cmocka_unit_test(test_lookback), cmocka_unit_test(test_accumulators)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

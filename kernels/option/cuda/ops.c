@@ -51,6 +51,11 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
       snprintf(lacks, capacity, "greeks.%s is", option_greek_names[g]);
       return false;
     }
+  for (size_t i = 0; i < p->payoffs.count; i++)
+    if (option_reads_maxima(p->payoffs.items[i].data)) {
+      snprintf(lacks, capacity, "path.max in exercise is");
+      return false;
+    }
   if (option_any_currency(p)) {
     snprintf(lacks, capacity, "assets in another currency are");
     return false;

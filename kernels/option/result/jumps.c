@@ -313,11 +313,29 @@ static void find_unmoved(option_run *run) {
   }
 }
 
+/* The steps of second derivatives that may be differences of prices. */
+static void find_steps(option_run *run) {
+  const option_parameters *p = run->parameters;
+  for (int q = 0; q < run->told; q++) {
+    const option_quantity *of = &run->quantity[q];
+    double width[2];
+    if (of->greek != OPTION_GAMMA && !(of->greek >= OPTION_SECOND && of->greek < OPTION_BUCKETS)) continue;
+    (void)option_bump_of(p, OPTION_GAMMA, of->asset, &width[0]);
+    width[1] = width[0];
+    if (of->greek == OPTION_CROSS_GAMMA) (void)option_bump_of(p, OPTION_GAMMA, of->second, &width[1]);
+    if (of->greek >= OPTION_VANNA) (void)option_bump_of(p, of->greek, of->asset, &width[1]);
+    if (of->greek >= OPTION_VANNA) width[1] /= 2;
+    if (of->greek == OPTION_VOLGA) width[0] = width[1];
+    run->inverse_step[q] = fabs(1 / (width[0] * width[1]));
+  }
+}
+
 sim_status option_find_jumps(option_run *run) {
   const option_parameters *p = run->parameters;
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
   option_market market;
   find_unmoved(run);
+  find_steps(run);
   SIM_TRY(option_market_create(p, NULL, &market));
   run->certain = market.dynamics == NULL;
   for (int i = 0; i < market.steps * market.assets; i++) run->certain &= market.vol[i] == 0;

@@ -124,6 +124,19 @@ double option_spread(const option_run *run, double n, int q) {
   return isnan(spread) ? spread : fmax(fmax(spread, point_worth(run, n, q)), jump_error(run, n, q));
 }
 
+/* Rounding error of a second derivative that is a difference of prices: each price is off by 2^-52 of it in fp64,
+ * 2^-24 in fp32, and is divided by both steps. The programs of different markets may round differently, on every path
+ * in the same way, also where the payoff does not depend on what changes. In fp32 that is told of such payoffs alone,
+ * whose derivative is 0: the rounding of others varies from path to path, so that the spread has it. */
+static double difference_rounding(const option_run *run, int q) {
+  const option_parameters *p = run->parameters;
+  const option_quantity *of = &run->quantity[q];
+  const bool single = option_is_single(p);
+  if (of->greek < 0 || run->inverse_step[q] == 0 || of->point > 0) return 0;
+  if (single && option_payoff_feels(p, of->payoff, of->greek, of->asset)) return 0;
+  return 4 * (single ? 0x1p-24 : 0x1p-52) * fabs(option_mean(run, of->payoff)) * run->inverse_step[q];
+}
+
 /* Relative rounding error of a quantity (of a Greek: relative to its order of magnitude): 2^-20 for fp32 paths,
  * 2^-40 for fp64. A Greek with a control adds the control's own, a difference of formulas: 2^-33, 2^-25 for gamma. */
 static double rounding(const option_run *run, int q) {
@@ -135,7 +148,7 @@ static double rounding(const option_run *run, int q) {
   if (controlled) share = fmax(share, of->greek == OPTION_GAMMA ? 0x1p-25 : 0x1p-33);
   if (of->greek >= 0) size = fmax(size, option_greek_size(p, of, option_mean(run, of->payoff)));
   if (of->change) size = fmax(fabs(option_mean(run, q - 1)), fabs(option_mean(run, of->payoff)));
-  return share * size;
+  return fmax(share * size, difference_rounding(run, q));
 }
 
 double option_error(const option_run *run, double n, int q) {

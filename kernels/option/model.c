@@ -97,7 +97,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   const size_t room = all * block_room(run);
   run->quantity = calloc(q, sizeof *run->quantity);
   run->unmoved = calloc(q, sizeof *run->unmoved);
-  run->mean = calloc(2 * (2 * all + room) + 4 * (size_t)option_payoff_count(p) + 5 * q, sizeof(double));
+  run->mean = calloc(2 * (2 * all + room) + 4 * (size_t)option_payoff_count(p) + 6 * q, sizeof(double));
   if (run->mean == NULL || run->quantity == NULL || run->unmoved == NULL) return sim_no_memory("the sums");
   option_parameters listed = *p;
   listed.points = option_ladder_points(p);
@@ -115,6 +115,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->jump = run->bias_doubt + option_payoff_count(p);
   run->jump_deviation = run->jump + q;
   run->jump_factor = run->jump_deviation + q;
+  run->inverse_step = run->jump_factor + q;
   warn_of_rounding(p);
   for (int a = 0; a < (int)p->assets.count; a++) {
     const option_heston *h = &option_asset_at(p, a)->heston;

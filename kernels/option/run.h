@@ -57,6 +57,7 @@ typedef struct option_run {
   /* [quantities], of functions that may jump: the deviation of a sample by jumps; and the factor of a jump as high as
    * the payoff's typical value, where too few paths carry the payoff for that deviation. Else 0. */
   double *jump_deviation, *jump_factor;
+  double *inverse_step; /* [quantities], 1 over the product of the two steps of a second derivative, else 0 */
 } option_run;
 
 static inline double option_samples(const option_run *run, double t) { return t / run->pair; }

@@ -58,9 +58,12 @@ static sim_status make_simulation(const regression *f, const option_parameters *
     if (w->mrg == NULL) return sim_no_memory("random numbers");
     option_mrg_make(p->common.seed, w->mrg);
   }
-  for (size_t k = 0; k < features; k++)
-    w->feature[k] = (option_feature){
-        .kind = OPTION_FIXING, .asset = asset < 0 ? (int)(k % prices) : asset, .step = f->rule.step[k / prices]};
+  for (size_t k = 0; k < features; k++) {
+    const size_t number = k % prices;
+    w->feature[k] = (option_feature){.kind = number < assets ? OPTION_FIXING : OPTION_HIGHEST,
+                                     .asset = asset < 0 ? (int)(number % assets) : asset,
+                                     .step = f->rule.step[k / prices]};
+  }
   return option_cholesky(p, w->cholesky);
 }
 
@@ -83,7 +86,8 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
                                   .spot = market->spot,
                                   .dynamics = market->dynamics != NULL ? w->dynamics : NULL,
                                   .kind = market->grid.kind,
-                                  .time = market->grid.time};
+                                  .time = market->grid.time,
+                                  .tilt = market->tilt};
   const option_paths paths = {.seed = p->common.seed,
                               .assets = market->assets,
                               .steps = market->steps,
@@ -141,7 +145,7 @@ sim_status option_cpu_simulate(regression *f, const option_rule *rule, int asset
   size_t end;
   f->rule = *rule;
   f->chunks = chunks;
-  f->prices = asset < 0 ? f->market->assets : 1;
+  f->prices = asset >= 0 ? 1 : rule->maxima ? 2 * f->market->assets : f->market->assets;
   f->share = (int)sim_comm_share(f->comm, (size_t)chunks);
   f->first = (int)sim_comm_first(f->comm, (size_t)chunks, &end);
   f->end = (int)end;

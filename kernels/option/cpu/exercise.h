@@ -14,15 +14,15 @@ typedef struct option_cpu_regression {
   int first, end;    /* chunks of this rank */
   int threads;
   sim_isa isa;
-  int prices;           /* assets whose prices are kept */
+  int prices;           /* numbers of a path and date: prices, and the highest prices so far behind them */
   int sums_each;        /* sums of a chunk */
   double *price, *cash; /* [dates][prices][share * OPTION_CHUNK], [share * OPTION_CHUNK] */
   double *sums;         /* [ranks * share][sums_each], the first `chunks` used */
   double *column;       /* [chunks] */
 } option_cpu_regression;
 
-/* Simulates `chunks` chunks of paths and keeps the prices of an asset, or with asset -1 of all, at the rule's dates;
- * all cash is 0. sums_each is set by the caller. */
+/* Simulates `chunks` chunks of paths and keeps the prices of an asset, or with asset -1 of all and what else the
+ * rule reads, at the rule's dates; all cash is 0. sums_each is set by the caller. */
 sim_status option_cpu_simulate(option_cpu_regression *regression, const option_rule *rule, int asset,
                                int chunks) SIM_MUST_CHECK;
 /* Frees what option_cpu_simulate allocated. */

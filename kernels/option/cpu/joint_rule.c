@@ -26,7 +26,7 @@ static double *columns(const joint *j) { return (double *)(void *)(j->rooms + (s
 static void evaluate(const joint *j, int date, size_t at, double *column) {
   const option_cpu_regression *f = j->f;
   const size_t row = (size_t)f->share * CHUNK, prices = (size_t)f->prices;
-  const void *in[OPTION_ASSETS_MAX];
+  const void *in[2 * OPTION_ASSETS_MAX];
   void *out[1 + OPTION_BASES_MAX];
   for (size_t a = 0; a < prices; a++) in[a] = f->price + ((size_t)date * prices + a) * row + at;
   for (int k = 0; k <= j->bases; k++) out[k] = column + (size_t)k * CHUNK;

@@ -52,7 +52,8 @@ static sim_status make_variants(option_sampler *s, const option_parameters *p) {
   const size_t assets = (size_t)s->paths.assets, numbers = assets * (size_t)s->paths.steps, size = real_size(s);
   const int variants = s->paths.variants;
   double *cholesky = calloc(assets * assets, sizeof *cholesky);
-  s->numbers = aligned_alloc(64, rounded((2 * numbers * (size_t)variants + assets * assets) * size));
+  const size_t each = s->estimate.market[0].tilt != NULL ? 3 : 2;
+  s->numbers = aligned_alloc(64, rounded((each * numbers * (size_t)variants + assets * assets) * size));
   if (cholesky == NULL || s->numbers == NULL) {
     free(cholesky);
     return sim_no_memory("the market");
@@ -76,10 +77,12 @@ static sim_status make_variants(option_sampler *s, const option_parameters *p) {
                                      .time = market->grid.time,
                                      .rates = market->rates,
                                      .rise = market->rise,
+                                     .tilt = market->tilt != NULL ? at + 2 * numbers * size : NULL,
                                      .mirrored = sign < 0};
     for (size_t i = 0; i < numbers; i++) {
       store(s, at, i, market->drift[i]);
       store(s, at, numbers + i, sign * market->vol[i]);
+      if (market->tilt != NULL) store(s, at, 2 * numbers + i, market->tilt[i]);
     }
     for (size_t a = 0; a < assets; a++) {
       double reach = 0;
@@ -87,7 +90,7 @@ static sim_status make_variants(option_sampler *s, const option_parameters *p) {
         reach += fabs(market->drift[i]) + market->vol[i] * share * OPTION_NORMAL_MAX;
       farthest = fmax(farthest, reach);
     }
-    at += 2 * numbers * size;
+    at += each * numbers * size;
   }
   for (size_t i = 0; i < assets * assets; i++) store(s, at, i, cholesky[i]);
   s->paths.cholesky = at;

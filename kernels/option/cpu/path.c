@@ -184,15 +184,19 @@ static void update_schedules(const option_paths *p, int step, int variant, int a
 
 /* Early exercise by rules on several assets, after all assets of all variants have moved. */
 static void exercise_all(const option_paths *p, int step, int at, workspace *w, void *const *out) {
-  vreal price[OPTION_ASSETS_MAX];
+  vreal price[2 * OPTION_ASSETS_MAX];
   if ((step + 1) % (p->skip + 1) != 0) return;
   for (int f = 0; f < p->features; f++) {
     if (p->feature[f].kind != OPTION_EARLY || p->feature[f].asset >= 0) continue;
     for (int v = 0; v < p->variants; v++) {
-      for (int a = 0; a < p->assets; a++)
-        price[a] = price_ratio(w->state[v * p->assets + a].x, p->far) * (real)p->variant[v].spot[a];
-      exercise_jointly(&p->variant[v].rule[p->feature[f].step], step / (p->skip + 1), price, p->assets,
-                       program_room(p, w), (vreal *)(void *)((real *)out[v * p->features + f] + at));
+      const option_rule *rule = &p->variant[v].rule[p->feature[f].step];
+      for (int a = 0; a < p->assets; a++) {
+        const asset_state *t = &w->state[v * p->assets + a];
+        price[a] = price_ratio(t->x, p->far) * (real)p->variant[v].spot[a];
+        if (rule->maxima) price[p->assets + a] = price_ratio(t->most, p->far) * (real)p->variant[v].spot[a];
+      }
+      exercise_jointly(rule, step / (p->skip + 1), price, p->assets, program_room(p, w),
+                       (vreal *)(void *)((real *)out[v * p->features + f] + at));
     }
   }
 }
@@ -207,6 +211,13 @@ static void move_rates(const option_paths *p, const stream *own, int step, int w
                                   word, p->assets, normals, &rates_of(p, w)[v]);
     w->grown[v] = grown;
   }
+}
+
+/* The normal of an asset in another currency; of a mirrored path it is mirrored later. */
+static inline vreal tilted(const option_variant *v, int i, vreal normal) {
+  if (v->tilt == NULL) return normal;
+  const real tilt = ((const real *)v->tilt)[i];
+  return v->mirrored ? normal + tilt : normal - tilt;
 }
 
 static void general_step(const option_paths *p, const stream *own, int step, int at, unsigned need, workspace *w,
@@ -235,8 +246,9 @@ static void general_step(const option_paths *p, const stream *own, int step, int
         next = v_fma(vol, normal, t->x + drift);
       else
         next = advance_asset(&variant->dynamics[variant->kind[step] * p->assets + a], variant, variant->spot[a], p->far,
-                             step, variant->time[step], t, drift, normal, w->variance[a][word], w->jump, p->steps,
-                             w->rough[a][word], rough_past(p, w) + a * p->steps, program_room(p, w), &vol, &w->invalid);
+                             step, variant->time[step], t, drift, tilted(variant, i, normal), w->variance[a][word],
+                             w->jump, p->steps, w->rough[a][word], rough_past(p, w) + a * p->steps, program_room(p, w),
+                             &vol, &w->invalid);
       high = low = next;
       if (need & (NEED_HIGH | NEED_LOW)) {
         find_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w, &high, &low);
@@ -450,7 +462,12 @@ option_path_kernel OPTION_PATHS;
 bool OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const *out, void *scratch) {
   unsigned need = 0;
   int curved, flat;
-  for (int f = 0; f < p->features; f++) need |= 1u << p->feature[f].kind;
+  for (int f = 0; f < p->features; f++) {
+    const option_feature *feature = &p->feature[f];
+    const bool joint = feature->kind == OPTION_EARLY && feature->asset < 0;
+    need |= 1u << feature->kind;
+    if (feature->kind == OPTION_HIGHEST || (joint && p->variant[0].rule[feature->step].maxima)) need |= 1 << OPTION_MAX;
+  }
   const bool lean = p->assets == 1 && p->variant[0].dynamics == NULL && p->quasi == NULL && p->mrg == NULL &&
                     !p->halved && p->skip == 0 && !p->matched && p->schedules == 0 && p->cash == NULL &&
                     !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&

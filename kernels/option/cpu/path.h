@@ -29,6 +29,7 @@ typedef struct option_variant {
   const double *time;                   /* [steps + 1]: times at the ends of the steps; NULL without dynamics */
   const struct option_rate_step *rates; /* [kinds], of a random rate; NULL: none */
   const double *rise;                   /* [steps], beside rates */
+  const void *tilt;                     /* [steps][assets], of option_market, in the kernel's precision; NULL: none */
   bool mirrored;                        /* the antithetic paths */
   const option_rule *rule;              /* [payoffs], exercise rules of the features OPTION_EARLY */
 } option_variant;

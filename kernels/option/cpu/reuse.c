@@ -22,6 +22,11 @@ static bool follows_spot(const option_estimate *e, const option_parameters *p, i
   return true;
 }
 
+static bool has_same_vol(const option_bump *x, const option_bump *y, int asset) {
+  return option_bump_vol(x, asset) == option_bump_vol(y, asset) &&
+         (x->bucket == y->bucket || option_bump_vol(x, asset) == 0);
+}
+
 /* Whether the path of an asset in one market is that in another, but for a factor. `asset` -1: what belongs to no
  * asset.
  */
@@ -30,8 +35,9 @@ static bool has_same_path(const option_estimate *e, const option_parameters *p, 
   if (x->rate != y->rate || x->maturity != y->maturity) return false;
   if (x->bucket != y->bucket && x->rate != 0) return false;
   if (asset < 0) return true;
-  if (option_bump_vol(x, asset) != option_bump_vol(y, asset)) return false;
-  if (x->bucket != y->bucket && option_bump_vol(x, asset) != 0) return false;
+  if (!has_same_vol(x, y, asset)) return false;
+  const int currency = (int)option_asset_at(p, asset)->currency;
+  if (currency > 0 && !has_same_vol(x, y, currency - 1)) return false;
   return option_bump_spot(x, asset) == option_bump_spot(y, asset) || follows_spot(e, p, asset);
 }
 

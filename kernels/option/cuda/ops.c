@@ -5,6 +5,7 @@
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/models/rough.h"
+#include "kernels/option/scenario/currency.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -50,6 +51,15 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
       snprintf(lacks, capacity, "greeks.%s is", option_greek_names[g]);
       return false;
     }
+  for (size_t i = 0; i < p->payoffs.count; i++)
+    if (option_reads_maxima(p->payoffs.items[i].data)) {
+      snprintf(lacks, capacity, "path.max in exercise is");
+      return false;
+    }
+  if (option_any_currency(p)) {
+    snprintf(lacks, capacity, "assets in another currency are");
+    return false;
+  }
   if (p->sampling.multilevel) {
     snprintf(lacks, capacity, "multilevel runs are");
     return false;

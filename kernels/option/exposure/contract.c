@@ -53,7 +53,8 @@ sim_status option_exposure_contract_create(const option_parameters *p, const opt
   set_assets(p, out);
   if (is(out, &option_american_schema)) out->rule = rule;
   if (is(out, &option_forward_start_schema)) out->start = start_of(p, market, o);
-  out->hedged = !option_is_swap(item) && !is(out, &option_american_schema) && !is(out, &option_autocallable_schema);
+  out->hedged = market->tilt == NULL && /* means are not known with it */
+                !option_is_swap(item) && !is(out, &option_american_schema) && !is(out, &option_autocallable_schema);
   for (int k = 0; k < out->assets; k++) out->hedged &= option_asset_at(p, out->asset[k])->dividends.rows == 0;
   out->not_below = !option_is_swap(item) && !(o->cash < 0);
   if (is(out, &option_american_schema)) {

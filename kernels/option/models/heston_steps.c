@@ -84,7 +84,7 @@ typedef struct window {
 /* The first date at which a named payoff sees a price; 0: its maturity alone. */
 static double first_date(const option_parameters *p, const sim_item *item) {
   const option_payoff *o = item->data;
-  const bool dated = item->schema == &option_american_schema || item->schema == &option_autocallable_schema;
+  const bool dated = option_has_every(item);
   const bool watched = item->schema == &option_barrier_schema || item->schema == &option_double_barrier_schema ||
                        item->schema == &option_lookback_schema;
   if (!dated && !watched) return 0;

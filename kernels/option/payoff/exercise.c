@@ -125,6 +125,7 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
                           .sign = o->type == OPTION_CALL ? 1 : -1,
                           .beta = beta,
                           .beta_single = single};
+    rule->maxima = option_reads_maxima(o);
     set_dates(p, market, o, step, step + steps, rule);
     step += 2 * steps;
     const int chunks = (int)((o->fit_paths + OPTION_CHUNK - 1) / OPTION_CHUNK);
@@ -168,7 +169,7 @@ double option_policy_bytes(const option_parameters *p, int ranks) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema != &option_american_schema) continue;
     const double chunks = (double)o->fit_paths / OPTION_CHUNK, dates = (double)option_date_count(p, o);
-    const double kept = dates * (option_is_joint(o) ? (double)p->assets.count : 1);
+    const double kept = dates * (option_is_joint(o) ? (double)p->assets.count * (option_reads_maxima(o) ? 2 : 1) : 1);
     most = fmax(most, (ceil(chunks / ranks) * (kept + 1) * OPTION_CHUNK + (chunks + ranks) * (sums_of(p, o) + 1)) *
                           sizeof(double));
   }

@@ -47,7 +47,8 @@ enum { OPTION_SCALE_PAYMENT, OPTION_SCALE_COMMON, OPTION_SCALE_ASSETS };
 typedef enum option_joint_form { OPTION_JOINT_PAYMENT, OPTION_JOINT_SCALED, OPTION_JOINT_OPEN } option_joint_form;
 
 /* joint.c: the payment of an exercise, and but for OPTION_JOINT_PAYMENT the functions of the regression, as one graph
- * of the prices of all assets: outputs 1 + *bases. scale[option_joint_scales()]: numbers of OPTION_JOINT_SCALED. */
+ * of the prices of all assets, and of their highest prices so far where `exercise` reads them: outputs 1 + *bases.
+ * scale[option_joint_scales()]: numbers of OPTION_JOINT_SCALED. */
 sim_status option_joint_graph(const option_parameters *p, const option_payoff *o, option_joint_form form,
                               const double (*scale)[2], sim_expr **out, int *bases) SIM_MUST_CHECK;
 /* Number of the scales that the functions of the regression take, and of the assets among them: all, or none. */
@@ -57,6 +58,8 @@ int option_joint_scaled_assets(const option_parameters *p, const option_payoff *
  * sum[2] the payment and its square, sum[3 + 2a] and sum[4 + 2a] the price of asset a and its square. A centre is a
  * mean, a factor half the inverse of the deviation. */
 void option_joint_scale(const double *sum, int assets, double (*scale)[2]);
+/* Whether the function of an exercise reads the highest prices so far, path.max[i]. */
+bool option_reads_maxima(const option_payoff *o);
 /* Number of the functions of the regression. */
 int option_joint_bases(const option_parameters *p, const option_payoff *o);
 /* Solves the normal equations of `count` functions, without those that depend on earlier ones, whose coefficients are

@@ -6,6 +6,7 @@
  */
 #include "kernels/option/estimate.h"
 #include "kernels/option/payoff/score.h"
+#include "kernels/option/scenario/currency.h"
 #include "kernels/option/scenario/ladder.h"
 
 #include <stdlib.h>
@@ -54,8 +55,7 @@ static void choose(const greek_maker *of, int k, const sim_item *item, int *delt
     continuous |= g->feature[f].kind == OPTION_HIGH || g->feature[f].kind == OPTION_LOW;
   const bool two = item != NULL && item->schema == &option_double_barrier_schema;
   const bool jumps = item != NULL && (item->schema == &option_digital_schema || ((barrier || two) && !continuous));
-  const bool late =
-      item != NULL && (item->schema == &option_american_schema || item->schema == &option_autocallable_schema);
+  const bool late = item != NULL && option_has_every(item);
   *delta = *gamma = BY_BUMP;
   if (p->greeks.method == OPTION_BUMP || ((barrier || two) && continuous) || local) return;
   if (p->greeks.method == OPTION_AUTO && (item == NULL || late)) return;
@@ -70,6 +70,7 @@ static void choose(const greek_maker *of, int k, const sim_item *item, int *delt
 static bool has_tangents(const option_builder *m, const option_parameters *p, const sim_expr_ref *slope, int features) {
   for (int a = 0; a < m->market->assets; a++)
     if (!option_asset_is_gbm(option_asset_at(p, a))) return false;
+  if (option_any_currency(p)) return false; /* a parameter of one asset moves others, too */
   for (int f = 0; f < features; f++) {
     double value;
     const option_kind kind = m->graph->feature[f].kind;

@@ -15,10 +15,12 @@
 static int bases_of(const option_parameters *p, const option_payoff *o, int basis) {
   const int assets = (int)p->assets.count, powers = (int)o->degree + 1;
   const int ordered = 3 * assets, each = assets * (assets + 3) / 2;
-  return powers + (basis == OPTION_BASIS_ORDERED  ? ordered
-                   : basis == OPTION_BASIS_ASSETS ? each
-                   : basis == OPTION_BASIS_ALL    ? ordered + each
-                                                  : 0);
+  return powers +
+         (basis == OPTION_BASIS_ORDERED  ? ordered
+          : basis == OPTION_BASIS_ASSETS ? each
+          : basis == OPTION_BASIS_ALL    ? ordered + each
+                                         : 0) +
+         (option_reads_maxima(o) && basis != OPTION_BASIS_PAYOFF ? assets : 0);
 }
 
 /* The best or the worst of assets alike depends on the ordered prices alone; of others the rule is poorer without their
@@ -26,7 +28,7 @@ static int bases_of(const option_parameters *p, const option_payoff *o, int basi
 static int basis_of(const option_parameters *p, const option_payoff *o) {
   const bool one = o->exercise == NULL && (o->on == OPTION_ON_BEST || o->on == OPTION_ON_WORST);
   if (o->basis != OPTION_BASIS_AUTO) return o->basis;
-  if (!option_is_joint(o) || p->assets.count == 1) return OPTION_BASIS_PAYOFF;
+  if (!option_is_joint(o) || (p->assets.count == 1 && !option_reads_maxima(o))) return OPTION_BASIS_PAYOFF;
   const int wanted = one ? OPTION_BASIS_ALL : OPTION_BASIS_ASSETS;
   if (bases_of(p, o, wanted) <= OPTION_BASES_MAX) return wanted;
   return bases_of(p, o, OPTION_BASIS_ORDERED) <= OPTION_BASES_MAX ? OPTION_BASIS_ORDERED : OPTION_BASIS_PAYOFF;
@@ -34,10 +36,21 @@ static int basis_of(const option_parameters *p, const option_payoff *o) {
 
 int option_joint_bases(const option_parameters *p, const option_payoff *o) { return bases_of(p, o, basis_of(p, o)); }
 
-/* Number of the asset, from 0, of an input "last_2" of the function; -1: another input. */
-static int asset_of(const option_parameters *p, const char *name) {
+/* Place among the prices, and the highest prices so far behind them, of an input "last_2" or "max_2" of the function;
+ * -1: another input. */
+static int place_of(const option_parameters *p, const char *name) {
   option_feature feature;
-  return option_feature_parse(name, p, &feature) && feature.kind == OPTION_LAST ? feature.asset : -1;
+  if (!option_feature_parse(name, p, &feature)) return -1;
+  return feature.kind == OPTION_LAST  ? feature.asset
+         : feature.kind == OPTION_MAX ? (int)p->assets.count + feature.asset
+                                      : -1;
+}
+
+bool option_reads_maxima(const option_payoff *o) {
+  bool reads = false;
+  for (int i = 0; o->exercise != NULL && i < sim_expr_input_count(o->exercise); i++)
+    reads |= strncmp(sim_expr_input_name(o->exercise, i), "max_", strlen("max_")) == 0;
+  return reads;
 }
 
 /* Reason against an upper bound, or NULL. */
@@ -88,11 +101,18 @@ sim_status option_check_american(const option_parameters *p, size_t item, sim_fa
   }
   for (int i = 0; i < count; i++) {
     inputs[i] = sim_expr_input_name(o->exercise, i);
-    if (asset_of(p, inputs[i]) < 0)
+    if (place_of(p, inputs[i]) < 0)
       sim_faults_add(faults, line, path,
-                     "exercise: unknown input '%s', expected path.last[i], the price of asset i (1 to %zu) at the date",
+                     "exercise: unknown input '%s', expected path.last[i], the price of asset i (1 to %zu) at the "
+                     "date, or path.max[i], its highest price at the steps so far",
                      inputs[i], p->assets.count);
   }
+  if (option_reads_maxima(o) && option_is_dated(p))
+    sim_faults_add(faults, line, path,
+                   "exercise: path.max is of equal steps: expected every, and no dates or maturities in the run");
+  if (option_reads_maxima(o) && o->upper_paths > 0)
+    sim_faults_add(faults, line, path,
+                   "upper_paths: the paths from a date on begin at prices alone: expected no path.max in exercise");
   inputs[count] = NULL;
   if (sim_expr_output_count(o->exercise) != 1)
     sim_faults_add(faults, line, path, "exercise: expected one number, got %d", sim_expr_output_count(o->exercise));
@@ -112,8 +132,8 @@ sim_status option_check_american(const option_parameters *p, size_t item, sim_fa
 typedef struct maker {
   sim_expr_builder *builder;
   sim_status status;
-  sim_expr_ref price[OPTION_ASSETS_MAX];
-  sim_expr_ref scale[OPTION_SCALES_MAX][2]; /* see option_joint_scale */
+  sim_expr_ref price[2 * OPTION_ASSETS_MAX]; /* and the highest so far */
+  sim_expr_ref scale[OPTION_SCALES_MAX][2];  /* see option_joint_scale */
   sim_expr_ref out[1 + OPTION_BASES_MAX];
   int count;
 } maker;
@@ -141,7 +161,7 @@ static sim_expr_ref payment(maker *m, const option_parameters *p, const option_p
   if (o->exercise != NULL) {
     sim_expr_ref in[SIM_EXPR_INPUTS_MAX], out = 0;
     for (int i = 0; i < sim_expr_input_count(o->exercise); i++)
-      in[i] = m->price[asset_of(p, sim_expr_input_name(o->exercise, i))];
+      in[i] = m->price[place_of(p, sim_expr_input_name(o->exercise, i))];
     if (m->status == SIM_OK) m->status = sim_expr_builder_insert(m->builder, o->exercise, in, &out);
     return out;
   }
@@ -198,6 +218,7 @@ static void make(maker *m, const option_parameters *p, const option_payoff *o, o
                  const double (*scale)[2]) {
   const int assets = (int)p->assets.count, basis = basis_of(p, o);
   for (int a = 0; a < assets; a++) m->price[a] = input(m, "last", a + 1);
+  for (int a = 0; a < assets && option_reads_maxima(o); a++) m->price[assets + a] = input(m, "max", a + 1);
   add(m, payment(m, p, o));
   if (form == OPTION_JOINT_PAYMENT) return;
   for (int k = 0; k < 2 * option_joint_scales(p, o); k++)
@@ -210,6 +231,9 @@ static void make(maker *m, const option_parameters *p, const option_payoff *o, o
   }
   if (basis == OPTION_BASIS_ORDERED || basis == OPTION_BASIS_ALL) add_ordered(m, assets);
   if (basis == OPTION_BASIS_ASSETS || basis == OPTION_BASIS_ALL) add_assets(m, assets);
+  /* what the payment grows by depends on how far below it the prices are */
+  for (int a = 0; a < assets && option_reads_maxima(o) && basis != OPTION_BASIS_PAYOFF; a++)
+    add(m, call(m, SIM_EXPR_MUL, y, scaled(m, m->price[a], OPTION_SCALE_ASSETS + a)));
 }
 
 sim_status option_joint_graph(const option_parameters *p, const option_payoff *o, option_joint_form form,

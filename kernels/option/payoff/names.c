@@ -1,5 +1,7 @@
 #include "kernels/option/payoff/names.h"
 
+#include "kernels/option/scenario/currency.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -10,15 +12,28 @@ int option_payoff_count(const option_parameters *p) {
 bool option_payoff_sees(const option_parameters *p, int payoff, int asset) {
   const int named = payoff - (option_payoff_count(p) - (int)p->payoffs.count);
   if (named >= 0) {
-    const option_payoff *o = p->payoffs.items[named].data;
-    return o->asset == 0 || o->asset == asset + 1 || o->second == asset + 1;
+    const sim_item *item = &p->payoffs.items[named];
+    const int exchange = ((const option_payoff *)item->data)->exchange;
+    bool sees = option_is_on(p, item, asset);
+    for (int a = 0; a < (int)p->assets.count && (exchange == OPTION_COMPOSITE || exchange == OPTION_AT_PAYMENT); a++)
+      sees |= option_asset_at(p, a)->currency == asset + 1 && option_is_on(p, item, a);
+    return sees;
   }
   bool sees = false;
   for (int i = 0; i < sim_expr_input_count(p->payoff); i++) {
     option_feature feature;
-    sees |= option_feature_parse(sim_expr_input_name(p->payoff, i), p, &feature) && feature.asset == asset;
+    sees |= option_feature_parse(sim_expr_input_name(p->payoff, i), p, &feature) && feature.asset == asset &&
+            sim_expr_depends(p->payoff, payoff, i);
   }
   return sees;
+}
+
+bool option_payoff_feels(const option_parameters *p, int payoff, int greek, int asset) {
+  const bool by_vol = option_greek_is_vega(greek) || greek == OPTION_VOLGA || greek == OPTION_VANNA;
+  bool feels = option_payoff_sees(p, payoff, asset);
+  for (int a = 0; a < (int)p->assets.count && by_vol; a++)
+    feels |= option_asset_at(p, a)->currency == asset + 1 && option_payoff_sees(p, payoff, a);
+  return feels;
 }
 
 const char *option_own_name(const option_parameters *p, int payoff) {

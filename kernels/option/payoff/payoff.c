@@ -1,6 +1,7 @@
 /* Payoffs as graphs of path features: named payoffs are built here, the scenario's function is inserted. Control
  * variates are further outputs of the same graph. */
 #include "kernels/option/payoff/builder.h"
+#include "kernels/option/scenario/currency.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +10,6 @@
 
 static sim_expr_ref feature_of(option_builder *m, option_kind kind, int asset) {
   return option_builder_feature(m, (option_feature){.kind = kind, .asset = asset});
-}
-
-/* The price at the payoff's maturity. */
-static sim_expr_ref last_of(option_builder *m, const option_payoff *o, int asset) {
-  return option_price_at(m, asset, option_steps_until(m->market, option_own_maturity(m->p, o)));
 }
 
 static sim_expr_ref sub(option_builder *m, sim_expr_ref a, sim_expr_ref b) {
@@ -29,6 +25,60 @@ static sim_expr_ref positive(option_builder *m, sim_expr_ref a) {
 static sim_expr_ref below(option_builder *m, sim_expr_ref a, sim_expr_ref b) {
   return option_builder_call(m, SIM_EXPR_WHERE, option_builder_call(m, SIM_EXPR_LT, a, b, 0),
                              option_builder_number(m, 1), option_builder_number(m, 0));
+}
+
+/* ---- prices and payments in another currency ---- */
+
+/* The rate of exchange of the asset's currency at the end of a step. */
+static sim_expr_ref rate_at(option_builder *m, int asset, int step) {
+  return option_price_at(m, (int)option_asset_at(m->p, asset)->currency - 1, step);
+}
+
+static bool is_composite(const option_builder *m, const option_payoff *o, int asset) {
+  return o->exchange == OPTION_COMPOSITE && option_asset_at(m->p, asset)->currency > 0;
+}
+
+/* The price that the payoff sees at the end of a step. */
+static sim_expr_ref price_at(option_builder *m, const option_payoff *o, int asset, int step) {
+  sim_expr_ref price = option_price_at(m, asset, step);
+  return is_composite(m, o, asset) ? mul(m, price, rate_at(m, asset, step)) : price;
+}
+
+/* The price at the payoff's maturity. */
+static sim_expr_ref last_of(option_builder *m, const option_payoff *o, int asset) {
+  return price_at(m, o, asset, option_steps_until(m->market, option_own_maturity(m->p, o)));
+}
+
+/* Mean, maximum or minimum of the converted prices at the payoff's dates. */
+static sim_expr_ref converted(option_builder *m, option_kind kind, int asset, const option_payoff *o) {
+  const sim_expr_op op = kind == OPTION_MEAN ? SIM_EXPR_ADD : kind == OPTION_MAX ? SIM_EXPR_MAX : SIM_EXPR_MIN;
+  int *step = calloc((size_t)m->market->steps + 1, sizeof *step);
+  if (step == NULL) m->status = sim_no_memory("the dates");
+  const int count = m->status == SIM_OK ? option_observations(m->p, m->market, o, step) : 0;
+  sim_expr_ref out = 0;
+  for (int k = 0; k < count && m->status == SIM_OK; k++) {
+    sim_expr_ref price = price_at(m, o, asset, step[k]);
+    out = k == 0 ? price : option_builder_call(m, op, out, price, 0);
+  }
+  free(step);
+  return kind == OPTION_MEAN ? mul(m, out, option_builder_number(m, 1.0 / fmax(count, 1))) : out;
+}
+
+/* A feature of the prices that the payoff observes; the geometric mean of products is the product of the means. */
+static sim_expr_ref observed(option_builder *m, option_kind kind, int asset, const option_payoff *o) {
+  if (!is_composite(m, o, asset)) return option_observed(m, kind, asset, o);
+  if (kind != OPTION_GEOMETRIC) return converted(m, kind, asset, o);
+  const int currency = (int)option_asset_at(m->p, asset)->currency - 1;
+  return mul(m, option_observed(m, kind, asset, o), option_observed(m, kind, currency, o));
+}
+
+/* What is paid at the end of a step, in the run's currency, times the deflator of a random rate. `asset`: one in
+ * another currency; -1: none. */
+static sim_expr_ref paid_at(option_builder *m, const option_payoff *o, int asset, sim_expr_ref paid, int step) {
+  if (option_quanto_rate(o) != 1) paid = mul(m, paid, option_builder_number(m, option_quanto_rate(o)));
+  if (o->exchange == OPTION_AT_PAYMENT && asset >= 0) paid = mul(m, paid, rate_at(m, asset, step));
+  if (!m->p->hull_white.given) return paid;
+  return mul(m, paid, option_builder_feature(m, (option_feature){.kind = OPTION_DEFLATOR, .asset = -1, .step = step}));
 }
 
 /* ---- the named payoffs ---- */
@@ -54,17 +104,17 @@ static sim_expr_ref barrier(option_builder *m, const option_payoff *o, int asset
   if (o->monitoring == OPTION_CONTINUOUS)
     alive = option_survival(m, up ? OPTION_NOT_ABOVE : OPTION_NOT_BELOW, asset, o);
   else if (up)
-    alive = below(m, option_observed(m, OPTION_MAX, asset, o), level);
+    alive = below(m, observed(m, OPTION_MAX, asset, o), level);
   else
-    alive = below(m, level, option_observed(m, OPTION_MIN, asset, o));
+    alive = below(m, level, observed(m, OPTION_MIN, asset, o));
   return knocked(m, o, asset, alive);
 }
 
 /* Between the steps from the joint law of maximum and minimum. */
 static sim_expr_ref double_barrier(option_builder *m, const option_payoff *o, int asset) {
   const bool continuous = o->monitoring == OPTION_CONTINUOUS;
-  sim_expr_ref low = option_observed(m, continuous ? OPTION_LOW : OPTION_MIN, asset, o),
-               high = option_observed(m, continuous ? OPTION_HIGH : OPTION_MAX, asset, o);
+  sim_expr_ref low = observed(m, continuous ? OPTION_LOW : OPTION_MIN, asset, o),
+               high = observed(m, continuous ? OPTION_HIGH : OPTION_MAX, asset, o);
   return knocked(
       m, o, asset,
       mul(m, below(m, option_builder_number(m, o->low), low), below(m, high, option_builder_number(m, o->high))));
@@ -73,7 +123,7 @@ static sim_expr_ref double_barrier(option_builder *m, const option_payoff *o, in
 static sim_expr_ref forward_start(option_builder *m, const option_payoff *o, int asset) {
   const double t = o->start > 0 ? m->p->maturity * ((double)o->start / (double)m->p->steps) : o->start_time;
   const bool plain = o->start > 0 && m->p->nodes == m->p->steps;
-  sim_expr_ref start = option_price_at(m, asset, plain ? (int)o->start : option_steps_until(m->market, t));
+  sim_expr_ref start = price_at(m, o, asset, plain ? (int)o->start : option_steps_until(m->market, t));
   sim_expr_ref strike = mul(m, option_builder_number(m, o->moneyness), start), last = last_of(m, o, asset);
   return positive(m, o->type == OPTION_CALL ? sub(m, last, strike) : sub(m, strike, last));
 }
@@ -81,7 +131,7 @@ static sim_expr_ref forward_start(option_builder *m, const option_payoff *o, int
 /* The mean of past fixings and those of the path. */
 static sim_expr_ref asian_mean(option_builder *m, const option_payoff *o, int asset) {
   const bool geometric = o->average == OPTION_GEOMETRIC_AVERAGE;
-  sim_expr_ref mean = option_observed(m, geometric ? OPTION_GEOMETRIC : OPTION_MEAN, asset, o);
+  sim_expr_ref mean = observed(m, geometric ? OPTION_GEOMETRIC : OPTION_MEAN, asset, o);
   const double n = option_observation_count(m->p, o), all = n + (double)o->past.rows;
   double sum = 0;
   for (size_t k = 0; k < o->past.rows; k++) sum += geometric ? log(o->past.data[k]) : o->past.data[k];
@@ -94,7 +144,7 @@ static sim_expr_ref asian_mean(option_builder *m, const option_payoff *o, int as
 
 /* The highest (or lowest) price that the payoff sees, and has seen. */
 static sim_expr_ref extreme(option_builder *m, const option_payoff *o, option_kind kind, int asset) {
-  sim_expr_ref own = option_observed(m, kind, asset, o);
+  sim_expr_ref own = observed(m, kind, asset, o);
   if (!(o->extreme > 0)) return own;
   const sim_expr_op pick = kind == OPTION_HIGH || kind == OPTION_MAX ? SIM_EXPR_MAX : SIM_EXPR_MIN;
   return option_builder_call(m, pick, own, option_builder_number(m, o->extreme), 0);
@@ -111,25 +161,27 @@ static sim_expr_ref lookback(option_builder *m, const option_payoff *o, int asse
 
 static sim_expr_ref basket(option_builder *m, const option_payoff *o) {
   sim_expr_ref sum = 0;
+  int priced = 0, added = 0;
+  for (int a = 0; a < m->market->assets; a++) priced += !option_is_currency(m->p, a);
   for (int a = 0; a < m->market->assets; a++) {
-    const double weight = o->weights.rows > 0 ? o->weights.data[a] : 1.0 / m->market->assets;
-    sim_expr_ref part = mul(m, option_builder_number(m, weight), last_of(m, o, a));
-    sum = a == 0 ? part : option_builder_call(m, SIM_EXPR_ADD, sum, part, 0);
+    const bool equal = o->weights.rows == 0;
+    if (equal && option_is_currency(m->p, a)) continue;
+    sim_expr_ref part = mul(m, option_builder_number(m, equal ? 1.0 / priced : o->weights.data[a]), last_of(m, o, a));
+    sum = added++ == 0 ? part : option_builder_call(m, SIM_EXPR_ADD, sum, part, 0);
   }
   return plain(m, sum, o->strike, o->type);
 }
 
-/* `pick`: SIM_EXPR_MAX for the best of all assets, SIM_EXPR_MIN for the worst. */
+/* `pick`: SIM_EXPR_MAX for the best of all assets, SIM_EXPR_MIN for the worst; rates of exchange are none of them. */
 static sim_expr_ref one_of_all(option_builder *m, const option_payoff *o, sim_expr_op pick) {
-  sim_expr_ref picked = last_of(m, o, 0);
-  for (int a = 1; a < m->market->assets; a++) picked = option_builder_call(m, pick, picked, last_of(m, o, a), 0);
+  sim_expr_ref picked = 0;
+  int count = 0;
+  for (int a = 0; a < m->market->assets; a++) {
+    if (option_is_currency(m->p, a)) continue;
+    sim_expr_ref price = last_of(m, o, a);
+    picked = count++ == 0 ? price : option_builder_call(m, pick, picked, price, 0);
+  }
   return plain(m, picked, o->strike, o->type);
-}
-
-/* What is paid at the end of a step, times the deflator of a random rate. */
-static sim_expr_ref deflated(option_builder *m, sim_expr_ref paid, int step) {
-  if (!m->p->hull_white.given) return paid;
-  return mul(m, paid, option_builder_feature(m, (option_feature){.kind = OPTION_DEFLATOR, .asset = -1, .step = step}));
 }
 
 /* Cash and coupons at the first date whose price is at least the level, carried to maturity: step[dates]. */
@@ -137,26 +189,63 @@ static sim_expr_ref called(option_builder *m, const option_payoff *o, int asset,
   const option_market *market = m->market;
   const int end = option_steps_until(market, option_own_maturity(m->p, o));
   sim_expr_ref level = option_builder_number(m, o->level), last = last_of(m, o, asset);
-  const double initial = o->initial > 0 ? o->initial : market->spot[asset];
+  const double rate = is_composite(m, o, asset) ? market->spot[option_asset_at(m->p, asset)->currency - 1] : 1;
+  const double initial = o->initial > 0 ? o->initial : market->spot[asset] * rate;
   sim_expr_ref share = mul(m, last, option_builder_number(m, o->cash / initial));
   sim_expr_ref safe = option_builder_call(m, SIM_EXPR_LE, option_builder_number(m, o->protection), last, 0);
   sim_expr_ref out = option_builder_call(m, SIM_EXPR_WHERE, safe, option_builder_number(m, o->cash), share);
-  out = deflated(m, out, end);
+  out = paid_at(m, o, asset, out, end);
   for (int d = dates; d > 0; d--) {
     const double growth = market->bond[step[d - 1] - 1] / market->bond[end - 1];
-    sim_expr_ref ends = option_builder_call(m, SIM_EXPR_LE, level, option_price_at(m, asset, step[d - 1]), 0);
+    sim_expr_ref ends = option_builder_call(m, SIM_EXPR_LE, level, price_at(m, o, asset, step[d - 1]), 0);
     sim_expr_ref paid = option_builder_number(m, o->cash * (1 + o->coupon * (double)(d + o->passed)) * growth);
-    out = option_builder_call(m, SIM_EXPR_WHERE, ends, deflated(m, paid, step[d - 1]), out);
+    out = option_builder_call(m, SIM_EXPR_WHERE, ends, paid_at(m, o, asset, paid, step[d - 1]), out);
   }
   return out;
 }
 
-static sim_expr_ref autocallable(option_builder *m, const option_payoff *o) {
+/* What the shares of the date at the end of a step are worth more than they cost, at the time of their delivery. */
+static sim_expr_ref purchase(option_builder *m, const option_payoff *o, int asset, int step, int delivery) {
+  sim_expr_ref strike = option_builder_number(m, o->strike), price = price_at(m, o, asset, step);
+  const bool call = o->type == OPTION_CALL;
+  sim_expr_ref beyond = option_builder_call(m, SIM_EXPR_LT, call ? price : strike, call ? strike : price, 0);
+  sim_expr_ref units = option_builder_call(m, SIM_EXPR_WHERE, beyond, option_builder_number(m, o->gearing * o->shares),
+                                           option_builder_number(m, o->shares));
+  sim_expr_ref worth = price_at(m, o, asset, delivery);
+  return mul(m, units, call ? sub(m, worth, strike) : sub(m, strike, worth));
+}
+
+/* The purchases of an accumulator until it is knocked out, carried to maturity: step[dates]. */
+static sim_expr_ref accumulated(option_builder *m, const option_payoff *o, int asset, const int *step, int dates) {
+  const int end = option_steps_until(m->market, option_own_maturity(m->p, o));
+  sim_expr_ref zero = option_builder_number(m, 0), level = option_builder_number(m, o->level > 0 ? o->level : 0);
+  sim_expr_ref sure = zero, open = zero;
+  for (int d = dates; d > 0; d--) {
+    const int at = step[d - 1], delivery = o->settle == OPTION_SETTLE_MATURITY ? end : at;
+    const double growth = m->market->bond[delivery - 1] / m->market->bond[end - 1];
+    sim_expr_ref one = mul(m, purchase(m, o, asset, at, delivery), option_builder_number(m, growth));
+    one = paid_at(m, o, asset, one, delivery);
+    sim_expr_ref *of = d <= o->guaranteed ? &sure : &open;
+    *of = option_builder_call(m, SIM_EXPR_ADD, one, *of, 0);
+    if (!(o->level > 0)) continue;
+    sim_expr_ref price = price_at(m, o, asset, at);
+    const bool call = o->type == OPTION_CALL;
+    sim_expr_ref ends = option_builder_call(m, SIM_EXPR_LE, call ? level : price, call ? price : level, 0);
+    open = option_builder_call(m, SIM_EXPR_WHERE, ends, zero, open);
+  }
+  return option_builder_call(m, SIM_EXPR_ADD, sure, open, 0);
+}
+
+/* An autocallable or accumulator. */
+static sim_expr_ref at_dates(option_builder *m, const sim_item *item) {
+  const option_payoff *o = item->data;
   const int asset = (int)o->asset - 1;
   int *step = calloc((size_t)m->market->steps + 1, sizeof *step);
   if (step == NULL) m->status = sim_no_memory("the dates");
   sim_expr_ref out = 0;
-  if (m->status == SIM_OK) out = called(m, o, asset, step, option_dates(m->p, m->market, o, step));
+  if (m->status == SIM_OK)
+    out = (item->schema == &option_autocallable_schema ? called : accumulated)(m, o, asset, step,
+                                                                               option_dates(m->p, m->market, o, step));
   free(step);
   return out;
 }
@@ -176,14 +265,16 @@ static sim_expr_ref swap(option_builder *m, const option_payoff *o, int asset, b
 
 sim_expr_ref option_timed(option_builder *m, const sim_item *item) {
   const option_payoff *o = item->data;
-  if (item->schema == &option_autocallable_schema) return autocallable(m, o);
-  return deflated(m, swap(m, o, (int)o->asset - 1, item->schema == &option_variance_swap_schema),
-                  option_steps_until(m->market, option_own_maturity(m->p, o)));
+  const int asset = (int)o->asset - 1;
+  if (option_pays_at_dates(item)) return at_dates(m, item);
+  return paid_at(m, o, asset, swap(m, o, asset, item->schema == &option_variance_swap_schema),
+                 option_steps_until(m->market, option_own_maturity(m->p, o)));
 }
 
 static sim_expr_ref european(option_builder *m, const option_payoff *o, int asset, int payoff) {
   sim_expr_ref last = last_of(m, o, asset);
   option_plain *as = &m->graph->plain[payoff];
+  if (o->exchange != OPTION_NO_EXCHANGE) return plain(m, last, o->strike, o->type);
   while (as->feature < m->graph->features && m->feature[as->feature] != last) as->feature++;
   as->sign = o->type == OPTION_CALL ? 1 : -1;
   as->strike = o->strike;
@@ -197,7 +288,7 @@ static sim_expr_ref named(option_builder *m, const sim_item *item, int number, i
   if (item->schema == &option_american_schema)
     return option_builder_feature(
         m, (option_feature){.kind = OPTION_EARLY, .asset = option_is_joint(o) ? -1 : asset, .step = number});
-  if (item->schema == &option_autocallable_schema) return autocallable(m, o);
+  if (option_pays_at_dates(item)) return at_dates(m, item);
   if (item->schema == &option_european_schema) return european(m, o, asset, payoff);
   if (item->schema == &option_digital_schema) {
     sim_expr_ref last = last_of(m, o, asset), strike = option_builder_number(m, o->strike);
@@ -305,8 +396,10 @@ static void make(option_builder *m, const option_parameters *p, sim_expr_ref *re
     refs[functions + (int)i] = named(m, &p->payoffs.items[i], (int)i, functions + (int)i);
   for (int k = 0; k < g->payoffs && m->status == SIM_OK; k++) {
     g->end[k] = option_steps_until(m->market, option_maturity_of(p, k));
-    if (k < functions || p->payoffs.items[k - functions].schema != &option_autocallable_schema)
-      refs[k] = deflated(m, refs[k], g->end[k]);
+    const sim_item *item = k >= functions ? &p->payoffs.items[k - functions] : NULL;
+    const option_payoff none = {0}, *o = item != NULL ? item->data : &none;
+    if (item == NULL || !option_pays_at_dates(item))
+      refs[k] = paid_at(m, o, item != NULL ? option_foreign_asset(p, item) : -1, refs[k], g->end[k]);
     g->control[k] = -1;
     if (p->sampling.control == OPTION_NO_CONTROL) continue;
     g->control[k] = g->outputs;

@@ -11,12 +11,14 @@ struct sim_expr_program;
  * beta[date] weighs are what the program gives of the prices of all assets. */
 typedef struct option_rule {
   bool single; /* whether paths use beta_single or beta */
+  bool maxima; /* whether `program` reads the highest prices so far, behind the prices */
   int dates, degree;
   const int *step; /* [dates]: numbers of the steps, from 1, that end at the dates */
   const int *date; /* [steps]: number of the date at each step's end; -1: none */
   int end;         /* step of the payment date, to which what is paid is carried */
   double strike, sign, centre, scale;
-  const struct sim_expr_program *program; /* [assets] -> [1 + bases], in the paths' precision; borrowed; NULL: none */
+  const struct sim_expr_program
+      *program; /* [assets, or twice] -> [1 + bases], in the paths' precision; borrowed; NULL: none */
   int bases;
   /* growth [dates]: factor from the date to the payment date; beta [dates][OPTION_DEGREE_MAX + 1], or [dates][bases] */
   const double *growth, *beta;

@@ -17,28 +17,64 @@
 #include "kernels/option/payoff/exercise.h"
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/run.h"
+#include "kernels/option/scenario/currency.h"
 
 #include "engine/log.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+/* Mean price of an asset after `end` steps, of none: the spot. */
+static double mean_price(const option_market *market, int asset, int end) {
+  return market->spot[asset] * (end > 0 ? exp(market->growth[(end - 1) * market->assets + asset]) : 1);
+}
+
+/* The same of the price that a payoff sees, which is another one where each price is converted. */
+static double seen_forward(const option_parameters *p, const option_market *market, const option_payoff *o, int end) {
+  const int asset = (int)o->asset - 1, currency = (int)option_asset_at(p, asset)->currency - 1;
+  const double price = mean_price(market, asset, end);
+  return o->exchange == OPTION_COMPOSITE && currency >= 0 ? price * mean_price(market, currency, end) : price;
+}
+
+/* Money of the run for one of the payment's. */
+static double exchange_of(const option_parameters *p, const option_market *market, const sim_item *item, int end) {
+  const option_payoff *o = item->data;
+  const int asset = option_foreign_asset(p, item);
+  if (o->exchange != OPTION_AT_PAYMENT || asset < 0) return option_quanto_rate(o);
+  return mean_price(market, (int)option_asset_at(p, asset)->currency - 1, end);
+}
+
+/* An accumulator that is knocked out loses all purchases to come: each is worth the distance of level and strike, or
+ * what the price moves from one date to the next. Shares that are delivered later jump by the gearing, too. */
+static double jump_of_accumulator(const option_parameters *p, const option_market *market, const option_payoff *o,
+                                  int end) {
+  const double ln2 = 0.69314718055994530942, dates = (double)option_date_count(p, o);
+  const int asset = (int)o->asset - 1;
+  double variance = 0, size = 0;
+  for (int s = 0; s < end; s++) variance += pow(market->vol[s * market->assets + asset] * ln2, 2);
+  if (variance == 0) variance = 0.04 * market->grid.time[end]; /* not known beforehand: of a usual volatility */
+  const double moves = seen_forward(p, market, o, end) * sqrt(variance);
+  if (o->level > 0) size = dates * fmax(fabs(o->level - o->strike), moves / sqrt(dates));
+  if (o->settle == OPTION_SETTLE_MATURITY) size = fmax(size, fabs(o->gearing - 1) * moves);
+  return size * o->shares;
+}
+
 /* Amount by which one path more or less changes a payoff, not discounted: the cash of a digital, the most that an
- * autocallable pays, and the order of a knocked European payoff, the strike of a put or the forward of a call. 0: the
+ * autocallable pays, what an accumulator loses, and the order of a knocked European payoff, the strike of a put or the
+ * forward of a call, in the money of the payment. 0: the
  * payoff has no jump. */
 static double jump_of(const option_parameters *p, const option_market *market, const sim_item *item, int end) {
   const option_payoff *o = item->data;
-  const int asset = (int)o->asset - 1;
   if (item->schema == &option_digital_schema) return fabs(o->cash);
+  if (item->schema == &option_accumulator_schema) return jump_of_accumulator(p, market, o, end);
   if (item->schema == &option_autocallable_schema) {
     const double dates = (double)option_date_count(p, o) + (double)o->passed;
     return fabs(o->cash) *
-           fmax(1 + o->coupon * dates, o->protection / (o->initial > 0 ? o->initial : market->spot[asset]));
+           fmax(1 + o->coupon * dates, o->protection / (o->initial > 0 ? o->initial : seen_forward(p, market, o, 0)));
   }
   const bool two = item->schema == &option_double_barrier_schema;
   if (!two && (item->schema != &option_barrier_schema || o->monitoring == OPTION_CONTINUOUS)) return 0;
-  const double forward = market->spot[asset] * exp(market->growth[(end - 1) * market->assets + asset]);
-  return fmax(o->type == OPTION_PUT ? o->strike : forward, o->rebate);
+  return fmax(o->type == OPTION_PUT ? o->strike : seen_forward(p, market, o, end), o->rebate);
 }
 
 /* Whether early exercise pays by a function that may jump, whose height is not known beforehand. */
@@ -76,7 +112,8 @@ static sim_status find_jumps_of_greeks(option_run *run, double deviation) {
     const int payoff = run->quantity[q].payoff;
     const double discount = option_discount(&estimate, 0, payoff), cash = run->jump[payoff] / discount;
     const option_quantity *of = &run->quantity[q];
-    if (option_greek_by_asset(of->greek) && !option_payoff_sees(run->parameters, payoff, of->asset)) continue;
+    if (option_greek_by_asset(of->greek) && !option_payoff_feels(run->parameters, payoff, of->greek, of->asset))
+      continue;
     if (run->unmoved[q]) continue;
     if (of->greek == OPTION_CROSS_GAMMA && !(option_payoff_sees(run->parameters, payoff, of->asset) &&
                                              option_payoff_sees(run->parameters, payoff, of->second)))
@@ -276,11 +313,29 @@ static void find_unmoved(option_run *run) {
   }
 }
 
+/* The steps of second derivatives that may be differences of prices. */
+static void find_steps(option_run *run) {
+  const option_parameters *p = run->parameters;
+  for (int q = 0; q < run->told; q++) {
+    const option_quantity *of = &run->quantity[q];
+    double width[2];
+    if (of->greek != OPTION_GAMMA && !(of->greek >= OPTION_SECOND && of->greek < OPTION_BUCKETS)) continue;
+    (void)option_bump_of(p, OPTION_GAMMA, of->asset, &width[0]);
+    width[1] = width[0];
+    if (of->greek == OPTION_CROSS_GAMMA) (void)option_bump_of(p, OPTION_GAMMA, of->second, &width[1]);
+    if (of->greek >= OPTION_VANNA) (void)option_bump_of(p, of->greek, of->asset, &width[1]);
+    if (of->greek >= OPTION_VANNA) width[1] /= 2;
+    if (of->greek == OPTION_VOLGA) width[0] = width[1];
+    run->inverse_step[q] = fabs(1 / (width[0] * width[1]));
+  }
+}
+
 sim_status option_find_jumps(option_run *run) {
   const option_parameters *p = run->parameters;
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
   option_market market;
   find_unmoved(run);
+  find_steps(run);
   SIM_TRY(option_market_create(p, NULL, &market));
   run->certain = market.dynamics == NULL;
   for (int i = 0; i < market.steps * market.assets; i++) run->certain &= market.vol[i] == 0;
@@ -290,7 +345,7 @@ sim_status option_find_jumps(option_run *run) {
   for (size_t i = 0; i < p->payoffs.count && bare; i++) {
     const sim_item *item = &p->payoffs.items[i];
     const int payoff = functions + (int)i, end = option_steps_until(&market, option_maturity_of(p, payoff));
-    run->jump[payoff] = market.bond[end - 1] * jump_of(p, &market, item, end);
+    run->jump[payoff] = market.bond[end - 1] * jump_of(p, &market, item, end) * exchange_of(p, &market, item, end);
     if (item->schema == &option_barrier_schema || item->schema == &option_double_barrier_schema)
       run->rest[payoff] = market.bond[end - 1] * ((const option_payoff *)item->data)->rebate;
     if (exercise_jumps(item)) {

@@ -108,7 +108,7 @@ bool option_unpaid(const option_run *run, double n, int q) {
              by_spot = by_asset && !option_greek_is_vega(of->greek) && of->greek != OPTION_VOLGA;
   const bool zero = of->greek >= 0 && by_asset &&
                     ((swap && by_spot) || /* of the changes of the logarithm alone */
-                     !option_payoff_sees(run->parameters, of->payoff, of->asset) ||
+                     !option_payoff_feels(run->parameters, of->payoff, of->greek, of->asset) ||
                      (of->greek == OPTION_CROSS_GAMMA && !option_payoff_sees(run->parameters, of->payoff, of->second)));
   if (of->greek >= OPTION_BUCKETS && (zero || run->unmoved[q])) return false;
   const bool least = of->greek >= 0 && run->jump_deviation[q] + run->jump_factor[q] > 0;
@@ -124,6 +124,19 @@ double option_spread(const option_run *run, double n, int q) {
   return isnan(spread) ? spread : fmax(fmax(spread, point_worth(run, n, q)), jump_error(run, n, q));
 }
 
+/* Rounding error of a second derivative that is a difference of prices: each price is off by 2^-52 of it in fp64,
+ * 2^-24 in fp32, and is divided by both steps. The programs of different markets may round differently, on every path
+ * in the same way, also where the payoff does not depend on what changes. In fp32 that is told of such payoffs alone,
+ * whose derivative is 0: the rounding of others varies from path to path, so that the spread has it. */
+static double difference_rounding(const option_run *run, int q) {
+  const option_parameters *p = run->parameters;
+  const option_quantity *of = &run->quantity[q];
+  const bool single = option_is_single(p);
+  if (of->greek < 0 || run->inverse_step[q] == 0 || of->point > 0) return 0;
+  if (single && option_payoff_feels(p, of->payoff, of->greek, of->asset)) return 0;
+  return 4 * (single ? 0x1p-24 : 0x1p-52) * fabs(option_mean(run, of->payoff)) * run->inverse_step[q];
+}
+
 /* Relative rounding error of a quantity (of a Greek: relative to its order of magnitude): 2^-20 for fp32 paths,
  * 2^-40 for fp64. A Greek with a control adds the control's own, a difference of formulas: 2^-33, 2^-25 for gamma. */
 static double rounding(const option_run *run, int q) {
@@ -135,7 +148,7 @@ static double rounding(const option_run *run, int q) {
   if (controlled) share = fmax(share, of->greek == OPTION_GAMMA ? 0x1p-25 : 0x1p-33);
   if (of->greek >= 0) size = fmax(size, option_greek_size(p, of, option_mean(run, of->payoff)));
   if (of->change) size = fmax(fabs(option_mean(run, q - 1)), fabs(option_mean(run, of->payoff)));
-  return share * size;
+  return fmax(share * size, difference_rounding(run, q));
 }
 
 double option_error(const option_run *run, double n, int q) {
@@ -242,6 +255,7 @@ void option_row_name(const option_parameters *p, int payoff, char *out, size_t c
              forward = item->schema == &option_forward_start_schema;
   const bool bermudan = item->schema == &option_american_schema && (o->every > 1 || o->dates.rows > 0);
   static const char *const ons[] = {"", " on the best", " on the worst", " on the basket"};
+  static const char *const ways_of_exchange[] = {"", "quanto", "composite", "converted"};
   char kind[32], strike[24] = "", level[48] = "", asset[16] = "";
   snprintf(kind, sizeof kind, "%s", bermudan ? "bermudan" : item->schema->name);
   if (barrier) snprintf(kind, sizeof kind, "%s-%s", ways[o->direction], knocks[o->knock]);
@@ -266,7 +280,8 @@ void option_row_name(const option_parameters *p, int payoff, char *out, size_t c
   size_t used = strlen(out);
   if (o->from > 0) used += (size_t)snprintf(out + used, capacity - used, " from %.6g", o->from);
   if (o->to > 0) used += (size_t)snprintf(out + used, capacity - used, " until %.6g", o->to);
-  if (o->maturity > 0) snprintf(out + used, capacity - used, ", to %.6g", o->maturity);
+  if (o->maturity > 0) used += (size_t)snprintf(out + used, capacity - used, ", to %.6g", o->maturity);
+  if (o->exchange != OPTION_NO_EXCHANGE) snprintf(out + used, capacity - used, ", %s", ways_of_exchange[o->exchange]);
 }
 
 /* "vega at 0.5 of asset 2": by the node at t = 0.5 */

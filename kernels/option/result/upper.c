@@ -56,6 +56,7 @@ static void run_paths(const upper *u, int from, const double *spot, const option
                                   .dynamics = m->dynamics,
                                   .kind = m->grid.kind != NULL ? m->grid.kind + from : NULL,
                                   .time = m->grid.time != NULL ? m->grid.time + from : NULL,
+                                  .tilt = m->tilt != NULL ? m->tilt + at : NULL,
                                   .mirrored = v > 0,
                                   .rule = rule};
   const option_paths paths = {.seed = u->p.common.seed,

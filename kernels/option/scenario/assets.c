@@ -97,6 +97,8 @@ static const sim_schema leverage_schema = {
 static const sim_field asset_fields[] = {
     {SIM_FIELD(option_asset, spot), .type = SIM_REAL, .doc = "price at time 0",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
+    {SIM_FIELD(option_asset, currency), .type = SIM_INT, .flags = SIM_RANGE, .max = OPTION_ASSETS_MAX, .initial = "0",
+     .doc = "number of the asset that is the price of the currency in which `spot` is given; 0: that of the run"},
     {SIM_FIELD(option_asset, vol), .type = SIM_FUNCTION,
      .doc = "volatility: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER | SIM_OR_FILE,
      .signature = &option_term_signature},

@@ -39,6 +39,10 @@ const sim_schema option_exposure_schema = {
 /* Reason why a contract has no exposure, or NULL. */
 static const char *against(const sim_item *item) {
   const option_payoff *o = item->data;
+  if (item->schema == &option_accumulator_schema) return "an accumulator, which pays at several dates";
+  if (o->exchange == OPTION_COMPOSITE || o->exchange == OPTION_AT_PAYMENT)
+    return "prices or payments that are converted at a rate of exchange (exchange = \"quanto\" has an exposure)";
+  if (o->exchange == OPTION_QUANTO && (o->asset == 0 || o->second > 0)) return "quantos on several assets";
   if (item->schema == &option_lookback_schema) return "the extreme that a lookback has seen";
   if ((item->schema == &option_barrier_schema || item->schema == &option_double_barrier_schema) &&
       o->monitoring == OPTION_CONTINUOUS)

@@ -71,9 +71,7 @@ bool option_at_steps(const sim_item *item) {
   const option_payoff *o = item->data;
   if (o->dates.rows > 0) return false;
   if (item->schema == &option_forward_start_schema) return !(o->start_time > 0);
-  if (item->schema == &option_asian_schema || item->schema == &option_american_schema ||
-      item->schema == &option_autocallable_schema || option_is_swap(item))
-    return true;
+  if (item->schema == &option_asian_schema || option_has_every(item) || option_is_swap(item)) return true;
   return (item->schema == &option_barrier_schema || item->schema == &option_double_barrier_schema ||
           item->schema == &option_lookback_schema) &&
          o->monitoring != OPTION_CONTINUOUS;
@@ -225,8 +223,7 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
                    k > 0 && t > 0 && t <= end ? " after a time as late" : "");
     break;
   }
-  const bool american = item->schema == &option_american_schema || item->schema == &option_autocallable_schema;
-  if (american && o->dates.rows > 0 && o->every > 1)
+  if (option_has_every(item) && o->dates.rows > 0 && o->every > 1)
     sim_faults_add(faults, item->line, path, "every: is for dates at the steps: expected no other than dates");
   if (o->dates.rows > 0 && o->monitoring == OPTION_CONTINUOUS)
     sim_faults_add(faults, item->line, path, "dates: are for monitoring = \"steps\"");

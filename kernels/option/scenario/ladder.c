@@ -45,7 +45,7 @@ option_point option_ladder_point(const option_parameters *p, int point) {
 
 bool option_payoff_is_timed(const sim_item *item) {
   const option_payoff *o = item->data;
-  return item->schema == &option_autocallable_schema || (option_is_swap(item) && !(o->per_year > 0));
+  return option_pays_at_dates(item) || (option_is_swap(item) && !(o->per_year > 0));
 }
 
 /* ---- rules ---- */

@@ -14,6 +14,7 @@
 typedef struct integrals {
   double *rate, *dividend, *vol, *squares; /* squares: of vol */
   double *hat, *hat_vol, *hat_squares;     /* of the hat function of a bucket, times vol, its square */
+  double *foreign;                         /* interest rate of the asset's currency */
 } integrals;
 
 static sim_status integrate_asset(const option_asset *asset, int number, const option_grid *grid, const integrals *of) {
@@ -40,6 +41,42 @@ static sim_status fill_cash(const option_parameters *p, option_market *out) {
   return SIM_OK;
 }
 
+/* Assets in another currency move in the market of the run's: their drift is lowered by the covariance with the rate of
+ * exchange (Reiner, Risk 5 (1992) 59). The covariance is that of the normals of a step. */
+static void exchange(const option_parameters *p, option_market *out) {
+  const double ln2 = 0.69314718055994530942;
+  const size_t n = p->assets.count;
+  for (size_t a = 0; a < n; a++) {
+    const option_asset *asset = option_asset_at(p, (int)a);
+    if (asset->currency == 0) continue;
+    const size_t by = (size_t)asset->currency - 1;
+    const double correlation = p->correlation.rows > 0 ? p->correlation.data[a * n + by] : 0;
+    double lost = 0;
+    for (size_t s = 0; s < (size_t)out->steps; s++) {
+      const double deviation = correlation * out->vol[s * n + by] * ln2;
+      if (asset->vol == NULL) {
+        out->tilt[s * n + a] = deviation;
+        continue;
+      }
+      const double covariance = deviation * out->vol[s * n + a] * ln2;
+      out->drift[s * n + a] -= covariance / ln2;
+      out->growth[s * n + a] -= lost += covariance;
+    }
+  }
+}
+
+/* The interest rate that an asset grows with. */
+static sim_status rate_of(const option_parameters *p, const option_asset *asset, const option_grid *grid,
+                          const integrals *of, const double **out) {
+  char name[64];
+  *out = of->rate;
+  if (asset->currency == 0) return SIM_OK;
+  *out = of->foreign;
+  snprintf(name, sizeof name, "assets[%d].dividend", (int)asset->currency);
+  return option_integrate(name, option_asset_at(p, (int)asset->currency - 1)->dividend, OPTION_FINITE, grid,
+                          of->foreign, NULL);
+}
+
 static sim_status fill(const option_parameters *p, const option_bump *bump, const integrals *of, option_market *out) {
   const double *length = out->grid.length;
   const double ln2 = 0.69314718055994530942;
@@ -59,12 +96,14 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, cons
     const double shift = option_bump_vol(bump, a), more = asset->vol != NULL ? shift : 0;
     out->spot[a] = asset->spot * (1 + option_bump_spot(bump, a));
     SIM_TRY(integrate_asset(asset, a, &out->grid, of));
+    const double *rate;
+    SIM_TRY(rate_of(p, asset, &out->grid, of, &rate));
     const bool by_vol = bucket && more != 0;
     if (by_vol) SIM_TRY(option_bucket_integrate(p, OPTION_VEGA_BUCKET, bump->bucket - 1, &out->grid, &vol_hat));
     const double *first = by_vol ? of->hat_vol : of->vol, *second = by_vol ? of->hat_squares : length;
     double grown = 0;
     for (int s = 0; s < out->steps; s++) {
-      const double growth = of->rate[s] - of->dividend[s];
+      const double growth = rate[s] - of->dividend[s];
       const double variance = fmax(of->squares[s] + 2 * more * first[s] + more * more * second[s], 0);
       out->growth[s * out->assets + a] = grown += growth;
       out->drift[s * out->assets + a] = (growth - variance / 2 - option_jump_drift(asset) * length[s]) / ln2;
@@ -73,6 +112,7 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, cons
     if (out->dynamics != NULL)
       SIM_TRY(option_dynamics_set(asset, a, &out->grid, out->spot[a], shift, out->assets, &out->dynamics[a]));
   }
+  exchange(p, out);
   return fill_cash(p, out);
 }
 
@@ -98,22 +138,31 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
   out->steps = out->grid.steps;
   const size_t numbers = (size_t)out->assets * (size_t)out->steps, steps = (size_t)out->steps;
   out->spot = calloc((size_t)out->assets + 3 * numbers + steps, sizeof(double));
-  double *room = calloc(7 * steps, sizeof(double));
-  bool moved = p->hull_white.given;
+  double *room = calloc(8 * steps, sizeof(double));
+  bool moved = p->hull_white.given, tilted = false;
   for (int a = 0; a < out->assets; a++) {
     const option_asset *asset = option_asset_at(p, a);
     moved |= asset->vol == NULL || asset->jumps.given;
+    tilted |= asset->vol == NULL && asset->currency > 0;
   }
+  if (tilted) out->tilt = calloc(numbers, sizeof *out->tilt);
   if (moved) out->dynamics = calloc((size_t)out->assets * (size_t)out->grid.kinds, sizeof *out->dynamics);
-  if (status == SIM_OK && (out->spot == NULL || room == NULL || (moved && out->dynamics == NULL))) {
+  if (status == SIM_OK &&
+      (out->spot == NULL || room == NULL || (moved && out->dynamics == NULL) || (tilted && out->tilt == NULL))) {
     status = sim_no_memory("the market");
   } else if (status == SIM_OK) {
     out->drift = out->spot + out->assets;
     out->vol = out->drift + numbers;
     out->bond = out->vol + numbers;
     out->growth = out->bond + out->steps;
-    const integrals of = {
-        room, room + steps, room + 2 * steps, room + 3 * steps, room + 4 * steps, room + 5 * steps, room + 6 * steps};
+    const integrals of = {room,
+                          room + steps,
+                          room + 2 * steps,
+                          room + 3 * steps,
+                          room + 4 * steps,
+                          room + 5 * steps,
+                          room + 6 * steps,
+                          room + 7 * steps};
     status = fill(p, bump, &of, out);
     if (status == SIM_OK) status = fill_rates(p, out);
   }
@@ -126,6 +175,7 @@ void option_market_free(option_market *market) {
   for (int a = 0; market->dynamics != NULL && a < market->assets; a++) option_dynamics_free(&market->dynamics[a]);
   free(market->dynamics);
   free(market->cash);
+  free(market->tilt);
   free(market->rates);
   option_grid_free(&market->grid);
   option_grid_free(&market->unmoved);

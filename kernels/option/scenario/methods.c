@@ -59,6 +59,7 @@ static const char *against_path(const option_parameters *p, const sim_item *item
                       : "a barrier at the steps jumps, which a path's slope misses";
   if (item->schema == &option_american_schema) return "an early exercise jumps where it is decided";
   if (item->schema == &option_autocallable_schema) return "an autocallable jumps, which a path's slope misses";
+  if (item->schema == &option_accumulator_schema) return "an accumulator jumps, which a path's slope misses";
   return NULL;
 }
 
@@ -93,14 +94,15 @@ static void check_seconds(const option_parameters *p, sim_faults *faults) {
   }
 }
 
-/* An autocallable is carried to its maturity by the discount factors of one market. */
+/* What is paid at several dates is carried to its maturity by the discount factors of one market. */
 static void check_rho_bucket(const option_parameters *p, sim_faults *faults) {
   for (size_t i = 0; p->greeks.want[OPTION_RHO_BUCKET] && i < p->payoffs.count; i++) {
     char path[64];
-    if (p->payoffs.items[i].schema != &option_autocallable_schema) continue;
+    if (!option_pays_at_dates(&p->payoffs.items[i])) continue;
     snprintf(path, sizeof path, "payoffs[%zu]", i + 1);
     sim_faults_add(faults, p->payoffs.items[i].line, path,
-                   "greeks.rho_bucket: an autocallable has none: expected rho, or runs with other values of the node");
+                   "greeks.rho_bucket: an %s has none: expected rho, or runs with other values of the node",
+                   p->payoffs.items[i].schema->name);
   }
 }
 

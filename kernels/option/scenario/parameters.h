@@ -43,7 +43,8 @@ typedef struct option_vol_grid {
  * of local_vol and vol_grid. */
 typedef struct option_asset {
   double spot;
-  sim_expr *vol, *dividend; /* functions of t */
+  int64_t currency;         /* number of the asset that is the price of the currency of `spot`; 0: the run's currency */
+  sim_expr *vol, *dividend; /* functions of t; the dividend of a currency is its interest rate */
   sim_doubles dividends;    /* [rows][2]: time and amount of cash dividends */
   option_heston heston;
   option_rough rough_bergomi;
@@ -81,17 +82,26 @@ typedef struct option_payoff {
   double initial;   /* autocallable: price that `protection` pays a share of; NaN or 0: the spot */
   int64_t passed;   /* autocallable: dates that have passed */
   double per_year;  /* swaps: fixings of a year; NaN or 0: those of the swap over its time */
+  int exchange;     /* of prices in another currency: option_exchange */
+  double exchange_rate;   /* of a quanto; 0: 1 */
+  double gearing, shares; /* accumulator: shares a fixing, and their multiple beyond the strike */
+  int64_t guaranteed;     /* accumulator: first fixings that a knock-out does not end */
+  int settle;             /* accumulator: OPTION_SETTLE_FIXINGS, OPTION_SETTLE_MATURITY */
 } option_payoff;
 enum { OPTION_NAME_MAX = 40 }; /* characters of a payoff's name */
 extern const sim_schema option_european_schema, option_digital_schema, option_asian_schema, option_barrier_schema,
     option_double_barrier_schema, option_lookback_schema, option_forward_start_schema, option_basket_schema,
     option_best_of_schema, option_worst_of_schema, option_spread_schema, option_american_schema,
-    option_autocallable_schema, option_variance_swap_schema, option_volatility_swap_schema;
+    option_autocallable_schema, option_accumulator_schema, option_variance_swap_schema, option_volatility_swap_schema;
 enum { OPTION_ARITHMETIC, OPTION_GEOMETRIC_AVERAGE };
 enum { OPTION_DOWN, OPTION_UP };
 enum { OPTION_OUT, OPTION_IN };
 enum { OPTION_AT_STEPS, OPTION_CONTINUOUS };
 enum { OPTION_ON_ASSET, OPTION_ON_BEST, OPTION_ON_WORST, OPTION_ON_BASKET }; /* on */
+enum { OPTION_SETTLE_FIXINGS, OPTION_SETTLE_MATURITY };                      /* settle */
+/* How a payment on a price of another currency becomes one of the run's: it is not; at a rate that the contract fixes;
+ * prices at the rates of their own dates; the payment at the rate of its date. */
+enum { OPTION_NO_EXCHANGE, OPTION_QUANTO, OPTION_COMPOSITE, OPTION_AT_PAYMENT };
 enum { OPTION_BASIS_AUTO, OPTION_BASIS_PAYOFF, OPTION_BASIS_ORDERED, OPTION_BASIS_ASSETS, OPTION_BASIS_ALL };
 
 typedef enum option_control {

@@ -7,6 +7,8 @@ static const char *const directions[] = {"down", "up", NULL};
 static const char *const knocks[] = {"out", "in", NULL};
 static const char *const underlyings[] = {"asset", "best_of", "worst_of", "basket", NULL};
 static const char *const bases[] = {"auto", "payoff", "ordered", "assets", "all", NULL};
+static const char *const exchanges[] = {"none", "quanto", "composite", "payment", NULL};
+static const char *const settles[] = {"fixings", "maturity", NULL};
 static const char *const monitorings[] = {"steps", "continuous", NULL};
 
 #define NAME                                                                                                           \
@@ -53,11 +55,21 @@ static const char *const monitorings[] = {"steps", "continuous", NULL};
                                         .initial = "run", .keyword = "run",                                            \
                                         .doc = "time of the payment, at most that of the run (run)"                    \
   }
+#define EXCHANGE                                                                                                       \
+  {SIM_FIELD(option_payoff, exchange), .type = SIM_CHOICE, .choices = exchanges, .initial = "none",                    \
+   .doc = "of a price in another currency: quanto: paid at exchange_rate; composite: each price is converted at its "  \
+          "date; payment: the payment is, at its date"},                                                               \
+  {                                                                                                                    \
+    SIM_FIELD(option_payoff, exchange_rate), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,     \
+                                             .initial = "1",                                                           \
+                                             .doc = "money of the run for one of the price's currency, in a quanto"    \
+  }
 #define PAYOFF(word, text, ...)                                                                                        \
-  const sim_schema option_##word##_schema = {.name = #word,                                                            \
-                                             .doc = text,                                                              \
-                                             .fields = (const sim_field[]){NAME, TYPE, MATURITY, __VA_ARGS__, {0}},    \
-                                             .size = sizeof(option_payoff)}
+  const sim_schema option_##word##_schema = {                                                                          \
+      .name = #word,                                                                                                   \
+      .doc = text,                                                                                                     \
+      .fields = (const sim_field[]){NAME, TYPE, MATURITY, EXCHANGE, __VA_ARGS__, {0}},                                 \
+      .size = sizeof(option_payoff)}
 
 PAYOFF(european, "pays max(last - strike, 0), or max(strike - last, 0)", STRIKE, ASSET);
 PAYOFF(digital, "pays cash where the last price is above (call) or below (put) the strike", STRIKE, ASSET,
@@ -110,7 +122,7 @@ PAYOFF(spread, "pays on the difference of two last prices", STRIKE, ASSET,
 static const sim_signature exercise_signature = {
     .record = true,
     .parameter = "path",
-    .returns = "payment of an exercise, from path.last[i], the prices at its date"};
+    .returns = "payment of an exercise, from path.last[i], the prices at its date, and path.max[i], the highest so far"};
 
 PAYOFF(american, "European payoff that may be exercised at any of the dates, by the rule of Longstaff and Schwartz",
        {SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "none",
@@ -141,9 +153,29 @@ PAYOFF(american, "European payoff that may be exercised at any of the dates, by 
         .initial = "1024", .doc = "paths from each of its dates where exercise pays or is decided"},
        DATES("times at which it can be exercised"));
 
+PAYOFF(
+    accumulator,
+    "accumulator: buys (call), or sells (put), shares at the strike at each date until the price reaches `level`",
+    STRIKE, ASSET,
+    {SIM_FIELD(option_payoff, level), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "none", .keyword = "none",
+     .doc = "knock-out: it ends at the first date with a price of at least (put: at most) this, before that purchase"},
+    {SIM_FIELD(option_payoff, shares), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "1", .doc = "shares bought or sold at a date"},
+    {SIM_FIELD(option_payoff, gearing), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "2",
+     .doc = "multiple of the shares where the price is below (put: above) the strike"},
+    {SIM_FIELD(option_payoff, guaranteed), .type = SIM_INT, .flags = SIM_RANGE, .max = OPTION_STEPS_MAX, .initial = "0",
+     .doc = "first dates at which shares are bought also after a knock-out"},
+    {SIM_FIELD(option_payoff, settle), .type = SIM_CHOICE, .choices = settles, .initial = "fixings",
+     .doc = "fixings: shares are delivered and paid at each date; maturity: all of them at the maturity"},
+    {SIM_FIELD(option_payoff, every), .type = SIM_INT, .doc = "steps between dates", .flags = SIM_RANGE, .min = 1,
+     .max = OPTION_STEPS_MAX, .initial = "1"},
+    DATES("times of the fixings"));
+
 static const sim_field autocallable_fields[] = {
     NAME,
     MATURITY,
+    EXCHANGE,
     ASSET,
     DATES("times at which it can be called"),
     {SIM_FIELD(option_payoff, level), .type = SIM_REAL,
@@ -170,6 +202,7 @@ const sim_schema option_autocallable_schema = {SIM_SCHEMA(
   static const sim_field word##_fields[] = {                                                                           \
       NAME,                                                                                                            \
       MATURITY,                                                                                                        \
+      EXCHANGE,                                                                                                        \
       ASSET,                                                                                                           \
       {SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "volatility in points: 20 is 20 % a year",           \
        .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},                                                            \

@@ -55,7 +55,7 @@ static bool may_jump(const option_parameters *p) {
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const sim_schema *kind = p->payoffs.items[i].schema;
     any |= kind == &option_digital_schema || kind == &option_barrier_schema || kind == &option_double_barrier_schema ||
-           kind == &option_autocallable_schema;
+           option_pays_at_dates(&p->payoffs.items[i]);
   }
   return any;
 }

@@ -33,10 +33,7 @@ static const char *asset_needs(const option_asset *a, const char **what) {
 static const char *payoff_needs(const option_parameters *p, const sim_item *item) {
   const option_payoff *o = item->data;
   if (option_at_steps(item))
-    return item->schema == &option_american_schema || item->schema == &option_autocallable_schema ||
-                   item->schema == &option_forward_start_schema
-               ? "has its dates at steps"
-               : at_steps;
+    return option_has_every(item) || item->schema == &option_forward_start_schema ? "has its dates at steps" : at_steps;
   if (item->schema != &option_barrier_schema && item->schema != &option_double_barrier_schema &&
       item->schema != &option_lookback_schema)
     return NULL;

@@ -5,6 +5,7 @@
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/scenario/bucket.h"
+#include "kernels/option/scenario/currency.h"
 #include "kernels/option/scenario/market.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 static void check_level(const option_parameters *p, const option_payoff *o, int line, const char *path,
                         sim_faults *faults) {
-  const double spot = option_asset_at(p, (int)o->asset - 1)->spot;
+  const double spot = option_seen_spot(p, o);
   const bool up = o->direction == OPTION_UP;
   if (o->from > 0) return; /* not watched yet */
   if (up ? spot >= o->level : spot <= o->level)
@@ -111,7 +112,7 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
   else if (item->schema == &option_barrier_schema)
     check_level(p, o, item->line, path, faults);
   else if (item->schema == &option_double_barrier_schema) {
-    const double spot = option_asset_at(p, (int)o->asset - 1)->spot;
+    const double spot = option_seen_spot(p, o);
     if (!(o->low < spot && spot < o->high))
       sim_faults_add(faults, item->line, path, "expected low < spot < high, got low = %.9g, spot = %.9g, high = %.9g",
                      o->low, spot, o->high);
@@ -130,8 +131,7 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
   if (o->asset >= 1 && o->asset <= assets && o->monitoring == OPTION_CONTINUOUS &&
       option_asset_at(p, (int)o->asset - 1)->sabr.given)
     sim_faults_add(faults, item->line, path, "expected monitoring = \"steps\" with sabr");
-  if ((item->schema == &option_american_schema || item->schema == &option_autocallable_schema) && o->dates.rows == 0 &&
-      llround(own) % o->every != 0)
+  if (option_has_every(item) && o->dates.rows == 0 && llround(own) % o->every != 0)
     sim_faults_add(faults, item->line, path, "every: expected a divisor of the %lld steps, got %lld", llround(own),
                    (long long)o->every);
   if (option_is_swap(item) && o->asset <= assets && option_asset_at(p, (int)o->asset - 1)->dividends.rows > 0)
@@ -239,6 +239,7 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
     option_check_asset(p, i, faults);
   }
   option_check_correlation(p, faults);
+  if (faults->count == before) option_check_currencies(p, faults);
   SIM_TRY(option_check_hull_white(p, faults));
   option_check_between(p, faults);
   if (p->payoff != NULL && p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES)

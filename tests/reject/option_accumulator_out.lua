@@ -1,0 +1,5 @@
+-- expect: 65 option_accumulator_out.lua:4: payoffs[1]
+return sim.option {
+  assets = { { spot = 100, vol = 0.2 } }, maturity = 1, steps = 4, rate = 0.02,
+  payoffs = { sim.accumulator { strike = 90, level = 99 } },
+}

@@ -1,0 +1,5 @@
+-- expect: 65 option_exchange_swap.lua:4: payoffs[1]
+return sim.option {
+  assets = { { spot = 100, vol = 0.2, currency = 2 }, { spot = 1.1, vol = 0.1 } }, maturity = 1, steps = 4,
+  payoffs = { sim.variance_swap { strike = 20, exchange = "composite" } },
+}

@@ -156,6 +156,7 @@ double diffusion_lift_at(const diffusion_lift *lift, const double x[3], double t
 double diffusion_lift_slope(const diffusion_lift *lift, int kind, double x);
 void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults);
 void diffusion_say_walls(const diffusion_parameters *p); /* warns of fluxes that walls with a slope partly suppress */
+void diffusion_say_idle(const diffusion_parameters *p);  /* idle.c: warns of walls that have no effect */
 
 /* ---- scenario/inputs.c: inputs of rates, fluxes and observed functions ---- */
 

@@ -44,6 +44,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
       sim_log(SIM_LOG_WARN, "grid.n: %lld has a prime factor above 13, which makes transforms several times slower",
               (long long)grid.n[axis]);
   if (!setup->saved) diffusion_say_walls(p);
+  if (!setup->saved) diffusion_say_idle(p);
   if (!setup->saved && !diffusion_adaptive(p)) diffusion_say_steps(&p->integrate, p->integrate.t_end, 0);
   if (!setup->saved) SIM_TRY(diffusion_read_files(p, setup, NULL));
   SIM_TRY(diffusion_check_device(p, setup));

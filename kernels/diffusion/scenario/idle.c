@@ -7,8 +7,8 @@
  * reads its derivatives or a derived field of it. */
 static bool matters(const diffusion_parameters *p, int field, int axis) {
   const diffusion_field *s = diffusion_field_of(p, field);
-  bool any = s->hyper != 0 || s->linear || p->flux || (s->D != 0 && s->axes[axis] != 0) ||
-             (p->solenoidal && p->solenoidal[0]);
+  bool any =
+      s->hyper != 0 || s->linear || p->flux || (s->D != 0 && s->axes[axis] != 0) || (p->solenoidal && p->solenoidal[0]);
   for (int i = 0; i < (int)s->cross.rows; i++) any = any || (s->cross.data[i] != 0 && s->axes[axis] != 0);
   for (int kind = 0; kind < DIFFUSION_KINDS && p->rates; kind++)
     any = any || (diffusion_has_kind(p, field, kind) && diffusion_takes(p->rates, diffusion_input(p, field, kind)));

@@ -1,6 +1,6 @@
-/* Gauss and Jordan's method for blocks of pivots. For each block, the columns that hold its pivots are eliminated first.
- * Then every other column gets the same row operations. All operations on one number are in the order of the pivots, as
- * in the method without blocks. Threads divide the columns, and wait for each other once a block. */
+/* Gauss and Jordan's method for blocks of pivots. For each block, the columns that hold its pivots are eliminated
+ * first. Then every other column gets the same row operations. All operations on one number are in the order of the
+ * pivots, as in the method without blocks. Threads divide the columns, and wait for each other once a block. */
 #include "kernels/diffusion/cpu/spectral/inverse.h"
 
 #include <math.h>
@@ -77,8 +77,7 @@ static void apply(const operations *o, int64_t count, double *m) {
       any = any || row[j] != 0;
     }
     for (int64_t i = o->first; i < end; i++)
-      for (int64_t j = 0; j < count && i != o->first + c; j++)
-        m[i * n + j] -= o->factor[i * BLOCK + c] * rows[c][j];
+      for (int64_t j = 0; j < count && i != o->first + c; j++) m[i * n + j] -= o->factor[i * BLOCK + c] * rows[c][j];
   }
   for (int64_t i = 0; i < n && any; i++)
     if (i < o->first || i >= end) subtract(count, o->factor + i * BLOCK, (const double(*)[TILE])rows, m + i * n);

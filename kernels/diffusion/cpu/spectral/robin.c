@@ -41,7 +41,9 @@ double diffusion_robin_weight(const double mix[2], double size, double wave) {
   return sum / 2;
 }
 
-double diffusion_robin_bytes(int64_t n) { return sizeof(double) * (double)n * (1 + 4 * (double)n) + diffusion_inverse_bytes(n); }
+double diffusion_robin_bytes(int64_t n) {
+  return sizeof(double) * (double)n * (1 + 4 * (double)n) + diffusion_inverse_bytes(n);
+}
 
 void diffusion_robin_end(diffusion_robin *robin) {
   free(robin->waves);

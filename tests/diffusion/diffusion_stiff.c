@@ -52,7 +52,8 @@ static void test_orders(void **state) {
 
 /* The whole flux in the rates needs steps of 2.785/892 (ETDRK4; 892 is the largest eigenvalue) on 63 cells, and of 1/25
  * of that on 315. With D = max D(x)/2 no mode grows: where D h k^2 is large, a step multiplies it by 2 r^4 - r^2 with
- * r = 1 - D(x)/D, which is from -1 to 1. Then the error does not depend on the cells. */
+ * r = 1 - D(x)/D, which is from -1 to 1. Then the error does not depend on the cells;
+ * SciPy's own solutions on 63 and 315 cells differ by 4e-5. */
 static void test_limits(void **state) {
   (void)state;
   assert_true(isinf(error_of(1, 0, "etdrk4", 256)));
@@ -60,7 +61,7 @@ static void test_limits(void **state) {
   assert_true(isinf(error_of(5, 0, "etdrk4", 6400)));
   for (int steps = 4; steps <= 64; steps *= 4) {
     const double coarse = error_of(1, 0.505, "etdrk4", steps), fine = error_of(5, 0.505, "etdrk4", steps);
-    if (!(coarse < 0.6 / steps && fabs(fine - coarse) < 0.2 * coarse + 1e-5))
+    if (!(coarse < 0.6 / steps && fabs(fine - coarse) < 0.2 * coarse + 5e-5))
       fail_msg("%d steps: errors %.3g and %.3g", steps, coarse, fine);
   }
   assert_true(isinf(error_of(5, 0.25, "etdrk4", 64))); /* r is -3: D is too small */

@@ -76,4 +76,4 @@ static void test_restart(void **state) {
   compare_restarts(texts, sizeof texts / sizeof *texts, "'padding'");
 }
 
-int main(int argc, char **argv) { return run_tests(argc, argv, test_texts, test_steps, test_restart); }
+int main(int argc, char **argv) { return run_sides(argc, argv, test_texts, test_steps, test_restart); }

@@ -105,4 +105,4 @@ static void test_restart(void **state) {
   compare_restarts(texts, 8, "false");
 }
 
-int main(int argc, char **argv) { return run_tests(argc, argv, test_texts, test_steps, test_restart); }
+int main(int argc, char **argv) { return run_sides(argc, argv, test_texts, test_steps, test_restart); }

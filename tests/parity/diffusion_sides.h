@@ -191,7 +191,7 @@ static inline void compare_restarts(const char *const *texts, size_t count, cons
 }
 
 /* The main function of a program with these tests. */
-static inline int run_tests(int argc, char **argv, CMUnitTestFunction texts, CMUnitTestFunction steps,
+static inline int run_sides(int argc, char **argv, CMUnitTestFunction texts, CMUnitTestFunction steps,
                             CMUnitTestFunction restart) {
   const int missing = gpu_open();
   if (missing != 0) return missing;

@@ -125,7 +125,8 @@ sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusio
     if (after == clock->t) return too_short(p, clock->t, worst);
     SIM_TRY(ops->use(work, h, last ? DIFFUSION_SLOTS - 1 : slot_of(c->level)));
     for (int s = c->known ? 1 : 0; s < e->method.stages; s++)
-      SIM_TRY(ops->stage(work, s, &(diffusion_step_context){clock->t + e->method.at[s] * h, h, 1, clock->step}));
+      SIM_TRY(
+          ops->stage(work, s, &(diffusion_step_context){clock->t + e->method.at[s] * h, h * e->part, 1, clock->step}));
     SIM_TRY(ratio_of(p, ops, work, &ratio, &worst));
     if (ratio <= 1) {
       ops->accept(work);
@@ -138,7 +139,7 @@ sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusio
       return SIM_OK;
     }
     if (h <= ldexp(1, bottom)) return too_short(p, clock->t, worst);
-    c->known = !e->kept; /* else the rates are overwritten, and computed again from the state */
+    c->known = !e->kept && !e->whole; /* else the rates are overwritten, and computed again from the state */
     if (!c->known) SIM_TRY(ops->resume(work));
     /* lower by as many levels as the error's order suggests, at most 8 */
     const double levels = ratio < INFINITY ? ceil(log2(ratio / hope) / e->power) : 8;

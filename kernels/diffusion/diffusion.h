@@ -156,6 +156,7 @@ double diffusion_lift_at(const diffusion_lift *lift, const double x[3], double t
 double diffusion_lift_slope(const diffusion_lift *lift, int kind, double x);
 void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults);
 void diffusion_say_walls(const diffusion_parameters *p); /* warns of fluxes that walls with a slope partly suppress */
+void diffusion_say_idle(const diffusion_parameters *p);  /* idle.c: warns of walls that have no effect */
 
 /* ---- scenario/inputs.c: inputs of rates, fluxes and observed functions ---- */
 
@@ -265,16 +266,19 @@ typedef struct diffusion_method {
 } diffusion_method;
 extern const diffusion_method diffusion_methods[DIFFUSION_SCHEMES];
 
-/* An embedded scheme estimates the error of a step. Stage 0 evaluates the rates of the state unless they are known; the
- * other stages make a step. Then array [DIFFUSION_NEXT] is the new state, [DIFFUSION_ERROR] its difference from the
- * scheme of one order less, and [DIFFUSION_BETWEEN] the error of the rates' interpolation between the stages' times. */
+/* An embedded scheme estimates the error of a step. Stage 0 evaluates the rates of the state unless they are known
+ * (`whole`: they never are); the other stages make a step. Then array [DIFFUSION_NEXT] is the new state,
+ * [DIFFUSION_ERROR] its difference from the scheme of one order less, and [DIFFUSION_BETWEEN] the error of the rates'
+ * interpolation between the stages' times. */
 enum { DIFFUSION_NEXT = 3, DIFFUSION_ERROR = 4, DIFFUSION_BETWEEN = 5 };
 typedef struct diffusion_embedded {
   diffusion_method method;
   bool kept;    /* the last stage stores the rates of the new state over those of the old one */
+  bool whole;   /* stage 0 is a part of the step, so that it is made again after a rejected one */
+  double part;  /* length of the rates' substep of a stage, over that of the step */
   double power; /* order p of the error, which is proportional to dt^p */
 } diffusion_embedded;
-/* The embedded form of DIFFUSION_ETDRK2 or DIFFUSION_ETDRK4. */
+/* The embedded form of DIFFUSION_STRANG, DIFFUSION_ETDRK2 or DIFFUSION_ETDRK4; NULL for other schemes. */
 const diffusion_embedded *diffusion_embedded_of(diffusion_scheme scheme);
 /* Returns the method of the scenario. */
 const diffusion_method *diffusion_method_of(const diffusion_parameters *p);
@@ -286,7 +290,7 @@ const diffusion_method *diffusion_method_of(const diffusion_parameters *p);
 diffusion_method diffusion_method_with(const diffusion_parameters *p, double scale);
 int diffusion_table_count(const diffusion_parameters *p); /* number of tables of that method */
 /* Parameters of the tables of one field for steps dt; the context of diffusion_method_fill. `scale`: scale of the
- * transforms. */
+ * transforms, by which split schemes of fixed steps multiply. */
 typedef struct diffusion_filling {
   const diffusion_field *species;
   grid_shape grid;

@@ -10,7 +10,11 @@ static const sim_table *const no_tables[] = {NULL};
 
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const diffusion_parameters *p = parameters;
-  const char *what = diffusion_stirred(p) ? "random `forcing` is" : p->lyapunov.given ? "`lyapunov` is" : NULL;
+  const bool strang = p->integrate.scheme == DIFFUSION_STRANG && diffusion_estimates(p);
+  const char *what = diffusion_stirred(p) ? "random `forcing` is"
+                     : p->lyapunov.given  ? "`lyapunov` is"
+                     : strang             ? "`strang` with dt = \"auto\" is"
+                                          : NULL;
   if (backend == SIM_BACKEND_CPU || !what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;
@@ -44,6 +48,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
       sim_log(SIM_LOG_WARN, "grid.n: %lld has a prime factor above 13, which makes transforms several times slower",
               (long long)grid.n[axis]);
   if (!setup->saved) diffusion_say_walls(p);
+  if (!setup->saved) diffusion_say_idle(p);
   if (!setup->saved && !diffusion_adaptive(p)) diffusion_say_steps(&p->integrate, p->integrate.t_end, 0);
   if (!setup->saved) SIM_TRY(diffusion_read_files(p, setup, NULL));
   SIM_TRY(diffusion_check_device(p, setup));

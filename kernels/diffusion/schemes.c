@@ -106,11 +106,49 @@ const diffusion_method diffusion_methods[DIFFUSION_SCHEMES] = {
  * 0, 1 (ETDRK2). [N] needs one more rate, at s = theta = 1/2 - sqrt(3)/6, of the parabola or line through the states
  * at the stages' times, which is as accurate as they are. The estimate is O(h^4) or O(h^3), for pure quadrature far
  * above ETDRK4's own error O(h^5). The weight h/6 is F3 also where L is large, and h/2 is P2. At theta ETDRK4's |w|
- * is largest, so that rounding counts least, and because theta is irrational no periodic rate looks constant. */
+ * is largest, so that rounding counts least, and because theta is irrational no periodic rate looks constant.
+ *
+ * A Strang step is v = e^c (u + g), u' = v + f, where g and f are the changes by the rates over both halves of the
+ * step. The Lie step e^c (u + 2 g) has the difference f - e^c g. The second estimate is that of the quadrature of g and
+ * f, whose times are 1/4 and 3/4, so that the integral of |w| is 1/16. The third change, over h/2 from s = theta of the
+ * line through u and u', has its time at theta + 1/4. */
 #define ROOT3 1.7320508075688772
+#define THETA (ROOT3 - 1)
+#define BETWEEN (1 / (8 * THETA * (THETA - 0.5))) /* the change is h/2 times the rate: a divided difference over 8 */
 
 static const diffusion_embedded embedded[] = {
     {.power = 2,
+     .part = 0.5,
+     .whole = true,
+     .method = {.name = "strang",
+                .arrays = 5,
+                .tables = 1,
+                .order = 2,
+                .stages = 3,
+                .at = {0, 0.5, THETA},
+                .stage = {{1,
+                           1,
+                           3,
+                           {{N, 2, {{0, NONE, NOW}, {-1, NONE, U}}},
+                            {M, 2, {{1, E, U}, {1, E, N}}},
+                            {NOW, 1, {{1, NONE, M}}}}},
+                          {1,
+                           1,
+                           5,
+                           {{NOW, 2, {{0, NONE, NOW}, {-1, NONE, M}}},
+                            {A, 2, {{1, NONE, NOW}, {-1, E, N}}},
+                            {B, 2, {{-BETWEEN * (1 - 2 * THETA), NONE, N}, {-BETWEEN * 2 * THETA, NONE, NOW}}},
+                            {M, 2, {{1, NONE, M}, {1, NONE, NOW}}},
+                            {NOW, 2, {{1 - THETA, NONE, U}, {THETA, NONE, M}}}}},
+                          {1,
+                           1,
+                           4,
+                           {{NOW, 1, {{0, NONE, NOW}}},
+                            {B, 2, {{1, NONE, B}, {BETWEEN, NONE, NOW}}},
+                            {B, 3, {{1, NONE, B}, {-BETWEEN * (1 - THETA), NONE, U}, {-BETWEEN * THETA, NONE, M}}},
+                            {NOW, 1, {{1, NONE, M}}}}}}}},
+    {.power = 2,
+     .part = 1,
      .method = {.name = "etdrk2",
                 .arrays = 5,
                 .tables = 3,
@@ -134,6 +172,7 @@ static const diffusion_embedded embedded[] = {
                       {{NOW, 1, {{0, NONE, NOW}}}, {B, 2, {{1, NONE, B}, {-2, P2, NOW}}}, {NOW, 1, {{1, NONE, M}}}}}}}},
     {.kept = true,
      .power = 4,
+     .part = 1,
      .method =
          {
              .name = "etdrk4",
@@ -170,7 +209,8 @@ static const diffusion_embedded embedded[] = {
 };
 
 const diffusion_embedded *diffusion_embedded_of(diffusion_scheme scheme) {
-  return scheme == DIFFUSION_ETDRK2 ? &embedded[0] : scheme == DIFFUSION_ETDRK4 ? &embedded[1] : NULL;
+  const int of = scheme == DIFFUSION_STRANG ? 0 : scheme == DIFFUSION_ETDRK2 ? 1 : scheme == DIFFUSION_ETDRK4 ? 2 : -1;
+  return of < 0 ? NULL : &embedded[of];
 }
 
 /* Derivatives are computed from coefficients at the end of a step, so the state is the coefficients. The real fields
@@ -344,7 +384,7 @@ sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, dou
                              .grid = diffusion_shape_of(p, field),
                              .scheme = p->integrate.scheme,
                              .dt = dt,
-                             .scale = scale,
+                             .scale = diffusion_estimates(p) ? 1 : scale,
                              .dealias = diffusion_dealias(&p->integrate),
                              .noise = diffusion_noise_of(p, field),
                              .forcing = diffusion_forced(p) >> field & 1 ? &p->forcing : NULL};

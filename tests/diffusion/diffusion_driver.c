@@ -103,6 +103,14 @@ double distance(const system_run *a, const system_run *b) {
   return most;
 }
 
+double distance_from(const system_run *s, double (*exact)(double x)) {
+  const grid_shape grid = diffusion_grid_of(s->p);
+  double most = 0;
+  for (int64_t c = 0; c < grid.n[0]; c++)
+    most = fmax(most, fabs(value(s, 0, c) - exact(((double)c + 0.5) * grid.size[0] / (double)grid.n[0])));
+  return most;
+}
+
 void read_reference(const char *file, const char *name, int number, int64_t count, double *out) {
   char line[512], word[64];
   int of, found = 0;

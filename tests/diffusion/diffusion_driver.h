@@ -33,5 +33,7 @@ void whole(system_run *s, const char *format, ...) __attribute__((format(printf,
  */
 void read_reference(const char *file, const char *name, int number, int64_t count, double *out);
 double distance(const system_run *a, const system_run *b); /* the largest difference of all values */
+/* Returns the largest difference of field 0 from a function of x on one axis. */
+double distance_from(const system_run *s, double (*exact)(double x));
 
 #endif

@@ -468,6 +468,46 @@ static void count_walls(void *context, sim_log_level level, const char *message)
     ++*(int *)context;
 }
 
+static void count_idle(void *context, sim_log_level level, const char *message) {
+  *(int *)context += level == SIM_LOG_WARN && strstr(message, "has no effect") != NULL;
+}
+
+/* Walls of a field that nothing spreads through them are warned of; a slope of 0 is none. */
+static void test_idle(void **state) {
+  static const struct {
+    const char *field, *rates;
+    int warnings;
+  } cases[] = {{"", "-u", 1},
+               {"D = 0.1, ", "-u", 0},
+               {"D = 0.1, axes = {0, 1, 1}, ", "-u", 1},
+               {"hyper = 1e-4, ", "-u", 0},
+               {"linear = function(k2) return -k2 end, ", "-u", 0},
+               {"", "-u*u_x", 0},
+               {"", "-u end, flux = function(u) return 0.1*u*u, 0", 0}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[512];
+    int warnings = 0;
+    system_run s = {0};
+    sim_plan plan = {0};
+    snprintf(text, sizeof text,
+             "return sim.diffusion { grid = { n = {8, 8}, size = {1, 1}, boundary = 'no_flux', y = 'periodic' }, fields"
+             " = {{ name = 'u', %ssides = { x_low = { slope = 0 }, %s } }}, rates = function(u, u_x) return %s end,"
+             " integrate = { scheme = 'etdrk4', dt = 0.01, t_end = 1 } }",
+             cases[i].field,
+             strstr(cases[i].rates, "flux")     ? "x_high = { value = 0 }"
+             : strstr(cases[i].field, "linear") ? "x_high = { robin = { a = 1 } }"
+                                                : "x_high = { robin = { a = 1, g = 1 } }",
+             cases[i].rates);
+    open_with(&s, text, sim_isa_best(), 1, NULL);
+    assert_true(sim_log_add(count_idle, &warnings));
+    must(diffusion_model.plan(s.p, &s.setup, &plan), "plan");
+    sim_log_remove(count_idle, &warnings);
+    if (warnings != cases[i].warnings) fail_msg("%s, %s: %d warnings", cases[i].field, cases[i].rates, warnings);
+    shut(&s);
+  }
+}
+
 /* Only a flux that takes the derivative through a wall with a slope is warned of. So are budgets beside a spectrum that
  * has the values at walls. */
 static void test_warning(void **state) {
@@ -512,6 +552,7 @@ int main(void) {
       cmocka_unit_test(test_fluxes),         cmocka_unit_test(test_spectrum),
       cmocka_unit_test(test_middle_of_bins), cmocka_unit_test(test_same_bits),
       cmocka_unit_test(test_later_end),      cmocka_unit_test(test_warning),
+      cmocka_unit_test(test_idle),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

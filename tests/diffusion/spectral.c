@@ -4,6 +4,7 @@
  *
  * Bound: a pass there and back over 3 axes errs relative to the norm by some 2 log2(cells) u; times 8 for the largest
  * of all cells, and times |k| <= 8 for derivatives. */
+#include "kernels/diffusion/cpu/spectral/inverse.h"
 #include "kernels/diffusion/cpu/spectral/spectral.h"
 
 #include <math.h>
@@ -181,7 +182,39 @@ static void test_waves(void **state) {
       }
 }
 
+/* The inverse of matrices whose largest pivots are in other blocks of rows, by any number of threads, and a matrix
+ * without an inverse. The matrices are 2 in one place of each row and column, and below 1/n elsewhere: their condition
+ * number is below 3, and sums of n products err by less than n u. */
+static void test_inverse(void **state) {
+  static const int64_t sizes[] = {1, 2, 31, 32, 33, 65, 300};
+  (void)state;
+  for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++) {
+    const int64_t n = sizes[c], bytes = n * n * (int64_t)sizeof(double);
+    double *a = malloc((size_t)bytes), *copy = malloc((size_t)bytes), *out = malloc((size_t)bytes),
+           *again = malloc((size_t)bytes), worst = 0;
+    assert_true(a && copy && out && again);
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t j = 0; j < n; j++)
+        a[i * n + j] = j == (i + n / 2) % n ? 2 : sin((double)(7 * i + 3 * j + i * j % 11)) / (double)n;
+    memcpy(copy, a, (size_t)bytes);
+    assert_int_equal(diffusion_inverse(n, copy, out, 1), SIM_OK);
+    memcpy(copy, a, (size_t)bytes);
+    assert_int_equal(diffusion_inverse(n, copy, again, 3), SIM_OK);
+    assert_memory_equal(out, again, (size_t)bytes);
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t j = 0; j < n; j++) {
+        double sum = i == j ? -1 : 0;
+        for (int64_t k = 0; k < n; k++) sum += out[i * n + k] * a[k * n + j];
+        worst = fmax(worst, fabs(sum));
+      }
+    if (!(worst < 10 * (double)n * 0x1p-53)) fail_msg("%lld rows: %.3g", (long long)n, worst);
+    memset(copy, 0, (size_t)bytes);
+    assert_int_equal(diffusion_inverse(n, copy, out, 1), SIM_ERR_INTERNAL);
+    free(a), free(copy), free(out), free(again);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_waves)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_waves), cmocka_unit_test(test_inverse)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

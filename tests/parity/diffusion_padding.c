@@ -46,17 +46,9 @@ static void test_texts(void **state) {
   static const char *const some[] = {"etdrk4", "etdrk2", "etd1", "lie"};
   (void)state;
   for (size_t c = 0; c < sizeof texts / sizeof *texts; c++)
-    for (int i = 0; i < 4; i++) {
-      const bool single = ((int)c + i) % 2;
-      const bool split = strcmp(some[i], "lie") == 0;
-      char text[4096];
-      if ((split && strstr(texts[c], "forcing")) || !is_mine()) continue;
-      snprintf(text, sizeof text,
-               "return sim.diffusion { precision = '%s', seed = 9, %s integrate = { scheme = '%s', dt = 0.002,"
-               " t_end = 0.01, dealias = 'padding' } }",
-               single ? "single" : "double", texts[c], some[i]);
-      compare_sides(parameters_of(text), "cuFFT", bound_of(single));
-    }
+    for (int i = 0; i < 4; i++)
+      if (!(i == 3 && strstr(texts[c], "forcing")) && is_mine())
+        compare_text(texts[c], some[i], "'padding'", ((int)c + i) % 2, bound_of);
 }
 
 /* Strang's steps, whose outputs have half a step of rates more, and adaptive steps. */
@@ -81,22 +73,7 @@ static void test_steps(void **state) {
 
 static void test_restart(void **state) {
   (void)state;
-  for (size_t c = 0; c < sizeof texts / sizeof *texts; c++) {
-    char text[4096];
-    snprintf(text, sizeof text,
-             "return sim.diffusion { precision = '%s', %s integrate = { scheme = 'etdrk4', dt = 0.002, t_end = 0.02,"
-             " dealias = 'padding' } }",
-             c % 2 ? "double" : "single", texts[c]);
-    if (is_mine()) compare_restart_of(text);
-  }
+  compare_restarts(texts, sizeof texts / sizeof *texts, "'padding'");
 }
 
-int main(int argc, char **argv) {
-  const int missing = gpu_open();
-  if (missing != 0) return missing;
-  if (argc == 1) return run_shared(argv[0]);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts), cmocka_unit_test(test_steps),
-                                     cmocka_unit_test(test_restart)};
-  set_share(argc, argv);
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(int argc, char **argv) { return run_sides(argc, argv, test_texts, test_steps, test_restart); }

@@ -68,16 +68,10 @@ static void test_texts(void **state) {
   static const char *const some[] = {"lie", "etdrk4", "etd1", "etdrk2"};
   (void)state;
   for (size_t c = 0; c < sizeof texts / sizeof *texts; c++)
-    for (int i = 0; i < 4; i++) {
-      const bool single = ((int)c + i) % 2;
-      char text[4096];
-      if ((i == 0 && (strstr(texts[c], "forcing") || strstr(texts[c], "conserved"))) || !is_mine()) continue;
-      snprintf(text, sizeof text,
-               "return sim.diffusion { precision = '%s', seed = 9, %s integrate = { scheme = '%s', dt = 0.002,"
-               " t_end = 0.01, dealias = %s } }",
-               single ? "single" : "double", texts[c], some[i], i > 1 && !strstr(texts[c], "1}") ? "true" : "false");
-      compare_sides(parameters_of(text), "cuFFT", bound_of(single));
-    }
+    for (int i = 0; i < 4; i++)
+      if (!(i == 0 && (strstr(texts[c], "forcing") || strstr(texts[c], "conserved"))) && is_mine())
+        compare_text(texts[c], some[i], i > 1 && !strstr(texts[c], "1}") ? "true" : "false", ((int)c + i) % 2,
+                     bound_of);
 }
 
 /* Split schemes, the exact solution, and adaptive steps, whose errors are weighed with the series' norms. With an
@@ -108,22 +102,7 @@ static void test_steps(void **state) {
 
 static void test_restart(void **state) {
   (void)state;
-  for (size_t c = 0; c < 8; c++) {
-    char text[4096];
-    snprintf(
-        text, sizeof text,
-        "return sim.diffusion { precision = '%s', %s integrate = { scheme = 'etdrk4', dt = 0.002, t_end = 0.02 } }",
-        c % 2 ? "double" : "single", texts[c]);
-    if (is_mine()) compare_restart_of(text);
-  }
+  compare_restarts(texts, 8, "false");
 }
 
-int main(int argc, char **argv) {
-  const int missing = gpu_open();
-  if (missing != 0) return missing;
-  if (argc == 1) return run_shared(argv[0]);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts), cmocka_unit_test(test_steps),
-                                     cmocka_unit_test(test_restart)};
-  set_share(argc, argv);
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(int argc, char **argv) { return run_sides(argc, argv, test_texts, test_steps, test_restart); }

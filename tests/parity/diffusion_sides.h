@@ -168,4 +168,39 @@ static inline int run_shared(const char *program) {
   return bad > 0;
 }
 
+/* Compares a scenario without its `integrate` on both sides. bound: of values, by whether the precision is single. */
+static inline void compare_text(const char *of, const char *scheme, const char *dealias, bool single,
+                                double (*bound)(bool single)) {
+  char text[4096];
+  snprintf(text, sizeof text,
+           "return sim.diffusion { precision = '%s', seed = 9, %s integrate = { scheme = '%s', dt = 0.002, t_end ="
+           " 0.01, dealias = %s } }",
+           single ? "single" : "double", of, scheme, dealias);
+  compare_sides(parameters_of(text), "cuFFT", bound(single));
+}
+
+static inline void compare_restarts(const char *const *texts, size_t count, const char *dealias) {
+  for (size_t c = 0; c < count; c++) {
+    char text[4096];
+    snprintf(text, sizeof text,
+             "return sim.diffusion { precision = '%s', %s integrate = { scheme = 'etdrk4', dt = 0.002, t_end = 0.02,"
+             " dealias = %s } }",
+             c % 2 ? "double" : "single", texts[c], dealias);
+    if (is_mine()) compare_restart_of(text);
+  }
+}
+
+/* The main function of a program with these tests. */
+static inline int run_sides(int argc, char **argv, CMUnitTestFunction texts, CMUnitTestFunction steps,
+                            CMUnitTestFunction restart) {
+  const int missing = gpu_open();
+  if (missing != 0) return missing;
+  if (argc == 1) return run_shared(argv[0]);
+  const struct CMUnitTest tests[] = {{"test_texts", texts, NULL, NULL, NULL},
+                                     {"test_steps", steps, NULL, NULL, NULL},
+                                     {"test_restart", restart, NULL, NULL, NULL}};
+  set_share(argc, argv);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
 #endif

@@ -1,7 +1,7 @@
 /* Steps, by the operations of a backend.
  *
- * A Strang step is R(h/2) exp(L h) R(h/2); two neighbouring R are one pass. The stored state is that before the
- * second R, which outputs add. */
+ * A Strang step of fixed length is R(h/2) exp(L h) R(h/2); two neighbouring R are one pass. The stored state is that
+ * before the second R, which outputs add. */
 #include "kernels/diffusion/run/run.h"
 
 #include <limits.h>
@@ -31,7 +31,8 @@ static sim_status check_finite(diffusion_run *run, const sim_clock *clock) {
 
 /* Computes the real fields of this step. */
 sim_status diffusion_run_show(diffusion_run *run, const sim_clock *clock) {
-  const bool half = run->p->integrate.scheme == DIFFUSION_STRANG && clock->step > (int64_t)run->begin[1];
+  const bool half = run->p->integrate.scheme == DIFFUSION_STRANG && !diffusion_adaptive(run->p) &&
+                    clock->step > (int64_t)run->begin[1];
   if (run->shown == clock->step) return SIM_OK;
   SIM_TRY(check_finite(run, clock));
   if (run->p->integrate.scheme == DIFFUSION_EXACT && run->jumped != clock->t)

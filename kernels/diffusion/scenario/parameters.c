@@ -111,7 +111,7 @@ static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, dt), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
      .doc = "time step, reduced so that t_end is a multiple. auto: t_end/100 without rates, else adaptive powers of "
-            "two from rtol and atol (etdrk2, etdrk4), or from courant"},
+            "two from rtol and atol (strang, etdrk2, etdrk4), or from courant"},
     {SIM_FIELD(diffusion_integrate, t_end), .type = SIM_REAL,
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE, .max = INFINITY, .dimension = {0, 0, 1},
      .doc = "end time; runs start at t = 0"},

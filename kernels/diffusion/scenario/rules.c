@@ -273,8 +273,13 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.scheme", "expected exact, because there are no rates, got %s",
                    diffusion_methods[i->scheme].name);
   if (diffusion_estimates(p) && i->scheme != DIFFUSION_EXACT && !diffusion_embedded_of(i->scheme))
-    sim_faults_add(faults, 0, "integrate.dt", "expected a number, or the scheme etdrk2 or etdrk4, got \"auto\" with %s",
+    sim_faults_add(faults, 0, "integrate.dt",
+                   "expected a number, or the scheme strang, etdrk2 or etdrk4, got \"auto\" with "
+                   "%s",
                    diffusion_methods[i->scheme].name);
+  if (diffusion_estimates(p) && i->scheme == DIFFUSION_STRANG && diffusion_dealias(i) > 0)
+    sim_faults_add(faults, 0, "integrate.dt",
+                   "expected a number, or the scheme etdrk2 or etdrk4, because strang is of order 1 with dealias");
   if (!p->rates && diffusion_dealias(i) > 0)
     sim_faults_add(faults, 0, "integrate.dealias", "has no effect: there are no rates");
   for (size_t axis = 0; diffusion_padded(p) && axis < p->grid.n.rows && axis < 3; axis++)

@@ -1,8 +1,10 @@
 #include "kernels/diffusion/cpu/spectral/robin.h"
 
+#include "kernels/diffusion/cpu/spectral/inverse.h"
+
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double pi = 3.14159265358979323846;
 
@@ -39,7 +41,9 @@ double diffusion_robin_weight(const double mix[2], double size, double wave) {
   return sum / 2;
 }
 
-double diffusion_robin_bytes(int64_t n) { return sizeof(double) * (double)n * (1 + 4 * (double)n); }
+double diffusion_robin_bytes(int64_t n) {
+  return sizeof(double) * (double)n * (1 + 4 * (double)n) + diffusion_inverse_bytes(n);
+}
 
 void diffusion_robin_end(diffusion_robin *robin) {
   free(robin->waves);
@@ -55,45 +59,18 @@ static double norm_of(int64_t n, const double *a) {
   return sqrt(sum);
 }
 
-/* Subtracts multiples of row `pivot` of both matrices from the other rows, so that column `pivot` is 0 there. */
-static void clear_column(int64_t n, int64_t pivot, double *a, double *out, int threads) {
+/* Computes all but `forward`. copy[n][n]: that of `inverse`. */
+static void fill(int64_t n, const double mix[2], double size, int threads, diffusion_robin *out, double *copy) {
   (void)threads;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1 && n > 256)
-  for (int64_t i = 0; i < n; i++) {
-    const double factor = a[i * n + pivot];
-    if (i == pivot || factor == 0) continue;
-    for (int64_t j = pivot; j < n; j++) a[i * n + j] -= factor * a[pivot * n + j];
-    for (int64_t j = 0; j < n; j++) out[i * n + j] -= factor * out[pivot * n + j];
-  }
-}
-
-static void swap_rows(int64_t n, double *a, int64_t i, int64_t j) {
-  for (int64_t c = 0; c < n && i != j; c++) {
-    const double t = a[i * n + c];
-    a[i * n + c] = a[j * n + c];
-    a[j * n + c] = t;
-  }
-}
-
-/* Inverts a by Gauss and Jordan's method with pivots of columns. a is overwritten. Returns false where a pivot is 0. */
-static bool invert(int64_t n, double *a, double *out, int threads) {
-  memset(out, 0, (size_t)(n * n) * sizeof *out);
-  for (int64_t i = 0; i < n; i++) out[i * n + i] = 1;
-  for (int64_t p = 0; p < n; p++) {
-    int64_t best = p;
-    for (int64_t i = p + 1; i < n; i++)
-      if (fabs(a[i * n + p]) > fabs(a[best * n + p])) best = i;
-    const double pivot = a[best * n + p];
-    if (!(fabs(pivot) > 0)) return false;
-    swap_rows(n, a, p, best);
-    swap_rows(n, out, p, best);
+  for (int64_t m = 0; m < n; m++) {
+    const double k = out->waves[m] = diffusion_robin_wave(mix, size, m), phase = atan2(mix[0], k);
     for (int64_t j = 0; j < n; j++) {
-      a[p * n + j] /= pivot;
-      out[p * n + j] /= pivot;
+      const double angle = k * (((double)j + 0.5) * size / (double)n) - phase;
+      copy[j * n + m] = out->inverse[j * n + m] = cos(angle);
+      out->slope[j * n + m] = sin(angle);
     }
-    clear_column(n, p, a, out, threads);
   }
-  return true;
 }
 
 sim_status diffusion_robin_begin(int64_t n, const double mix[2], double size, int threads, diffusion_robin *out) {
@@ -108,16 +85,9 @@ sim_status diffusion_robin_begin(int64_t n, const double mix[2], double size, in
   double *copy = malloc(bytes);
   bool good = copy && out->waves && out->forward && out->inverse && out->slope;
   sim_status status = good ? SIM_OK : sim_no_memory("a transform of %lld points by matrices", (long long)n);
-  for (int64_t m = 0; m < n && good; m++) {
-    const double k = out->waves[m] = diffusion_robin_wave(mix, size, m), phase = atan2(mix[0], k);
-    for (int64_t j = 0; j < n; j++) {
-      const double angle = k * (((double)j + 0.5) * size / (double)n) - phase;
-      copy[j * n + m] = out->inverse[j * n + m] = cos(angle);
-      out->slope[j * n + m] = sin(angle);
-    }
-  }
-  if (good && !(invert(n, copy, out->forward, threads) &&
-                norm_of(n, out->forward) * norm_of(n, out->inverse) < worst * (double)n))
+  if (good) fill(n, mix, size, threads, out, copy);
+  if (good) status = diffusion_inverse(n, copy, out->forward, threads);
+  if (status == SIM_OK && !(norm_of(n, out->forward) * norm_of(n, out->inverse) < worst * (double)n))
     status = sim_fail(SIM_ERR_INTERNAL, "the series of %lld cells between walls with h = %g and %g is ill-conditioned",
                       (long long)n, mix[0], mix[1]);
   for (int64_t i = 0; i < n * n && status == SIM_OK; i++) out->forward[i] *= (double)n;
@@ -126,33 +96,78 @@ sim_status diffusion_robin_begin(int64_t n, const double mix[2], double size, in
   return status;
 }
 
-sim_status diffusion_basis_create(const grid_shape *shape, int axis, const fft_plan *like, sim_isa isa, int threads,
-                                  diffusion_basis **out) {
-  const double *mix = shape->mix[axis];
+/* ---- bases, which all transforms of the program share ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static diffusion_basis *bases; /* those in use */
+
+static diffusion_basis *find(const diffusion_basis *key) {
+  diffusion_basis *b = bases;
+  while (b && !(b->n == key->n && b->mix[0] == key->mix[0] && b->mix[1] == key->mix[1] && b->size == key->size &&
+                b->single == key->single && b->isa == key->isa))
+    b = b->next;
+  return b;
+}
+
+static void destroy(diffusion_basis *basis) {
+  fft_plan_destroy(&basis->plan);
+  fft_plan_destroy(&basis->slope);
+  free(basis->waves);
+  free(basis);
+}
+
+static sim_status create(const diffusion_basis *key, const fft_plan *like, int threads, diffusion_basis **out) {
   diffusion_robin made;
-  diffusion_basis *b = *out = calloc(1, sizeof *b);
+  diffusion_basis *b = *out = malloc(sizeof *b);
   if (!b) return sim_no_memory("a transform by matrices");
-  b->n = shape->n[axis];
-  b->mix[0] = mix[0];
-  b->mix[1] = mix[1];
-  sim_status status = diffusion_robin_begin(b->n, mix, shape->size[axis], threads, &made);
+  *b = *key;
+  sim_status status = diffusion_robin_begin(b->n, b->mix, b->size, threads, &made);
   if (status == SIM_OK) {
     b->waves = made.waves;
     made.waves = NULL;
-    status = fft_plan_create_dense(like, made.forward, made.inverse, isa, &b->plan);
-    if (status == SIM_OK) status = fft_plan_create_dense(like, NULL, made.slope, isa, &b->slope);
+    status = fft_plan_create_dense(like, made.forward, made.inverse, b->isa, &b->plan);
+    if (status == SIM_OK) status = fft_plan_create_dense(like, NULL, made.slope, b->isa, &b->slope);
     diffusion_robin_end(&made);
   }
-  if (status != SIM_OK) diffusion_basis_destroy(out);
+  if (status != SIM_OK) {
+    destroy(b);
+    *out = NULL;
+  }
   return status;
 }
 
-void diffusion_basis_destroy(diffusion_basis **basis) {
+sim_status diffusion_basis_open(const grid_shape *shape, int axis, const fft_plan *like, bool single, sim_isa isa,
+                                int threads, diffusion_basis **out) {
+  const diffusion_basis key = {.n = shape->n[axis],
+                               .mix = {shape->mix[axis][0], shape->mix[axis][1]},
+                               .size = shape->size[axis],
+                               .single = single,
+                               .isa = isa};
+  sim_status status = SIM_OK;
+  pthread_mutex_lock(&lock);
+  *out = find(&key);
+  if (!*out) {
+    status = create(&key, like, threads, out);
+    if (status == SIM_OK) {
+      (*out)->next = bases;
+      bases = *out;
+    }
+  }
+  if (status == SIM_OK) (*out)->users++;
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+void diffusion_basis_close(diffusion_basis **basis) {
+  diffusion_basis **at = &bases;
   if (!*basis) return;
-  fft_plan_destroy(&(*basis)->plan);
-  fft_plan_destroy(&(*basis)->slope);
-  free((*basis)->waves);
-  free(*basis);
+  pthread_mutex_lock(&lock);
+  if (--(*basis)->users == 0) {
+    while (*at != *basis) at = &(*at)->next;
+    *at = (*basis)->next;
+    destroy(*basis);
+  }
+  pthread_mutex_unlock(&lock);
   *basis = NULL;
 }
 

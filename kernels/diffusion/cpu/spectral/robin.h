@@ -29,17 +29,22 @@ sim_status diffusion_robin_begin(int64_t n, const double mix[2], double size, in
 void diffusion_robin_end(diffusion_robin *robin);
 double diffusion_robin_bytes(int64_t n); /* bytes of a diffusion_robin */
 
-/* The series of one axis of a field, as plans of transforms. */
+/* The series of one axis of a field, as plans of transforms. Transforms of the same series share one. */
 typedef struct diffusion_basis {
   int64_t n;
-  double mix[2];
+  double mix[2], size;
+  bool single;
+  sim_isa isa;
   double *waves;          /* [n]: k_m */
   fft_plan *plan, *slope; /* slope: an inverse transform to sin(k_m x - p_m) */
+  int users;
+  struct diffusion_basis *next;
 } diffusion_basis;
-/* like: a plan of n points, whose order of wavenumbers the series has. */
-sim_status diffusion_basis_create(const grid_shape *shape, int axis, const fft_plan *like, sim_isa isa, int threads,
-                                  diffusion_basis **out) SIM_MUST_CHECK;
-void diffusion_basis_destroy(diffusion_basis **basis);
+/* Returns a basis, which is made where no other user has it; given back by diffusion_basis_close. like: a plan of n
+ * points and of that precision, whose order of wavenumbers the series has. SIM_ERR_NO_MEMORY, SIM_ERR_INTERNAL. */
+sim_status diffusion_basis_open(const grid_shape *shape, int axis, const fft_plan *like, bool single, sim_isa isa,
+                                int threads, diffusion_basis **out) SIM_MUST_CHECK;
+void diffusion_basis_close(diffusion_basis **basis);
 double diffusion_basis_bytes(int64_t n, bool single); /* bytes of a basis, and of what making it takes */
 
 #endif

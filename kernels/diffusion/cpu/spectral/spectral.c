@@ -130,13 +130,13 @@ static fft_kind transform_of(const grid_shape *grid, int axis) {
   return kinds[grid->boundary[axis]];
 }
 
-/* Returns a source before this one that has the same series along an axis; -1: none. */
-static int same_basis(const diffusion_series *series, int source, int axis) {
+/* Whether a source before this one has the same series along an axis. */
+static bool repeats(const diffusion_series *series, int source, int axis) {
   for (int other = 0; other < source; other++)
     if (series->of[other][axis] == GRID_ROBIN && series->mix[other][axis][0] == series->mix[source][axis][0] &&
         series->mix[other][axis][1] == series->mix[source][axis][1])
-      return other;
-  return -1;
+      return true;
+  return false;
 }
 
 double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes,
@@ -145,7 +145,7 @@ double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradient
   double bytes = threads * thread_size(grid, fields, fields + gradients, fields + fluxes, single);
   for (int source = 0; aligned && source < DIFFUSION_SOURCES; source++)
     for (int axis = 0; axis < grid->rank; axis++)
-      if (series->of[source][axis] == GRID_ROBIN && same_basis(series, source, axis) < 0)
+      if (series->of[source][axis] == GRID_ROBIN && !repeats(series, source, axis))
         bytes += diffusion_basis_bytes(grid->n[axis], single);
   for (int axis = 0; axis < grid->rank; axis++) {
     const int plans = grid_is_periodic(grid, axis) ? 1 : aligned ? 4 : gradients == 0 ? 1 : 2;
@@ -221,31 +221,18 @@ static bool is_derivative(const diffusion_spectral *s, int column, int axis) {
   }
 }
 
-/* Creates the series along walls that mix value and slope. */
-static sim_status make_bases(diffusion_spectral *s, const diffusion_series *series, sim_isa isa) {
+/* Opens the series along walls that mix value and slope. */
+static sim_status open_bases(diffusion_spectral *s, sim_isa isa) {
   for (int axis = 0; axis < s->grid.rank; axis++)
-    for (int source = 0; source < DIFFUSION_SOURCES; source++) {
-      if (s->shape[source].boundary[axis] != GRID_ROBIN) continue;
-      const int same = same_basis(series, source, axis);
-      if (same >= 0)
-        s->basis[source][axis] = s->basis[same][axis];
-      else
-        SIM_TRY(
-            diffusion_basis_create(&s->shape[source], axis, s->plan[axis], isa, s->threads, &s->basis[source][axis]));
-    }
+    for (int source = 0; source < DIFFUSION_SOURCES; source++)
+      if (s->shape[source].boundary[axis] == GRID_ROBIN)
+        SIM_TRY(diffusion_basis_open(&s->shape[source], axis, s->plan[axis], s->single, isa, s->threads,
+                                     &s->basis[source][axis]));
   return SIM_OK;
 }
 
-static void destroy_bases(diffusion_spectral *s, int axis) {
-  for (int source = DIFFUSION_SOURCES - 1; source >= 0; source--) {
-    bool shared = false;
-    for (int other = 0; other < source; other++) shared = shared || s->basis[other][axis] == s->basis[source][axis];
-    if (!shared) diffusion_basis_destroy(&s->basis[source][axis]);
-  }
-}
-
 /* Plans the transforms of every column. */
-static sim_status make_plans(diffusion_spectral *s, const diffusion_series *series, sim_isa isa) {
+static sim_status make_plans(diffusion_spectral *s, sim_isa isa) {
   static const fft_kind kinds[GRID_BOUNDARIES] = {[GRID_PERIODIC] = FFT_PERIODIC,
                                                   [GRID_NO_FLUX] = FFT_COSINE,
                                                   [GRID_FIXED] = FFT_SINE_ALIGNED,
@@ -254,7 +241,7 @@ static sim_status make_plans(diffusion_spectral *s, const diffusion_series *seri
   for (int axis = 0; axis < s->grid.rank; axis++)
     if (!grid_is_member_axis(&s->grid, axis))
       SIM_TRY(fft_plan_create(s->grid.n[axis], transform_of(&s->grid, axis), s->single, isa, &s->plan[axis]));
-  SIM_TRY(make_bases(s, series, isa));
+  SIM_TRY(open_bases(s, isa));
   for (int axis = 0; axis < s->grid.rank; axis++) {
     if (grid_is_member_axis(&s->grid, axis)) continue;
     if (turns(s, axis)) SIM_TRY(make_turned(s, axis, s->single, isa));
@@ -372,7 +359,7 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   s->work_bytes = (size_t)round_up(work_size(grid));
   s->plane_bytes = (size_t)plane_size(grid, single);
   s->thread_bytes = (size_t)thread_size(grid, fields, s->inputs, s->results, single);
-  sim_status status = make_plans(s, series, isa);
+  sim_status status = make_plans(s, isa);
   if (status == SIM_OK) {
     s->memory = aligned_alloc(64, (size_t)threads * s->thread_bytes);
     if (!s->memory || !make_slots(s) || (s->paired && !make_mirror(s)))
@@ -387,7 +374,7 @@ void diffusion_spectral_destroy(diffusion_spectral **spectral) {
   diffusion_spectral *s = *spectral;
   if (!s) return;
   for (int axis = 0; axis < 3; axis++) {
-    destroy_bases(s, axis);
+    for (int source = 0; source < DIFFUSION_SOURCES; source++) diffusion_basis_close(&s->basis[source][axis]);
     fft_plan_destroy(&s->plan[axis]);
     fft_plan_destroy(&s->turned[axis]);
     for (int b = 0; b < GRID_BOUNDARIES; b++) fft_plan_destroy(&s->aligned_plan[b][axis]);

@@ -78,14 +78,10 @@ void fluid_surface_velocity(const fluid_machine *m, int64_t cell, double out[3])
   }
 }
 
-/* Force by mass on a fluid that moves with u through a cell, but for buoyancy. */
-static void force_at(const fluid_machine *m, int64_t cell, const double u[3], double out[3]) {
-  for (int a = 0; a < 3; a++) out[a] = m->collision.g[a] - (m->drag ? m->drag[cell] * u[a] : 0);
-}
-
 /* What a cell without stresses sends in direction c after a step, at a density and a velocity u; its momentum is
  * rho (u + g/2). */
-static double unstressed(const fluid_machine *m, double rho1, const double u[3], const double g[3], int c) {
+static double unstressed(const fluid_machine *m, double rho1, const double u[3], int c) {
+  const double *g = m->collision.g;
   double along = 0, force = 0, square = 0, push = 0;
   for (int a = 0; a < m->lattice->rank; a++) {
     along += m->lattice->c[c][a] * u[a];
@@ -96,29 +92,25 @@ static double unstressed(const fluid_machine *m, double rho1, const double u[3],
   return rho1 + (1 + rho1) * (3 * (along + force / 2) + 4.5 * along * (along + force) - 1.5 * (square + push));
 }
 
-/* As of fill: of populations what their equilibrium has not is the mean of the neighbours'. (Lallemand and Luo, J.
- * Comput. Phys. 184 (2003) 406, and Caiazzo, Prog. Comput. Fluid Dyn. 8 (2008) 3, of such a refilling.) */
+/* As of fill: of populations what their equilibrium has not is the mean of the neighbours' (of such first values
+ * Caiazzo, Prog. Comput. Fluid Dyn. 8 (2008) 3). */
 static double fill_populations(const fluid_machine *m, const bool *old, void *first, int64_t cell) {
   const fluid_lattice *l = m->lattice;
-  double stress[FLUID_DIRECTIONS_MAX] = {0}, u[3] = {0}, v[3] = {0}, g[3], rho1 = 0, count = 0;
+  double stress[FLUID_DIRECTIONS_MAX] = {0}, u[3] = {0}, v[3] = {0}, rho1 = 0, count = 0;
   for (int c = 1; c < l->directions; c++) {
     const int64_t from = fluid_neighbour(&m->grid, cell, l->c[c]);
     if (from < 0 || old[from] || m->walls.solid[from]) continue;
     const cell_state s = load(m, first, from);
-    const double drag = m->drag ? m->drag[from] : 0;
-    for (int a = 0; a < l->rank; a++) v[a] = (s.j[a] / (1 + s.rho1) - m->collision.g[a] / 2) / (1 - drag / 2);
-    force_at(m, from, v, g);
+    for (int a = 0; a < l->rank; a++) v[a] = s.j[a] / (1 + s.rho1) - m->collision.g[a] / 2;
     for (int d = 0; d < l->directions; d++)
-      stress[d] +=
-          grid_number(first, m->single, moment_of(m, from) + d * m->rows.pitch) - unstressed(m, s.rho1, v, g, d);
+      stress[d] += grid_number(first, m->single, moment_of(m, from) + d * m->rows.pitch) - unstressed(m, s.rho1, v, d);
     rho1 += s.rho1;
     count++;
   }
   fluid_surface_velocity(m, cell, u);
-  force_at(m, cell, u, g);
   if (count > 0) rho1 /= count;
   for (int d = 0; d < l->directions; d++) {
-    const double value = unstressed(m, rho1, u, g, d) + (count > 0 ? stress[d] / count : 0);
+    const double value = unstressed(m, rho1, u, d) + (count > 0 ? stress[d] / count : 0);
     (void)fluid_set_moment(m, first, moment_of(m, cell) + d * m->rows.pitch, cell % m->grid.n[0], value);
   }
   return load(m, first, cell).rho1;

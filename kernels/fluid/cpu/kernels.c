@@ -29,11 +29,28 @@ static factors factors_of(const fluid_collision *k) {
 
 /* ---- rows ---- */
 
+static inline real root(real a) {
+#if FLUID_SINGLE
+  return sqrtf(a);
+#else
+  return sqrt(a);
+#endif
+}
+
+FLUID_INLINE vreal root_vector(vreal a) {
+  vreal out;
+  for (size_t i = 0; i < sizeof a / sizeof a[0]; i++) out[i] = root(a[i]);
+  return out;
+}
+
 enum { BLOCK = 64 }; /* cells of a row of D3Q27 that are made at a time */
 
+#define ROOT(a) root_vector(a)
 #include "kernels/fluid/cpu/vector_on.inc"
 #include "kernels/fluid/cpu/row.inc"
 #include "kernels/fluid/cpu/row27.inc"
+#undef ROOT
+#define ROOT(a) root(a)
 #include "kernels/fluid/cpu/scalar_on.inc"
 #include "kernels/fluid/cpu/row.inc"
 #include "kernels/fluid/cpu/row27.inc"

@@ -5,17 +5,12 @@
  * half sum relaxes by omega, which is the viscosity, and the half difference by omega_odd, so that
  * (1/omega - 1/2)(1/omega_odd - 1/2) is the magic number (Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3
  * (2008) 427). The force is Guo's (Phys. Rev. E 65 (2002) 046308), its two parts with the two rates; where a porous
- * medium resists, it is g - drag u with u of the middle of the step (Guo and Zhao, Phys. Rev. E 66 (2002) 036304).
- * With an eddy viscosity each cell has its own omega, by the strain of the even parts as of moments (kernels.h), and an
- * omega_odd of the same magic number. */
+ * medium resists, it is g - drag u with u of the middle of the step (Guo and Zhao, Phys. Rev. E 66 (2002) 036304). */
 #include "kernels/fluid/cpu/force.h"
 #include "kernels/fluid/cpu/vectors.h"
 
-/* push: 1 - rate/2; limit: the square of `fastest`; tau_0, its square, 18 sqrt 2 C^2, 0 without eddy viscosity, and the
- * magic number; tell as of fluid_collision */
 typedef struct rates {
-  real even, odd, push_even, push_odd, g[3], limit, tau, tau_square, eddy, magic;
-  int tell;
+  real even, odd, push_even, push_odd, g[3], limit; /* push: 1 - rate/2; limit: the square of `fastest` */
 } rates;
 
 static rates rates_of(const fluid_collision *k) {
@@ -23,12 +18,7 @@ static rates rates_of(const fluid_collision *k) {
                .odd = (real)k->omega_odd,
                .push_even = (real)(1 - k->omega / 2),
                .push_odd = (real)(1 - k->omega_odd / 2),
-               .limit = (real)(k->fastest * k->fastest),
-               .tau = (real)(1 / k->omega),
-               .tau_square = (real)(1 / (k->omega * k->omega)),
-               .eddy = (real)(18 * sqrt(2) * k->smagorinsky * k->smagorinsky),
-               .magic = (real)((1 / k->omega - 0.5) * (1 / k->omega_odd - 0.5)),
-               .tell = k->tell};
+               .limit = (real)(k->fastest * k->fastest)};
   for (int a = 0; a < 3; a++) out.g[a] = (real)k->g[a];
   return out;
 }

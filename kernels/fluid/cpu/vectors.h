@@ -6,7 +6,6 @@
 
 #include "kernels/fluid/cpu/kernels.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,20 +36,6 @@ typedef int64_t vint __attribute__((vector_size(VECTOR_BYTES)));
 static inline bool any(vint a) {
   bool out = false;
   for (size_t i = 0; i < sizeof a / sizeof a[0]; i++) out = out || a[i] != 0;
-  return out;
-}
-
-static inline real root(real a) {
-#if FLUID_SINGLE
-  return sqrtf(a);
-#else
-  return sqrt(a);
-#endif
-}
-
-FLUID_INLINE vreal root_vector(vreal a) {
-  vreal out;
-  for (size_t i = 0; i < sizeof a / sizeof a[0]; i++) out[i] = root(a[i]);
   return out;
 }
 

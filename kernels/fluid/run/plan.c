@@ -189,13 +189,18 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
   return status;
 }
 
+/* What a GPU lacks. */
+static const char *gpu_lacks(const fluid_parameters *p) {
+  if (p->drag) return "`drag` of grains is";
+  if (p->collision != FLUID_TRT) return NULL;
+  if (p->heat.given) return "`heat` with collision = \"trt\" is";
+  if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";
+  return fluid_moves(p) ? "a body that moves with collision = \"trt\" is" : NULL;
+}
+
 bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const fluid_parameters *p = parameters;
-  const char *what = NULL;
-  if (backend == SIM_BACKEND_CPU)
-    what = fluid_half(p) ? "precision = \"half\" is" : NULL;
-  else if (p->drag)
-    what = "`drag` of grains is";
+  const char *what = backend != SIM_BACKEND_CPU ? gpu_lacks(p) : fluid_half(p) ? "precision = \"half\" is" : NULL;
   if (!what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;

@@ -23,6 +23,7 @@ local low, high = d == 2 and "y_low" or "z_low", d == 2 and "y_high" or "z_high"
 local axis = d == 2 and "y" or "z"
 local across = last / 10
 local model = {
+  collision = sim.param("collision", "regularised", "of moments or of populations"),
   precision = kind, viscosity = 0.01, speed = 1,
   grid      = { n = vector(24, d == 2 and last or 18, last), size = vector(2.4, d == 2 and across or 1.8, across) },
   probes    = { point(0.35, 0.05, 0), point(1.95, across / 2, across - 0.05) }, integrate = { dt = 1 / 64, t_end = steps / 64 },
@@ -132,6 +133,7 @@ for terms in "${every[@]}"; do divided "3" "terms=$terms" flat=1 kind=single; do
 for terms in stl rock D3Q27 "D3Q27 trt"; do divided "3" "terms=$terms" "root=$ROOT"; done
 for terms in grains points "points crowd"; do divided "2 3 4 7" "terms=$terms" last=19; done
 divided "9" "terms=grains low" last=7 kind=single # more ranks than planes
+for terms in moving "outlet across" heat "heat open"; do divided "3" "terms=$terms" collision=trt; done
 divided "4" terms=plain kind=single last=24
 divided "4" terms=moving kind=single
 divided "7" terms=bodies last=5 # more ranks than planes
@@ -171,12 +173,12 @@ for set in "terms=moving" "terms=heat open" "rows=99"; do
   SIM_COMM_HOSTS=2 SIM_COMM_DELAY=1000 expect 0 "" "${run[@]}" -o many --ranks 4 --set "$set"
   equal one many "$set with delayed ranks on two hosts"
 done
-for set in "terms=heat open" terms=grains "terms=points crowd"; do
+for set in terms=grains "terms=points crowd" "terms=heat open"; do
   expect 0 "" "${run[@]}" -o one --set "$set" --set last=19
   expect 0 "" "$SIM" run fluid.lua --force -o many --ranks 2 --threads 2 --set "$set" --set last=19
   equal one many "$set with ranks of 2 threads"
 done
-expect 0 "" "${run[@]}" -o many --ranks 2 --isa plain --set "terms=heat open"
+expect 0 "" "${run[@]}" -o many --ranks 2 --isa plain --set "terms=heat open" --set last=19
 same one many "ranks of another instruction set"
 
 # ---- a flow that is too fast, and a temperature out of bounds: the same cell and step ----

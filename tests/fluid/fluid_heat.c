@@ -383,6 +383,22 @@ static void test_devices(void **state) {
                "  heat = { diffusivity = 0.1 }, integrate = { t_end = 0.1 } }");
   assert_true(fluid_model.supports(f.p, SIM_BACKEND_CUDA, lacks, sizeof lacks));
   flow_close(&f);
+  /* What populations have on the CPU alone. */
+  static const char *const keys[] = {
+      "heat = { diffusivity = 0.1 }", "sides = { x_high = { pressure = 0, sponge = 0.5 } }",
+      "bodies = { sim.ball { point = {0.5, 0.5, 0}, radius = 0.2, velocity = {0.1, 0, 0} } }"};
+  static const char *const what[] = {"`heat` with collision = \"trt\" is", "a `sponge` with collision = \"trt\" is",
+                                     "a body that moves with collision = \"trt\" is"};
+  for (int i = 0; i < 3; i++) {
+    flow_run(&f,
+             "return sim.fluid { collision = 'trt', grid = { n = {16, 16}, size = {1, 1}, x = 'wall' }, speed = 1,\n"
+             "  viscosity = 0.1, %s, integrate = { t_end = 0.01 } }",
+             keys[i]);
+    assert_true(fluid_model.supports(f.p, SIM_BACKEND_CPU, lacks, sizeof lacks));
+    assert_false(fluid_model.supports(f.p, SIM_BACKEND_CUDA, lacks, sizeof lacks));
+    assert_string_equal(lacks, what[i]);
+    flow_close(&f);
+  }
 }
 
 /* Flows by two relaxation times, of populations. */

@@ -236,7 +236,7 @@ grep -q "communication  *0 B received by a rank in a step, 1 time waiting for al
 expect 0 "" "$SIM" check fluid.lua --ranks 2 --set terms=bodies
 grep -qE "communication  *[0-9.]+ KiB received by a rank in a step, 2 times" output || fail "what ranks exchange at bodies"
 expect 0 "" "$SIM" check fluid.lua --ranks 2 --set terms=grains --set last=19
-grep -qE "communication  *1.12 KiB received by a rank in a step, 2 times" output || fail "what ranks exchange of grains"
+grep -qE "communication  *1.2 KiB received by a rank in a step, 2 times" output || fail "what ranks exchange of grains"
 expect 0 "rank" "${run[@]}" -o many --ranks 2 --profile
 
 # ---- the shipped scenarios: their first part ----

@@ -1,6 +1,6 @@
 -- Waves in a periodic box of n^3 cells, and one feature at a time: for the rates of fluids in docs/performance.md.
 local n         = sim.param("n", 256, "cells along each axis")
-local what      = sim.param("what", "plain", "plain, force, eddies, ball, stl, rock, heat, plates, flux, sponge or grains")
+local what      = sim.param("what", "plain", "one feature: see `kinds`")
 local precision = sim.param("precision", "single", "single, double or half")
 local collision = sim.param("collision", "regularised", "regularised or trt")
 local lattice   = sim.param("lattice", "auto", "auto or D3Q27")
@@ -10,13 +10,14 @@ local rock      = sim.param("rock", "rock.h5", "file of `rock`: a dataset `rock`
 
 local plates, sponge = what == "plates" or what == "flux", what == "sponge"
 local middle = {0.5, 0.5, 0.5}
-local kinds = { plain = 1, force = 1, eddies = 1, ball = 1, stl = 1, rock = 1, heat = 1, plates = 1, flux = 1, sponge = 1,
-                grains = 1 }
+local kinds = { plain = 1, force = 1, eddies = 1, ball = 1, stl = 1, rock = 1, heat = 1, plates = 1, flux = 1,
+                sponge = 1, grains = 1 }
 assert(kinds[what], "what: unknown: " .. what)
 
 local model = {
   precision = precision, collision = collision, lattice = lattice,
-  grid      = { n = {n, n, n}, size = {1, 1, 1}, x = sponge and "wall" or "periodic", z = plates and "wall" or "periodic" },
+  grid      = { n = {n, n, n}, size = {1, 1, 1}, x = sponge and "wall" or "periodic",
+                z = plates and "wall" or "periodic" },
   viscosity = 1e-3,
   speed     = 0.1,
   initial   = function(x, y, z) return 0.05 * math.sin(2*math.pi*y), 0.03 * math.sin(2*math.pi*z), 0 end,

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Steps of a fluid beside lbmpy's, by processor time on one thread: fluid.py PATH/TO/sim [--n N] [--rounds R] [--steps S]
+"""Steps of a fluid beside lbmpy's, by processor time on one thread.
 
-N^3 cells (96), D3Q19, single precision. `sim` makes the steps of bench/fluid.lua, by moments and by populations (trt); lbmpy
-those of its own kernels, TRT for AVX-512, for each of its streaming patterns, without the copies that make a box periodic. All
-meet the same load in turn; printed are the best rates of R rounds, in million cells a second. `sim bench` has them by the clock:
-take a machine without other work, or compare ratios alone. Needs lbmpy 2 and a C++ compiler."""
+    fluid.py PATH/TO/sim [--n N] [--rounds R] [--steps S]
+
+N^3 cells (96), D3Q19, single precision. `sim` makes the steps of bench/fluid.lua, by moments and by populations (trt);
+lbmpy those of its own kernels, TRT for AVX-512, for each of its streaming patterns, without the copies that make a box
+periodic. All meet the same load in turn; printed are the best rates of R rounds, in million cells a second. Needs lbmpy 2
+and a C++ compiler."""
 import argparse
 import os
 import pathlib
@@ -60,8 +62,9 @@ def rate_of(step, each):
 
 def own(collision, steps):
     """User and system time of `steps` steps and the start."""
-    done = subprocess.Popen([words.sim, "bench", here / "fluid.lua", "--device", "cpu", "--threads", "1", "--set", f"n={n}", "--set",
-                             f"collision={collision}", "--warm", "1", "--steps", str(steps)], stdout=subprocess.DEVNULL)
+    done = subprocess.Popen([words.sim, "bench", here / "fluid.lua", "--device", "cpu", "--threads", "1",
+                             "--set", f"n={n}", "--set", f"collision={collision}", "--warm", "1", "--steps", str(steps)],
+                            stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(done.pid, 0)
     if status != 0:
         sys.exit(f"sim ended with {status}")

@@ -94,15 +94,16 @@ static void find_kernels(const fluid_grains *g, const grid_shape *grid, int thre
     fluid_layers_set(&p->layers, &g->part, i, p->first[3 * i + 2], p->count[3 * i + 2]);
 }
 
-/* Sums of a grain's layers over this rank's cells, by `visit`, which adds to value[numbers] of a reading. */
+/* What a grain reads in cells. */
 typedef struct reading {
   const fluid_machine *m; /* NULL: it reads `cells` */
   const sim_buffer *state;
   const double *cells; /* [cells of this rank][4], from cell `from` on */
   int64_t from;
-  double *value;
+  double *value; /* [numbers] */
 } reading;
 
+/* Sums over each grain's kernel, out[n][numbers]; `visit` adds what a cell has to value[numbers] of a reading. */
 static sim_status sum_kernels(const fluid_grains *g, const grid_shape *grid, int threads, int numbers,
                               visit_cell *visit, reading with, double *out) {
   fluid_layers *l = &g->points->layers;
@@ -130,7 +131,7 @@ static void add_amount(void *context, int64_t cell, double weight) {
   for (int a = 0; a < 4; a++) s->cells[4 * (cell - s->from) + a] += weight * s->amount[a];
 }
 
-/* The first cell of this rank, or of a plane. */
+/* The number of the first cell of a plane. */
 static int64_t cell_of_plane(const grid_shape *grid, int64_t plane) { return plane * grid->n[0] * grid->n[1]; }
 
 /* Spreads the first four amounts over `cells` by the kernels; a thread the cells of its planes. */

@@ -239,10 +239,8 @@ static double seconds_of(const fluid_grains *g, const sim_setup *setup) {
 
 /* What ranks exchange in a step: what the fluid gives a grain in each plane of z; with points the velocity about them
  * and the parts of others, their drag, the cell that is dragged most, and the energy of planes. */
-static void count_exchanges(const fluid_grains *g, const grid_shape *grid, fluid_grains_plan *out) {
+static void count_exchanges(const fluid_grains *g, const grid_shape *grid, double layers, fluid_grains_plan *out) {
   const double n = (double)g->s.n;
-  double layers = 0;
-  for (int64_t i = 0; i < g->s.n; i++) layers += floor(2 * fluid_cover_radius(g, i)) + 2;
   out->exchanges = 1;
   out->received = 6 * sizeof(double) * layers;
   if (!g->points) return;
@@ -263,18 +261,21 @@ sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *nu
     const double n = (double)g.s.n, room = (double)g.room[g.s.n];
     if (!setup->saved) tell(&g, &grid);
     const bool host = setup->backend->space == SIM_SPACE_HOST;
-    double boxes = 0;
-    for (int64_t i = 0; i < g.s.n; i++) boxes += (double)fluid_box_cells(fluid_cover_radius(&g, i));
+    double boxes = 0, layers = 0;
+    for (int64_t i = 0; i < g.s.n; i++) {
+      boxes += (double)fluid_box_cells(fluid_cover_radius(&g, i));
+      layers += floor(2 * fluid_cover_radius(&g, i)) + 2;
+    }
     *out = (fluid_grains_plan){.cells = g.points ? fluid_points_bytes(&g, &grid, own)
                                         : host   ? own * grid_cells_wanted(&grid) * sizeof *g.head +
                                                      room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of)
                                                : boxes * sizeof(double),
-                               .grains = n * 2000,
+                               .grains = n * 2000 + layers * (FLUID_LAYER_NUMBERS + 1) * sizeof(double),
                                .snapshot = n * 14 * sizeof(double),
                                .checkpoint = n * 60 * sizeof(double),
                                .seconds = seconds_of(&g, setup),
                                .undivided = 0.7e-6 * n * (double)collision_coupled_substeps(g.coupled)};
-    if (setup->comm->size > 1) count_exchanges(&g, &grid, out);
+    if (setup->comm->size > 1) count_exchanges(&g, &grid, layers, out);
   }
   fluid_grains_destroy(&g);
   return status;

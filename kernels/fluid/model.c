@@ -109,7 +109,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
     run->machine.warmth = &run->warmth;
   }
   if (status == SIM_OK && p->grains.count > 0) {
-    status = fluid_grains_create(p, &run->numbers, &grid, setup, &run->grains);
+    status = fluid_grains_create(p, &run->numbers, &grid, &run->machine.part, setup, &run->grains);
     run->machine.grains = &run->grains;
   }
   if (status == SIM_OK) status = run->ops->create(&run->machine, p, &run->numbers, setup, &run->work);

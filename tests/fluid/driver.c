@@ -14,6 +14,8 @@
 
 const sim_model *const sim_models[] = {&fluid_model, NULL};
 
+const char *flow_with = "";
+
 void must(sim_status status, const char *what) {
   if (status != SIM_OK) fail_msg("%s: %s", what, sim_error_last()->message);
 }
@@ -26,7 +28,10 @@ static void decode(flow *f, const char *text) {
   const int fd = mkstemp(path);
   FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
   assert_non_null(file);
-  fputs(text, file);
+  const char *keys = strstr(text, "sim.fluid {");
+  assert_non_null(keys);
+  keys += strlen("sim.fluid {");
+  fprintf(file, "%.*s %s%s", (int)(keys - text), text, flow_with, keys);
   fclose(file);
   const scenario_options options = {
       .constructors = constructors, .models = models, .seconds = 10, .memory = (size_t)128 << 20};

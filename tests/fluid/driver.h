@@ -16,6 +16,9 @@ typedef struct flow {
   void *copies[SIM_ARRAYS_MAX]; /* of arrays that are not in host memory */
 } flow;
 
+/* Keys that all scenarios get beside their own, such as "collision = 'trt',"; at first "". */
+extern const char *flow_with;
+
 void must(sim_status status, const char *what);
 /* Begins a run, or continues from `saved`. */
 void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_frame *saved);

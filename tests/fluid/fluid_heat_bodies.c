@@ -162,13 +162,13 @@ static void test_budget(void **state) {
         text, sizeof text,
         "return sim.fluid { precision = '%s', grid = { n = {48, 24}, size = {2, 1}, boundary = 'wall' },\n"
         "  viscosity = 0.01, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0 } },\n"
-        "  turbulence = { smagorinsky = 0.16, prandtl = 0.7 },\n"
+        "  %s\n"
         "  heat = { diffusivity = 0.01, x_low = 0.2, x_high = 0.1, y_high = -1, expansion = 0.5, gravity = {0.1, -2}, "
         "reference = 0.1 },\n"
         "  bodies = { sim.ball { name = 'warm', point = {0.6, 0.4, 0}, radius = 0.17, spin = 2, temperature = 1 },\n"
         "  sim.block { name = 'cold', low = {1.2, 0.6, 0}, high = {1.5, 0.8, 0}, temperature = -0.5 },\n"
         "  sim.ball { point = {1.3, 0.2, 0}, radius = 0.12 } }, integrate = { t_end = 100 } }",
-        single ? "single" : "double");
+        single ? "single" : "double", flow_with[0] ? "" : "turbulence = { smagorinsky = 0.16, prandtl = 0.7 },");
     flow_open(&f, text, sim_isa_best(), 2, NULL);
     drawn_are_nusselt(f.p);
     flow_steps(&f, 100);
@@ -276,7 +276,7 @@ static void test_same(void **state) {
   static const char *const texts[2] = {
       "return sim.fluid { precision = P, grid = { n = {61, 24}, size = {6.1, 2.4}, boundary = 'wall' },\n"
       "  viscosity = 0.02, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0 } },\n"
-      "  turbulence = { smagorinsky = 0.16 }, heat = { diffusivity = 0.03, expansion = 1, gravity = {0, -1}, x_low = "
+      "  turbulence = eddies, heat = { diffusivity = 0.03, expansion = 1, gravity = {0, -1}, x_low = "
       "0, x_high = 0.2 },\n"
       "  bodies = { sim.ball { point = {2, 1.2, 0}, radius = 0.5, temperature = 1 } }, integrate = { t_end = 100 } }",
       "return sim.fluid { precision = P, grid = { n = {22, 20, 18}, size = {2.2, 2, 1.8}, y = 'slip' },\n"
@@ -287,7 +287,8 @@ static void test_same(void **state) {
   for (int i = 0; i < 4; i++) {
     char words[2048], digest[4][33];
     flow f, again;
-    snprintf(words, sizeof words, "local P = '%s'\n%s", i % 2 ? "single" : "double", texts[i / 2]);
+    snprintf(words, sizeof words, "local P, eddies = '%s', %s\n%s", i % 2 ? "single" : "double",
+             flow_with[0] ? "nil" : "{ smagorinsky = 0.16 }", texts[i / 2]);
     flow_open(&f, words, SIM_ISA_PLAIN, 1, NULL);
     flow_steps(&f, 30);
     flow_digest(&f, digest[0]);
@@ -308,6 +309,14 @@ static void test_same(void **state) {
   }
 }
 
+/* Flows by two relaxation times, of populations. */
+static int by_populations(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_budget), cmocka_unit_test(test_uniform),
+                                     cmocka_unit_test(test_same)};
+  flow_with = "collision = 'trt',";
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
 int main(int count, char **words) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_cylinders), cmocka_unit_test(test_array),
                                      cmocka_unit_test(test_channel),   cmocka_unit_test(test_budget),
@@ -316,5 +325,5 @@ int main(int count, char **words) {
   const struct CMUnitTest large[] = {cmocka_unit_test(test_annulus_large)};
   if (count > 1 && strcmp(words[1], "long") == 0) return cmocka_run_group_tests(large, NULL, NULL);
   if (count > 1) cmocka_set_test_filter(words[1]);
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL) + by_populations();
 }

@@ -200,6 +200,13 @@ static void test_time(void **state) {
   if (!(rate[0] > 1.5 * rate[1] && rate[1] > 1.5 * rate[2])) fail_msg("%g, %g, %g", rate[0], rate[1], rate[2]);
 }
 
+/* The same by two relaxation times, of populations. */
+static int by_populations(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_couette), cmocka_unit_test(test_balance)};
+  flow_with = "collision = 'trt',";
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
 int main(int count, char **words) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_frame),          cmocka_unit_test(test_couette),
                                      cmocka_unit_test(test_taylor_couette), cmocka_unit_test(test_square),
@@ -207,5 +214,5 @@ int main(int count, char **words) {
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_order)};
   if (count > 1 && strcmp(words[1], "long") != 0) cmocka_set_test_filter(words[1]);
   if (count > 1 && strcmp(words[1], "long") == 0) return cmocka_run_group_tests(long_tests, NULL, NULL);
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL) + by_populations();
 }

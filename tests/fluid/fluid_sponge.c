@@ -74,8 +74,15 @@ static void test_steady(void **state) {
   flow_close(&without);
 }
 
+/* The same by two relaxation times, of populations. */
+static int by_populations(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pulse), cmocka_unit_test(test_steady)};
+  flow_with = "collision = 'trt',";
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
 int main(int count, char **words) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_pulse), cmocka_unit_test(test_steady)};
   if (count > 1) cmocka_set_test_filter(words[1]);
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL) + by_populations();
 }

@@ -92,7 +92,7 @@ static void *state_after(const flow *f, bool march, bool wide, int chunk, size_t
     m.warmth = &warmth;
   }
   if (f->p->grains.count > 0) {
-    must(fluid_grains_create(f->p, &k, &m.grid, &f->setup, &grains), "grains");
+    must(fluid_grains_create(f->p, &k, &m.grid, &m.part, &f->setup, &grains), "grains");
     m.grains = &grains;
   }
   must(fluid_ops_cuda.create(&m, f->p, &k, &f->setup, &work), "create");

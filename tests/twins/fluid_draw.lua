@@ -106,10 +106,7 @@ function M.draw(R)
     keys.bodies[k] = body(R, keys, dx, k == 1 and "one" or "two")
   end
   if R.chance(0.3) then keys.precision = "single" end
-  local moments = keys.turbulence ~= nil -- what populations do not have
-  for _, side in pairs(keys.sides or {}) do moments = moments or side.sponge ~= nil end
-  for _, b in ipairs(keys.bodies or {}) do moments = moments or b.keys.velocity ~= nil end
-  if not moments and R.chance(0.4) then
+  if not keys.turbulence and R.chance(0.4) then
     keys.collision = "trt"
     if R.chance(0.5) then keys.magic = R.log(0.05, 0.5) end
   end

@@ -5,7 +5,7 @@
 #include <string.h>
 
 typedef struct cell_state {
-  double rho1, j[3], s[6]; /* S_ab in the order xx, yy, zz, xy, xz, yz */
+  double rho1, j[3], s[6]; /* S_ab in the order xx, yy, zz, xy, xz, yz; not of populations */
 } cell_state;
 
 static int64_t moment_of(const fluid_machine *m, int64_t cell) {
@@ -17,14 +17,13 @@ static int place_of(int rank, int a, int b) { return a == b ? 1 + rank + a : 1 +
 static cell_state load(const fluid_machine *m, const void *first, int64_t cell) {
   const int rank = m->lattice->rank;
   const int64_t at = moment_of(m, cell), pitch = m->rows.pitch;
-  cell_state out = {.rho1 = grid_number(first, m->single, at)};
+  cell_state out;
+  out.rho1 = fluid_cell_momentum(m, first, at, out.j);
   for (int a = 0; a < rank; a++) {
-    out.j[a] = grid_number(first, m->single, at + (1 + a) * pitch) / 3;
-    for (int b = a; b < rank; b++) {
-      const double s = grid_number(first, m->single, at + place_of(rank, a, b) * pitch);
-      out.s[a == b ? a : 3 + a + b - 1] = s / (a == b ? 4.5 : 9);
-      if (a == b) out.rho1 += s / 3;
-    }
+    out.j[a] /= 3;
+    for (int b = a; b < rank && !m->populations; b++)
+      out.s[a == b ? a : 3 + a + b - 1] =
+          grid_number(first, m->single, at + place_of(rank, a, b) * pitch) / (a == b ? 4.5 : 9);
   }
   return out;
 }
@@ -77,6 +76,44 @@ void fluid_surface_velocity(const fluid_machine *m, int64_t cell, double out[3])
     least = far;
     for (int a = 0; a < 3; a++) out[a] = a < g->rank ? velocity[a] * m->motion->dt / dx : 0;
   }
+}
+
+/* What a cell without stresses sends in direction c after a step, at a density and a velocity u; its momentum is
+ * rho (u + g/2). */
+static double unstressed(const fluid_machine *m, double rho1, const double u[3], int c) {
+  const double *g = m->collision.g;
+  double along = 0, force = 0, square = 0, push = 0;
+  for (int a = 0; a < m->lattice->rank; a++) {
+    along += m->lattice->c[c][a] * u[a];
+    force += m->lattice->c[c][a] * g[a];
+    square += u[a] * u[a];
+    push += u[a] * g[a];
+  }
+  return rho1 + (1 + rho1) * (3 * (along + force / 2) + 4.5 * along * (along + force) - 1.5 * (square + push));
+}
+
+/* As of fill: of populations what their equilibrium has not is the mean of the neighbours' (of such first values
+ * Caiazzo, Prog. Comput. Fluid Dyn. 8 (2008) 3). */
+static double fill_populations(const fluid_machine *m, const bool *old, void *first, int64_t cell) {
+  const fluid_lattice *l = m->lattice;
+  double stress[FLUID_DIRECTIONS_MAX] = {0}, u[3] = {0}, v[3] = {0}, rho1 = 0, count = 0;
+  for (int c = 1; c < l->directions; c++) {
+    const int64_t from = fluid_neighbour(&m->grid, cell, l->c[c]);
+    if (from < 0 || old[from] || m->walls.solid[from]) continue;
+    const cell_state s = load(m, first, from);
+    for (int a = 0; a < l->rank; a++) v[a] = s.j[a] / (1 + s.rho1) - m->collision.g[a] / 2;
+    for (int d = 0; d < l->directions; d++)
+      stress[d] += grid_number(first, m->single, moment_of(m, from) + d * m->rows.pitch) - unstressed(m, s.rho1, v, d);
+    rho1 += s.rho1;
+    count++;
+  }
+  fluid_surface_velocity(m, cell, u);
+  if (count > 0) rho1 /= count;
+  for (int d = 0; d < l->directions; d++) {
+    const double value = unstressed(m, rho1, u, d) + (count > 0 ? stress[d] / count : 0);
+    (void)fluid_set_moment(m, first, moment_of(m, cell) + d * m->rows.pitch, cell % m->grid.n[0], value);
+  }
+  return load(m, first, cell).rho1;
 }
 
 /* Density and stresses are the means of the neighbours that were and are fluid; the velocity is that of the surface.
@@ -157,7 +194,9 @@ static void cover_and_fill(const fluid_machine *m, const bool *old, void *first,
     const int64_t cell = m->walls.changed[i];
     row[i] = cell / m->grid.n[0];
     if (fluid_part_has_row(&m->part, row[i]))
-      mass[i] = m->walls.solid[cell] ? load(m, first, cell).rho1 : -fill(m, old, first, cell);
+      mass[i] = m->walls.solid[cell] ? load(m, first, cell).rho1
+                : m->populations     ? -fill_populations(m, old, first, cell)
+                                     : -fill(m, old, first, cell);
   }
 }
 

@@ -62,10 +62,10 @@ double fluid_heat_given(const fluid_machine *m, const fluid_cell *cell, int side
 /* The velocity of the fluid through a side into a cell, but for a positive factor. */
 static double through(const fluid_machine *m, const fluid_cell *cell, int side, const sim_buffer *flow) {
   const int axis = side / 2, sign = side % 2 ? -1 : 1;
-  if (m->warmth->kind[side] == FLUID_SIDE_OPEN)
-    return sign * grid_number(fluid_first(flow), m->single,
-                              (cell->row * m->rows.numbers + 1 + axis) * m->rows.pitch + cell->x);
-  return fluid_heat_given(m, cell, side);
+  double j[3];
+  if (m->warmth->kind[side] != FLUID_SIDE_OPEN) return fluid_heat_given(m, cell, side);
+  (void)fluid_cell_momentum(m, fluid_first(flow), cell->row * m->rows.numbers * m->rows.pitch + cell->x, j);
+  return sign * j[axis];
 }
 
 static double side_brings(const fluid_machine *m, const fluid_cell *cell, int side, const sim_buffer *flow, double sent,

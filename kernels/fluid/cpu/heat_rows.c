@@ -80,20 +80,26 @@ static void arrive(int rank, const fluid_heat_row *r) {
     (void)arrive_scalar(3, r, arrive_vector(3, r, 0));
 }
 
-static bool collide(int rank, const fluid_heat_law *law, const fluid_heat_row *r) {
+/* Of the whole row, for a flow of moments (l NULL) or of populations. */
+FLUID_INLINE bool collide_row(const fluid_lattice *l, int rank, int directions, const fluid_heat_law *law,
+                              const fluid_heat_row *r) {
   bool wrong = false;
-  if (rank == 2)
-    (void)collide_scalar(2, law, r, collide_vector(2, law, r, 0, &wrong), &wrong);
-  else
-    (void)collide_scalar(3, law, r, collide_vector(3, law, r, 0, &wrong), &wrong);
+  const int64_t done = collide_vector(l, rank, directions, law, r, 0, &wrong);
+  (void)collide_scalar(l, rank, directions, law, r, done, &wrong);
   return wrong;
 }
 
+static bool collide(int rank, const fluid_heat_law *law, const fluid_heat_row *r) {
+  if (!law->lattice) return rank == 2 ? collide_row(NULL, 2, 0, law, r) : collide_row(NULL, 3, 0, law, r);
+  return rank == 2                        ? collide_row(&fluid_d2q9, 2, 9, law, r)
+         : law->lattice->directions == 19 ? collide_row(&fluid_d3q19, 3, 19, law, r)
+                                          : collide_row(&fluid_d3q27, 3, 27, law, r);
+}
+
+/* At the start alone. */
 static void push(int rank, const fluid_heat_law *law, const fluid_heat_row *r) {
-  if (rank == 2)
-    (void)push_scalar(2, law, r, push_vector(2, law, r, 0));
-  else
-    (void)push_scalar(3, law, r, push_vector(3, law, r, 0));
+  const int directions = law->lattice ? law->lattice->directions : 0;
+  (void)push_scalar(law->lattice, rank, directions, law, r, push_vector(law->lattice, rank, directions, law, r, 0));
 }
 
 extern const fluid_heat_kernels FLUID_HEAT_KERNELS;

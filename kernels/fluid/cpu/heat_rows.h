@@ -24,6 +24,7 @@ typedef struct fluid_heat_row {
 } fluid_heat_row;
 
 typedef struct fluid_heat_law {
+  const fluid_lattice *lattice; /* of the populations of which the flow is; NULL: of moments */
   double omega;
   double g[3];              /* force that the flow has anyway, in cells per step^2 */
   double push[3];           /* the buoyancy is -push (T - reference) */

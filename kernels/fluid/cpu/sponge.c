@@ -22,14 +22,10 @@ typedef struct moments {
 } moments;
 
 static moments moments_of(const fluid_machine *m, const void *first, int64_t cell) {
-  const int rank = m->lattice->rank;
-  const int64_t row = cell / m->grid.n[0], pitch = m->rows.pitch;
-  moments out = {.at = row * m->rows.numbers * pitch + cell % m->grid.n[0]};
-  out.rho1 = grid_number(first, m->single, out.at);
-  for (int a = 0; a < rank; a++) {
-    out.rho1 += grid_number(first, m->single, out.at + (1 + rank + a) * pitch) / 3;
-    out.j[a] = grid_number(first, m->single, out.at + (1 + a) * pitch) / 3;
-  }
+  const int64_t row = cell / m->grid.n[0];
+  moments out = {.at = row * m->rows.numbers * m->rows.pitch + cell % m->grid.n[0]};
+  out.rho1 = fluid_cell_momentum(m, first, out.at, out.j);
+  for (int a = 0; a < m->lattice->rank; a++) out.j[a] /= 3;
   return out;
 }
 
@@ -130,11 +126,37 @@ sim_status fluid_sponge_start(const fluid_machine *m, const sim_buffer *state) {
   return each_layer(m, state, start_layer);
 }
 
+/* The same of populations: by those that have the changes of density, momentum and S. */
+static void kick_populations(const fluid_machine *m, void *first, const moments *old, int64_t x, double dense,
+                             const double *push) {
+  const fluid_lattice *l = m->lattice;
+  double s[3][3], trace = 0;
+  for (int a = 0; a < l->rank; a++) {
+    for (int b = 0; b < l->rank; b++)
+      s[a][b] = (old->j[a] + push[a]) * (old->j[b] + push[b]) / (1 + old->rho1 + dense) -
+                old->j[a] * old->j[b] / (1 + old->rho1);
+    trace += s[a][a];
+  }
+  for (int c = 0; c < l->directions; c++) {
+    const int64_t at = old->at + c * m->rows.pitch;
+    double more = dense - 1.5 * trace;
+    for (int a = 0; a < l->rank; a++) {
+      more += 3 * l->c[c][a] * push[a];
+      for (int b = 0; b < l->rank; b++) more += 4.5 * l->c[c][a] * l->c[c][b] * s[a][b];
+    }
+    (void)fluid_set_moment(m, first, at, x, grid_number(first, m->single, at) + more);
+  }
+}
+
 void fluid_kick(const fluid_machine *m, void *first, int64_t cell, double dense, const double *push) {
   const moments before = moments_of(m, first, cell), *old = &before;
   const int rank = m->lattice->rank;
   const int64_t x = cell % m->grid.n[0], pitch = m->rows.pitch;
   double trace = 0;
+  if (m->populations) {
+    kick_populations(m, first, old, x, dense, push);
+    return;
+  }
   moments new = *old;
   new.rho1 += dense;
   for (int a = 0; a < rank; a++) {

@@ -56,15 +56,18 @@ static sim_status check_speeds(const fluid_grains *g) {
 
 /* Room for the shares of the cells. */
 static sim_status allocate_shares(fluid_grains *g, const grid_shape *grid) {
-  const size_t n = (size_t)g->s.n, cells = (size_t)grid_cells(grid), room = (size_t)g->room[n];
+  const size_t n = (size_t)g->s.n, room = (size_t)g->room[n];
+  const size_t cells = (size_t)((g->part.end - g->part.first) * g->part.rows * grid->n[0]);
+  int64_t layers = 0;
+  for (int64_t i = 0; i < g->s.n; i++) layers += (int64_t)floor(2 * fluid_cover_radius(g, i)) + 2;
   g->count = malloc(n * sizeof *g->count);
-  g->head = malloc(cells * sizeof *g->head);
+  g->head = malloc((cells + 1) * sizeof *g->head);
   g->share = malloc(room * sizeof *g->share);
   g->blend = malloc(room * sizeof *g->blend);
   g->of = malloc(room * sizeof *g->of);
   if (!g->count || !g->head || !g->share || !g->blend || !g->of) return sim_no_memory("cells with grains");
   for (size_t i = 0; i < cells; i++) g->head[i] = -1;
-  return SIM_OK;
+  return fluid_layers_create(g->s.n, layers, &g->layers);
 }
 
 static sim_status allocate(fluid_grains *g, const grid_shape *grid) {
@@ -88,10 +91,11 @@ static sim_status allocate(fluid_grains *g, const grid_shape *grid) {
 }
 
 sim_status fluid_grains_create(const fluid_parameters *p, const fluid_numbers *numbers, const grid_shape *grid,
-                               const sim_setup *setup, fluid_grains *out) {
+                               const fluid_part *part, const sim_setup *setup, fluid_grains *out) {
   sim_setup host = *setup;
   host.backend = &sim_backend_cpu;
-  *out = (fluid_grains){.p = p, .numbers = numbers};
+  host.comm = &sim_comm_alone; /* each rank moves all grains */
+  *out = (fluid_grains){.p = p, .numbers = numbers, .part = *part};
   SIM_TRY(collision_coupled_create(&p->coupled, &host, numbers->dt, &out->coupled));
   out->s = collision_coupled_state_of(out->coupled);
   SIM_TRY(check_sizes(out));
@@ -110,6 +114,7 @@ void fluid_grains_destroy(fluid_grains *g) {
   fluid_points_destroy(&g->points);
   free(g->room), free(g->count), free(g->before), free(g->start), free(g->given), free(g->head);
   free(g->share), free(g->blend), free(g->of);
+  fluid_layers_destroy(&g->layers);
   memset(g, 0, sizeof *g);
 }
 
@@ -139,7 +144,7 @@ void fluid_grains_start(const fluid_machine *m, const sim_buffer *state) {
   if (g->points) return;
   fluid_find_shares(g, m);
   for (int64_t b = 0; b < g->blends; b++) start_cell(m, &g->blend[b], fluid_first(state));
-  fluid_clear_shares(g);
+  fluid_clear_shares(g, &m->grid);
 }
 
 /* ---- a step ---- */
@@ -173,14 +178,19 @@ static bool act_on_fluid(fluid_grains *g, const fluid_machine *m, const sim_buff
   return told != 0;
 }
 
-/* Momentum and angular momentum, in the scenario's units, that a grain has got in the step. */
-static void sum_shares(fluid_grains *g, int64_t i) {
+/* Momentum and angular momentum, in the scenario's units, that a grain has got in the step from this rank's planes. */
+static void sum_shares(fluid_grains *g, const grid_shape *grid, int64_t i) {
   const fluid_numbers *k = g->numbers;
   const double unit = g->p->density * k->dx * k->dx * k->dx * k->dx / k->dt;
-  double *momentum = g->given + 6 * i, *angular = momentum + 3;
-  for (int a = 0; a < 3; a++) momentum[a] = angular[a] = 0;
+  int64_t planes;
+  const int64_t low = fluid_share_planes(g, i, &planes), n = grid->n[2];
+  fluid_layers_set(&g->layers, &g->part, i, low, planes);
+  double *all = g->layers.value + 6 * g->layers.first[i];
+  for (int64_t j = 0; j < 6 * planes; j++) all[j] = 0;
   for (int32_t j = 0; j < g->count[i]; j++) {
     const fluid_share *s = &g->share[g->room[i] + j];
+    const int64_t plane = s->cell / (grid->n[0] * grid->n[1]);
+    double *momentum = all + 6 * (((plane - low) % n + n) % n), *angular = momentum + 3;
     for (int a = 0; a < 3; a++) {
       const int b = (a + 1) % 3, c = (a + 2) % 3;
       momentum[a] += unit * s->momentum[a];
@@ -229,8 +239,9 @@ sim_status fluid_grains_step(const fluid_machine *m, const sim_buffer *from, con
   }
   fluid_find_shares(g, m);
   *wrong = act_on_fluid(g, m, from, to) || *wrong;
-  fluid_clear_shares(g);
-  for (int64_t i = 0; i < g->s.n; i++) sum_shares(g, i);
+  fluid_clear_shares(g, &m->grid);
+  for (int64_t i = 0; i < g->s.n; i++) sum_shares(g, &m->grid, i);
+  SIM_TRY(fluid_layers_sum(&g->part, &g->layers, g->s.n, 6, g->given));
   return fluid_grains_move(m);
 }
 

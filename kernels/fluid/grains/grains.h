@@ -10,6 +10,7 @@
 #define FLUID_GRAINS_H
 
 #include "kernels/fluid/fluid.h"
+#include "kernels/fluid/grains/layers.h"
 
 /* Least cells across a grain; gap in cells below which lubrication is added, and the one below which it is constant. */
 #define FLUID_GRAIN_LEAST 6
@@ -40,6 +41,7 @@ struct fluid_points; /* points.h */
 typedef struct fluid_grains {
   const fluid_parameters *p;
   const fluid_numbers *numbers;
+  fluid_part part; /* planes in which this rank finds what grains and fluid give each other; it moves all grains */
   collision_coupled *coupled;
   collision_coupled_state s;
   double *before; /* [6][n]: velocity and spin with which the grains acted on the fluid in the last step */
@@ -49,11 +51,12 @@ typedef struct fluid_grains {
   double budget[FLUID_BUDGET];
   int64_t *room; /* [n + 1]: the shares of grain i begin at room[i] */
   /* On the CPU alone: a GPU finds the shares itself. */
-  int32_t *count;     /* [n]: of its shares */
-  fluid_share *share; /* [room[n]] */
-  int32_t *head;      /* [cells]: the first share of a cell; -1: none; between steps all are */
-  fluid_blend *blend; /* [blends] of room[n]: cells that grains cover */
-  int32_t *of;        /* [blends]: the first share of each */
+  int32_t *count;      /* [n]: of its shares */
+  fluid_share *share;  /* [room[n]] */
+  int32_t *head;       /* [cells of this rank]: the first share of a cell; -1: none; between steps all are */
+  fluid_layers layers; /* momentum and angular momentum that grains get */
+  fluid_blend *blend;  /* [blends] of room[n]: cells that grains cover */
+  int32_t *of;         /* [blends]: the first share of each */
   int64_t blends;
   bool told_overlap;
   struct fluid_points *points; /* grains are points with a law of drag; NULL: cells resolve them */
@@ -71,19 +74,21 @@ double fluid_cover_radius(const fluid_grains *g, int64_t i);
 double fluid_share_room(double r);
 /* The same of a box around it. */
 int64_t fluid_box_cells(double r);
-/* Finds the shares of all grains where they stand, and the cells that they cover. */
+/* The lowest plane of z, before it is taken around the box, that a grain's sphere touches, and their number. */
+int64_t fluid_share_planes(const fluid_grains *g, int64_t i, int64_t *count);
+/* Finds the shares of all grains in this rank's planes, where they stand, and the cells that they cover. */
 void fluid_find_shares(fluid_grains *g, const fluid_machine *m);
 /* Empties `head`. */
-void fluid_clear_shares(fluid_grains *g);
+void fluid_clear_shares(fluid_grains *g, const grid_shape *grid);
 
 /* ---- couple.c ---- */
 
 /* Mass of the fluid that a grain displaces, in the scenario's units. */
 double fluid_displaced(const fluid_grains *g, int64_t i);
-/* The grains stand in host memory on every kind of device. Destroy with fluid_grains_destroy, also after a failure.
- * SIM_ERR_SCENARIO: grains overlap, or are too small. */
+/* The grains stand in host memory on every kind of device, whole on every rank; all ranks of `part` call this. Destroy
+ * with fluid_grains_destroy, also after a failure. SIM_ERR_SCENARIO: grains overlap, or are too small. */
 sim_status fluid_grains_create(const fluid_parameters *p, const fluid_numbers *numbers, const grid_shape *grid,
-                               const sim_setup *setup, fluid_grains *out) SIM_MUST_CHECK;
+                               const fluid_part *part, const sim_setup *setup, fluid_grains *out) SIM_MUST_CHECK;
 void fluid_grains_destroy(fluid_grains *g);
 /* Gives cells of the first state the velocities of the grains that cover them. */
 void fluid_grains_start(const fluid_machine *m, const sim_buffer *state);
@@ -115,9 +120,11 @@ double fluid_lubricate(fluid_grains *g, const grid_shape *grid);
 
 /* ---- tell.c ---- */
 
-/* What a plan has of grains: bytes, and seconds of a step beside those of the fluid alone. */
+/* What a plan has of grains: bytes, and seconds of a step beside those of the fluid alone: those that ranks divide, and
+ * those that each takes. received: by a rank from all, in `exchanges` exchanges of a step. */
 typedef struct fluid_grains_plan {
-  double cells, grains, snapshot, checkpoint, seconds;
+  double cells, grains, snapshot, checkpoint, seconds, undivided, received;
+  int exchanges;
 } fluid_grains_plan;
 /* Creates grains as a run would, tells of them and warns. SIM_ERR_SCENARIO: as of fluid_grains_create. */
 sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,

@@ -70,62 +70,96 @@ static double own_weight(const fluid_points *p, int64_t i) {
   return out;
 }
 
-/* Calls `visit` for each cell of a kernel in planes [low, high) of z, with its weight. */
+/* Calls `visit` for each cell of a kernel's plane k of z, with its weight. */
 typedef void visit_cell(void *context, int64_t cell, double weight);
-static void each_cell(const fluid_points *p, const grid_shape *grid, int64_t i, int64_t low, int64_t high,
-                      visit_cell *visit, void *context) {
+static void each_cell(const fluid_points *p, const grid_shape *grid, int64_t i, int64_t k, visit_cell *visit,
+                      void *context) {
   const int64_t *n = grid->n;
   const double *weight = p->weight + 3 * i * p->widest;
   const int32_t *first = p->first + 3 * i, *count = p->count + 3 * i;
-  for (int32_t k = 0; k < count[2]; k++) {
-    const int64_t z = ((first[2] + k) % n[2] + n[2]) % n[2];
-    if (z < low || z >= high) continue;
-    for (int32_t l = 0; l < count[1]; l++) {
-      const int64_t y = ((first[1] + l) % n[1] + n[1]) % n[1];
-      const double row = weight[2 * p->widest + k] * weight[p->widest + l];
-      for (int32_t m = 0; m < count[0]; m++)
-        visit(context, (z * n[1] + y) * n[0] + ((first[0] + m) % n[0] + n[0]) % n[0], row * weight[m]);
-    }
+  const int64_t z = p->layers.row[p->layers.first[i] + k] / n[1];
+  for (int32_t l = 0; l < count[1]; l++) {
+    const int64_t y = ((first[1] + l) % n[1] + n[1]) % n[1];
+    const double row = weight[2 * p->widest + k] * weight[p->widest + l];
+    for (int32_t m = 0; m < count[0]; m++)
+      visit(context, (z * n[1] + y) * n[0] + ((first[0] + m) % n[0] + n[0]) % n[0], row * weight[m]);
   }
 }
 
-static void in_all(const fluid_points *p, const grid_shape *grid, int64_t i, visit_cell *visit, void *context) {
-  each_cell(p, grid, i, 0, grid->n[2], visit, context);
+static void find_kernels(const fluid_grains *g, const grid_shape *grid, int threads) {
+  fluid_points *p = g->points;
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+  for (int64_t i = 0; i < g->s.n; i++) find_kernel(g, grid, i);
+  for (int64_t i = 0; i < g->s.n; i++)
+    fluid_layers_set(&p->layers, &g->part, i, p->first[3 * i + 2], p->count[3 * i + 2]);
+}
+
+/* What a grain reads in cells. */
+typedef struct reading {
+  const fluid_machine *m; /* NULL: it reads `cells` */
+  const sim_buffer *state;
+  const double *cells; /* [cells of this rank][4], from cell `from` on */
+  int64_t from;
+  double *value; /* [numbers] */
+} reading;
+
+/* Sums over each grain's kernel, out[n][numbers]; `visit` adds what a cell has to value[numbers] of a reading. */
+static sim_status sum_kernels(const fluid_grains *g, const grid_shape *grid, int threads, int numbers,
+                              visit_cell *visit, reading with, double *out) {
+  fluid_layers *l = &g->points->layers;
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+  for (int64_t i = 0; i < g->s.n; i++)
+    for (int64_t k = l->first[i]; k < l->first[i + 1]; k++) {
+      reading r = with;
+      r.value = l->value + k * numbers;
+      for (int c = 0; c < numbers; c++) r.value[c] = 0;
+      if (fluid_layer_is_own(l, &g->part, k)) each_cell(g->points, grid, i, k - l->first[i], visit, &r);
+    }
+  return fluid_layers_sum(&g->part, l, g->s.n, numbers, out);
 }
 
 /* ---- spreading ---- */
 
 typedef struct spreading {
-  double *cells; /* [cells][4] */
+  double *cells; /* [cells of this rank][4], from cell `from` on */
+  int64_t from;
   const double *amount;
 } spreading;
 
 static void add_amount(void *context, int64_t cell, double weight) {
   const spreading *s = context;
-  for (int a = 0; a < 4; a++) s->cells[4 * cell + a] += weight * s->amount[a];
+  for (int a = 0; a < 4; a++) s->cells[4 * (cell - s->from) + a] += weight * s->amount[a];
 }
 
-/* Spreads amount[n][4] over `cells` by the kernels. */
+/* The number of the first cell of a plane. */
+static int64_t cell_of_plane(const grid_shape *grid, int64_t plane) { return plane * grid->n[0] * grid->n[1]; }
+
+/* Spreads the first four amounts over `cells` by the kernels; a thread the cells of its planes. */
 static void spread(const fluid_grains *g, const grid_shape *grid, int threads) {
   fluid_points *p = g->points;
+  const fluid_layers *l = &p->layers;
+  const int64_t from = g->part.first, planes = g->part.end - from;
 #pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
-  for (int t = 0; t < threads; t++)
-    for (int64_t i = 0; i < g->s.n; i++)
-      each_cell(p, grid, i, grid->n[2] * t / threads, grid->n[2] * (t + 1) / threads, add_amount,
-                &(spreading){p->cells, p->amount + 4 * i});
-  for (int64_t i = 0; i < g->s.n; i++)
-    for (int32_t k = 0; k < p->count[3 * i + 2]; k++)
-      p->used[((p->first[3 * i + 2] + k) % grid->n[2] + grid->n[2]) % grid->n[2]] = true;
+  for (int t = 0; t < threads; t++) {
+    const int64_t low = from + planes * t / threads, high = from + planes * (t + 1) / threads;
+    for (int64_t i = 0; i < g->s.n; i++) {
+      spreading s = {p->cells, cell_of_plane(grid, from), p->amount + FLUID_POINT_NUMBERS * i};
+      for (int64_t k = l->first[i]; k < l->first[i + 1]; k++)
+        if (l->row[k] >= low * grid->n[1] && l->row[k] < high * grid->n[1])
+          each_cell(p, grid, i, k - l->first[i], add_amount, &s);
+    }
+  }
+  for (int64_t k = 0; k < l->first[g->s.n]; k++) p->used[l->row[k] / grid->n[1]] = true;
 }
 
 /* Empties `cells`. */
-static void clear(fluid_points *p, const grid_shape *grid, int threads) {
-  const int64_t each = 4 * grid->n[0] * grid->n[1];
+static void clear(const fluid_grains *g, const grid_shape *grid, int threads) {
+  fluid_points *p = g->points;
+  const int64_t each = 4 * cell_of_plane(grid, 1);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (int64_t z = 0; z < grid->n[2]; z++) {
-    for (int64_t k = 0; k < each && p->used[z]; k++) p->cells[z * each + k] = 0;
-    p->used[z] = false;
-  }
+  for (int64_t z = g->part.first; z < g->part.end; z++)
+    for (int64_t k = 0; k < each && p->used[z]; k++) p->cells[(z - g->part.first) * each + k] = 0;
+  for (int64_t z = 0; z < grid->n[2]; z++) p->used[z] = false;
 }
 
 /* ---- solid fractions ---- */
@@ -135,14 +169,9 @@ static double volume_of(const fluid_grains *g, int64_t i) {
   return 4 * pi / 3 * r * r * r;
 }
 
-typedef struct reading {
-  const double *cells;
-  double sum;
-} reading;
-
 static void read_first(void *context, int64_t cell, double weight) {
-  reading *r = context;
-  r->sum += weight * r->cells[4 * cell];
+  const reading *r = context;
+  *r->value += weight * r->cells[4 * (cell - r->from)];
 }
 
 /* The part of the weight of two kernels that lies nearer than two radii, where the others' centres cannot be. */
@@ -151,20 +180,20 @@ static double excluded(const fluid_grains *g, int64_t i) {
   return erf(t / sqrt(2)) - sqrt(2 / pi) * t * exp(-t * t / 2);
 }
 
-static void find_solid(const fluid_grains *g, const grid_shape *grid, int threads) {
+static sim_status find_solid(const fluid_grains *g, const grid_shape *grid, int threads) {
   fluid_points *p = g->points;
   for (int64_t i = 0; i < g->s.n; i++) {
-    for (int a = 1; a < 4; a++) p->amount[4 * i + a] = 0;
-    p->amount[4 * i] = volume_of(g, i);
+    double *amount = p->amount + FLUID_POINT_NUMBERS * i;
+    for (int a = 1; a < 4; a++) amount[a] = 0;
+    amount[0] = volume_of(g, i);
   }
   spread(g, grid, threads);
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (int64_t i = 0; i < g->s.n; i++) {
-    reading all = {.cells = p->cells};
-    in_all(p, grid, i, read_first, &all);
-    p->solid[i] = fmax(0, all.sum - volume_of(g, i) * own_weight(p, i)) / (1 - excluded(g, i));
-  }
-  clear(p, grid, threads);
+  const reading with = {.cells = p->cells, .from = cell_of_plane(grid, g->part.first)};
+  SIM_TRY(sum_kernels(g, grid, threads, 1, read_first, with, p->solid));
+  for (int64_t i = 0; i < g->s.n; i++)
+    p->solid[i] = fmax(0, p->solid[i] - volume_of(g, i) * own_weight(p, i)) / (1 - excluded(g, i));
+  clear(g, grid, threads);
+  return SIM_OK;
 }
 
 /* ---- drag ---- */
@@ -192,31 +221,21 @@ static double friction_of(const fluid_grains *g, int64_t i, double apart) {
   return stokes * factor / (1 - own);
 }
 
-typedef struct averaging {
-  const fluid_machine *m;
-  const sim_buffer *state;
-  double velocity[3]; /* in units of the lattice */
-} averaging;
-
 static void add_velocity(void *context, int64_t cell, double weight) {
-  averaging *s = context;
+  const reading *r = context;
   double u[3];
-  (void)fluid_cell_velocity(s->m, s->state, cell / s->m->grid.n[0], cell % s->m->grid.n[0], u);
-  for (int a = 0; a < 3; a++) s->velocity[a] += weight * u[a];
+  (void)fluid_cell_velocity(r->m, r->state, cell / r->m->grid.n[0], cell % r->m->grid.n[0], u);
+  for (int a = 0; a < 3; a++) r->value[a] += weight * u[a];
 }
 
-/* Sets a grain's acceleration, and its amount: the momentum that the fluid gets in a step, and the share of its
- * velocity that the grain takes from it, in units of the lattice. The velocity follows
- * m dv/dt = friction (u - v) + weight exactly, at a constant u. */
-static void drag_grain(const fluid_grains *g, const fluid_machine *m, const sim_buffer *state, int64_t i) {
+/* Sets a grain's amounts. The velocity follows m dv/dt = friction (u - v) + weight exactly, at a constant u. */
+static void drag_grain(const fluid_grains *g, int64_t i) {
   const fluid_numbers *k = g->numbers;
   const int64_t n = g->s.n;
   const double unit = k->dx / k->dt, dt = k->dt, mass = g->s.mass[i], cell = g->p->density * k->dx * k->dx * k->dx;
-  double *amount = g->points->amount + 4 * i, apart[3], square = 0;
-  averaging s = {.m = m, .state = state};
-  in_all(g->points, &m->grid, i, add_velocity, &s);
+  double *amount = g->points->amount + FLUID_POINT_NUMBERS * i, apart[3], square = 0;
   for (int a = 0; a < 3; a++) {
-    apart[a] = unit * s.velocity[a] - g->s.velocity[a * n + i];
+    apart[a] = unit * g->points->mean[3 * i + a] - g->s.velocity[a * n + i];
     square += apart[a] * apart[a];
   }
   const double friction = friction_of(g, i, sqrt(square)), part = -expm1(-friction * dt / mass);
@@ -224,9 +243,25 @@ static void drag_grain(const fluid_grains *g, const fluid_machine *m, const sim_
     const double weight = (mass - fluid_displaced(g, i)) * g->p->gravity[a];
     const double change = part * (apart[a] + weight / friction); /* of the velocity */
     amount[a] = -(mass * change - weight * dt) / (cell * unit);
-    g->s.push[a * n + i] = change / dt;
+    amount[4 + a] = change / dt;
   }
   amount[3] = friction * dt / cell;
+}
+
+/* The amounts of all grains, and their accelerations; each rank finds those of its share. */
+static sim_status drag_grains(const fluid_grains *g, int threads) {
+  const sim_comm *comm = g->part.comm;
+  const int64_t n = g->s.n;
+  const size_t each = FLUID_POINT_NUMBERS * sizeof *g->points->amount;
+  size_t ends[SIM_RANKS_MAX];
+  for (int r = 0; r < comm->size; r++) ends[r] = (size_t)(n * (r + 1) / comm->size) * each;
+  const int64_t first = n * comm->rank / comm->size, end = n * (comm->rank + 1) / comm->size;
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+  for (int64_t i = first; i < end; i++) drag_grain(g, i);
+  SIM_TRY(sim_comm_gather_parts(comm, g->points->amount, ends));
+  for (int64_t i = 0; i < n; i++)
+    for (int a = 0; a < 3; a++) g->s.push[a * n + i] = g->points->amount[FLUID_POINT_NUMBERS * i + 4 + a];
+  return SIM_OK;
 }
 
 /* ---- the fluid ---- */
@@ -234,10 +269,10 @@ static void drag_grain(const fluid_grains *g, const fluid_machine *m, const sim_
 /* Gives the cells of a plane what grains give them; returns the energy that they get, in units of the lattice. */
 static double kick_plane(const fluid_machine *m, const sim_buffer *state, int64_t z) {
   const double *all = m->grains->points->cells;
-  const int64_t each = m->grid.n[0] * m->grid.n[1];
+  const int64_t from = cell_of_plane(&m->grid, m->part.first);
   double energy = 0;
-  for (int64_t cell = z * each; cell < (z + 1) * each; cell++) {
-    const double *push = all + 4 * cell;
+  for (int64_t cell = cell_of_plane(&m->grid, z); cell < cell_of_plane(&m->grid, z + 1); cell++) {
+    const double *push = all + 4 * (cell - from);
     double u[3];
     if (!(push[3] > 0)) continue;
     const double rho = 1 + fluid_cell_velocity(m, state, cell / m->grid.n[0], cell % m->grid.n[0], u);
@@ -247,26 +282,37 @@ static double kick_plane(const fluid_machine *m, const sim_buffer *state, int64_
   return energy;
 }
 
-static void kick(const fluid_machine *m, const sim_buffer *state) {
+static sim_status kick(const fluid_machine *m, const sim_buffer *state) {
   const fluid_grains *g = m->grains;
   fluid_points *p = g->points;
   const double unit = g->numbers->dx / g->numbers->dt, dx = g->numbers->dx;
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t z = 0; z < m->grid.n[2]; z++) p->energy[z] = p->used[z] ? kick_plane(m, state, z) : 0;
+  for (int64_t z = m->part.first; z < m->part.end; z++) p->plane[z] = p->used[z] ? kick_plane(m, state, z) : 0;
+  SIM_TRY(fluid_gather_planes(&m->part, sizeof *p->plane, p->plane));
   p->gained = 0;
-  for (int64_t z = 0; z < m->grid.n[2]; z++) p->gained += p->energy[z];
+  for (int64_t z = 0; z < m->grid.n[2]; z++) p->gained += p->plane[z];
   p->gained *= g->p->density * dx * dx * dx * unit * unit;
+  return SIM_OK;
 }
 
 /* A part of 2 and more of its relative velocity would be taken and given back with a larger one. */
 static sim_status check_most(const fluid_grains *g, const grid_shape *grid, sim_status kind) {
-  const double *cells = g->points->cells;
-  int64_t worst = 0;
-  for (int64_t z = 0; z < grid->n[2]; z++)
-    for (int64_t k = z * grid->n[0] * grid->n[1]; k < (z + 1) * grid->n[0] * grid->n[1] && g->points->used[z]; k++)
+  const int64_t each = cell_of_plane(grid, 1);
+  double *of_plane = g->points->plane; /* the greatest part in a plane, and its cell there */
+  for (int64_t z = g->part.first; z < g->part.end; z++) {
+    const double *cells = g->points->cells + 4 * (z - g->part.first) * each;
+    int64_t worst = 0;
+    for (int64_t k = 1; k < each && g->points->used[z]; k++)
       if (cells[4 * k + 3] > cells[4 * worst + 3]) worst = k;
-  const double most = cells[4 * worst + 3];
-  const int64_t row = worst / grid->n[0];
+    of_plane[2 * z] = cells[4 * worst + 3];
+    of_plane[2 * z + 1] = (double)worst;
+  }
+  SIM_TRY(fluid_gather_planes(&g->part, 2 * sizeof *of_plane, of_plane));
+  int64_t plane = 0;
+  for (int64_t z = 1; z < grid->n[2]; z++)
+    if (of_plane[2 * z] > of_plane[2 * plane]) plane = z;
+  const double most = of_plane[2 * plane];
+  const int64_t worst = plane * each + (int64_t)of_plane[2 * plane + 1], row = worst / grid->n[0];
   if (!(most > 1)) return SIM_OK;
   return sim_fail(
       kind,
@@ -295,32 +341,32 @@ static sim_status check_box(const fluid_grains *g, const grid_shape *grid) {
 sim_status fluid_points_check(const fluid_grains *g, const grid_shape *grid) {
   fluid_points *p = g->points;
   SIM_TRY(check_box(g, grid));
-  for (int64_t i = 0; i < g->s.n; i++) find_kernel(g, grid, i);
-  if (g->p->drag == FLUID_DI_FELICE) find_solid(g, grid, 1);
+  find_kernels(g, grid, 1);
+  if (g->p->drag == FLUID_DI_FELICE) SIM_TRY(find_solid(g, grid, 1));
   const double dx = g->numbers->dx, share = g->numbers->dt / (g->p->density * dx * dx * dx);
   for (int64_t i = 0; i < g->s.n; i++) {
-    for (int a = 0; a < 3; a++) p->amount[4 * i + a] = 0;
-    p->amount[4 * i + 3] = share * friction_of(g, i, 0);
+    double *amount = p->amount + FLUID_POINT_NUMBERS * i;
+    for (int a = 0; a < 3; a++) amount[a] = 0;
+    amount[3] = share * friction_of(g, i, 0);
   }
   spread(g, grid, 1);
   const sim_status status = check_most(g, grid, SIM_ERR_SCENARIO);
-  clear(p, grid, 1);
+  clear(g, grid, 1);
   return status;
 }
 
 sim_status fluid_points_act(const fluid_machine *m, const sim_buffer *to) {
   fluid_grains *g = m->grains;
   const int threads = m->threads;
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (int64_t i = 0; i < g->s.n; i++) find_kernel(g, &m->grid, i);
-  if (g->p->drag == FLUID_DI_FELICE) find_solid(g, &m->grid, threads);
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (int64_t i = 0; i < g->s.n; i++) drag_grain(g, m, to, i);
+  find_kernels(g, &m->grid, threads);
+  if (g->p->drag == FLUID_DI_FELICE) SIM_TRY(find_solid(g, &m->grid, threads));
+  SIM_TRY(sum_kernels(g, &m->grid, threads, 3, add_velocity, (reading){.m = m, .state = to}, g->points->mean));
+  SIM_TRY(drag_grains(g, threads));
   spread(g, &m->grid, threads);
-  const sim_status status = check_most(g, &m->grid, SIM_ERR_DIVERGED);
-  if (status == SIM_OK) kick(m, to);
-  clear(g->points, &m->grid, threads);
-  return status;
+  SIM_TRY(check_most(g, &m->grid, SIM_ERR_DIVERGED));
+  SIM_TRY(kick(m, to));
+  clear(g, &m->grid, threads);
+  return SIM_OK;
 }
 
 /* ---- memory ---- */
@@ -331,13 +377,15 @@ static int widest_of(const fluid_grains *g) {
   return 2 * (int)ceil(width) + 1;
 }
 
-double fluid_points_bytes(const fluid_grains *g, const grid_shape *grid) {
-  const double each = 3 * (widest_of(g) * sizeof(double) + 2 * sizeof(int32_t)) + 5 * sizeof(double);
-  return grid_cells_wanted(grid) * 4 * sizeof(double) + (double)g->s.n * each;
+double fluid_points_bytes(const fluid_grains *g, const grid_shape *grid, double part) {
+  const double each = 3 * (widest_of(g) * sizeof(double) + 2 * sizeof(int32_t)) + 12 * sizeof(double) +
+                      widest_of(g) * (FLUID_LAYER_NUMBERS + 1) * sizeof(double);
+  return grid_cells_wanted(grid) * part * 4 * sizeof(double) + (double)g->s.n * each;
 }
 
 sim_status fluid_points_create(const fluid_grains *g, const grid_shape *grid, fluid_points **out) {
-  const size_t n = (size_t)g->s.n, cells = (size_t)grid_cells(grid), planes = (size_t)grid->n[2];
+  const size_t n = (size_t)g->s.n, cells = (size_t)cell_of_plane(grid, g->part.end - g->part.first);
+  const size_t planes = (size_t)grid->n[2];
   fluid_points *p = *out = calloc(1, sizeof *p);
   if (!p) return sim_no_memory("the model");
   p->widest = widest_of(g);
@@ -345,20 +393,22 @@ sim_status fluid_points_create(const fluid_grains *g, const grid_shape *grid, fl
   p->first = malloc(3 * n * sizeof *p->first);
   p->count = malloc(3 * n * sizeof *p->count);
   p->solid = calloc(n, sizeof *p->solid);
-  p->amount = malloc(4 * n * sizeof *p->amount);
-  p->cells = calloc(4 * cells, sizeof *p->cells);
+  p->amount = malloc(FLUID_POINT_NUMBERS * n * sizeof *p->amount);
+  p->mean = malloc(3 * n * sizeof *p->mean);
+  p->cells = calloc(4 * cells + 1, sizeof *p->cells);
   p->used = calloc(planes, sizeof *p->used);
-  p->energy = malloc(planes * sizeof *p->energy);
-  return p->weight && p->first && p->count && p->solid && p->amount && p->cells && p->used && p->energy
-             ? SIM_OK
-             : sim_no_memory("%zu grains", n);
+  p->plane = malloc(2 * planes * sizeof *p->plane);
+  if (!p->weight || !p->first || !p->count || !p->solid || !p->amount || !p->mean || !p->cells || !p->used || !p->plane)
+    return sim_no_memory("%zu grains", n);
+  return fluid_layers_create(g->s.n, g->s.n * p->widest, &p->layers);
 }
 
 void fluid_points_destroy(fluid_points **points) {
   fluid_points *p = *points;
   if (!p) return;
   free(p->weight), free(p->first), free(p->count), free(p->solid);
-  free(p->amount), free(p->cells), free(p->used), free(p->energy);
+  free(p->amount), free(p->mean), free(p->cells), free(p->used), free(p->plane);
+  fluid_layers_destroy(&p->layers);
   free(p);
   *points = NULL;
 }

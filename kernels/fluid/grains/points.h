@@ -17,19 +17,25 @@
 
 #include "kernels/fluid/grains/grains.h"
 
-/* Kernels and scratch of points. Between steps `cells` and `used` are 0. */
+enum { FLUID_POINT_NUMBERS = 7 }; /* of fluid_points.amount */
+
+/* Kernels and scratch of points. Between steps `cells` and `used` are 0. Each rank has all kernels, averages and
+ * spreads over the cells of its planes, and finds the drag of its share of the grains. */
 typedef struct fluid_points {
-  int widest;     /* greatest number of cells along an axis in a kernel */
-  double *weight; /* [n][3][widest] */
-  int32_t *first; /* [n][3]: cell of weight 0, before it is taken around periodic axes */
-  int32_t *count; /* [n][3] */
-  double *solid;  /* [n]: part of the volume about a grain that the others take */
-  double *amount; /* [n][4]: momentum that the fluid gets from a grain in a step, in units of the lattice; share of its
-                     velocity that the grain takes from a cell in which it is alone */
-  double *cells;  /* [cells][4]: the same of all grains, by the kernels */
-  bool *used;     /* [planes of z]: some cell of the plane is not 0 */
-  double *energy; /* [planes of z] */
-  double gained;  /* energy that the fluid got from the grains in the last step, in the scenario's units */
+  int widest;          /* greatest number of cells along an axis in a kernel */
+  double *weight;      /* [n][3][widest] */
+  int32_t *first;      /* [n][3]: cell of weight 0, before it is taken around periodic axes */
+  int32_t *count;      /* [n][3] */
+  double *solid;       /* [n]: part of the volume about a grain that the others take */
+  double *amount;      /* [n][FLUID_POINT_NUMBERS]: momentum that the fluid gets from a grain in a step, in units of
+                          the lattice; share of its velocity that the grain takes from a cell in which it is alone;
+                          acceleration of the grain */
+  double *cells;       /* [cells of this rank][4]: the first four of all grains, by the kernels */
+  bool *used;          /* [planes of z]: some cell of the plane is not 0 */
+  double *plane;       /* [planes of z][2]: scratch */
+  fluid_layers layers; /* of the kernels */
+  double *mean;        /* [n][3]: velocity of the fluid around a grain, in units of the lattice */
+  double gained;       /* energy that the fluid got from the grains in the last step, in the scenario's units */
 } fluid_points;
 
 /* ---- drag.c ---- */
@@ -53,7 +59,8 @@ double fluid_crowd_share(double solid);
 /* Destroy with fluid_points_destroy, also after a failure. */
 sim_status fluid_points_create(const fluid_grains *g, const grid_shape *grid, fluid_points **out) SIM_MUST_CHECK;
 void fluid_points_destroy(fluid_points **points);
-double fluid_points_bytes(const fluid_grains *g, const grid_shape *grid);
+/* part: of the cells. */
+double fluid_points_bytes(const fluid_grains *g, const grid_shape *grid, double part);
 /* SIM_ERR_SCENARIO: the box is narrower than a kernel; so many grains stand in a cell that a step is too long. */
 sim_status fluid_points_check(const fluid_grains *g, const grid_shape *grid) SIM_MUST_CHECK;
 /* Gives grains and fluid what they give each other in a step, whose state `to` the fluid alone has made. Sets the

@@ -29,7 +29,14 @@ static void velocity_at(const fluid_grains *g, int64_t i, const double arm[3], d
   }
 }
 
-/* The shares of one grain. Cells beyond a side that is not periodic are left out. */
+int64_t fluid_share_planes(const fluid_grains *g, int64_t i, int64_t *count) {
+  const double r = fluid_cover_radius(g, i), centre = g->s.position[2 * g->s.n + i] / g->numbers->dx;
+  const int64_t low = (int64_t)floor(centre - r), high = (int64_t)floor(centre + r);
+  *count = high - low < g->part.planes ? high - low + 1 : g->part.planes;
+  return low;
+}
+
+/* The shares of one grain in this rank's planes. Cells beyond a side that is not periodic are left out. */
 static void find_shares_of(fluid_grains *g, const grid_shape *grid, int64_t i) {
   const int64_t n = g->s.n;
   const double r = fluid_cover_radius(g, i);
@@ -41,7 +48,9 @@ static void find_shares_of(fluid_grains *g, const grid_shape *grid, int64_t i) {
     low[a] = (int64_t)floor(centre[a] - r);
     high[a] = (int64_t)floor(centre[a] + r);
   }
-  for (int64_t z = low[2]; z <= high[2]; z++)
+  for (int64_t z = low[2]; z <= high[2]; z++) {
+    const int64_t plane = (z % grid->n[2] + grid->n[2]) % grid->n[2];
+    if (plane < g->part.first || plane >= g->part.end) continue;
     for (int64_t y = low[1]; y <= high[1]; y++)
       for (int64_t x = low[0]; x <= high[0]; x++) {
         int64_t at[3] = {x, y, z};
@@ -63,6 +72,7 @@ static void find_shares_of(fluid_grains *g, const grid_shape *grid, int64_t i) {
         velocity_at(g, i, arm, to->velocity);
         to++;
       }
+  }
   g->count[i] = (int32_t)(to - g->share - g->room[i]);
 }
 
@@ -83,6 +93,11 @@ static void set_blend(const fluid_grains *g, const fluid_machine *m, int64_t num
   for (int a = 0; a < 3; a++) to->velocity[a] = sum[a] / part;
 }
 
+/* The first share of a cell of this rank. */
+static int32_t *head_of(const fluid_grains *g, const grid_shape *grid, int64_t cell) {
+  return &g->head[cell - g->part.first * g->part.rows * grid->n[0]];
+}
+
 void fluid_find_shares(fluid_grains *g, const fluid_machine *m) {
 #pragma omp parallel for schedule(dynamic) num_threads(m->threads) if (m->threads > 1)
   for (int64_t i = 0; i < g->s.n; i++) find_shares_of(g, &m->grid, i);
@@ -90,18 +105,19 @@ void fluid_find_shares(fluid_grains *g, const fluid_machine *m) {
   for (int64_t i = g->s.n - 1; i >= 0; i--) /* backwards, so that a cell's shares are in the order of grains */
     for (int32_t j = 0; j < g->count[i]; j++) {
       fluid_share *share = &g->share[g->room[i] + j];
-      share->next = g->head[share->cell];
-      g->head[share->cell] = (int32_t)(g->room[i] + j);
+      int32_t *head = head_of(g, &m->grid, share->cell);
+      share->next = *head;
+      *head = (int32_t)(g->room[i] + j);
     }
   for (int64_t i = 0; i < g->s.n; i++)
     for (int32_t j = 0; j < g->count[i]; j++) {
       const int32_t number = (int32_t)(g->room[i] + j);
-      if (g->head[g->share[number].cell] == number) g->of[g->blends++] = number;
+      if (*head_of(g, &m->grid, g->share[number].cell) == number) g->of[g->blends++] = number;
     }
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t b = 0; b < g->blends; b++) set_blend(g, m, b);
 }
 
-void fluid_clear_shares(fluid_grains *g) {
-  for (int64_t b = 0; b < g->blends; b++) g->head[g->share[g->of[b]].cell] = -1;
+void fluid_clear_shares(fluid_grains *g, const grid_shape *grid) {
+  for (int64_t b = 0; b < g->blends; b++) *head_of(g, grid, g->share[g->of[b]].cell) = -1;
 }

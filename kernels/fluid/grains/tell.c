@@ -229,36 +229,53 @@ static void tell(const fluid_grains *g, const grid_shape *grid) {
     tell_films(g, grid, fastest);
 }
 
-/* Seconds of a step, about: some 0.8 us for each cell that a grain covers on the CPU and 1 ns on a GPU, and on the host
- * 0.7 us a grain and substep; measured with 31 grains of 6 to 8 cells across, and 512 of 16. */
+/* Seconds of a step in cells, about: some 0.8 us for each cell that a grain covers on the CPU and 1 ns on a GPU, and 30
+ * ns for each cell of a point's kernel; measured with 31 grains of 6 to 8 cells across, and 512 of 16. */
 static double seconds_of(const fluid_grains *g, const sim_setup *setup) {
-  const double covered = 0.7 * (double)g->room[g->s.n], n = (double)g->s.n;
-  if (g->points) /* some 30 ns a cell of a kernel */
-    return n * (3e-8 * pow(g->points->widest, 3) / setup->threads +
-                0.7e-6 * (double)collision_coupled_substeps(g->coupled));
-  const double cells = setup->backend->space == SIM_SPACE_HOST ? 0.8e-6 * covered / setup->threads : 1e-9 * covered;
-  return cells + 0.7e-6 * n * (double)collision_coupled_substeps(g->coupled);
+  const double covered = 0.7 * (double)g->room[g->s.n];
+  if (g->points) return (double)g->s.n * 3e-8 * pow(g->points->widest, 3) / setup->threads;
+  return setup->backend->space == SIM_SPACE_HOST ? 0.8e-6 * covered / setup->threads : 1e-9 * covered;
+}
+
+/* What ranks exchange in a step: what the fluid gives a grain in each plane of z; with points the velocity about them
+ * and the parts of others, their drag, the cell that is dragged most, and the energy of planes. */
+static void count_exchanges(const fluid_grains *g, const grid_shape *grid, double layers, fluid_grains_plan *out) {
+  const double n = (double)g->s.n;
+  out->exchanges = 1;
+  out->received = 6 * sizeof(double) * layers;
+  if (!g->points) return;
+  const bool crowd = g->p->drag == FLUID_DI_FELICE;
+  out->exchanges = crowd ? 5 : 4;
+  out->received =
+      sizeof(double) * (n * (g->points->widest * (crowd ? 4 : 3) + FLUID_POINT_NUMBERS) + 3 * (double)grid->n[2]);
 }
 
 sim_status fluid_grains_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
                               fluid_grains_plan *out) {
   const grid_shape grid = fluid_grid_of(p);
+  const fluid_part whole = fluid_part_of(&grid, &sim_comm_alone); /* nothing is exchanged before a run */
+  const double ranks = setup->comm->size, planes = (double)grid.n[2], own = ceil(planes / ranks) / planes;
   fluid_grains g;
-  const sim_status status = fluid_grains_create(p, numbers, &grid, setup, &g);
+  const sim_status status = fluid_grains_create(p, numbers, &grid, &whole, setup, &g);
   if (status == SIM_OK) {
     const double n = (double)g.s.n, room = (double)g.room[g.s.n];
     if (!setup->saved) tell(&g, &grid);
     const bool host = setup->backend->space == SIM_SPACE_HOST;
-    double boxes = 0;
-    for (int64_t i = 0; i < g.s.n; i++) boxes += (double)fluid_box_cells(fluid_cover_radius(&g, i));
-    *out = (fluid_grains_plan){.cells = g.points ? fluid_points_bytes(&g, &grid)
-                                        : host   ? grid_cells_wanted(&grid) * sizeof *g.head +
+    double boxes = 0, layers = 0;
+    for (int64_t i = 0; i < g.s.n; i++) {
+      boxes += (double)fluid_box_cells(fluid_cover_radius(&g, i));
+      layers += floor(2 * fluid_cover_radius(&g, i)) + 2;
+    }
+    *out = (fluid_grains_plan){.cells = g.points ? fluid_points_bytes(&g, &grid, own)
+                                        : host   ? own * grid_cells_wanted(&grid) * sizeof *g.head +
                                                      room * (sizeof *g.share + sizeof *g.blend + sizeof *g.of)
                                                : boxes * sizeof(double),
-                               .grains = n * 2000,
+                               .grains = n * 2000 + layers * (FLUID_LAYER_NUMBERS + 1) * sizeof(double),
                                .snapshot = n * 14 * sizeof(double),
                                .checkpoint = n * 60 * sizeof(double),
-                               .seconds = seconds_of(&g, setup)};
+                               .seconds = seconds_of(&g, setup),
+                               .undivided = 0.7e-6 * n * (double)collision_coupled_substeps(g.coupled)};
+    if (setup->comm->size > 1) count_exchanges(&g, &grid, layers, out);
   }
   fluid_grains_destroy(&g);
   return status;

@@ -93,15 +93,14 @@ static sim_status check_grains(const fluid_parameters *p, const fluid_numbers *k
                                fluid_grains_plan *out) {
   *out = (fluid_grains_plan){0};
   if (p->grains.count == 0) return SIM_OK;
-  if (setup->comm->size > 1)
-    return sim_fail(SIM_ERR_USAGE, "--ranks %d: grains in a fluid run on one rank only: leave out --ranks",
-                    setup->comm->size);
   return fluid_grains_check(p, k, setup, out);
 }
 
 static void plan_grains(const fluid_parameters *p, const fluid_grains_plan *grains, const sim_setup *setup,
-                        double cells, sim_plan *out) {
+                        sim_plan *out) {
   if (p->grains.count == 0) return;
+  out->exchanges += grains->exchanges;
+  out->bytes_received += grains->received;
   if (setup->backend->space == SIM_SPACE_HOST)
     sim_plan_add_host(out, "cells with grains", grains->cells);
   else
@@ -109,7 +108,6 @@ static void plan_grains(const fluid_parameters *p, const fluid_grains_plan *grai
   sim_plan_add_host(out, "grains", grains->grains);
   out->snapshot_bytes += grains->snapshot;
   out->checkpoint_bytes += grains->checkpoint;
-  out->work_rate_guess = cells / (cells / out->work_rate_guess + grains->seconds);
 }
 
 static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup,
@@ -153,9 +151,10 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     if (fluid_counted(&grid)) SIM_TRY(fluid_start_check(p, &k, meshes, setup));
   }
   fluid_ops_of(p, setup)->plan(p, meshes, setup, out);
-  const double step = cells / out->work_rate_guess, motion = fluid_moves(p) ? fluid_motion_seconds(p, meshes) : 0;
-  out->work_rate_guess = cells / (step + motion);
-  plan_ranks(&grid, setup->comm, motion / (step + motion), out);
+  const double step = cells / out->work_rate_guess + grains.seconds;
+  const double same = grains.undivided + (fluid_moves(p) ? fluid_motion_seconds(p, meshes) : 0);
+  out->work_rate_guess = cells / (step + same);
+  plan_ranks(&grid, setup->comm, same / (step + same), out);
   if (fluid_walls_bytes(p, meshes) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p, meshes));
   if (p->resistance) sim_plan_add_host(out, "resistance", cells * sizeof(double));
   if (meshes->solid) {
@@ -175,7 +174,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     out->staged_bytes += temperature;
     out->unsaved_bytes += temperature;
   }
-  plan_grains(p, &grains, setup, cells, out);
+  plan_grains(p, &grains, setup, out);
   out->work_per_step = cells;
   out->t_end = p->integrate.t_end;
   out->steps = ceil(p->integrate.t_end / k.dt * (1 - 1e-12));
@@ -190,13 +189,18 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
   return status;
 }
 
+/* What a GPU lacks. */
+static const char *gpu_lacks(const fluid_parameters *p) {
+  if (p->drag) return "`drag` of grains is";
+  if (p->collision != FLUID_TRT) return NULL;
+  if (p->heat.given) return "`heat` with collision = \"trt\" is";
+  if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";
+  return fluid_moves(p) ? "a body that moves with collision = \"trt\" is" : NULL;
+}
+
 bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const fluid_parameters *p = parameters;
-  const char *what = NULL;
-  if (backend == SIM_BACKEND_CPU)
-    what = fluid_half(p) ? "precision = \"half\" is" : NULL;
-  else if (p->drag)
-    what = "`drag` of grains is";
+  const char *what = backend != SIM_BACKEND_CPU ? gpu_lacks(p) : fluid_half(p) ? "precision = \"half\" is" : NULL;
   if (!what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;

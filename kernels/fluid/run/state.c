@@ -255,10 +255,11 @@ sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_f
   if (run->meshes.solid)
     arrays[frame->array_count++] = fluid_solid_array(&run->meshes, &fluid_state_fields[STATE_SOLID]);
   frame->species_count = 0;
-  if (run->machine.grains) {
+  SIM_TRY(divide(run, arrays, frame));
+  if (run->machine.grains) { /* each rank has all of them */
     arrays[frame->array_count++] = coupling_of(run);
     arrays[frame->array_count++] = budget_of(run);
     collision_coupled_view(run->grains.coupled, arrays, species, frame);
   }
-  return divide(run, arrays, frame);
+  return SIM_OK;
 }

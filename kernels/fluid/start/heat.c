@@ -171,7 +171,11 @@ sim_status fluid_heat_check(const fluid_parameters *p, const fluid_walls *walls,
 }
 
 static void set_law(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *k, fluid_warmth *w) {
-  w->law = (fluid_heat_law){.omega = 1 / k->heat_tau, .share = 1, .flow_tau = k->tau, .eddies = m->collision.tell};
+  w->law = (fluid_heat_law){.lattice = m->populations ? m->lattice : NULL,
+                            .omega = 1 / k->heat_tau,
+                            .share = 1,
+                            .flow_tau = k->tau,
+                            .eddies = m->collision.tell};
   if (p->turbulence.given) w->law.conduct = 4 / (3 * p->turbulence.prandtl);
   for (int a = 0; a < 3; a++) {
     const double gravity = (size_t)a < p->heat.gravity.rows ? p->heat.gravity.data[a] : 0;

@@ -23,6 +23,7 @@ local low, high = d == 2 and "y_low" or "z_low", d == 2 and "y_high" or "z_high"
 local axis = d == 2 and "y" or "z"
 local across = last / 10
 local model = {
+  collision = sim.param("collision", "regularised", "of moments or of populations"),
   precision = kind, viscosity = 0.01, speed = 1,
   grid      = { n = vector(24, d == 2 and last or 18, last), size = vector(2.4, d == 2 and across or 1.8, across) },
   probes    = { point(0.35, 0.05, 0), point(1.95, across / 2, across - 0.05) }, integrate = { dt = 1 / 64, t_end = steps / 64 },
@@ -85,6 +86,20 @@ elseif terms:find("D3Q27") then
 elseif terms == "rock" then
   model.grid, model.probes = { n = {32, 32, 32}, size = {3.2, 3.2, 3.2} }, nil
   model.collision, model.acceleration, model.solid = "trt", {0.2, 0.1, 0.1}, { path = root .. "/data/rock/%02d.png" }
+elseif terms:find("grains") then -- two meet; one crosses the periodic side of the last axis, unless the box is low
+  model.initial, model.gravity, model.probes = start, {0.5, 0, -1}, nil
+  model.contact = { contact_time = 0.05, restitution = 0.8, friction = 0.3 }
+  model.grains = { { radius = 0.32, position = {0.6, 0.7, 0.2}, velocity = {0.5, 0, -0.5}, density = 1.5 },
+                   { radius = 0.35, position = {1.3, 0.75, 0.3}, velocity = {-0.5, 0.1, 0.2}, density = 2 },
+                   { radius = 0.3, position = {2.2, 1.2, 0.9}, density = 3 } }
+  if terms == "grains low" then
+    model.grid.z, model.grains = "wall", { { radius = 0.32, position = {0.6, 0.7, 0.35}, density = 2 } }
+  end
+elseif terms:find("points") then
+  model.initial, model.gravity, model.grid.z = start, {0.5, 0, -1}, "wall"
+  model.drag = terms == "points crowd" and "di_felice" or "schiller_naumann"
+  model.contact = { contact_time = 0.05, restitution = 0.8 }
+  model.grains = { sim.random_spheres { n = 40, radius = 0.06, density = 5 } }
 elseif terms == "stl" then
   model.acceleration = vector(0.2, 0.1, 0.1)
   model.bodies = { sim.stl { path = root .. "/data/ahmed.stl", shift = {0.7, 0.9, 0.4},
@@ -116,6 +131,9 @@ every=(plain eddies walls slip bodies moving outlet "outlet across" trt "trt res
 for terms in "${every[@]}"; do divided "2 7" "terms=$terms"; done
 for terms in "${every[@]}"; do divided "3" "terms=$terms" flat=1 kind=single; done
 for terms in stl rock D3Q27 "D3Q27 trt"; do divided "3" "terms=$terms" "root=$ROOT"; done
+for terms in grains points "points crowd"; do divided "2 3 4 7" "terms=$terms" last=19; done
+divided "9" "terms=grains low" last=7 kind=single # more ranks than planes
+for terms in moving "outlet across" heat "heat open"; do divided "3" "terms=$terms" collision=trt; done
 divided "4" terms=plain kind=single last=24
 divided "4" terms=moving kind=single
 divided "7" terms=bodies last=5 # more ranks than planes
@@ -127,6 +145,7 @@ divided "3" terms=D3Q27 kind=single
 divided "7" "terms=heat open" last=9 kind=single
 divided "7" terms=bodies last=5
 divided "2" terms=plain last=8
+for terms in grains points "points crowd"; do divided "3" "terms=$terms" last=19 kind=single; done
 unset SIM_COMM_HOSTS
 if [ "${1:-short}" = long ]; then
   for kind in single double; do
@@ -154,10 +173,12 @@ for set in "terms=moving" "terms=heat open" "rows=99"; do
   SIM_COMM_HOSTS=2 SIM_COMM_DELAY=1000 expect 0 "" "${run[@]}" -o many --ranks 4 --set "$set"
   equal one many "$set with delayed ranks on two hosts"
 done
-expect 0 "" "${run[@]}" -o one --set "terms=heat open"
-expect 0 "" "$SIM" run fluid.lua --force -o many --ranks 2 --threads 2 --set "terms=heat open"
-equal one many "ranks of 2 threads"
-expect 0 "" "${run[@]}" -o many --ranks 2 --isa plain --set "terms=heat open"
+for set in terms=grains "terms=points crowd" "terms=heat open"; do
+  expect 0 "" "${run[@]}" -o one --set "$set" --set last=19
+  expect 0 "" "$SIM" run fluid.lua --force -o many --ranks 2 --threads 2 --set "$set" --set last=19
+  equal one many "$set with ranks of 2 threads"
+done
+expect 0 "" "${run[@]}" -o many --ranks 2 --isa plain --set "terms=heat open" --set last=19
 same one many "ranks of another instruction set"
 
 # ---- a flow that is too fast, and a temperature out of bounds: the same cell and step ----
@@ -194,10 +215,11 @@ cmp -s alone together || fail "a temperature out of bounds is told otherwise by 
 
 # ---- restart with another number of ranks ----
 
-for set in "terms=moving" "terms=heat open" "terms=outlet across" "terms=trt resistance"; do
+for set in "terms=moving" "terms=heat open" "terms=outlet across" "terms=trt resistance" terms=grains \
+  "terms=points crowd"; do
   for hosts in 1 2; do
-    expect 0 "" "${run[@]}" -o whole --set "$set" --set steps=24
-    SIM_COMM_HOSTS=$hosts expect 0 "" "${run[@]}" -o chain --set "$set" --set steps=24 --ranks 4
+    expect 0 "" "${run[@]}" -o whole --set "$set" --set steps=24 --set last=19
+    SIM_COMM_HOSTS=$hosts expect 0 "" "${run[@]}" -o chain --set "$set" --set steps=24 --set last=19 --ranks 4
     for ranks in 3 1; do
       # shellcheck disable=SC2046 # one word each
       rm -- $(checkpoints chain | tail -n 2) # the last three are kept
@@ -213,6 +235,8 @@ expect 0 "ranks       4; more than 13 would not be faster" "$SIM" check fluid.lu
 grep -q "communication  *0 B received by a rank in a step, 1 time waiting for all" output || fail "what ranks exchange"
 expect 0 "" "$SIM" check fluid.lua --ranks 2 --set terms=bodies
 grep -qE "communication  *[0-9.]+ KiB received by a rank in a step, 2 times" output || fail "what ranks exchange at bodies"
+expect 0 "" "$SIM" check fluid.lua --ranks 2 --set terms=grains --set last=19
+grep -qE "communication  *1.2 KiB received by a rank in a step, 2 times" output || fail "what ranks exchange of grains"
 expect 0 "rank" "${run[@]}" -o many --ranks 2 --profile
 
 # ---- the shipped scenarios: their first part ----

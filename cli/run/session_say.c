@@ -26,7 +26,7 @@ void cli_session_say_header(cli_session *s) {
   cli_terminal_event("start", &s->run.clock, "");
 }
 
-/* Relative error in a health figure above which the summary warns. */
+/* Relative error above which the summary warns, where the health figure is one. */
 static const double health_limit = 0.1;
 
 void cli_session_say_remark(cli_session *s) {
@@ -49,7 +49,7 @@ void cli_session_say_summary(cli_session *s, sim_status status) {
   cli_duration(p->elapsed, took, sizeof took);
   cli_rate(p->rate, s->job->model->work_unit, rate, sizeof rate);
   const char *path = io_folder_path(s->folder);
-  if (fabs(p->health) > health_limit)
+  if (p->health_error && fabs(p->health) > health_limit)
     sim_log(SIM_LOG_WARN, "%s is %.3g: the result is not reliable; use smaller steps or more samples", p->health_name,
             p->health);
   int64_t steps = s->run.clock.step - p->first_step;

@@ -54,6 +54,7 @@ sim_status sim_rows_compute(sim_rows *rows, bool *finite) {
       if (!(column->flags & SIM_HEALTH)) continue;
       run->last.health = *values;
       run->last.health_name = column->name;
+      run->last.health_error = column->display == SIM_DISPLAY_ERROR;
     }
   }
   *finite = all;

@@ -24,6 +24,7 @@ typedef struct sim_progress {
   double rate;         /* work in the model's unit per second */
   double health;       /* last value of the SIM_HEALTH column; NaN: no such column */
   const char *health_name;
+  bool health_error; /* it is an error: SIM_DISPLAY_ERROR */
 } sim_progress;
 
 /* A warning within this many seconds of a known limit does not stop the run: `--signal=USR1@60` of Slurm may come a

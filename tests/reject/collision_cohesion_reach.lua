@@ -1,4 +1,4 @@
--- expect: 65 contact.cohesion: expected a reach of at most the smallest radius, 1, got 2.1544
+-- expect: 65 contact.cohesion.volume: expected a bond that reaches at most the smallest radius, 1, beyond the surfaces, got 2.1544
 return sim.collision {
   box       = { size = {10, 10, 10} },
   grains    = { { radius = 1, position = {5, 5, 5} } },

@@ -229,7 +229,7 @@ static void add_tally(collision_run *run, int64_t to, int64_t from) {
   collisions[to] += collisions[from];
 }
 
-/* Passages of gates by a grain that will have another mass. */
+/* Adds the passages of gates by a grain, whose mass will change, to the sums of grains that are gone. */
 static void carry_gates(collision_run *run, int64_t i) {
   double *controls = run->array[COLLISION_CONTROLLER].data;
   for (int b = 0; b < run->options.gates; b++) {
@@ -240,7 +240,7 @@ static void carry_gates(collision_run *run, int64_t i) {
   }
 }
 
-/* The same of a grain that is taken to the image of the component's first grain. */
+/* Counts the energy that a member gains as it is taken to the image of the component's first grain. */
 static void count_member(collision_run *run, int64_t to, int64_t first, const member *at) {
   double x0[3], v0[3], x1[3], v1[3];
   for (int c = 0; c < 3; c++) {
@@ -280,7 +280,7 @@ static void note(collision_run *run, const merging *m, int64_t keep, int64_t roo
 /* Makes one grain of a component; lists the others in `going`. */
 static sim_status merge_component(collision_run *run, merging *m, int64_t root, const sim_clock *clock) {
   const collision_options *o = &run->options;
-  double mass = 0, volume = 0, centre[3] = {0}, x[3], v[3], spin[3], a[3], twirl[3], pull[4] = {0};
+  double mass = 0, volume = 0, centre[3] = {0}, x[3], v[3], spin[3], a[3], angular_acceleration[3], pull[4] = {0};
   double *own_pull = run->array[COLLISION_PULL].data;
   int64_t keep = m->member[root].index;
   for (int64_t k = root; k >= 0; k = m->next[k]) {
@@ -295,7 +295,8 @@ static sim_status merge_component(collision_run *run, merging *m, int64_t root, 
   const double radius = cbrt(volume), moment = 0.4 * mass * radius * radius;
   for (int c = 0; c < 3; c++) centre[c] /= mass;
   mean_motion(run, m, root, COLLISION_VELOCITY, COLLISION_SPIN, mass, centre, moment, v, spin);
-  mean_motion(run, m, root, COLLISION_ACCELERATION, COLLISION_ANGULAR_ACCELERATION, mass, centre, moment, a, twirl);
+  mean_motion(run, m, root, COLLISION_ACCELERATION, COLLISION_ANGULAR_ACCELERATION, mass, centre, moment, a,
+              angular_acceleration);
   for (int c = 0; c < 3; c++) x[c] = collision_get(run, COLLISION_POSITION, c, m->member[root].index) + centre[c];
   const double along = o->size[o->along], offset = fmod(o->shear * o->size[o->across] * clock->t, along);
   const double x0[3] = {x[0], x[1], x[2]}, v0[3] = {v[0], v[1], v[2]};
@@ -319,7 +320,7 @@ static sim_status merge_component(collision_run *run, merging *m, int64_t root, 
     collision_put(run, COLLISION_VELOCITY, c, keep, v[c]);
     collision_put(run, COLLISION_SPIN, c, keep, spin[c]);
     collision_put(run, COLLISION_ACCELERATION, c, keep, a[c]);
-    collision_put(run, COLLISION_ANGULAR_ACCELERATION, c, keep, twirl[c]);
+    collision_put(run, COLLISION_ANGULAR_ACCELERATION, c, keep, angular_acceleration[c]);
   }
   for (int c = 0; c < 4 && own_pull != NULL; c++) own_pull[c * run->n + keep] = c < 3 ? pull[c] / mass : pull[c];
   run->options.radius_most = fmax(o->radius_most, radius);

@@ -50,7 +50,7 @@ static const char *const axis_names[] = {"x", "y", "z", NULL};
 static const sim_field profile_fields[] = {
     {FIELD(collision_profile, axis), .type = SIM_CHOICE, .initial = "z", .choices = axis_names,
      .doc = "axis along which the box is cut into slices"},
-    {FIELD(collision_profile, bins), .type = SIM_INT, .flags = SIM_RANGE, .max = COLLISION_BINS_MAX, .initial = "0",
+    {FIELD(collision_profile, bins), .type = SIM_INT, .flags = SIM_RANGE | SIM_REQUIRED, .max = COLLISION_BINS_MAX,
      .doc = "number of slices; 0: no profile"},
     {0}};
 const sim_schema collision_profile_schema = {SIM_SCHEMA(

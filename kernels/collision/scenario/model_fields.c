@@ -307,8 +307,13 @@ void collision_reach_set(collision_options *o) {
 
 sim_status collision_reach_check(const collision_options *o, double smallest) {
   if (!(o->reach > smallest)) return SIM_OK;
-  return sim_fail(SIM_ERR_SCENARIO, "contact.cohesion: expected a reach of at most the smallest radius, %.9g, got %.9g",
-                  smallest, o->reach);
+  const char *key = o->models.cohesion == COLLISION_JKR           ? "surface_energy"
+                    : o->models.cohesion == COLLISION_SQUARE_WELL ? "range"
+                                                                  : "volume";
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "contact.cohesion.%s: expected a bond that reaches at most the smallest radius, %.9g, beyond the "
+                  "surfaces, got %.9g",
+                  key, smallest, o->reach);
 }
 
 /* Duration of a contact under JKR for which a step is short enough for the neck. Where two grains touch, the force

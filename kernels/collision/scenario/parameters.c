@@ -158,8 +158,8 @@ static const sim_field fields[] = {
      .doc = "boxes whose grains are removed"},
     {FIELD(collision_parameters, gates), .type = SIM_LIST, .variants = collision_gate_variants,
      .doc = "planes or discs through which grains are counted, in the table `flow`"},
-    {FIELD(collision_parameters, profile), .type = SIM_STRUCT, .table = &collision_profile_schema,
-     .doc = "means over slices of the box"},
+    {FIELD(collision_parameters, profile), .type = SIM_STRUCT, .flags = SIM_OPTIONAL,
+     .table = &collision_profile_schema, .doc = "means over slices of the box"},
     {FIELD(collision_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};

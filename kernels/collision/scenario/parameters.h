@@ -217,6 +217,7 @@ typedef struct collision_region {
 enum { COLLISION_BINS_MAX = 64, COLLISION_INLETS_MAX = 16, COLLISION_TABLES = 18 };
 
 typedef struct collision_profile {
+  bool given;
   int axis;
   int64_t bins; /* 0: none */
 } collision_profile;

@@ -34,6 +34,24 @@ checkpoints parts | sed 1d | xargs rm --
 expect 0 done "$SIM" resume parts
 same whole parts "a restart from an empty box"
 
+# A large overlap is told once, with what to do; a law that reaches far, up to overlap_limit, is none.
+cat >deep.lua <<'EOF'
+local own = sim.param("own", 0, "1: a custom law that may overlap by all of a radius")
+return sim.collision {
+  box       = { size = {4, 4, 4}, boundary = "open" },
+  grains    = { { radius = 0.5, position = {1.45, 2, 2}, velocity = {1, 0, 0} }, { radius = 0.5, position = {2.55, 2, 2} } },
+  contact   = own > 0 and { law = "own", stiffness = 5, overlap_limit = 1, force = function(overlap) return 5 * overlap end }
+              or { stiffness = 5 },
+  integrate = { t_end = 0.4 },
+  output    = { tables = "every 0.1" },
+}
+EOF
+expect 0 'contacts are too soft for these speeds' "$SIM" deep.lua -o deep
+grep -q 'overlap 0\.[2-9]' deep/run.log || fail "no overlap above 0.2: $(cat deep/run.log)"
+! grep -q 'not reliable' deep/run.log || fail "an overlap is no error of the steps: $(cat deep/run.log)"
+expect 0 done "$SIM" deep.lua --set own=1 -o own
+! grep -q warning own/run.log || fail "a custom law within overlap_limit: $(cat own/run.log)"
+
 # Radii, masses and spins of a snapshot are those of the run that starts from it.
 cat >turn.lua <<'EOF'
 return sim.collision {

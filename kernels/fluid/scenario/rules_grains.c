@@ -51,7 +51,14 @@ void fluid_check_grains(fluid_parameters *p, const grid_shape *grid, sim_faults 
     return;
   }
   if (grid->rank != 3) {
-    sim_faults_add(faults, 0, "grains", "are spheres: expected a grid of three axes, got %d", grid->rank);
+    if (p->drag)
+      sim_faults_add(
+          faults, 0, "drag",
+          "expected a grid of three axes, got %d: a disc that moves slowly through an unbounded fluid has no "
+          "drag of its own (Stokes' paradox)",
+          grid->rank);
+    else
+      sim_faults_add(faults, 0, "grains", "are spheres: expected a grid of three axes, got %d", grid->rank);
     return;
   }
   const fluid_numbers k = fluid_numbers_of(p, 0);

@@ -160,6 +160,31 @@ static void test_threads(void **state) {
   }
 }
 
+/* 7 threads divide 3000 grains into three chunks, one thread into one, so that other pairs are computed once; history
+ * and observables are asked for in the middle. */
+static void test_chunks(void **state) {
+  (void)state;
+  for (int single = 0; single < 2; single++) {
+    char first[33] = "", digest[33];
+    for (int threads = 1; threads <= 7; threads += 6) {
+      driver d = heap(single ? SIM_SINGLE : SIM_DOUBLE, threads, 0.2);
+      spheres.n = 3000;
+      spheres.temperature = 10;
+      spheres.size = (collision_radii){NAN, {(double[]){0.2, 0.35}, 2, 1}, COLLISION_UNIFORM};
+      d.parameters.contact.values.cohesion.model = COLLISION_JKR;
+      d.parameters.contact.values.cohesion.surface_energy = 0.1;
+      driver_create(&d);
+      driver_until(&d, 0.1);
+      if (threads > 1) assert_true(driver_value(&d, "contacts", "coordination") > 0.1);
+      driver_run(&d);
+      driver_digest(&d, digest);
+      if (threads == 1) memcpy(first, digest, sizeof first);
+      assert_string_equal(digest, first);
+      driver_destroy(&d);
+    }
+  }
+}
+
 /* From the middle of a fall, with history in springs of grains and walls. */
 static void test_restart(void **state) {
   (void)state;
@@ -202,6 +227,7 @@ int main(int count, char **arguments) {
   large = count > 1 && strcmp(arguments[1], "long") == 0;
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_equilibrium), cmocka_unit_test(test_haff),
                                      cmocka_unit_test(test_momentum),    cmocka_unit_test(test_threads),
-                                     cmocka_unit_test(test_restart),     cmocka_unit_test(test_weight)};
+                                     cmocka_unit_test(test_chunks),      cmocka_unit_test(test_restart),
+                                     cmocka_unit_test(test_weight)};
   return cmocka_run_group_tests_name("gas", tests, NULL, NULL);
 }

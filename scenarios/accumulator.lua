@@ -19,9 +19,10 @@ return sim.option {
     sim.european { name = "quanto", strike = 100, exchange = "quanto", exchange_rate = 1.1 },
     sim.european { name = "composite", strike = 110, exchange = "composite" },
     sim.european { name = "converted", strike = 100, exchange = "payment" },
-    sim.american { name = "quanto_put", type = "put", strike = 100, every = 13, exchange = "quanto", exchange_rate = 1.1 },
+    sim.american { name = "quanto_put", type = "put", strike = 100, every = 13, fit_paths = 2^13, exchange = "quanto",
+                   exchange_rate = 1.1 },
   },
   greeks   = { delta = true },
   ladder   = { spot = { -0.3, -0.2, -0.1, -0.05, 0, 0.02, 0.04 }, vol = { -0.05, 0, 0.05 }, asset = 1 },
-  sampling = { paths = 2^17, antithetic = true },
+  sampling = { paths = 2^16, antithetic = true },
 }

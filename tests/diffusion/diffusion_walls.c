@@ -468,6 +468,19 @@ static void count_walls(void *context, sim_log_level level, const char *message)
     ++*(int *)context;
 }
 
+/* Returns the warnings of a plan that `count` counts. */
+static int plan_warnings(const char *text, void (*count)(void *context, sim_log_level level, const char *message)) {
+  int warnings = 0;
+  system_run s = {0};
+  sim_plan plan = {0};
+  open_with(&s, text, sim_isa_best(), 1, NULL);
+  assert_true(sim_log_add(count, &warnings));
+  must(diffusion_model.plan(s.p, &s.setup, &plan), "plan");
+  sim_log_remove(count, &warnings);
+  shut(&s);
+  return warnings;
+}
+
 static void count_idle(void *context, sim_log_level level, const char *message) {
   *(int *)context += level == SIM_LOG_WARN && strstr(message, "has no effect") != NULL;
 }
@@ -487,9 +500,6 @@ static void test_idle(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[512];
-    int warnings = 0;
-    system_run s = {0};
-    sim_plan plan = {0};
     snprintf(text, sizeof text,
              "return sim.diffusion { grid = { n = {8, 8}, size = {1, 1}, boundary = 'no_flux', y = 'periodic' }, fields"
              " = {{ name = 'u', %ssides = { x_low = { slope = 0 }, %s } }}, rates = function(u, u_x) return %s end,"
@@ -499,12 +509,8 @@ static void test_idle(void **state) {
              : strstr(cases[i].field, "linear") ? "x_high = { robin = { a = 1 } }"
                                                 : "x_high = { robin = { a = 1, g = 1 } }",
              cases[i].rates);
-    open_with(&s, text, sim_isa_best(), 1, NULL);
-    assert_true(sim_log_add(count_idle, &warnings));
-    must(diffusion_model.plan(s.p, &s.setup, &plan), "plan");
-    sim_log_remove(count_idle, &warnings);
+    const int warnings = plan_warnings(text, count_idle);
     if (warnings != cases[i].warnings) fail_msg("%s, %s: %d warnings", cases[i].field, cases[i].rates, warnings);
-    shut(&s);
   }
 }
 
@@ -526,20 +532,13 @@ static void test_warning(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[512];
-    int warnings = 0;
-    system_run s = {0};
-    sim_plan plan = {0};
     snprintf(text, sizeof text,
              "return sim.diffusion { grid = { n = {8, 8}, size = {1, 1}, boundary = 'no_flux' }, fields = {{ name = "
              "'u', D = 0.1, sides = %s }}, flux = function(u, u_x, u_y, x) return %s%s, integrate = { scheme = "
              "'etdrk4', dt = 0.01, t_end = 1 } }",
              cases[i].sides, cases[i].flux, strstr(cases[i].flux, " end") ? "" : " end");
-    open_with(&s, text, sim_isa_best(), 1, NULL);
-    assert_true(sim_log_add(count_walls, &warnings));
-    must(diffusion_model.plan(s.p, &s.setup, &plan), "plan");
-    sim_log_remove(count_walls, &warnings);
+    const int warnings = plan_warnings(text, count_walls);
     if (warnings != cases[i].warnings) fail_msg("%s, %s: %d warnings", cases[i].sides, cases[i].flux, warnings);
-    shut(&s);
   }
 }
 

@@ -129,6 +129,15 @@ static bool supports(const void *parameters, sim_backend_kind backend, char *lac
   return true;
 }
 
+/* Faults of the contact law that are certain before grains exist: cohesion that reaches too far for radii that occur,
+ * and coefficients of restitution at speeds well below those that the start checks. */
+static sim_status check_law(const collision_parameters *p, const collision_options *o, double dt) {
+  double least, most;
+  collision_all_radii(p, &least, &most);
+  SIM_TRY(collision_reach_check(o, least));
+  return collision_fields_check_restitution(o, 0.01 * most / dt);
+}
+
 static sim_status plan_for(const collision_parameters *p, const sim_setup *setup, collision_options options,
                            sim_plan *out) {
   const collision_ops *ops = choose_ops(p, setup);
@@ -203,6 +212,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   if (setup->saved == NULL) SIM_TRY(collision_step_check(dt, limit));
   if (setup->saved == NULL && !isnan(p->integrate.dt)) SIM_TRY(collision_hill_check_step(&options, dt));
   if (setup->saved == NULL) SIM_TRY(collision_gravity_check_step(p, &options, dt));
+  if (setup->saved == NULL) SIM_TRY(check_law(p, &options, dt));
   if (setup->saved == NULL) SIM_TRY(collision_heat_check_plan(p, &options, dt));
   if (setup->saved == NULL) collision_servo_check(p, &options, n, dt);
   out->steps = collision_step_count(p->integrate.t_end, dt);

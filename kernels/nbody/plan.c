@@ -124,6 +124,7 @@ sim_status nbody_plan(const void *parameters, const sim_setup *setup, sim_plan *
   if (spectrum > 0) sim_plan_add_host(out, "spectrum", spectrum);
   const double rdf = nbody_rdf_bytes(p, setup, ops->dtype, n);
   if (rdf > 0) sim_plan_add_host(out, "g(r)", rdf);
+  if (setup->saved == NULL) nbody_rdf_warn(p, n);
   /* the memory of the generated bodies is freed before integrator and solver allocate theirs */
   made -= host + spectrum + (out->space == SIM_SPACE_HOST ? scratch : 0);
   if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);

@@ -207,6 +207,8 @@ sim_status nbody_observe_thermo(nbody_run *run, const nbody_sums *sums, double *
 sim_status nbody_observe_rdf(const nbody_run *run, double *values) SIM_MUST_CHECK;
 /* Host memory in bytes that nbody_observe_rdf needs for a while, for n bodies whose state has type `dtype`. */
 double nbody_rdf_bytes(const nbody_parameters *p, const sim_setup *setup, sim_dtype dtype, double n);
+/* Warns where a row of the table `rdf` of n bodies takes seconds: `sim check` counts only steps. */
+void nbody_rdf_warn(const nbody_parameters *p, double n);
 /* Operations of this scenario on this device; edge of its periodic box, 0 in open space; median of the force errors
  * that it asks for. */
 const nbody_ops *nbody_ops_for(const nbody_parameters *p, const sim_setup *setup);

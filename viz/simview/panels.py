@@ -325,6 +325,8 @@ def _subject(frame: pd.DataFrame, table: str, names: Sequence[str]) -> str:
     said = _common(clauses)
     while said and said[-1] in _LOOSE:
         said.pop()
+    if len(names) > 1 and " ".join(said) in frame.columns:
+        said = []  # the name of one column, with which the sum "kinetic + rotational + ..." begins
     if said and len(" ".join(said)) <= _LONG:
         return " ".join(said).rstrip(",")
     if len(names) == 1:

@@ -176,10 +176,14 @@ def test_labels(tmp_path):
     # one component of a vector has its own name
     write.table(tmp_path / "tables.h5", "alone", {"step": np.arange(5), "time": time, "p_x": time, "p_y": time}, {"p_y": "length"},
                 told={"p_x": "momentum", "p_y": "momentum"})  # fmt: skip
+    # "kinetic" is a column of its own, which is 0 and not drawn
+    write.table(tmp_path / "tables.h5", "energy", {"step": np.arange(5), "time": time, "kinetic": 0 * time, "rotational": time, "total": time + 1},
+                told={"kinetic": "of the motion", "rotational": "kinetic energy of rotation", "total": "kinetic + rotational"})  # fmt: skip
     run = simview.open(tmp_path)
     for table, (_, label) in cases.items():
         assert [axes.get_ylabel() for axes in draw(run, only=[table]).axes] == [label], table
     assert [axes.get_ylabel() for axes in draw(run, only=["alone"]).axes] == ["p_x", "p_y"]
+    assert [axes.get_ylabel() for axes in draw(run, only=["energy"]).axes] == ["energy"]
 
 
 def test_display(tmp_path):

@@ -2,6 +2,8 @@
 #include "kernels/nbody/scenario/molecules.h"
 #include "kernels/nbody/short/cpu/list.h"
 
+#include "engine/log.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,4 +94,17 @@ double nbody_rdf_bytes(const nbody_parameters *p, const sim_setup *setup, sim_dt
   const double box = nbody_box_side(p), radius = radius_of(&p->rdf, box);
   return 3 * n * sizeof(double) + nbody_short_lists_bytes((int64_t)fmin(n, 0x1p30), box, radius, 0) +
          (1 + setup->threads) * n * sizeof(int32_t) + setup->threads * SIM_COLUMNS_MAX * sizeof(int64_t);
+}
+
+void nbody_rdf_warn(const nbody_parameters *p, double n) {
+  const double most = 2e8; /* some 2 s on one thread */
+  if (!p->rdf.given) return;
+  const double part = radius_of(&p->rdf, nbody_box_side(p)) / nbody_box_side(p);
+  const double pairs = 0.5 * n * n * (4 * pi / 3) * part * part * part;
+  if (pairs > most)
+    sim_log(
+        SIM_LOG_WARN,
+        "rdf: g(r) up to %.4g counts about %.1g pairs of bodies in each row of tables, some %.2g s on one thread: give "
+        "a smaller rdf.radius",
+        part * nbody_box_side(p), pairs, 1e-8 * pairs);
 }

@@ -53,3 +53,20 @@ cp -r grains.out earlier
 SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 6)) expect 75 "because the limit of the job is near: nothing was saved" \
   "$SIM" run hopper.lua --set filled=1500 --threads 1 -o earlier --force --wall auto
 cmp -s earlier/status.json grains.out/status.json || fail "a start that was stopped left its status in an earlier run"
+
+# g(r) of many bodies up to half of the box: 1e9 pairs a row, of which the estimate of the steps says nothing.
+cat >rdf.lua <<'LUA'
+return sim.nbody {
+  bodies    = { sim.lattice { kind = "fcc", cells = sim.param("cells", 25, "along a side"), temperature = 1 } },
+  box       = { size = 42 },
+  pair      = function(r2) local s = 1 / r2^3 return 4 * (s^2 - s) end,
+  cutoff    = 2.5,
+  rdf       = { bins = 50, radius = sim.param("radius", 21, "of g(r)") },
+  integrate = { scheme = "leapfrog", dt = 0.005, t_end = 0.2 },
+}
+LUA
+expect 0 'rdf: g(r) up to 21 counts about 1e+09 pairs' "$SIM" check rdf.lua
+for set in radius=4 cells=10; do
+  "$SIM" check rdf.lua --set $set >said 2>&1 || fail "check with $set"
+  ! grep -q 'counts about' said || fail "a warning with $set: $(cat said)"
+done

@@ -138,6 +138,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
       sim_log(SIM_LOG_WARN, "Mach number %.3g: compression changes the flow by about %.0f %%", k.mach,
               100 * k.mach * k.mach);
     tell_collision(p, &k);
+    fluid_tell_pressures(p, &k);
     if (p->turbulence.given)
       sim_log(SIM_LOG_INFO,
               "eddies below a cell: Smagorinsky's eddy viscosity, C = %.4g, of a filter as wide as a cell",

@@ -18,7 +18,7 @@ static double mass_change(const fluid_run *run, double excess) {
              ? 0
              : (excess - run->excess) / ((double)run->machine.walls.fluid + run->excess);
 }
-static const double mass_limit = 1e-3;
+static const double mass_limit = 1e-3, density_limit = 0.03; /* of the mass; of the mean density of an open box */
 
 /* A cell and a time, for messages. */
 static void place(const fluid_run *run, const fluid_worst *cell, int64_t step, char out[256]) {
@@ -95,6 +95,15 @@ void fluid_warn_of_flow(fluid_run *run, const sim_clock *clock, const double *va
     sim_log(SIM_LOG_WARN,
             "the mass has changed by %.3g %% by rounding at t = %.9g: forces are affected; take precision = \"double\"",
             100 * change, clock->t);
+  }
+  const double mean = values[FLUID_MASS] / (cell * (double)run->machine.walls.fluid) - 1;
+  if (has_open_side(p) && fabs(mean) > density_limit && !run->told_mass) {
+    run->told_mass = true;
+    sim_log(
+        SIM_LOG_WARN,
+        "the mean density is %.2g %% %s that at rest at t = %.9g: pressures compress the fluid, and change the flow "
+        "by about as much: take a lower `mach`",
+        100 * fabs(mean), mean > 0 ? "above" : "below", clock->t);
   }
   const double speed = values[FLUID_SPEED], mach = values[FLUID_MACH];
   if (speed > 1.5 * p->speed && !run->fast && !run->told_speed) {

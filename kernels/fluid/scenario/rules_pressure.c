@@ -22,6 +22,8 @@ static double by_side(const fluid_parameters *p, const fluid_numbers *k, int s) 
 static double by_weight(const fluid_parameters *p, const fluid_numbers *k, const grid_shape *grid, int axis) {
   if ((size_t)axis >= p->acceleration.rows || grid_is_periodic(grid, axis)) return 0;
   if (is_open(p, 2 * axis) && is_open(p, 2 * axis + 1)) return 0;
+  for (int s = 0; s < 2 * grid->rank; s++) /* the fluid may fall out of another side */
+    if (s / 2 != axis && is_open(p, s)) return 0;
   return fabs(p->acceleration.data[axis]) * grid->size[axis] / sound_squared(k);
 }
 

@@ -182,6 +182,10 @@ typedef struct fluid_numbers {
 fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt);
 /* The acceleration in units of the lattice. */
 void fluid_force_of(const fluid_parameters *p, const fluid_numbers *numbers, double out[3]);
+/* Faults of pressures of sides, and of the fluid's own weight, that change the density too much; warnings of those that
+ * change it by more than 5 %. (scenario/rules_pressure.c) */
+void fluid_check_pressures(const fluid_parameters *p, const fluid_numbers *numbers, sim_faults *faults);
+void fluid_tell_pressures(const fluid_parameters *p, const fluid_numbers *numbers);
 
 /* ---- start/walls.c: which cells are solid, and the links of cells at walls ---- */
 
@@ -467,7 +471,7 @@ sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *wall
 sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
                              const sim_setup *setup) SIM_MUST_CHECK;
 /* Fills the fields of the start on this rank's rows, as of fluid_show, where there is `initial`. SIM_ERR_SCENARIO where
- * it is not finite or faster than `speed`. */
+ * it is not finite, faster than `speed`, or its pressure too great. */
 sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup,
                       void *const *values) SIM_MUST_CHECK;
 /* Makes this rank's rows of the first state from these fields, which are there beside them too. */

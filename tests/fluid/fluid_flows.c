@@ -308,6 +308,67 @@ static void test_inlet(void **state) {
   flow_close(&f);
 }
 
+/* Two open sides and a wall meet at edges: with the axes exchanged it is the same flow. */
+static void test_open_edges(void **state) {
+  (void)state;
+  const char *const text =
+      "return sim.fluid { precision = 'double', grid = { n = {16, 16}, size = {1, 1}, boundary = 'wall' },\n"
+      "  viscosity = 0.1, speed = 1, sides = { x_%s = { pressure = %s }, y_%s = { pressure = %s } },\n"
+      "  integrate = { t_end = 0.2 } }";
+  flow f, g;
+  flow_run(&f, text, "low", "0.3", "high", "-0.2");
+  flow_run(&g, text, "high", "-0.2", "low", "0.3");
+  for (int y = 0; y < 16; y++)
+    for (int x = 0; x < 16; x++)
+      near_to(flow_field(&f, "velocity/x", x, y, 0), flow_field(&g, "velocity/y", y, x, 0), 1e-13, "open edges");
+  flow_close(&f);
+  flow_close(&g);
+}
+
+/* The warnings of a plan, and of a run to its end. */
+static flow_heard warnings_of(const char *text) {
+  flow f;
+  flow_heard h = {0};
+  sim_plan plan = {0};
+  flow_open(&f, text, sim_isa_best(), 1, NULL);
+  assert_true(sim_log_add(flow_hear, &h));
+  assert_int_equal(fluid_model.plan(f.p, &f.setup, &plan), SIM_OK);
+  flow_steps(&f, INT64_MAX);
+  (void)flow_value(&f, "flow", "mass");
+  sim_log_remove(flow_hear, &h);
+  sim_bytes remark = {0};
+  fluid_model.remark(f.self, &f.clock, &remark);
+  if (remark.size > 0) strncat(h.text, (const char *)remark.data, sizeof h.text - strlen(h.text) - 1);
+  sim_bytes_free(&remark);
+  flow_close(&f);
+  return h;
+}
+
+/* Pressures that change the density by percents are told: of sides, of the fluid's weight, and, where none is given, of
+ * the run. A step of dx^2/(6 viscosity) = 1/384 has c^2 = 768, and a channel of length 2 loses 12 U nu 2 = 24 U. */
+static void test_compression(void **state) {
+  (void)state;
+  static const char *const box = "grid = { n = {16, 8}, size = {2, 1}, boundary = 'wall' }, viscosity = 1, speed = 5";
+  static const char *const cases[][2] = {
+      {"sides = { x_low = { pressure = 60 }, x_high = { pressure = 0 } }", "sides.x_low.pressure: changes the density"},
+      {"sides = { x_low = { pressure = 30 }, x_high = { pressure = 0 } }", NULL},
+      {"acceleration = {0, -60}", "the weight of the fluid changes the density by 7.8 % along y"},
+      {"acceleration = {0, -30}", NULL},
+      {"acceleration = {30, 0}, sides = { x_low = { pressure = 0 }, x_high = { pressure = 0 } }", NULL},
+      {"acceleration = {0, -60}, sides = { x_low = { pressure = 0 } }", NULL},
+      {"sides = { x_low = { velocity = {3, 0} }, x_high = { pressure = 0 } }", "the mean density is"},
+      {"sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0 } }", NULL}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[512];
+    snprintf(text, sizeof text, "return sim.fluid { %s, %s,\n  integrate = { dt = 1/384, t_end = 2 } }", box,
+             cases[i][0]);
+    const flow_heard h = warnings_of(text);
+    const bool told = strstr(h.text, "density") != NULL;
+    if (told != (cases[i][1] != NULL) || (told && !strstr(h.text, cases[i][1])))
+      fail_msg("%s: warnings\n%s", cases[i][0], h.text);
+  }
+}
+
 /* ---- the cavity ---- */
 
 /* Returns the value at s of a cubic through four neighbours at (i + 1/2)/n. */
@@ -370,10 +431,11 @@ static void test_cavity_1000(void **state) {
 
 int main(int count, char **words) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_taylor_green),   cmocka_unit_test(test_beltrami),      cmocka_unit_test(test_couette),
-      cmocka_unit_test(test_poiseuille),     cmocka_unit_test(test_slow_channel),  cmocka_unit_test(test_slip),
-      cmocka_unit_test(test_channel),        cmocka_unit_test(test_inlet),         cmocka_unit_test(test_cavity),
-      cmocka_unit_test(test_eddy_viscosity), cmocka_unit_test(test_eddy_isotropy),
+      cmocka_unit_test(test_taylor_green),  cmocka_unit_test(test_beltrami),     cmocka_unit_test(test_couette),
+      cmocka_unit_test(test_poiseuille),    cmocka_unit_test(test_slow_channel), cmocka_unit_test(test_slip),
+      cmocka_unit_test(test_channel),       cmocka_unit_test(test_inlet),        cmocka_unit_test(test_cavity),
+      cmocka_unit_test(test_open_edges),    cmocka_unit_test(test_compression),  cmocka_unit_test(test_eddy_viscosity),
+      cmocka_unit_test(test_eddy_isotropy),
   };
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_cavity_1000)};
   if (count > 1 && strcmp(words[1], "long") != 0) cmocka_set_test_filter(words[1]);

@@ -74,6 +74,31 @@ static void test_steady(void **state) {
   flow_close(&without);
 }
 
+/* An inlet that begins at once before a sponge is warned of, and not one with a start, or without a sponge. */
+static void test_jump(void **state) {
+  (void)state;
+  static const char *const cases[] = {
+      "x_high = { pressure = 0, sponge = 10 } }", "x_high = { pressure = 0 } }",
+      "x_high = { pressure = 0, sponge = 10 } }, initial = function(x, y) return 0.1, 0 end"};
+  for (int i = 0; i < 3; i++) {
+    flow f;
+    flow_heard h = {0};
+    sim_plan plan = {0};
+    char text[512];
+    snprintf(text, sizeof text,
+             "return sim.fluid { grid = { n = {40, 10}, size = {40, 10}, boundary = 'wall' }, viscosity = 0.1, speed = "
+             "0.2,\n"
+             "  sides = { x_low = { velocity = {0.1, 0} }, %s, integrate = { t_end = 1 } }",
+             cases[i]);
+    flow_open(&f, text, sim_isa_best(), 1, NULL);
+    assert_true(sim_log_add(flow_hear, &h));
+    assert_int_equal(fluid_model.plan(f.p, &f.setup, &plan), SIM_OK);
+    sim_log_remove(flow_hear, &h);
+    assert_int_equal(strstr(h.text, "give `initial`") != NULL, i == 0);
+    flow_close(&f);
+  }
+}
+
 /* The same by two relaxation times, of populations. */
 static int by_populations(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_pulse), cmocka_unit_test(test_steady)};
@@ -82,7 +107,8 @@ static int by_populations(void) {
 }
 
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pulse), cmocka_unit_test(test_steady)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pulse), cmocka_unit_test(test_steady),
+                                     cmocka_unit_test(test_jump)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL) + by_populations();
 }

@@ -88,6 +88,22 @@ static void tell_collision(const fluid_parameters *p, const fluid_numbers *k) {
             k->tau);
 }
 
+/* The means of a sponge begin at the start's flow, and follow slowly: a jump of an inlet compresses the fluid before it
+ * and swings for long. */
+static void tell_jump(const fluid_parameters *p) {
+  if (!fluid_has_sponge(p) || p->initial) return;
+  for (int s = 0; s < FLUID_SIDES; s++) {
+    const fluid_side *side = &p->sides[s];
+    const bool through = side->profile || (side->velocity.rows > (size_t)(s / 2) && side->velocity.data[s / 2] != 0);
+    if (!side->given || !through) continue;
+    sim_log(SIM_LOG_WARN,
+            "sides.%s: the fluid begins at rest and an inlet at once: with a sponge mass and flow then swing for "
+            "hundreds of passages of sound: give `initial` with the velocity of the inlet",
+            fluid_side_names[s]);
+    return;
+  }
+}
+
 /* Grains are made once for the plan: their number and sizes may be in a file. */
 static sim_status check_grains(const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
                                fluid_grains_plan *out) {
@@ -136,6 +152,8 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
       sim_log(SIM_LOG_WARN, "Mach number %.3g: compression changes the flow by about %.0f %%", k.mach,
               100 * k.mach * k.mach);
     tell_collision(p, &k);
+    fluid_tell_pressures(p, &k);
+    tell_jump(p);
     if (p->turbulence.given)
       sim_log(SIM_LOG_INFO,
               "eddies below a cell: Smagorinsky's eddy viscosity, C = %.4g, of a filter as wide as a cell",

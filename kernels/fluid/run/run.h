@@ -23,6 +23,7 @@ typedef struct fluid_run {
   bool fast;              /* the Mach number has passed FLUID_MACH_FAST */
   double first[3];        /* where it did so first, as stored in checkpoints: step, row, x */
   double excess; /* density above that at rest of all cells at the start, or where this run resumed with a pressure */
+  double dense;  /* of a box with an open side: mean density over that at rest in the last row of `flow`, less 1 */
   bool told_mass, told_speed, told_heat;
   double porous[2]; /* time and permeability of the last row of `porous`, 0: none */
   double unsteady;  /* change of the permeability at the rate between the last two rows over the time of the run, as a

@@ -64,9 +64,11 @@ const sim_field fluid_state_fields[] = {
                         .type = SIM_REAL,
                         .doc = "velocity and angular velocity with which each grain acted on the fluid in the last "
                                "step; with grains also the arrays of the model `collision`"},
-    [STATE_BUDGET] = {.name = "budget",
-                      .type = SIM_REAL,
-                      .doc = "work of the fluid and of gravity on grains, and energy dissipated by lubrication"},
+    [STATE_BUDGET] =
+        {.name = "budget",
+         .type = SIM_REAL,
+         .doc = "work of the fluid and of gravity on grains, and energy dissipated by lubrication and by the drag "
+                "of points"},
     {.name = NULL}};
 
 /* Field f of those that are shown: velocity, and behind it the pressure. */

@@ -96,6 +96,7 @@ void fluid_warn_of_flow(fluid_run *run, const sim_clock *clock, const double *va
             "the mass has changed by %.3g %% by rounding at t = %.9g: forces are affected; take precision = \"double\"",
             100 * change, clock->t);
   }
+  if (has_open_side(p)) run->dense = values[FLUID_MASS] / (cell * (double)run->machine.walls.fluid) - 1;
   const double speed = values[FLUID_SPEED], mach = values[FLUID_MACH];
   if (speed > 1.5 * p->speed && !run->fast && !run->told_speed) {
     run->told_speed = true;
@@ -152,13 +153,26 @@ static void remark_on_porous(const fluid_run *run, sim_bytes *out) {
         out->size > 0 ? "; " : "", run->inertia, 100 * lost_to_inertia(run->inertia));
 }
 
-/* A flow that was too fast for its step, even if the warning has scrolled away; a porous box whose flow still changes.
- */
+/* Says of a box with an open side that its flow has a mean density far from that at rest. Sounds of the start have died
+ * out at the end. */
+static void remark_on_density(const fluid_run *run, sim_bytes *out) {
+  static const double much = 0.03;
+  if (fabs(run->dense) > much)
+    sim_bytes_format(
+        out,
+        "%sthe mean density is %.2g %% %s that at rest: pressures compress the fluid, and change the flow by "
+        "about as much: take a lower mach",
+        out->size > 0 ? "; " : "", 100 * fabs(run->dense), run->dense > 0 ? "above" : "below");
+}
+
+/* A flow that was too fast for its step, even if the warning has scrolled away; a porous box whose flow still changes;
+ * one that is compressed. */
 void fluid_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   const fluid_run *run = self;
   char where[256];
   (void)clock;
   remark_on_porous(run, out);
+  remark_on_density(run, out);
   if (!run->fast) return;
   place(run, &(fluid_worst){.row = (int64_t)run->first[1], .x = (int64_t)run->first[2]}, (int64_t)run->first[0], where);
   sim_bytes_format(out, "%sthe Mach number was above %g, first %s: compression changed the flow by %.0f %% or more",

@@ -95,94 +95,112 @@ __attribute__((format(printf, 4, 5))) static void add_column(column_list *to, co
   to->count++;
 }
 
-void fluid_name_tables(fluid_parameters *p) {
-  const int rank = fluid_grid_of(p).rank;
-  const sim_dimension force = {1, 1, -2}, torque = {2, 1, -2}, speed = {1, 0, -1}, pressure = {-1, 1, -2};
-  column_list bodies = {p->names[0], p->columns[0], 0}, probes = {p->names[1], p->columns[1], 0};
-  int count = 0;
-  p->kinds[count] = FLUID_FLOW_TABLE;
-  p->tables[count++] = rank == 2 ? &flow_2d : &flow_3d;
+static const sim_dimension speed = {1, 0, -1};
+
+static int name_bodies(fluid_parameters *p, int rank) {
+  static const sim_dimension force = {1, 1, -2}, torque = {2, 1, -2};
+  column_list out = {p->names[0], p->columns[0], 0};
   for (int b = 0; b < (int)p->bodies.count; b++) {
     char name[FLUID_BODY_NAME];
     fluid_body_name(p, b, name);
-    for (int a = 0; a < rank; a++)
-      add_column(&bodies, "force of the fluid on the body", force, "%s_f%c", name, "xyz"[a]);
+    for (int a = 0; a < rank; a++) add_column(&out, "force of the fluid on the body", force, "%s_f%c", name, "xyz"[a]);
     for (int a = rank == 2 ? 2 : 0; a < 3; a++)
-      add_column(&bodies, "torque of the fluid on the body", torque, "%s_t%c", name, "xyz"[a]);
+      add_column(&out, "torque of the fluid on the body", torque, "%s_t%c", name, "xyz"[a]);
   }
+  return out.count;
+}
+
+static int name_probes(fluid_parameters *p, int rank) {
+  static const sim_dimension pressure = {-1, 1, -2};
+  column_list out = {p->names[1], p->columns[1], 0};
   for (int i = 0; i < (int)p->probes.rows; i++) {
-    for (int a = 0; a < rank; a++) add_column(&probes, "velocity at a probe", speed, "velocity_%c_%d", "xyz"[a], i + 1);
-    add_column(&probes, "pressure at a probe", pressure, "pressure_%d", i + 1);
+    for (int a = 0; a < rank; a++) add_column(&out, "velocity at a probe", speed, "velocity_%c_%d", "xyz"[a], i + 1);
+    add_column(&out, "pressure at a probe", pressure, "pressure_%d", i + 1);
   }
-  column_list heat = {p->names[2], p->columns[2], 0};
-  if (p->heat.given) {
-    add_column(&heat, "mean temperature", (sim_dimension){0}, "mean");
-    add_column(&heat, "least temperature", (sim_dimension){0}, "least");
-    add_column(&heat, "greatest temperature", (sim_dimension){0}, "greatest");
-    heat.columns[0].display = SIM_DISPLAY_ALONE;
-    heat.columns[1].display = heat.columns[2].display = SIM_DISPLAY_NUMBER;
-  }
+  return out.count;
+}
+
+/* Columns of side s in the table `heat`; sets nusselt[column] of its Nusselt number. */
+static void name_heat_of_side(const fluid_parameters *p, int rank, int s, column_list *out, bool *nusselt) {
+  const char *name = fluid_side_names[s];
+  if (!fluid_tells_side(p, s)) return;
+  add_column(out, "heat that enters through a side, by time and heat capacity",
+             (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", name);
+  if (!isnan(p->heat.flux[s]))
+    add_column(out, "mean temperature of a side with a flux", (sim_dimension){0}, "temperature_%s", name);
+  if (!fluid_has_nusselt(p, s / 2)) return;
+  nusselt[out->count] = true;
+  add_column(out, "Nusselt number: this heat over what the fluid at rest would conduct", (sim_dimension){0},
+             "nusselt_%s", name);
+}
+
+/* The same of a body. */
+static void name_heat_of_body(const fluid_parameters *p, int rank, int b, column_list *out, bool *nusselt) {
+  char name[FLUID_BODY_NAME];
+  double area;
+  const bool flux = !isnan(fluid_body_of(p, b)->flux);
+  if (isnan(fluid_body_of(p, b)->temperature) && !flux) return;
+  fluid_body_name(p, b, name);
+  add_column(out, "heat that a body gives to the fluid, by time and heat capacity",
+             (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", name);
+  if (flux)
+    add_column(out, "mean temperature of the surface of a body with a flux", (sim_dimension){0}, "temperature_%s",
+               name);
+  if (!(fluid_body_length(p, b, &area) > 0)) return;
+  nusselt[out->count] = true;
+  add_column(out, "Nusselt number: this heat by area over diffusivity (temperature - reference)/diameter",
+             (sim_dimension){0}, "nusselt_%s", name);
+}
+
+static int name_heat(fluid_parameters *p, int rank) {
   bool nusselt[SIM_COLUMNS_MAX] = {false}, some = false;
-  for (int s = 0; p->heat.given && s < 2 * rank; s++) {
-    if (!fluid_tells_side(p, s)) continue;
-    add_column(&heat, "heat that enters through a side, by time and heat capacity",
-               (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", fluid_side_names[s]);
-    if (!isnan(p->heat.flux[s]))
-      add_column(&heat, "mean temperature of a side with a flux", (sim_dimension){0}, "temperature_%s",
-                 fluid_side_names[s]);
-    if (fluid_has_nusselt(p, s / 2)) {
-      nusselt[heat.count] = some = true;
-      add_column(&heat, "Nusselt number: this heat over what the fluid at rest would conduct", (sim_dimension){0},
-                 "nusselt_%s", fluid_side_names[s]);
-    }
-  }
-  for (int b = 0; p->heat.given && b < (int)p->bodies.count; b++) {
-    char name[FLUID_BODY_NAME];
-    double area;
-    const bool flux = !isnan(fluid_body_of(p, b)->flux);
-    if (isnan(fluid_body_of(p, b)->temperature) && !flux) continue;
-    fluid_body_name(p, b, name);
-    add_column(&heat, "heat that a body gives to the fluid, by time and heat capacity",
-               (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", name);
-    if (flux)
-      add_column(&heat, "mean temperature of the surface of a body with a flux", (sim_dimension){0}, "temperature_%s",
-                 name);
-    if (fluid_body_length(p, b, &area) > 0) {
-      nusselt[heat.count] = some = true;
-      add_column(&heat, "Nusselt number: this heat by area over diffusivity (temperature - reference)/diameter",
-                 (sim_dimension){0}, "nusselt_%s", name);
-    }
-  }
-  for (int i = 0; i < heat.count && some; i++) /* pictures have these alone */
-    if (!nusselt[i]) heat.columns[i].display = SIM_DISPLAY_NUMBER;
-  p->table[0] = (sim_table){.name = "bodies", .doc = "forces of the fluid on bodies", .columns = p->columns[0]};
-  p->table[1] = (sim_table){.name = "probes", .doc = "the fluid at points", .columns = p->columns[1]};
-  if (bodies.count > 0) {
-    p->kinds[count] = FLUID_BODIES_TABLE;
-    p->tables[count++] = &p->table[0];
-  }
-  if (probes.count > 0) {
-    p->kinds[count] = FLUID_PROBES_TABLE;
-    p->tables[count++] = &p->table[1];
-  }
-  column_list porous = {p->names[3], p->columns[3], 0};
+  column_list out = {p->names[2], p->columns[2], 0};
+  if (!p->heat.given) return 0;
+  add_column(&out, "mean temperature", (sim_dimension){0}, "mean");
+  add_column(&out, "least temperature", (sim_dimension){0}, "least");
+  add_column(&out, "greatest temperature", (sim_dimension){0}, "greatest");
+  out.columns[0].display = SIM_DISPLAY_ALONE;
+  out.columns[1].display = out.columns[2].display = SIM_DISPLAY_NUMBER;
+  for (int s = 0; s < 2 * rank; s++) name_heat_of_side(p, rank, s, &out, nusselt);
+  for (int b = 0; b < (int)p->bodies.count; b++) name_heat_of_body(p, rank, b, &out, nusselt);
+  for (int i = 0; i < out.count; i++) some = some || nusselt[i];
+  for (int i = 0; i < out.count && some; i++) /* pictures have these alone */
+    if (!nusselt[i]) out.columns[i].display = SIM_DISPLAY_NUMBER;
+  return out.count;
+}
+
+static int name_porous(fluid_parameters *p, int rank) {
+  column_list out = {p->names[3], p->columns[3], 0};
   double drive[3];
-  if (fluid_is_porous(p)) {
-    add_column(&porous, "part of the cells that is fluid", (sim_dimension){0}, "porosity");
-    for (int a = 0; a < rank; a++) add_column(&porous, "mean velocity over the whole box", speed, "darcy_%c", "xyz"[a]);
-    if (fluid_driving(p, drive) > 0)
-      add_column(&porous, "permeability, viscosity times the mean velocity along what drives it, over that",
-                 (sim_dimension){2, 0, 0}, "permeability");
-  }
-  p->table[3] = (sim_table){.name = "porous", .doc = POROUS_DOC, .columns = p->columns[3]};
-  if (porous.count > 0) {
-    p->kinds[count] = FLUID_POROUS_TABLE;
-    p->tables[count++] = &p->table[3];
-  }
-  p->table[2] = (sim_table){.name = "heat", .doc = "temperature, and heat through sides", .columns = p->columns[2]};
-  if (heat.count > 0) {
-    p->kinds[count] = FLUID_HEAT_TABLE;
-    p->tables[count++] = &p->table[2];
+  if (!fluid_is_porous(p)) return 0;
+  add_column(&out, "part of the cells that is fluid", (sim_dimension){0}, "porosity");
+  for (int a = 0; a < rank; a++) add_column(&out, "mean velocity over the whole box", speed, "darcy_%c", "xyz"[a]);
+  if (fluid_driving(p, drive) > 0)
+    add_column(&out, "permeability, viscosity times the mean velocity along what drives it, over that",
+               (sim_dimension){2, 0, 0}, "permeability");
+  return out.count;
+}
+
+void fluid_name_tables(fluid_parameters *p) {
+  const int rank = fluid_grid_of(p).rank;
+  const int counts[] = {name_bodies(p, rank), name_probes(p, rank), name_heat(p, rank), name_porous(p, rank)};
+  /* In the order of a file's tables; the numbers are those of p->table. */
+  static const struct {
+    int number, kind;
+    const char *name, *doc;
+  } order[] = {{0, FLUID_BODIES_TABLE, "bodies", "forces of the fluid on bodies"},
+               {1, FLUID_PROBES_TABLE, "probes", "the fluid at points"},
+               {3, FLUID_POROUS_TABLE, "porous", POROUS_DOC},
+               {2, FLUID_HEAT_TABLE, "heat", "temperature, and heat through sides"}};
+  int count = 0;
+  p->kinds[count] = FLUID_FLOW_TABLE;
+  p->tables[count++] = rank == 2 ? &flow_2d : &flow_3d;
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    const int n = order[i].number;
+    p->table[n] = (sim_table){.name = order[i].name, .doc = order[i].doc, .columns = p->columns[n]};
+    if (counts[n] == 0) continue;
+    p->kinds[count] = order[i].kind;
+    p->tables[count++] = &p->table[n];
   }
   if (p->grains.count > 0) {
     p->kinds[count] = FLUID_GRAINS_TABLE;

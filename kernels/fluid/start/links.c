@@ -150,12 +150,12 @@ static bool body_link(fluid_maker *m, const int64_t at[3], int c, int mirror, do
 
 /* A link that leaves the box: the fluid sticks to a wall if one of the sides is one; it slips if all do. A body between
  * the cell and the side comes first. At an edge of walls what passes a side does so there too, and what moves along
- * them is the mean of their velocities. */
+ * them is the mean of their velocities. Where open sides meet, the pressure is the mean of theirs. */
 static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyond[3], int c, bool near_body,
                             fluid_link *out) {
   const int8_t *v = m->lattice->c[c];
-  double along[3] = {0}, through[3] = {0}, x[3], unit = m->numbers->dx / m->numbers->dt;
-  int walls = 0, open = -1, mirror = 0;
+  double along[3] = {0}, through[3] = {0}, x[3], unit = m->numbers->dx / m->numbers->dt, pressure = 0;
+  int walls = 0, open = 0, mirror = 0;
   int8_t mirrored[3], towards[3];
   centre(&m->grid, at, x);
   for (int a = 0; a < 3; a++)
@@ -168,7 +168,8 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
     if (beyond[a]) mirror |= 1 << a;
     if (!beyond[a] || m->grid.boundary[a] != GRID_FIXED) continue;
     if (is_open(m, s)) {
-      open = s;
+      pressure += m->p->sides[s].pressure;
+      open++;
       continue;
     }
     SIM_TRY(fluid_side_velocity(m, s, x, u));
@@ -176,15 +177,15 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
     through[a] = u[a] / unit;
     walls++;
   }
-  const bool slips = walls == 0 && open < 0;
+  const bool slips = walls == 0 && open == 0;
   if (near_body && body_link(m, at, c, slips ? mirror : 0, slips ? 1 : 0.5, out)) return SIM_OK;
   *out = (fluid_link){.kind = FLUID_BOUNCE, .arriving = (int8_t)c, .body = -1, .weight = 1};
   for (int a = 0; a < 3 && walls > 0; a++)
     out->constant += 6 * v[a] * (through[a] != 0 ? through[a] : along[a] / walls);
   if (walls > 0) return SIM_OK;
-  if (open >= 0) {
+  if (open > 0) {
     out->kind = FLUID_OPEN;
-    out->constant = 2 * 3 * m->p->sides[open].pressure / (m->p->density * unit * unit);
+    out->constant = 2 * 3 * (pressure / open) / (m->p->density * unit * unit);
     return SIM_OK;
   }
   out->kind = FLUID_MIRROR;

@@ -150,11 +150,18 @@ static sim_status follow(fluid_motion *v, int body, int64_t steps) {
   double most = 0;
   SIM_TRY(check(v, body, v->dt / 2, &most));
   const bool straight = !b->motion && !b->turning && b->spin == 0; /* its extent is greatest at an end */
-  for (int64_t step = straight ? steps : 1; step <= steps && (straight || step <= MOST); step++) {
+  sim_status end = SIM_ERR_SCENARIO;
+  if (straight) {
+    const double to = ((double)steps + 0.5) * v->dt;
+    move(v, body, to - v->dt, to);
+    end = check(v, body, to, &most);
+  }
+  for (int64_t step = 1; end != SIM_OK && step <= steps && step <= MOST; step++) { /* when first, if at the end */
     const double to = ((double)step + 0.5) * v->dt;
     move(v, body, to - v->dt, to);
     SIM_TRY(check(v, body, to, &most));
   }
+  if (straight) SIM_TRY(end);
   sim_log(SIM_LOG_INFO, "bodies[%d]: moves, its surface with at most %.4g", body + 1, most);
   return SIM_OK;
 }

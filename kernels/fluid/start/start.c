@@ -10,7 +10,13 @@ typedef struct filling {
   const fluid_parameters *p;
   sim_isa isa;
   void *const *values; /* NULL: none are stored */
+  double pressure;     /* the greatest that a run bears: the density leaves (1/2, 3/2) beyond it */
 } filling;
+
+static filling filling_of(const fluid_machine *m, const fluid_parameters *p, sim_isa isa, void *const *values) {
+  const fluid_numbers k = fluid_numbers_of(p, 0);
+  return (filling){m, p, isa, values, p->density * (k.dx / k.dt) * (k.dx / k.dt) / 6};
+}
 
 static sim_status fill_row(const filling *f, grid_rows *r, int64_t row) {
   const grid_shape *g = &f->m->grid;
@@ -37,6 +43,12 @@ static sim_status fill_row(const filling *f, grid_rows *r, int64_t row) {
           "initial: the speed is %.6g at x = %.6g, y = %.6g, z = %.6g: expected at most speed = %.6g, which "
           "sets the time step",
           sqrt(square), r->x[x], y, z, f->p->speed);
+    if (!solid && sim_expr_output_count(f->p->initial) > rank && !(fabs(out[rank][x]) < f->pressure))
+      return sim_fail(
+          SIM_ERR_SCENARIO,
+          "initial: the pressure is %.6g at x = %.6g, y = %.6g, z = %.6g, and changes the density by %.3g %%: "
+          "expected less than %.3g, or a lower mach",
+          out[rank][x], r->x[x], y, z, 50 * fabs(out[rank][x]) / f->pressure, f->pressure);
   }
   return SIM_OK;
 }
@@ -111,7 +123,7 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
 }
 
 sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup, void *const *values) {
-  filling f = {m, p, setup->isa, values};
+  filling f = filling_of(m, p, setup->isa, values);
   return p->initial ? grid_over_rows(&m->grid, fluid_part_rows(&m->part), m->threads, fill_rows, &f) : SIM_OK;
 }
 
@@ -150,7 +162,7 @@ sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *wall
 sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
                              const sim_setup *setup) {
   fluid_machine m = {.grid = fluid_grid_of(p), .single = fluid_single(p)};
-  filling f = {&m, p, setup->isa, NULL};
+  filling f = filling_of(&m, p, setup->isa, NULL);
   fluid_motion motion;
   sim_status status = fluid_motion_create(p, numbers, meshes, &motion);
   if (status == SIM_OK) status = fluid_walls_create(p, numbers, meshes, setup->threads, motion.pose, &m.walls);

@@ -1,0 +1,83 @@
+/* Pressures that compress a fluid of low Mach number: p = density c^2 (rho - 1), with the speed of sound c of the
+ * lattice. */
+#include "kernels/fluid/fluid.h"
+
+#include "engine/log.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* The square of the speed of sound. */
+static double sound_squared(const fluid_numbers *k) { return (k->dx / k->dt) * (k->dx / k->dt) / 3; }
+
+static bool is_open(const fluid_parameters *p, int s) { return p->sides[s].given && !isnan(p->sides[s].pressure); }
+
+/* Part by which the pressure of a side changes the density. */
+static double by_side(const fluid_parameters *p, const fluid_numbers *k, int s) {
+  return is_open(p, s) ? fabs(p->sides[s].pressure) / (p->density * sound_squared(k)) : 0;
+}
+
+/* Part by which the weight of the fluid under `acceleration` changes the density from end to end of an axis; 0: the
+ * acceleration drives a flow along it. */
+static double by_weight(const fluid_parameters *p, const fluid_numbers *k, const grid_shape *grid, int axis) {
+  if ((size_t)axis >= p->acceleration.rows || grid_is_periodic(grid, axis)) return 0;
+  if (is_open(p, 2 * axis) && is_open(p, 2 * axis + 1)) return 0;
+  for (int s = 0; s < 2 * grid->rank; s++) /* the fluid may fall out of another side */
+    if (s / 2 != axis && is_open(p, s)) return 0;
+  return fabs(p->acceleration.data[axis]) * grid->size[axis] / sound_squared(k);
+}
+
+/* What makes compression `by` times less. */
+static void advise(const fluid_parameters *p, const fluid_numbers *k, double by, char out[64]) {
+  if (isnan(p->integrate.dt))
+    snprintf(out, 64, "a mach of at most %.2g", k->mach / sqrt(by));
+  else
+    snprintf(out, 64, "integrate.dt of at most %.3g", k->dt / sqrt(by));
+}
+
+void fluid_check_pressures(const fluid_parameters *p, const fluid_numbers *k, sim_faults *faults) {
+  static const double most = 0.3; /* above and below the density at rest */
+  const grid_shape grid = fluid_grid_of(p);
+  char advice[64];
+  for (int s = 0; s < 2 * grid.rank; s++) {
+    char path[64];
+    snprintf(path, sizeof path, "sides.%s.pressure", fluid_side_names[s]);
+    if (by_side(p, k, s) > most)
+      sim_faults_add(faults, 0, path,
+                     "changes the density by %.3g %%, which a fluid of low Mach number cannot bear: expected at most "
+                     "%.3g, or a lower mach",
+                     100 * by_side(p, k, s), most * p->density * sound_squared(k));
+  }
+  for (int axis = 0; axis < grid.rank; axis++) {
+    const double part = by_weight(p, k, &grid, axis);
+    if (!(part > 2 * most)) continue;
+    advise(p, k, part / (2 * most), advice);
+    sim_faults_add(faults, 0, "acceleration",
+                   "the weight of the fluid changes the density by %.3g %% along %c, which a fluid of low Mach number "
+                   "cannot bear: expected %s, or 0 along %c, where between sides it drives no flow",
+                   100 * part, "xyz"[axis], advice, "xyz"[axis]);
+  }
+}
+
+void fluid_tell_pressures(const fluid_parameters *p, const fluid_numbers *k) {
+  static const double much = 0.05, little = 0.02;
+  const grid_shape grid = fluid_grid_of(p);
+  char advice[64];
+  for (int s = 0; s < 2 * grid.rank; s++) {
+    const double part = by_side(p, k, s);
+    if (!(part > much)) continue;
+    advise(p, k, part / little, advice);
+    sim_log(SIM_LOG_WARN,
+            "sides.%s.pressure: changes the density by %.2g %%, and the flow by about as much: expected %s for 2 %%",
+            fluid_side_names[s], 100 * part, advice);
+  }
+  for (int axis = 0; axis < grid.rank; axis++) {
+    const double part = by_weight(p, k, &grid, axis);
+    if (!(part > much)) continue;
+    advise(p, k, part / little, advice);
+    sim_log(SIM_LOG_WARN,
+            "acceleration: the weight of the fluid changes the density by %.2g %% along %c: expected %s for 2 %%, or 0 "
+            "along %c, where between sides it drives no flow",
+            100 * part, "xyz"[axis], advice, "xyz"[axis]);
+  }
+}

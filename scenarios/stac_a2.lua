@@ -4,7 +4,7 @@
 --
 -- Public: J. Demouth, "American Option Pricing with Monte Carlo Simulation in CUDA C++", NVIDIA 2014 (an American
 -- option on a basket, its Greeks, Longstaff and Schwartz); IBM Research, "STAC-A2 Benchmark on POWER8", 2014 (several
--- kinds of Greeks of an exotic option under American exercise). Not public: the specification, which STAC's members have.
+-- kinds of Greeks of an exotic option under American exercise). Not public: the specification, for STAC's members.
 -- So market, strike, correlation, dates of exercise, fitted functions and the form of the lookback are choices of this
 -- file; tests/option/stac_a2.py computes the calls without early exercise in another way.
 -- Sizes: by default some seconds on two cores. Larger: --set assets=5 --set steps=252 --set dates=252 --set paths=25000

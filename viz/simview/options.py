@@ -34,8 +34,9 @@ def _known(payoff: dict[str, Any], asset: dict[str, Any], parameters: dict[str, 
     """Spot, strike, volatility, dividend, rate, maturity of a European payoff on one asset, if all are constant."""
     if payoff.get("$type") != "european" or parameters.get("hull_white") not in (None, "none", {}):
         return None
-    # An asset with another model (Heston, jumps, ...) has other keys, or tables for these.
-    if any(value not in (None, "none") and value not in ({}, []) for key, value in asset.items() if key not in ("spot", "vol", "dividend")):
+    # An asset with another model (Heston, jumps, ...) has other keys, or tables for these; one in a currency has its number.
+    others = [value for key, value in asset.items() if key not in ("spot", "vol", "dividend")]
+    if any(value not in (None, "none", 0) and value not in ({}, []) for value in others):
         return None
     found = [number(v) for v in (asset.get("spot"), payoff.get("strike"), asset.get("vol"), asset.get("dividend", 0.0),
                                  parameters.get("rate"), maturity(payoff, parameters))]  # fmt: skip

@@ -388,7 +388,7 @@ def test_reference(call):
     assert reference(run.parameters, 0, "delta_2") is None and reference(run.parameters, 2) is None
     other = run.parameters | {"rate": "result = 0.02 + 0.01 * t"}
     assert reference(other) is None
-    asset = run.parameters["assets"][0] | {"heston": {"v": 0.04}}
-    assert reference(run.parameters | {"assets": [asset]}) is None
+    for key in ({"heston": {"v": 0.04}}, {"currency": 2}):
+        assert reference(run.parameters | {"assets": [run.parameters["assets"][0] | key]}) is None
     payoff = run.parameters["payoffs"][0] | {"$type": "american"}
     assert reference(run.parameters | {"payoffs": [payoff]}) is None

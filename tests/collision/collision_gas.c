@@ -122,14 +122,14 @@ static void test_momentum(void **state) {
 /* A heap between walls with every option of contacts. */
 static collision_each each;
 static driver heap(sim_precision precision, int threads, double t_end) {
+  static double radii[] = {0.2, 0.7}, equal[] = {0.3, 0.3}, places[] = {2, 2, 8, 6, 6, 8};
   driver d = driver_make(precision, NAN, t_end);
   driver_box(&d, 10, COLLISION_WALL);
   d.parameters.box.sides[0] = d.parameters.box.sides[1] = COLLISION_PERIODIC;
-  spheres = (collision_random_spheres){
-      .n = 600, .temperature = 1, .size = {NAN, {(double[]){0.2, 0.7}, 2, 1}, COLLISION_UNIFORM}};
+  spheres = (collision_random_spheres){.n = 600, .temperature = 1, .size = {NAN, {radii, 2, 1}, COLLISION_UNIFORM}};
   each = (collision_each){.group.species = "light", .group.density = 0.5};
-  each.radius = (sim_doubles){(double[]){0.3, 0.3}, 2, 1};
-  each.position = (sim_doubles){(double[]){2, 2, 8, 6, 6, 8}, 2, 3};
+  each.radius = (sim_doubles){equal, 2, 1};
+  each.position = (sim_doubles){places, 2, 3};
   d.parameters.gravity[2] = -10;
   d.parameters.contact.law = COLLISION_HERTZ;
   d.parameters.contact.values.young = 1e5;

@@ -122,7 +122,8 @@ PAYOFF(spread, "pays on the difference of two last prices", STRIKE, ASSET,
 static const sim_signature exercise_signature = {
     .record = true,
     .parameter = "path",
-    .returns = "payment of an exercise, from path.last[i], the prices at its date, and path.max[i], the highest so far"};
+    .returns =
+        "payment of an exercise, from path.last[i], the prices at its date, and path.max[i], the highest so far"};
 
 PAYOFF(american, "European payoff that may be exercised at any of the dates, by the rule of Longstaff and Schwartz",
        {SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "none",

@@ -102,11 +102,11 @@ static double couette_torque(int across, double n, double *exact) {
            "  viscosity = function(shear) return %g * math.max(shear, 1e-3)^%.17g end,\n"
            "  bodies = { sim.cylinder { name = 'inner', point = {2.2, 2.2, 0}, radius = 1, spin = %g },\n"
            "             sim.cylinder { name = 'outer', point = {2.2, 2.2, 0}, radius = 2, inside = true } },\n"
-           "  integrate = { t_end = 60 } }",
-           across, across, size, size, 2.2 / across, K, n - 1, spin);
+           "  integrate = { t_end = 30 } }",
+           across, across, size, size, 4.4 / across, K, n - 1, spin);
   *exact = -2 * pi * K * pow(2 / n * spin / (pow(inner, -2 / n) - pow(OUTER, -2 / n)), n);
-  const double out = flow_value(&f, "bodies", "inner_torque");
-  near_to(flow_value(&f, "bodies", "outer_torque"), -out, 0.02 * fabs(out), "torques of both");
+  const double out = flow_value(&f, "bodies", "inner_tz");
+  near_to(flow_value(&f, "bodies", "outer_tz"), -out, 0.02 * fabs(out), "torques of both");
   flow_close(&f);
   return out;
 }
@@ -116,9 +116,11 @@ static void test_couette(void **state) {
   const double powers[] = {0.7, 1.4};
   for (int i = 0; i < 2; i++) {
     double exact, error[2];
-    for (int k = 0; k < 2; k++) error[k] = couette_torque(44 << k, powers[i], &exact) / exact - 1;
-    print_message("power %g: torque %.6g, errors %.2e, %.2e\n", powers[i], exact, error[0], error[1]);
-    near_to(error[1], 0, 0.01, "torque at gaps of 20 cells");
+    const int sizes = i == 0 ? 2 : 1;
+    for (int k = 0; k < sizes; k++) error[k] = couette_torque(44 << k, powers[i], &exact) / exact - 1;
+    print_message("power %g: torque %.6g, errors %.2e, %.2e\n", powers[i], exact, error[0], error[sizes - 1]);
+    near_to(error[0], 0, 0.02, "torque at gaps of 10 cells");
+    if (sizes > 1) near_to(error[1], 0, 0.005, "torque at gaps of 20 cells");
   }
 }
 

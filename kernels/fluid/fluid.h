@@ -380,12 +380,12 @@ typedef struct fluid_machine {
   fluid_collision collision;
   fluid_walls walls;
   fluid_sponge sponge;
-  fluid_motion *motion;        /* NULL: no body moves */
-  struct fluid_warmth *warmth; /* NULL: no heat (heat.h) */
-  struct fluid_grains *grains; /* NULL: none (grains/grains.h) */
+  fluid_motion *motion;            /* NULL: no body moves */
+  struct fluid_warmth *warmth;     /* NULL: no heat (heat.h) */
+  struct fluid_grains *grains;     /* NULL: none (grains/grains.h) */
   struct fluid_rheology *rheology; /* NULL: the viscosity is a number (cpu/rheology.h) */
-  double *drag;                /* [cells]: resistance by a step; NULL: none */
-  bool single, populations;    /* populations: a state is of these, not of moments (cpu/trt.c) */
+  double *drag;                    /* [cells]: resistance by a step; NULL: none */
+  bool single, populations;        /* populations: a state is of these, not of moments (cpu/trt.c) */
   int threads;
 } fluid_machine;
 /* Without walls. (model.c) */

@@ -105,7 +105,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
     fluid_tell_walls(p, &run->numbers, &run->machine.walls);
   if (status == SIM_OK) status = fluid_drag_create(p, &run->numbers, setup, &run->machine.drag);
   run->machine.collision.drag = run->machine.drag;
-  if (status == SIM_OK) status = fluid_rheology_create(p, &run->numbers, &run->machine, setup->isa, &run->machine.rheology);
+  if (status == SIM_OK)
+    status = fluid_rheology_create(p, &run->numbers, &run->machine, setup->isa, &run->machine.rheology);
   if (status == SIM_OK) status = fluid_sponge_create(p, &run->machine.sponge);
   if (status == SIM_OK && p->heat.given) {
     status = fluid_heat_create(p, &run->machine, &run->numbers, setup, &run->warmth);

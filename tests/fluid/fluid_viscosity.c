@@ -70,8 +70,7 @@ static void test_channel(void **state) {
   for (int i = 0; i < (int)(sizeof laws / sizeof *laws); i++) {
     const double exact = channel_mean(&laws[i], 0.1);
     double error[3];
-    for (int k = 0; k < 3; k++)
-      error[k] = channel_run(&laws[i], "precision = 'double',", 8 << k, 0.1) / exact - 1;
+    for (int k = 0; k < 3; k++) error[k] = channel_run(&laws[i], "precision = 'double',", 8 << k, 0.1) / exact - 1;
     const double order = log2(fabs((error[0] - error[1]) / (error[1] - error[2])));
     print_message("%s: mean %.8g, errors %.2e, %.2e, %.2e, order %.2f\n", laws[i].text, exact, error[0], error[1],
                   error[2], order);
@@ -97,13 +96,14 @@ static double couette_torque(int across, double n, double *exact) {
   enum { OUTER = 2 };
   const double K = 0.02, inner = 1, spin = 0.2, size = 4.4;
   flow f;
-  flow_run(&f,
-           "return sim.fluid { precision = 'double', grid = { n = {%d, %d}, size = {%g, %g} }, speed = 0.25, mach = %g,\n"
-           "  viscosity = function(shear) return %g * math.max(shear, 1e-3)^%.17g end,\n"
-           "  bodies = { sim.cylinder { name = 'inner', point = {2.2, 2.2, 0}, radius = 1, spin = %g },\n"
-           "             sim.cylinder { name = 'outer', point = {2.2, 2.2, 0}, radius = 2, inside = true } },\n"
-           "  integrate = { t_end = 30 } }",
-           across, across, size, size, 4.4 / across, K, n - 1, spin);
+  flow_run(
+      &f,
+      "return sim.fluid { precision = 'double', grid = { n = {%d, %d}, size = {%g, %g} }, speed = 0.25, mach = %g,\n"
+      "  viscosity = function(shear) return %g * math.max(shear, 1e-3)^%.17g end,\n"
+      "  bodies = { sim.cylinder { name = 'inner', point = {2.2, 2.2, 0}, radius = 1, spin = %g },\n"
+      "             sim.cylinder { name = 'outer', point = {2.2, 2.2, 0}, radius = 2, inside = true } },\n"
+      "  integrate = { t_end = 30 } }",
+      across, across, size, size, 4.4 / across, K, n - 1, spin);
   *exact = -2 * pi * K * pow(2 / n * spin / (pow(inner, -2 / n) - pow(OUTER, -2 / n)), n);
   const double out = flow_value(&f, "bodies", "inner_tz");
   near_to(flow_value(&f, "bodies", "outer_tz"), -out, 0.02 * fabs(out), "torques of both");
@@ -180,7 +180,8 @@ static void test_constant(void **state) {
   static const char *const scenes[] = {
       "grid = { n = {24, 18}, size = {24, 18}, boundary = 'wall' }, sides = { y_high = { velocity = {0.1, 0} } },\n"
       "  bodies = { sim.ball { point = {9.2, 8.3, 0}, radius = 3.1, spin = 0.01 } },",
-      "grid = { n = {30, 12}, size = {30, 12}, boundary = 'wall', y = 'slip' }, initial = function(x) return 0.05, 0 end,\n"
+      "grid = { n = {30, 12}, size = {30, 12}, boundary = 'wall', y = 'slip' }, initial = function(x) return 0.05, 0 "
+      "end,\n"
       "  sides = { x_low = { velocity = {0.05, 0} }, x_high = { pressure = 0, sponge = 9 } },\n"
       "  bodies = { sim.cylinder { point = {9.2, 6.3, 0}, radius = 2.1 } },",
       "grid = { n = {16, 12, 13}, size = {16, 12, 13} }, acceleration = {1e-5, 2e-5, 0},\n"
@@ -194,9 +195,10 @@ static void test_constant(void **state) {
     char text[2][1400];
     flow f[2];
     for (int k = 0; k < 2; k++) {
-      snprintf(text[k], sizeof text[k],
-               "return sim.fluid { precision = '%s', %s viscosity = %s, speed = 0.1, integrate = { dt = 1, t_end = 100 } }",
-               i % 2 ? "single" : "double", scenes[i / 2], k ? "function(shear) return 0.04 + 1e-30 * shear end" : "0.04");
+      snprintf(
+          text[k], sizeof text[k],
+          "return sim.fluid { precision = '%s', %s viscosity = %s, speed = 0.1, integrate = { dt = 1, t_end = 100 } }",
+          i % 2 ? "single" : "double", scenes[i / 2], k ? "function(shear) return 0.04 + 1e-30 * shear end" : "0.04");
       flow_run(&f[k], "%s", text[k]);
     }
     for (int a = 0; a < 3; a++)

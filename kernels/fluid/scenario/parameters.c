@@ -252,8 +252,12 @@ static const sim_signature viscosity_signature = {.inputs = (const char *const[]
 static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, grid), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &box_schema,
      .doc = "the box and its cells"},
-    {.name = "viscosity", .offset = offsetof(fluid_parameters, law), .type = SIM_FUNCTION,
-     .flags = SIM_REQUIRED | SIM_OR_NUMBER, .signature = &viscosity_signature, .dimension = {2, 0, -1},
+    {.name = "viscosity",
+     .offset = offsetof(fluid_parameters, law),
+     .type = SIM_FUNCTION,
+     .flags = SIM_REQUIRED | SIM_OR_NUMBER,
+     .signature = &viscosity_signature,
+     .dimension = {2, 0, -1},
      .doc = "kinematic viscosity: a number, or for a generalised Newtonian fluid a function of the shear rate "
             "sqrt(2 S:S), S the strain rate, and with `heat` of the temperature"},
     {SIM_FIELD(fluid_parameters, density), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,

@@ -257,7 +257,8 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
                    p->speed, k.mach, k.dt, k.dt * 0.3 / k.mach);
   if (fluid_has_law(p))
     fluid_check_relaxation(p, &k, faults);
-  else if (k.tau - 0.5 < 1.0 / SHORTEST && !fluid_damps_eddies(p)) fault_of_tau(p, &k, SHORTEST, faults);
+  else if (k.tau - 0.5 < 1.0 / SHORTEST && !fluid_damps_eddies(p))
+    fault_of_tau(p, &k, SHORTEST, faults);
   if (k.tau > 3 && !fluid_has_law(p) && p->collision != FLUID_TRT)
     sim_faults_add(faults, 0, "integrate.dt",
                    "the relaxation time is %.4g with dt = %.6g, and walls are wrong above 3: expected dt = \"auto\", "

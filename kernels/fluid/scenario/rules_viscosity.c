@@ -9,7 +9,9 @@
 
 enum { SHEARS = 241, TEMPERATURES = 5, REFERENCE = 180 };
 
-bool fluid_has_law(const fluid_parameters *p) { return sim_expr_depends(p->law, 0, 0) || sim_expr_depends(p->law, 0, 1); }
+bool fluid_has_law(const fluid_parameters *p) {
+  return sim_expr_depends(p->law, 0, 0) || sim_expr_depends(p->law, 0, 1);
+}
 
 /* The viscosity at shear rates 0, ... the one of the flow, `speed` over the distance of sides, which is [REFERENCE],
  * ... `speed` over the width of a cell; and at temperatures from the least to the greatest of the scenario. */

@@ -80,7 +80,10 @@ typedef struct fluid_integrate {
 typedef struct fluid_parameters {
   sim_common common;
   grid_parameters grid;
-  double viscosity, density, speed, mach;
+  sim_expr *law;    /* shear, T -> kinematic viscosity; constant of a number */
+  double viscosity; /* of it at the shear rate `speed` over the distance of sides, filled by validate */
+  double thickest;  /* the greatest of it from no shear to that one; the viscosity where it is a number */
+  double density, speed, mach;
   sim_doubles acceleration; /* [rank] or none */
   int collision;            /* fluid_collision_kind */
   double magic;             /* of TRT */
@@ -126,6 +129,17 @@ enum {
   FLUID_MOMENTUM /* + axis */
 };
 
+/* Numbers of the lattice that follow from the parameters and a step. */
+typedef struct fluid_numbers {
+  double dx, dt;
+  double tau;      /* relaxation time: 3 viscosity dt/dx^2 + 1/2 */
+  double heat_tau; /* relaxation time of heat: 4 diffusivity dt/dx^2 + 1/2 */
+  double mach;     /* of `speed` */
+  double reynolds; /* of `speed` and the shortest distance of sides that are not periodic; of all if all are */
+  double cell_reynolds;
+  bool viscous; /* the step is as long as viscosity or diffusivity, not as mach, allows */
+} fluid_numbers;
+
 sim_status fluid_validate(void *parameters, sim_faults *faults); /* sim_model.validate */
 /* ---- scenario/rules_media.c: parts of fluid_validate ---- */
 
@@ -133,6 +147,13 @@ sim_status fluid_validate(void *parameters, sim_faults *faults); /* sim_model.va
 void fluid_check_fluxes(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
 /* Grains: those of the model `collision`, and what is not supported beside them; fills `coupled`. (rules_grains.c) */
 void fluid_check_grains(fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
+/* Fills viscosity and thickest; false: there is no such number. (rules_viscosity.c) */
+bool fluid_find_viscosity(fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
+/* What is not supported beside a viscosity that is a function, and relaxation times out of range. */
+void fluid_check_viscosity(const fluid_parameters *p, sim_faults *faults);
+void fluid_check_relaxation(const fluid_parameters *p, const fluid_numbers *numbers, sim_faults *faults);
+/* Tells the range of viscosities and relaxation times; warns where a shear rate of the grid leaves it. */
+void fluid_tell_viscosity(const fluid_parameters *p, const fluid_numbers *numbers);
 /* What populations have not. */
 void fluid_check_collision(const fluid_parameters *p, sim_faults *faults);
 void fluid_check_porous(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
@@ -150,6 +171,14 @@ const fluid_lattice *fluid_lattice_for(const fluid_parameters *p);
 static inline bool fluid_damps_eddies(const fluid_parameters *p) {
   return p->turbulence.given && p->turbulence.smagorinsky >= 0.05;
 }
+/* Whether the viscosity is a function of the shear rate or of the temperature. */
+bool fluid_has_law(const fluid_parameters *p);
+/* Whether a state has the rate of relaxation of each cell. */
+static inline bool fluid_has_rates(const fluid_parameters *p) {
+  return fluid_has_law(p) || (p->heat.given && p->turbulence.given);
+}
+/* The shortest distance of sides that are not periodic; of all if all are. */
+double fluid_length_of(const grid_shape *grid);
 /* Whether arithmetic and fields are in single precision; half: and populations are stored in fp16. */
 static inline bool fluid_half(const fluid_parameters *p) { return p->common.precision == SIM_HALF; }
 static inline bool fluid_single(const fluid_parameters *p) {
@@ -168,16 +197,6 @@ bool fluid_moves(const fluid_parameters *p); /* whether one of them does */
 
 typedef struct fluid_meshes fluid_meshes; /* what a run has from files: meshes.h */
 
-/* Numbers of the lattice that follow from the parameters and a step. */
-typedef struct fluid_numbers {
-  double dx, dt;
-  double tau;      /* relaxation time: 3 viscosity dt/dx^2 + 1/2 */
-  double heat_tau; /* relaxation time of heat: 4 diffusivity dt/dx^2 + 1/2 */
-  double mach;     /* of `speed` */
-  double reynolds; /* of `speed` and the shortest distance of sides that are not periodic; of all if all are */
-  double cell_reynolds;
-  bool viscous; /* the step is as long as viscosity or diffusivity, not as mach, allows */
-} fluid_numbers;
 /* The step of the scenario; dt > 0: of a run that has begun with this one. */
 fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt);
 /* The acceleration in units of the lattice. */
@@ -361,11 +380,12 @@ typedef struct fluid_machine {
   fluid_collision collision;
   fluid_walls walls;
   fluid_sponge sponge;
-  fluid_motion *motion;        /* NULL: no body moves */
-  struct fluid_warmth *warmth; /* NULL: no heat (heat.h) */
-  struct fluid_grains *grains; /* NULL: none (grains/grains.h) */
-  double *drag;                /* [cells]: resistance by a step; NULL: none */
-  bool single, populations;    /* populations: a state is of these, not of moments (cpu/trt.c) */
+  fluid_motion *motion;            /* NULL: no body moves */
+  struct fluid_warmth *warmth;     /* NULL: no heat (heat.h) */
+  struct fluid_grains *grains;     /* NULL: none (grains/grains.h) */
+  struct fluid_rheology *rheology; /* NULL: the viscosity is a number (cpu/rheology.h) */
+  double *drag;                    /* [cells]: resistance by a step; NULL: none */
+  bool single, populations;        /* populations: a state is of these, not of moments (cpu/trt.c) */
   int threads;
 } fluid_machine;
 /* Without walls. (model.c) */
@@ -427,6 +447,7 @@ typedef struct fluid_worst {
   int64_t row, x;
   bool dense;         /* the density has left */
   bool hot;           /* a GPU's: its temperature is out of bounds */
+  double tau;         /* relaxation time, where a viscosity that is a function takes it out of its range; else 0 */
   double rho1, speed; /* density - 1 and speed, in units of the lattice */
   double temperature; /* where hot, above fluid_warmth.shift */
 } fluid_worst;

@@ -9,7 +9,7 @@
  * viscosity */
 typedef struct factors {
   real keep, add, g[3], push[3], limit, tau, tau_square, eddy;
-  int tell; /* as of fluid_collision */
+  int tell, local; /* as of fluid_collision */
 } factors;
 
 static factors factors_of(const fluid_collision *k) {
@@ -19,7 +19,8 @@ static factors factors_of(const fluid_collision *k) {
                  .tau = (real)(1 / k->omega),
                  .tau_square = (real)(1 / (k->omega * k->omega)),
                  .eddy = (real)(18 * sqrt(2) * k->smagorinsky * k->smagorinsky),
-                 .tell = k->tell};
+                 .tell = k->tell,
+                 .local = k->local};
   for (int a = 0; a < 3; a++) {
     out.g[a] = (real)k->g[a];
     out.push[a] = (real)((2 - k->omega) * k->g[a]);

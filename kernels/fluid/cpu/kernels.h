@@ -38,6 +38,11 @@ enum { FLUID_PAD = 16 };
  * relaxation time: the strain is that of Q, the deviator of S - rho u u + rho (g u + u g)/2 before collision, at this
  * very relaxation time, so that tau = (tau_0 + sqrt(tau_0^2 + 18 sqrt 2 C^2 |Q|/rho))/2, |Q|^2 = sum Q_ab^2 (Hou,
  * Sterling, Chen and Doolen, Fields Inst. Commun. 6 (1996) 151). */
+typedef enum fluid_local {
+  FLUID_LOCAL_NONE,   /* one viscosity, or that of eddies */
+  FLUID_LOCAL_STRESS, /* stores |Q|/rho of each cell at `tell`, in place of a step (Q as above) */
+  FLUID_LOCAL_RATE    /* makes a step with the rate of relaxation of each cell that stands at `tell` */
+} fluid_local;
 typedef struct fluid_collision {
   double omega, g[3];
   double omega_odd;   /* of populations (trt.c): the second rate */
@@ -45,6 +50,7 @@ typedef struct fluid_collision {
   double smagorinsky; /* C; 0: none */
   double fastest;     /* speed in cells per step above which a step tells */
   int tell;           /* place of the rate of relaxation of each cell among the numbers of a row; 0: not stored */
+  int local;          /* fluid_local: how a viscosity that is a function finds the rate of each cell */
 } fluid_collision;
 
 /* from[3 (dz + 1) + dy + 1]: moments of the row at y + dy, z + dz; 2-D: dz = 0 alone. */
@@ -81,7 +87,7 @@ typedef struct fluid_cell {
 } fluid_cell;
 
 /* A state: rows of cells along x, [nz][ny][numbers][pitch]; numbers: the moments, in single what rounding left, and
- * where eddies carry heat the rate of relaxation. */
+ * where eddies carry heat, or the viscosity is a function, the rate of relaxation. */
 typedef struct fluid_rows {
   int64_t n[3], pitch, numbers;
 } fluid_rows;

@@ -1,8 +1,10 @@
 /* Fields and sums of a state. */
+#include "kernels/fluid/cpu/rheology.h"
 #include "kernels/fluid/heat.h"
 
 #include "engine/reduce.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,14 +39,16 @@ double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int6
   return rho1;
 }
 
-/* How bad a cell is: INFINITY where its density has left (1/2, 3/2), else the square of its speed. */
+/* How bad a cell is: INFINITY where its density has left (1/2, 3/2), as much as a number can be where its viscosity is
+ * out of range, else the square of its speed. */
 static double badness(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, fluid_worst *out) {
   double u[3];
   *out = (fluid_worst){.row = row, .x = x, .rho1 = fluid_cell_velocity(m, state, row, x, u)};
   const double square = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
   out->dense = !(out->rho1 < 0.5 && out->rho1 > -0.5) || isnan(square);
   out->speed = sqrt(square);
-  return out->dense ? INFINITY : square;
+  if (m->rheology) out->tau = fluid_rheology_beyond(m, state, row, x);
+  return out->dense ? INFINITY : out->tau > 0 ? DBL_MAX : square;
 }
 
 static bool is_solid(const fluid_machine *m, int64_t cell) { return m->walls.solid && m->walls.solid[cell]; }

@@ -8,6 +8,7 @@
 
 #define FLUID_TRT_RATE 0.7  /* of populations, about, by that of moments */
 #define FLUID_FULL_RATE 0.6 /* of D3Q27 by that of D3Q19 */
+#define FLUID_LAW_RATE 0.2  /* with a viscosity that is a function */
 enum { FIELDS = 4 };        /* velocity and pressure */
 
 struct fluid_work {
@@ -63,6 +64,7 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   out->work_rate_guess = 1e8 * setup->threads * (grid.rank == 2 ? 2 : 1) * (fluid_single(p) ? 1 : 0.5);
   if (p->collision == FLUID_TRT) out->work_rate_guess *= FLUID_TRT_RATE;
   if (p->lattice == FLUID_D3Q27) out->work_rate_guess *= FLUID_FULL_RATE;
+  if (fluid_has_law(p)) out->work_rate_guess *= FLUID_LAW_RATE;
   out->work_rate_guess = 1 / (1 / out->work_rate_guess + link_seconds(p, meshes, setup->threads) / cells);
   if (setup->comm->size > 1) plan_exchange(p, meshes, setup, (state + heat) / planes, out);
   if (!p->heat.given) return;
@@ -216,7 +218,7 @@ static sim_status guards(fluid_work *w, int64_t number, fluid_seen seen[FLUID_WA
   if (!w->wrong) return SIM_OK;
   fluid_worst cell;
   SIM_TRY(fluid_find_worst(w->m, &w->state[0], w->partial, &cell));
-  const bool end = cell.dense || cell.speed > fluid_speed_of_mach(FLUID_MACH_FASTEST);
+  const bool end = cell.dense || cell.tau > 0 || cell.speed > fluid_speed_of_mach(FLUID_MACH_FASTEST);
   const bool fast = !end && cell.speed > fluid_speed_of_mach(FLUID_MACH_FAST);
   if (end) seen[FLUID_WARN_END] = (fluid_seen){true, number, cell};
   if (fast) seen[FLUID_WARN_FAST] = (fluid_seen){true, number, cell};

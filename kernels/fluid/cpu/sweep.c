@@ -1,5 +1,5 @@
 /* Steps of a whole grid, by threads. No result depends on how rows are dealt out. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/cpu/rheology.h"
 
 #include "engine/reduce.h"
 
@@ -26,8 +26,7 @@ const fluid_kernels *fluid_kernels_of(bool single, bool populations, sim_isa isa
 fluid_rows fluid_rows_of(const fluid_parameters *p) {
   const grid_shape grid = fluid_grid_of(p);
   fluid_rows rows = {.pitch = (grid.n[0] + 2 + FLUID_PAD - 1) / FLUID_PAD * FLUID_PAD,
-                     .numbers = fluid_lattice_for(p)->moments + (fluid_single(p) ? grid.rank : 0) +
-                                (p->heat.given && p->turbulence.given)};
+                     .numbers = fluid_lattice_for(p)->moments + (fluid_single(p) ? grid.rank : 0) + fluid_has_rates(p)};
   if (p->collision == FLUID_TRT) rows.numbers = fluid_lattice_for(p)->directions;
   memcpy(rows.n, grid.n, sizeof rows.n);
   return rows;
@@ -74,7 +73,7 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
         row.from[3 * (dz + 1) + dy + 1] = old + (size_t)((z + dz + nz) % nz * ny + (y + dy + ny) % ny) * bytes;
     if (y + 1 < y1)
       prefetch_next(old + (size_t)((z + 1) % nz * ny + (y + 2) % ny) * bytes, (const char *)row.to + bytes, bytes);
-    wrong |= m->kernels->row(m->lattice, &m->collision, &row);
+    wrong |= m->rheology ? fluid_rheology_row(m, &row, z * ny + y) : m->kernels->row(m->lattice, &m->collision, &row);
     fluid_copy_ends(m, row.to, number);
   }
   return wrong;
@@ -258,10 +257,13 @@ sim_status fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim
       fluid_items_of_rows(w->cell, sizeof *w->cell, offsetof(fluid_cell, row), w->cells, fluid_part_rows(p));
   const int64_t count = cells.end - cells.first;
 #pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
-  for (int t = 0; t < threads; t++)
-    if (m->kernels->cells(m->lattice, &m->collision, &m->rows, &links, cells.first + count * t / threads,
-                          cells.first + count * (t + 1) / threads, fluid_first(from), fluid_first(to)))
-      set_flag(&told);
+  for (int t = 0; t < threads; t++) {
+    const grid_range some = {cells.first + count * t / threads, cells.first + count * (t + 1) / threads};
+    const bool left = m->rheology ? fluid_rheology_cells(m, &links, some, from, to)
+                                  : m->kernels->cells(m->lattice, &m->collision, &m->rows, &links, some.first, some.end,
+                                                      fluid_first(from), fluid_first(to));
+    if (left) set_flag(&told);
+  }
   *wrong = told != 0;
   find_lost(m, from);
   return fluid_return_mass(m, to);

@@ -152,6 +152,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
       sim_log(SIM_LOG_WARN, "Mach number %.3g: compression changes the flow by about %.0f %%", k.mach,
               100 * k.mach * k.mach);
     tell_collision(p, &k);
+    if (fluid_has_law(p)) fluid_tell_viscosity(p, &k);
     fluid_tell_pressures(p, &k);
     tell_jump(p);
     if (p->turbulence.given)
@@ -210,6 +211,7 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
 /* What a GPU lacks. */
 static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
+  if (fluid_has_law(p)) return "a `viscosity` that is a function is";
   if (p->collision != FLUID_TRT) return NULL;
   if (p->heat.given) return "`heat` with collision = \"trt\" is";
   if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";

@@ -2,6 +2,7 @@
 #include "kernels/fluid/run/run.h"
 
 #include "engine/log.h"
+#include "kernels/fluid/cpu/rheology.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,6 +42,14 @@ static sim_status fail_unstable(fluid_run *run, const fluid_seen *seen) {
   const char *also = run->p->turbulence.given ? "" : ", `turbulence`";
   if (run->p->grains.count > 0) also = ", a shorter step (a lower `mach`) if a grain meets a wall or a grain fast";
   place(run, cell, seen->step, where);
+  if (!cell->dense && cell->tau > 0)
+    return sim_fail(SIM_ERR_DIVERGED,
+                    "the viscosity is %.3g or %s, relaxation time %.4g, %s: expected one from %.3g to %.3g, which the "
+                    "step and the cells allow: bound the function, or take %s",
+                    (cell->tau - 0.5) * k->dx * k->dx / (3 * k->dt), cell->tau > 1 ? "more" : "less", cell->tau, where,
+                    (FLUID_TAU_LEAST - 0.5) * k->dx * k->dx / (3 * k->dt),
+                    (FLUID_TAU_MOST - 0.5) * k->dx * k->dx / (3 * k->dt),
+                    cell->tau > 1 ? "a shorter step" : "more cells");
   if (fabs(change) > mass_limit && isfinite(change))
     snprintf(leak, sizeof leak, "; the mass has changed by %.3g %% since the start", 100 * change);
   if (cell->dense)

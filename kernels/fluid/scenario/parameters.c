@@ -248,11 +248,18 @@ static const char *const collisions[] = {"regularised", "trt", NULL};
 static const char *const drags[] = {"none", "stokes", "schiller_naumann", "di_felice", NULL};
 static const char *const lattices[] = {"auto", "D3Q27", NULL};
 
+static const sim_signature viscosity_signature = {.inputs = (const char *const[]){"shear", "T", NULL}, .outputs = {1}};
 static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, grid), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &box_schema,
      .doc = "the box and its cells"},
-    {SIM_FIELD(fluid_parameters, viscosity), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
-     .max = INFINITY, .dimension = {2, 0, -1}, .doc = "kinematic viscosity"},
+    {.name = "viscosity",
+     .offset = offsetof(fluid_parameters, law),
+     .type = SIM_FUNCTION,
+     .flags = SIM_REQUIRED | SIM_OR_NUMBER,
+     .signature = &viscosity_signature,
+     .dimension = {2, 0, -1},
+     .doc = "kinematic viscosity: a number, or for a generalised Newtonian fluid a function of the shear rate "
+            "sqrt(2 S:S), S the strain rate, and with `heat` of the temperature"},
     {SIM_FIELD(fluid_parameters, density), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "1", .dimension = {-3, 1, 0}, .doc = "density of the fluid at rest; 2-D: of a layer 1 thick"},
     {SIM_FIELD(fluid_parameters, speed), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
@@ -349,16 +356,23 @@ void fluid_force_of(const fluid_parameters *p, const fluid_numbers *k, double ou
     out[a] = a < p->acceleration.rows ? p->acceleration.data[a] * k->dt * k->dt / k->dx : 0;
 }
 
+double fluid_length_of(const grid_shape *grid) {
+  double length = INFINITY;
+  bool bounded = false;
+  for (int axis = 0; axis < grid->rank; axis++) bounded = bounded || !grid_is_periodic(grid, axis);
+  for (int axis = 0; axis < grid->rank; axis++)
+    if (!bounded || !grid_is_periodic(grid, axis)) length = fmin(length, grid->size[axis]);
+  return length;
+}
+
 fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt) {
   const grid_shape grid = fluid_grid_of(p);
   fluid_numbers out = {.dx = grid.size[0] / (double)grid.n[0]};
-  const double dx = out.dx, sound = p->mach / sqrt(3) * dx / p->speed, slow = dx * dx / (6 * p->viscosity),
-               warm = p->heat.given ? dx * dx / (8 * p->heat.diffusivity) : INFINITY, viscous = fmin(slow, warm);
-  double length = INFINITY;
-  bool bounded = false;
-  for (int axis = 0; axis < grid.rank; axis++) bounded = bounded || !grid_is_periodic(&grid, axis);
-  for (int axis = 0; axis < grid.rank; axis++)
-    if (!bounded || !grid_is_periodic(&grid, axis)) length = fmin(length, grid.size[axis]);
+  /* A relaxation time of at most 1 where the shear rate is that of the flow, and of at most 2.5 everywhere. */
+  const double dx = out.dx, sound = p->mach / sqrt(3) * dx / p->speed,
+               slow = dx * dx / (6 * fmax(p->viscosity, p->thickest / 4)),
+               warm = p->heat.given ? dx * dx / (8 * p->heat.diffusivity) : INFINITY, viscous = fmin(slow, warm),
+               length = fluid_length_of(&grid);
   out.viscous = !(dt > 0) && isnan(p->integrate.dt) && viscous < sound;
   out.dt = dt > 0 ? dt : isnan(p->integrate.dt) ? round_down(fmin(sound, viscous)) : p->integrate.dt;
   out.tau = 3 * p->viscosity * out.dt / (dx * dx) + 0.5;

@@ -255,8 +255,11 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.dt",
                    "speed = %.6g has the Mach number %.3g with dt = %.6g: expected at most 0.3, so dt of at most %.3g",
                    p->speed, k.mach, k.dt, k.dt * 0.3 / k.mach);
-  if (k.tau - 0.5 < 1.0 / SHORTEST && !fluid_damps_eddies(p)) fault_of_tau(p, &k, SHORTEST, faults);
-  if (k.tau > 3 && p->collision != FLUID_TRT)
+  if (fluid_has_law(p))
+    fluid_check_relaxation(p, &k, faults);
+  else if (k.tau - 0.5 < 1.0 / SHORTEST && !fluid_damps_eddies(p))
+    fault_of_tau(p, &k, SHORTEST, faults);
+  if (k.tau > 3 && !fluid_has_law(p) && p->collision != FLUID_TRT)
     sim_faults_add(faults, 0, "integrate.dt",
                    "the relaxation time is %.4g with dt = %.6g, and walls are wrong above 3: expected dt = \"auto\", "
                    "or at most %.3g",
@@ -350,6 +353,8 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
     return SIM_OK;
   }
   const size_t before = faults->count;
+  if (!fluid_find_viscosity(p, &grid, faults)) return SIM_OK;
+  fluid_check_viscosity(p, faults);
   check_cubes(&grid, faults);
   check_vector(&p->acceleration, grid.rank, "acceleration", faults);
   if (p->initial && sim_expr_output_count(p->initial) != grid.rank &&

@@ -1,4 +1,5 @@
 /* The first state: velocity and pressure of the scenario, and stresses that belong to them. */
+#include "kernels/fluid/cpu/rheology.h"
 #include "kernels/fluid/heat.h"
 #include "kernels/fluid/meshes.h"
 
@@ -64,15 +65,17 @@ static sim_status fill_rows(void *context, int64_t first, int64_t end) {
   return status;
 }
 
-/* Relaxation time of a cell with the velocity's derivatives `grad`, physical. */
-static double relaxation_time(const fluid_machine *m, const fluid_numbers *k, double grad[3][3]) {
+/* Relaxation time of the cell x of a row with the velocity's derivatives `grad`, physical. */
+static double relaxation_time(const fluid_machine *m, const fluid_numbers *k, double grad[3][3], int64_t row,
+                              int64_t x) {
   double square = 0, trace = 0;
   const double c = m->collision.smagorinsky;
   for (int a = 0; a < m->lattice->rank; a++) {
     trace += grad[a][a];
     for (int b = 0; b < m->lattice->rank; b++) square += (grad[a][b] + grad[b][a]) * (grad[a][b] + grad[b][a]) / 4;
   }
-  return k->tau + 3 * c * c * sqrt(2 * fmax(square - trace * trace / m->lattice->rank, 0)) * k->dt;
+  const double shear = sqrt(2 * fmax(square - trace * trace / m->lattice->rank, 0));
+  return m->rheology ? fluid_rheology_tau(m, shear, row, x) : k->tau + 3 * c * c * shear * k->dt;
 }
 
 /* Stores the moments of a cell, or the populations that have them: of regularised ones the state of cpu/kernels.h. */
@@ -104,7 +107,7 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
   const double rho1 = 3 * grid_number(fields[rank], m->single, cell) / (p->density * unit * unit), rho = 1 + rho1;
   double grad[3][3], u[3], moment[FLUID_MOMENTS_MAX], trace = 0, widening = 0;
   fluid_gradient(m, p, k->dx, fields, at, grad);
-  const double tau = relaxation_time(m, k, grad), drag = m->drag ? m->drag[cell] : 0;
+  const double tau = relaxation_time(m, k, grad, row, at[0]), drag = m->drag ? m->drag[cell] : 0;
   for (int a = 0; a < rank; a++) {
     u[a] = grid_number(fields[a], m->single, cell) / unit;
     widening += grad[a][a] / rank;

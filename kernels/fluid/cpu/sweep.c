@@ -56,6 +56,12 @@ static void prefetch_next(const char *from, const char *to, size_t bytes) {
   }
 }
 
+/* Whether two states exceed the caches of a processor. */
+static bool large_states(const fluid_machine *m, size_t number) {
+  const double caches = 64 << 20;
+  return 2 * fluid_state_numbers(&m->rows) * (double)number > caches;
+}
+
 /* Rows y0 <= y < y1 of a plane. */
 static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, int64_t z, int64_t y0,
                        int64_t y1) {
@@ -68,14 +74,16 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
     fluid_row row = {.n = m->rows.n[0],
                      .pitch = m->rows.pitch,
                      .to = new + (size_t)(z * ny + y) * bytes,
+                     .periodic = grid_is_periodic(&m->grid, 0),
+                     .large = large_states(m, number),
                      .drag = m->drag ? m->drag + (z * ny + y) * m->rows.n[0] : NULL};
     for (int64_t dz = -1; dz <= 1; dz++)
       for (int64_t dy = -1; dy <= 1; dy++)
         row.from[3 * (dz + 1) + dy + 1] = old + (size_t)((z + dz + nz) % nz * ny + (y + dy + ny) % ny) * bytes;
-    if (y + 1 < y1)
+    if (y + 1 < y1 && !m->populations)
       prefetch_next(old + (size_t)((z + 1) % nz * ny + (y + 2) % ny) * bytes, (const char *)row.to + bytes, bytes);
     wrong |= m->kernels->row(m->lattice, &m->collision, &row);
-    fluid_copy_ends(m, row.to, number);
+    if (!m->populations) fluid_copy_ends(m, row.to, number);
   }
   return wrong;
 }
@@ -86,7 +94,8 @@ static bool sweep_part(const fluid_machine *m, const sim_buffer *from, const sim
                        const int64_t y[2]) {
   enum { CACHE = 512 * 1024, LEAST = 4 };
   const double row = (double)m->rows.numbers * (double)m->rows.pitch * (double)sim_dtype_size(from->dtype);
-  const int64_t fits = (int64_t)(CACHE / (3 * row)) - 2, block = fits > LEAST ? fits : LEAST;
+  const int64_t fits = (int64_t)(CACHE / (3 * row)) - 2;
+  const int64_t block = m->populations ? y[1] - y[0] : fits > LEAST ? fits : LEAST;
   bool wrong = false;
   for (int64_t first = y[0]; first < y[1]; first += block)
     for (int64_t plane = z[0]; plane < z[1]; plane++)

@@ -47,15 +47,6 @@ void fluid_copy_ends(const fluid_machine *m, char *row, size_t size) {
   }
 }
 
-/* Brings the farthest row that the next one needs, and where it goes, to the second-level cache. */
-static void prefetch_next(const char *from, const char *to, size_t bytes) {
-  enum { LINE = 64 };
-  for (size_t i = 0; i < bytes; i += LINE) {
-    __builtin_prefetch(from + i, 0, 2);
-    __builtin_prefetch(to + i, 1, 2);
-  }
-}
-
 /* Whether two states exceed the caches of a processor. */
 static bool large_states(const fluid_machine *m, size_t number) {
   const double caches = 64 << 20;
@@ -73,6 +64,7 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
   for (int64_t y = y0; y < y1; y++) {
     fluid_row row = {.n = m->rows.n[0],
                      .pitch = m->rows.pitch,
+                     .numbers = m->rows.numbers,
                      .to = new + (size_t)(z * ny + y) * bytes,
                      .periodic = grid_is_periodic(&m->grid, 0),
                      .large = large_states(m, number),
@@ -80,10 +72,7 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
     for (int64_t dz = -1; dz <= 1; dz++)
       for (int64_t dy = -1; dy <= 1; dy++)
         row.from[3 * (dz + 1) + dy + 1] = old + (size_t)((z + dz + nz) % nz * ny + (y + dy + ny) % ny) * bytes;
-    if (y + 1 < y1 && !m->populations)
-      prefetch_next(old + (size_t)((z + 1) % nz * ny + (y + 2) % ny) * bytes, (const char *)row.to + bytes, bytes);
     wrong |= m->kernels->row(m->lattice, &m->collision, &row);
-    if (!m->populations) fluid_copy_ends(m, row.to, number);
   }
   return wrong;
 }

@@ -73,8 +73,13 @@ static void row27(const factors *k, const fluid_row *r, bool *wrong) {
 
 /* A row of D3Q19: its inner vectors are written past the caches where the states exceed them. */
 static void row19(const fluid_lattice *lattice, const factors *k, const fluid_row *r, bool *wrong) {
+  const bool stream = streams(r) && k->tell == 0;
   real *to = r->to;
-  if (streams(r) && k->tell == 0) {
+  for (ptrdiff_t i = r->numbers; i < 2 * r->numbers; i++) { /* the copies beyond the end of the next row */
+    __builtin_prefetch((const real *)r->from[8] + i * r->pitch + r->n, 0, 2);
+    if (!stream) __builtin_prefetch(to + i * r->pitch + r->n, 1, 2);
+  }
+  if (stream) {
     const int64_t last = last_vector(r), rest = last + WHOLE;
     row_ends ends;
     for (int i = 0; i < 2; i++)

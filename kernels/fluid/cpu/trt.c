@@ -56,8 +56,8 @@ FLUID_INLINE void sweep_stream(const fluid_lattice *l, int rank, int directions,
 FLUID_INLINE void sweep_keep(const fluid_lattice *l, int rank, int directions, const rates *k, const real *const *from,
                              const fluid_row *r, bool resists, bool *wrong) {
   real *to = r->to;
-  const int64_t x =
-      sweep_vector(l, rank, directions, k, from, r, resists, false, 0, r->n, to, r->pitch, wrong);
+  for (ptrdiff_t c = directions; c < 2 * directions; c++) __builtin_prefetch(to + c * r->pitch + r->n, 1, 2);
+  const int64_t x = sweep_vector(l, rank, directions, k, from, r, resists, false, 0, r->n, to, r->pitch, wrong);
   (void)sweep_scalar(l, rank, directions, k, from, r, resists, false, x, r->n, to + x, r->pitch, wrong);
   copy_row_ends(r, directions);
 }
@@ -70,6 +70,7 @@ FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const 
   for (int c = 0; c < directions; c++) {
     const int8_t *v = l->c[c];
     from[c] = (const real *)r->from[3 * (1 - v[2]) + 1 - v[1]] + c * r->pitch - v[0];
+    __builtin_prefetch(from[c] + directions * r->pitch + r->n - 1, 0, 2); /* the last line, which no vector begins in */
   }
   if (r->drag)
     sweep_keep(l, rank, directions, &k, from, r, true, &wrong);

@@ -1,5 +1,6 @@
 /* Steps of rows and of cells at walls: once for each instruction set and precision. Every operation rounds once, so
  * that the bits are the same everywhere. */
+#include "kernels/fluid/cpu/ends.h"
 #include "kernels/fluid/cpu/force.h"
 #include "kernels/fluid/cpu/vectors.h"
 
@@ -71,6 +72,29 @@ static void row27(const factors *k, const fluid_row *r, bool *wrong) {
   }
 }
 
+/* A row of D3Q19: its inner vectors are written past the caches where the states exceed them. */
+static void row19(const fluid_lattice *lattice, const factors *k, const fluid_row *r, bool *wrong) {
+  const bool stream = streams(r) && k->tell == 0;
+  real *to = r->to;
+  for (ptrdiff_t i = r->numbers; i < 2 * r->numbers; i++) { /* the copies beyond the end of the next row */
+    __builtin_prefetch((const real *)r->from[8] + i * r->pitch + r->n, 0, 2);
+    if (!stream) __builtin_prefetch(to + i * r->pitch + r->n, 1, 2);
+  }
+  if (stream) {
+    const int64_t last = last_vector(r), rest = last + WHOLE;
+    row_ends ends;
+    for (int i = 0; i < 2; i++)
+      (void)row3_vector(k, r, i * last, i * last + WHOLE, (real *)ends.side[i], WHOLE, false, wrong);
+    (void)row3_vector(k, r, WHOLE, last, to + WHOLE, r->pitch, true, wrong);
+    (void)row3_scalar(k, r, rest, r->n, to + rest, r->pitch, false, wrong);
+    stream_ends(r, &ends, (int)r->numbers, lattice->moments);
+    return;
+  }
+  const int64_t x = row3_vector(k, r, 0, r->n, to, r->pitch, false, wrong);
+  (void)row3_scalar(k, r, x, r->n, to + x, r->pitch, false, wrong);
+  copy_row_ends(r, lattice->moments);
+}
+
 static bool row(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_row *r) {
   const factors k = factors_of(collision);
   bool wrong = false;
@@ -79,7 +103,8 @@ static bool row(const fluid_lattice *lattice, const fluid_collision *collision, 
   else if (lattice->directions == 27)
     row27(&k, r, &wrong);
   else
-    (void)row3_scalar(&k, r, row3_vector(&k, r, 0, &wrong), &wrong);
+    row19(lattice, &k, r, &wrong);
+  if (lattice->directions != 19) copy_row_ends(r, lattice->moments);
   return wrong;
 }
 
@@ -183,8 +208,8 @@ static arrived gather(const fluid_lattice *l, const fluid_rows *rows, const flui
 /* Moments after collision of a cell, from what has arrived; the square of its speed. */
 static real collide(const fluid_lattice *l, const factors *k, const arrived *in, const real *here, real *out,
                     ptrdiff_t pitch) {
-  return l->rank == 2 ? collide_scalar(2, k, in->dense, in->more, in->p, here, out, pitch)
-                      : collide_scalar(3, k, in->dense, in->more, in->p, here, out, pitch);
+  return l->rank == 2 ? collide_scalar(2, k, in->dense, in->more, in->p, here, pitch, out, pitch, false)
+                      : collide_scalar(3, k, in->dense, in->more, in->p, here, pitch, out, pitch, false);
 }
 
 /* Copies the numbers of a cell at an end of its row beyond the row's other end. */

@@ -57,8 +57,10 @@ typedef struct fluid_collision {
 typedef struct fluid_row {
   const void *from[9];
   void *to;
-  int64_t n, pitch;
+  int64_t n, pitch, numbers;
   const double *drag; /* [n]: resistance by a step, of populations (trt.c); NULL: none */
+  bool periodic;      /* x: the kernel makes the copies beyond the row's ends */
+  bool large;         /* the states exceed the caches: rows are written past them where that is of use */
 } fluid_row;
 
 /* How a population arrives at a cell from a side of the box or a body, where d is the direction opposite to `arriving`

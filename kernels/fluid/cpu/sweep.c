@@ -46,13 +46,10 @@ void fluid_copy_ends(const fluid_machine *m, char *row, size_t size) {
   }
 }
 
-/* Brings the farthest row that the next one needs, and where it goes, to the second-level cache. */
-static void prefetch_next(const char *from, const char *to, size_t bytes) {
-  enum { LINE = 64 };
-  for (size_t i = 0; i < bytes; i += LINE) {
-    __builtin_prefetch(from + i, 0, 2);
-    __builtin_prefetch(to + i, 1, 2);
-  }
+/* Whether two states exceed the caches of a processor. */
+static bool large_states(const fluid_machine *m, size_t number) {
+  const double caches = 64 << 20;
+  return 2 * fluid_state_numbers(&m->rows) * (double)number > caches;
 }
 
 /* Rows y0 <= y < y1 of a plane. */
@@ -66,15 +63,15 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
   for (int64_t y = y0; y < y1; y++) {
     fluid_row row = {.n = m->rows.n[0],
                      .pitch = m->rows.pitch,
+                     .numbers = m->rows.numbers,
                      .to = new + (size_t)(z * ny + y) * bytes,
+                     .periodic = grid_is_periodic(&m->grid, 0),
+                     .large = large_states(m, number),
                      .drag = m->drag ? m->drag + (z * ny + y) * m->rows.n[0] : NULL};
     for (int64_t dz = -1; dz <= 1; dz++)
       for (int64_t dy = -1; dy <= 1; dy++)
         row.from[3 * (dz + 1) + dy + 1] = old + (size_t)((z + dz + nz) % nz * ny + (y + dy + ny) % ny) * bytes;
-    if (y + 1 < y1)
-      prefetch_next(old + (size_t)((z + 1) % nz * ny + (y + 2) % ny) * bytes, (const char *)row.to + bytes, bytes);
     wrong |= m->rheology ? fluid_rheology_row(m, &row, z * ny + y) : m->kernels->row(m->lattice, &m->collision, &row);
-    fluid_copy_ends(m, row.to, number);
   }
   return wrong;
 }
@@ -85,11 +82,15 @@ static bool sweep_part(const fluid_machine *m, const sim_buffer *from, const sim
                        const int64_t y[2]) {
   enum { CACHE = 512 * 1024, LEAST = 4 };
   const double row = (double)m->rows.numbers * (double)m->rows.pitch * (double)sim_dtype_size(from->dtype);
-  const int64_t fits = (int64_t)(CACHE / (3 * row)) - 2, block = fits > LEAST ? fits : LEAST;
+  const int64_t fits = (int64_t)(CACHE / (3 * row)) - 2;
+  const int64_t block = m->populations ? y[1] - y[0] : fits > LEAST ? fits : LEAST;
   bool wrong = false;
   for (int64_t first = y[0]; first < y[1]; first += block)
     for (int64_t plane = z[0]; plane < z[1]; plane++)
       wrong |= sweep_rows(m, from, to, plane, first, first + block < y[1] ? first + block : y[1]);
+#if FLUID_X86
+  __builtin_ia32_sfence(); /* what was written past the caches is there for whoever waits for this thread */
+#endif
   return wrong;
 }
 

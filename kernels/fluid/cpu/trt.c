@@ -6,6 +6,7 @@
  * (1/omega - 1/2)(1/omega_odd - 1/2) is the magic number (Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3
  * (2008) 427). The force is Guo's (Phys. Rev. E 65 (2002) 046308), its two parts with the two rates; where a porous
  * medium resists, it is g - drag u with u of the middle of the step (Guo and Zhao, Phys. Rev. E 66 (2002) 036304). */
+#include "kernels/fluid/cpu/ends.h"
 #include "kernels/fluid/cpu/force.h"
 #include "kernels/fluid/cpu/vectors.h"
 
@@ -35,6 +36,32 @@ static rates rates_of(const fluid_collision *k) {
 #include "kernels/fluid/cpu/scalar_on.inc"
 #include "kernels/fluid/cpu/trt.inc"
 
+/* A row whose inner vectors are written past the caches. */
+FLUID_INLINE void sweep_stream(const fluid_lattice *l, int rank, int directions, const rates *k,
+                               const real *const *from, const fluid_row *r, bool *wrong) {
+  const int64_t last = last_vector(r);
+  row_ends ends;
+  real *to = r->to;
+  for (int i = 0; i < 2; i++) {
+    const int64_t x = i * last;
+    (void)sweep_vector(l, rank, directions, k, from, r, false, false, x, x + WHOLE, (real *)ends.side[i], WHOLE, wrong);
+  }
+  (void)sweep_vector(l, rank, directions, k, from, r, false, true, WHOLE, last, to + WHOLE, r->pitch, wrong);
+  const int64_t x = last + WHOLE;
+  (void)sweep_scalar(l, rank, directions, k, from, r, false, false, x, r->n, to + x, r->pitch, wrong);
+  stream_ends(r, &ends, directions, directions);
+}
+
+/* A row with ordinary stores. */
+FLUID_INLINE void sweep_keep(const fluid_lattice *l, int rank, int directions, const rates *k, const real *const *from,
+                             const fluid_row *r, bool resists, bool *wrong) {
+  real *to = r->to;
+  for (ptrdiff_t c = directions; c < 2 * directions; c++) __builtin_prefetch(to + c * r->pitch + r->n, 1, 2);
+  const int64_t x = sweep_vector(l, rank, directions, k, from, r, resists, false, 0, r->n, to, r->pitch, wrong);
+  (void)sweep_scalar(l, rank, directions, k, from, r, resists, false, x, r->n, to + x, r->pitch, wrong);
+  copy_row_ends(r, directions);
+}
+
 FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const fluid_collision *collision,
                         const fluid_row *r) {
   const rates k = rates_of(collision);
@@ -43,9 +70,14 @@ FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const 
   for (int c = 0; c < directions; c++) {
     const int8_t *v = l->c[c];
     from[c] = (const real *)r->from[3 * (1 - v[2]) + 1 - v[1]] + c * r->pitch - v[0];
+    __builtin_prefetch(from[c] + directions * r->pitch + r->n - 1, 0, 2); /* the last line, which no vector begins in */
   }
-  (void)sweep_scalar(l, rank, directions, &k, from, r, sweep_vector(l, rank, directions, &k, from, r, 0, &wrong),
-                     &wrong);
+  if (r->drag)
+    sweep_keep(l, rank, directions, &k, from, r, true, &wrong);
+  else if (streams(r))
+    sweep_stream(l, rank, directions, &k, from, r, &wrong);
+  else
+    sweep_keep(l, rank, directions, &k, from, r, false, &wrong);
   return wrong;
 }
 
@@ -100,10 +132,11 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
     for (int c = 0; c < l->directions; c++)
       in[c] = link < last && link->arriving == c ? arrive(l, rows, cell, link++, from, here)
                                                  : neighbour(l, rows, cell, from, fluid_opposite(c))[c * pitch];
-    const real drag = collision->drag ? (real)collision->drag[cell->row * rows->n[0] + cell->x] : 0;
-    wrong |= l->rank == 2          ? collide_scalar(&fluid_d2q9, 2, 9, &k, drag, in, out, pitch)
-             : l->directions == 19 ? collide_scalar(&fluid_d3q19, 3, 19, &k, drag, in, out, pitch)
-                                   : collide_scalar(&fluid_d3q27, 3, 27, &k, drag, in, out, pitch);
+    const real resistance = collision->drag ? (real)collision->drag[cell->row * rows->n[0] + cell->x] : 0;
+    const real *drag = collision->drag ? &resistance : NULL;
+    wrong |= l->rank == 2          ? collide_scalar(&fluid_d2q9, 2, 9, &k, drag, in, out, pitch, false)
+             : l->directions == 19 ? collide_scalar(&fluid_d3q19, 3, 19, &k, drag, in, out, pitch, false)
+                                   : collide_scalar(&fluid_d3q27, 3, 27, &k, drag, in, out, pitch, false);
     for (int c = 0; c < l->directions; c++) { /* the copies beyond the ends of the row */
       if (cell->x == 0) out[c * pitch + rows->n[0]] = out[c * pitch];
       if (cell->x == rows->n[0] - 1) out[c * pitch - rows->n[0]] = out[c * pitch];

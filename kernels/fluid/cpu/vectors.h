@@ -6,6 +6,9 @@
 
 #include "kernels/fluid/cpu/kernels.h"
 
+#if FLUID_ISA == 2
+#include <immintrin.h>
+#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +34,23 @@ typedef real vreal_anywhere __attribute__((vector_size(VECTOR_BYTES), aligned(si
 typedef int32_t vint __attribute__((vector_size(VECTOR_BYTES)));
 #else
 typedef int64_t vint __attribute__((vector_size(VECTOR_BYTES)));
+#endif
+
+enum { LINE = 64 / sizeof(real) }; /* numbers of a line of a cache */
+
+/* Stores a vector that is a whole line of a cache, which is neither read before nor kept there. */
+#if FLUID_ISA == 2
+#define STREAMS true
+FLUID_INLINE void stream_vector(real *to, vreal a) {
+#if FLUID_SINGLE
+  _mm512_stream_ps(to, (__m512)a);
+#else
+  _mm512_stream_pd(to, (__m512d)a);
+#endif
+}
+#else
+#define STREAMS false
+FLUID_INLINE void stream_vector(real *to, vreal a) { *(vreal_anywhere *)to = a; }
 #endif
 
 static inline bool any(vint a) {

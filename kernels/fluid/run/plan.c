@@ -165,6 +165,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
           "the cell Reynolds number is %.3g: eddies below a cell are not modelled, and the run may be unstable above "
           "20: expected about %.0f cells along x, or `turbulence` with smagorinsky of at least 0.05",
           k.cell_reynolds, (double)grid.n[0] * k.cell_reynolds / 20);
+    fluid_tell_references(p);
     if (fluid_moves(p)) SIM_TRY(fluid_motion_check(p, &k, meshes));
     if (fluid_counted(&grid)) SIM_TRY(fluid_start_check(p, &k, meshes, setup));
   }
@@ -210,6 +211,7 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
 /* What a GPU lacks. */
 static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
+  if (fluid_has_references(p)) return "`reference` of a body is";
   if (p->collision != FLUID_TRT) return NULL;
   if (p->heat.given) return "`heat` with collision = \"trt\" is";
   if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";

@@ -25,9 +25,10 @@ typedef struct fluid_run {
   double excess; /* density above that at rest of all cells at the start, or where this run resumed with a pressure */
   double dense;  /* of a box with an open side: mean density over that at rest in the last row of `flow`, less 1 */
   bool told_mass, told_speed, told_heat;
-  double porous[2]; /* time and permeability of the last row of `porous`, 0: none */
-  double unsteady;  /* change of the permeability at the rate between the last two rows over the time of the run, as a
-                       part of it; 0: not known */
+  fluid_plus plus[FLUID_BODIES]; /* of the last row of `bodies`, of bodies with a reference */
+  double porous[2];              /* time and permeability of the last row of `porous`, 0: none */
+  double unsteady; /* change of the permeability at the rate between the last two rows over the time of the run, as a
+                      part of it; 0: not known */
   double inertia; /* Reynolds number of the last row of `porous`: darcy velocity, root of the permeability, viscosity */
 } fluid_run;
 
@@ -49,6 +50,13 @@ sim_array fluid_poses_of(fluid_run *run);
 /* Restores all but the poses, which have to be there before walls are made. */
 sim_status fluid_restore(fluid_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) SIM_MUST_CHECK;
+
+/* ---- bodies.c ---- */
+
+/* A row of `bodies`: forces, torques, and coefficients where there is a reference. */
+sim_status fluid_bodies_row(fluid_run *run, double *values) SIM_MUST_CHECK;
+/* Says of bodies whose forces are not sure, by the last row. */
+void fluid_remark_on_bodies(const fluid_run *run, sim_bytes *out);
 
 /* ---- watch.c ---- */
 

@@ -173,6 +173,7 @@ void fluid_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   (void)clock;
   remark_on_porous(run, out);
   remark_on_density(run, out);
+  fluid_remark_on_bodies(run, out);
   if (!run->fast) return;
   place(run, &(fluid_worst){.row = (int64_t)run->first[1], .x = (int64_t)run->first[2]}, (int64_t)run->first[0], where);
   sim_bytes_format(out, "%sthe Mach number was above %g, first %s: compression changed the flow by %.0f %% or more",

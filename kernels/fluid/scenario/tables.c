@@ -32,9 +32,16 @@ static const sim_table flow_3d = {.name = "flow", .doc = FLOW_DOC, .columns = fl
 
 #define COLUMN(word, text)                                                                                             \
   { .name = word, .type = SIM_REAL, .doc = text }
-static const sim_field described_bodies[] = {COLUMN("NAME_fx", "force of the fluid on a body; also fy, fz in 3-D"),
-                                             COLUMN("NAME_tz", "torque about its point; also tx, ty in 3-D"),
-                                             {0}};
+static const sim_field described_bodies[] = {
+    COLUMN("NAME_fx", "force of the fluid on a body; also fy, fz in 3-D"),
+    COLUMN("NAME_tz", "torque about its point; also tx, ty in 3-D"),
+    COLUMN("NAME_cd", "coefficient of drag; with `reference`, as what follows"),
+    COLUMN("NAME_cl", "coefficient of lift; also cs, of the side force, in 3-D"),
+    COLUMN("NAME_cm", "coefficient of the moment that raises the nose"),
+    COLUMN("NAME_yplus", "greatest y+ of the first cells"),
+    COLUMN("NAME_yplus_mean", "mean of it"),
+    COLUMN("NAME_sure", "1: y+ is at most 5; 0: forces are not sure"),
+    {0}};
 static const sim_field described_probes[] = {COLUMN("velocity_x_NUMBER", "velocity at a probe; also y, z"),
                                              COLUMN("pressure_NUMBER", "pressure at a probe"),
                                              {0}};
@@ -97,6 +104,21 @@ __attribute__((format(printf, 4, 5))) static void add_column(column_list *to, co
 
 static const sim_dimension speed = {1, 0, -1};
 
+/* Columns of a body with a reference, in the order of fluid_bodies_row (run/bodies.c). */
+static void name_coefficients(int rank, const char *name, column_list *out) {
+  const int first = out->count;
+  add_column(out, "coefficient of drag", (sim_dimension){0}, "%s_cd", name);
+  add_column(out, "coefficient of lift", (sim_dimension){0}, "%s_cl", name);
+  if (rank == 3) add_column(out, "coefficient of the side force", (sim_dimension){0}, "%s_cs", name);
+  add_column(out, "coefficient of the moment that raises the nose", (sim_dimension){0}, "%s_cm", name);
+  const int plus = out->count;
+  add_column(out, "greatest y+ of the first cells", (sim_dimension){0}, "%s_yplus", name);
+  add_column(out, "mean y+ of the first cells", (sim_dimension){0}, "%s_yplus_mean", name);
+  add_column(out, "1: forces are sure, y+ is at most 5; 0: they are not", (sim_dimension){0}, "%s_sure", name);
+  for (int i = first; i < out->count; i++)
+    if (i >= plus) out->columns[i].display = SIM_DISPLAY_NUMBER;
+}
+
 static int name_bodies(fluid_parameters *p, int rank) {
   static const sim_dimension force = {1, 1, -2}, torque = {2, 1, -2};
   column_list out = {p->names[0], p->columns[0], 0};
@@ -106,6 +128,7 @@ static int name_bodies(fluid_parameters *p, int rank) {
     for (int a = 0; a < rank; a++) add_column(&out, "force of the fluid on the body", force, "%s_f%c", name, "xyz"[a]);
     for (int a = rank == 2 ? 2 : 0; a < 3; a++)
       add_column(&out, "torque of the fluid on the body", torque, "%s_t%c", name, "xyz"[a]);
+    if (fluid_body_of(p, b)->reference.given) name_coefficients(rank, name, &out);
   }
   return out.count;
 }

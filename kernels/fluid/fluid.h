@@ -107,12 +107,14 @@ typedef struct fluid_parameters {
   int drag;           /* fluid_drag_law: grains are points; none: cells resolve them */
   sim_list bodies;    /* of fluid_body */
   sim_doubles probes; /* [count][3] */
+  double steady;      /* change of the velocity in a step, over `speed`, that ends the run; NaN: none */
   fluid_integrate integrate;
   collision_parameters coupled; /* filled by validate: the grains, which borrow the lists above */
   /* filled by validate: tables whose columns the scenario names */
   char names[4][SIM_COLUMNS_MAX][96];
   sim_field columns[4][SIM_COLUMNS_MAX + 1];
-  sim_table table[4];
+  sim_table table[5];
+  sim_field flow[16]; /* columns of the table `flow` where they are not the usual ones */
   const sim_table *tables[7];
   int kinds[6]; /* of the tables: fluid_table_kind */
 } fluid_parameters;
@@ -159,6 +161,8 @@ void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NA
  * from x to y; the side force is along drag x lift. Returns false where no direction is known. */
 bool fluid_reference_axes(const fluid_parameters *p, int body, double drag[3], double lift[3], double side[3]);
 double fluid_reference_speed(const fluid_parameters *p, int body);
+/* Rules of `steady`; makes the stop_when of the run. (scenario/steady.c) */
+sim_status fluid_check_steady(fluid_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 void fluid_check_references(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
 bool fluid_has_references(const fluid_parameters *p);
 /* Tells the Reynolds number and the directions of each reference. */
@@ -478,6 +482,13 @@ sim_status fluid_measure(const fluid_machine *m, const fluid_parameters *p, cons
                          const sim_buffer *state, const void *const *fields, double *partial,
                          double *values) SIM_MUST_CHECK;
 
+/* ---- cpu/change.c ---- */
+
+/* The root mean square over the fluid's cells of the change of the velocity from one state to the next, over `speed`;
+ * with heat the same of the temperature, over the range of temperatures, if that is more. */
+sim_status fluid_find_change(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                             const sim_buffer *before, const sim_buffer *state, double *out) SIM_MUST_CHECK;
+
 /* ---- cpu/plus.c ---- */
 
 /* Of the cells beside a body along an axis: the greatest and the mean y+; 0 where there is none. */
@@ -553,6 +564,8 @@ typedef struct fluid_ops {
   sim_status (*flow)(fluid_work *work, double *values);   /* a row of `flow`, of fields that are shown */
   sim_status (*bodies)(fluid_work *work, double *values); /* of `bodies` */
   sim_status (*probes)(fluid_work *work, double *values); /* of `probes`, of fields that are shown */
+  /* As of fluid_find_change, of the last step; 1 before there was one. NULL: `steady` is not supported. */
+  sim_status (*change)(fluid_work *work, double *out);
   /* Sum over the fluid of the density above that at rest, in units of the lattice; for warnings alone. */
   sim_status (*excess)(fluid_work *work, double *out);
   double *(*means)(const fluid_work *work); /* of sponges, in memory of the backend: fluid_sponge.mean */

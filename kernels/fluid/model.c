@@ -157,6 +157,9 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   }
   SIM_TRY(run->ops->flow(run->work, values));
   fluid_warn_of_flow(run, clock, values);
+  if (isnan(run->p->steady)) return SIM_OK;
+  SIM_TRY(run->ops->change(run->work, &run->change));
+  values[FLUID_MOMENTUM + run->machine.grid.rank] = run->change;
   return SIM_OK;
 }
 
@@ -230,6 +233,7 @@ const sim_model fluid_model = {
     .observe = observe,
     .view = fluid_view,
     .describe = describe,
+    .report = fluid_report,
     .remark = fluid_remark,
     .destroy = destroy,
 };

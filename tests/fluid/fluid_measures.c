@@ -97,11 +97,74 @@ static void test_not_sure(void **state) {
   flow_close(&f);
 }
 
+static const char *const cavity =
+    "return sim.fluid { precision = '%s', grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' },\n"
+    "  viscosity = 0.01, speed = 2, sides = { y_high = { velocity = {1, 0} } }, steady = 1e-%d,\n"
+    "  collision = '%s', integrate = { t_end = 60 } }";
+
+/* Square of the difference of two steps' velocities, as snapshots have them. */
+static double changed(const flow *f, double (*old)[2]) {
+  double square = 0;
+  for (int i = 0; i < 32 * 32; i++) {
+    const double u[2] = {flow_field(f, "velocity/x", i % 32, i / 32, 0),
+                         flow_field(f, "velocity/y", i % 32, i / 32, 0)};
+    square += (u[0] - old[i][0]) * (u[0] - old[i][0]) + (u[1] - old[i][1]) * (u[1] - old[i][1]);
+    memcpy(old[i], u, sizeof u);
+  }
+  return square;
+}
+
+/* The change of a step is the root mean square of the differences between two snapshots, over `speed`; before the first
+ * step it is 1, which no `steady` is above. Rounding of fields of 1: 1e-16 in double, 1e-7 in single. */
+static void test_change(void **state) {
+  (void)state;
+  static const char *const precisions[] = {"double", "single"}, *const collisions[] = {"regularised", "trt"};
+  static double old[32 * 32][2];
+  for (int i = 0; i < 4; i++) {
+    char text[512];
+    flow f;
+    snprintf(text, sizeof text, cavity, precisions[i / 2], 8, collisions[i % 2]);
+    flow_open(&f, text, sim_isa_best(), 2, NULL);
+    near_to(flow_value(&f, "flow", "change"), 1, 0, "change before a step");
+    memset(old, 0, sizeof old);
+    for (int steps = 0; steps < 3; steps++) {
+      flow_steps(&f, 50);
+      flow_look(&f);
+      (void)changed(&f, old);
+      flow_steps(&f, 1);
+      flow_look(&f);
+      const double expected = sqrt(changed(&f, old) / (32 * 32)) / 2;
+      near_to(flow_value(&f, "flow", "change"), expected, i / 2 ? 1e-7 : 1e-13, "change");
+    }
+    flow_close(&f);
+  }
+}
+
+/* With heat the change is that of the temperature where this is more: a wall of 1 beside a fluid at rest of 0. In the
+ * first step the temperature of a cell at the wall changes; the velocity does not. */
+static void test_change_of_heat(void **state) {
+  (void)state;
+  flow f;
+  double old[16], square = 0;
+  flow_open(&f,
+            "return sim.fluid { grid = { n = {16, 4}, size = {16, 4}, x = 'wall' }, viscosity = 0.1, speed = 1,\n"
+            "  heat = { diffusivity = 0.1, x_low = 3, x_high = 1, reference = 1 }, steady = 1e-8,\n"
+            "  integrate = { t_end = 60 } }",
+            sim_isa_best(), 1, NULL);
+  flow_steps(&f, 5);
+  flow_look(&f);
+  for (int x = 0; x < 16; x++) old[x] = flow_field(&f, "temperature", x, 0, 0);
+  flow_steps(&f, 1);
+  flow_look(&f);
+  for (int x = 0; x < 16; x++) square += pow(flow_field(&f, "temperature", x, 0, 0) - old[x], 2);
+  near_to(flow_value(&f, "flow", "change"), sqrt(square / 16) / (3 - 1), 1e-13, "change of the temperature");
+  flow_close(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_law_of_the_wall),
-      cmocka_unit_test(test_shear),
-      cmocka_unit_test(test_not_sure),
+      cmocka_unit_test(test_law_of_the_wall), cmocka_unit_test(test_shear),          cmocka_unit_test(test_not_sure),
+      cmocka_unit_test(test_change),          cmocka_unit_test(test_change_of_heat),
   };
   return cmocka_run_group_tests_name("fluid measures", tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@ typedef struct fluid_run {
   double dense;  /* of a box with an open side: mean density over that at rest in the last row of `flow`, less 1 */
   bool told_mass, told_speed, told_heat;
   fluid_plus plus[FLUID_BODIES]; /* of the last row of `bodies`, of bodies with a reference */
+  double change;                 /* of the last row of `flow`, with `steady` */
   double porous[2];              /* time and permeability of the last row of `porous`, 0: none */
   double unsteady; /* change of the permeability at the rate between the last two rows over the time of the run, as a
                       part of it; 0: not known */
@@ -71,6 +72,8 @@ void fluid_warn_of_flow(fluid_run *run, const sim_clock *clock, const double *va
 void fluid_warn_of_heat(fluid_run *run, const sim_clock *clock, const fluid_heat_sums *sums);
 /* Keeps what a row of `porous` says of the flow, for the remarks that it is not steady or not slow. */
 void fluid_watch_porous(fluid_run *run, const sim_clock *clock, const double *row);
+/* Says how steady the flow is, with `steady`. */
+void fluid_report(const void *self, const sim_clock *clock, sim_bytes *out);
 void fluid_remark(const void *self, const sim_clock *clock, sim_bytes *out);
 
 #endif

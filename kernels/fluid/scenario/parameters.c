@@ -334,6 +334,11 @@ static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, probes), .type = SIM_NUMBERS, .components = 3, .dimension = LENGTH,
      .doc = "points {x, y, z}, z = 0 on a grid of two axes: the table `probes` has velocity and pressure in the cells "
             "that hold them"},
+    {SIM_FIELD(fluid_parameters, steady), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 0.1,
+     .initial = "none", .keyword = "none",
+     .doc =
+         "ends the run at the first row of the table `flow` whose `change`, of the velocity in a step over `speed`, is "
+         "below it"},
     {SIM_FIELD(fluid_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define FLOW_COLUMNS                                                                                                   \
   {.name = "mass",                                                                                                     \
@@ -26,6 +27,17 @@
 static const sim_field flow_columns_2d[] = {FLOW_COLUMNS, {0}};
 static const sim_field flow_columns_3d[] = {
     FLOW_COLUMNS, {.name = "momentum_z", .type = SIM_REAL, .doc = "momentum along z", .dimension = {1, 1, -1}}, {0}};
+#define CHANGE_COLUMN                                                                                                  \
+  {                                                                                                                    \
+    .name = "change", .type = SIM_REAL, .display = SIM_DISPLAY_NUMBER,                                                 \
+    .doc = "change of the velocity in the last step, its root mean square over `speed`; with `steady`"                 \
+  }
+static const sim_field change_column = CHANGE_COLUMN;
+static const sim_field described_flow[] = {
+    FLOW_COLUMNS,
+    {.name = "momentum_z", .type = SIM_REAL, .doc = "momentum along z", .dimension = {1, 1, -1}},
+    CHANGE_COLUMN,
+    {0}};
 #define FLOW_DOC "sums over the fluid, and its greatest speed"
 static const sim_table flow_2d = {.name = "flow", .doc = FLOW_DOC, .columns = flow_columns_2d};
 static const sim_table flow_3d = {.name = "flow", .doc = FLOW_DOC, .columns = flow_columns_3d};
@@ -68,7 +80,7 @@ static const sim_field described_porous[] = {
         "permeability, viscosity times the mean velocity along what drives it, over that: acceleration, and pressures "
         "at both ends of an axis"),
     {0}};
-static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns_3d},
+static const sim_table described[] = {{"flow", FLOW_DOC "; always", described_flow},
                                       {"bodies", "forces on bodies; with bodies", described_bodies},
                                       {"probes", "the fluid at points; with probes", described_probes},
                                       {"heat", "temperature, and heat through sides; with heat", described_heat},
@@ -204,6 +216,18 @@ static int name_porous(fluid_parameters *p, int rank) {
   return out.count;
 }
 
+/* The table `flow`, with the change where `steady` looks at it. */
+static const sim_table *flow_table(fluid_parameters *p, int rank) {
+  const sim_table *usual = rank == 2 ? &flow_2d : &flow_3d;
+  const int count = FLUID_MOMENTUM + rank;
+  if (isnan(p->steady)) return usual;
+  memcpy(p->flow, usual->columns, (size_t)count * sizeof *p->flow);
+  p->flow[count] = change_column;
+  p->flow[count + 1] = (sim_field){0};
+  p->table[4] = (sim_table){.name = "flow", .doc = FLOW_DOC, .columns = p->flow};
+  return &p->table[4];
+}
+
 void fluid_name_tables(fluid_parameters *p) {
   const int rank = fluid_grid_of(p).rank;
   const int counts[] = {name_bodies(p, rank), name_probes(p, rank), name_heat(p, rank), name_porous(p, rank)};
@@ -217,7 +241,7 @@ void fluid_name_tables(fluid_parameters *p) {
                {2, FLUID_HEAT_TABLE, "heat", "temperature, and heat through sides"}};
   int count = 0;
   p->kinds[count] = FLUID_FLOW_TABLE;
-  p->tables[count++] = rank == 2 ? &flow_2d : &flow_3d;
+  p->tables[count++] = flow_table(p, rank);
   for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
     const int n = order[i].number;
     p->table[n] = (sim_table){.name = order[i].name, .doc = order[i].doc, .columns = p->columns[n]};

@@ -31,6 +31,15 @@ typedef struct fluid_side {
 enum { FLUID_SIDES = 6, FLUID_PROBES = 16, FLUID_BODIES = 10 };
 extern const char *const fluid_side_names[FLUID_SIDES]; /* x_low, x_high, y_low, ... */
 
+/* What the coefficients of a body are of. */
+typedef struct fluid_reference {
+  bool given;
+  double area, length;         /* area; 2-D: of a layer 1 thick */
+  double speed;                /* NaN: fluid_parameters.speed */
+  sim_doubles direction, lift; /* [rank] or none */
+  sim_doubles centre;          /* [3] or none: the body's own point */
+} fluid_reference;
+
 /* A body, as it stands at time 0; which shape it is says the schema of its item. */
 typedef struct fluid_body {
   char *name, *path;
@@ -40,6 +49,7 @@ typedef struct fluid_body {
   bool inside;                /* the fluid is in it */
   double scale, shift[3];     /* of a file */
   double temperature, flux;   /* NaN: none; without either it is adiabatic */
+  fluid_reference reference;
 } fluid_body;
 extern const sim_schema fluid_ball_schema, fluid_cylinder_schema, fluid_block_schema, fluid_stl_schema;
 
@@ -100,12 +110,14 @@ typedef struct fluid_parameters {
   int drag;           /* fluid_drag_law: grains are points; none: cells resolve them */
   sim_list bodies;    /* of fluid_body */
   sim_doubles probes; /* [count][3] */
+  double steady;      /* change of the velocity in a step, over `speed`, that ends the run; NaN: none */
   fluid_integrate integrate;
   collision_parameters coupled; /* filled by validate: the grains, which borrow the lists above */
   /* filled by validate: tables whose columns the scenario names */
   char names[4][SIM_COLUMNS_MAX][96];
   sim_field columns[4][SIM_COLUMNS_MAX + 1];
-  sim_table table[4];
+  sim_table table[5];
+  sim_field flow[16]; /* columns of the table `flow` where they are not the usual ones */
   const sim_table *tables[7];
   int kinds[6]; /* of the tables: fluid_table_kind */
 } fluid_parameters;
@@ -161,6 +173,22 @@ void fluid_check_porous(const fluid_parameters *p, const grid_shape *grid, sim_f
 /* The name of a body in columns. */
 enum { FLUID_BODY_NAME = 64 };
 void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]);
+/* ---- scenario/rules_reference.c ---- */
+
+/* Above this y+ of the first cells forces are not sure: they need a wall model, which is not there. */
+#define FLUID_PLUS_SURE 5.0
+/* The unit vectors of drag, lift and the side force of a body with a reference: the drag's is `direction`, or of the
+ * fluid that comes in by one side, or of the acceleration; lift is at a right angle to it, in 2-D turned by 90 degrees
+ * from x to y; the side force is along drag x lift. Returns false where no direction is known. */
+bool fluid_reference_axes(const fluid_parameters *p, int body, double drag[3], double lift[3], double side[3]);
+double fluid_reference_speed(const fluid_parameters *p, int body);
+/* Rules of `steady`; makes the stop_when of the run. (scenario/steady.c) */
+sim_status fluid_check_steady(fluid_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
+void fluid_check_references(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
+bool fluid_has_references(const fluid_parameters *p);
+/* Tells the Reynolds number and the directions of each reference. */
+void fluid_tell_references(const fluid_parameters *p);
+
 void fluid_name_tables(fluid_parameters *p);                     /* scenario/tables.c */
 const sim_table *const *fluid_tables_of(const void *parameters); /* sim_model.tables_of */
 extern const sim_table *const fluid_described[];                 /* sim_model.described */
@@ -475,6 +503,26 @@ sim_status fluid_measure(const fluid_machine *m, const fluid_parameters *p, cons
                          const sim_buffer *state, const void *const *fields, double *partial,
                          double *values) SIM_MUST_CHECK;
 
+/* ---- cpu/change.c ---- */
+
+/* The root mean square over the fluid's cells of the change of the velocity from one state to the next, over `speed`;
+ * with heat the same of the temperature, over the range of temperatures, if that is more. */
+sim_status fluid_find_change(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                             const sim_buffer *before, const sim_buffer *state, double *out) SIM_MUST_CHECK;
+
+/* ---- cpu/plus.c ---- */
+
+/* Of the cells beside a body along an axis: the greatest and the mean y+; 0 where there is none. */
+typedef struct fluid_plus {
+  double most, mean;
+} fluid_plus;
+/* The y+ of a point at a distance from a wall past which the fluid moves with a speed, of distance speed/viscosity:
+ * by Spalding's law of the wall (J. Appl. Mech. 28 (1961) 455) with kappa = 0.41, B = 5; about its root below 5. */
+double fluid_plus_of(double reynolds);
+/* Of all bodies of the present state; out[bodies]. */
+sim_status fluid_find_plus(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                           const sim_buffer *state, fluid_plus *out) SIM_MUST_CHECK;
+
 /* ---- start/tell.c ---- */
 
 /* Tells how the grid resolves walls and bodies: cells of each body; warns of widths below 8 and gaps below 3 cells. */
@@ -537,6 +585,8 @@ typedef struct fluid_ops {
   sim_status (*flow)(fluid_work *work, double *values);   /* a row of `flow`, of fields that are shown */
   sim_status (*bodies)(fluid_work *work, double *values); /* of `bodies` */
   sim_status (*probes)(fluid_work *work, double *values); /* of `probes`, of fields that are shown */
+  /* As of fluid_find_change, of the last step; 1 before there was one. NULL: `steady` is not supported. */
+  sim_status (*change)(fluid_work *work, double *out);
   /* Sum over the fluid of the density above that at rest, in units of the lattice; for warnings alone. */
   sim_status (*excess)(fluid_work *work, double *out);
   double *(*means)(const fluid_work *work); /* of sponges, in memory of the backend: fluid_sponge.mean */

@@ -140,7 +140,7 @@ static sim_status step(void *self, sim_clock *clock) {
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   fluid_run *run = self;
   SIM_TRY(fluid_check_stable(run, clock));
-  if (run->p->kinds[table] == FLUID_BODIES_TABLE) return run->ops->bodies(run->work, values);
+  if (run->p->kinds[table] == FLUID_BODIES_TABLE) return fluid_bodies_row(run, values);
   if (run->p->kinds[table] == FLUID_HEAT_TABLE) {
     fluid_heat_sums sums;
     SIM_TRY(run->ops->heat(run->work, &sums));
@@ -161,6 +161,9 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   }
   SIM_TRY(run->ops->flow(run->work, values));
   fluid_warn_of_flow(run, clock, values);
+  if (isnan(run->p->steady)) return SIM_OK;
+  SIM_TRY(run->ops->change(run->work, &run->change));
+  values[FLUID_MOMENTUM + run->machine.grid.rank] = run->change;
   return SIM_OK;
 }
 
@@ -178,6 +181,7 @@ static void describe(const void *self, char *out, size_t capacity) {
 }
 
 static const char *const references[] = {
+    "Spalding, J. Appl. Mech. 28 (1961) 455: law of the wall, of which y+ is told",
     "Qian, d'Humieres and Lallemand, Europhys. Lett. 17 (1992) 479: the lattices",
     "Latt and Chopard, Math. Comput. Simul. 72 (2006) 165: regularised collision",
     "Malaspinas, arXiv:1505.06900 (2015): third moments of D3Q27 from the first two",
@@ -233,6 +237,7 @@ const sim_model fluid_model = {
     .observe = observe,
     .view = fluid_view,
     .describe = describe,
+    .report = fluid_report,
     .remark = fluid_remark,
     .destroy = destroy,
 };

@@ -19,7 +19,8 @@ struct fluid_work {
   sim_buffer fields;        /* [rank + 1][cells, rounded up]: as shown */
   fluid_room states, shown; /* what they stand in on several ranks */
   double *partial;
-  bool wrong; /* the last step has told of a cell of some rank */
+  bool stepped; /* a step has been made: state[1] is the one before */
+  bool wrong;   /* the last step has told of a cell of some rank */
 };
 
 /* Seconds of a step, about, for the cells at walls and bodies: some 0.04 us a direction, measured in closed boxes of
@@ -210,6 +211,7 @@ static sim_status step(fluid_work *w, int64_t number) {
   w->wrong = told > 0;
   w->state[0] = new;
   w->state[1] = old;
+  w->stepped = true;
   return SIM_OK;
 }
 
@@ -310,6 +312,11 @@ static sim_status excess(fluid_work *w, double *out) {
   return fluid_sum_planes(&w->m->part, w->m->threads, 1, excess_of_plane, w, out);
 }
 
+static sim_status change(fluid_work *w, double *out) {
+  *out = 1;
+  return w->stepped ? fluid_find_change(w->m, w->p, w->numbers, &w->state[1], &w->state[0], out) : SIM_OK;
+}
+
 static double *means(const fluid_work *w) { return w->m->sponge.mean; }
 
 static sim_status heat(fluid_work *w, fluid_heat_sums *out) { return fluid_heat_find_sums(w->m, &w->state[0], out); }
@@ -333,6 +340,7 @@ const fluid_ops fluid_ops_cpu = {.plan = plan,
                                  .flow = flow,
                                  .bodies = bodies,
                                  .probes = probes,
+                                 .change = change,
                                  .excess = excess,
                                  .means = means,
                                  .heat = heat,

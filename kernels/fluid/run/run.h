@@ -25,9 +25,11 @@ typedef struct fluid_run {
   double excess; /* density above that at rest of all cells at the start, or where this run resumed with a pressure */
   double dense;  /* of a box with an open side: mean density over that at rest in the last row of `flow`, less 1 */
   bool told_mass, told_speed, told_heat;
-  double porous[2]; /* time and permeability of the last row of `porous`, 0: none */
-  double unsteady;  /* change of the permeability at the rate between the last two rows over the time of the run, as a
-                       part of it; 0: not known */
+  fluid_plus plus[FLUID_BODIES]; /* of the last row of `bodies`, of bodies with a reference */
+  double change;                 /* of the last row of `flow`, with `steady` */
+  double porous[2];              /* time and permeability of the last row of `porous`, 0: none */
+  double unsteady; /* change of the permeability at the rate between the last two rows over the time of the run, as a
+                      part of it; 0: not known */
   double inertia; /* Reynolds number of the last row of `porous`: darcy velocity, root of the permeability, viscosity */
 } fluid_run;
 
@@ -50,6 +52,13 @@ sim_array fluid_poses_of(fluid_run *run);
 sim_status fluid_restore(fluid_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) SIM_MUST_CHECK;
 
+/* ---- bodies.c ---- */
+
+/* A row of `bodies`: forces, torques, and coefficients where there is a reference. */
+sim_status fluid_bodies_row(fluid_run *run, double *values) SIM_MUST_CHECK;
+/* Says of bodies whose forces are not sure, by the last row. */
+void fluid_remark_on_bodies(const fluid_run *run, sim_bytes *out);
+
 /* ---- watch.c ---- */
 
 /* Asks the guards of all steps: ends the run where a density has left (1/2, 3/2), which at low Mach numbers no flow
@@ -63,6 +72,8 @@ void fluid_warn_of_flow(fluid_run *run, const sim_clock *clock, const double *va
 void fluid_warn_of_heat(fluid_run *run, const sim_clock *clock, const fluid_heat_sums *sums);
 /* Keeps what a row of `porous` says of the flow, for the remarks that it is not steady or not slow. */
 void fluid_watch_porous(fluid_run *run, const sim_clock *clock, const double *row);
+/* Says how steady the flow is, with `steady`. */
+void fluid_report(const void *self, const sim_clock *clock, sim_bytes *out);
 void fluid_remark(const void *self, const sim_clock *clock, sim_bytes *out);
 
 #endif

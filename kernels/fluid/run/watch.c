@@ -174,6 +174,22 @@ static void remark_on_density(const fluid_run *run, sim_bytes *out) {
         out->size > 0 ? "; " : "", 100 * fabs(run->dense), run->dense > 0 ? "above" : "below");
 }
 
+void fluid_report(const void *self, const sim_clock *clock, sim_bytes *out) {
+  const fluid_run *run = self;
+  (void)clock;
+  if (run->change < run->p->steady)
+    sim_bytes_format(out, "steady: in a step the velocity changes by %.3g of `speed`, less than %.3g\n", run->change,
+                     run->p->steady);
+}
+
+static void remark_on_steady(const fluid_run *run, sim_bytes *out) {
+  if (run->change >= run->p->steady)
+    sim_bytes_format(out,
+                     "%sthe flow is not steady: in a step the velocity changes by %.3g of `speed`, and steady = %.3g: "
+                     "raise integrate.t_end",
+                     out->size > 0 ? "; " : "", run->change, run->p->steady);
+}
+
 /* A flow that was too fast for its step, even if the warning has scrolled away; a porous box whose flow still changes;
  * one that is compressed. */
 void fluid_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
@@ -182,6 +198,8 @@ void fluid_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   (void)clock;
   remark_on_porous(run, out);
   remark_on_density(run, out);
+  fluid_remark_on_bodies(run, out);
+  remark_on_steady(run, out);
   if (!run->fast) return;
   place(run, &(fluid_worst){.row = (int64_t)run->first[1], .x = (int64_t)run->first[2]}, (int64_t)run->first[0], where);
   sim_bytes_format(out, "%sthe Mach number was above %g, first %s: compression changed the flow by %.0f %% or more",

@@ -71,6 +71,27 @@ static const sim_signature motion_signature = {.inputs = (const char *const[]){"
                                                .outputs = {2, 3},
                                                .returns = "the velocity: a number for each axis of the grid"};
 static const sim_signature turning_signature = {.inputs = (const char *const[]){"t", NULL}, .outputs = {1}};
+static const sim_field reference_fields[] = {
+    {SIM_FIELD(fluid_reference, area), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY, .doc = "area, such as that of the front; on a grid of two axes a length, of a layer 1 thick"},
+    {SIM_FIELD(fluid_reference, length), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY, .dimension = LENGTH, .doc = "length, of the coefficient of the moment and the Reynolds number"},
+    {SIM_FIELD(fluid_reference, speed), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "speed", .keyword = "speed", .dimension = SPEED,
+     .doc = "speed of the flow; speed: that of the scenario"},
+    {SIM_FIELD(fluid_reference, direction), .type = SIM_NUMBERS,
+     .doc = "direction of the drag, a number for each axis; none: of the fluid that comes in by one side, or of the "
+            "acceleration"},
+    {SIM_FIELD(fluid_reference, lift), .type = SIM_NUMBERS,
+     .doc =
+         "direction of the lift, on a grid of three axes, made normal to that of the drag; none: y, or z with a drag "
+         "along y"},
+    {SIM_FIELD(fluid_reference, centre), .type = SIM_NUMBERS, .dimension = LENGTH,
+     .doc = "a point {x, y, z} about which the moment is, of a body that does not move; none: that of its torque"},
+    {0}};
+static const sim_schema reference_schema = {
+    .doc = "what coefficients are of", .fields = reference_fields, .size = sizeof(fluid_reference)};
+
 static const sim_field body_fields[] = {
     {SIM_FIELD(fluid_body, name), .type = SIM_STRING, .doc = "in the columns of the table `bodies`; none: body1, ..."},
     {SIM_FIELD(fluid_body, velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}", .dimension = SPEED,
@@ -88,6 +109,10 @@ static const sim_field body_fields[] = {
      .initial = "none", .keyword = "none", .dimension = SPEED,
      .doc = "heat that its surface gives to the fluid, by area, time and heat capacity, instead of a temperature: "
             "diffusivity times the slope of the temperature into the body"},
+    {SIM_FIELD(fluid_body, reference), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &reference_schema,
+     .doc =
+         "area, length and speed of the coefficients of drag, lift and moment, with y+, in the table `bodies`; none: "
+         "forces alone"},
     {0}};
 static const sim_schema body_schema = {
     .name = "body", .doc = "common fields of bodies", .fields = body_fields, .size = sizeof(fluid_body)};
@@ -316,6 +341,11 @@ static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, probes), .type = SIM_NUMBERS, .components = 3, .dimension = LENGTH,
      .doc = "points {x, y, z}, z = 0 on a grid of two axes: the table `probes` has velocity and pressure in the cells "
             "that hold them"},
+    {SIM_FIELD(fluid_parameters, steady), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 0.1,
+     .initial = "none", .keyword = "none",
+     .doc =
+         "ends the run at the first row of the table `flow` whose `change`, of the velocity in a step over `speed`, is "
+         "below it"},
     {SIM_FIELD(fluid_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};

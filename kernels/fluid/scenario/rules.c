@@ -370,6 +370,7 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   if (p->bodies.count > FLUID_BODIES)
     sim_faults_add(faults, 0, "bodies", "expected at most %d, got %zu", FLUID_BODIES, p->bodies.count);
   for (int b = 0; b < (int)p->bodies.count && b < FLUID_BODIES; b++) check_body(p, &grid, b, faults);
+  fluid_check_references(p, &grid, faults);
   check_probes(p, &grid, faults);
   check_heat(p, &grid, faults);
   fluid_check_collision(p, faults);
@@ -377,6 +378,7 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   fluid_check_grains(p, &grid, faults);
   if (faults->count == before) check_numbers(p, faults);
   if (faults->count == before) check_heat_numbers(p, faults);
+  SIM_TRY(fluid_check_steady(p, faults));
   if (faults->count == before) fluid_name_tables(p);
   return SIM_OK;
 }

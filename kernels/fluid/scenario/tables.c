@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define FLOW_COLUMNS                                                                                                   \
   {.name = "mass",                                                                                                     \
@@ -26,15 +27,33 @@
 static const sim_field flow_columns_2d[] = {FLOW_COLUMNS, {0}};
 static const sim_field flow_columns_3d[] = {
     FLOW_COLUMNS, {.name = "momentum_z", .type = SIM_REAL, .doc = "momentum along z", .dimension = {1, 1, -1}}, {0}};
+#define CHANGE_COLUMN                                                                                                  \
+  {                                                                                                                    \
+    .name = "change", .type = SIM_REAL, .display = SIM_DISPLAY_NUMBER,                                                 \
+    .doc = "change of the velocity in the last step, its root mean square over `speed`; with `steady`"                 \
+  }
+static const sim_field change_column = CHANGE_COLUMN;
+static const sim_field described_flow[] = {
+    FLOW_COLUMNS,
+    {.name = "momentum_z", .type = SIM_REAL, .doc = "momentum along z", .dimension = {1, 1, -1}},
+    CHANGE_COLUMN,
+    {0}};
 #define FLOW_DOC "sums over the fluid, and its greatest speed"
 static const sim_table flow_2d = {.name = "flow", .doc = FLOW_DOC, .columns = flow_columns_2d};
 static const sim_table flow_3d = {.name = "flow", .doc = FLOW_DOC, .columns = flow_columns_3d};
 
 #define COLUMN(word, text)                                                                                             \
   { .name = word, .type = SIM_REAL, .doc = text }
-static const sim_field described_bodies[] = {COLUMN("NAME_fx", "force of the fluid on a body; also fy, fz in 3-D"),
-                                             COLUMN("NAME_tz", "torque about its point; also tx, ty in 3-D"),
-                                             {0}};
+static const sim_field described_bodies[] = {
+    COLUMN("NAME_fx", "force of the fluid on a body; also fy, fz in 3-D"),
+    COLUMN("NAME_tz", "torque about its point; also tx, ty in 3-D"),
+    COLUMN("NAME_cd", "coefficient of drag; with `reference`, as what follows"),
+    COLUMN("NAME_cl", "coefficient of lift; also cs, of the side force, in 3-D"),
+    COLUMN("NAME_cm", "coefficient of the moment that raises the nose"),
+    COLUMN("NAME_yplus", "greatest y+ of the first cells"),
+    COLUMN("NAME_yplus_mean", "mean of it"),
+    COLUMN("NAME_sure", "1: y+ is at most 5; 0: forces are not sure"),
+    {0}};
 static const sim_field described_probes[] = {COLUMN("velocity_x_NUMBER", "velocity at a probe; also y, z"),
                                              COLUMN("pressure_NUMBER", "pressure at a probe"),
                                              {0}};
@@ -61,7 +80,7 @@ static const sim_field described_porous[] = {
         "permeability, viscosity times the mean velocity along what drives it, over that: acceleration, and pressures "
         "at both ends of an axis"),
     {0}};
-static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns_3d},
+static const sim_table described[] = {{"flow", FLOW_DOC "; always", described_flow},
                                       {"bodies", "forces on bodies; with bodies", described_bodies},
                                       {"probes", "the fluid at points; with probes", described_probes},
                                       {"heat", "temperature, and heat through sides; with heat", described_heat},
@@ -97,6 +116,21 @@ __attribute__((format(printf, 4, 5))) static void add_column(column_list *to, co
 
 static const sim_dimension speed = {1, 0, -1};
 
+/* Columns of a body with a reference, in the order of fluid_bodies_row (run/bodies.c). */
+static void name_coefficients(int rank, const char *name, column_list *out) {
+  const int first = out->count;
+  add_column(out, "coefficient of drag", (sim_dimension){0}, "%s_cd", name);
+  add_column(out, "coefficient of lift", (sim_dimension){0}, "%s_cl", name);
+  if (rank == 3) add_column(out, "coefficient of the side force", (sim_dimension){0}, "%s_cs", name);
+  add_column(out, "coefficient of the moment that raises the nose", (sim_dimension){0}, "%s_cm", name);
+  const int plus = out->count;
+  add_column(out, "greatest y+ of the first cells", (sim_dimension){0}, "%s_yplus", name);
+  add_column(out, "mean y+ of the first cells", (sim_dimension){0}, "%s_yplus_mean", name);
+  add_column(out, "1: forces are sure, y+ is at most 5; 0: they are not", (sim_dimension){0}, "%s_sure", name);
+  for (int i = first; i < out->count; i++)
+    if (i >= plus) out->columns[i].display = SIM_DISPLAY_NUMBER;
+}
+
 static int name_bodies(fluid_parameters *p, int rank) {
   static const sim_dimension force = {1, 1, -2}, torque = {2, 1, -2};
   column_list out = {p->names[0], p->columns[0], 0};
@@ -106,6 +140,7 @@ static int name_bodies(fluid_parameters *p, int rank) {
     for (int a = 0; a < rank; a++) add_column(&out, "force of the fluid on the body", force, "%s_f%c", name, "xyz"[a]);
     for (int a = rank == 2 ? 2 : 0; a < 3; a++)
       add_column(&out, "torque of the fluid on the body", torque, "%s_t%c", name, "xyz"[a]);
+    if (fluid_body_of(p, b)->reference.given) name_coefficients(rank, name, &out);
   }
   return out.count;
 }
@@ -181,6 +216,18 @@ static int name_porous(fluid_parameters *p, int rank) {
   return out.count;
 }
 
+/* The table `flow`, with the change where `steady` looks at it. */
+static const sim_table *flow_table(fluid_parameters *p, int rank) {
+  const sim_table *usual = rank == 2 ? &flow_2d : &flow_3d;
+  const int count = FLUID_MOMENTUM + rank;
+  if (isnan(p->steady)) return usual;
+  memcpy(p->flow, usual->columns, (size_t)count * sizeof *p->flow);
+  p->flow[count] = change_column;
+  p->flow[count + 1] = (sim_field){0};
+  p->table[4] = (sim_table){.name = "flow", .doc = FLOW_DOC, .columns = p->flow};
+  return &p->table[4];
+}
+
 void fluid_name_tables(fluid_parameters *p) {
   const int rank = fluid_grid_of(p).rank;
   const int counts[] = {name_bodies(p, rank), name_probes(p, rank), name_heat(p, rank), name_porous(p, rank)};
@@ -194,7 +241,7 @@ void fluid_name_tables(fluid_parameters *p) {
                {2, FLUID_HEAT_TABLE, "heat", "temperature, and heat through sides"}};
   int count = 0;
   p->kinds[count] = FLUID_FLOW_TABLE;
-  p->tables[count++] = rank == 2 ? &flow_2d : &flow_3d;
+  p->tables[count++] = flow_table(p, rank);
   for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
     const int n = order[i].number;
     p->table[n] = (sim_table){.name = order[i].name, .doc = order[i].doc, .columns = p->columns[n]};

@@ -1,0 +1,170 @@
+/* What a run measures beside its fields: coefficients and y+. */
+#include "tests/fluid/driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void near_to(double got, double expected, double tolerance, const char *what) {
+  if (!(fabs(got - expected) <= tolerance))
+    fail_msg("%s: got %.9g, expected %.9g within %.1e (off by %.2e)", what, got, expected, tolerance, got - expected);
+}
+
+/* The y+ of y+ u+ = reynolds by bisection of Spalding's law. */
+static double plus_by_bisection(double reynolds) {
+  double low = 0, high = sqrt(reynolds) + 1e-300;
+  for (int i = 0; i < 200; i++) {
+    const double u = (low + high) / 2, k = 0.41 * u;
+    const double y = u + exp(-0.41 * 5) * (exp(k) - 1 - k - k * k / 2 - k * k * k / 6);
+    *(y * u > reynolds ? &high : &low) = u;
+  }
+  return reynolds / high;
+}
+
+static void test_law_of_the_wall(void **state) {
+  (void)state;
+  for (double reynolds = 1e-3; reynolds < 1e12; reynolds *= 1.7)
+    near_to(fluid_plus_of(reynolds), plus_by_bisection(reynolds), 1e-8 * plus_by_bisection(reynolds), "y+");
+  near_to(fluid_plus_of(0), 0, 0, "y+ of a fluid at rest");
+  near_to(fluid_plus_of(1e-4), 1e-2, 1e-9, "y+ is the root far below 5");
+}
+
+/* A shear at the start above a block of three quarters of a cell beyond the middle of one: the first cells are 3/4 of a
+ * cell away, and the largest y+ follows from their speed alone. */
+static double shear(double rate, double *mean, bool *sure) {
+  flow f;
+  char text[1024];
+  snprintf(text, sizeof text,
+           "local y0, rate = 4.75, %.17g\n"
+           "return sim.fluid { grid = { n = {16, 32}, size = {16, 32}, y = 'slip' }, viscosity = 0.01, speed = 1,\n"
+           "  turbulence = { smagorinsky = 0.2 }, initial = function(x, y) return rate * (y - y0), 0 end,\n"
+           "  bodies = { sim.block { name = 'floor', low = {-20, -5, 0}, high = {40, y0, 0},\n"
+           "    reference = { area = 1, length = 1, direction = {1, 0} } } }, integrate = { t_end = 1 } }",
+           rate);
+  flow_open(&f, text, sim_isa_best(), 2, NULL);
+  const double most = flow_value(&f, "bodies", "floor_yplus");
+  *mean = flow_value(&f, "bodies", "floor_yplus_mean");
+  *sure = flow_value(&f, "bodies", "floor_sure") == 1;
+  flow_close(&f);
+  return most;
+}
+
+static void test_shear(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    const double rate = i ? 0.03 : 0.003, expected = plus_by_bisection(0.75 * 0.75 * rate / 0.01);
+    double mean;
+    bool sure;
+    near_to(shear(rate, &mean, &sure), expected, 1e-9 * expected, "y+ of a shear");
+    near_to(mean, expected, 1e-9 * expected, "its mean");
+    assert_true(sure);
+  }
+}
+
+/* 0.75 of a cell and a speed of 0.9: y+ is 8, and forces are not sure, which the end of the run says. */
+static void test_not_sure(void **state) {
+  (void)state;
+  flow f;
+  sim_bytes said = {0};
+  flow_open(
+      &f,
+      "return sim.fluid { grid = { n = {16, 8, 8}, size = {16, 8, 8}, z = 'slip' }, viscosity = 0.01, speed = 1,\n"
+      "  turbulence = { smagorinsky = 0.2 }, initial = function() return 0, 0.9, 0 end,\n"
+      "  bodies = { sim.block { name = 'floor', low = {-20, -20, -5}, high = {40, 40, 2.75},\n"
+      "    reference = { area = 64, length = 2, speed = 3, direction = {0, 2, 0}, centre = {8, 4, 1} } } },\n"
+      "  integrate = { t_end = 1 } }",
+      sim_isa_best(), 1, NULL);
+  const double plus = flow_value(&f, "bodies", "floor_yplus"), expected = plus_by_bisection(0.75 * 0.9 / 0.01);
+  near_to(plus, expected, 1e-9 * expected, "y+");
+  near_to(flow_value(&f, "bodies", "floor_sure"), 0, 0, "sure");
+  fluid_model.remark(f.self, &f.clock, &said);
+  assert_non_null(strstr(said.data, "forces and coefficients of floor are not sure: y+ of its first cells is up to"));
+  sim_bytes_free(&said);
+  /* Drag along y, lift along z, the side force along y x z = x; the nose rises about z x y = -x. */
+  const double unit = 9.0 / 2 * 64, fy = flow_value(&f, "bodies", "floor_fy"),
+               fz = flow_value(&f, "bodies", "floor_fz");
+  near_to(flow_value(&f, "bodies", "floor_cd"), fy / unit, 1e-12, "drag");
+  near_to(flow_value(&f, "bodies", "floor_cl"), fz / unit, 1e-12, "lift");
+  near_to(flow_value(&f, "bodies", "floor_cs"), flow_value(&f, "bodies", "floor_fx") / unit, 1e-12, "side force");
+  /* The block's own point is {10, 10, -1.125}. */
+  const double about = flow_value(&f, "bodies", "floor_tx") + (10 - 4) * fz - (-1.125 - 1) * fy;
+  near_to(flow_value(&f, "bodies", "floor_cm"), -about / (unit * 2), 1e-12, "moment");
+  flow_close(&f);
+}
+
+static const char *const cavity =
+    "return sim.fluid { precision = '%s', grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' },\n"
+    "  viscosity = 0.01, speed = 2, sides = { y_high = { velocity = {1, 0} } }, steady = 1e-%d,\n"
+    "  collision = '%s', integrate = { t_end = 60 } }";
+
+/* Square of the difference of two steps' velocities, as snapshots have them. */
+static double changed(const flow *f, double (*old)[2]) {
+  double square = 0;
+  for (int i = 0; i < 32 * 32; i++) {
+    const double u[2] = {flow_field(f, "velocity/x", i % 32, i / 32, 0),
+                         flow_field(f, "velocity/y", i % 32, i / 32, 0)};
+    square += (u[0] - old[i][0]) * (u[0] - old[i][0]) + (u[1] - old[i][1]) * (u[1] - old[i][1]);
+    memcpy(old[i], u, sizeof u);
+  }
+  return square;
+}
+
+/* The change of a step is the root mean square of the differences between two snapshots, over `speed`; before the first
+ * step it is 1, which no `steady` is above. Rounding of fields of 1: 1e-16 in double, 1e-7 in single. */
+static void test_change(void **state) {
+  (void)state;
+  static const char *const precisions[] = {"double", "single"}, *const collisions[] = {"regularised", "trt"};
+  static double old[32 * 32][2];
+  for (int i = 0; i < 4; i++) {
+    char text[512];
+    flow f;
+    snprintf(text, sizeof text, cavity, precisions[i / 2], 8, collisions[i % 2]);
+    flow_open(&f, text, sim_isa_best(), 2, NULL);
+    near_to(flow_value(&f, "flow", "change"), 1, 0, "change before a step");
+    memset(old, 0, sizeof old);
+    for (int steps = 0; steps < 3; steps++) {
+      flow_steps(&f, 50);
+      flow_look(&f);
+      (void)changed(&f, old);
+      flow_steps(&f, 1);
+      flow_look(&f);
+      const double expected = sqrt(changed(&f, old) / (32 * 32)) / 2;
+      near_to(flow_value(&f, "flow", "change"), expected, i / 2 ? 1e-7 : 1e-13, "change");
+    }
+    flow_close(&f);
+  }
+}
+
+/* With heat the change is that of the temperature where this is more: a wall of 1 beside a fluid at rest of 0. In the
+ * first step the temperature of a cell at the wall changes; the velocity does not. */
+static void test_change_of_heat(void **state) {
+  (void)state;
+  flow f;
+  double old[16], square = 0;
+  flow_open(&f,
+            "return sim.fluid { grid = { n = {16, 4}, size = {16, 4}, x = 'wall' }, viscosity = 0.1, speed = 1,\n"
+            "  heat = { diffusivity = 0.1, x_low = 3, x_high = 1, reference = 1 }, steady = 1e-8,\n"
+            "  integrate = { t_end = 60 } }",
+            sim_isa_best(), 1, NULL);
+  flow_steps(&f, 5);
+  flow_look(&f);
+  for (int x = 0; x < 16; x++) old[x] = flow_field(&f, "temperature", x, 0, 0);
+  flow_steps(&f, 1);
+  flow_look(&f);
+  for (int x = 0; x < 16; x++) square += pow(flow_field(&f, "temperature", x, 0, 0) - old[x], 2);
+  near_to(flow_value(&f, "flow", "change"), sqrt(square / 16) / (3 - 1), 1e-13, "change of the temperature");
+  flow_close(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_law_of_the_wall), cmocka_unit_test(test_shear),          cmocka_unit_test(test_not_sure),
+      cmocka_unit_test(test_change),          cmocka_unit_test(test_change_of_heat),
+  };
+  return cmocka_run_group_tests_name("fluid measures", tests, NULL, NULL);
+}

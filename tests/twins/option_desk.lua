@@ -147,21 +147,31 @@ local function without(s, keep)
   local c = copy(s)
   c.keys.payoff, c.keys.payoffs = nil, {}
   for _, p in ipairs(s.keys.payoffs) do if keep(p) then c.keys.payoffs[#c.keys.payoffs + 1] = copy(p) end end
+  if #c.keys.payoffs > 0 then return c end
+  for i = #s.keys.assets, 1, -1 do
+    local spot = s.keys.assets[i].spot
+    if s.keys.assets[i].currency then
+      c.keys.payoffs = { call("european", { strike = spot, asset = i, exchange = "quanto" }), call("asian", { strike = spot, type = "put", asset = i, exchange = "quanto" }),
+        call("accumulator", { strike = 0.95 * spot, level = 1.1 * spot, asset = i, exchange = "payment" }) }
+    end
+  end
   if #c.keys.payoffs == 0 then error({ refused = "no payoff of that kind" }) end
   return c
 end
-local function plain_motion(s, p)
-  local a = s.keys.assets[p.keys.asset or 0]
-  return a and a.currency and type(a.vol) == "number" and type(a.dividend or 0) == "number"
+-- The first asset in another currency that moves by constants; nil: none.
+local function plain_asset(s)
+  for i, a in ipairs(s.keys.assets) do
+    if a.currency and type(a.vol) == "number" and type(a.dividend or 0) == "number" then return i end
+  end
 end
 local outputs = { "none", "greeks", "exposure", "ladder" }
 
 -- Every number of two runs' tables.
 local function same_tables(T, r, q, factor, bound, skip)
   for name, columns in pairs(r.tables) do
-    for column, values in pairs(columns) do
+    for column, values in pairs(name ~= "exposure_times" and columns or {}) do
       local other = q.tables[name] and q.tables[name][column]
-      if other and not (name .. column):find(skip) then
+      if other and not skip[column] then
         local scaled = {}
         for i, x in ipairs(other) do scaled[i] = factor(column) * x end
         T:near(("table %s, %s"):format(name, column), values, scaled, bound(name, column))
@@ -206,6 +216,9 @@ function M.add(of)
         c.keys.assets[1].dividends = a.cash
       end
       c.keys.sampling.control = nil
+      local steps_matter = false
+      for _, x in ipairs(c.keys.assets) do steps_matter = steps_matter or not x.vol end
+      a.levels = a.levels and steps_matter
       if a.levels then
         c.keys.sampling = { multilevel = true, standard_error = 2e-3 * scale(s), paths = 2 ^ 20 }
         c.keys.greeks = nil
@@ -222,7 +235,7 @@ function M.add(of)
   -- On the same paths: a quanto, and a payoff on an asset whose dividend has the covariance.
   add { name = "quanto and dividend", weight = 5,
     applies = function(s)
-      return has_currency(s) and type(s.keys.rate) == "number" and type(s.keys.assets[currency_of(s)].vol) == "number" and
+      return has_currency(s) and plain_asset(s) and type(s.keys.rate) == "number" and type(s.keys.assets[currency_of(s)].vol) == "number" and
         type(s.keys.assets[currency_of(s)].dividend or 0) == "number"
     end,
     prepare = function(s, R)
@@ -230,15 +243,16 @@ function M.add(of)
     end,
     check = function(T, s, a)
       local by = currency_of(s)
-      local x, c = s.keys.assets[by], without(s, function(p) return plain_motion(s, p) and not p.keys.second end)
-      if a.output == "none" or #c.keys.payoffs > 0 then c.keys.payoffs = { c.keys.payoffs[1] } end
+      local x, c, i = s.keys.assets[by], copy(s), plain_asset(s)
+      if not i then error({ refused = "no such asset" }) end
+      c.keys.payoff, c.keys.payoffs = nil, { call("european", { strike = s.keys.assets[i].spot, asset = i, exchange = "quanto" }) }
+      for _, p in ipairs(s.keys.payoffs) do if p.keys.asset == i and not p.keys.second then c.keys.payoffs[1] = copy(p) end end
       local k = c.keys.payoffs[1].keys
       if k.exchange == "composite" and k.strike then k.strike = k.strike / x.spot end
       for _, name in ipairs { "level", "low", "high", "protection" } do if k.exchange == "composite" and k[name] then k[name] = k[name] / x.spot end end
       k.name, k.exchange, k.exchange_rate = nil, "quanto", a.rate
       if a.american and s.keys.steps > 1 then
-        local one = c.keys.assets[k.asset]
-        c.keys.payoffs = { call("american", { strike = one.spot, type = "put", asset = k.asset, exchange = "quanto", exchange_rate = a.rate, fit_paths = 4096 }) }
+        c.keys.payoffs = { call("american", { strike = c.keys.assets[i].spot, type = "put", asset = i, exchange = "quanto", exchange_rate = a.rate, fit_paths = 4096 }) }
         k = c.keys.payoffs[1].keys
       end
       c.keys.sampling.control = nil
@@ -246,21 +260,18 @@ function M.add(of)
       if a.output == "exposure" then c.keys.exposure = { dates = { a.at }, paths = 2 ^ 12, fit_paths = 2 ^ 12, hazard = 0.02 } end
       if a.output == "ladder" then c.keys.ladder = { spot = { -0.1, 0 }, time = (k.dates or k.every) and nil or { 0, 0.1 } } end
       local d = copy(c)
-      for i, one in ipairs(d.keys.assets) do
-        if one.currency and i == k.asset then
-          local rho = s.keys.correlation and s.keys.correlation[i][by] or 0
-          one.dividend = (one.dividend or 0) + s.keys.rate - (x.dividend or 0) + rho * one.vol * x.vol
-          one.currency = nil
-        end
-      end
+      local one, rho = d.keys.assets[i], s.keys.correlation and s.keys.correlation[i][by] or 0
+      one.dividend = (one.dividend or 0) + s.keys.rate - (x.dividend or 0) + rho * one.vol * x.vol
+      one.currency = nil
       d.keys.payoffs[1].keys.exchange, d.keys.payoffs[1].keys.exchange_rate = nil, nil
       -- Other assets in the currency stay so: no payoff sees them.
       local _, _, r = priced(T, c, 1)
       local _, _, q = priced(T, d, 1)
       local near = (rounding(c) + 1e-9 * scale(c)) * math.max(1, a.rate)
       -- Greeks by the path are those of differences within their errors; by the same method they have the same paths.
-      same_tables(T, r, q, function(column) return (column == "date" or column:find("steps") or column == "time" or column == "step") and 1 or a.rate end,
-        function(_, column) return near * ((column:find("delta") or column:find("gamma") or column:find("theta")) and 1e6 or 100) end, "time|step|error")
+      same_tables(T, r, q, function() return a.rate end,
+        function(_, column) return near * ((column:find("delta") or column:find("gamma") or column:find("theta")) and 1e6 or 100) end, 
+        { step = true, time = true, paths = true, relative_error = true })
       if a.output == "ladder" then
         local u, v = host.read(r.dir .. "/ladder.h5"), host.read(q.dir .. "/ladder.h5")
         for i = 1, #u.price do T:near("a point of the ladder", u.price[i], a.rate * v.price[i], 100 * near) end

@@ -23,11 +23,14 @@ local function forward(s, a, t)
   return a.spot * math.exp(integral_of(by.dividend, t, 1) - integral_of(a.dividend, t, 1) - covariance)
 end
 
--- The scenario in the market of a currency: its rate of exchange is an asset that moves no other.
+-- The scenario in the market of a currency, whose price is the last asset: without that.
 local function own_market(s, currency)
   local c = scenario.copy(s)
   c.keys.rate = c.keys.assets[currency].dividend or 0
+  c.keys.assets[currency] = nil
   for _, a in ipairs(c.keys.assets) do a.currency = nil end
+  for _, row in pairs(c.keys.correlation or {}) do row[currency] = nil end
+  if c.keys.correlation then c.keys.correlation[currency] = nil end
   return c
 end
 

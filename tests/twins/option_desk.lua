@@ -27,12 +27,8 @@ local function all_steps(s, k, i)
   for step = 1, s.keys.steps or 1 do list[step] = fixing(s, k, i, step) end
   return list
 end
--- Today's price counts among the extremes.
-local function extreme(s, k, i, f)
-  local list = all_steps(s, k, i)
-  list[#list + 1] = g(s.keys.assets[i].spot * (k.exchange == "composite" and s.keys.assets[s.keys.assets[i].currency].spot or 1))
-  return fold(f, list)
-end
+-- Of the prices at the steps: the spot is none of them.
+local function extreme(s, k, i, f) return fold(f, all_steps(s, k, i)) end
 
 local text_of = {}
 function text_of.european(s, k) return vanilla(k.type == "put", seen(s, k, k.asset, "path.last[%d]"), g(k.strike)) end

@@ -86,7 +86,7 @@ local function free_of_steps(s)
     if (words:find("high") or words:find("low")) and not bridges then return false end
   end
   return not any_payoff(s, function(p, name)
-    if name == "asian" or name == "american" or name == "autocallable" or name == "forward_start" then return true end
+    if name == "asian" or name == "american" or name == "autocallable" or name == "accumulator" or name == "forward_start" then return true end
     if name == "barrier" or name == "double_barrier" or name == "lookback" then return p.monitoring ~= "continuous" or not bridges end
     return false
   end)
@@ -190,11 +190,14 @@ M.twins = {
     prepare = function(_, R) return { method = R.pick("auto", "auto", "bump"), all = R.chance(0.5) } end,
     check = function(T, s, a)
       local c, p = copy(s), nil
+      local without = function(x) x.currency, x.exchange, x.exchange_rate = nil, nil, nil return x end
       for _, x in ipairs(s.keys.payoffs) do if x.name == "european" or x.name == "digital" then p = p or copy(x) end end
       if not p then error({ refused = "no payoff with a formula" }) end
       local asset_of = copy(s.keys.assets[p.keys.asset or 1])
       if not asset_of.vol then error({ refused = "another model" }) end
       p.keys.asset = nil
+      without(asset_of)
+      without(p.keys)
       c.keys.assets, c.keys.correlation, c.keys.payoff, c.keys.payoffs = { asset_of }, nil, nil, { p }
       c.keys.greeks = { delta = true, gamma = true, vega = true, rho = true, theta = a.all or nil, method = a.method }
       local function value(change, h)
@@ -226,7 +229,7 @@ M.twins = {
     end },
 
   { name = "two barriers",
-    applies = function(s) return constant(s.keys.assets[1]) and type(s.keys.rate) == "number" and type(s.keys.assets[1].dividend or 0) == "number" end,
+    applies = function(s) return constant(s.keys.assets[1]) and not s.keys.assets[1].currency and type(s.keys.rate) == "number" and type(s.keys.assets[1].dividend or 0) == "number" end,
     prepare = function(s, R)
       local a = s.keys.assets[1]
       local width = a.vol * math.sqrt(s.keys.maturity)
@@ -291,12 +294,16 @@ M.twins = {
     check = function(T, s)
       local c, texts = copy(s), {}
       c.keys.payoffs = nil
-      for i = 1, #s.keys.assets do texts[i] = ("path.last[%d]"):format(i) end
+      for i, a in ipairs(s.keys.assets) do
+        texts[i] = a.currency and ("path.last[%d] * path.last[%d]"):format(i, a.currency) or ("path.last[%d]"):format(i)
+      end
       c.keys.payoff = scenario.text("function(path) return " .. table.concat(texts, ", ") .. " end")
       if c.keys.sampling and c.keys.sampling.control == "black_scholes" then c.keys.sampling.control = "geometric" end
       local p, e = priced(T, c, 1)
       for i, a in ipairs(s.keys.assets) do
-        T:sure(("the mean of asset %d and its forward"):format(i), p[i], e[i], forward(s, a) * discount(s), 0, a.spot * fine(s))
+        local one, by = copy(a), a.currency and s.keys.assets[a.currency].spot or 1
+        one.currency = nil -- a converted price grows by the run's rate
+        T:sure(("the mean of asset %d and its forward"):format(i), p[i], e[i], by * forward(s, one) * discount(s), 0, by * a.spot * fine(s))
       end
     end },
 
@@ -307,8 +314,13 @@ M.twins = {
       local c = copy(s)
       c.keys.payoff = nil
       c.keys.payoffs = { call("european", { strike = a.strike }), call("european", { strike = a.strike, type = "put" }) }
+      local one, by, market = copy(s.keys.assets[1]), 1, s
+      if one.currency then
+        for _, x in ipairs(c.keys.payoffs) do x.keys.exchange = "payment" end
+        by, market, one.currency = s.keys.assets[one.currency].spot, E.own_market(s, one.currency), nil
+      end
       local p, e = priced(T, c, 1)
-      T:sure("call less put and the forward", p[1] - p[2], e[1] + e[2], discount(s) * (forward(s, s.keys.assets[1]) - a.strike), 0, scale(s) * fine(s))
+      T:sure("call less put and the forward", p[1] - p[2], e[1] + e[2], by * discount(market) * (forward(market, one) - a.strike), 0, by * scale(s) * fine(s))
     end },
 
   { name = "in and out",
@@ -326,7 +338,9 @@ M.twins = {
           k.knock = "in"
           c.keys.payoffs[2] = call(p.name, k)
           rebate = k.rebate or 0
-          c.keys.payoffs[3] = call("european", { strike = k.strike, type = k.type, asset = k.asset })
+          c.keys.payoffs[3] = call("european", { strike = k.strike, type = k.type, asset = k.asset, exchange = k.exchange, exchange_rate = k.exchange_rate })
+          if k.exchange == "payment" and rebate ~= 0 then error({ refused = "a converted rebate is not known" }) end
+          rebate = rebate * (k.exchange == "quanto" and k.exchange_rate or 1)
         end
       end
       local p = priced(T, c, 1)
@@ -411,6 +425,7 @@ M.twins = {
         if not of_all[p.name] then p.keys.asset = n + 1 - (p.keys.asset or 1) end
         if p.name == "spread" then p.keys.second = n + 1 - (p.keys.second or 2) end
       end
+      for _, a in ipairs(c.keys.assets) do if a.currency then a.currency = n + 1 - a.currency end end
       local p, e = priced(T, s, 1)
       local q, f = priced(T, c, 2)
       compare(T, "assets in reverse order", p, e, q, f)
@@ -420,8 +435,11 @@ M.twins = {
     applies = function(s) return not s.keys.payoff and all_assets(s, function(a) return not a.local_vol end) end,
     check = function(T, s)
       local c, by = plain(s), 64
-      for _, a in ipairs(c.keys.assets) do
-        a.spot = a.spot * by
+      local currency
+      for _, a in ipairs(c.keys.assets) do currency = currency or a.currency end
+      if any_payoff(s, function(p) return currency and (p.asset == currency or p.second == currency) end) then error({ refused = "a rate of exchange" }) end
+      for i, a in ipairs(c.keys.assets) do
+        if i ~= currency then a.spot = a.spot * by end
         if a.vol_grid then for i, x in ipairs(a.vol_grid.spots) do a.vol_grid.spots[i] = x * by end end
         if a.sabr then a.sabr.alpha = a.sabr.alpha * by ^ (1 - a.sabr.beta) end
       end
@@ -520,10 +538,11 @@ M.twins = {
       local function american(keys) keys.strike, keys.fit_paths = a.strike, 4096; return call("american", keys) end
       c.keys.payoffs = { call("european", { strike = a.strike, type = "put" }), american { type = "put", every = n },
         american { type = "put" }, call("european", { strike = a.strike }), american {} }
+      if c.keys.assets[1].currency then for _, p in ipairs(c.keys.payoffs) do p.keys.exchange = "quanto" end end
       local p, e = priced(T, c, 1)
       T:near("exercise at maturity alone and a European", p[2], p[1], rounding(c))
       if p[3] < p[1] - 5 * (e[1] + e[3]) - 0.03 * p[1] then T:disagree("an American put", "%g below the European %g", p[3], p[1]) end
-      if all_assets(c, function(x) return x.dividend == nil end) and p[5] > p[4] + 5 * (e[4] + e[5]) + 1e-9 then
+      if all_assets(c, function(x) return x.dividend == nil and x.currency == nil end) and p[5] > p[4] + 5 * (e[4] + e[5]) + 1e-9 then
         T:disagree("an American call without dividends", "%g above the European %g", p[5], p[4])
       end
     end },
@@ -653,5 +672,6 @@ M.twins[#M.twins + 1] = { name = "greeks", weight = 2,
 M.priced, M.compare, M.rounding, M.scale, M.free_of_steps = priced, compare, rounding, scale, free_of_steps
 require("option_dates").add(M)
 require("option_risk").add(M)
+require("option_desk").add(M)
 
 return M

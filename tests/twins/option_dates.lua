@@ -5,9 +5,14 @@ local E = require "option_exact"
 local call, fn, copy = scenario.call, scenario.fn, scenario.copy
 local M = {}
 
-local listed = { asian = true, barrier = true, double_barrier = true, lookback = true, american = true, autocallable = true }
+local listed = { asian = true, barrier = true, double_barrier = true, lookback = true, american = true, autocallable = true, accumulator = true }
 
 local function each_payoff(s, change) for _, p in ipairs(s.keys.payoffs or {}) do change(p.keys, p.name) end end
+
+-- In a scenario whose first asset is in another currency, its payoffs are quantos.
+local function quantos(c)
+  for _, p in ipairs(c.keys.payoffs) do if c.keys.assets[p.keys.asset or 1].currency then p.keys.exchange = p.keys.exchange or "quanto" end end
+end
 
 -- Removes controls that dates exclude, and the function, whose prices are at the steps.
 local function prepared(s)
@@ -105,6 +110,7 @@ function M.add(option)
       if not option.free_of_steps(s) then error({ refused = "steps matter" }) end
       local c = copy(s)
       c.keys.payoffs[#c.keys.payoffs + 1] = call("asian", { strike = s.keys.assets[1].spot, dates = a.dates })
+      quantos(c)
       local p, e = priced(T, s, 1)
       local q, f = priced(T, c, 2)
       table.remove(q)
@@ -120,6 +126,7 @@ function M.add(option)
     check = function(T, s, a)
       local c = prepared(s)
       local one, K = c.keys.assets[1], s.keys.assets[1].spot
+      if one.currency then error({ refused = "a forward in another currency" }) end
       if c.keys.sampling then c.keys.sampling.control = nil end
       one.dividends = a
       c.keys.payoff = fn("function(path) return path.last[1] end")
@@ -185,6 +192,7 @@ function M.add(option)
         end
         c.keys.payoffs[#c.keys.payoffs + 1] = call("european", { strike = a.strike, type = a.type, maturity = a.last })
       end
+      quantos(c)
       local p = priced(T, c, 1)
       local k = #p - #c.keys.payoffs
       T:near("a mean with a past and one of another strike", p[k + 1], p[k + 2] * n / (n + m), near)
@@ -206,6 +214,7 @@ function M.add(option)
         call("digital", { strike = 1e-9 * s.keys.assets[1].spot }) }
       c.keys.payoff = fn("function(path) local sum, last = 0, %g for k = 1, %g do sum, last = sum + math.log(path.fixing[1][k] / last)^2, path.fixing[1][k] end return %g * sum end",
         s.keys.assets[1].spot, a.n, 1e4 * (a.per_year and a.per_year / a.n or 1 / s.keys.maturity))
+      quantos(c)
       local p = priced(T, c, 1)
       local near = 1e-9 * math.max(1, math.abs(p[1]))
       T:near("a swap and a function", p[3], p[1], near)
@@ -220,6 +229,7 @@ function M.add(option)
       if c.keys.sampling then c.keys.sampling.control = nil end
       c.keys.payoffs, c.keys.greeks = { call("european", { strike = s.keys.assets[1].spot }) }, { theta = true, method = "bump" }
       c.keys.steps, c.keys.precision = s.keys.steps or 4, "double"
+      quantos(c)
       local _, _, r = priced(T, c, 1)
       local price = {}
       for i, share in ipairs { 1.001, 0.999 } do
@@ -248,6 +258,7 @@ function M.add(option)
       s = prepared(s)
       if s.keys.sampling then s.keys.sampling.control = nil end
       s.keys.assets[1].dividends, s.keys.payoffs = a.cash, { call("asian", { strike = s.keys.assets[1].spot, dates = a.dates }) }
+      quantos(s)
       local c = copy(s)
       s.keys.rate = fn("sim.curve { {%g, %g}, {%g, %g}, {%g, %g} }", a.points[1][1], a.points[1][2], a.points[2][1], a.points[2][2], a.points[3][1], a.points[3][2])
       c.keys.rate, c.keys.assets[1].dividends, c.keys.payoffs[1].keys.dates = "rate.csv", "cash.csv", "dates.txt"

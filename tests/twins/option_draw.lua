@@ -71,7 +71,7 @@ local function payoff(R, s)
   local a = keys.assets[i]
   local K, kind = strike(R, a.spot), R.chance(0.5) and "put" or nil
   local bridged = not a.jumps and not a.sabr and R.chance(0.5) and "continuous" or nil
-  local which = R.int(1, 15)
+  local which = R.int(1, ask.knows("option", "accumulator") and 16 or 15)
   if which <= 3 then return call("european", { strike = K, type = kind, asset = i }) end
   if which == 4 and R.chance(0.5) and type(a.vol) == "number" and type(keys.rate) == "number" and type(a.dividend or 0) == "number" then
     -- A strike at which every set of evenly spread points may count the same.
@@ -116,6 +116,12 @@ local function payoff(R, s)
     local gap = a.spot - keys.assets[j].spot
     return call("spread", { asset = i, second = j, strike = math.max(gap, 0) + R.pick(0, 5), type = kind })
   end
+  if which == 16 then
+    local up = kind and R.uniform(0.75, 0.98) or R.uniform(1.02, 1.3)
+    return call("accumulator", { strike = a.spot * R.uniform(0.85, 1.15), type = kind, asset = i, level = R.chance(0.7) and a.spot * up or nil,
+      shares = R.chance(0.5) and R.log(0.1, 10) or nil, gearing = R.chance(0.5) and R.pick(0, 1, 1.5) or nil, guaranteed = R.chance(0.4) and R.int(1, 3) or nil,
+      settle = R.chance(0.5) and "maturity" or nil, every = keys.steps % 2 == 0 and R.pick(1, 2) or 1 })
+  end
   return call("autocallable", { asset = i, level = a.spot * R.uniform(0.95, 1.1), coupon = R.uniform(0.01, 0.1),
     protection = a.spot * R.uniform(0.5, 0.9), every = keys.steps % 2 == 0 and R.pick(1, 2) or 1 })
 end
@@ -151,12 +157,46 @@ local function control(R, s)
   return R.pick("underlying", "geometric", "black_scholes")
 end
 
+-- A rate of exchange as the last asset, and assets in its currency.
+local function add_currency(R, keys)
+  if not ask.knows("option", "currency") or not R.chance(0.3) then return end
+  local n = #keys.assets
+  local by = { spot = R.log(0.1, 10), vol = R.uniform(0.05, 0.3) }
+  if R.chance(0.3) then by.vol = of_time(R, 0.05, 0.3, keys.maturity) end
+  if R.chance(0.7) then by.dividend = of_time(R, 0, 0.08, keys.maturity) end
+  if R.chance(0.15) then by.jumps = { rate = R.log(0.2, 3), mean = R.uniform(-0.1, 0.1), deviation = R.uniform(0, 0.1) } end
+  local first = R.int(1, n)
+  for i = 1, n do keys.assets[i].currency = (i == first or R.chance(0.6)) and n + 1 or nil end
+  keys.assets[n + 1] = by
+end
+
+-- Says in which money a payoff on assets in another currency pays, and moves its prices there.
+local function exchange(R, s, p)
+  local assets, k = s.keys.assets, p.keys
+  local by = assets[#assets].spot
+  local foreign, home = 0, 0
+  for i, a in ipairs(assets) do
+    local on = i == k.asset or i == k.second or not k.asset and i < #assets
+    if on and a.currency then foreign = foreign + 1 elseif on then home = home + 1 end
+  end
+  if foreign == 0 then return end
+  k.exchange = R.pick("quanto", "composite", home == 0 and "payment" or "quanto")
+  if k.exchange == "quanto" and R.chance(0.5) then k.exchange_rate = R.log(0.3, 3) end
+  if k.exchange ~= "composite" then return end
+  k.monitoring = nil
+  for _, name in ipairs { "strike", "level", "low", "high", "protection" } do
+    if k[name] and home == 0 then k[name] = k[name] * by end
+  end
+end
+
 function M.draw(R)
   local maturity = R.chance(0.4) and 1 or R.log(0.2, 3)
   local keys = { assets = {}, maturity = maturity, rate = of_time(R, 0, 0.08, maturity), payoffs = {} }
   local s = call("option", keys)
   local n = R.pick(1, 1, 1, 2, 2, 3)
   for i = 1, n do keys.assets[i] = asset(R, maturity) end
+  add_currency(R, keys)
+  n = #keys.assets
   if n > 1 and R.chance(0.7) then
     -- Volatilities that change in different ways reduce a correlation: most runs have none.
     if R.chance(0.8) then
@@ -174,6 +214,7 @@ function M.draw(R)
   for _, a in ipairs(keys.assets) do if not a.vol then keys.steps = R.pick(8, 12, 16) end end
   for k = 1, R.pick(1, 1, 2, 3) do
     keys.payoffs[k] = payoff(R, s)
+    exchange(R, s, keys.payoffs[k])
     if R.chance(0.3) then keys.payoffs[k].keys.name = "own_" .. k end
   end
   if R.chance(0.25) then

@@ -11,16 +11,64 @@ local function integral_of(v, to, power)
   return F.integral(function(t) return f(t) ^ power end, 0, to, v.breaks)
 end
 local function discount(s, t) return math.exp(-integral_of(s.keys.rate, t or s.keys.maturity, 1)) end
+-- The mean price of an asset; nil: of one in another currency whose model has no formula.
 local function forward(s, a, t)
   t = t or s.keys.maturity
-  return a.spot * math.exp(integral_of(s.keys.rate, t, 1) - integral_of(a.dividend, t, 1))
+  if not a.currency then return a.spot * math.exp(integral_of(s.keys.rate, t, 1) - integral_of(a.dividend, t, 1)) end
+  local by, at, rho = s.keys.assets[a.currency], 0, 0
+  for i, x in ipairs(s.keys.assets) do if rawequal(x, a) then at = i end end
+  if s.keys.correlation then rho = s.keys.correlation[at][a.currency] end
+  if not a.vol or rho ~= 0 and (type(a.vol) ~= "number" or type(by.vol) ~= "number") then return nil end
+  local covariance = rho == 0 and 0 or rho * a.vol * by.vol * t
+  return a.spot * math.exp(integral_of(by.dividend, t, 1) - integral_of(a.dividend, t, 1) - covariance)
+end
+
+-- The scenario in the market of a currency, whose price is the last asset: without that.
+local function own_market(s, currency)
+  local c = scenario.copy(s)
+  c.keys.rate = c.keys.assets[currency].dividend or 0
+  c.keys.assets[currency] = nil
+  for _, a in ipairs(c.keys.assets) do a.currency = nil end
+  for _, row in pairs(c.keys.correlation or {}) do row[currency] = nil end
+  if c.keys.correlation then c.keys.correlation[currency] = nil end
+  return c
 end
 
 -- The price of a named payoff where a formula is known, else nil.
-local function exact(s, p)
+local exact
+local function exchanged(s, p)
+  local k = scenario.copy(p.keys)
+  local how, rate = k.exchange, k.exchange_rate or 1
+  local i = k.asset
+  k.exchange, k.exchange_rate = nil, nil
+  if not i or k.second then return nil end
+  local a = s.keys.assets[i]
+  local by = s.keys.assets[a.currency]
+  local rho = s.keys.correlation and s.keys.correlation[i][a.currency] or 0
+  local c = own_market(s, a.currency)
+  if how == "payment" then
+    local value = exact(c, scenario.call(p.name, k))
+    return value and by.spot * value
+  end
+  for _, x in ipairs { s.keys.rate, a.vol, a.dividend or 0, by.vol, by.dividend or 0 } do if type(x) ~= "number" then return nil end end
+  if not a.vol then return nil end
+  local one = c.keys.assets[i]
+  c.keys.rate = s.keys.rate
+  if how == "quanto" then
+    one.dividend = (a.dividend or 0) + s.keys.rate - (by.dividend or 0) + rho * a.vol * by.vol
+  else
+    if a.jumps or by.jumps then return nil end
+    one.spot, one.vol = a.spot * by.spot, math.sqrt(a.vol ^ 2 + by.vol ^ 2 + 2 * rho * a.vol * by.vol)
+  end
+  local value = exact(c, scenario.call(p.name, k))
+  return value and (how == "quanto" and rate or 1) * value
+end
+
+function exact(s, p)
+  if p.keys.exchange then return exchanged(s, p) end
   local k, T = p.keys, s.keys.maturity
   local a = s.keys.assets[k.asset or 1]
-  if not a or not a.vol then return nil end
+  if not a or not a.vol or a.currency then return nil end
   local D, put = discount(s), k.type == "put"
   local fwd, var = forward(s, a), integral_of(a.vol, T, 2)
   local function jumping(price) return a.jumps and F.merton(a.jumps, T, fwd, var, price) or price(fwd, var) end
@@ -72,8 +120,15 @@ local function exact(s, p)
   end
 end
 
+-- Assets that baskets and the best of all count: not the rate of exchange, which is the last.
+function M.counted(s)
+  for _, a in ipairs(s.keys.assets) do if a.currency then return #s.keys.assets - 1 end end
+  return #s.keys.assets
+end
+
 local function named_as_text(s, p)
   local k = p.keys
+  if k.exchange or p.name == "accumulator" then return require("option_desk").text(s, p) end
   local i, put = k.asset or 1, k.type == "put"
   local g = scenario.number
   local function vanilla(x, K) return put and ("sim.max(%s - %s, 0)"):format(K, x) or ("sim.max(%s - %s, 0)"):format(x, K) end
@@ -105,12 +160,12 @@ local function named_as_text(s, p)
   end
   if p.name == "basket" then
     local sum = {}
-    for j = 1, #s.keys.assets do sum[j] = ("path.last[%d]"):format(j) end
+    for j = 1, M.counted(s) do sum[j] = ("path.last[%d]"):format(j) end
     return vanilla(("(%s)/%d"):format(table.concat(sum, " + "), #sum), g(k.strike))
   end
   if p.name == "best_of" or p.name == "worst_of" then
     local picked = "path.last[1]"
-    for j = 2, #s.keys.assets do
+    for j = 2, M.counted(s) do
       picked = ("sim.%s(%s, path.last[%d])"):format(p.name == "best_of" and "max" or "min", picked, j)
     end
     return vanilla(picked, g(k.strike))
@@ -130,5 +185,6 @@ local function named_as_text(s, p)
   end
 end
 
+M.own_market, M.integral_of = own_market, integral_of
 M.constant, M.discount, M.forward, M.exact, M.named_as_text = constant, discount, forward, exact, named_as_text
 return M

@@ -186,6 +186,7 @@ function M.add(of)
     check = function(T, s, a)
       local c, one = copy(s), copy(s.keys.assets[1])
       if type(one.vol) ~= "number" then error({ refused = "another model" }) end
+      one.currency = nil
       c.keys.assets, c.keys.correlation, c.keys.payoff = { one }, nil, nil
       c.keys.payoffs = { call("european", { strike = a.strike }), call("european", { strike = a.strike, type = "put" }) }
       c.keys.sampling.control = nil

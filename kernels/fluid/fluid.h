@@ -23,8 +23,9 @@ extern const sim_bench fluid_bench[]; /* bench.c */
 typedef struct fluid_side {
   bool given;
   sim_doubles velocity; /* [rank] or none: of the wall, or of the fluid that comes in */
-  sim_expr *profile;    /* x, y, z -> the same at a point of the side; NULL: none */
-  double pressure;      /* NaN: none */
+  sim_expr *profile;    /* x, y, z, t -> the same at a point of the side; NULL: none */
+  sim_expr *push;       /* x, y, z, t -> pressure; NULL: none */
+  double pressure;      /* of it, of a function at the middle of the side at t = 0; NaN: none; filled by validate */
   double sponge;        /* width of the layer that absorbs sound; NaN: none */
 } fluid_side;
 
@@ -166,6 +167,10 @@ void fluid_check_viscosity(const fluid_parameters *p, sim_faults *faults);
 void fluid_check_relaxation(const fluid_parameters *p, const fluid_numbers *numbers, sim_faults *faults);
 /* Tells the range of viscosities and relaxation times; warns where a shear rate of the grid leaves it. */
 void fluid_tell_viscosity(const fluid_parameters *p, const fluid_numbers *numbers);
+/* Fills the pressures of sides. (rules_pressure.c) */
+void fluid_find_pressures(fluid_parameters *p, const grid_shape *grid);
+/* What is not supported beside sides that change with time. */
+void fluid_check_timed(const fluid_parameters *p, sim_faults *faults);
 /* What populations have not. */
 void fluid_check_collision(const fluid_parameters *p, sim_faults *faults);
 void fluid_check_porous(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
@@ -259,6 +264,7 @@ typedef struct fluid_walls {
   const fluid_meshes *meshes;  /* borrowed */
   double (*speed)[3];          /* [links]: velocity of the surface, in units of the lattice; NULL: no body moves */
   struct fluid_moving *moving; /* NULL: no body moves */
+  struct fluid_timed *timed;   /* NULL: no side changes with time */
 } fluid_walls;
 /* Releases with fluid_walls_destroy, also after a failure. pose[bodies]: NULL: those of the start; `meshes` live as
  * long as the walls. SIM_ERR_SCENARIO: a profile is wrong, or no cell is fluid. */
@@ -303,6 +309,21 @@ sim_status fluid_walls_move(fluid_walls *walls, const geometry_pose *pose, const
 sim_status fluid_moving_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
                                fluid_walls *walls) SIM_MUST_CHECK;
 void fluid_moving_destroy(struct fluid_moving **moving);
+
+/* ---- start/timed.c: sides that change with time ---- */
+
+bool fluid_side_is_timed(const fluid_side *side);
+bool fluid_is_timed(const fluid_parameters *p); /* whether some side does */
+/* Called by fluid_walls_create where sides change with time. */
+sim_status fluid_timed_create(const fluid_parameters *p, const fluid_numbers *numbers,
+                              fluid_walls *walls) SIM_MUST_CHECK;
+void fluid_timed_destroy(struct fluid_timed **timed);
+/* Sets the sides to a time: the middle of the step that comes next; walls are made for that of the first step. Does
+ * nothing where no side changes. SIM_ERR_SCENARIO: a velocity or a pressure is out of range. */
+sim_status fluid_walls_time(fluid_walls *walls, double t) SIM_MUST_CHECK;
+/* The same at times of a whole run: 1000, or fewer of large sides. */
+sim_status fluid_timed_check(const fluid_parameters *p, const fluid_numbers *numbers,
+                             fluid_walls *walls) SIM_MUST_CHECK;
 
 /* ---- start/motion.c: where bodies are ---- */
 

@@ -105,7 +105,7 @@ static void tell_jump(const fluid_parameters *p) {
   for (int s = 0; s < FLUID_SIDES; s++) {
     const fluid_side *side = &p->sides[s];
     const bool through = side->profile || (side->velocity.rows > (size_t)(s / 2) && side->velocity.data[s / 2] != 0);
-    if (!side->given || !through) continue;
+    if (!side->given || !through || fluid_side_is_timed(side)) continue;
     sim_log(SIM_LOG_WARN,
             "sides.%s: the fluid begins at rest and an inlet at once: with a sponge mass and flow then swing for "
             "hundreds of passages of sound: give `initial` with the velocity of the inlet",
@@ -223,6 +223,7 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
 /* What a GPU lacks. */
 static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
+  if (fluid_is_timed(p)) return "a side that changes with time is";
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
   if (!isnan(p->steady)) return "`steady` is";
   if (fluid_has_references(p)) return "`reference` of a body is";

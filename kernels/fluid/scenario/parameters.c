@@ -35,16 +35,23 @@ static const sim_schema box_schema = {
 
 /* ---- sides ---- */
 
-static const sim_signature profile_signature = {.inputs = (const char *const[]){"x", "y", "z", NULL},
+static const sim_signature profile_signature = {.inputs = (const char *const[]){"x", "y", "z", "t", NULL},
                                                 .outputs = {2, 3},
                                                 .returns = "the velocity: a number for each axis of the grid"};
+static const sim_signature pressure_signature = {.inputs = (const char *const[]){"x", "y", "z", "t", NULL},
+                                                 .outputs = {1}};
 static const sim_field side_fields[] = {
     {SIM_FIELD(fluid_side, velocity), .type = SIM_NUMBERS, .dimension = SPEED,
      .doc = "of the wall along itself, or of the fluid that comes in or goes out; a number for each axis"},
     {SIM_FIELD(fluid_side, profile), .type = SIM_FUNCTION, .signature = &profile_signature, .dimension = SPEED,
-     .doc = "the velocity as a function of the point, in place of `velocity`"},
-    {SIM_FIELD(fluid_side, pressure), .type = SIM_REAL, .initial = "none", .keyword = "none", .dimension = {-1, 1, -2},
-     .doc = "of the fluid at an open side, above that at rest"},
+     .doc = "the velocity as a function of the point and the time, in place of `velocity`"},
+    {.name = "pressure",
+     .offset = offsetof(fluid_side, push),
+     .type = SIM_FUNCTION,
+     .flags = SIM_OR_NUMBER,
+     .signature = &pressure_signature,
+     .dimension = {-1, 1, -2},
+     .doc = "of the fluid at an open side, above that at rest: a number, or a function of the point and the time"},
     {SIM_FIELD(fluid_side, sponge), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .dimension = LENGTH,
      .doc = "width of a layer before a side that the fluid passes, which absorbs sound; none: the side reflects "

@@ -354,6 +354,8 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   }
   const size_t before = faults->count;
   if (!fluid_find_viscosity(p, &grid, faults)) return SIM_OK;
+  fluid_find_pressures(p, &grid);
+  fluid_check_timed(p, faults);
   fluid_check_viscosity(p, faults);
   check_cubes(&grid, faults);
   check_vector(&p->acceleration, grid.rank, "acceleration", faults);

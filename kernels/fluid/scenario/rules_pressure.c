@@ -5,6 +5,7 @@
 #include "engine/log.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <stdio.h>
 
 /* The square of the speed of sound. */
@@ -80,4 +81,37 @@ void fluid_tell_pressures(const fluid_parameters *p, const fluid_numbers *k) {
             "along %c, where between sides it drives no flow",
             100 * part, "xyz"[axis], advice, "xyz"[axis]);
   }
+}
+
+void fluid_find_pressures(fluid_parameters *p, const grid_shape *grid) {
+  static const bool uniform[] = {true, true, true, true};
+  for (int s = 0; s < FLUID_SIDES; s++) {
+    fluid_side *side = &p->sides[s];
+    sim_expr_program *program = NULL;
+    double x[3] = {0};
+    side->pressure = NAN;
+    if (!side->push) continue;
+    side->pressure = INFINITY; /* without memory: refused */
+    for (int a = 0; a < grid->rank; a++) x[a] = a == s / 2 ? (s % 2 ? grid->size[a] : 0) : grid->size[a] / 2;
+    if (sim_expr_program_create(side->push, &(sim_expr_target){.uniform = uniform, .block = 1}, &program) != SIM_OK)
+      continue;
+    void *scratch = aligned_alloc(64, (sim_expr_program_scratch(program) + 63) / 64 * 64 + 64);
+    if (scratch)
+      sim_expr_program_run(program, 1, (const void *const[]){&x[0], &x[1], &x[2], &(double){0}},
+                           (void *const[]){&side->pressure}, scratch);
+    if (isnan(side->pressure)) side->pressure = INFINITY; /* refused too */
+    free(scratch);
+    sim_expr_program_free(&program);
+  }
+}
+
+void fluid_check_timed(const fluid_parameters *p, sim_faults *faults) {
+  const char *what = fluid_moves(p)          ? "bodies that move"
+                     : p->grains.count > 0   ? "`grains`"
+                     : p->solid.given        ? "`solid`"
+                     : p->resistance != NULL ? "`resistance`"
+                                             : NULL;
+  if (fluid_is_timed(p) && what)
+    sim_faults_add(faults, 0, "sides",
+                   "a velocity or pressure that changes with time is not supported together with %s", what);
 }

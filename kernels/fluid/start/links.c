@@ -40,14 +40,14 @@ sim_status fluid_side_velocity(const fluid_maker *m, int s, const double x[3], d
   if (!side->given) return SIM_OK;
   for (size_t a = 0; a < side->velocity.rows; a++) u[a] = side->velocity.data[a];
   if (m->profile[s])
-    sim_expr_program_run(m->profile[s], 1, (const void *const[]){&x[0], &x[1], &x[2]},
+    sim_expr_program_run(m->profile[s], 1, (const void *const[]){&x[0], &x[1], &x[2], &m->time},
                          (void *const[]){&u[0], &u[1], &u[2]}, m->scratch);
   for (int a = 0; a < m->grid.rank; a++) square += u[a] * u[a];
   if (!(sqrt(square) <= 1.01 * m->p->speed))
     return sim_fail(
         SIM_ERR_SCENARIO,
-        "sides.%s.profile: the speed is %.6g at x = %.6g, y = %.6g, z = %.6g: expected at most speed = %.6g",
-        fluid_side_names[s], sqrt(square), x[0], x[1], x[2], m->p->speed);
+        "sides.%s.profile: the speed is %.6g at x = %.6g, y = %.6g, z = %.6g, t = %.6g: expected at most speed = %.6g",
+        fluid_side_names[s], sqrt(square), x[0], x[1], x[2], m->time, m->p->speed);
   bool open = false;
   for (int other = 0; other < FLUID_SIDES; other++)
     open = open || (m->p->sides[other].given && !isnan(m->p->sides[other].pressure));
@@ -56,6 +56,22 @@ sim_status fluid_side_velocity(const fluid_maker *m, int s, const double x[3], d
                     "sides.%s.profile: the fluid passes this side, and no side has a pressure at which it can leave or "
                     "enter: expected pressure = 0 at another side",
                     fluid_side_names[s]);
+  return SIM_OK;
+}
+
+/* Pressure of a side at x, in units of the lattice. */
+static sim_status side_pressure(const fluid_maker *m, int s, const double x[3], double *out) {
+  const double unit = m->numbers->dx / m->numbers->dt;
+  double pressure = m->p->sides[s].pressure;
+  if (m->push[s])
+    sim_expr_program_run(m->push[s], 1, (const void *const[]){&x[0], &x[1], &x[2], &m->time},
+                         (void *const[]){&pressure}, m->scratch);
+  *out = pressure / (m->p->density * unit * unit);
+  if (!(3 * fabs(*out) <= 0.3)) /* of the density */
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "sides.%s.pressure: is %.6g at x = %.6g, y = %.6g, z = %.6g, t = %.6g, and changes the density by "
+                    "%.3g %%: expected at most 30 %%, or a lower mach",
+                    fluid_side_names[s], pressure, x[0], x[1], x[2], m->time, 300 * fabs(*out));
   return SIM_OK;
 }
 
@@ -168,7 +184,9 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
     if (beyond[a]) mirror |= 1 << a;
     if (!beyond[a] || m->grid.boundary[a] != GRID_FIXED) continue;
     if (is_open(m, s)) {
-      pressure += m->p->sides[s].pressure;
+      double push;
+      SIM_TRY(side_pressure(m, s, x, &push));
+      pressure += push;
       open++;
       continue;
     }
@@ -185,7 +203,7 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
   if (walls > 0) return SIM_OK;
   if (open > 0) {
     out->kind = FLUID_OPEN;
-    out->constant = 2 * 3 * (pressure / open) / (m->p->density * unit * unit);
+    out->constant = 2 * 3 * (pressure / open);
     return SIM_OK;
   }
   out->kind = FLUID_MIRROR;
@@ -195,6 +213,19 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
   bool outside[3];
   if (m->rock && move(m, at, m->lattice->c[out->towards], 1, from, outside) && is_solid(m, from))
     out->kind = FLUID_BOUNCE; /* the mirror image comes out of a solid cell */
+  return SIM_OK;
+}
+
+sim_status fluid_link_again(fluid_maker *m, const fluid_cell *cell) {
+  const int64_t at[3] = {cell->x, cell->row % m->grid.n[1], cell->row / m->grid.n[1]};
+  for (int i = cell->first; i < cell->first + cell->count; i++) {
+    fluid_link *link = &m->out->link[i], new;
+    int64_t source[3];
+    bool beyond[3];
+    if (link->body >= 0 || move(m, at, m->lattice->c[link->arriving], -1, source, beyond)) continue;
+    SIM_TRY(side_link(m, at, beyond, link->arriving, false, &new));
+    link->constant = new.constant;
+  }
   return SIM_OK;
 }
 

@@ -9,7 +9,8 @@ typedef struct fluid_maker {
   const fluid_numbers *numbers;
   const fluid_lattice *lattice;
   grid_shape grid;
-  sim_expr_program *profile[FLUID_SIDES];
+  sim_expr_program *profile[FLUID_SIDES], *push[FLUID_SIDES];
+  double time; /* of the sides */
   void *scratch;
   fluid_shape shape[FLUID_BODIES];
   bool without[FLUID_BODIES]; /* bodies that are left out */
@@ -34,6 +35,10 @@ sim_status fluid_walls_build(const fluid_parameters *p, const fluid_numbers *num
                              fluid_walls *out) SIM_MUST_CHECK;
 /* Velocity of a side at x. */
 sim_status fluid_side_velocity(const fluid_maker *m, int side, const double x[3], double u[3]) SIM_MUST_CHECK;
+/* Finds the constants of a cell's links at sides again, at m->time. */
+sim_status fluid_link_again(fluid_maker *m, const fluid_cell *cell) SIM_MUST_CHECK;
+/* Finds the stored velocities of a side with a profile, at m->time. (walls.c) */
+sim_status fluid_store_profile(fluid_maker *m, int side) SIM_MUST_CHECK;
 /* Adds a cell with its links, if it has some; near_body: a body may be beside it. */
 sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) SIM_MUST_CHECK;
 /* Adds the spans of solid cells of a row. */

@@ -169,6 +169,7 @@ sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *num
   fluid_motion motion;
   sim_status status = fluid_motion_create(p, numbers, meshes, &motion);
   if (status == SIM_OK) status = fluid_walls_create(p, numbers, meshes, setup->threads, motion.pose, &m.walls);
+  if (status == SIM_OK) status = fluid_timed_check(p, numbers, &m.walls);
   if (status == SIM_OK) status = fluid_check_bodies(p, numbers, &m.walls);
   if (status == SIM_OK) status = fluid_check_probes(p, &m.walls);
   if (status == SIM_OK) fluid_tell_walls(p, numbers, &m.walls);

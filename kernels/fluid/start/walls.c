@@ -77,14 +77,15 @@ static sim_status link_rows(fluid_maker *m, bool *solid_rows) {
 }
 
 /* The velocity of a side with a profile, next to the centres of its cells. */
-static sim_status store_profile(fluid_maker *m, int s) {
+sim_status fluid_store_profile(fluid_maker *m, int s) {
   const int axis = s / 2;
   int64_t at[3] = {0}, last[3], cells = 1;
   for (int a = 0; a < 3; a++) {
     last[a] = a == axis ? 1 : m->grid.n[a];
     cells *= last[a];
   }
-  double *out = m->out->profile[s] = malloc((size_t)cells * 3 * sizeof *out);
+  double *out = m->out->profile[s];
+  if (!out) out = m->out->profile[s] = malloc((size_t)cells * 3 * sizeof *out);
   if (!out) return sim_no_memory("velocities of sides");
   for (at[2] = 0; at[2] < last[2]; at[2]++)
     for (at[1] = 0; at[1] < last[1]; at[1]++)
@@ -98,31 +99,41 @@ static sim_status store_profile(fluid_maker *m, int s) {
   return SIM_OK;
 }
 
+/* Compiles a function of x, y, z, t, if there is one; *scratch grows to what it needs. */
+static sim_status compile(const sim_expr *expr, sim_expr_program **out, size_t *scratch) {
+  static const bool uniform[] = {true, true, true, true};
+  if (!expr) return SIM_OK;
+  SIM_TRY(sim_expr_program_create(expr, &(sim_expr_target){.uniform = uniform, .block = 1}, out));
+  const size_t bytes = (sim_expr_program_scratch(*out) + 63) / 64 * 64;
+  if (bytes > *scratch) *scratch = bytes;
+  return SIM_OK;
+}
+
 sim_status fluid_maker_begin(fluid_maker *m, const fluid_parameters *p, const fluid_numbers *numbers,
                              fluid_walls *out) {
-  const bool uniform[] = {true, true, true};
   size_t scratch = 64;
   *m = (fluid_maker){.p = p, .numbers = numbers, .grid = fluid_grid_of(p), .bodies = (int)p->bodies.count, .out = out};
   m->lattice = fluid_lattice_for(p);
+  m->time = numbers->dt / 2;
   m->rock = out->meshes && out->meshes->solid;
   fluid_force_of(p, numbers, m->g);
   for (int b = 0; b < m->bodies; b++) m->shape[b] = fluid_body_shape(p, out->meshes, b, &out->pose[b]);
   for (int s = 0; s < FLUID_SIDES; s++) {
-    if (!p->sides[s].profile) continue;
-    SIM_TRY(sim_expr_program_create(p->sides[s].profile, &(sim_expr_target){.uniform = uniform, .block = 1},
-                                    &m->profile[s]));
-    const size_t bytes = (sim_expr_program_scratch(m->profile[s]) + 63) / 64 * 64;
-    scratch = bytes > scratch ? bytes : scratch;
+    SIM_TRY(compile(p->sides[s].profile, &m->profile[s], &scratch));
+    SIM_TRY(compile(p->sides[s].push, &m->push[s], &scratch));
   }
   m->scratch = aligned_alloc(64, scratch);
   if (!m->scratch) return sim_no_memory("walls");
   for (int s = 0; s < FLUID_SIDES; s++)
-    if (m->profile[s]) SIM_TRY(store_profile(m, s));
+    if (m->profile[s]) SIM_TRY(fluid_store_profile(m, s));
   return SIM_OK;
 }
 
 void fluid_maker_end(fluid_maker *m) {
-  for (int s = 0; s < FLUID_SIDES; s++) sim_expr_program_free(&m->profile[s]);
+  for (int s = 0; s < FLUID_SIDES; s++) {
+    sim_expr_program_free(&m->profile[s]);
+    sim_expr_program_free(&m->push[s]);
+  }
   free(m->scratch);
 }
 
@@ -173,7 +184,7 @@ sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *nu
     const grid_shape grid = fluid_grid_of(p);
     SIM_TRY(fluid_patches_create(fluid_lattice_for(p), &grid, out));
   }
-  return SIM_OK;
+  return fluid_is_timed(p) ? fluid_timed_create(p, numbers, out) : SIM_OK;
 }
 
 void fluid_walls_destroy(fluid_walls *walls) {
@@ -188,6 +199,7 @@ void fluid_walls_destroy(fluid_walls *walls) {
   free(walls->changed);
   free(walls->speed);
   fluid_moving_destroy(&walls->moving);
+  fluid_timed_destroy(&walls->timed);
   for (int s = 0; s < FLUID_SIDES; s++) free(walls->profile[s]);
   *walls = (fluid_walls){0};
 }

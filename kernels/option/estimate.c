@@ -258,6 +258,7 @@ static sim_status make_combinations(option_estimate *e, const option_parameters 
     option_combination *c = &e->combination[k];
     combine(e, c, k, 0, k, 1);
     c->control = g->control[k];
+    c->carried = k;
     if (c->control < 0) continue;
     c->control_mean = option_control_mean(p, &e->market[0], k) * option_discount(e, 0, k);
     c->control_factor = option_discount(e, 0, k);
@@ -270,11 +271,25 @@ static sim_status make_combinations(option_estimate *e, const option_parameters 
   return make_points(e, p);
 }
 
-void option_estimate_set(option_combination *c, const option_moments *m, double count) {
-  const double spread = m->xx - m->x * m->x / count;
-  const bool varies = spread > count * c->control_least * c->control_least;
-  c->slope = c->control >= 0 && varies ? (m->xy - m->x * m->y / count) / spread : 0;
-  c->shift = isfinite(m->y) ? (m->y - c->slope * m->x) / count : 0;
+/* Whether enough pilot paths carry the control of a price, which is never negative: of c they are as good as
+ * (sum c)^2 / sum c^2 equal ones. Few paths give the factor of a control that hardly ever pays no bound, and times its
+ * mean, which no path of the run may show, it would move the price by what no error bar has. */
+static bool is_carried(const option_combination *c, const option_moments *m, double count) {
+  const double sum = m->x + count * c->control_mean, squares = m->xx + c->control_mean * (m->x + sum);
+  return m->x * m->x < count * m->xx / 2 && sum * sum > OPTION_CARRIERS * squares;
+}
+
+void option_estimate_set(option_estimate *e, const option_moments *moments, double count) {
+  for (int q = 0; q < e->quantities; q++) {
+    option_combination *c = &e->combination[q];
+    const option_moments *m = &moments[q];
+    const double spread = m->xx - m->x * m->x / count, least = count * c->control_least * c->control_least;
+    const bool used =
+        c->control >= 0 && spread > least && is_carried(&e->combination[c->carried], &moments[c->carried], count);
+    const double slope = used ? (m->xy - m->x * m->y / count) / spread : 0;
+    c->slope = isfinite(slope) ? slope : 0;
+    c->shift = isfinite(m->y) ? (m->y - c->slope * m->x) / count : 0;
+  }
 }
 
 static sim_status make(option_estimate *e, const option_parameters *p, bool tangents) {

@@ -8,7 +8,8 @@
 enum {
   OPTION_TERMS_MAX = 8,
   OPTION_MARKETS_MAX = OPTION_VARIANTS_MAX,
-  OPTION_PILOT = 4 * OPTION_CHUNK /* paths of the pilot, which sets the control coefficients */
+  OPTION_PILOT = 4 * OPTION_CHUNK, /* paths of the pilot, which sets the control coefficients */
+  OPTION_CARRIERS = 16             /* a control that fewer of these carry is not used */
 };
 
 /* An estimated number: the price of a payoff (greek -1), one of its Greeks, or at a point of the ladder its price and
@@ -37,6 +38,7 @@ typedef struct option_term {
 typedef struct option_combination {
   option_term term[OPTION_TERMS_MAX];
   int terms, control; /* control: output of market 0, or -1 */
+  int carried;        /* the price whose control tells whether enough paths carry this one */
   double control_mean, control_factor;
   double control_least; /* a control with a smaller deviation is rounding, and is not used */
   double slope, shift;  /* set by the pilot; squares are summed about `shift`, a number near the mean */
@@ -78,7 +80,7 @@ void option_estimate_free(option_estimate *estimate);
 typedef struct option_moments {
   double y, x, xx, xy;
 } option_moments;
-/* Sets slope and shift from `count` samples of the pilot. */
-void option_estimate_set(option_combination *combination, const option_moments *moments, double count);
+/* Sets slopes and shifts from `count` samples of the pilot: moments[quantities]. */
+void option_estimate_set(option_estimate *estimate, const option_moments *moments, double count);
 
 #endif

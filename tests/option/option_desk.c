@@ -381,9 +381,33 @@ static void test_accumulators(void **state) {
   }
 }
 
+/* A control that hardly ever pays, of strikes far above the price: a rebate, paid where the only price is below the
+ * level, is worth its probability. The calls at these strikes are worth less than 1e-4. */
+static void test_rare_controls(void **state) {
+  (void)state;
+  static const int controls[] = {OPTION_CONTROL_GEOMETRIC, OPTION_CONTROL_BLACK_SCHOLES};
+  const double T = 0.4, deviation = 0.23 * sqrt(T),
+               known = 10 * exp(-0.05 * T) * below((log(90. / 100) - 0.05 * T) / deviation + deviation / 2);
+  for (int c = 0; c < 2; c++) {
+    pricing d;
+    pricing_make(&d, SIM_DOUBLE, 0.23, 0.05, T, 1);
+    d.p.sampling.paths = 0x1p18;
+    d.p.sampling.control = controls[c];
+    for (int k = 0; k < 8; k++) {
+      option_payoff *o = pricing_add(&d, &option_barrier_schema, 180 + 20 * k, OPTION_CALL);
+      o->level = 90;
+      o->rebate = 10;
+    }
+    pricing_run(&d);
+    for (int k = 0; k < 8; k++) near("rebate", pricing_price(&d, k), known, 1e-4);
+    pricing_free(&d);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_composites),
-                                     cmocka_unit_test(test_models),   cmocka_unit_test(test_quantos),
-                                     cmocka_unit_test(test_lookback), cmocka_unit_test(test_accumulators)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rare_controls), cmocka_unit_test(test_formulas),
+                                     cmocka_unit_test(test_composites),    cmocka_unit_test(test_models),
+                                     cmocka_unit_test(test_quantos),       cmocka_unit_test(test_lookback),
+                                     cmocka_unit_test(test_accumulators)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -260,8 +260,7 @@ static void pilot(option_sampler *s) {
       }
     }
   }
-  for (int q = 0; q < s->estimate.quantities; q++)
-    option_estimate_set(&s->estimate.combination[q], &moments[q], OPTION_PILOT);
+  option_estimate_set(&s->estimate, moments, OPTION_PILOT);
 }
 
 /* Sums a block's chunks in the fixed tree: [chunks][quantities][2] -> mean and squared deviations of `count`

@@ -210,18 +210,20 @@ static sim_status pilot(option_sampler *s) {
     queue(s, (int64_t)OPTION_PILOT_FIRST, OPTION_PILOT, true, s->sums + (size_t)k * numbers);
   }
   SIM_TRY(sim_backend_cuda.copy(s->host, s->sums, PILOTS * numbers * sizeof(double)));
+  option_moments *moments = calloc((size_t)quantities, sizeof *moments);
+  if (moments == NULL) return sim_no_memory("the pilot");
   for (int q = 0; q < quantities; q++) {
-    double m[PILOTS], v[PILOTS]; /* means of v - slope x, and of its square */
+    double m[PILOTS], v[PILOTS]; /* sums of v - slope x, and of its square */
     for (int k = 0; k < PILOTS; k++) {
-      m[k] = s->host[(size_t)k * numbers + 2 * (size_t)q] / OPTION_PILOT;
-      v[k] = s->host[(size_t)k * numbers + 2 * (size_t)q + 1] / OPTION_PILOT;
+      m[k] = s->host[(size_t)k * numbers + 2 * (size_t)q];
+      v[k] = s->host[(size_t)k * numbers + 2 * (size_t)q + 1];
     }
-    const double y = m[0], x = (m[2] - m[1]) / 2, xx = (v[1] + v[2]) / 2 - v[0], xy = (v[2] - v[1]) / 4;
-    const double spread = xx - x * x;
-    double slope = s->estimate.combination[q].control >= 0 && spread > 0 ? (xy - x * y) / spread : 0;
-    if (!isfinite(slope)) slope = 0;
-    set_shift(s, q, isfinite(y) ? y - slope * x : 0, slope);
+    moments[q] = (option_moments){m[0], (m[2] - m[1]) / 2, (v[1] + v[2]) / 2 - v[0], (v[2] - v[1]) / 4};
   }
+  option_estimate_set(&s->estimate, moments, OPTION_PILOT);
+  free(moments);
+  for (int q = 0; q < quantities; q++)
+    set_shift(s, q, s->estimate.combination[q].shift, s->estimate.combination[q].slope);
   return SIM_OK;
 }
 

@@ -351,8 +351,9 @@ static sim_expr_ref sum_control(option_builder *m, int end, bool geometric) {
 static const option_payoff *control_payoff(const option_parameters *p, int payoff) {
   const int named = payoff - (option_payoff_count(p) - (int)p->payoffs.count);
   const option_payoff *o = named >= 0 ? p->payoffs.items[named].data : NULL;
-  const bool struck =
-      o != NULL && o->asset > 0 && o->second == 0 && o->strike > 0 && !option_is_swap(&p->payoffs.items[named]);
+  /* the strike of a composite is of no asset's price */
+  const bool struck = o != NULL && o->asset > 0 && o->second == 0 && o->strike > 0 && o->exchange != OPTION_COMPOSITE &&
+                      !option_is_swap(&p->payoffs.items[named]);
   return struck && p->sampling.control != OPTION_CONTROL_UNDERLYING ? o : NULL;
 }
 

@@ -89,7 +89,7 @@ static bool sweep_part(const fluid_machine *m, const sim_buffer *from, const sim
     for (int64_t plane = z[0]; plane < z[1]; plane++)
       wrong |= sweep_rows(m, from, to, plane, first, first + block < y[1] ? first + block : y[1]);
 #if FLUID_X86
-  __builtin_ia32_sfence(); /* what was written past the caches is there for whoever waits for this thread */
+  __builtin_ia32_sfence(); /* what was stored past the caches is there before other threads and ranks read it */
 #endif
   return wrong;
 }

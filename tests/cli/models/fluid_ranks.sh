@@ -138,7 +138,10 @@ every=(plain eddies walls slip bodies moving outlet "outlet across" trt "trt res
 
 for terms in "${every[@]}"; do divided "2 7" "terms=$terms"; done
 for terms in "${every[@]}"; do divided "3" "terms=$terms" flat=1 kind=single; done
-for terms in "heat law" "outlet timed"; do divided "3 7" "terms=$terms"; divided "2" "terms=$terms" flat=1 kind=single; done
+for terms in "heat law" "outlet timed"; do
+  divided "3 7" "terms=$terms"
+  divided "2" "terms=$terms" flat=1 kind=single
+done
 for terms in stl rock D3Q27 "D3Q27 trt"; do divided "3" "terms=$terms" "root=$ROOT"; done
 for terms in grains points "points crowd"; do divided "2 3 4 7" "terms=$terms" last=19; done
 divided "9" "terms=grains low" last=7 kind=single # more ranks than planes

@@ -1,4 +1,5 @@
--- expect: 65 sides.x_low.pressure: is 0.200
+-- expect: 65 sides.x_low.pressure: is 0.1005
+-- lines: 3
 return sim.fluid {
   grid = { n = {8, 8}, size = {8, 8}, boundary = "wall", y = "slip" }, viscosity = 0.05, speed = 0.1,
   sides = { x_low = { pressure = function(t) return 1e-3 * t end }, x_high = { pressure = 0 } },

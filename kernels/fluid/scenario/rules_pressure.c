@@ -106,11 +106,10 @@ void fluid_find_pressures(fluid_parameters *p, const grid_shape *grid) {
 }
 
 void fluid_check_timed(const fluid_parameters *p, sim_faults *faults) {
-  const char *what = fluid_moves(p)          ? "bodies that move"
-                     : p->grains.count > 0   ? "`grains`"
-                     : p->solid.given        ? "`solid`"
-                     : p->resistance != NULL ? "`resistance`"
-                                             : NULL;
+  const char *what = fluid_moves(p)   ? "bodies that move"
+                     : p->solid.given ? "`solid`"
+                     : p->resistance  ? "`resistance`"
+                                      : NULL;
   if (fluid_is_timed(p) && what)
     sim_faults_add(faults, 0, "sides",
                    "a velocity or pressure that changes with time is not supported together with %s", what);

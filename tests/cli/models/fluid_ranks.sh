@@ -71,6 +71,11 @@ elseif terms:find("outlet") then -- sponges at sides that ranks divide, and at o
                                         or function(x, y, z) return 0.4 * z * (across - z), 0, 0 end } }
   model.sides[top and high or "x_high"] = { pressure = 0.01, sponge = top and 0.8 or 1.0 }
   model.bodies = { round(middle, 0.3) }
+  if terms == "outlet timed" then
+    model.sides.x_low.profile = d == 2 and function(y, t) return 2 * t * y * (across - y), 0 end
+                                        or function(z, t) return 2 * t * z * (across - z), 0, 0 end
+    model.sides.x_high.pressure = function(y, t) return 0.1 * math.sin(20 * t) * y end
+  end
 elseif terms:find("trt") then
   model.collision, model.acceleration, model.initial = "trt", vector(0.2, 0.1, 0.1), start
   model.bodies = { round(middle, 0.33, { spin = 1 }) }
@@ -115,6 +120,9 @@ elseif terms:find("heat") then
     model.bodies[1].temperature, model.bodies[1].flux = nil, -0.2
   end
   if terms == "heat eddies" then model.turbulence = { smagorinsky = 0.1 } end
+  if terms == "heat law" then
+    model.viscosity = function(shear, T) return 0.01 * (1 + shear^2)^-0.2 * math.exp(-0.3 * T) end
+  end
   if terms == "heat open" then
     model.grid.x, model.initial = "wall", nil
     model.sides = { x_low = { velocity = vector(0.3, 0, 0) }, x_high = { pressure = 0, sponge = 0.9 } }
@@ -130,6 +138,10 @@ every=(plain eddies walls slip bodies moving outlet "outlet across" trt "trt res
 
 for terms in "${every[@]}"; do divided "2 7" "terms=$terms"; done
 for terms in "${every[@]}"; do divided "3" "terms=$terms" flat=1 kind=single; done
+for terms in "heat law" "outlet timed"; do
+  divided "3 7" "terms=$terms"
+  divided "2" "terms=$terms" flat=1 kind=single
+done
 for terms in stl rock D3Q27 "D3Q27 trt"; do divided "3" "terms=$terms" "root=$ROOT"; done
 for terms in grains points "points crowd"; do divided "2 3 4 7" "terms=$terms" last=19; done
 divided "9" "terms=grains low" last=7 kind=single # more ranks than planes

@@ -46,7 +46,7 @@ void fluid_copy_ends(const fluid_machine *m, char *row, size_t size) {
   }
 }
 
-/* Whether two states exceed the caches of a processor. */
+/* Whether two states, of numbers of `number` bytes, exceed the caches of a processor. */
 static bool large_states(const fluid_machine *m, size_t number) {
   const double caches = 64 << 20;
   return 2 * fluid_state_numbers(&m->rows) * (double)number > caches;
@@ -76,8 +76,8 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
   return wrong;
 }
 
-/* Planes z0 <= z < z1, or their rows y0 <= y < y1, by blocks of rows whose three planes stay in the second-level cache.
- */
+/* Planes z0 <= z < z1, or their rows y0 <= y < y1: moments by blocks of rows whose three planes stay in the second-level
+ * cache. Each population is read once. */
 static bool sweep_part(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, const int64_t z[2],
                        const int64_t y[2]) {
   enum { CACHE = 512 * 1024, LEAST = 4 };

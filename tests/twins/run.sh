@@ -27,7 +27,7 @@ case ${1:-short} in
 short)
   planted "a force as r^-2.998" nbody "gravity as a function" 's/)^1\.5 end/)^1.499 end/; s/return -(\([^)]*\)) \/ math.sqrt/return -1.001 * (\1) \/ math.sqrt/'
   planted "a payoff of a function that is 1e-6 too much" option named 's/path.last\[1\]/(1.000001 * path.last[1])/'
-  planted "a converted payment at a fixed rate" option "own market" 's/exchange = "payment"/exchange = "quanto"/g'
+  planted "a converted payment at a fixed rate" option "own market" 's/= .payment./= [[quanto]]/g'
   twins --sim "$SIM" --seed 7 --cases 80 --report yes || fail "two ways to ask disagree"
   ;;
 claims) "$HOST" "$here/claims.lua" --sim "$SIM" --root "$here/../.." --scratch "$where/c" || fail "a page claims what is not so" ;;

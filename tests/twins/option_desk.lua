@@ -266,7 +266,7 @@ function M.add(of)
       local near = (rounding(c) + 1e-9 * scale(c)) * math.max(1, a.rate)
       -- Greeks by the path are those of differences within their errors; by the same method they have the same paths.
       same_tables(T, r, q, function() return a.rate end,
-        function(_, column) return near * ((column:find("delta") or column:find("gamma") or column:find("theta")) and 1e6 or 100) end, 
+        function(_, column) return near * ((column:find("delta") or column:find("gamma") or column:find("theta")) and 1e6 or 100) end,
         { step = true, time = true, paths = true, relative_error = true })
       if a.output == "ladder" then
         local u, v = host.read(r.dir .. "/ladder.h5"), host.read(q.dir .. "/ladder.h5")

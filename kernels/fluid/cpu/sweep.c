@@ -77,8 +77,8 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
   return wrong;
 }
 
-/* Planes z0 <= z < z1, or their rows y0 <= y < y1: moments by blocks of rows whose three planes stay in the second-level
- * cache. Each population is read once. */
+/* Planes z0 <= z < z1, or their rows y0 <= y < y1: moments by blocks of rows whose three planes stay in the
+ * second-level cache. Each population is read once. */
 static bool sweep_part(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, const int64_t z[2],
                        const int64_t y[2]) {
   enum { CACHE = 512 * 1024, LEAST = 4 };

@@ -59,6 +59,7 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
   const size_t number = sim_dtype_size(from->dtype), bytes = (size_t)(m->rows.numbers * m->rows.pitch) * number;
   const char *old = fluid_first(from);
   char *new = fluid_first(to);
+  const bool large = large_states(m, number);
   bool wrong = false;
   for (int64_t y = y0; y < y1; y++) {
     fluid_row row = {.n = m->rows.n[0],
@@ -66,7 +67,7 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
                      .numbers = m->rows.numbers,
                      .to = new + (size_t)(z * ny + y) * bytes,
                      .periodic = grid_is_periodic(&m->grid, 0),
-                     .large = large_states(m, number),
+                     .large = large,
                      .drag = m->drag ? m->drag + (z * ny + y) * m->rows.n[0] : NULL};
     for (int64_t dz = -1; dz <= 1; dz++)
       for (int64_t dy = -1; dy <= 1; dy++)

@@ -44,10 +44,10 @@ typedef struct option_market {
   option_dynamics *dynamics; /* [grid.kinds][assets], owned; NULL where all assets are geometric Brownian motions */
   struct option_rate_step *rates; /* [grid.kinds], owned; NULL: the rate is not random */
   double *rise;                   /* [steps], of option_hull_white_steps; in the allocation at rates */
-  /* [steps][assets], owned; NULL: none. What the normal of an asset in another currency is lowered by in each step: the
-   * deviation of the logarithm of the rate of exchange times their correlation. That makes the motion which the asset
-   * has in the market of its own currency one in the run's (Girsanov's theorem in each step). Of geometric Brownian
-   * motions 0: their drift has it. */
+  /* [steps][assets], owned; NULL: no asset is in another currency. In each step the normal number of such an asset is
+   * lowered by this: the deviation of the logarithm of its rate of exchange, times their correlation. The asset then
+   * moves as it does in the run's currency (Girsanov's theorem). 0 for geometric Brownian motions, whose drift has it.
+   */
   double *tilt;
   double *cash; /* [steps][assets]: cash dividend at each step's end, owned; NULL: none, or parts > 1 */
 } option_market;

@@ -271,12 +271,15 @@ static sim_status make_combinations(option_estimate *e, const option_parameters 
   return make_points(e, p);
 }
 
-/* Whether enough pilot paths carry the control of a price, which is never negative: of c they are as good as
- * (sum c)^2 / sum c^2 equal ones. Few paths give the factor of a control that hardly ever pays no bound, and times its
- * mean, which no path of the run may show, it would move the price by what no error bar has. */
+bool option_is_carried(double sum, double squares, double mean, double count) {
+  const double off = sum - count * mean, spread = squares - mean * (sum + off);
+  return off * off < count * spread / 2 && sum * sum > OPTION_CARRIERS * squares;
+}
+
+/* The same of a price, from its moments. */
 static bool is_carried(const option_combination *c, const option_moments *m, double count) {
-  const double sum = m->x + count * c->control_mean, squares = m->xx + c->control_mean * (m->x + sum);
-  return m->x * m->x < count * m->xx / 2 && sum * sum > OPTION_CARRIERS * squares;
+  const double sum = m->x + count * c->control_mean;
+  return option_is_carried(sum, m->xx + c->control_mean * (m->x + sum), c->control_mean, count);
 }
 
 void option_estimate_set(option_estimate *e, const option_moments *moments, double count) {

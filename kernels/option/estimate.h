@@ -76,10 +76,15 @@ double option_discount(const option_estimate *estimate, int market, int payoff);
 sim_status option_estimate_create(const option_parameters *p, bool tangents, option_estimate *out) SIM_MUST_CHECK;
 void option_estimate_free(option_estimate *estimate);
 
-/* Moments over the pilot's samples: y is the sample without control, x the control less its mean. */
+/* Sums over the pilot's samples: y is the sample without control, x the control less its mean. */
 typedef struct option_moments {
   double y, x, xx, xy;
 } option_moments;
+/* Whether enough of `count` pilot paths carry a control c >= 0, from the sums of c and c^2 and the known mean, in one
+ * unit. Paths are as good as (sum c)^2 / sum c^2 equal ones. Few of them give the factor of a control that hardly ever
+ * pays no bound, and times its mean, which no path of the run may show, it would move the price by what no error bar
+ * has. */
+bool option_is_carried(double sum, double squares, double mean, double count);
 /* Sets slopes and shifts from `count` samples of the pilot: moments[quantities]. */
 void option_estimate_set(option_estimate *estimate, const option_moments *moments, double count);
 

@@ -199,6 +199,11 @@ static void set_shift(option_sampler *s, int q, double shift, double slope) {
   }
 }
 
+/* The known mean of a control in the kernel's unit. */
+static double known_mean(const option_sampler *s, const option_combination *c) {
+  return s->plan.signs * c->control_mean / c->control_factor;
+}
+
 /* Control coefficients from the second moments of v - slope x at the slopes 0, 1 and -1, and a shift near each mean;
  * on the same paths as the CPU. Every rank computes all of it. */
 static sim_status pilot(option_sampler *s) {
@@ -210,20 +215,28 @@ static sim_status pilot(option_sampler *s) {
     queue(s, (int64_t)OPTION_PILOT_FIRST, OPTION_PILOT, true, s->sums + (size_t)k * numbers);
   }
   SIM_TRY(sim_backend_cuda.copy(s->host, s->sums, PILOTS * numbers * sizeof(double)));
-  option_moments *moments = calloc((size_t)quantities, sizeof *moments);
-  if (moments == NULL) return sim_no_memory("the pilot");
+  option_moments *mean = calloc((size_t)quantities, sizeof *mean); /* of the control itself, in the kernel's unit */
+  if (mean == NULL) return sim_no_memory("the pilot");
   for (int q = 0; q < quantities; q++) {
-    double m[PILOTS], v[PILOTS]; /* sums of v - slope x, and of its square */
+    double m[PILOTS], v[PILOTS]; /* means of v - slope x, and of its square */
     for (int k = 0; k < PILOTS; k++) {
-      m[k] = s->host[(size_t)k * numbers + 2 * (size_t)q];
-      v[k] = s->host[(size_t)k * numbers + 2 * (size_t)q + 1];
+      m[k] = s->host[(size_t)k * numbers + 2 * (size_t)q] / OPTION_PILOT;
+      v[k] = s->host[(size_t)k * numbers + 2 * (size_t)q + 1] / OPTION_PILOT;
     }
-    moments[q] = (option_moments){m[0], (m[2] - m[1]) / 2, (v[1] + v[2]) / 2 - v[0], (v[2] - v[1]) / 4};
+    mean[q] = (option_moments){m[0], (m[2] - m[1]) / 2, (v[1] + v[2]) / 2 - v[0], (v[2] - v[1]) / 4};
   }
-  option_estimate_set(&s->estimate, moments, OPTION_PILOT);
-  free(moments);
-  for (int q = 0; q < quantities; q++)
-    set_shift(s, q, s->estimate.combination[q].shift, s->estimate.combination[q].slope);
+  for (int q = 0; q < quantities; q++) {
+    const option_combination *c = &s->estimate.combination[q], *price = &s->estimate.combination[c->carried];
+    const option_moments *of = &mean[q], *carried = &mean[c->carried];
+    const double spread = of->xx - of->x * of->x;
+    const bool used =
+        c->control >= 0 && spread > 0 &&
+        option_is_carried(OPTION_PILOT * carried->x, OPTION_PILOT * carried->xx, known_mean(s, price), OPTION_PILOT);
+    double slope = used ? (of->xy - of->x * of->y) / spread : 0;
+    if (!isfinite(slope)) slope = 0;
+    set_shift(s, q, isfinite(of->y) ? of->y - slope * of->x : 0, slope);
+  }
+  free(mean);
   return SIM_OK;
 }
 
@@ -245,7 +258,7 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
       const double *sums = s->host + 2 * (b * quantities + q), scale = s->plan.scale[q];
       const double shift = get(s, s->plan.at_quantity + 2 * q), slope = get(s, s->plan.at_quantity + 2 * q + 1);
       /* v - slope x, with the control's mean put back; of an antithetic pair x is a sum of two */
-      const double known = c->control >= 0 ? slope * s->plan.signs * c->control_mean / c->control_factor : 0;
+      const double known = c->control >= 0 ? slope * known_mean(s, c) : 0;
       mean[b * quantities + q] = scale * (shift + sums[0] / n + known);
       const double unit = s->plan.matched ? OPTION_CHUNK : 1; /* number of samples whose mean counts as one */
       squares[b * quantities + q] = scale * scale * fmax(sums[1] - sums[0] * sums[0] / (unit * n), 0);

@@ -2,6 +2,7 @@
 #ifndef FLUID_CUDA_ARGUMENTS_CUH
 #define FLUID_CUDA_ARGUMENTS_CUH
 
+#include "kernels/common/launch.cuh"
 #include "kernels/fluid/cuda/links.cuh"
 #include "kernels/fluid/cuda/measure.cuh"
 

@@ -1,4 +1,4 @@
-/* The condition that ends a run whose flow is steady. */
+/* Running means, and the condition that ends a run whose flow is steady. */
 #include "kernels/fluid/heat.h"
 
 #include "engine/expr/expr.h"
@@ -16,6 +16,14 @@ static sim_status make_condition(double steady, sim_expr **out) {
   if (status == SIM_OK) status = sim_expr_builder_finish(b, &holds, (const char *const[]){"result"}, 1, out);
   sim_expr_builder_free(&b);
   return status;
+}
+
+void fluid_check_average(const fluid_parameters *p, sim_faults *faults) {
+  if (!p->average.given) return;
+  if (p->average.from > p->integrate.t_end)
+    sim_faults_add(faults, 0, "average.from", "expected at most integrate.t_end = %.6g, got %.6g", p->integrate.t_end,
+                   p->average.from);
+  if (fluid_moves(p)) sim_faults_add(faults, 0, "average", "bodies that move are not supported");
 }
 
 sim_status fluid_check_steady(fluid_parameters *p, sim_faults *faults) {

@@ -95,6 +95,9 @@ static int mean_numbers(int rank, int out[10]) {
   return count;
 }
 
+/* The number of the array of a mean in checkpoints, where names of records have no components. */
+static int kept_number(int number) { return number < 3 ? 10 + number : number; }
+
 /* How many samples there are with that of a step. */
 static int64_t samples(const fluid_run *run, int64_t step) {
   const fluid_average *a = &run->p->average;
@@ -162,6 +165,7 @@ void fluid_add_fields(fluid_run *run, sim_array *arrays, sim_frame *frame) {
                                              (char *)run->derived + (size_t)i * bytes, SIM_SPACE_HOST);
   for (int i = 0, count = run->means ? mean_numbers(g->rank, numbers) : 0; i < count; i++)
     arrays[frame->array_count++] = mean_array(run, numbers[i], i);
+  for (int a = 0; a < g->rank && run->means; a++) arrays[frame->array_count++] = mean_array(run, kept_number(a), a);
 }
 
 sim_status fluid_restore_means(fluid_run *run, const sim_setup *setup) {
@@ -169,7 +173,7 @@ sim_status fluid_restore_means(fluid_run *run, const sim_setup *setup) {
   const size_t plane = (size_t)(part->rows * run->machine.grid.n[0]);
   int numbers[10];
   for (int i = 0, count = run->means ? mean_numbers(run->machine.grid.rank, numbers) : 0; i < count; i++) {
-    const sim_array to = mean_array(run, numbers[i], i), *from;
+    const sim_array to = mean_array(run, kept_number(numbers[i]), i), *from;
     SIM_TRY(sim_frame_find(setup->saved, &to, &from));
     memcpy((double *)to.data + (size_t)part->first * plane, (const double *)from->data + (size_t)part->first * plane,
            (size_t)(part->end - part->first) * plane * sizeof(double));

@@ -34,6 +34,15 @@ enum {
     .name = text, .type = SIM_REAL, .doc = words ", with `average`", .dimension = {__VA_ARGS__},                       \
     .flags = SIM_IN_SNAPSHOT                                                                                           \
   }
+#define MEAN_VELOCITY(letter)                                                                                          \
+  {                                                                                                                    \
+    .name = "mean_velocity/" letter, .type = SIM_REAL, .doc = "mean velocity along " letter ", with `average`",        \
+    .dimension = {1, 0, -1}, .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT                                              \
+  }
+#define KEPT_MEAN(letter)                                                                                              \
+  {                                                                                                                    \
+    .name = "mean_" letter, .type = SIM_REAL, .doc = "the same in checkpoints", .dimension = { 1, 0, -1 }              \
+  }
 const sim_field fluid_state_fields[] = {
     [STATE_MOMENTS] = {.name = "moments",
                        .type = SIM_REAL,
@@ -87,9 +96,9 @@ const sim_field fluid_state_fields[] = {
     DERIVED("vorticity/z", "vorticity along z", 0, 0, -1),
     DERIVED("q", "half of the squares of the rate of rotation less those of the strain rate", 0, 0, -2),
     DERIVED("shear", "shear rate, the root of twice the squares of the strain rate", 0, 0, -1),
-    [STATE_MEAN] = MEAN("mean_velocity/x", "mean velocity along x", 1, 0, -1),
-    MEAN("mean_velocity/y", "mean velocity along y", 1, 0, -1),
-    MEAN("mean_velocity/z", "mean velocity along z", 1, 0, -1),
+    [STATE_MEAN] = MEAN_VELOCITY("x"),
+    MEAN_VELOCITY("y"),
+    MEAN_VELOCITY("z"),
     MEAN("mean_pressure", "mean pressure above that at rest", -1, 1, -2),
     MEAN("stress_xx", "mean square of the fluctuation of the velocity along x", 2, 0, -2),
     MEAN("stress_yy", "mean square of the fluctuation of the velocity along y", 2, 0, -2),
@@ -97,6 +106,9 @@ const sim_field fluid_state_fields[] = {
     MEAN("stress_xy", "mean product of the fluctuations of the velocity along x and y", 2, 0, -2),
     MEAN("stress_xz", "mean product of the fluctuations of the velocity along x and z", 2, 0, -2),
     MEAN("stress_yz", "mean product of the fluctuations of the velocity along y and z", 2, 0, -2),
+    KEPT_MEAN("x"),
+    KEPT_MEAN("y"),
+    KEPT_MEAN("z"),
     {.name = NULL}};
 const sim_field *const fluid_derived_fields = fluid_state_fields + STATE_DERIVED;
 const sim_field *const fluid_mean_fields = fluid_state_fields + STATE_MEAN;
@@ -229,7 +241,7 @@ static sim_status divide(fluid_run *run, sim_array *arrays, sim_frame *frame) {
   SIM_TRY(fluid_sponge_gather(&run->machine));
   for (size_t i = 0; i < frame->array_count; i++) {
     const sim_field *field = arrays[i].field;
-    if (field->flags & SIM_IN_SNAPSHOT) divide_field(run, &arrays[i]);
+    if (arrays[i].mesh) divide_field(run, &arrays[i]);
     if (field == &fluid_state_fields[STATE_MOMENTS]) divide_numbers(run, moments_of_plane(run), &arrays[i]);
     if (field == &fluid_state_fields[STATE_HEAT]) divide_numbers(run, heat_of_plane(run), &arrays[i]);
   }

@@ -23,6 +23,7 @@ void fluid_check_average(const fluid_parameters *p, sim_faults *faults) {
   if (p->average.from > p->integrate.t_end)
     sim_faults_add(faults, 0, "average.from", "expected at most integrate.t_end = %.6g, got %.6g", p->integrate.t_end,
                    p->average.from);
+  if (p->grains.count > 0) sim_faults_add(faults, 0, "average", "a flow with grains is not supported");
   if (fluid_moves(p)) sim_faults_add(faults, 0, "average", "bodies that move are not supported");
 }
 

@@ -84,6 +84,13 @@ typedef enum fluid_collision_kind { FLUID_MOMENTS, FLUID_TRT } fluid_collision_k
 typedef enum fluid_drag_law { FLUID_NO_DRAG, FLUID_STOKES, FLUID_SCHILLER_NAUMANN, FLUID_DI_FELICE } fluid_drag_law;
 typedef enum fluid_lattice_kind { FLUID_LATTICE_AUTO, FLUID_D3Q27 } fluid_lattice_kind;
 
+/* Running means: of the steps that are multiples of `every`, from a time on. */
+typedef struct fluid_average {
+  bool given;
+  double from;
+  int64_t every;
+} fluid_average;
+
 typedef struct fluid_integrate {
   double dt, t_end; /* dt NaN: by mach and viscosity */
 } fluid_integrate;
@@ -111,7 +118,8 @@ typedef struct fluid_parameters {
   int drag;           /* fluid_drag_law: grains are points; none: cells resolve them */
   sim_list bodies;    /* of fluid_body */
   sim_doubles probes; /* [count][3] */
-  double steady;      /* change of the velocity in a step, over `speed`, that ends the run; NaN: none */
+  fluid_average average;
+  double steady; /* change of the velocity in a step, over `speed`, that ends the run; NaN: none */
   fluid_integrate integrate;
   collision_parameters coupled; /* filled by validate: the grains, which borrow the lists above */
   /* filled by validate: tables whose columns the scenario names */
@@ -187,6 +195,7 @@ void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NA
  * from x to y; the side force is along drag x lift. Returns false where no direction is known. */
 bool fluid_reference_axes(const fluid_parameters *p, int body, double drag[3], double lift[3], double side[3]);
 double fluid_reference_speed(const fluid_parameters *p, int body);
+void fluid_check_average(const fluid_parameters *p, sim_faults *faults); /* scenario/steady.c */
 /* Rules of `steady`; makes the stop_when of the run. (scenario/steady.c) */
 sim_status fluid_check_steady(fluid_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 void fluid_check_references(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);

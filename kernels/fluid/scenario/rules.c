@@ -380,6 +380,7 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   fluid_check_grains(p, &grid, faults);
   if (faults->count == before) check_numbers(p, faults);
   if (faults->count == before) check_heat_numbers(p, faults);
+  fluid_check_average(p, faults);
   SIM_TRY(fluid_check_steady(p, faults));
   if (faults->count == before) fluid_name_tables(p);
   return SIM_OK;

@@ -36,16 +36,16 @@ static void test_law_of_the_wall(void **state) {
 
 /* A shear at the start above a block of three quarters of a cell beyond the middle of one: the first cells are 3/4 of a
  * cell away, and the largest y+ follows from their speed alone. */
-static double shear(double rate, double *mean, bool *sure) {
+static double shear(double rate, const char *viscosity, double *mean, bool *sure) {
   flow f;
   char text[1024];
   snprintf(text, sizeof text,
            "local y0, rate = 4.75, %.17g\n"
-           "return sim.fluid { grid = { n = {16, 32}, size = {16, 32}, y = 'slip' }, viscosity = 0.01, speed = 1,\n"
-           "  turbulence = { smagorinsky = 0.2 }, initial = function(x, y) return rate * (y - y0), 0 end,\n"
+           "return sim.fluid { grid = { n = {16, 32}, size = {16, 32}, y = 'slip' }, speed = 1,\n"
+           "  %s, initial = function(x, y) return rate * (y - y0), 0 end,\n"
            "  bodies = { sim.block { name = 'floor', low = {-20, -5, 0}, high = {40, y0, 0},\n"
            "    reference = { area = 1, length = 1, direction = {1, 0} } } }, integrate = { t_end = 1 } }",
-           rate);
+           rate, viscosity);
   flow_open(&f, text, sim_isa_best(), 2, NULL);
   const double most = flow_value(&f, "bodies", "floor_yplus");
   *mean = flow_value(&f, "bodies", "floor_yplus_mean");
@@ -60,10 +60,23 @@ static void test_shear(void **state) {
     const double rate = i ? 0.03 : 0.003, expected = plus_by_bisection(0.75 * 0.75 * rate / 0.01);
     double mean;
     bool sure;
-    near_to(shear(rate, &mean, &sure), expected, 1e-9 * expected, "y+ of a shear");
+    near_to(shear(rate, "viscosity = 0.01, turbulence = { smagorinsky = 0.2 }", &mean, &sure), expected,
+            1e-9 * expected, "y+ of a shear");
     near_to(mean, expected, 1e-9 * expected, "its mean");
     assert_true(sure);
   }
+}
+
+/* The viscosity of a fluid that shear thins is that of the shear at the surface, here 0.077, and not that of `speed`
+ * over the distance of sides, 0.024. */
+static void test_shear_of_a_law(void **state) {
+  (void)state;
+  const double rate = 0.003, viscosity = 0.1 / (1 + 100 * rate);
+  const double expected = plus_by_bisection(0.75 * 0.75 * rate / viscosity);
+  double mean;
+  bool sure;
+  near_to(shear(rate, "viscosity = function(shear) return 0.1 / (1 + 100 * shear) end", &mean, &sure), expected,
+          1e-9 * expected, "y+ of a fluid that shear thins");
 }
 
 /* 0.75 of a cell and a speed of 0.9: y+ is 8, and forces are not sure, which the end of the run says. */
@@ -317,10 +330,9 @@ static void test_gpu(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_law_of_the_wall), cmocka_unit_test(test_shear),
-      cmocka_unit_test(test_not_sure),        cmocka_unit_test(test_change),
-      cmocka_unit_test(test_change_of_heat),  cmocka_unit_test(test_taylor_green),
-      cmocka_unit_test(test_vorticity),       cmocka_unit_test(test_means),
+      cmocka_unit_test(test_law_of_the_wall), cmocka_unit_test(test_shear),     cmocka_unit_test(test_shear_of_a_law),
+      cmocka_unit_test(test_not_sure),        cmocka_unit_test(test_change),    cmocka_unit_test(test_change_of_heat),
+      cmocka_unit_test(test_taylor_green),    cmocka_unit_test(test_vorticity), cmocka_unit_test(test_means),
       cmocka_unit_test(test_means_restart),   cmocka_unit_test(test_gpu),
   };
   return cmocka_run_group_tests_name("fluid measures", tests, NULL, NULL);

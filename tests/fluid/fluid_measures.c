@@ -276,6 +276,33 @@ static void check_means(bool deep, const char *precision) {
   flow_close(&f);
 }
 
+/* The mean temperature by a sum over the samples, of a cell of the fluid and of one in a warm body. */
+static void test_mean_temperature(void **state) {
+  (void)state;
+  double sum = 0;
+  int n = 0;
+  flow f;
+  flow_open(&f,
+            "return sim.fluid { grid = { n = {12, 12}, size = {12, 12}, boundary = 'wall' }, viscosity = 0.05,\n"
+            "  speed = 0.5, average = { from = 1, every = 2 }, integrate = { dt = 0.1, t_end = 4 },\n"
+            "  heat = { diffusivity = 0.1, expansion = 0.1, gravity = {0, -0.1}, reference = 300, x_low = 301,\n"
+            "    initial = function(x, y) return 300 + math.exp(-(x - 3)^2) end },\n"
+            "  bodies = { sim.ball { point = {8, 6, 0}, radius = 2.5, temperature = 302 } } }",
+            sim_isa_best(), 2, NULL);
+  while (f.clock.t < f.clock.t_end) {
+    flow_steps(&f, 1);
+    if (f.clock.step < 10 || f.clock.step % 2 != 0) continue;
+    flow_look(&f);
+    sum += flow_field(&f, "temperature", 2, 6, 0);
+    n++;
+  }
+  assert_int_equal(n, (40 - 10) / 2 + 1);
+  flow_look(&f);
+  near_to(flow_field(&f, "mean_temperature", 2, 6, 0), sum / n, 1e-12, "mean temperature"); /* 300 to rounding */
+  near_to(flow_field(&f, "mean_temperature", 8, 6, 0), 302, 1e-12, "mean temperature in a body");
+  flow_close(&f);
+}
+
 static void test_means(void **state) {
   (void)state;
   check_means(false, "double");
@@ -330,9 +357,11 @@ static void test_gpu(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_law_of_the_wall), cmocka_unit_test(test_shear),     cmocka_unit_test(test_shear_of_a_law),
-      cmocka_unit_test(test_not_sure),        cmocka_unit_test(test_change),    cmocka_unit_test(test_change_of_heat),
-      cmocka_unit_test(test_taylor_green),    cmocka_unit_test(test_vorticity), cmocka_unit_test(test_means),
+      cmocka_unit_test(test_law_of_the_wall), cmocka_unit_test(test_shear),
+      cmocka_unit_test(test_shear_of_a_law),  cmocka_unit_test(test_not_sure),
+      cmocka_unit_test(test_change),          cmocka_unit_test(test_change_of_heat),
+      cmocka_unit_test(test_taylor_green),    cmocka_unit_test(test_vorticity),
+      cmocka_unit_test(test_means),           cmocka_unit_test(test_mean_temperature),
       cmocka_unit_test(test_means_restart),   cmocka_unit_test(test_gpu),
   };
   return cmocka_run_group_tests_name("fluid measures", tests, NULL, NULL);

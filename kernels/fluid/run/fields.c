@@ -7,6 +7,7 @@
 
 const char *const fluid_derived_names[] = {"vorticity", "q", "shear", NULL};
 enum { DERIVED_VORTICITY, DERIVED_Q, DERIVED_SHEAR };
+enum { MEANS = 11 }; /* fluid_mean_fields before those of checkpoints */
 
 static bool wants(const fluid_parameters *p, int derived) {
   return sim_output_has_field(&p->common.output, fluid_derived_names[derived]);
@@ -19,7 +20,7 @@ int fluid_derived_count(const fluid_parameters *p) {
 
 int fluid_means_count(const fluid_parameters *p) {
   const int rank = fluid_grid_of(p).rank;
-  return p->average.given ? rank + 1 + rank * (rank + 1) / 2 : 0;
+  return p->average.given ? rank + 1 + rank * (rank + 1) / 2 + p->heat.given : 0;
 }
 
 sim_status fluid_fields_create(fluid_run *run) {
@@ -88,15 +89,16 @@ static int derived_numbers(const fluid_parameters *p, int rank, int out[5]) {
 /* ---- means ---- */
 
 /* The numbers, among fluid_mean_fields, of the arrays of a scenario. */
-static int mean_numbers(int rank, int out[10]) {
+static int mean_numbers(const fluid_parameters *p, int rank, int out[MEANS]) {
   static const int flat[] = {0, 1, 3, 4, 5, 7};
-  const int count = rank == 2 ? 6 : 10;
+  int count = rank == 2 ? 6 : 10;
   for (int i = 0; i < count; i++) out[i] = rank == 2 ? flat[i] : i;
+  if (p->heat.given) out[count++] = 10;
   return count;
 }
 
 /* The number of the array of a mean in checkpoints, where names of records have no components. */
-static int kept_number(int number) { return number < 3 ? 10 + number : number; }
+static int kept_number(int number) { return number < 3 ? MEANS + number : number; }
 
 /* How many samples there are with that of a step. */
 static int64_t samples(const fluid_run *run, int64_t step) {
@@ -133,6 +135,7 @@ sim_status fluid_take_sample(fluid_run *run, const sim_clock *clock) {
   const int64_t nx = m->grid.n[0], cells = grid_cells(&m->grid);
   const int64_t n = clock->step % run->p->average.every == 0 ? samples(run, clock->step) : 0;
   const double speed = k->dx / k->dt, pressure = run->p->density * speed * speed / 3;
+  double *warm = m->warmth ? run->means + (fluid_means_count(run->p) - 1) * cells : NULL;
   if (n < 1) return SIM_OK;
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t row = rows.first; row < rows.end; row++)
@@ -142,6 +145,9 @@ sim_status fluid_take_sample(fluid_run *run, const sim_clock *clock) {
       const double rho1 = fluid_cell_velocity(m, state, row, x, u);
       for (int a = 0; a < m->grid.rank; a++) u[a] *= speed;
       add_sample(run->means + row * nx + x, cells, m->grid.rank, n, u, pressure * rho1);
+      if (!warm) continue;
+      const double here = m->warmth->shift + m->warmth->heat[0][fluid_heat_at(m, row, x)];
+      warm[row * nx + x] += (here - warm[row * nx + x]) / (double)n;
     }
   return SIM_OK;
 }
@@ -154,16 +160,27 @@ static sim_array mean_array(const fluid_run *run, int number, int at) {
                    SIM_SPACE_HOST);
 }
 
+/* Cells in bodies have the mean temperature that they are shown with; bodies do not move where there are means. */
+static void fill_bodies(fluid_run *run) {
+  const fluid_machine *m = &run->machine;
+  const grid_range rows = fluid_part_rows(&m->part);
+  const int64_t nx = m->grid.n[0];
+  double *warm = run->means + (fluid_means_count(run->p) - 1) * grid_cells(&m->grid);
+  for (int64_t at = rows.first * nx; at < rows.end * nx && m->walls.solid; at++)
+    if (m->walls.solid[at]) warm[at] = m->warmth->shown[at];
+}
+
 void fluid_add_fields(fluid_run *run, sim_array *arrays, sim_frame *frame) {
   const grid_shape *g = &run->machine.grid;
   const sim_dtype type = run->machine.single ? SIM_F32 : SIM_F64;
   const size_t bytes = (size_t)grid_cells(g) * sim_dtype_size(type);
-  int numbers[10];
+  int numbers[MEANS];
   if (run->derived) derive_rows(run);
+  if (run->means && run->machine.warmth) fill_bodies(run);
   for (int i = 0, count = derived_numbers(run->p, g->rank, numbers); i < count; i++)
     arrays[frame->array_count++] = grid_view(g, &run->mesh, &fluid_derived_fields[numbers[i]], type,
                                              (char *)run->derived + (size_t)i * bytes, SIM_SPACE_HOST);
-  for (int i = 0, count = run->means ? mean_numbers(g->rank, numbers) : 0; i < count; i++)
+  for (int i = 0, count = run->means ? mean_numbers(run->p, g->rank, numbers) : 0; i < count; i++)
     arrays[frame->array_count++] = mean_array(run, numbers[i], i);
   for (int a = 0; a < g->rank && run->means; a++) arrays[frame->array_count++] = mean_array(run, kept_number(a), a);
 }
@@ -171,8 +188,8 @@ void fluid_add_fields(fluid_run *run, sim_array *arrays, sim_frame *frame) {
 sim_status fluid_restore_means(fluid_run *run, const sim_setup *setup) {
   const fluid_part *part = &run->machine.part;
   const size_t plane = (size_t)(part->rows * run->machine.grid.n[0]);
-  int numbers[10];
-  for (int i = 0, count = run->means ? mean_numbers(run->machine.grid.rank, numbers) : 0; i < count; i++) {
+  int numbers[MEANS];
+  for (int i = 0, count = run->means ? mean_numbers(run->p, run->machine.grid.rank, numbers) : 0; i < count; i++) {
     const sim_array to = mean_array(run, kept_number(numbers[i]), i), *from;
     SIM_TRY(sim_frame_find(setup->saved, &to, &from));
     memcpy((double *)to.data + (size_t)part->first * plane, (const double *)from->data + (size_t)part->first * plane,

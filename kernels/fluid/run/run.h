@@ -70,7 +70,7 @@ int fluid_derived_count(const fluid_parameters *p);
 int fluid_means_count(const fluid_parameters *p);
 extern const char *const fluid_derived_names[];
 /* vorticity of two axes, vorticity along x, y, z, q, shear; mean velocity, pressure, stresses xx, yy,
- * zz, xy, xz, yz, and mean velocity as checkpoints have it */
+ * zz, xy, xz, yz, mean temperature, and mean velocity as checkpoints have it */
 extern const sim_field *const fluid_derived_fields, *const fluid_mean_fields;
 sim_status fluid_fields_create(fluid_run *run) SIM_MUST_CHECK;
 void fluid_fields_destroy(fluid_run *run);

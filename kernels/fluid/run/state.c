@@ -106,6 +106,7 @@ const sim_field fluid_state_fields[] = {
     MEAN("stress_xy", "mean product of the fluctuations of the velocity along x and y", 2, 0, -2),
     MEAN("stress_xz", "mean product of the fluctuations of the velocity along x and z", 2, 0, -2),
     MEAN("stress_yz", "mean product of the fluctuations of the velocity along y and z", 2, 0, -2),
+    {.name = "mean_temperature", .type = SIM_REAL, .doc = "mean temperature, with `average`", .flags = SIM_IN_SNAPSHOT},
     KEPT_MEAN("x"),
     KEPT_MEAN("y"),
     KEPT_MEAN("z"),

@@ -3,6 +3,7 @@
 
 #include "engine/run/startup.h"
 #include "kernels/fluid/cpu/rheology.h"
+#include "kernels/fluid/gates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ static void destroy(void **self) {
   fluid_scratch_free(&run->scratch);
   fluid_rheology_destroy(&run->machine.rheology);
   fluid_fields_destroy(run);
+  fluid_spectrum_destroy(run);
   free(run->machine.drag);
   free(run);
   *self = NULL;
@@ -35,6 +37,7 @@ static sim_status begin(fluid_run *run, const sim_setup *setup) {
   if (!setup->saved || !run->machine.motion) {
     SIM_TRY(fluid_check_bodies(run->p, &run->numbers, &run->machine.walls));
     SIM_TRY(fluid_check_probes(run->p, &run->machine.walls));
+    SIM_TRY(fluid_check_gates_open(run->p, &run->machine.walls));
   }
   if (setup->saved) return fluid_restore(run, setup);
   SIM_TRY(run->ops->start(run->work, setup));
@@ -111,6 +114,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   if (status == SIM_OK)
     status = fluid_rheology_create(p, &run->numbers, &run->machine, setup->isa, &run->machine.rheology);
   if (status == SIM_OK) status = fluid_fields_create(run);
+  if (status == SIM_OK) status = fluid_spectrum_create(run, setup);
   if (status == SIM_OK) status = fluid_sponge_create(p, &run->machine.sponge);
   if (status == SIM_OK && p->heat.given) {
     status = fluid_heat_create(p, &run->machine, &run->numbers, setup, &run->warmth);
@@ -154,7 +158,9 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
     return SIM_OK;
   }
   if (run->p->kinds[table] == FLUID_GRAINS_TABLE) return fluid_grains_row(&run->grains, values);
+  if (run->p->kinds[table] == FLUID_GATES_TABLE) return fluid_gates_row(run, values);
   if (!run->ops->tables_of_state) SIM_TRY(fluid_show_fields(run, clock));
+  if (run->p->kinds[table] == FLUID_SPECTRUM_TABLE) return fluid_spectrum_row(run, values);
   if (run->p->kinds[table] == FLUID_PROBES_TABLE) return run->ops->probes(run->work, values);
   if (run->p->kinds[table] == FLUID_POROUS_TABLE) {
     double flow[FLUID_FLOW_SUMS];

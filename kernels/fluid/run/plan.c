@@ -216,6 +216,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     out->unsaved_bytes += temperature;
   }
   plan_fields(p, cells, number, out);
+  if (p->spectrum > 0) sim_plan_add_host(out, "spectrum", fluid_spectrum_bytes(p, setup->threads));
   plan_grains(p, &grains, setup, out);
   out->work_per_step = cells;
   out->t_end = p->integrate.t_end;
@@ -238,6 +239,8 @@ static const char *gpu_lacks(const fluid_parameters *p) {
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
   if (fluid_derived_count(p) > 0) return "output.fields is";
   if (p->average.given) return "`average` is";
+  if (p->gates.count > 0) return "`gates` is";
+  if (p->spectrum > 0) return "`spectrum` is";
   if (!isnan(p->steady)) return "`steady` is";
   if (fluid_has_references(p)) return "`reference` of a body is";
   if (p->collision != FLUID_TRT) return NULL;

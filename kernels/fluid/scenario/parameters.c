@@ -1,4 +1,5 @@
 /* The model's parameters: field tables, and what follows from them. The rules between fields: rules.c. */
+#include "kernels/fluid/gates.h"
 #include "kernels/fluid/heat.h"
 
 #include <math.h>
@@ -357,6 +358,11 @@ static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, probes), .type = SIM_NUMBERS, .components = 3, .dimension = LENGTH,
      .doc = "points {x, y, z}, z = 0 on a grid of two axes: the table `probes` has velocity and pressure in the cells "
             "that hold them"},
+    {SIM_FIELD(fluid_parameters, gates), .type = SIM_LIST, .variants = fluid_gate_variants,
+     .doc = "plane sections of the box: the table `gates` has mass flux, pressure and momentum flux of each"},
+    {SIM_FIELD(fluid_parameters, spectrum), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX, .initial = "0",
+     .doc = "number of bins of the table `spectrum`, the kinetic energy by wavenumber of a periodic box: about 0, 1, "
+            "2, ... times the least wavenumber; the last one has all above; 0: no table"},
     {SIM_FIELD(fluid_parameters, average), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &average_schema,
      .doc = "running means of velocity and pressure, and Reynolds stresses, in snapshots; none: no such fields"},
     {SIM_FIELD(fluid_parameters, steady), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 0.1,

@@ -336,6 +336,8 @@ static void test_gpu(void **state) {
   (void)state;
   static const char *const given[][2] = {{"average = {}", "`average` is"},
                                          {"steady = 1e-6", "`steady` is"},
+                                         {"gates = { { axis = 'x', at = 8 } }", "`gates` is"},
+                                         {"spectrum = 8", "`spectrum` is"},
                                          {"output = { fields = 'q' }", "output.fields is"},
                                          {"bodies = { sim.ball { point = {8, 8, 0}, radius = 4, reference = { area = "
                                           "8, length = 8, direction = {1, 0} } } }",

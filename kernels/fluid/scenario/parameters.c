@@ -364,7 +364,8 @@ static const sim_field parameter_fields[] = {
      .doc = "number of bins of the table `spectrum`, the kinetic energy by wavenumber of a periodic box: about 0, 1, "
             "2, ... times the least wavenumber; the last one has all above; 0: no table"},
     {SIM_FIELD(fluid_parameters, average), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &average_schema,
-     .doc = "running means of velocity and pressure, and Reynolds stresses, in snapshots; none: no such fields"},
+     .doc = "running means of velocity, pressure and temperature, and Reynolds stresses, in snapshots; none: no such "
+            "fields"},
     {SIM_FIELD(fluid_parameters, steady), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 0.1,
      .initial = "none", .keyword = "none",
      .doc =

@@ -10,7 +10,7 @@
 #define RANGE(axis, i)                                                                                                 \
   {                                                                                                                    \
     .name = axis, .offset = offsetof(fluid_gate, range) + (i) * sizeof(sim_doubles), .type = SIM_NUMBERS,              \
-    .dimension = LENGTH, .doc = "{from, to} along " axis ", across `axis`; none: the whole box"                        \
+    .dimension = LENGTH, .doc = "{from, to} along " axis ", of a plane across another axis; none: the whole box"       \
   }
 static const char *const axes[] = {"x", "y", "z", NULL};
 static const sim_field gate_fields[] = {

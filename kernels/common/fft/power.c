@@ -1,3 +1,4 @@
+/* Power spectra of real fields: rows along x, as halves of their coefficients, then columns along the other axes. */
 #include "kernels/common/fft/power.h"
 
 #include <math.h>

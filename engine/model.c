@@ -26,6 +26,8 @@ static const sim_field output_fields[] = {
      .initial = "every 5 min"},
     {"slices", SIM_LIST, "parts of the grid, each with its own cadence", offsetof(sim_output, slices),
      .variants = slice_variants},
+    {"fields", SIM_STRING, "names of derived fields that snapshots and slices have too, \"vorticity, q\"",
+     offsetof(sim_output, fields)},
     {0}};
 static const sim_schema output_schema = {SIM_SCHEMA(sim_output, "output", "cadences", output_fields)};
 
@@ -145,6 +147,45 @@ static sim_status bind_stop(const sim_model *model, sim_common *common, const si
   return status;
 }
 
+/* ---- output.fields ---- */
+
+/* The next name of a list: its start and length; false: there is none. */
+static bool next_name(const char **at, const char **name, size_t *length) {
+  static const char between[] = ", \t\n";
+  *name = *at + strspn(*at, between);
+  *length = strcspn(*name, between);
+  *at = *name + *length;
+  return *length > 0;
+}
+
+bool sim_output_has_field(const sim_output *output, const char *name) {
+  const char *at = output->fields, *found;
+  size_t length;
+  while (at && next_name(&at, &found, &length))
+    if (strlen(name) == length && memcmp(found, name, length) == 0) return true;
+  return false;
+}
+
+static void check_fields(const sim_model *model, const sim_output *output, sim_faults *faults) {
+  const char *at = output->fields, *found;
+  size_t length;
+  while (at && next_name(&at, &found, &length)) {
+    bool known = false;
+    char names[256] = "";
+    for (int i = 0; model->derived && model->derived[i]; i++) {
+      const size_t used = strlen(names);
+      known = known || (strlen(model->derived[i]) == length && memcmp(found, model->derived[i], length) == 0);
+      snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", model->derived[i]);
+    }
+    if (!model->derived)
+      sim_faults_add(faults, 0, "output.fields", "sim.%s has no derived fields", model->name);
+    else if (!known)
+      sim_faults_add(faults, 0, "output.fields", "expected names among %s, got \"%.*s\"", names,
+                     (int)(length < 60 ? length : 60), found);
+    if (!known) return;
+  }
+}
+
 /* ---- parameters ---- */
 
 void sim_model_precisions(const sim_model *model, char *out, size_t capacity) {
@@ -182,6 +223,7 @@ sim_status sim_model_decode(const sim_model *model, const sim_value *value, void
   sim_common *common = *out;
   if (status == SIM_OK && faults->count == 0) {
     check_precision(model, common, faults);
+    check_fields(model, &common->output, faults);
     if (model->validate) status = model->validate(*out, faults);
   }
   if (status == SIM_OK && faults->count == 0) {

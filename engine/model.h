@@ -28,6 +28,7 @@ typedef struct sim_model_backend {
 typedef struct sim_output {
   sim_cadence snapshots, tables, checkpoint;
   sim_list slices; /* of sim_slice */
+  char *fields;    /* names of sim_model.derived that snapshots and slices have too, "q, shear"; NULL: none */
 } sim_output;
 
 /* First member of every model's parameters; sim_common_schema is the `base` of the models' schemas. */
@@ -141,7 +142,9 @@ typedef struct sim_model {
   /* Tables that scenarios add, for `sim describe`, with CAPITALS for names from the scenario. NULL: none. */
   const sim_table *const *described;
   const sim_field *state; /* state arrays, ends with a NULL name */
-  const char *work_unit;  /* "interactions" */
+  /* Fields that snapshots may have beside those of the state, for output.fields; NULL-terminated. NULL: none. */
+  const char *const *derived;
+  const char *work_unit; /* "interactions" */
   sim_model_backend backends[SIM_BACKEND_KINDS];
   bool precisions[SIM_PRECISIONS]; /* [sim_precision]: the precisions that a scenario may choose */
   /* Runs on several ranks with the same bits; `plan` and `create` refuse scenarios that cannot. Each step then waits
@@ -198,6 +201,9 @@ sim_status sim_setup_path(const sim_setup *setup, const char *path, char out[409
 
 /* Writes the precisions that the model offers, quoted as in a scenario: "single" or "double". */
 void sim_model_precisions(const sim_model *model, char *out, size_t capacity);
+
+/* Whether output.fields names a derived field. */
+bool sim_output_has_field(const sim_output *output, const char *name);
 
 const sim_table *const *sim_model_tables(const sim_model *model, const void *parameters);
 

@@ -30,7 +30,8 @@ typedef struct fluid_side {
 } fluid_side;
 
 enum { FLUID_SIDES = 6, FLUID_PROBES = 16, FLUID_BODIES = 10 };
-extern const char *const fluid_side_names[FLUID_SIDES]; /* x_low, x_high, y_low, ... */
+enum { FLUID_NAMED = 6, FLUID_TABLES = FLUID_NAMED + 2 }; /* tables whose columns a scenario names; all tables */
+extern const char *const fluid_side_names[FLUID_SIDES];   /* x_low, x_high, y_low, ... */
 
 /* What the coefficients of a body are of. */
 typedef struct fluid_reference {
@@ -84,6 +85,13 @@ typedef enum fluid_collision_kind { FLUID_MOMENTS, FLUID_TRT } fluid_collision_k
 typedef enum fluid_drag_law { FLUID_NO_DRAG, FLUID_STOKES, FLUID_SCHILLER_NAUMANN, FLUID_DI_FELICE } fluid_drag_law;
 typedef enum fluid_lattice_kind { FLUID_LATTICE_AUTO, FLUID_D3Q27 } fluid_lattice_kind;
 
+/* Running means: of the steps that are multiples of `every`, from a time on. */
+typedef struct fluid_average {
+  bool given;
+  double from;
+  int64_t every;
+} fluid_average;
+
 typedef struct fluid_integrate {
   double dt, t_end; /* dt NaN: by mach and viscosity */
 } fluid_integrate;
@@ -111,16 +119,19 @@ typedef struct fluid_parameters {
   int drag;           /* fluid_drag_law: grains are points; none: cells resolve them */
   sim_list bodies;    /* of fluid_body */
   sim_doubles probes; /* [count][3] */
-  double steady;      /* change of the velocity in a step, over `speed`, that ends the run; NaN: none */
+  sim_list gates;     /* of fluid_gate (gates.h) */
+  int64_t spectrum;   /* bins of the table `spectrum`; 0: none */
+  fluid_average average;
+  double steady; /* change of the velocity in a step, over `speed`, that ends the run; NaN: none */
   fluid_integrate integrate;
   collision_parameters coupled; /* filled by validate: the grains, which borrow the lists above */
   /* filled by validate: tables whose columns the scenario names */
-  char names[4][SIM_COLUMNS_MAX][96];
-  sim_field columns[4][SIM_COLUMNS_MAX + 1];
-  sim_table table[5];
+  char names[FLUID_NAMED][SIM_COLUMNS_MAX][96];
+  sim_field columns[FLUID_NAMED][SIM_COLUMNS_MAX + 1];
+  sim_table table[FLUID_NAMED + 1];
   sim_field flow[16]; /* columns of the table `flow` where they are not the usual ones */
-  const sim_table *tables[7];
-  int kinds[6]; /* of the tables: fluid_table_kind */
+  const sim_table *tables[FLUID_TABLES + 1];
+  int kinds[FLUID_TABLES]; /* of the tables: fluid_table_kind */
 } fluid_parameters;
 extern const sim_schema fluid_schema;
 
@@ -130,7 +141,9 @@ typedef enum fluid_table_kind {
   FLUID_PROBES_TABLE,
   FLUID_HEAT_TABLE,
   FLUID_POROUS_TABLE,
-  FLUID_GRAINS_TABLE
+  FLUID_GRAINS_TABLE,
+  FLUID_GATES_TABLE,
+  FLUID_SPECTRUM_TABLE
 } fluid_table_kind;
 /* Columns of the table `flow`; those of momentum that the grid has not are left out. */
 enum {
@@ -175,6 +188,7 @@ void fluid_check_timed(const fluid_parameters *p, sim_faults *faults);
 void fluid_check_collision(const fluid_parameters *p, sim_faults *faults);
 void fluid_check_porous(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
 
+bool fluid_is_name(const char *name); /* whether columns may be named so: at most 40 letters, digits and _ */
 /* The name of a body in columns. */
 enum { FLUID_BODY_NAME = 64 };
 void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]);
@@ -187,6 +201,7 @@ void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NA
  * from x to y; the side force is along drag x lift. Returns false where no direction is known. */
 bool fluid_reference_axes(const fluid_parameters *p, int body, double drag[3], double lift[3], double side[3]);
 double fluid_reference_speed(const fluid_parameters *p, int body);
+void fluid_check_average(const fluid_parameters *p, sim_faults *faults); /* scenario/steady.c */
 /* Rules of `steady`; makes the stop_when of the run. (scenario/steady.c) */
 sim_status fluid_check_steady(fluid_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 void fluid_check_references(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);

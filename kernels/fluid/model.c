@@ -3,6 +3,7 @@
 
 #include "engine/run/startup.h"
 #include "kernels/fluid/cpu/rheology.h"
+#include "kernels/fluid/gates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +25,8 @@ static void destroy(void **self) {
   fluid_meshes_destroy(&run->meshes);
   fluid_scratch_free(&run->scratch);
   fluid_rheology_destroy(&run->machine.rheology);
+  fluid_fields_destroy(run);
+  fluid_spectrum_destroy(run);
   free(run->machine.drag);
   free(run);
   *self = NULL;
@@ -34,8 +37,11 @@ static sim_status begin(fluid_run *run, const sim_setup *setup) {
   if (!setup->saved || !run->machine.motion) {
     SIM_TRY(fluid_check_bodies(run->p, &run->numbers, &run->machine.walls));
     SIM_TRY(fluid_check_probes(run->p, &run->machine.walls));
+    SIM_TRY(fluid_check_gates_open(run->p, &run->machine.walls));
   }
-  return setup->saved ? fluid_restore(run, setup) : run->ops->start(run->work, setup);
+  if (setup->saved) return fluid_restore(run, setup);
+  SIM_TRY(run->ops->start(run->work, setup));
+  return run->means ? fluid_take_sample(run, &(sim_clock){0}) : SIM_OK;
 }
 
 /* Fewer than asked for where a step of one thread takes no longer than to wake the others: some microseconds. */
@@ -107,6 +113,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->machine.collision.drag = run->machine.drag;
   if (status == SIM_OK)
     status = fluid_rheology_create(p, &run->numbers, &run->machine, setup->isa, &run->machine.rheology);
+  if (status == SIM_OK) status = fluid_fields_create(run);
+  if (status == SIM_OK) status = fluid_spectrum_create(run, setup);
   if (status == SIM_OK) status = fluid_sponge_create(p, &run->machine.sponge);
   if (status == SIM_OK && p->heat.given) {
     status = fluid_heat_create(p, &run->machine, &run->numbers, setup, &run->warmth);
@@ -133,6 +141,7 @@ static sim_status step(void *self, sim_clock *clock) {
   clock->t = (double)clock->step * run->numbers.dt;
   if (fabs(clock->t - clock->t_end) <= 1e-12 * clock->t_end) clock->t = clock->t_end;
   clock->dt = run->numbers.dt;
+  if (run->means) SIM_TRY(fluid_take_sample(run, clock));
   if (run->backend->queue && clock->step % CHECK_EVERY != 0 && clock->t < clock->t_end) return SIM_OK;
   return fluid_check_stable(run, clock);
 }
@@ -149,7 +158,9 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
     return SIM_OK;
   }
   if (run->p->kinds[table] == FLUID_GRAINS_TABLE) return fluid_grains_row(&run->grains, values);
+  if (run->p->kinds[table] == FLUID_GATES_TABLE) return fluid_gates_row(run, values);
   if (!run->ops->tables_of_state) SIM_TRY(fluid_show_fields(run, clock));
+  if (run->p->kinds[table] == FLUID_SPECTRUM_TABLE) return fluid_spectrum_row(run, values);
   if (run->p->kinds[table] == FLUID_PROBES_TABLE) return run->ops->probes(run->work, values);
   if (run->p->kinds[table] == FLUID_POROUS_TABLE) {
     double flow[FLUID_FLOW_SUMS];
@@ -223,6 +234,7 @@ const sim_model fluid_model = {
     .described = fluid_described,
     .tables_of = fluid_tables_of,
     .state = fluid_state_fields,
+    .derived = fluid_derived_names,
     .work_unit = "cells",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
     .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true, [SIM_HALF] = true},

@@ -184,7 +184,8 @@ def spectra(run: Run, axes: Any) -> None:
                 label = f"{field}, {_label(run, frame, 'time', 't')} = {frame['time'].iloc[row]:.4g}"
                 axes.loglog(list(found), np.where(power > 0, power, np.nan), dash, color=COLOURS[i % 7], label=label)
     low, high = axes.get_ylim()
-    axes.set(xlabel="wave number over the least one", ylabel="power", ylim=(max(low, high * 1e-16), high))
+    unit = next((frame.attrs["units"].get(name, "1") for name in frame.columns if _bin(name) is not None), "1")
+    axes.set(xlabel="wave number over the least one", ylabel=run.units.label("power", unit), ylim=(max(low, high * 1e-16), high))
     legend(axes)
 
 

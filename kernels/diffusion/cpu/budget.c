@@ -1,4 +1,5 @@
 /* Budgets by |k|: the effect of rates and linear terms on each bin of the spectrum. */
+#include "kernels/common/fft/power.h"
 #include "kernels/diffusion/cpu/work.h"
 
 #include <string.h>
@@ -70,7 +71,7 @@ typedef struct summing {
 
 static void add_enstrophy(void *context, const diffusion_number *number) {
   const summing *s = context;
-  s->bins[diffusion_bin(number->k2, s->least, s->count)] +=
+  s->bins[fft_bin(number->k2, s->least, s->count)] +=
       number->k2 * number->weight * s->u[number->at] * s->others[0][number->at];
 }
 
@@ -94,7 +95,7 @@ static void add_helicity(void *context, const diffusion_number *number) {
     const double re = -(k[b] * uc[im] - k[c] * ub[im]), own = k[b] * uc[number->at] - k[c] * ub[number->at];
     sum += re * s->others[a][number->at] + own * s->others[a][im];
   }
-  s->bins[diffusion_bin(number->k2, s->least, s->count)] += number->weight * sum;
+  s->bins[fft_bin(number->k2, s->least, s->count)] += number->weight * sum;
 }
 
 /* out[bins]: half the enstrophy <k^2 u . v>, or the helicity <curl u . v>, of the vector u and the vector in array

@@ -1,5 +1,5 @@
 /* y+ of the cells beside bodies: how well the grid resolves the flow at their surfaces. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/cpu/rheology.h"
 
 #include "engine/reduce.h"
 
@@ -32,6 +32,14 @@ typedef struct plus_of {
   const fluid_shape *shape; /* [bodies] */
 } plus_of;
 
+/* The viscosity at a cell where the speed along a wall changes by `along` in the distance `far` from it. */
+static double viscosity_at(const plus_of *of, const fluid_cell *cell, double along, double far) {
+  const fluid_machine *m = of->m;
+  if (!m->rheology) return of->p->viscosity;
+  const double tau = fluid_rheology_tau(m, far > 0 ? along / far : 0, cell->row, cell->x);
+  return (tau - 0.5) / m->rheology->scale;
+}
+
 /* y+ of a cell at a body. */
 static double plus_at(const plus_of *of, const fluid_cell *cell, int body) {
   const fluid_machine *m = of->m;
@@ -47,7 +55,8 @@ static double plus_at(const plus_of *of, const fluid_cell *cell, int body) {
     along += u[a] * normal[a];
     square += u[a] * u[a];
   }
-  return fluid_plus_of(fmax(far, 0) * sqrt(fmax(square - along * along, 0)) / of->p->viscosity);
+  const double past = sqrt(fmax(square - along * along, 0));
+  return fluid_plus_of(fmax(far, 0) * past / viscosity_at(of, cell, past, far));
 }
 
 /* [bodies] sums, cells, greatest of a plane. */

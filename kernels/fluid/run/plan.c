@@ -136,6 +136,16 @@ static void plan_grains(const fluid_parameters *p, const fluid_grains_plan *grai
   out->checkpoint_bytes += grains->checkpoint;
 }
 
+static void plan_fields(const fluid_parameters *p, double cells, double number, sim_plan *out) {
+  const double derived = cells * number * fluid_derived_count(p), means = cells * sizeof(double) * fluid_means_count(p);
+  if (derived + means > 0) sim_plan_add_host(out, "derived fields and means", derived + means);
+  out->snapshot_bytes += derived + means;
+  out->unsaved_bytes += derived;
+  out->checkpoint_bytes += means;
+  /* A sample takes about as long as five steps. */
+  if (means > 0) out->work_rate_guess /= 1 + 5.0 / (double)p->average.every;
+}
+
 static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup,
                             sim_plan *out) {
   const grid_shape grid = fluid_grid_of(p);
@@ -205,6 +215,8 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     out->staged_bytes += temperature;
     out->unsaved_bytes += temperature;
   }
+  plan_fields(p, cells, number, out);
+  if (p->spectrum > 0) sim_plan_add_host(out, "spectrum", fluid_spectrum_bytes(p, setup->threads));
   plan_grains(p, &grains, setup, out);
   out->work_per_step = cells;
   out->t_end = p->integrate.t_end;
@@ -225,6 +237,10 @@ static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
   if (fluid_is_timed(p)) return "a side that changes with time is";
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
+  if (fluid_derived_count(p) > 0) return "output.fields is";
+  if (p->average.given) return "`average` is";
+  if (p->gates.count > 0) return "`gates` is";
+  if (p->spectrum > 0) return "`spectrum` is";
   if (!isnan(p->steady)) return "`steady` is";
   if (fluid_has_references(p)) return "`reference` of a body is";
   if (p->collision != FLUID_TRT) return NULL;

@@ -2,6 +2,7 @@
 #ifndef FLUID_RUN_H
 #define FLUID_RUN_H
 
+#include "kernels/common/fft/power.h"
 #include "kernels/fluid/grains/grains.h"
 #include "kernels/fluid/heat.h"
 #include "kernels/fluid/meshes.h"
@@ -27,6 +28,10 @@ typedef struct fluid_run {
   bool told_mass, told_speed, told_heat;
   fluid_plus plus[FLUID_BODIES]; /* of the last row of `bodies`, of bodies with a reference */
   double change;                 /* of the last row of `flow`, with `steady` */
+  void *derived;                 /* [count][cells] of derived fields; NULL: none */
+  double *means;                 /* [count][cells] of running means; NULL: none */
+  fft_power *spectrum;           /* NULL: no such table */
+  double *pieces;                /* [pieces][bins] of it, and [pieces] */
   double porous[2];              /* time and permeability of the last row of `porous`, 0: none */
   double unsteady; /* change of the permeability at the rate between the last two rows over the time of the run, as a
                       part of it; 0: not known */
@@ -58,6 +63,37 @@ sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_f
 sim_status fluid_bodies_row(fluid_run *run, double *values) SIM_MUST_CHECK;
 /* Says of bodies whose forces are not sure, by the last row. */
 void fluid_remark_on_bodies(const fluid_run *run, sim_bytes *out);
+
+/* ---- fields.c ---- */
+
+/* Fields that are made of velocity and pressure, [cells] in host memory, of this rank's rows: derived ones, in the
+ * precision of the run, and running means and Reynolds stresses, in double, which checkpoints have too. */
+/* Numbers of the derived fields of a scenario, and of the means. */
+int fluid_derived_count(const fluid_parameters *p);
+int fluid_means_count(const fluid_parameters *p);
+extern const char *const fluid_derived_names[];
+/* vorticity of two axes, vorticity along x, y, z, q, shear; mean velocity, pressure, stresses xx, yy,
+ * zz, xy, xz, yz, mean temperature, and mean velocity as checkpoints have it */
+extern const sim_field *const fluid_derived_fields, *const fluid_mean_fields;
+sim_status fluid_fields_create(fluid_run *run) SIM_MUST_CHECK;
+void fluid_fields_destroy(fluid_run *run);
+/* Adds their arrays to a frame, of fields that are shown. */
+void fluid_add_fields(fluid_run *run, sim_array *arrays, sim_frame *frame);
+sim_status fluid_restore_means(fluid_run *run, const sim_setup *setup) SIM_MUST_CHECK;
+/* Takes a sample of the state of the clock's step, if there is to be one. */
+sim_status fluid_take_sample(fluid_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+
+/* ---- gates.c, spectrum.c ---- */
+
+/* A row of `gates`. */
+sim_status fluid_gates_row(fluid_run *run, double *values) SIM_MUST_CHECK;
+/* Bytes of host memory that fluid_spectrum_create takes. */
+double fluid_spectrum_bytes(const fluid_parameters *p, int threads);
+/* Does nothing without the table `spectrum`. SIM_ERR_NO_MEMORY. */
+sim_status fluid_spectrum_create(fluid_run *run, const sim_setup *setup) SIM_MUST_CHECK;
+void fluid_spectrum_destroy(fluid_run *run);
+/* A row of `spectrum`, of fields that are shown: in each bin the kinetic energy by mass over the width of the bin. */
+sim_status fluid_spectrum_row(fluid_run *run, double *values) SIM_MUST_CHECK;
 
 /* ---- watch.c ---- */
 

@@ -15,12 +15,33 @@ enum {
   STATE_MESHES,
   STATE_SOLID,
   STATE_COUPLING,
-  STATE_BUDGET
+  STATE_BUDGET,
+  STATE_DERIVED,
+  STATE_MEAN = STATE_DERIVED + 6
 };
 #define VELOCITY(letter)                                                                                               \
   {                                                                                                                    \
     .name = "velocity/" letter, .type = SIM_REAL, .doc = "velocity along " letter, .dimension = {1, 0, -1},            \
     .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT                                                                       \
+  }
+#define DERIVED(text, words, ...)                                                                                      \
+  {                                                                                                                    \
+    .name = text, .type = SIM_REAL, .doc = words ", with output.fields", .dimension = {__VA_ARGS__},                   \
+    .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT                                                                       \
+  }
+#define MEAN(text, words, ...)                                                                                         \
+  {                                                                                                                    \
+    .name = text, .type = SIM_REAL, .doc = words ", with `average`", .dimension = {__VA_ARGS__},                       \
+    .flags = SIM_IN_SNAPSHOT                                                                                           \
+  }
+#define MEAN_VELOCITY(letter)                                                                                          \
+  {                                                                                                                    \
+    .name = "mean_velocity/" letter, .type = SIM_REAL, .doc = "mean velocity along " letter ", with `average`",        \
+    .dimension = {1, 0, -1}, .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT                                              \
+  }
+#define KEPT_MEAN(letter)                                                                                              \
+  {                                                                                                                    \
+    .name = "mean_" letter, .type = SIM_REAL, .doc = "the same in checkpoints", .dimension = { 1, 0, -1 }              \
   }
 const sim_field fluid_state_fields[] = {
     [STATE_MOMENTS] = {.name = "moments",
@@ -69,7 +90,29 @@ const sim_field fluid_state_fields[] = {
          .type = SIM_REAL,
          .doc = "work of the fluid and of gravity on grains, and energy dissipated by lubrication and by the drag "
                 "of points"},
+    [STATE_DERIVED] = DERIVED("vorticity", "vorticity, of two axes", 0, 0, -1),
+    DERIVED("vorticity/x", "vorticity along x", 0, 0, -1),
+    DERIVED("vorticity/y", "vorticity along y", 0, 0, -1),
+    DERIVED("vorticity/z", "vorticity along z", 0, 0, -1),
+    DERIVED("q", "half of the squares of the rate of rotation less those of the strain rate", 0, 0, -2),
+    DERIVED("shear", "shear rate, the root of twice the squares of the strain rate", 0, 0, -1),
+    [STATE_MEAN] = MEAN_VELOCITY("x"),
+    MEAN_VELOCITY("y"),
+    MEAN_VELOCITY("z"),
+    MEAN("mean_pressure", "mean pressure above that at rest", -1, 1, -2),
+    MEAN("stress_xx", "mean square of the fluctuation of the velocity along x", 2, 0, -2),
+    MEAN("stress_yy", "mean square of the fluctuation of the velocity along y", 2, 0, -2),
+    MEAN("stress_zz", "mean square of the fluctuation of the velocity along z", 2, 0, -2),
+    MEAN("stress_xy", "mean product of the fluctuations of the velocity along x and y", 2, 0, -2),
+    MEAN("stress_xz", "mean product of the fluctuations of the velocity along x and z", 2, 0, -2),
+    MEAN("stress_yz", "mean product of the fluctuations of the velocity along y and z", 2, 0, -2),
+    {.name = "mean_temperature", .type = SIM_REAL, .doc = "mean temperature, with `average`", .flags = SIM_IN_SNAPSHOT},
+    KEPT_MEAN("x"),
+    KEPT_MEAN("y"),
+    KEPT_MEAN("z"),
     {.name = NULL}};
+const sim_field *const fluid_derived_fields = fluid_state_fields + STATE_DERIVED;
+const sim_field *const fluid_mean_fields = fluid_state_fields + STATE_MEAN;
 
 /* Field f of those that are shown: velocity, and behind it the pressure. */
 static void *field_of(const fluid_run *run, int f) {
@@ -199,7 +242,7 @@ static sim_status divide(fluid_run *run, sim_array *arrays, sim_frame *frame) {
   SIM_TRY(fluid_sponge_gather(&run->machine));
   for (size_t i = 0; i < frame->array_count; i++) {
     const sim_field *field = arrays[i].field;
-    if (field->flags & SIM_IN_SNAPSHOT) divide_field(run, &arrays[i]);
+    if (arrays[i].mesh) divide_field(run, &arrays[i]);
     if (field == &fluid_state_fields[STATE_MOMENTS]) divide_numbers(run, moments_of_plane(run), &arrays[i]);
     if (field == &fluid_state_fields[STATE_HEAT]) divide_numbers(run, heat_of_plane(run), &arrays[i]);
   }
@@ -223,6 +266,7 @@ sim_status fluid_restore(fluid_run *run, const sim_setup *setup) {
     SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &coupling));
     SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &budget));
   }
+  SIM_TRY(fluid_restore_means(run, setup));
   run->fast = sim_frame_array(setup->saved, fluid_state_fields[STATE_FAST].name) != NULL;
   if (run->fast) SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &first));
   if (run->fast && !(run->first[0] >= 0 && run->first[0] <= (double)setup->saved->clock.step && run->first[1] >= 0 &&
@@ -256,6 +300,7 @@ sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_f
     arrays[frame->array_count++] = fluid_meshes_array(&run->meshes, &fluid_state_fields[STATE_MESHES]);
   if (run->meshes.solid)
     arrays[frame->array_count++] = fluid_solid_array(&run->meshes, &fluid_state_fields[STATE_SOLID]);
+  fluid_add_fields(run, arrays, frame);
   frame->species_count = 0;
   SIM_TRY(divide(run, arrays, frame));
   if (run->machine.grains) { /* each rank has all of them */

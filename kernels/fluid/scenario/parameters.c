@@ -1,4 +1,5 @@
 /* The model's parameters: field tables, and what follows from them. The rules between fields: rules.c. */
+#include "kernels/fluid/gates.h"
 #include "kernels/fluid/heat.h"
 
 #include <math.h>
@@ -241,6 +242,15 @@ static const sim_field heat_fields[] = {
 static const sim_schema heat_schema = {
     .doc = "temperature, or a solute, carried by the flow", .fields = heat_fields, .size = sizeof(fluid_heat)};
 
+static const sim_field average_fields[] = {
+    {SIM_FIELD(fluid_average, from), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .dimension = {0, 0, 1}, .doc = "time from which on"},
+    {SIM_FIELD(fluid_average, every), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = 1e9, .initial = "1",
+     .doc = "steps between two samples, which are taken at the multiples of it"},
+    {0}};
+static const sim_schema average_schema = {
+    .doc = "running means", .fields = average_fields, .size = sizeof(fluid_average)};
+
 static const sim_field integrate_fields[] = {
     {SIM_FIELD(fluid_integrate, dt), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
@@ -348,6 +358,14 @@ static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, probes), .type = SIM_NUMBERS, .components = 3, .dimension = LENGTH,
      .doc = "points {x, y, z}, z = 0 on a grid of two axes: the table `probes` has velocity and pressure in the cells "
             "that hold them"},
+    {SIM_FIELD(fluid_parameters, gates), .type = SIM_LIST, .variants = fluid_gate_variants,
+     .doc = "plane sections of the box: the table `gates` has mass flux, pressure and momentum flux of each"},
+    {SIM_FIELD(fluid_parameters, spectrum), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX, .initial = "0",
+     .doc = "number of bins of the table `spectrum`, the kinetic energy by wavenumber of a periodic box: about 0, 1, "
+            "2, ... times the least wavenumber; the last one has all above; 0: no table"},
+    {SIM_FIELD(fluid_parameters, average), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &average_schema,
+     .doc = "running means of velocity, pressure and temperature, and Reynolds stresses, in snapshots; none: no such "
+            "fields"},
     {SIM_FIELD(fluid_parameters, steady), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 0.1,
      .initial = "none", .keyword = "none",
      .doc =

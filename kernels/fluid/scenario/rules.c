@@ -1,4 +1,5 @@
 /* Rules between parameters. */
+#include "kernels/fluid/gates.h"
 #include "kernels/fluid/heat.h"
 
 #include <ctype.h>
@@ -104,7 +105,7 @@ static void check_flow_through(const fluid_parameters *p, const grid_shape *grid
   }
 }
 
-static bool is_name(const char *name) {
+bool fluid_is_name(const char *name) {
   if (!(isalpha((unsigned char)name[0]) || name[0] == '_')) return false;
   for (const char *c = name; *c; c++)
     if (!isalnum((unsigned char)*c) && *c != '_') return false;
@@ -174,7 +175,7 @@ static void check_body(const fluid_parameters *p, const grid_shape *grid, int b,
   const int line = p->bodies.items[b].line;
   char path[64];
   snprintf(path, sizeof path, "bodies[%d].name", b + 1);
-  if (body->name && !is_name(body->name))
+  if (body->name && !fluid_is_name(body->name))
     sim_faults_add(faults, line, path, "expected at most 40 letters, digits and _, no digit first, got \"%.60s\"",
                    body->name);
   char own[FLUID_BODY_NAME], taken[FLUID_BODY_NAME];
@@ -374,12 +375,15 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   for (int b = 0; b < (int)p->bodies.count && b < FLUID_BODIES; b++) check_body(p, &grid, b, faults);
   fluid_check_references(p, &grid, faults);
   check_probes(p, &grid, faults);
+  fluid_check_gates(p, &grid, faults);
+  fluid_check_spectrum(p, &grid, faults);
   check_heat(p, &grid, faults);
   fluid_check_collision(p, faults);
   fluid_check_porous(p, &grid, faults);
   fluid_check_grains(p, &grid, faults);
   if (faults->count == before) check_numbers(p, faults);
   if (faults->count == before) check_heat_numbers(p, faults);
+  fluid_check_average(p, faults);
   SIM_TRY(fluid_check_steady(p, faults));
   if (faults->count == before) fluid_name_tables(p);
   return SIM_OK;

@@ -1,4 +1,4 @@
-/* The condition that ends a run whose flow is steady. */
+/* Running means, and the condition that ends a run whose flow is steady. */
 #include "kernels/fluid/heat.h"
 
 #include "engine/expr/expr.h"
@@ -27,6 +27,15 @@ static sim_status are_same(const sim_expr *a, const sim_expr *b, bool *same) {
   *same = status == SIM_OK && text[0].size == text[1].size && memcmp(text[0].data, text[1].data, text[0].size) == 0;
   for (int i = 0; i < 2; i++) sim_bytes_free(&text[i]);
   return status;
+}
+
+void fluid_check_average(const fluid_parameters *p, sim_faults *faults) {
+  if (!p->average.given) return;
+  if (p->average.from > p->integrate.t_end)
+    sim_faults_add(faults, 0, "average.from", "expected at most integrate.t_end = %.6g, got %.6g", p->integrate.t_end,
+                   p->average.from);
+  if (p->grains.count > 0) sim_faults_add(faults, 0, "average", "a flow with grains is not supported");
+  if (fluid_moves(p)) sim_faults_add(faults, 0, "average", "bodies that move are not supported");
 }
 
 sim_status fluid_check_steady(fluid_parameters *p, sim_faults *faults) {

@@ -1,4 +1,5 @@
 /* The tables of a scenario, and their columns. */
+#include "kernels/fluid/gates.h"
 #include "kernels/fluid/grains/grains.h"
 #include "kernels/fluid/heat.h"
 #include "kernels/fluid/meshes.h"
@@ -80,14 +81,27 @@ static const sim_field described_porous[] = {
         "permeability, viscosity times the mean velocity along what drives it, over that: acceleration, and pressures "
         "at both ends of an axis"),
     {0}};
+#define GATES_DOC "what passes plane sections of the box"
+static const sim_field described_gates[] = {
+    COLUMN("NAME_flux", "mass that passes a gate in a unit of time, along its axis"),
+    COLUMN("NAME_pressure", "mean pressure of the fluid in it, above that at rest"),
+    COLUMN("NAME_momentum_x", "momentum along x that the fluid carries through it in a unit of time; also y, z"),
+    {0}};
+#define SPECTRUM_DOC "kinetic energy by wavenumber"
+static const sim_field described_spectrum[] = {
+    COLUMN("energy_BIN", "kinetic energy by mass of the wavenumbers near BIN = 0, 1, 2, ... times the least one, over "
+                         "that one, the width of the bin"),
+    {0}};
 static const sim_table described[] = {{"flow", FLOW_DOC "; always", described_flow},
                                       {"bodies", "forces on bodies; with bodies", described_bodies},
                                       {"probes", "the fluid at points; with probes", described_probes},
                                       {"heat", "temperature, and heat through sides; with heat", described_heat},
                                       {"porous", POROUS_DOC "; with solid or resistance", described_porous},
+                                      {"gates", GATES_DOC "; with gates", described_gates},
+                                      {"spectrum", SPECTRUM_DOC "; with spectrum", described_spectrum},
                                       {"grains", GRAINS_DOC "; with grains", fluid_grains_columns}};
-const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2], &described[3],
-                                            &described[4], &described[5], NULL};
+const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2], &described[3], &described[4],
+                                            &described[5], &described[6], &described[7], NULL};
 
 void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]) {
   const char *own = fluid_body_of(p, body)->name;
@@ -216,6 +230,30 @@ static int name_porous(fluid_parameters *p, int rank) {
   return out.count;
 }
 
+static int name_gates(fluid_parameters *p, int rank) {
+  column_list out = {p->names[4], p->columns[4], 0};
+  for (int i = 0; i < (int)p->gates.count; i++) {
+    char name[FLUID_BODY_NAME];
+    fluid_gate_name(p, i, name);
+    add_column(&out, "mass that passes the gate in a unit of time", (sim_dimension){0, 1, -1}, "%s_flux", name);
+    add_column(&out, "mean pressure of the gate", (sim_dimension){-1, 1, -2}, "%s_pressure", name);
+    for (int a = 0; a < rank; a++)
+      add_column(&out, "momentum that the fluid carries through the gate in a unit of time", (sim_dimension){1, 1, -2},
+                 "%s_momentum_%c", name, "xyz"[a]);
+  }
+  return out.count;
+}
+
+static int name_spectrum(fluid_parameters *p) {
+  column_list out = {p->names[5], p->columns[5], 0};
+  for (int i = 0; i < (int)p->spectrum; i++) {
+    add_column(&out, "kinetic energy by mass of the wavenumbers about so many times the least one, over that one",
+               (sim_dimension){3, 0, -2}, "energy_%d", i);
+    out.columns[i].display = SIM_DISPLAY_SPECTRUM;
+  }
+  return out.count;
+}
+
 /* The table `flow`, with the change where `steady` looks at it. */
 static const sim_table *flow_table(fluid_parameters *p, int rank) {
   const sim_table *usual = rank == 2 ? &flow_2d : &flow_3d;
@@ -224,13 +262,14 @@ static const sim_table *flow_table(fluid_parameters *p, int rank) {
   memcpy(p->flow, usual->columns, (size_t)count * sizeof *p->flow);
   p->flow[count] = change_column;
   p->flow[count + 1] = (sim_field){0};
-  p->table[4] = (sim_table){.name = "flow", .doc = FLOW_DOC, .columns = p->flow};
-  return &p->table[4];
+  p->table[FLUID_NAMED] = (sim_table){.name = "flow", .doc = FLOW_DOC, .columns = p->flow};
+  return &p->table[FLUID_NAMED];
 }
 
 void fluid_name_tables(fluid_parameters *p) {
   const int rank = fluid_grid_of(p).rank;
-  const int counts[] = {name_bodies(p, rank), name_probes(p, rank), name_heat(p, rank), name_porous(p, rank)};
+  const int counts[] = {name_bodies(p, rank), name_probes(p, rank), name_heat(p, rank),
+                        name_porous(p, rank), name_gates(p, rank),  name_spectrum(p)};
   /* In the order of a file's tables; the numbers are those of p->table. */
   static const struct {
     int number, kind;
@@ -238,7 +277,9 @@ void fluid_name_tables(fluid_parameters *p) {
   } order[] = {{0, FLUID_BODIES_TABLE, "bodies", "forces of the fluid on bodies"},
                {1, FLUID_PROBES_TABLE, "probes", "the fluid at points"},
                {3, FLUID_POROUS_TABLE, "porous", POROUS_DOC},
-               {2, FLUID_HEAT_TABLE, "heat", "temperature, and heat through sides"}};
+               {2, FLUID_HEAT_TABLE, "heat", "temperature, and heat through sides"},
+               {4, FLUID_GATES_TABLE, "gates", GATES_DOC},
+               {5, FLUID_SPECTRUM_TABLE, "spectrum", SPECTRUM_DOC}};
   int count = 0;
   p->kinds[count] = FLUID_FLOW_TABLE;
   p->tables[count++] = flow_table(p, rank);

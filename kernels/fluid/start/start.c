@@ -1,4 +1,5 @@
 /* The first state: velocity and pressure of the scenario, and stresses that belong to them. */
+#include "kernels/fluid/gates.h"
 #include "kernels/fluid/cpu/rheology.h"
 #include "kernels/fluid/heat.h"
 #include "kernels/fluid/meshes.h"
@@ -172,6 +173,7 @@ sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *num
   if (status == SIM_OK) status = fluid_timed_check(p, numbers, &m.walls);
   if (status == SIM_OK) status = fluid_check_bodies(p, numbers, &m.walls);
   if (status == SIM_OK) status = fluid_check_probes(p, &m.walls);
+  if (status == SIM_OK) status = fluid_check_gates_open(p, &m.walls);
   if (status == SIM_OK) fluid_tell_walls(p, numbers, &m.walls);
   if (status == SIM_OK) status = fluid_drag_create(p, numbers, setup, &m.drag);
   free(m.drag);

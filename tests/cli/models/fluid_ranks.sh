@@ -28,7 +28,8 @@ local model = {
   grid      = { n = vector(24, d == 2 and last or 18, last), size = vector(2.4, d == 2 and across or 1.8, across) },
   probes    = { point(0.35, 0.05, 0), point(1.95, across / 2, across - 0.05) }, integrate = { dt = 1 / 64, t_end = steps / 64 },
   output    = { snapshots = "every 5 steps", tables = "every " .. rows .. " steps", checkpoint = "every " .. each .. " steps",
-                slices = { { name = "cut", x = 0.4, when = "every 3 steps" } } },
+                slices = { { name = "cut", x = 0.4, when = "every 3 steps" } }, fields = "vorticity, q, shear" },
+  gates     = { { axis = "x", at = 1.93 }, { axis = axis, at = across - 0.01, x = { 0.31, 2.2 } } },
   sides     = {},
 }
 local function start(x, y, z)
@@ -129,6 +130,9 @@ elseif terms:find("heat") then
     model.heat.x_low, model.heat.reference = 0.2, 0.5
   end
 end
+local moves = model.grains or terms == "moving" or terms == "stl" or terms == "D3Q27"
+if not moves then model.average = { from = 3 / 64, every = 2 } end
+if terms == "plain" or terms == "eddies" then model.spectrum = 7 end
 return sim.fluid(model)
 LUA
 run=("$SIM" run fluid.lua --threads 1 --force)

@@ -168,11 +168,9 @@ void diffusion_each_number(const diffusion_spectral *spectral, int field, diffus
  * rates. coefficients[fields]: arrays of the rank's columns; at[count]. */
 void diffusion_project_columns(const diffusion_spectral *spectral, void *const *coefficients, int64_t count,
                                const diffusion_at *at);
-/* Return the smallest wavenumber of the longest axis, and the bin b of `count` with |k| in [b - 1/2, b + 1/2) times it.
- * The last bin contains all wavenumbers above. */
+/* Returns the smallest wavenumber of the longest axis: the width of bins (fft_bin). */
 double diffusion_least_wave(const diffusion_spectral *spectral);
-int diffusion_bin(double k2, double least, int count);
-/* Computes the power spectrum of a field in these bins. Their sum is the mean of the field's square (Parseval). others
+/* Computes the power spectrum of a field in bins. Their sum is the mean of the field's square (Parseval). others
  * (may be NULL): coefficients of another field with the same series, for the mean of the product. */
 /* Where a wall mixes value and slope, the mean is that of the series over the box, not of the values in the cells. */
 void diffusion_power(const diffusion_spectral *spectral, int field, const void *coefficients, const void *others,

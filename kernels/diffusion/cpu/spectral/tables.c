@@ -1,4 +1,5 @@
 /* Results for each wavenumber: tables and power spectra. */
+#include "kernels/common/fft/power.h"
 #include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <math.h>
@@ -91,12 +92,6 @@ double diffusion_least_wave(const diffusion_spectral *s) {
   return least;
 }
 
-/* A wavenumber midway between two bins belongs to the upper one, with a margin for the rounding of k2 and least. */
-int diffusion_bin(double k2, double least, int count) {
-  const double margin = 1e-9, length = sqrt(k2) / least * (1 + margin);
-  return length + 0.5 < count ? (int)(length + 0.5) : count - 1;
-}
-
 typedef struct bins {
   const diffusion_spectral *s;
   const void *coefficients, *others;
@@ -108,7 +103,7 @@ static void add_to_bin(void *context, const diffusion_number *number) {
   const bins *b = context;
   const double c = grid_number(b->coefficients, b->s->single, number->at);
   const double d = grid_number(b->others, b->s->single, number->at);
-  b->sums[diffusion_bin(number->k2, b->least, b->count)] += number->weight * c * d;
+  b->sums[fft_bin(number->k2, b->least, b->count)] += number->weight * c * d;
 }
 
 void diffusion_power(const diffusion_spectral *s, int field, const void *coefficients, const void *others, int count,

@@ -1,0 +1,199 @@
+/* Fields that are made of velocity and pressure: derived ones, running means, and Reynolds stresses. */
+#include "kernels/fluid/run/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const fluid_derived_names[] = {"vorticity", "q", "shear", NULL};
+enum { DERIVED_VORTICITY, DERIVED_Q, DERIVED_SHEAR };
+enum { MEANS = 11 }; /* fluid_mean_fields before those of checkpoints */
+
+static bool wants(const fluid_parameters *p, int derived) {
+  return sim_output_has_field(&p->common.output, fluid_derived_names[derived]);
+}
+
+int fluid_derived_count(const fluid_parameters *p) {
+  const int rank = fluid_grid_of(p).rank;
+  return (wants(p, DERIVED_VORTICITY) ? (rank == 2 ? 1 : 3) : 0) + wants(p, DERIVED_Q) + wants(p, DERIVED_SHEAR);
+}
+
+int fluid_means_count(const fluid_parameters *p) {
+  const int rank = fluid_grid_of(p).rank;
+  return p->average.given ? rank + 1 + rank * (rank + 1) / 2 + p->heat.given : 0;
+}
+
+sim_status fluid_fields_create(fluid_run *run) {
+  const size_t cells = (size_t)grid_cells(&run->machine.grid),
+               size = run->machine.single ? sizeof(float) : sizeof(double);
+  const size_t derived = (size_t)fluid_derived_count(run->p), means = (size_t)fluid_means_count(run->p);
+  if (derived > 0 && !(run->derived = calloc(cells, derived * size))) return sim_no_memory("derived fields");
+  if (means > 0 && !(run->means = calloc(cells, means * sizeof *run->means))) return sim_no_memory("means");
+  return SIM_OK;
+}
+
+void fluid_fields_destroy(fluid_run *run) {
+  free(run->derived);
+  free(run->means);
+}
+
+/* ---- derived fields ---- */
+
+/* Values of a cell from the derivatives of its velocity, in the order of the arrays; returns their number. */
+static int derive(const fluid_parameters *p, int rank, double grad[3][3], double out[5]) {
+  double strain = 0, rotation = 0;
+  int count = 0;
+  for (int a = 0; a < rank; a++)
+    for (int b = 0; b < rank; b++) {
+      strain += (grad[a][b] + grad[b][a]) * (grad[a][b] + grad[b][a]) / 4;
+      rotation += (grad[a][b] - grad[b][a]) * (grad[a][b] - grad[b][a]) / 4;
+    }
+  for (int a = rank == 2 ? 2 : 0; a < 3 && wants(p, DERIVED_VORTICITY); a++) {
+    const int b = (a + 1) % 3, c = (a + 2) % 3;
+    out[count++] = grad[c][b] - grad[b][c];
+  }
+  if (wants(p, DERIVED_Q)) out[count++] = (rotation - strain) / 2;
+  if (wants(p, DERIVED_SHEAR)) out[count++] = sqrt(2 * strain);
+  return count;
+}
+
+static void derive_rows(fluid_run *run) {
+  const fluid_machine *m = &run->machine;
+  const grid_range rows = fluid_part_rows(&m->part);
+  const sim_buffer *shown = run->ops->fields(run->work);
+  const size_t bytes = (size_t)shown->shape[1] * sim_dtype_size(shown->dtype);
+  const char *first = shown->data;
+  const void *fields[3] = {first, first + bytes, first + 2 * bytes};
+  const int64_t *n = m->grid.n, cells = grid_cells(&m->grid);
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t row = rows.first; row < rows.end; row++)
+    for (int64_t x = 0; x < n[0]; x++) {
+      double grad[3][3] = {{0}}, values[5];
+      const int64_t cell = row * n[0] + x;
+      if (!m->walls.solid || !m->walls.solid[cell])
+        fluid_gradient(m, run->p, run->numbers.dx, fields, (int64_t[]){x, row % n[1], row / n[1]}, grad);
+      const int count = derive(run->p, m->grid.rank, grad, values);
+      for (int i = 0; i < count; i++) grid_set_number(run->derived, m->single, i * cells + cell, values[i]);
+    }
+}
+
+/* The numbers, among fluid_derived_fields, of the arrays of a scenario. */
+static int derived_numbers(const fluid_parameters *p, int rank, int out[5]) {
+  int count = 0;
+  for (int i = rank == 2 ? 0 : 1; i < (rank == 2 ? 1 : 4) && wants(p, DERIVED_VORTICITY); i++) out[count++] = i;
+  if (wants(p, DERIVED_Q)) out[count++] = 4;
+  if (wants(p, DERIVED_SHEAR)) out[count++] = 5;
+  return count;
+}
+
+/* ---- means ---- */
+
+/* The numbers, among fluid_mean_fields, of the arrays of a scenario. */
+static int mean_numbers(const fluid_parameters *p, int rank, int out[MEANS]) {
+  static const int flat[] = {0, 1, 3, 4, 5, 7};
+  int count = rank == 2 ? 6 : 10;
+  for (int i = 0; i < count; i++) out[i] = rank == 2 ? flat[i] : i;
+  if (p->heat.given) out[count++] = 10;
+  return count;
+}
+
+/* The number of the array of a mean in checkpoints, where names of records have no components. */
+static int kept_number(int number) { return number < 3 ? MEANS + number : number; }
+
+/* How many samples there are with that of a step. */
+static int64_t samples(const fluid_run *run, int64_t step) {
+  const fluid_average *a = &run->p->average;
+  const double first = fmax(ceil(ceil(a->from / run->numbers.dt * (1 - 1e-12)) / (double)a->every), 0);
+  return step / a->every - (int64_t)first + 1;
+}
+
+/* Adds sample number n of a cell to its means, [count] apart by `cells` (Welford, Technometrics 4 (1962) 419): the
+ * stress is C/n, C += (u_a - mean_a before)(u_b - mean_b after). */
+static void add_sample(double *mean, int64_t cells, int rank, int64_t n, const double u[3], double pressure) {
+  static const int pair[2][6][2] = {{{0, 0}, {1, 1}, {0, 1}}, {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}}};
+  double before[3], after[3];
+  const int pairs = rank * (rank + 1) / 2;
+  for (int a = 0; a < rank; a++) {
+    before[a] = u[a] - mean[a * cells];
+    mean[a * cells] += before[a] / (double)n;
+    after[a] = u[a] - mean[a * cells];
+  }
+  mean[rank * cells] += (pressure - mean[rank * cells]) / (double)n;
+  for (int i = 0; i < pairs; i++) {
+    double *stress = &mean[(rank + 1 + i) * cells];
+    const int *ab = pair[rank - 2][i];
+    /* The same product for either order of the two but for rounding. */
+    *stress += (before[ab[0]] * after[ab[1]] - *stress) / (double)n;
+  }
+}
+
+sim_status fluid_take_sample(fluid_run *run, const sim_clock *clock) {
+  const fluid_machine *m = &run->machine;
+  const fluid_numbers *k = &run->numbers;
+  const sim_buffer *state = run->ops->state(run->work);
+  const grid_range rows = fluid_part_rows(&m->part);
+  const int64_t nx = m->grid.n[0], cells = grid_cells(&m->grid);
+  const int64_t n = clock->step % run->p->average.every == 0 ? samples(run, clock->step) : 0;
+  const double speed = k->dx / k->dt, pressure = run->p->density * speed * speed / 3;
+  double *warm = m->warmth ? run->means + (fluid_means_count(run->p) - 1) * cells : NULL;
+  if (n < 1) return SIM_OK;
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t row = rows.first; row < rows.end; row++)
+    for (int64_t x = 0; x < nx; x++) {
+      double u[3];
+      if (m->walls.solid && m->walls.solid[row * nx + x]) continue;
+      const double rho1 = fluid_cell_velocity(m, state, row, x, u);
+      for (int a = 0; a < m->grid.rank; a++) u[a] *= speed;
+      add_sample(run->means + row * nx + x, cells, m->grid.rank, n, u, pressure * rho1);
+      if (!warm) continue;
+      const double here = m->warmth->shift + m->warmth->heat[0][fluid_heat_at(m, row, x)];
+      warm[row * nx + x] += (here - warm[row * nx + x]) / (double)n;
+    }
+  return SIM_OK;
+}
+
+/* ---- arrays ---- */
+
+static sim_array mean_array(const fluid_run *run, int number, int at) {
+  const int64_t cells = grid_cells(&run->machine.grid);
+  return grid_view(&run->machine.grid, &run->mesh, &fluid_mean_fields[number], SIM_F64, run->means + at * cells,
+                   SIM_SPACE_HOST);
+}
+
+/* Cells in bodies have the mean temperature that they are shown with; bodies do not move where there are means. */
+static void fill_bodies(fluid_run *run) {
+  const fluid_machine *m = &run->machine;
+  const grid_range rows = fluid_part_rows(&m->part);
+  const int64_t nx = m->grid.n[0];
+  double *warm = run->means + (fluid_means_count(run->p) - 1) * grid_cells(&m->grid);
+  for (int64_t at = rows.first * nx; at < rows.end * nx && m->walls.solid; at++)
+    if (m->walls.solid[at]) warm[at] = m->warmth->shown[at];
+}
+
+void fluid_add_fields(fluid_run *run, sim_array *arrays, sim_frame *frame) {
+  const grid_shape *g = &run->machine.grid;
+  const sim_dtype type = run->machine.single ? SIM_F32 : SIM_F64;
+  const size_t bytes = (size_t)grid_cells(g) * sim_dtype_size(type);
+  int numbers[MEANS];
+  if (run->derived) derive_rows(run);
+  if (run->means && run->machine.warmth) fill_bodies(run);
+  for (int i = 0, count = derived_numbers(run->p, g->rank, numbers); i < count; i++)
+    arrays[frame->array_count++] = grid_view(g, &run->mesh, &fluid_derived_fields[numbers[i]], type,
+                                             (char *)run->derived + (size_t)i * bytes, SIM_SPACE_HOST);
+  for (int i = 0, count = run->means ? mean_numbers(run->p, g->rank, numbers) : 0; i < count; i++)
+    arrays[frame->array_count++] = mean_array(run, numbers[i], i);
+  for (int a = 0; a < g->rank && run->means; a++) arrays[frame->array_count++] = mean_array(run, kept_number(a), a);
+}
+
+sim_status fluid_restore_means(fluid_run *run, const sim_setup *setup) {
+  const fluid_part *part = &run->machine.part;
+  const size_t plane = (size_t)(part->rows * run->machine.grid.n[0]);
+  int numbers[MEANS];
+  for (int i = 0, count = run->means ? mean_numbers(run->p, run->machine.grid.rank, numbers) : 0; i < count; i++) {
+    const sim_array to = mean_array(run, kept_number(numbers[i]), i), *from;
+    SIM_TRY(sim_frame_find(setup->saved, &to, &from));
+    memcpy((double *)to.data + (size_t)part->first * plane, (const double *)from->data + (size_t)part->first * plane,
+           (size_t)(part->end - part->first) * plane * sizeof(double));
+  }
+  return SIM_OK;
+}

@@ -26,6 +26,7 @@ typedef struct fluid_side {
   sim_expr *profile;    /* x, y, z, t -> the same at a point of the side; NULL: none */
   sim_expr *push;       /* x, y, z, t -> pressure; NULL: none */
   double pressure;      /* of it, of a function at the middle of the side at t = 0; NaN: none; filled by validate */
+  bool straight;        /* the fluid passes this open side without a velocity along it */
   double sponge;        /* width of the layer that absorbs sound; NaN: none */
 } fluid_side;
 

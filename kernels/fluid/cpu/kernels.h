@@ -72,9 +72,12 @@ typedef struct fluid_row {
  *           (Bouzidi, Firdaouss and Lallemand, Phys. Fluids 13 (2001) 3452)
  *   MIRROR  g_c = g_second(cell + towards)
  *   OPEN    g_c = -g_d + constant + 2 rho_w (9/2 (c.u)^2 - 3/2 u^2), rho_w = 1 + constant/2, u of the cell: a side of
- *           given pressure (Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427)
+ *           given pressure (Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427), where no shear
+ *           stress acts
+ *   STRAIGHT  g_c = -g_second(cell + towards) + constant + 2 rho_w (9/2 (c.u)^2 - 3/2 u^2), u normal to the side, the
+ *           mean of both cells': what is mirrored has the opposite pressure and the opposite velocity along the side
  * The constant of a moving wall is 6 c.u_w, times the weight where FAR. */
-typedef enum fluid_link_kind { FLUID_BOUNCE, FLUID_NEAR, FLUID_FAR, FLUID_MIRROR, FLUID_OPEN } fluid_link_kind;
+typedef enum fluid_link_kind { FLUID_BOUNCE, FLUID_NEAR, FLUID_FAR, FLUID_MIRROR, FLUID_OPEN, FLUID_STRAIGHT } fluid_link_kind;
 typedef struct fluid_link {
   int8_t kind, arriving, second, towards, mirror; /* mirror: bits of the axes at whose slip sides the link is mirrored
                                                      before it meets a body */

@@ -223,6 +223,8 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
 /* What a GPU lacks. */
 static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
+  for (int s = 0; s < FLUID_SIDES; s++)
+    if (p->sides[s].straight) return "`straight` of a side is";
   if (fluid_is_timed(p)) return "a side that changes with time is";
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
   if (!isnan(p->steady)) return "`steady` is";

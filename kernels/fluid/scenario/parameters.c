@@ -52,6 +52,10 @@ static const sim_field side_fields[] = {
      .signature = &pressure_signature,
      .dimension = {-1, 1, -2},
      .doc = "of the fluid at an open side, above that at rest: a number, or a function of the point and the time"},
+    {SIM_FIELD(fluid_side, straight), .type = SIM_BOOL, .initial = "false",
+     .doc =
+         "of an open side: the fluid passes it at right angles, as in a channel that goes on beyond; false: no shear "
+         "stress acts there, as where it opens"},
     {SIM_FIELD(fluid_side, sponge), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .dimension = LENGTH,
      .doc = "width of a layer before a side that the fluid passes, which absorbs sound; none: the side reflects "

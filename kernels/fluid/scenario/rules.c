@@ -55,6 +55,8 @@ static void check_side(const fluid_parameters *p, const grid_shape *grid, int s,
   if (kinds == 0)
     sim_faults_add(faults, 0, path, "expected velocity, profile or pressure; a wall at rest needs no entry");
   if (kinds > 1) sim_faults_add(faults, 0, path, "expected one of velocity, profile and pressure");
+  snprintf(at, sizeof at, "%s.straight", path);
+  if (side->straight && isnan(side->pressure)) sim_faults_add(faults, 0, at, "has an effect with a pressure alone");
   snprintf(at, sizeof at, "%s.velocity", path);
   check_vector(&side->velocity, grid->rank, at, faults);
   if (length_of(&side->velocity) > 1.01 * p->speed)

@@ -32,6 +32,7 @@ typedef struct fluid_heat_law {
   double least, most;       /* bounds of the temperature */
   double flow_tau, conduct; /* relaxation time of the flow without eddies; 4/(3 Prandtl number of eddies) */
   int eddies;               /* number of a row of the flow that has the rate of relaxation of each cell; 0: none */
+  int force;                /* the same of a force that is a function, along x; 0: none (push.h) */
   bool pushes;
 } fluid_heat_law;
 

@@ -164,6 +164,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     tell_collision(p, &k);
     if (fluid_has_law(p)) fluid_tell_viscosity(p, &k);
     fluid_tell_pressures(p, &k);
+    fluid_tell_force(p, &k);
     tell_jump(p);
     tell_steady(p, &k);
     if (p->turbulence.given)
@@ -225,6 +226,7 @@ static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
   for (int s = 0; s < FLUID_SIDES; s++)
     if (p->sides[s].straight) return "`straight` of a side is";
+  if (p->force) return "`force` is";
   if (fluid_is_timed(p)) return "a side that changes with time is";
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
   if (!isnan(p->steady)) return "`steady` is";

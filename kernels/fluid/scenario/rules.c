@@ -358,6 +358,7 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   if (!fluid_find_viscosity(p, &grid, faults)) return SIM_OK;
   fluid_find_pressures(p, &grid);
   fluid_check_timed(p, faults);
+  fluid_check_force(p, &grid, faults);
   fluid_check_viscosity(p, faults);
   check_cubes(&grid, faults);
   check_vector(&p->acceleration, grid.rank, "acceleration", faults);
@@ -380,6 +381,7 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   fluid_check_collision(p, faults);
   fluid_check_porous(p, &grid, faults);
   fluid_check_grains(p, &grid, faults);
+  if (faults->count == before) fluid_check_force_values(p, &grid, faults);
   if (faults->count == before) check_numbers(p, faults);
   if (faults->count == before) check_heat_numbers(p, faults);
   SIM_TRY(fluid_check_steady(p, faults));

@@ -61,7 +61,7 @@ fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *n
                        .single = fluid_single(p),
                        .populations = p->collision == FLUID_TRT,
                        .threads = threads_for(&grid, setup)};
-  if (fluid_has_rates(p)) out.collision.tell = (int)out.rows.numbers - 1 - (p->force ? grid.rank : 0);
+  if (fluid_has_rates(p)) out.collision.tell = (int)(p->force ? out.rows.force : out.rows.numbers) - 1;
   out.collision.omega_odd = 1 / (p->magic / (numbers->tau - 0.5) + 0.5);
   fluid_force_of(p, numbers, out.collision.g);
   return out;

@@ -168,9 +168,10 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
   case FLUID_NEAR:
     return weight * population(l, here, pitch, d, here, c) +
            (1 - weight) * population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->second, here, c) +
-           constant;
+           constant + held(l, rows, link, here);
   case FLUID_FAR:
-    return weight * population(l, here, pitch, d, here, c) + (1 - weight) * stress(l, here, pitch, c) + constant;
+    return weight * population(l, here, pitch, d, here, c) + (1 - weight) * stress(l, here, pitch, c) + constant +
+           held(l, rows, link, here);
   case FLUID_MIRROR: return population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->second, here, c);
   case FLUID_OPEN: {
     const int rank = l->rank;

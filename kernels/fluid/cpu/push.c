@@ -41,7 +41,7 @@ sim_status fluid_push_create(const fluid_parameters *p, const fluid_numbers *k, 
   if (!p->force) return SIM_OK;
   fluid_push *v = *out = calloc(1, sizeof *v);
   if (!v) return sim_no_memory("the force");
-  *v = (fluid_push){.at = (int)m->rows.numbers - m->lattice->rank, .dt = k->dt, .unit = k->dx / k->dt};
+  *v = (fluid_push){.dt = k->dt, .unit = k->dx / k->dt};
   SIM_TRY(compile_all(p, m->lattice->rank, isa, v));
   v->memory = aligned_alloc(64, (size_t)m->threads * v->scratch);
   v->x = malloc((size_t)n * sizeof *v->x);
@@ -146,7 +146,7 @@ static void solve(const fluid_push *v, chunk *c) {
 static bool is_solid(const fluid_machine *m, int64_t cell) { return m->walls.solid && m->walls.solid[cell]; }
 
 static int64_t force_at(const fluid_machine *m, int64_t row, int64_t x) {
-  return (row * m->rows.numbers + m->push->at) * m->rows.pitch + x;
+  return (row * m->rows.numbers + m->rows.force) * m->rows.pitch + x;
 }
 
 /* Adds share times the force of the cell i of a chunk to the state, and stores the force. */

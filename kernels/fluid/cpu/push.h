@@ -6,7 +6,7 @@
  * rounding, for each cell by itself. The whole force of a step, g = 2 (u - u*) in cells per step^2, is then added as
  * that of Guo, Zheng and Shi (Phys. Rev. E 65 (2002) 046308) to the first order in g, whose shares do not depend on the
  * rates of relaxation: j -> j + rho g, S -> S + rho (u g + g u). The state of each cell has g, [rank] numbers behind
- * all others, which outputs take half of off j/rho. */
+ * all others (fluid_rows.force), which outputs take half of off j/rho. */
 #ifndef FLUID_CPU_PUSH_H
 #define FLUID_CPU_PUSH_H
 
@@ -16,7 +16,6 @@ typedef struct fluid_push {
   sim_expr_program *force;    /* x, y, z, t, ux, uy, uz, T -> acceleration, in double */
   sim_expr_program *slope[3]; /* its derivatives by ux, uy, uz; NULL: it does not depend on this velocity */
   bool depends;               /* on the velocity */
-  int at;                     /* number of a row that is the force along x */
   double dt, unit;            /* of the scenario; unit: a cell per step */
   double t;                   /* time at the end of the step */
   size_t scratch;             /* bytes for each thread, a multiple of 64 */

@@ -28,7 +28,10 @@ fluid_rows fluid_rows_of(const fluid_parameters *p) {
   fluid_rows rows = {.pitch = (grid.n[0] + 2 + FLUID_PAD - 1) / FLUID_PAD * FLUID_PAD,
                      .numbers = fluid_lattice_for(p)->moments + (fluid_single(p) ? grid.rank : 0) + fluid_has_rates(p)};
   if (p->collision == FLUID_TRT) rows.numbers = fluid_lattice_for(p)->directions;
-  if (p->force) rows.numbers += grid.rank;
+  if (p->force) {
+    rows.force = rows.numbers;
+    rows.numbers += grid.rank;
+  }
   memcpy(rows.n, grid.n, sizeof rows.n);
   return rows;
 }

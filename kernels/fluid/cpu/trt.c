@@ -110,8 +110,8 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
   switch ((fluid_link_kind)link->kind) {
   case FLUID_NEAR:
     return weight * sent + (1 - weight) * neighbour(l, rows, cell, from, link->towards)[link->second * pitch] +
-           constant;
-  case FLUID_FAR: return weight * sent + (1 - weight) * here[c * pitch] + constant;
+           constant + held(l, rows, link, here);
+  case FLUID_FAR: return weight * sent + (1 - weight) * here[c * pitch] + constant + held(l, rows, link, here);
   case FLUID_MIRROR: return neighbour(l, rows, cell, from, link->towards)[link->second * pitch];
   case FLUID_OPEN: {
     real u[3], along = 0, square = 0;

@@ -176,7 +176,7 @@ static void set_law(const fluid_parameters *p, const fluid_machine *m, const flu
                             .share = 1,
                             .flow_tau = k->tau,
                             .eddies = p->turbulence.given ? m->collision.tell : 0,
-                            .force = p->force ? (int)m->rows.numbers - m->lattice->rank : 0};
+                            .force = (int)m->rows.force};
   if (p->turbulence.given) w->law.conduct = 4 / (3 * p->turbulence.prandtl);
   for (int a = 0; a < 3; a++) {
     const double gravity = (size_t)a < p->heat.gravity.rows ? p->heat.gravity.data[a] : 0;

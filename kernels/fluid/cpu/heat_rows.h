@@ -43,6 +43,10 @@ typedef struct fluid_heat_kernels {
   bool (*collide)(int rank, const fluid_heat_law *law, const fluid_heat_row *row);
   /* Adds the buoyancy alone. */
   void (*push)(int rank, const fluid_heat_law *law, const fluid_heat_row *row);
+  /* Velocities [rank][n] of cells side by side, whose first number of the flow is *flow, less half of law.g. */
+  void (*velocity)(int rank, const fluid_heat_law *law, const void *flow, int64_t pitch, int64_t n, double *const u[3]);
+  /* Adds a share of a force [rank][n] to them, in cells per step^2, and stores it at law.force. */
+  void (*add)(int rank, const fluid_heat_law *law, void *flow, int64_t pitch, int64_t n, const double *const g[3]);
 } fluid_heat_kernels;
 
 extern const fluid_heat_kernels fluid_heat_kernels_single_plain, fluid_heat_kernels_double_plain;

@@ -1,8 +1,6 @@
 /* Forces that are functions: push.h. No result depends on how rows are dealt out. */
 #include "kernels/fluid/cpu/push.h"
 
-#include "kernels/fluid/heat.h"
-
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -26,6 +24,8 @@ static sim_status compile_all(const fluid_parameters *p, int rank, sim_isa isa, 
     if (!depends) continue;
     sim_expr *slope;
     SIM_TRY(sim_expr_derivative(p->force, VELOCITY + b, &slope));
+    for (int a = 0; a < rank * rank; a++)
+      v->linear = v->linear && !sim_expr_depends(slope, a / rank, VELOCITY + a % rank);
     const sim_status status = compile(slope, isa, v, &v->slope[b]);
     sim_expr_free(&slope);
     SIM_TRY(status);
@@ -41,7 +41,13 @@ sim_status fluid_push_create(const fluid_parameters *p, const fluid_numbers *k, 
   if (!p->force) return SIM_OK;
   fluid_push *v = *out = calloc(1, sizeof *v);
   if (!v) return sim_no_memory("the force");
-  *v = (fluid_push){.dt = k->dt, .unit = k->dx / k->dt};
+  *v = (fluid_push){
+      .linear = true, .kernels = fluid_heat_kernels_of(m->single, isa), .dt = k->dt, .unit = k->dx / k->dt};
+  for (int i = 0; i < 2; i++) {
+    v->law[i] = (fluid_heat_law){
+        .lattice = m->populations ? m->lattice : NULL, .share = (i + 1) / 2.0, .force = (int)m->rows.force};
+    for (int a = 0; a < 3; a++) v->law[i].g[a] = m->collision.g[a];
+  }
   SIM_TRY(compile_all(p, m->lattice->rank, isa, v));
   v->memory = aligned_alloc(64, (size_t)m->threads * v->scratch);
   v->x = malloc((size_t)n * sizeof *v->x);
@@ -81,48 +87,34 @@ static void evaluate(const fluid_push *v, chunk *c, bool slopes) {
                            (void *const[]){c->slope[b][0], c->slope[b][1], c->slope[b][2]}, scratch);
 }
 
-/* Solves a[rank][rank] x = b[rank] by elimination with pivots; x is b. False: a has no inverse, or is not finite. */
-static bool eliminate(int rank, double a[3][3], double b[3]) {
-  for (int k = 0; k < rank; k++) {
-    int best = k;
-    for (int i = k + 1; i < rank; i++)
-      if (fabs(a[i][k]) > fabs(a[best][k])) best = i;
-    if (!(fabs(a[best][k]) > 0) || !isfinite(a[best][k])) return false;
-    for (int j = 0; j < rank; j++) {
-      const double other = a[k][j];
-      a[k][j] = a[best][j], a[best][j] = other;
-    }
-    const double other = b[k];
-    b[k] = b[best], b[best] = other;
-    for (int i = k + 1; i < rank; i++) {
-      const double by = a[i][k] / a[k][k];
-      for (int j = k; j < rank; j++) a[i][j] -= by * a[k][j];
-      b[i] -= by * b[k];
-    }
-  }
-  for (int k = rank - 1; k >= 0; k--) {
-    for (int j = k + 1; j < rank; j++) b[k] -= a[k][j] * b[j];
-    b[k] /= a[k][k];
-  }
-  return true;
-}
-
-/* One step of Newton's method for a cell, or where the derivatives are of no use one of iteration. */
-static void improve(const fluid_push *v, chunk *c, int i, double share) {
+/* Steps of Newton's method, share times, for all cells, by Cramer's rule; where the derivatives are of no use steps of
+ * iteration. Sets `known` where a step is small. */
+static void improve(const fluid_push *v, chunk *c, double share) {
   const double half = v->dt / 2;
-  double a[3][3], miss[3], plain[3], size = 0, change = 0;
-  for (int k = 0; k < c->rank; k++) {
-    miss[k] = plain[k] = c->star[k][i] + half * c->f[k][i] - c->u[k][i];
-    for (int b = 0; b < c->rank; b++) a[k][b] = (k == b) - (v->slope[b] ? half * c->slope[b][k][i] : 0);
+  for (int i = 0; i < c->n; i++) {
+    double a[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, miss[3] = {0}, step[3], size = 0, change = 0;
+    if (c->known[i]) continue;
+    for (int k = 0; k < c->rank; k++) {
+      miss[k] = c->star[k][i] + half * c->f[k][i] - c->u[k][i];
+      for (int b = 0; b < c->rank; b++) a[k][b] -= v->slope[b] ? half * c->slope[b][k][i] : 0;
+    }
+    double minor[3][3]; /* [k][b]: of a[k][b], with its sign */
+    for (int k = 0; k < 3; k++)
+      for (int b = 0; b < 3; b++) {
+        const int p = (k + 1) % 3, q = (k + 2) % 3, r = (b + 1) % 3, s = (b + 2) % 3;
+        minor[k][b] = a[p][r] * a[q][s] - a[p][s] * a[q][r];
+      }
+    const double det = a[0][0] * minor[0][0] + a[0][1] * minor[0][1] + a[0][2] * minor[0][2];
+    const bool useful = isfinite(det) && fabs(det) > 1e-12;
+    for (int k = 0; k < c->rank; k++) {
+      step[k] = (minor[0][k] * miss[0] + minor[1][k] * miss[1] + minor[2][k] * miss[2]) / det;
+      if (!useful) step[k] = miss[k];
+      c->u[k][i] += share * step[k];
+      size = fmax(size, fabs(c->star[k][i]) + fabs(half * c->f[k][i]));
+      change = isnan(step[k]) ? NAN : fmax(change, fabs(step[k]));
+    }
+    c->known[i] = change <= 8e-15 * size || (v->linear && useful && isfinite(change));
   }
-  const double *step = eliminate(c->rank, a, miss) ? miss : plain;
-  for (int k = 0; k < c->rank; k++) {
-    c->u[k][i] += share * step[k];
-    size = fmax(size, fabs(c->star[k][i]) + fabs(half * c->f[k][i]));
-    change = fmax(change, fabs(step[k]));
-    if (isnan(step[k])) change = NAN;
-  }
-  c->known[i] = change <= 8e-15 * size;
 }
 
 /* Finds u and f of all cells; f is NaN where there is none. */
@@ -134,10 +126,8 @@ static void solve(const fluid_push *v, chunk *c) {
   for (int round = 0; round < ROUNDS && !all; round++) {
     all = true;
     evaluate(v, c, true);
-    for (int i = 0; i < c->n; i++) {
-      if (!c->known[i]) improve(v, c, i, round < WHOLE ? 1 : 0.5);
-      all = all && c->known[i];
-    }
+    improve(v, c, round < WHOLE ? 1 : 0.5);
+    for (int i = 0; i < c->n; i++) all = all && c->known[i];
   }
   for (int i = 0; i < c->n && v->depends; i++)
     for (int a = 0; a < c->rank; a++) c->f[a][i] = c->known[i] ? (c->u[a][i] - c->star[a][i]) / half : NAN;
@@ -149,61 +139,70 @@ static int64_t force_at(const fluid_machine *m, int64_t row, int64_t x) {
   return (row * m->rows.numbers + m->rows.force) * m->rows.pitch + x;
 }
 
-/* Adds share times the force of the cell i of a chunk to the state, and stores the force. */
-static void add(const fluid_machine *m, const sim_buffer *state, chunk *c, int i, int64_t cell, double share) {
-  fluid_push *v = m->push;
-  const int64_t nx = m->grid.n[0], row = cell / nx, x = cell % nx;
-  double j[3], g[3] = {0};
-  bool finite = true;
-  for (int a = 0; a < c->rank; a++) {
-    g[a] = c->f[a][i] * v->dt / v->unit;
-    finite = finite && isfinite(g[a]);
-  }
-  for (int a = 0; a < c->rank; a++)
-    grid_set_number(fluid_first(state), m->single, force_at(m, row, x) + a * m->rows.pitch, finite ? g[a] : NAN);
-  if (!finite) {
-#pragma omp atomic write
-    v->failed = 1;
-    return;
-  }
-  const double rho = 1 + fluid_cell_momentum(m, fluid_first(state), row * m->rows.numbers * m->rows.pitch + x, j);
-  for (int a = 0; a < c->rank; a++) g[a] *= share * rho;
-  fluid_kick(m, fluid_first(state), cell, 0, g);
+/* The first number of the cell x of a row. */
+static char *flow_of(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x) {
+  const size_t number = m->single ? sizeof(float) : sizeof(double);
+  return (char *)fluid_first(state) + (size_t)(row * m->rows.numbers * m->rows.pitch + x) * number;
 }
 
-/* The velocity that the cell has without the force, with half of its buoyancy, in units of the scenario. */
-static void load(const fluid_machine *m, const sim_buffer *state, int64_t cell, const double *warm, int i, chunk *c) {
-  const int64_t nx = m->grid.n[0], row = cell / nx, x = cell % nx;
-  double j[3], buoyancy[3] = {0};
-  const double rho = 1 + fluid_cell_momentum(m, fluid_first(state), row * m->rows.numbers * m->rows.pitch + x, j);
-  if (warm) fluid_buoyancy(m->warmth, warm[x], buoyancy);
-  for (int a = 0; a < 3; a++) {
-    const double u = a < c->rank ? j[a] / (3 * rho) + (buoyancy[a] - m->collision.g[a]) / 2 : 0;
-    c->star[a][i] = c->u[a][i] = u * m->push->unit;
-  }
-  c->T[i] = warm ? m->warmth->shift + warm[x] : 0;
-  c->known[i] = is_solid(m, cell);
-}
-
-/* Cells [first, first + n) of a row. */
-static chunk chunk_of(const fluid_machine *m, int64_t row, int64_t first) {
+/* Cells [first, first + n) of a row, with the velocities that they have without the force; warm: as of fluid_push_row,
+ * with half of their buoyancy if `pushed`. */
+static void load(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t first, const double *warm,
+                 bool pushed, chunk *c) {
+  const fluid_push *v = m->push;
   const int64_t left = m->grid.n[0] - first;
-  return (chunk){.x = m->push->x + first,
-                 .y = grid_centre(&m->grid, 1, row % m->grid.n[1]),
-                 .z = m->grid.rank == 3 ? grid_centre(&m->grid, 2, row / m->grid.n[1]) : 0,
-                 .n = left < CHUNK ? (int)left : CHUNK,
-                 .rank = m->lattice->rank};
+  c->x = v->x + first;
+  c->y = grid_centre(&m->grid, 1, row % m->grid.n[1]);
+  c->z = grid_centre(&m->grid, 2, row / m->grid.n[1]);
+  c->n = left < CHUNK ? (int)left : CHUNK;
+  c->rank = m->lattice->rank;
+  v->kernels->velocity(c->rank, &v->law[1], flow_of(m, state, row, first), m->rows.pitch, c->n,
+                       (double *const[]){c->star[0], c->star[1], c->star[2]});
+  for (int i = 0; i < c->n; i++) {
+    double buoyancy[3] = {0};
+    if (warm && pushed) fluid_buoyancy(m->warmth, warm[first + i], buoyancy);
+    for (int a = 0; a < c->rank; a++) c->u[a][i] = c->star[a][i] = (c->star[a][i] + buoyancy[a] / 2) * v->unit;
+    if (c->rank == 2) c->u[2][i] = 0;
+    c->T[i] = warm ? m->warmth->shift + warm[first + i] : 0;
+    c->known[i] = is_solid(m, row * m->grid.n[0] + first + i);
+  }
+}
+
+/* Adds a force to the cells of a chunk, half of it or all, and stores it. */
+static void add(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t first, bool whole, chunk *c) {
+  fluid_push *v = m->push;
+  const int64_t nx = m->grid.n[0];
+  bool lost[CHUNK], any = false;
+  for (int i = 0; i < c->n; i++) {
+    const bool solid = is_solid(m, row * nx + first + i);
+    bool finite = true;
+    for (int a = 0; a < c->rank; a++) {
+      c->f[a][i] *= v->dt / v->unit;
+      finite = finite && isfinite(c->f[a][i]);
+    }
+    lost[i] = !solid && !finite;
+    any = any || lost[i];
+    for (int a = 0; a < c->rank; a++)
+      if (solid || lost[i]) c->f[a][i] = 0;
+  }
+  v->kernels->add(c->rank, &v->law[whole], flow_of(m, state, row, first), m->rows.pitch, c->n,
+                  (const double *const[]){c->f[0], c->f[1], c->f[2]});
+  for (int i = 0; i < c->n && any; i++)
+    for (int a = 0; a < c->rank; a++)
+      if (lost[i]) grid_set_number(fluid_first(state), m->single, force_at(m, row, first + i) + a * m->rows.pitch, NAN);
+  if (!any) return;
+#pragma omp atomic write
+  v->failed = 1;
 }
 
 void fluid_push_row(const fluid_machine *m, const sim_buffer *state, int64_t row, const double *warm) {
-  const int64_t nx = m->grid.n[0];
-  for (int64_t first = 0; first < nx; first += CHUNK) {
-    chunk c = chunk_of(m, row, first);
-    for (int i = 0; i < c.n; i++) load(m, state, row * nx + first + i, warm, i, &c);
+  chunk c;
+  for (int64_t first = 0; first < m->grid.n[0]; first += CHUNK) {
+    load(m, state, row, first, warm, true, &c);
     solve(m->push, &c);
-    for (int i = 0; i < c.n; i++)
-      if (!is_solid(m, row * nx + first + i)) add(m, state, &c, i, row * nx + first + i, 1);
+    add(m, state, row, first, true, &c);
   }
+  fluid_copy_ends(m, flow_of(m, state, row, 0), m->single ? sizeof(float) : sizeof(double));
 }
 
 void fluid_push_rows(const fluid_machine *m, const sim_buffer *state) {
@@ -214,20 +213,18 @@ void fluid_push_rows(const fluid_machine *m, const sim_buffer *state) {
 
 void fluid_push_start(const fluid_machine *m, const sim_buffer *state) {
   const grid_range rows = fluid_part_rows(&m->part);
-  const int64_t nx = m->grid.n[0];
   m->push->t = 0;
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t row = rows.first; row < rows.end; row++)
-    for (int64_t first = 0; first < nx; first += CHUNK) {
-      chunk c = chunk_of(m, row, first);
-      for (int i = 0; i < c.n; i++) {
-        load(m, state, row * nx + first + i, NULL, i, &c);
-        if (m->warmth) c.T[i] = m->warmth->shift + m->warmth->heat[0][fluid_heat_at(m, row, first + i)];
-      }
+  for (int64_t row = rows.first; row < rows.end; row++) {
+    const double *warm = m->warmth ? m->warmth->heat[0] + fluid_heat_at(m, row, 0) : NULL;
+    chunk c;
+    for (int64_t first = 0; first < m->grid.n[0]; first += CHUNK) {
+      load(m, state, row, first, warm, false, &c);
       evaluate(m->push, &c, false);
-      for (int i = 0; i < c.n; i++)
-        if (!is_solid(m, row * nx + first + i)) add(m, state, &c, i, row * nx + first + i, 0.5);
+      add(m, state, row, first, false, &c);
     }
+    fluid_copy_ends(m, flow_of(m, state, row, 0), m->single ? sizeof(float) : sizeof(double));
+  }
 }
 
 void fluid_push_of(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double g[3]) {

@@ -10,18 +10,20 @@
 #ifndef FLUID_CPU_PUSH_H
 #define FLUID_CPU_PUSH_H
 
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/heat.h"
 
 typedef struct fluid_push {
   sim_expr_program *force;    /* x, y, z, t, ux, uy, uz, T -> acceleration, in double */
   sim_expr_program *slope[3]; /* its derivatives by ux, uy, uz; NULL: it does not depend on this velocity */
-  bool depends;               /* on the velocity */
-  double dt, unit;            /* of the scenario; unit: a cell per step */
-  double t;                   /* time at the end of the step */
-  size_t scratch;             /* bytes for each thread, a multiple of 64 */
-  char *memory;               /* [threads][scratch] */
-  double *x;                  /* [cells along x]: centres */
-  int failed;                 /* a cell has no force: its g is NaN */
+  bool depends, linear;       /* on the velocity; as a linear function of it */
+  const fluid_heat_kernels *kernels;
+  fluid_heat_law law[2]; /* with half a force, and a whole one */
+  double dt, unit;       /* of the scenario; unit: a cell per step */
+  double t;              /* time at the end of the step */
+  size_t scratch;        /* bytes for each thread, a multiple of 64 */
+  char *memory;          /* [threads][scratch] */
+  double *x;             /* [cells along x]: centres */
+  int failed;            /* a cell has no force: its g is NaN */
 } fluid_push;
 
 /* *out is NULL without a force. Release with fluid_push_destroy, also after a failure. */

@@ -41,8 +41,10 @@ sim_status fluid_push_create(const fluid_parameters *p, const fluid_numbers *k, 
   if (!p->force) return SIM_OK;
   fluid_push *v = *out = calloc(1, sizeof *v);
   if (!v) return sim_no_memory("the force");
-  *v = (fluid_push){
-      .linear = true, .kernels = fluid_heat_kernels_of(m->single, isa), .dt = k->dt, .unit = k->dx / k->dt};
+  *v = (fluid_push){.linear = !sim_expr_may_jump(p->force), /* a jump has the slope 0 */
+                    .kernels = fluid_heat_kernels_of(m->single, isa),
+                    .dt = k->dt,
+                    .unit = k->dx / k->dt};
   for (int i = 0; i < 2; i++) {
     v->law[i] = (fluid_heat_law){
         .lattice = m->populations ? m->lattice : NULL, .share = (i + 1) / 2.0, .force = (int)m->rows.force};

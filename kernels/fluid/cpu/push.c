@@ -100,6 +100,10 @@ static void improve(const fluid_push *v, chunk *c, double share) {
       miss[k] = c->star[k][i] + half * c->f[k][i] - c->u[k][i];
       for (int b = 0; b < c->rank; b++) a[k][b] -= v->slope[b] ? half * c->slope[b][k][i] : 0;
     }
+    if (miss[0] == 0 && miss[1] == 0 && miss[2] == 0) { /* as where no force acts */
+      c->known[i] = true;
+      continue;
+    }
     double minor[3][3]; /* [k][b]: of a[k][b], with its sign */
     for (int k = 0; k < 3; k++)
       for (int b = 0; b < 3; b++) {

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { INPUTS = 8, VELOCITY = 4, TEMPERATURE = 7, POINTS = 9, TIMES = 5, TEMPERATURES = 3 };
+enum { INPUTS = 8, TIME = 3, VELOCITY = 4, TEMPERATURE = 7, TIMES = 5, TEMPERATURES = 3 };
+enum { FLAT = 256, DEEP = 40 }; /* points along an axis of a grid of two axes, and of three, at most: cells */
 
 void fluid_check_force(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
   if (!p->force) return;
@@ -40,52 +41,94 @@ static void velocity_of(const fluid_parameters *p, int rank, int i, double u[3])
   for (int a = 0; a < rank && i == 2 * rank + 1; a++) u[a] = p->speed / sqrt(rank);
 }
 
-/* Samples of one point: of all velocities, times and temperatures. */
-static void look(const fluid_parameters *p, const grid_shape *grid, const sim_expr_program *program, void *scratch,
-                 const double x[3], survey *out) {
-  double low, high, value[3] = {0}, in[INPUTS] = {x[0], x[1], x[2]};
-  const void *inputs[INPUTS];
-  for (int i = 0; i < INPUTS; i++) inputs[i] = &in[i];
+/* Whether the force depends on inputs [first, end). */
+static bool depends(const fluid_parameters *p, int first, int end) {
+  bool out = false;
+  for (int a = 0; a < sim_expr_output_count(p->force); a++)
+    for (int i = first; i < end; i++) out = out || sim_expr_depends(p->force, a, i);
+  return out;
+}
+
+/* Points of a row along x, in[INPUTS] there, and what is found at them: rest[3][n] and value[3][n]. */
+typedef struct samples {
+  const sim_expr_program *program;
+  void *scratch;
+  int n;
+  double x[FLAT], rest[3][FLAT], value[3][FLAT], in[INPUTS];
+} samples;
+
+/* The force at the points of a row; it is that of rest where the velocity is the first one. */
+static void look(const fluid_parameters *p, int rank, samples *s, bool first, survey *out) {
+  const void *inputs[INPUTS] = {s->x};
+  for (int i = 1; i < INPUTS; i++) inputs[i] = &s->in[i];
+  sim_expr_program_run(s->program, (size_t)s->n, inputs, (void *const[]){s->value[0], s->value[1], s->value[2]},
+                       s->scratch);
+  for (int i = 0; i < s->n && out->finite; i++) {
+    double size = 0, change = 0;
+    for (int a = 0; a < rank; a++) {
+      const double f = s->value[a][i];
+      if (first) s->rest[a][i] = f;
+      size += f * f;
+      change += (f - s->rest[a][i]) * (f - s->rest[a][i]);
+    }
+    if (first) out->rest = fmax(out->rest, sqrt(size));
+    out->rate = fmax(out->rate, sqrt(change) / p->speed);
+    out->finite = isfinite(size);
+    for (int k = 0; k < INPUTS && !out->finite; k++) out->at[k] = k == 0 ? s->x[i] : s->in[k];
+  }
+}
+
+/* The same at times of the run, velocities and temperatures. */
+static void look_at_row(const fluid_parameters *p, int rank, samples *s, survey *out) {
+  const int times = depends(p, TIME, TIME + 1) ? TIMES : 1, warm = depends(p, TEMPERATURE, INPUTS) ? TEMPERATURES : 1;
+  const int speeds = depends(p, VELOCITY, TEMPERATURE) ? 2 * rank + 2 : 1;
+  double low, high;
   (void)fluid_heat_far(p, &low, &high);
   low = fmin(low, p->heat.reference), high = fmax(high, p->heat.reference);
-  for (int i = 0; i < TIMES * TEMPERATURES; i++) {
-    double rest[3] = {0};
-    in[3] = p->integrate.t_end * (i / TEMPERATURES) / (TIMES - 1);
-    in[TEMPERATURE] = p->heat.given ? low + (high - low) * (i % TEMPERATURES) / (TEMPERATURES - 1) : 0;
-    for (int v = 0; v < 2 * grid->rank + 2 && out->finite; v++) {
-      double size = 0, change = 0;
-      velocity_of(p, grid->rank, v, &in[VELOCITY]);
-      sim_expr_program_run(program, 1, inputs, (void *const[]){&value[0], &value[1], &value[2]}, scratch);
-      for (int a = 0; a < grid->rank; a++) {
-        if (v == 0) rest[a] = value[a];
-        size += value[a] * value[a];
-        change += (value[a] - rest[a]) * (value[a] - rest[a]);
-      }
-      if (v == 0) out->rest = fmax(out->rest, sqrt(size));
-      out->rate = fmax(out->rate, sqrt(change) / p->speed);
-      out->finite = isfinite(size);
-      for (int k = 0; k < INPUTS && !out->finite; k++) out->at[k] = in[k];
+  for (int i = 0; i < times * warm; i++) {
+    s->in[TIME] = times > 1 ? p->integrate.t_end * (i / warm) / (times - 1) : 0;
+    s->in[TEMPERATURE] = warm > 1 ? low + (high - low) * (i % warm) / (warm - 1) : p->heat.given ? low : 0;
+    for (int v = 0; v < speeds && out->finite; v++) {
+      velocity_of(p, rank, v, &s->in[VELOCITY]);
+      look(p, rank, s, v == 0, out);
     }
   }
 }
 
+static int points_of(const grid_shape *grid, int axis) {
+  const int64_t most = grid->rank == 3 ? DEEP : FLAT, n = axis < grid->rank ? grid->n[axis] : 1;
+  return (int)(n < most ? n : most);
+}
+
+/* The centre of the cell of point i. */
+static double point_of(const grid_shape *grid, int axis, int i) {
+  const int points = points_of(grid, axis);
+  return grid_centre(grid, axis, points > 1 ? i * (grid->n[axis] - 1) / (points - 1) : 0);
+}
+
 static sim_status survey_of(const fluid_parameters *p, const grid_shape *grid, survey *out) {
-  static const bool uniform[INPUTS] = {true, true, true, true, true, true, true, true};
+  static const bool uniform[INPUTS] = {false, true, true, true, true, true, true, true};
   sim_expr_program *program;
   *out = (survey){.finite = true};
-  SIM_TRY(sim_expr_program_create(p->force, &(sim_expr_target){.uniform = uniform, .block = 1}, &program));
-  void *scratch = aligned_alloc(64, (sim_expr_program_scratch(program) + 63) / 64 * 64 + 64);
-  const int points = grid->rank == 3 ? POINTS * POINTS * POINTS : POINTS * POINTS;
-  for (int i = 0; i < points && scratch && out->finite; i++) {
-    const int at[3] = {i % POINTS, i / POINTS % POINTS, i / (POINTS * POINTS)};
-    double x[3];
-    for (int a = 0; a < 3; a++) x[a] = grid_centre(grid, a, at[a] * (grid->n[a] - 1) / (POINTS - 1));
-    look(p, grid, program, scratch, x, out);
+  SIM_TRY(sim_expr_program_create(p->force, &(sim_expr_target){.uniform = uniform}, &program));
+  samples *s = calloc(1, sizeof *s);
+  if (s) s->scratch = aligned_alloc(64, (sim_expr_program_scratch(program) + 63) / 64 * 64 + 64);
+  const bool there = s && s->scratch;
+  if (there) {
+    s->program = program;
+    s->n = points_of(grid, 0);
+    for (int i = 0; i < s->n; i++) s->x[i] = point_of(grid, 0, i);
   }
-  const sim_status status = scratch ? SIM_OK : sim_no_memory("the force");
-  free(scratch);
+  for (int z = 0; z < points_of(grid, 2) && there; z++)
+    for (int y = 0; y < points_of(grid, 1) && out->finite; y++) {
+      s->in[1] = point_of(grid, 1, y);
+      s->in[2] = point_of(grid, 2, z);
+      look_at_row(p, grid->rank, s, out);
+    }
+  if (s) free(s->scratch);
+  free(s);
   sim_expr_program_free(&program);
-  return status;
+  return there ? SIM_OK : sim_no_memory("the force");
 }
 
 void fluid_check_force_values(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {

@@ -26,6 +26,7 @@ typedef struct fluid_side {
   sim_expr *profile;    /* x, y, z, t -> the same at a point of the side; NULL: none */
   sim_expr *push;       /* x, y, z, t -> pressure; NULL: none */
   double pressure;      /* of it, of a function at the middle of the side at t = 0; NaN: none; filled by validate */
+  bool straight;        /* the fluid passes this open side without a velocity along it */
   double sponge;        /* width of the layer that absorbs sound; NaN: none */
 } fluid_side;
 
@@ -104,6 +105,7 @@ typedef struct fluid_parameters {
   double thickest;  /* the greatest of it from no shear to that one; the viscosity where it is a number */
   double density, speed, mach;
   sim_doubles acceleration; /* [rank] or none */
+  sim_expr *force;          /* x, y, z, t, ux, uy, uz, T -> more of it; NULL: none */
   int collision;            /* fluid_collision_kind */
   double magic;             /* of TRT */
   int lattice;              /* fluid_lattice_kind */
@@ -182,6 +184,10 @@ void fluid_check_relaxation(const fluid_parameters *p, const fluid_numbers *numb
 void fluid_tell_viscosity(const fluid_parameters *p, const fluid_numbers *numbers);
 /* Fills the pressures of sides. (rules_pressure.c) */
 void fluid_find_pressures(fluid_parameters *p, const grid_shape *grid);
+/* What is not supported beside a force that is a function, and faults of its values. (rules_force.c) */
+void fluid_check_force(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
+void fluid_check_force_values(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
+void fluid_tell_force(const fluid_parameters *p, const fluid_numbers *numbers);
 /* What is not supported beside sides that change with time. */
 void fluid_check_timed(const fluid_parameters *p, sim_faults *faults);
 /* What populations have not. */
@@ -448,6 +454,7 @@ typedef struct fluid_machine {
   struct fluid_warmth *warmth;     /* NULL: no heat (heat.h) */
   struct fluid_grains *grains;     /* NULL: none (grains/grains.h) */
   struct fluid_rheology *rheology; /* NULL: the viscosity is a number (cpu/rheology.h) */
+  struct fluid_push *push;         /* NULL: no force that is a function (cpu/push.h) */
   double *drag;                    /* [cells]: resistance by a step; NULL: none */
   bool single, populations;        /* populations: a state is of these, not of moments (cpu/trt.c) */
   int threads;

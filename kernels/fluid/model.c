@@ -2,6 +2,7 @@
 #include "kernels/fluid/run/run.h"
 
 #include "engine/run/startup.h"
+#include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/cpu/rheology.h"
 #include "kernels/fluid/gates.h"
 
@@ -27,6 +28,7 @@ static void destroy(void **self) {
   fluid_rheology_destroy(&run->machine.rheology);
   fluid_fields_destroy(run);
   fluid_spectrum_destroy(run);
+  fluid_push_destroy(&run->machine.push);
   free(run->machine.drag);
   free(run);
   *self = NULL;
@@ -65,7 +67,7 @@ fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *n
                        .single = fluid_single(p),
                        .populations = p->collision == FLUID_TRT,
                        .threads = threads_for(&grid, setup)};
-  if (fluid_has_rates(p)) out.collision.tell = (int)out.rows.numbers - 1;
+  if (fluid_has_rates(p)) out.collision.tell = (int)(p->force ? out.rows.force : out.rows.numbers) - 1;
   out.collision.omega_odd = 1 / (p->magic / (numbers->tau - 0.5) + 0.5);
   fluid_force_of(p, numbers, out.collision.g);
   return out;
@@ -115,6 +117,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
     status = fluid_rheology_create(p, &run->numbers, &run->machine, setup->isa, &run->machine.rheology);
   if (status == SIM_OK) status = fluid_fields_create(run);
   if (status == SIM_OK) status = fluid_spectrum_create(run, setup);
+  if (status == SIM_OK) status = fluid_push_create(p, &run->numbers, &run->machine, setup->isa, &run->machine.push);
   if (status == SIM_OK) status = fluid_sponge_create(p, &run->machine.sponge);
   if (status == SIM_OK && p->heat.given) {
     status = fluid_heat_create(p, &run->machine, &run->numbers, setup, &run->warmth);

@@ -79,6 +79,14 @@ local function through(f, point, results, pressure)
     table.concat(results, ", ", 1, f.d), f.pressure and ", " .. (pressure or "p") or ""), f.pressure)
 end
 
+-- A force at another point, of other velocities and times, its results changed: `back` are expressions of ux, uy, uz.
+local function pushed(f, point, back, results, time)
+  if not f then return nil end
+  return draw.push(f.d, ("local a, b, c = (%s)(%s, %s, %s) return %s"):format(f.words, table.concat(point, ", ", 1, f.d),
+    time or "t", table.concat(back, ", ", 1, f.d), table.concat(results, ", ", 1, f.d)))
+end
+local same_velocity, same_results = { "ux", "uy", "uz" }, { "a", "b", "c" }
+
 -- Mirrors the scenario across an axis.
 local function mirrored(s, axis)
   local c, L = copy(s), s.keys.grid.size[axis]
@@ -86,6 +94,9 @@ local function mirrored(s, axis)
   point[axis] = ("%s - %s"):format(number(L), axes[axis])
   results[axis] = "-" .. results[axis]
   c.keys.initial = through(s.keys.initial, point, results)
+  local back = { "ux", "uy", "uz" }
+  back[axis] = "-" .. back[axis]
+  c.keys.force = pushed(s.keys.force, point, back, results)
   if c.keys.acceleration then c.keys.acceleration[axis] = -c.keys.acceleration[axis] end
   for _, side in pairs(c.keys.sides or {}) do if side.velocity then side.velocity[axis] = -side.velocity[axis] end end
   if c.keys.sides then
@@ -147,6 +158,7 @@ end
 -- An axis with sides that slip, across which everything may have a mirror image.
 local function slips(s)
   local found
+  if s.keys.force then return nil end
   for a = 1, rank(s) do
     local good = s.keys.grid[axes[a]] == "slip" and not (s.keys.acceleration and s.keys.acceleration[a] ~= 0)
     for _, side in pairs(s.keys.sides or {}) do good = good and not (side.velocity and side.velocity[a] ~= 0) end
@@ -195,6 +207,9 @@ M.twins = {
       end
       c.keys.grid.n, c.keys.grid.size = vector(s.keys.grid.n), vector(s.keys.grid.size)
       c.keys.initial = through(s.keys.initial, point, results)
+      local back = {}
+      for old = 1, d do back[old] = "u" .. axes[to[old]] end
+      c.keys.force = pushed(s.keys.force, point, back, results)
       if c.keys.acceleration then c.keys.acceleration = vector(s.keys.acceleration) end
       if s.keys.sides then
         c.keys.sides = {}
@@ -202,7 +217,7 @@ M.twins = {
           for old = 1, d do
             local which = name:match("^" .. axes[old] .. "(_%a+)$")
             if which then
-              c.keys.sides[axes[to[old]] .. which] = { velocity = side.velocity and vector(side.velocity), pressure = side.pressure, sponge = side.sponge }
+              c.keys.sides[axes[to[old]] .. which] = { velocity = side.velocity and vector(side.velocity), pressure = side.pressure, sponge = side.sponge, straight = side.straight }
             end
           end
         end
@@ -227,6 +242,7 @@ M.twins = {
     check = function(T, s, a)
       local c, n, by = copy(s), s.keys.grid.n[1], a.cells * dx_of(s)
       c.keys.initial = through(s.keys.initial, { "x - " .. number(by), "y", "z" }, { "a", "b", "c" })
+      c.keys.force = pushed(s.keys.force, { "x - " .. number(by), "y", "z" }, same_velocity, same_results)
       for _, b in ipairs(c.keys.bodies or {}) do
         for _, key in ipairs { "low", "high", "point" } do if b.keys[key] then b.keys[key][1] = b.keys[key][1] + by end end
       end
@@ -313,6 +329,9 @@ M.twins = {
       local by, u = number(1 / L), number(U)
       c.keys.initial = through(s.keys.initial, { "x * " .. by, "y * " .. by, "z * " .. by },
         { "a * " .. u, "b * " .. u, "c * " .. u }, "p * " .. number(U * U * a.density))
+      local back, more = number(1 / U), number(U / a.time)
+      c.keys.force = pushed(s.keys.force, { "x * " .. by, "y * " .. by, "z * " .. by },
+        { "ux * " .. back, "uy * " .. back, "uz * " .. back }, { "a * " .. more, "b * " .. more, "c * " .. more }, "t * " .. number(1 / a.time))
       local r, q = T:ask(s), T:ask(c)
       for f, name in ipairs(names_of(s)) do
         local factor, values = f <= rank(s) and U or U * U * a.density, {}
@@ -336,6 +355,7 @@ M.twins = {
       end
       c.keys.bodies = { call("block", { name = "floor", low = low, high = high }) }
       c.keys.initial = through(s.keys.initial, { "x", "y - " .. number(h), "z" }, { "a", "b", "c" })
+      c.keys.force = pushed(s.keys.force, { "x", "y - " .. number(h), "z" }, same_velocity, same_results)
       local r, q = T:ask(s), T:ask(c)
       same_flow(T, "a wall and a block in its place", s, r, c, q, function(i, j, k) return i, j + a.cells, k end)
     end },
@@ -390,7 +410,7 @@ M.twins = {
     applies = function(s) return has_bodies(s) and not moves(s) end, -- what a body covers takes momentum with it
     check = function(T, s)
       local c, d = copy(s), rank(s)
-      c.keys.sides, c.keys.acceleration = nil, nil
+      c.keys.sides, c.keys.acceleration, c.keys.force = nil, nil, nil
       for a = 1, d do c.keys.grid[axes[a]] = "periodic" end
       local r = T:ask(c)
       local u = bounds(c, r)
@@ -445,6 +465,7 @@ M.twins = {
       end
       c.keys.bodies = { call("block", { name = "floor", low = low, high = high, temperature = a.apart }) }
       c.keys.initial = through(s.keys.initial, { "x", "y - " .. number(h), "z" }, { "a", "b", "c" })
+      c.keys.force = pushed(s.keys.force, { "x", "y - " .. number(h), "z" }, same_velocity, same_results)
       local w = copy(s)
       w.keys.heat = { diffusivity = a.ratio * s.keys.viscosity * 0.6, y_low = a.apart, y_high = -a.apart }
       c.keys.heat = { diffusivity = w.keys.heat.diffusivity, y_high = -a.apart }
@@ -524,7 +545,7 @@ M.twins = {
       local k = s.keys
       local tau, least = 0.5 + 3 * k.viscosity * k.integrate.dt / dx_of(s) ^ 2, math.huge
       for a = 1, rank(s) do least = math.min(least, k.grid.n[a]) end
-      return rank(s) == 3 and not k.sides and not k.bodies and not k.collision and not k.turbulence and tau <= 1 and least >= 8
+      return rank(s) == 3 and not k.sides and not k.bodies and not k.collision and not k.force and not k.turbulence and tau <= 1 and least >= 8
     end,
     prepare = function(s, R)
       local a = { axis = R.int(1, 3), cells = R.int(1, 7), law = R.pick("stokes", "schiller_naumann", "di_felice"), grains = {} }
@@ -567,6 +588,90 @@ M.twins = {
         for _, g in ipairs(d.keys.grains) do g.position[1] = (g.position[1] + by) % grid.size[1] end
         compare("points shifted by cells", T:ask(d), d, function(i, j, k) return (i + a.cells) % grid.n[1], j, k end, { 1, 1, 1 })
       end
+    end },
+
+  -- Both are Guo's force but for squares of the force of a step, which tell at bodies.
+  { name = "acceleration and force", weight = 3, applies = function(s) return s.keys.acceleration and not s.keys.force end,
+    check = function(T, s)
+      local c, words, most = copy(s), {}, 0
+      for a = 1, rank(s) do
+        words[a] = number(s.keys.acceleration[a])
+        most = math.max(most, math.abs(s.keys.acceleration[a]))
+      end
+      c.keys.acceleration, c.keys.force = nil, draw.push(rank(s), "return " .. table.concat(words, ", "))
+      local r, q = T:ask(s), T:ask(c)
+      local u, p = bounds(s, r)
+      local lattice = dx_of(s) / s.keys.integrate.dt
+      local more = r.steps * 10 * (most * s.keys.integrate.dt / lattice) ^ 2
+      for f, name in ipairs(names_of(s)) do
+        T:near("with a force that is a function, " .. name, r.state[name], q.state[name],
+          f <= rank(s) and u + more * lattice or p + more * lattice ^ 2 * (s.keys.density or 1))
+      end
+    end },
+
+  -- Each cell solves for its relaxation time to 1e-12 of it, in single 3e-8.
+  { name = "number and function of the shear rate", weight = 2,
+    applies = function(s) return not s.keys.collision and not s.keys.turbulence end,
+    check = function(T, s)
+      local c = copy(s)
+      c.keys.viscosity = text(("function(shear) return %s + math.min(shear, 0) end"):format(number(s.keys.viscosity)))
+      local r, q = T:ask(s), T:ask(c)
+      local u, p = bounds(s, r)
+      local lattice, single = dx_of(s) / s.keys.integrate.dt, s.keys.precision == "single"
+      local more = (single and 3e-7 or 1e-11) * r.steps
+      for f, name in ipairs(names_of(s)) do
+        T:near("with a viscosity that is a function, " .. name, r.state[name], q.state[name],
+          f <= rank(s) and u + more * s.keys.speed or p + more * s.keys.speed * lattice * (s.keys.density or 1))
+      end
+    end },
+
+  { name = "sides with and without time", weight = 2,
+    applies = function(s) return s.keys.sides and not moves(s) end,
+    check = function(T, s)
+      local c, d = copy(s), copy(s)
+      for name, side in pairs(c.keys.sides) do
+        if side.velocity then
+          local words, timed = {}, {}
+          for a = 1, rank(s) do
+            words[a] = number(side.velocity[a])
+            timed[a] = words[a] .. " + math.min(t, 0)"
+          end
+          side.profile, side.velocity = text(("function(x, y, z, t) return %s end"):format(table.concat(timed, ", "))), nil
+          d.keys.sides[name].profile, d.keys.sides[name].velocity = draw.fn(rank(s), "return " .. table.concat(words, ", ")), nil
+        else
+          side.pressure = text(("function(t) return %s + math.min(t, 0) end"):format(number(side.pressure)))
+        end
+      end
+      T:same("digests with and without time", T:ask(d).digest, T:ask(c).digest)
+    end },
+
+  -- Sides whose velocity swings, with a viscosity that falls with the shear rate where that may be, mirrored.
+  { name = "swinging sides mirrored", weight = 2,
+    applies = function(s) return s.keys.sides and not moves(s) end,
+    prepare = function(s, R) return { axis = R.int(1, rank(s)), rate = R.log(0.1, 2) * s.keys.speed / dx_of(s), law = R.chance(0.5) } end,
+    check = function(T, s, a)
+      local function swing(c)
+        for _, side in pairs(c.keys.sides) do
+          if side.velocity then
+            local words = {}
+            for b = 1, rank(s) do words[b] = number(side.velocity[b]) .. " * math.cos(" .. number(a.rate) .. " * t)" end
+            side.profile, side.velocity = text(("function(x, y, z, t) return %s end"):format(table.concat(words, ", "))), nil
+          end
+        end
+        if a.law and not s.keys.collision and not s.keys.turbulence then
+          c.keys.viscosity = text(("function(shear) return %s / (1 + %s * shear)^0.3 end"):format(number(s.keys.viscosity), number(dx_of(s) / s.keys.speed)))
+        end
+        return c
+      end
+      local c, n, signs = swing(mirrored(s, a.axis)), s.keys.grid.n[a.axis], { 1, 1, 1 }
+      local d = swing(copy(s))
+      signs[a.axis] = -1
+      local r, q = T:ask(d), T:ask(c)
+      same_flow(T, "swinging sides mirrored along " .. axes[a.axis], d, r, c, q, function(...)
+        local cell = { ... }
+        cell[a.axis] = n - 1 - cell[a.axis]
+        return table.unpack(cell)
+      end, signs)
     end },
 
   ask.threads_twin(function() return true end),

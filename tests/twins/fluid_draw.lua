@@ -12,6 +12,27 @@ function M.fn(d, words, pressure)
   return f
 end
 
+-- A function of point, time and velocity, of which a force is.
+function M.push(d, words)
+  local f = text(("function(%s, t, u%s) %s end"):format(table.concat(axes, ", ", 1, d), table.concat(axes, ", u", 1, d), words))
+  f.d = d
+  return f
+end
+
+-- A force: waves that move, a turn and a drag of the velocity.
+local function force(R, keys, dx)
+  local d, results, rate = #keys.grid.n, {}, keys.speed / dx
+  local square = R.chance(0.3) and R.uniform(0, 0.5) / dx or 0
+  for a = 1, d do
+    local b = a % d + 1
+    results[a] = ("%s * math.sin(%s * %s + %s * t) - %s * u%s + %s * u%s - %s * math.abs(u%s) * u%s"):format(
+      number(R.uniform(-1, 1) * 0.005 * keys.speed * rate), number(2 * math.pi * R.int(0, 2) / keys.grid.size[b]), axes[b],
+      number(R.uniform(-1, 1) * rate), number(R.uniform(0, 0.5) * rate), axes[a], number(R.uniform(-0.5, 0.5) * rate), axes[b],
+      number(square), axes[a], axes[a])
+  end
+  return M.push(d, "return " .. table.concat(results, ", "))
+end
+
 -- A velocity of at most `most`, smooth over periodic sides, and a pressure or none.
 local function start(R, keys, most)
   local d, results = #keys.grid.n, {}
@@ -70,7 +91,7 @@ local function sides(R, keys, a)
     local u = {}
     for b = 1, d do u[b] = b == a and (high > low and -1 or 1) * R.uniform(0.1, 0.5) * keys.speed or 0 end
     u[a] = low:match("low") and math.abs(u[a]) or -math.abs(u[a])
-    keys.sides[low], keys.sides[high] = { velocity = u }, { pressure = 0 }
+    keys.sides[low], keys.sides[high] = { velocity = u }, { pressure = 0, straight = R.chance(0.3) or nil }
     for _, side in ipairs { low, high } do
       if R.chance(0.3) and keys.grid.n[a] >= 16 then keys.sides[side].sponge = 8 * keys.grid.size[a] / keys.grid.n[a] * (1 + 1e-9) end
     end
@@ -100,6 +121,7 @@ function M.draw(R)
     keys.acceleration = {}
     for a = 1, d do keys.acceleration[a] = R.uniform(-1, 1) * 0.005 * keys.speed ^ 2 / dx end
   end
+  if R.chance(0.25) then keys.force = force(R, keys, dx) end
   if R.chance(0.8) then keys.initial = start(R, keys, 0.5 * keys.speed) end
   for k = 1, R.pick(0, 1, 1, 2) do
     keys.bodies = keys.bodies or {}

@@ -9,6 +9,7 @@
  * which keep a linear temperature for every diffusivity: they are the combinations of these populations that do.
  * Adiabatic: h_c = h_d. Given flux: h_c = h_d + flux, by the area that the link stands for (start/heat_flux.c). Where
  * the fluid leaves: h_c = h_c(cell), a copy of the cell behind the side. */
+#include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/heat.h"
 
 #include "engine/reduce.h"
@@ -165,6 +166,7 @@ static bool step_row(const fluid_machine *m, const sim_buffer *before, const sim
   find_rows(m, w->heat[0], row, r.old);
   w->kernels->arrive(m->lattice->rank, &r);
   arrive_at_walls(m, r.old, before, row, r.new);
+  if (m->push) fluid_push_row(m, state, row, r.new);
   const bool wrong = w->kernels->collide(m->lattice->rank, &w->law, &r);
   copy_ends(m, r.new);
   if (w->law.pushes) fluid_copy_ends(m, r.flow, m->single ? sizeof(float) : sizeof(double));

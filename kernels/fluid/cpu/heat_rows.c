@@ -102,5 +102,32 @@ static void push(int rank, const fluid_heat_law *law, const fluid_heat_row *r) {
   (void)push_scalar(law->lattice, rank, directions, law, r, push_vector(law->lattice, rank, directions, law, r, 0));
 }
 
+FLUID_INLINE void velocity_of(const fluid_lattice *l, int rank, int directions, const fluid_heat_law *law,
+                              const void *flow, int64_t pitch, int64_t n, double *const u[3]) {
+  const int64_t done = velocity_vector(l, rank, directions, law, flow, pitch, n, u, 0);
+  (void)velocity_scalar(l, rank, directions, law, flow, pitch, n, u, done);
+}
+
+static void velocity(int rank, const fluid_heat_law *law, const void *flow, int64_t pitch, int64_t n,
+                     double *const u[3]) {
+  const fluid_lattice *l = law->lattice;
+  if (!l && rank == 2) velocity_of(NULL, 2, 0, law, flow, pitch, n, u);
+  if (!l && rank == 3) velocity_of(NULL, 3, 0, law, flow, pitch, n, u);
+  if (l) velocity_of(l, rank, l->directions, law, flow, pitch, n, u);
+}
+
+FLUID_INLINE void add_to(const fluid_lattice *l, int rank, int directions, const fluid_heat_law *law, void *flow,
+                         int64_t pitch, int64_t n, const double *const g[3]) {
+  const int64_t done = add_vector(l, rank, directions, law, flow, pitch, n, g, 0);
+  (void)add_scalar(l, rank, directions, law, flow, pitch, n, g, done);
+}
+
+static void add(int rank, const fluid_heat_law *law, void *flow, int64_t pitch, int64_t n, const double *const g[3]) {
+  const fluid_lattice *l = law->lattice;
+  if (!l && rank == 2) add_to(NULL, 2, 0, law, flow, pitch, n, g);
+  if (!l && rank == 3) add_to(NULL, 3, 0, law, flow, pitch, n, g);
+  if (l) add_to(l, rank, l->directions, law, flow, pitch, n, g);
+}
+
 extern const fluid_heat_kernels FLUID_HEAT_KERNELS;
-const fluid_heat_kernels FLUID_HEAT_KERNELS = {arrive, collide, push};
+const fluid_heat_kernels FLUID_HEAT_KERNELS = {arrive, collide, push, velocity, add};

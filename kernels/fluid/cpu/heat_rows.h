@@ -32,6 +32,7 @@ typedef struct fluid_heat_law {
   double least, most;       /* bounds of the temperature */
   double flow_tau, conduct; /* relaxation time of the flow without eddies; 4/(3 Prandtl number of eddies) */
   int eddies;               /* number of a row of the flow that has the rate of relaxation of each cell; 0: none */
+  int force;                /* the same of a force that is a function, along x; 0: none (push.h) */
   bool pushes;
 } fluid_heat_law;
 
@@ -42,6 +43,10 @@ typedef struct fluid_heat_kernels {
   bool (*collide)(int rank, const fluid_heat_law *law, const fluid_heat_row *row);
   /* Adds the buoyancy alone. */
   void (*push)(int rank, const fluid_heat_law *law, const fluid_heat_row *row);
+  /* Velocities [rank][n] of cells side by side, whose first number of the flow is *flow, less half of law.g. */
+  void (*velocity)(int rank, const fluid_heat_law *law, const void *flow, int64_t pitch, int64_t n, double *const u[3]);
+  /* Adds a share of a force [rank][n] to them, in cells per step^2, and stores it at law.force. */
+  void (*add)(int rank, const fluid_heat_law *law, void *flow, int64_t pitch, int64_t n, const double *const g[3]);
 } fluid_heat_kernels;
 
 extern const fluid_heat_kernels fluid_heat_kernels_single_plain, fluid_heat_kernels_double_plain;

@@ -150,6 +150,14 @@ static real population(const fluid_lattice *l, const real *m, ptrdiff_t pitch, i
   return out;
 }
 
+/* Velocity along the axes across which a link is mirrored, of the cell whose first moment is *m; 0 along others. */
+static void across(const fluid_lattice *l, const fluid_link *link, const real *m, ptrdiff_t pitch, real u[3]) {
+  const int8_t *c = l->c[link->arriving], *d = l->c[link->second];
+  real rho = 1 + m[0];
+  for (int a = 0; a < l->rank; a++) rho += m[(1 + l->rank + a) * pitch] * (real)(1.0 / 3);
+  for (int a = 0; a < 3; a++) u[a] = c[a] != d[a] ? m[(1 + a) * pitch] / (3 * rho) : 0;
+}
+
 /* d_c of a link. */
 static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
                    const real *from, const real *here) {
@@ -160,9 +168,10 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
   case FLUID_NEAR:
     return weight * population(l, here, pitch, d, here, c) +
            (1 - weight) * population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->second, here, c) +
-           constant;
+           constant + held(l, rows, link, here);
   case FLUID_FAR:
-    return weight * population(l, here, pitch, d, here, c) + (1 - weight) * stress(l, here, pitch, c) + constant;
+    return weight * population(l, here, pitch, d, here, c) + (1 - weight) * stress(l, here, pitch, c) + constant +
+           held(l, rows, link, here);
   case FLUID_MIRROR: return population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->second, here, c);
   case FLUID_OPEN: {
     const int rank = l->rank;
@@ -175,6 +184,19 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
     }
     return constant - 2 * here[0] - stress(l, here, pitch, d) +
            (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
+  }
+  case FLUID_STRAIGHT: {
+    const real *beside = neighbour(l, rows, cell, from, link->towards);
+    real u[2][3], sent = beside[0] + stress(l, beside, pitch, link->second) + here[0], along = 0, square = 0;
+    across(l, link, here, pitch, u[0]);
+    across(l, link, beside, pitch, u[1]);
+    for (int a = 0; a < l->rank; a++) {
+      const real normal = (real)0.5 * (u[0][a] + u[1][a]);
+      sent += l->c[link->second][a] * beside[(1 + a) * pitch] + l->c[c][a] * here[(1 + a) * pitch];
+      along += l->c[c][a] * normal;
+      square += normal * normal;
+    }
+    return constant - sent + (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
   }
   default: return population(l, here, pitch, d, here, c) + constant;
   }

@@ -72,9 +72,19 @@ typedef struct fluid_row {
  *           (Bouzidi, Firdaouss and Lallemand, Phys. Fluids 13 (2001) 3452)
  *   MIRROR  g_c = g_second(cell + towards)
  *   OPEN    g_c = -g_d + constant + 2 rho_w (9/2 (c.u)^2 - 3/2 u^2), rho_w = 1 + constant/2, u of the cell: a side of
- *           given pressure (Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427)
+ *           given pressure (Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427), where no shear
+ *           stress acts
+ *   STRAIGHT  g_c = -g_second(cell + towards) + constant + 2 rho_w (9/2 (c.u)^2 - 3/2 u^2), u normal to the side, the
+ *           mean of both cells': what is mirrored has the opposite pressure and the opposite velocity along the side
  * The constant of a moving wall is 6 c.u_w, times the weight where FAR. */
-typedef enum fluid_link_kind { FLUID_BOUNCE, FLUID_NEAR, FLUID_FAR, FLUID_MIRROR, FLUID_OPEN } fluid_link_kind;
+typedef enum fluid_link_kind {
+  FLUID_BOUNCE,
+  FLUID_NEAR,
+  FLUID_FAR,
+  FLUID_MIRROR,
+  FLUID_OPEN,
+  FLUID_STRAIGHT
+} fluid_link_kind;
 typedef struct fluid_link {
   int8_t kind, arriving, second, towards, mirror; /* mirror: bits of the axes at whose slip sides the link is mirrored
                                                      before it meets a body */
@@ -89,9 +99,10 @@ typedef struct fluid_cell {
 } fluid_cell;
 
 /* A state: rows of cells along x, [nz][ny][numbers][pitch]; numbers: the moments, in single what rounding left, and
- * where eddies carry heat, or the viscosity is a function, the rate of relaxation. */
+ * where eddies carry heat, or the viscosity is a function, the rate of relaxation; last a force that is a function,
+ * [rank]. */
 typedef struct fluid_rows {
-  int64_t n[3], pitch, numbers;
+  int64_t n[3], pitch, numbers, force; /* force: place of the one along x among the numbers; 0: none */
 } fluid_rows;
 
 typedef struct fluid_links {

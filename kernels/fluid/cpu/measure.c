@@ -1,4 +1,5 @@
 /* Fields and sums of a state. */
+#include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/cpu/rheology.h"
 #include "kernels/fluid/heat.h"
 
@@ -30,11 +31,12 @@ double fluid_cell_momentum(const fluid_machine *m, const void *first, int64_t at
 double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]) {
   const int rank = m->lattice->rank;
   const int64_t at = row * m->rows.numbers * m->rows.pitch + x;
-  double g[3] = {0}, j[3];
+  double g[3] = {0}, f[3], j[3];
   const double rho1 = fluid_cell_momentum(m, fluid_first(state), at, j);
   if (m->warmth) fluid_buoyancy(m->warmth, m->warmth->heat[0][fluid_heat_at(m, row, x)], g);
+  fluid_push_of(m, state, row, x, f);
   for (int a = 0; a < 3; a++) /* half of the force is in j already */
-    u[a] = a < rank ? j[a] / (3 * (1 + rho1)) - (m->collision.g[a] + g[a]) / 2 : 0;
+    u[a] = a < rank ? j[a] / (3 * (1 + rho1)) - (m->collision.g[a] + g[a] + f[a]) / 2 : 0;
   for (int a = 0; a < rank && m->drag; a++) u[a] /= 1 - m->drag[row * m->grid.n[0] + x] / 2; /* the force is -drag u */
   return rho1;
 }

@@ -1,4 +1,5 @@
 /* The operations on the CPU. Twin: cuda/ops.c. */
+#include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/grains/grains.h"
 #include "kernels/fluid/heat.h"
 
@@ -28,6 +29,16 @@ struct fluid_work {
 static double link_seconds(const fluid_parameters *p, const fluid_meshes *meshes, int threads) {
   const double cells = fmax(0, fluid_wall_cells(p, meshes) - 4096) / 1.25; /* without the room that the bound leaves */
   return 4e-8 * fluid_lattice_for(p)->directions * cells / threads;
+}
+
+/* Seconds, about, in which the force of a cell that is a function is found and added: measured with functions of the
+ * place, with Coriolis' force, and with a square of the speed, which takes three evaluations. */
+static double force_seconds(const fluid_parameters *p) {
+  const int rank = fluid_lattice_for(p)->rank;
+  bool depends = false;
+  if (!p->force) return 0;
+  for (int i = 0; i < rank * rank; i++) depends = depends || sim_expr_depends(p->force, i / rank, 4 + i % rank);
+  return rank * (depends ? 3e-8 : 7e-9) + 5e-10 * sim_expr_work(p->force);
 }
 
 /* What several ranks exchange in a step: a word of all; what cells at bodies lose; with bodies that move once more
@@ -66,7 +77,8 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   if (p->collision == FLUID_TRT) out->work_rate_guess *= FLUID_TRT_RATE;
   if (p->lattice == FLUID_D3Q27) out->work_rate_guess *= FLUID_FULL_RATE;
   if (fluid_has_law(p)) out->work_rate_guess *= FLUID_LAW_RATE;
-  out->work_rate_guess = 1 / (1 / out->work_rate_guess + link_seconds(p, meshes, setup->threads) / cells);
+  out->work_rate_guess = 1 / (1 / out->work_rate_guess + link_seconds(p, meshes, setup->threads) / cells +
+                              force_seconds(p) / setup->threads);
   if (setup->comm->size > 1) plan_exchange(p, meshes, setup, (state + heat) / planes, out);
   if (!p->heat.given) return;
   sim_plan_add(out, "temperature and its flux, at two times", 2 * heat * own);
@@ -177,8 +189,10 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   fluid_start(w->m, w->p, w->numbers, values, &w->state[0]);
   if (w->m->grains) fluid_grains_start(w->m, &w->state[0]);
   SIM_TRY(fluid_sponge_start(w->m, &w->state[0]));
+  if (w->m->push) fluid_push_start(w->m, &w->state[0]);
   if (w->m->warmth) SIM_TRY(fluid_heat_start(w->m, &w->state[0]));
-  return exchange(w, &w->state[0], 0, &most);
+  SIM_TRY(exchange(w, &w->state[0], w->m->push && w->m->push->failed, &most));
+  return most ? fluid_push_guard(w->m, &w->state[0], 0) : SIM_OK;
 }
 
 static void guard_above(fluid_work *w, bool fast) {
@@ -194,7 +208,7 @@ static sim_status resume(fluid_work *w, int64_t step, bool fast) {
 }
 
 static sim_status step(fluid_work *w, int64_t number) {
-  enum { FLOW = 1, HEAT = 2 }; /* what tells of a cell; the temperature comes first */
+  enum { FLOW = 1, HEAT, PUSH }; /* what tells of a cell; the force comes first, then the temperature */
   const sim_buffer old = w->state[0], new = w->state[1];
   bool wrong, hot = false;
   uint64_t told;
@@ -205,8 +219,12 @@ static sim_status step(fluid_work *w, int64_t number) {
     SIM_TRY(fluid_move_bodies(w->m, number, &new));
   }
   SIM_TRY(fluid_sponge_damp(w->m, &new));
+  if (w->m->push) w->m->push->t = (double)number * w->numbers->dt;
+  if (w->m->push && !w->m->warmth) fluid_push_rows(w->m, &new);
   if (w->m->warmth) hot = fluid_heat_step(w->m, &old, &new);
-  SIM_TRY(exchange(w, &new, hot ? HEAT : wrong ? FLOW : 0, &told));
+  const bool pushed = !w->m->push || !w->m->push->failed;
+  SIM_TRY(exchange(w, &new, !pushed ? PUSH : hot ? HEAT : wrong ? FLOW : 0, &told));
+  if (told == PUSH) SIM_TRY(fluid_push_guard(w->m, &new, number));
   if (told == HEAT) SIM_TRY(fluid_heat_guard(w->m, number));
   w->wrong = told > 0;
   SIM_TRY(fluid_walls_time(&w->m->walls, ((double)number + 0.5) * w->numbers->dt));
@@ -259,13 +277,17 @@ static void forces_of_plane(const void *context, int64_t plane, double *sums) {
     const fluid_cell *cell = &walls->cell[i];
     const double x[3] = {grid_centre(&m->grid, 0, cell->x), grid_centre(&m->grid, 1, cell->row % m->grid.n[1]),
                          grid_centre(&m->grid, 2, cell->row / m->grid.n[1])};
+    fluid_collision collision = m->collision;
+    double g[3];
+    fluid_push_of(m, &w->state[0], cell->row, cell->x, g);
+    for (int a = 0; a < 3; a++) collision.g[a] += g[a];
     for (int j = 0; j < cell->count; j++) {
       const int body = walls->link[cell->first + j].body;
       double centre[3], momentum[3] = {0}, torque[3] = {0};
       if (body < 0) continue;
       fluid_body_centre(w->p, walls->meshes, body, &walls->pose[body], x, centre);
       for (int a = 0; a < 3; a++) centre[a] /= w->numbers->dx;
-      m->kernels->force(m->lattice, &m->collision, &m->rows, &links, i, j, fluid_first(&w->state[0]), centre,
+      m->kernels->force(m->lattice, &collision, &m->rows, &links, i, j, fluid_first(&w->state[0]), centre,
                         walls->speed ? walls->speed[cell->first + j] : NULL, momentum, torque);
       double *to = sums + body_columns(w) * body;
       for (int a = 0; a < rank; a++) to[a] += momentum[a];

@@ -28,6 +28,10 @@ fluid_rows fluid_rows_of(const fluid_parameters *p) {
   fluid_rows rows = {.pitch = (grid.n[0] + 2 + FLUID_PAD - 1) / FLUID_PAD * FLUID_PAD,
                      .numbers = fluid_lattice_for(p)->moments + (fluid_single(p) ? grid.rank : 0) + fluid_has_rates(p)};
   if (p->collision == FLUID_TRT) rows.numbers = fluid_lattice_for(p)->directions;
+  if (p->force) {
+    rows.force = rows.numbers;
+    rows.numbers += grid.rank;
+  }
   memcpy(rows.n, grid.n, sizeof rows.n);
   return rows;
 }
@@ -59,7 +63,7 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
   const size_t number = sim_dtype_size(from->dtype), bytes = (size_t)(m->rows.numbers * m->rows.pitch) * number;
   const char *old = fluid_first(from);
   char *new = fluid_first(to);
-  const bool large = large_states(m, number);
+  const bool large = large_states(m, number) && !m->push; /* its force is read and written again */
   bool wrong = false;
   for (int64_t y = y0; y < y1; y++) {
     fluid_row row = {.n = m->rows.n[0],

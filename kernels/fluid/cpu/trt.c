@@ -89,6 +89,18 @@ static bool row(const fluid_lattice *lattice, const fluid_collision *collision, 
 
 /* ---- cells with links ---- */
 
+/* Velocity of the cell whose first population is *m. */
+static void velocity(const fluid_lattice *l, const real *m, ptrdiff_t pitch, real u[3]) {
+  real rho = 1;
+  for (int a = 0; a < 3; a++) u[a] = 0;
+  for (int e = 0; e < l->directions; e++) {
+    const real f = (real)fluid_weight(l, e) * m[e * pitch];
+    rho += f;
+    for (int a = 0; a < l->rank; a++) u[a] += l->c[e][a] * f;
+  }
+  for (int a = 0; a < l->rank; a++) u[a] = u[a] / rho;
+}
+
 /* g_c of a link. */
 static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
                    const real *from, const real *here) {
@@ -98,22 +110,29 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
   switch ((fluid_link_kind)link->kind) {
   case FLUID_NEAR:
     return weight * sent + (1 - weight) * neighbour(l, rows, cell, from, link->towards)[link->second * pitch] +
-           constant;
-  case FLUID_FAR: return weight * sent + (1 - weight) * here[c * pitch] + constant;
+           constant + held(l, rows, link, here);
+  case FLUID_FAR: return weight * sent + (1 - weight) * here[c * pitch] + constant + held(l, rows, link, here);
   case FLUID_MIRROR: return neighbour(l, rows, cell, from, link->towards)[link->second * pitch];
   case FLUID_OPEN: {
-    real rho = 1, flow[3] = {0}, along = 0, square = 0;
-    for (int e = 0; e < l->directions; e++) {
-      const real f = (real)fluid_weight(l, e) * here[e * pitch];
-      rho += f;
-      for (int a = 0; a < l->rank; a++) flow[a] += l->c[e][a] * f;
-    }
+    real u[3], along = 0, square = 0;
+    velocity(l, here, pitch, u);
     for (int a = 0; a < l->rank; a++) {
-      const real u = flow[a] / rho;
-      along += l->c[c][a] * u;
-      square += u * u;
+      along += l->c[c][a] * u[a];
+      square += u[a] * u[a];
     }
     return constant - sent + (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
+  }
+  case FLUID_STRAIGHT: {
+    const real *beside = neighbour(l, rows, cell, from, link->towards);
+    real u[2][3], along = 0, square = 0;
+    velocity(l, here, pitch, u[0]);
+    velocity(l, beside, pitch, u[1]);
+    for (int a = 0; a < l->rank; a++) {
+      const real normal = l->c[c][a] != l->c[link->second][a] ? (real)0.5 * (u[0][a] + u[1][a]) : 0;
+      along += l->c[c][a] * normal;
+      square += normal * normal;
+    }
+    return constant - beside[link->second * pitch] + (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
   }
   default: return sent + constant;
   }

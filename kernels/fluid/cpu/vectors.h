@@ -68,4 +68,13 @@ static inline const real *neighbour(const fluid_lattice *l, const fluid_rows *ro
   return from + (z * ny + y) * rows->numbers * rows->pitch + cell->x + c[0];
 }
 
+/* What an interpolated link is to add where a cell's force is a function: what it adds to populations in a step is not
+ * interpolated, so that the fluid at rest under it stays at rest (links.c has the same of the acceleration). */
+static inline real held(const fluid_lattice *l, const fluid_rows *rows, const fluid_link *link, const real *here) {
+  real along = 0;
+  for (int a = 0; a < l->rank && rows->force > 0; a++)
+    along += l->c[link->arriving][a] * here[(rows->force + a) * rows->pitch];
+  return (real)(-3 * (1 - link->weight)) * along;
+}
+
 #endif

@@ -174,6 +174,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     tell_collision(p, &k);
     if (fluid_has_law(p)) fluid_tell_viscosity(p, &k);
     fluid_tell_pressures(p, &k);
+    fluid_tell_force(p, &k);
     tell_jump(p);
     tell_steady(p, &k);
     if (p->turbulence.given)
@@ -235,6 +236,9 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
 /* What a GPU lacks. */
 static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
+  for (int s = 0; s < FLUID_SIDES; s++)
+    if (p->sides[s].straight) return "`straight` of a side is";
+  if (p->force) return "`force` is";
   if (fluid_is_timed(p)) return "a side that changes with time is";
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
   if (fluid_derived_count(p) > 0) return "output.fields is";

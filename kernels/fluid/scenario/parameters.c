@@ -53,6 +53,10 @@ static const sim_field side_fields[] = {
      .signature = &pressure_signature,
      .dimension = {-1, 1, -2},
      .doc = "of the fluid at an open side, above that at rest: a number, or a function of the point and the time"},
+    {SIM_FIELD(fluid_side, straight), .type = SIM_BOOL, .initial = "false",
+     .doc =
+         "of an open side: the fluid passes it at right angles, as in a channel that goes on beyond; false: no shear "
+         "stress acts there, as where it opens"},
     {SIM_FIELD(fluid_side, sponge), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .dimension = LENGTH,
      .doc = "width of a layer before a side that the fluid passes, which absorbs sound; none: the side reflects "
@@ -291,6 +295,10 @@ static const char *const drags[] = {"none", "stokes", "schiller_naumann", "di_fe
 static const char *const lattices[] = {"auto", "D3Q27", NULL};
 
 static const sim_signature viscosity_signature = {.inputs = (const char *const[]){"shear", "T", NULL}, .outputs = {1}};
+static const sim_signature force_signature = {
+    .inputs = (const char *const[]){"x", "y", "z", "t", "ux", "uy", "uz", "T", NULL},
+    .outputs = {2, 3},
+    .returns = "the acceleration: a number for each axis of the grid"};
 static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, grid), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &box_schema,
      .doc = "the box and its cells"},
@@ -312,6 +320,9 @@ static const sim_field parameter_fields[] = {
          "Mach number that `speed` has in the run: errors of compression grow as its square, the work as its inverse"},
     {SIM_FIELD(fluid_parameters, acceleration), .type = SIM_NUMBERS, .dimension = {1, 0, -2},
      .doc = "driving force or gravity, by mass: a number for each axis"},
+    {SIM_FIELD(fluid_parameters, force), .type = SIM_FUNCTION, .signature = &force_signature, .dimension = {1, 0, -2},
+     .doc = "force by mass, beside `acceleration`, as a function of the point, the time, the velocity there and with "
+            "`heat` the temperature: a number for each axis; none: 0"},
     {SIM_FIELD(fluid_parameters, initial), .type = SIM_FUNCTION, .signature = &initial_signature,
      .doc = "the fluid at the start; none: at rest"},
     {SIM_FIELD(fluid_parameters, collision), .type = SIM_CHOICE, .initial = "regularised", .choices = collisions,

@@ -56,6 +56,8 @@ static void check_side(const fluid_parameters *p, const grid_shape *grid, int s,
   if (kinds == 0)
     sim_faults_add(faults, 0, path, "expected velocity, profile or pressure; a wall at rest needs no entry");
   if (kinds > 1) sim_faults_add(faults, 0, path, "expected one of velocity, profile and pressure");
+  snprintf(at, sizeof at, "%s.straight", path);
+  if (side->straight && isnan(side->pressure)) sim_faults_add(faults, 0, at, "has an effect with a pressure alone");
   snprintf(at, sizeof at, "%s.velocity", path);
   check_vector(&side->velocity, grid->rank, at, faults);
   if (length_of(&side->velocity) > 1.01 * p->speed)
@@ -357,6 +359,7 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   if (!fluid_find_viscosity(p, &grid, faults)) return SIM_OK;
   fluid_find_pressures(p, &grid);
   fluid_check_timed(p, faults);
+  fluid_check_force(p, &grid, faults);
   fluid_check_viscosity(p, faults);
   check_cubes(&grid, faults);
   check_vector(&p->acceleration, grid.rank, "acceleration", faults);
@@ -381,6 +384,7 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   fluid_check_collision(p, faults);
   fluid_check_porous(p, &grid, faults);
   fluid_check_grains(p, &grid, faults);
+  if (faults->count == before) fluid_check_force_values(p, &grid, faults);
   if (faults->count == before) check_numbers(p, faults);
   if (faults->count == before) check_heat_numbers(p, faults);
   fluid_check_average(p, faults);

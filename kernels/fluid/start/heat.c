@@ -175,7 +175,8 @@ static void set_law(const fluid_parameters *p, const fluid_machine *m, const flu
                             .omega = 1 / k->heat_tau,
                             .share = 1,
                             .flow_tau = k->tau,
-                            .eddies = p->turbulence.given ? m->collision.tell : 0};
+                            .eddies = p->turbulence.given ? m->collision.tell : 0,
+                            .force = (int)m->rows.force};
   if (p->turbulence.given) w->law.conduct = 4 / (3 * p->turbulence.prandtl);
   for (int a = 0; a < 3; a++) {
     const double gravity = (size_t)a < p->heat.gravity.rows ? p->heat.gravity.data[a] : 0;

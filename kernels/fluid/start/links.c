@@ -172,6 +172,7 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
   const int8_t *v = m->lattice->c[c];
   double along[3] = {0}, through[3] = {0}, x[3], unit = m->numbers->dx / m->numbers->dt, pressure = 0;
   int walls = 0, open = 0, mirror = 0;
+  bool straight = false;
   int8_t mirrored[3], towards[3];
   centre(&m->grid, at, x);
   for (int a = 0; a < 3; a++)
@@ -187,6 +188,7 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
       double push;
       SIM_TRY(side_pressure(m, s, x, &push));
       pressure += push;
+      straight = m->p->sides[s].straight;
       open++;
       continue;
     }
@@ -201,16 +203,17 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
   for (int a = 0; a < 3 && walls > 0; a++)
     out->constant += 6 * v[a] * (through[a] != 0 ? through[a] : along[a] / walls);
   if (walls > 0) return SIM_OK;
-  if (open > 0) {
-    out->kind = FLUID_OPEN;
-    out->constant = 2 * 3 * (pressure / open);
-    return SIM_OK;
-  }
-  out->kind = FLUID_MIRROR;
+  out->kind = open > 0 ? FLUID_OPEN : FLUID_MIRROR;
+  if (open > 0) out->constant = 2 * 3 * (pressure / open);
+  if (open > 0 && !(open == 1 && straight)) return SIM_OK;
   out->second = direction_of(m, mirrored);
   out->towards = direction_of(m, towards);
   int64_t from[3];
   bool outside[3];
+  if (open > 0) {
+    if (move(m, at, m->lattice->c[out->towards], 1, from, outside) && !is_solid(m, from)) out->kind = FLUID_STRAIGHT;
+    return SIM_OK;
+  }
   if (m->rock && move(m, at, m->lattice->c[out->towards], 1, from, outside) && is_solid(m, from))
     out->kind = FLUID_BOUNCE; /* the mirror image comes out of a solid cell */
   return SIM_OK;

@@ -45,7 +45,7 @@ static int surface_of(const fluid_lattice *l, const fluid_link *link, double *fa
   const int8_t *c = l->c[link->arriving];
   *far = fluid_link_part(link);
   if (c[0] * c[0] + c[1] * c[1] + c[2] * c[2] != 1 || link->mirror || link->kind == FLUID_OPEN ||
-      link->kind == FLUID_MIRROR)
+      link->kind == FLUID_STRAIGHT || link->kind == FLUID_MIRROR)
     return -1;
   for (int a = 0; a < l->rank && link->body < 0; a++)
     if (c[a] != 0) return FLUID_BODIES + 2 * a + (c[a] < 0);

@@ -73,6 +73,7 @@ elseif terms:find("outlet") then -- sponges at sides that ranks divide, and at o
   model.sides[top and high or "x_high"] = { pressure = 0.01, sponge = top and 0.8 or 1.0 }
   model.bodies = { round(middle, 0.3) }
   if terms == "outlet timed" then
+    model.sides[top and high or "x_high"].straight = true
     model.sides.x_low.profile = d == 2 and function(y, t) return 2 * t * y * (across - y), 0 end
                                         or function(z, t) return 2 * t * z * (across - z), 0, 0 end
     model.sides.x_high.pressure = function(y, t) return 0.1 * math.sin(20 * t) * y end
@@ -110,6 +111,17 @@ elseif terms == "stl" then
   model.acceleration = vector(0.2, 0.1, 0.1)
   model.bodies = { sim.stl { path = root .. "/data/ahmed.stl", shift = {0.7, 0.9, 0.4},
                              motion = function(t) return 0, 0, 0.2 * t end } }
+elseif terms:find("force") then -- by place, time and velocity, and with heat by the temperature
+  model.initial, model.bodies = start, { round(middle, 0.33, { velocity = terms == "force moving" and vector(0.3, 0.1, 0.2) or nil }) }
+  if terms == "force heat" then
+    model.heat = { diffusivity = 0.02, initial = function(x, y, z) return math.cos(3 * x + y) end }
+  end
+  model.force = d == 2 and function(x, y, t, ux, uy) return sim.sin(9 * t) * 0.3 + 0.5 * uy, -0.5 * ux + 0.1 * y - uy * sim.abs(uy) end
+    or function(x, y, z, t, ux, uy, uz) return sim.sin(9 * t) * 0.3 + 0.5 * uy, -0.5 * ux, 0.1 * z - uz * sim.abs(uz) end
+  if model.heat then
+    model.force = d == 2 and function(ux, uy, T) return 0.5 * uy, T - 0.5 * ux end
+      or function(ux, uy, uz, T) return 0.5 * uy, T - 0.5 * ux, -uz end
+  end
 elseif terms:find("heat") then
   model.grid[axis], model.initial = "wall", start
   model.heat = { diffusivity = 0.02, expansion = 0.1, gravity = vector(0, d == 2 and -1 or 0, -1),
@@ -142,14 +154,15 @@ every=(plain eddies walls slip bodies moving outlet "outlet across" trt "trt res
 
 for terms in "${every[@]}"; do divided "2 7" "terms=$terms"; done
 for terms in "${every[@]}"; do divided "3" "terms=$terms" flat=1 kind=single; done
-for terms in "heat law" "outlet timed"; do
+for terms in "heat law" "outlet timed" "force heat"; do
   divided "3 7" "terms=$terms"
   divided "2" "terms=$terms" flat=1 kind=single
 done
 for terms in stl rock D3Q27 "D3Q27 trt"; do divided "3" "terms=$terms" "root=$ROOT"; done
 for terms in grains points "points crowd"; do divided "2 3 4 7" "terms=$terms" last=19; done
 divided "9" "terms=grains low" last=7 kind=single # more ranks than planes
-for terms in moving "outlet across" heat "heat open"; do divided "3" "terms=$terms" collision=trt; done
+divided "3" "terms=force moving" kind=single
+for terms in moving "outlet across" heat "heat open" force; do divided "3" "terms=$terms" collision=trt; done
 divided "4" terms=plain kind=single last=24
 divided "4" terms=moving kind=single
 divided "7" terms=bodies last=5 # more ranks than planes

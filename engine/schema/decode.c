@@ -265,20 +265,31 @@ static const char *beginning(const char *key, const char *const *names, size_t c
   return NULL;
 }
 
+/* Writes the names of a small table, "; known here: name, when": where a key belongs elsewhere or nowhere. */
+static void add_known(const char *const *names, size_t count, char *out, size_t capacity) {
+  enum { FEW = 8 };
+  out[0] = '\0';
+  for (size_t i = 0; i < count && count <= FEW; i++) {
+    const size_t used = strlen(out);
+    snprintf(out + used, capacity - used, "%s%s", i ? ", " : "; known here: ", names[i]);
+  }
+}
+
 /* Reports "unknown key, ..." with the table that has this key, or with the nearest name. */
 static void unknown_key(sim_decoder *d, const sim_place *at, const char *key, const char *const *names, size_t count) {
-  char path[SIM_PLACE_MAX] = "";
+  char path[SIM_PLACE_MAX] = "", known[SIM_PLACE_MAX];
   const bool full = sim_faults_full(d->faults); /* when full, the fault would not be printed */
+  add_known(names, count, known, sizeof known);
   const char *nearest = full ? NULL : sim_nearest(key, names, count);
   if (!full && !nearest) nearest = beginning(key, names, count);
   if (!full && find_key(d->root, key, path, sizeof path))
-    sim_decode_fault(d, at, at->line, "unknown key, it belongs into %s", path);
+    sim_decode_fault(d, at, at->line, "unknown key, it belongs into %s%s", path, known);
   else if (!full && has_field(d->root, key))
-    sim_decode_fault(d, at, at->line, "unknown key, it belongs into sim.%s itself", d->root->name);
+    sim_decode_fault(d, at, at->line, "unknown key, it belongs into sim.%s itself%s", d->root->name, known);
   else if (nearest)
     sim_decode_fault(d, at, at->line, "unknown key, nearest is '%s'", nearest);
   else
-    sim_decode_fault(d, at, at->line, "unknown key");
+    sim_decode_fault(d, at, at->line, "unknown key%s", known);
 }
 
 static void refuse_unknown(sim_decoder *d, const sim_schema *schema, const sim_place *at, const sim_value *value) {

@@ -142,7 +142,7 @@ elseif terms:find("heat") then
     model.heat.x_low, model.heat.reference = 0.2, 0.5
   end
 end
-local moves = model.grains or terms == "moving" or terms == "stl" or terms == "D3Q27"
+local moves = model.grains or terms:find("moving") or terms == "stl" or terms == "D3Q27"
 if not moves then model.average = { from = 3 / 64, every = 2 } end
 if terms == "plain" or terms == "eddies" then model.spectrum = 7 end
 return sim.fluid(model)

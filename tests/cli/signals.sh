@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Signals and the wall limit: a checkpoint, the documented exit code, and a resumed run with the same end.
+# signals.sh [long]: long: more signals to runs that start.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
+early_signals=20
+if [ "${1:-}" = long ]; then early_signals=120; fi
 set -m # jobs get their signals undisturbed
 scenario s.lua
 # Long enough that a signal arrives in the middle, short enough to run to the end: a second or two.
@@ -100,14 +103,14 @@ for delay in 0 0.002 0.005 0.01 0.02 0.03 0.05; do
   same shorter early "SIGTERM after $delay s"
 done
 # No signal is lost while the program restarts itself with settings for its threads.
-for ((k = 0; k < 60; k++)); do
-  stop_early "0.000$((100 + 15 * k))" "${run[@]}"
+for ((k = 0; k < early_signals; k++)); do
+  stop_early "0.000$((100 + 900 * k / early_signals))" "${run[@]}"
   [ "$code" = 75 ] || [ "$code" = 143 ] || fail "SIGTERM $k in the first millisecond: exit $code"
 done
 
 # Nor is a signal that the starting process passes on to a rank without handlers yet. So few bodies are not divided: a
 # rank that starts late must not find the other rank at its end.
-for ((k = 0; k < 40; k++)); do
+for ((k = 0; k < early_signals; k++)); do
   rm -rf early
   "${run[@]/#steps=*/steps=640000}" -o early --ranks 2 >output 2>&1 &
   pid=$!

@@ -402,7 +402,7 @@ static driver make_servo(double speed, double t_end) {
 static void test_servo(void **state) {
   (void)state;
   const double pressure = 2000;
-  driver d = make_servo(0.2, 60);
+  driver d = make_servo(0.2, 40);
   driver_create(&d);
   driver_run(&d);
   near_to(driver_value(&d, "walls", "wall2_force_z") / (36 * pressure), 1, 0.01, "pressure on the lid");

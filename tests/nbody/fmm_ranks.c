@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RANKS = 7, RESULTS = 16, LEVELS = 3, MANY = 10000 };
+enum { RANKS = 7, RESULTS = 16, LEVELS = 3, MANY = 6000 };
 
 /* Above 8192 bodies the ranks divide the sort and the moments too. */
 typedef enum shape { PLUMMER, CUBE, POINT, LINE, CLUMP } shape;

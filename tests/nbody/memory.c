@@ -20,7 +20,7 @@
 
 #include "tests/sanitized.h"
 
-enum { FEW = 1000, MANY = 50000 };
+enum { FEW = 1000, MANY = 30000 };
 
 static int64_t bodies;
 

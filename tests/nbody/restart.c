@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-enum { STEPS = 12, SMALL = 40, LARGE = 1500 };
+enum { STEPS = 12, SMALL = 40, LARGE = 1100 };
 
 typedef struct situation {
   driver_place place;

@@ -11,14 +11,15 @@
 #include "kernels/fluid/cpu/vectors.h"
 
 typedef struct rates {
-  real even, odd, push_even, push_odd, g[3], limit; /* push: 1 - rate/2; limit: the square of `fastest` */
+  real half_even, half_odd, g[3], limit; /* halves of the rates; limit: the square of `fastest` */
+  real push_even, push_odd;              /* shares of the force in targets (trt.inc) */
 } rates;
 
 static rates rates_of(const fluid_collision *k) {
-  rates out = {.even = (real)k->omega,
-               .odd = (real)k->omega_odd,
-               .push_even = (real)(1 - k->omega / 2),
-               .push_odd = (real)(1 - k->omega_odd / 2),
+  rates out = {.half_even = (real)(k->omega / 2),
+               .half_odd = (real)(k->omega_odd / 2),
+               .push_even = (real)(2 / k->omega - 1),
+               .push_odd = (real)(1 / k->omega_odd - 0.5),
                .limit = (real)(k->fastest * k->fastest)};
   for (int a = 0; a < 3; a++) out.g[a] = (real)k->g[a];
   return out;

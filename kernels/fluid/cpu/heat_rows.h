@@ -6,7 +6,7 @@
  *   Q -> (1 - omega) Q + omega u T + (1 - omega/2) (u T - (u T of the step before)),
  * whose last term takes away the error d(u T)/dt of the flux (Chopard, Falcone and Latt, Eur. Phys. J. Spec. Top. 171
  * (2009) 245). The diffusivity is (1/omega - 1/2)/4. A row has its numbers behind each other, [1 + rank][pitch], with
- * the pitch of the flow, whose copies beyond the ends it has too. */
+ * a copy beyond each of its ends. */
 #ifndef FLUID_HEAT_ROWS_H
 #define FLUID_HEAT_ROWS_H
 
@@ -20,7 +20,7 @@ typedef struct fluid_heat_row {
   double *new;
   const void *before; /* the flow before the step */
   void *flow;         /* after it: buoyancy is added */
-  int64_t n, pitch;
+  int64_t n, pitch, stride; /* stride: from a number of a cell of the flow to its next one */
 } fluid_heat_row;
 
 typedef struct fluid_heat_law {

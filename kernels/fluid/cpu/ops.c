@@ -89,7 +89,7 @@ static void destroy(fluid_work **work) {
 
 /* Bytes of a plane of a state, and of a field. */
 static size_t state_plane(const fluid_machine *m) {
-  return (size_t)(m->part.rows * m->rows.numbers * m->rows.pitch) * (m->single ? sizeof(float) : sizeof(double));
+  return (size_t)fluid_plane_numbers(&m->rows, m->part.rows) * (m->single ? sizeof(float) : sizeof(double));
 }
 static size_t field_plane(const fluid_machine *m) {
   return (size_t)(m->part.rows * m->grid.n[0]) * (m->single ? sizeof(float) : sizeof(double));

@@ -59,13 +59,14 @@ static inline bool any(vint a) {
   return out;
 }
 
-/* The first number, in a state `from`, of a cell's neighbour in a direction; x - 1 and x + 1 are in the row. */
+/* The first number, in a state `from`, of a cell's neighbour in a direction. */
 static inline const real *neighbour(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell,
                                     const real *from, int direction) {
   const int8_t *c = l->c[direction];
   const int64_t ny = rows->n[1], nz = rows->n[2];
   const int64_t y = (cell->row % ny + c[1] + ny) % ny, z = (cell->row / ny + c[2] + nz) % nz;
-  return from + (z * ny + y) * rows->numbers * rows->pitch + cell->x + c[0];
+  const int64_t x = cell->x + c[0];
+  return from + fluid_row_at(rows, z * ny + y) + (rows->copies ? x : (x + rows->n[0]) % rows->n[0]);
 }
 
 #endif

@@ -432,13 +432,18 @@ double fluid_sponge_bytes(const fluid_parameters *p);
 
 /* ---- cpu/sweep.c, cpu/sponge.c, cpu/measure.c ---- */
 
-/* Room for a state: two of them make a step. [nz][ny][numbers][pitch] behind FLUID_PAD numbers. */
+/* Room for a state: two of them make a step. Rows behind FLUID_PAD numbers. */
 fluid_rows fluid_rows_of(const fluid_parameters *p);
 double fluid_state_numbers(const fluid_rows *rows);
+/* Numbers of a plane of a state, of as many rows. */
+static inline int64_t fluid_plane_numbers(const fluid_rows *rows, int64_t count) {
+  return count / rows->group * rows->numbers * rows->stride;
+}
 static inline void *fluid_first(const sim_buffer *state) {
   return (char *)state->data + FLUID_PAD * sim_dtype_size(state->dtype);
 }
-/* Where the numbers of plane 0 begin: a row has one number before its first cell. */
+/* Where the numbers of plane 0 begin: a row of moments has one number before its first cell. (Behind a plane of
+ * populations there is more than one number of room.) */
 enum { FLUID_BEFORE = FLUID_PAD - 1 };
 
 typedef struct fluid_machine {
@@ -498,7 +503,8 @@ sim_status fluid_return_mass(const fluid_machine *m, const sim_buffer *state) SI
 double fluid_set_moment(const fluid_machine *m, void *first, int64_t at, int64_t x, double value);
 /* Clears this rank's solid cells: they are at rest. */
 void fluid_clear_solid(const fluid_machine *m, const sim_buffer *state);
-/* Copies the ends of the moments of the row at `row` beyond them, along a periodic x; size: of a number. */
+/* Copies the ends of the moments of the row at `row` beyond them, along a periodic x; size: of a number. Populations
+ * have no copies. */
 void fluid_copy_ends(const fluid_machine *m, char *row, size_t size);
 
 /* Sets the means of a sponge to a state; each rank has those of its own planes. */

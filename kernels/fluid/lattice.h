@@ -71,4 +71,10 @@ static inline double fluid_weight(const fluid_lattice *l, int direction) {
   return l->weight[c[0] * c[0] + c[1] * c[1] + c[2] * c[2]];
 }
 
+/* Weights in whole parts: of how many, and the share of a direction that moves along some axes. */
+static inline int fluid_parts(const fluid_lattice *l) { return (int)(1 / fluid_weight(l, l->directions - 1) + 0.5); }
+static inline int fluid_share_by(const fluid_lattice *l, int axes) {
+  return (int)(l->weight[axes] * fluid_parts(l) + 0.5);
+}
+
 #endif

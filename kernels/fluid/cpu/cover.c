@@ -9,14 +9,14 @@ typedef struct cell_state {
 } cell_state;
 
 static int64_t moment_of(const fluid_machine *m, int64_t cell) {
-  return cell / m->grid.n[0] * m->rows.numbers * m->rows.pitch + cell % m->grid.n[0];
+  return fluid_row_at(&m->rows, cell / m->grid.n[0]) + cell % m->grid.n[0];
 }
 
 static int place_of(int rank, int a, int b) { return a == b ? 1 + rank + a : 1 + 2 * rank + a + b - 1; }
 
 static cell_state load(const fluid_machine *m, const void *first, int64_t cell) {
   const int rank = m->lattice->rank;
-  const int64_t at = moment_of(m, cell), pitch = m->rows.pitch;
+  const int64_t at = moment_of(m, cell), pitch = m->rows.stride;
   cell_state out;
   out.rho1 = fluid_cell_momentum(m, first, at, out.j);
   for (int a = 0; a < rank; a++) {
@@ -30,7 +30,7 @@ static cell_state load(const fluid_machine *m, const void *first, int64_t cell) 
 
 static void store(const fluid_machine *m, void *first, int64_t cell, const cell_state *c) {
   const int rank = m->lattice->rank;
-  const int64_t at = moment_of(m, cell), x = cell % m->grid.n[0], pitch = m->rows.pitch;
+  const int64_t at = moment_of(m, cell), x = cell % m->grid.n[0], pitch = m->rows.stride;
   double trace = 0;
   for (int a = 0; a < rank; a++) {
     (void)fluid_set_moment(m, first, at + (1 + a) * pitch, x, 3 * c->j[a]);
@@ -103,7 +103,7 @@ static double fill_populations(const fluid_machine *m, const bool *old, void *fi
     const cell_state s = load(m, first, from);
     for (int a = 0; a < l->rank; a++) v[a] = s.j[a] / (1 + s.rho1) - m->collision.g[a] / 2;
     for (int d = 0; d < l->directions; d++)
-      stress[d] += grid_number(first, m->single, moment_of(m, from) + d * m->rows.pitch) - unstressed(m, s.rho1, v, d);
+      stress[d] += grid_number(first, m->single, moment_of(m, from) + d * m->rows.stride) - unstressed(m, s.rho1, v, d);
     rho1 += s.rho1;
     count++;
   }
@@ -111,7 +111,7 @@ static double fill_populations(const fluid_machine *m, const bool *old, void *fi
   if (count > 0) rho1 /= count;
   for (int d = 0; d < l->directions; d++) {
     const double value = unstressed(m, rho1, u, d) + (count > 0 ? stress[d] / count : 0);
-    (void)fluid_set_moment(m, first, moment_of(m, cell) + d * m->rows.pitch, cell % m->grid.n[0], value);
+    (void)fluid_set_moment(m, first, moment_of(m, cell) + d * m->rows.stride, cell % m->grid.n[0], value);
   }
   return load(m, first, cell).rho1;
 }

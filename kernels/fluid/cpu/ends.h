@@ -22,7 +22,7 @@ static inline int64_t last_vector(const fluid_row *r) { return r->n / WHOLE * WH
 /* Copies the ends of the first `copied` numbers of a row beyond it along a periodic x. */
 static inline void copy_row_ends(const fluid_row *r, int copied) {
   real *row = r->to;
-  for (int c = 0; r->periodic && c < copied; c++, row += r->pitch) {
+  for (int c = 0; r->periodic && c < copied; c++, row += r->stride) {
     row[-1] = row[r->n - 1];
     row[r->n] = row[0];
   }
@@ -32,9 +32,9 @@ static inline void copy_row_ends(const fluid_row *r, int copied) {
  * two copies alone is written as a whole. */
 static inline void stream_ends(const fluid_row *r, const row_ends *ends, int numbers, int copied) {
   const int64_t last = last_vector(r);
-  const bool whole = r->n == last + WHOLE, full = whole && r->pitch == r->n + WHOLE;
+  const bool whole = r->n == last + WHOLE, full = whole && r->stride == r->n + WHOLE;
   real *row = r->to;
-  for (int c = 0; c < numbers; c++, row += r->pitch) {
+  for (int c = 0; c < numbers; c++, row += r->stride) {
     stream_vector(row, ends->side[0][c]);
     stream_vector(row + last, ends->side[1][c]);
     if (!r->periodic || c >= copied) continue;

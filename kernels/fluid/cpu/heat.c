@@ -65,7 +65,7 @@ static double through(const fluid_machine *m, const fluid_cell *cell, int side, 
   const int axis = side / 2, sign = side % 2 ? -1 : 1;
   double j[3];
   if (m->warmth->kind[side] != FLUID_SIDE_OPEN) return fluid_heat_given(m, cell, side);
-  (void)fluid_cell_momentum(m, fluid_first(flow), cell->row * m->rows.numbers * m->rows.pitch + cell->x, j);
+  (void)fluid_cell_momentum(m, fluid_first(flow), fluid_row_at(&m->rows, cell->row) + cell->x, j);
   return sign * j[axis];
 }
 
@@ -152,7 +152,7 @@ static void copy_ends(const fluid_machine *m, double *row) {
 
 static void *row_of_flow(const fluid_machine *m, const sim_buffer *state, int64_t row) {
   const size_t number = m->single ? sizeof(float) : sizeof(double);
-  return (char *)fluid_first(state) + (size_t)(row * m->rows.numbers * m->rows.pitch) * number;
+  return (char *)fluid_first(state) + (size_t)fluid_row_at(&m->rows, row) * number;
 }
 
 /* Returns whether the temperature of some cell is out of bounds. */
@@ -162,7 +162,8 @@ static bool step_row(const fluid_machine *m, const sim_buffer *before, const sim
                       .before = row_of_flow(m, before, row),
                       .flow = row_of_flow(m, state, row),
                       .n = m->grid.n[0],
-                      .pitch = m->rows.pitch};
+                      .pitch = m->rows.pitch,
+                      .stride = m->rows.stride};
   find_rows(m, w->heat[0], row, r.old);
   w->kernels->arrive(m->lattice->rank, &r);
   arrive_at_walls(m, r.old, before, row, r.new);
@@ -292,7 +293,8 @@ sim_status fluid_heat_start(const fluid_machine *m, const sim_buffer *state) {
             (u[a] + g[a] / 2) * new[x] - (1 / w->law.omega - 1) / 4 * slope(m, old, at, a);
     }
     copy_ends(m, new);
-    const fluid_heat_row r = {.new = new, .flow = row_of_flow(m, state, row), .n = nx, .pitch = m->rows.pitch};
+    const fluid_heat_row r = {
+        .new = new, .flow = row_of_flow(m, state, row), .n = nx, .pitch = m->rows.pitch, .stride = m->rows.stride};
     if (!w->law.pushes) continue;
     w->kernels->push(rank, &half, &r);
     fluid_copy_ends(m, r.flow, m->single ? sizeof(float) : sizeof(double));

@@ -103,30 +103,30 @@ static void push(int rank, const fluid_heat_law *law, const fluid_heat_row *r) {
 }
 
 FLUID_INLINE void velocity_of(const fluid_lattice *l, int rank, int directions, const fluid_heat_law *law,
-                              const void *flow, int64_t pitch, int64_t n, double *const u[3]) {
-  const int64_t done = velocity_vector(l, rank, directions, law, flow, pitch, n, u, 0);
-  (void)velocity_scalar(l, rank, directions, law, flow, pitch, n, u, done);
+                              const void *flow, int64_t stride, int64_t n, double *const u[3]) {
+  const int64_t done = velocity_vector(l, rank, directions, law, flow, stride, n, u, 0);
+  (void)velocity_scalar(l, rank, directions, law, flow, stride, n, u, done);
 }
 
-static void velocity(int rank, const fluid_heat_law *law, const void *flow, int64_t pitch, int64_t n,
+static void velocity(int rank, const fluid_heat_law *law, const void *flow, int64_t stride, int64_t n,
                      double *const u[3]) {
   const fluid_lattice *l = law->lattice;
-  if (!l && rank == 2) velocity_of(NULL, 2, 0, law, flow, pitch, n, u);
-  if (!l && rank == 3) velocity_of(NULL, 3, 0, law, flow, pitch, n, u);
-  if (l) velocity_of(l, rank, l->directions, law, flow, pitch, n, u);
+  if (!l && rank == 2) velocity_of(NULL, 2, 0, law, flow, stride, n, u);
+  if (!l && rank == 3) velocity_of(NULL, 3, 0, law, flow, stride, n, u);
+  if (l) velocity_of(l, rank, l->directions, law, flow, stride, n, u);
 }
 
 FLUID_INLINE void add_to(const fluid_lattice *l, int rank, int directions, const fluid_heat_law *law, void *flow,
-                         int64_t pitch, int64_t n, const double *const g[3]) {
-  const int64_t done = add_vector(l, rank, directions, law, flow, pitch, n, g, 0);
-  (void)add_scalar(l, rank, directions, law, flow, pitch, n, g, done);
+                         int64_t stride, int64_t n, const double *const g[3]) {
+  const int64_t done = add_vector(l, rank, directions, law, flow, stride, n, g, 0);
+  (void)add_scalar(l, rank, directions, law, flow, stride, n, g, done);
 }
 
-static void add(int rank, const fluid_heat_law *law, void *flow, int64_t pitch, int64_t n, const double *const g[3]) {
+static void add(int rank, const fluid_heat_law *law, void *flow, int64_t stride, int64_t n, const double *const g[3]) {
   const fluid_lattice *l = law->lattice;
-  if (!l && rank == 2) add_to(NULL, 2, 0, law, flow, pitch, n, g);
-  if (!l && rank == 3) add_to(NULL, 3, 0, law, flow, pitch, n, g);
-  if (l) add_to(l, rank, l->directions, law, flow, pitch, n, g);
+  if (!l && rank == 2) add_to(NULL, 2, 0, law, flow, stride, n, g);
+  if (!l && rank == 3) add_to(NULL, 3, 0, law, flow, stride, n, g);
+  if (l) add_to(l, rank, l->directions, law, flow, stride, n, g);
 }
 
 extern const fluid_heat_kernels FLUID_HEAT_KERNELS;

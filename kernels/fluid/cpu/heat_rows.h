@@ -6,7 +6,7 @@
  *   Q -> (1 - omega) Q + omega u T + (1 - omega/2) (u T - (u T of the step before)),
  * whose last term takes away the error d(u T)/dt of the flux (Chopard, Falcone and Latt, Eur. Phys. J. Spec. Top. 171
  * (2009) 245). The diffusivity is (1/omega - 1/2)/4. A row has its numbers behind each other, [1 + rank][pitch], with
- * the pitch of the flow, whose copies beyond the ends it has too. */
+ * a copy beyond each of its ends. */
 #ifndef FLUID_HEAT_ROWS_H
 #define FLUID_HEAT_ROWS_H
 
@@ -18,9 +18,9 @@
 typedef struct fluid_heat_row {
   const double *old[5]; /* the row before the step, and those at y - 1, y + 1, z - 1, z + 1 */
   double *new;
-  const void *before; /* the flow before the step */
-  void *flow;         /* after it: buoyancy is added */
-  int64_t n, pitch;
+  const void *before;       /* the flow before the step */
+  void *flow;               /* after it: buoyancy is added */
+  int64_t n, pitch, stride; /* stride: from a number of a cell of the flow to its next one */
 } fluid_heat_row;
 
 typedef struct fluid_heat_law {
@@ -44,9 +44,10 @@ typedef struct fluid_heat_kernels {
   /* Adds the buoyancy alone. */
   void (*push)(int rank, const fluid_heat_law *law, const fluid_heat_row *row);
   /* Velocities [rank][n] of cells side by side, whose first number of the flow is *flow, less half of law.g. */
-  void (*velocity)(int rank, const fluid_heat_law *law, const void *flow, int64_t pitch, int64_t n, double *const u[3]);
+  void (*velocity)(int rank, const fluid_heat_law *law, const void *flow, int64_t stride, int64_t n,
+                   double *const u[3]);
   /* Adds a share of a force [rank][n] to them, in cells per step^2, and stores it at law.force. */
-  void (*add)(int rank, const fluid_heat_law *law, void *flow, int64_t pitch, int64_t n, const double *const g[3]);
+  void (*add)(int rank, const fluid_heat_law *law, void *flow, int64_t stride, int64_t n, const double *const g[3]);
 } fluid_heat_kernels;
 
 extern const fluid_heat_kernels fluid_heat_kernels_single_plain, fluid_heat_kernels_double_plain;

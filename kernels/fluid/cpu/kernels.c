@@ -64,8 +64,8 @@ static void row27(const factors *k, const fluid_row *r, bool *wrong) {
     const int64_t count = r->n - first < BLOCK ? r->n - first : BLOCK;
     for (int i = 0; i < 9; i++) {
       const real *m = (const real *)r->from[i] + first - 1;
-      const int64_t done = rests_vector(m, r->pitch, 1 - i % 3, 1 - i / 3, 0, count + 2, rest[i]);
-      (void)rests_scalar(m, r->pitch, 1 - i % 3, 1 - i / 3, done, count + 2, rest[i]);
+      const int64_t done = rests_vector(m, r->stride, 1 - i % 3, 1 - i / 3, 0, count + 2, rest[i]);
+      (void)rests_scalar(m, r->stride, 1 - i % 3, 1 - i / 3, done, count + 2, rest[i]);
     }
     const int64_t x = block_vector(k, r, rest, first, first, first + count, wrong);
     (void)block_scalar(k, r, rest, first, x, first + count, wrong);
@@ -77,21 +77,21 @@ static void row19(const fluid_lattice *lattice, const factors *k, const fluid_ro
   const bool stream = streams(r) && k->tell == 0;
   real *to = r->to;
   for (ptrdiff_t i = r->numbers; i < 2 * r->numbers; i++) { /* the copies beyond the end of the next row */
-    __builtin_prefetch((const real *)r->from[8] + i * r->pitch + r->n, 0, 2);
-    if (!stream) __builtin_prefetch(to + i * r->pitch + r->n, 1, 2);
+    __builtin_prefetch((const real *)r->from[8] + i * r->stride + r->n, 0, 2);
+    if (!stream) __builtin_prefetch(to + i * r->stride + r->n, 1, 2);
   }
   if (stream) {
     const int64_t last = last_vector(r), rest = last + WHOLE;
     row_ends ends;
     for (int i = 0; i < 2; i++)
       (void)row3_vector(k, r, i * last, i * last + WHOLE, (real *)ends.side[i], WHOLE, false, wrong);
-    (void)row3_vector(k, r, WHOLE, last, to + WHOLE, r->pitch, true, wrong);
-    (void)row3_scalar(k, r, rest, r->n, to + rest, r->pitch, false, wrong);
+    (void)row3_vector(k, r, WHOLE, last, to + WHOLE, r->stride, true, wrong);
+    (void)row3_scalar(k, r, rest, r->n, to + rest, r->stride, false, wrong);
     stream_ends(r, &ends, (int)r->numbers, lattice->moments);
     return;
   }
-  const int64_t x = row3_vector(k, r, 0, r->n, to, r->pitch, false, wrong);
-  (void)row3_scalar(k, r, x, r->n, to + x, r->pitch, false, wrong);
+  const int64_t x = row3_vector(k, r, 0, r->n, to, r->stride, false, wrong);
+  (void)row3_scalar(k, r, x, r->n, to + x, r->stride, false, wrong);
   copy_row_ends(r, lattice->moments);
 }
 
@@ -161,7 +161,7 @@ static void across(const fluid_lattice *l, const fluid_link *link, const real *m
 /* d_c of a link. */
 static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
                    const real *from, const real *here) {
-  const ptrdiff_t pitch = rows->pitch;
+  const ptrdiff_t pitch = rows->stride;
   const int c = link->arriving, d = fluid_opposite(c);
   const real weight = (real)link->weight, constant = (real)link->constant;
   switch ((fluid_link_kind)link->kind) {
@@ -214,7 +214,7 @@ static arrived gather(const fluid_lattice *l, const fluid_rows *rows, const flui
   for (int c = 0; c < l->directions; c++) {
     const bool linked = link < last && link->arriving == c;
     const real d = linked ? arrive(l, rows, cell, link++, from, here)
-                          : population(l, neighbour(l, rows, cell, from, fluid_opposite(c)), rows->pitch, c, here, c);
+                          : population(l, neighbour(l, rows, cell, from, fluid_opposite(c)), rows->stride, c, here, c);
     const real f = (real)fluid_weight(l, c) * d;
     const int8_t *v = l->c[c];
     out.dense += f;
@@ -237,8 +237,8 @@ static real collide(const fluid_lattice *l, const factors *k, const arrived *in,
 /* Copies the numbers of a cell at an end of its row beyond the row's other end. */
 static void copy_ends(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, real *out) {
   for (int m = 0; m < l->moments; m++) {
-    if (cell->x == 0) out[m * rows->pitch + rows->n[0]] = out[m * rows->pitch];
-    if (cell->x == rows->n[0] - 1) out[m * rows->pitch - rows->n[0]] = out[m * rows->pitch];
+    if (cell->x == 0) out[m * rows->stride + rows->n[0]] = out[m * rows->stride];
+    if (cell->x == rows->n[0] - 1) out[m * rows->stride - rows->n[0]] = out[m * rows->stride];
   }
 }
 
@@ -248,10 +248,10 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
   bool wrong = false;
   for (int64_t i = first; i < end; i++) {
     const fluid_cell *cell = &links->cell[i];
-    const int64_t at = cell->row * rows->numbers * rows->pitch + cell->x;
+    const int64_t at = fluid_row_at(rows, cell->row) + cell->x;
     const real *here = (const real *)from + at;
     const arrived in = gather(l, rows, links, cell, from, here);
-    const real rho1 = here[0] + in.dense, square = collide(l, &k, &in, here, (real *)to + at, rows->pitch);
+    const real rho1 = here[0] + in.dense, square = collide(l, &k, &in, here, (real *)to + at, rows->stride);
     wrong = wrong || !(rho1 < (real)0.5) || !(rho1 > (real)-0.5) || square > k.limit;
     copy_ends(l, rows, cell, (real *)to + at);
   }
@@ -318,12 +318,12 @@ static bool blend(const fluid_lattice *l, const fluid_collision *collision, cons
   bool wrong = false;
   for (int64_t i = 0; i < count; i++) {
     const fluid_cell *cell = &item[i].cell;
-    const int64_t at = cell->row * rows->numbers * rows->pitch + cell->x;
+    const int64_t at = fluid_row_at(rows, cell->row) + cell->x;
     const real *here = (const real *)from + at;
     real *out = (real *)to + at;
     const arrived in = gather(l, rows, links, cell, from, here);
-    (void)collide(l, &k, &in, here, out, rows->pitch);
-    const double square = saturate(collision, &in, here, out, rows->pitch, &item[i]), rho1 = item[i].mass - 1;
+    (void)collide(l, &k, &in, here, out, rows->stride);
+    const double square = saturate(collision, &in, here, out, rows->stride, &item[i]), rho1 = item[i].mass - 1;
     wrong = wrong || !(rho1 < 0.5) || !(rho1 > -0.5) || !(square <= limit);
     copy_ends(l, rows, cell, out);
   }
@@ -335,10 +335,10 @@ static void force(const fluid_lattice *l, const fluid_collision *collision, cons
                   const double speed[3], double momentum[3], double torque[3]) {
   const fluid_cell *cell = &links->cell[number];
   const fluid_link *link = links->link + cell->first + which;
-  const real *here = (const real *)from + cell->row * rows->numbers * rows->pitch + cell->x;
-  const double along = odd(l, here, rows->pitch, link->arriving);
+  const real *here = (const real *)from + fluid_row_at(rows, cell->row) + cell->x;
+  const double along = odd(l, here, rows->stride, link->arriving);
   const int away = fluid_opposite(link->arriving);
-  const double sent = (double)here[0] + (double)stress(l, here, rows->pitch, away) - along;
+  const double sent = (double)here[0] + (double)stress(l, here, rows->stride, away) - along;
   const double got = (double)here[0] + (double)arrive(l, rows, cell, link, from, here) + along;
   fluid_link_force(l, collision, rows, cell, link, sent, got, centre, speed, momentum, torque);
 }
@@ -346,13 +346,13 @@ static void force(const fluid_lattice *l, const fluid_collision *collision, cons
 static double lost(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, int64_t number,
                    const void *from) {
   const fluid_cell *cell = &links->cell[number];
-  const real *here = (const real *)from + cell->row * rows->numbers * rows->pitch + cell->x;
+  const real *here = (const real *)from + fluid_row_at(rows, cell->row) + cell->x;
   double sum = 0;
   for (int i = 0; i < cell->count; i++) {
     const fluid_link *link = links->link + cell->first + i;
     if (link->body < 0) continue;
-    const double along = odd(l, here, rows->pitch, link->arriving);
-    const double sent = (double)stress(l, here, rows->pitch, fluid_opposite(link->arriving)) - along;
+    const double along = odd(l, here, rows->stride, link->arriving);
+    const double sent = (double)stress(l, here, rows->stride, fluid_opposite(link->arriving)) - along;
     sum += fluid_weight(l, link->arriving) * (sent - along - (double)arrive(l, rows, cell, link, from, here));
   }
   return sum;

@@ -57,10 +57,11 @@ typedef struct fluid_collision {
 typedef struct fluid_row {
   const void *from[9];
   void *to;
-  int64_t n, pitch, numbers;
-  const double *drag; /* [n]: resistance by a step, of populations (trt.c); NULL: none */
-  bool periodic;      /* x: the kernel makes the copies beyond the row's ends */
-  bool large;         /* the states exceed the caches: rows are written past them where that is of use */
+  int64_t n, stride, numbers; /* stride: from a number of a cell to its next one */
+  int64_t ahead;              /* numbers between what is read and what is to be fetched meanwhile */
+  const double *drag;         /* [n]: resistance by a step, of populations (trt.c); NULL: none */
+  bool periodic;              /* x: the kernel makes the copies beyond the row's ends */
+  bool large;                 /* the states exceed the caches: rows are written past them where that is of use */
 } fluid_row;
 
 /* How a population arrives at a cell from a side of the box or a body, where d is the direction opposite to `arriving`
@@ -98,12 +99,21 @@ typedef struct fluid_cell {
   int32_t x, first, count;
 } fluid_cell;
 
-/* A state: rows of cells along x, [nz][ny][numbers][pitch]; numbers: the moments, in single what rounding left, and
- * where eddies carry heat, or the viscosity is a function, the rate of relaxation; last a force that is a function,
- * [rank]. */
+/* A state: rows of cells along x, in groups, [groups][numbers][stride], where rows of a group follow each other by
+ * `width`. numbers: the populations; or the moments, in single what rounding left, and where eddies carry heat, or the
+ * viscosity is a function, the rate of relaxation; last a force that is a function, [rank]. Of moments each row is a
+ * group, with a copy beyond each of its ends. Of populations a plane is one (2-D: a row), without copies: each
+ * population of a plane is one stretch of memory, which is read and written as fast as memory gives and takes it.
+ * pitch: of rows of moments and of temperatures; force: place of the one along x among the numbers, 0: none. */
 typedef struct fluid_rows {
-  int64_t n[3], pitch, numbers, force; /* force: place of the one along x among the numbers; 0: none */
+  int64_t n[3], pitch, numbers, force, group, width, stride;
+  bool copies;
 } fluid_rows;
+
+/* The first cell of a row (z ny + y) in a state, which its first number is of. */
+static inline int64_t fluid_row_at(const fluid_rows *rows, int64_t row) {
+  return row / rows->group * rows->numbers * rows->stride + row % rows->group * rows->width;
+}
 
 typedef struct fluid_links {
   const fluid_cell *cell;

@@ -15,22 +15,22 @@ double fluid_cell_momentum(const fluid_machine *m, const void *first, int64_t at
   double rho1 = 0;
   for (int a = 0; a < 3; a++) j[a] = 0;
   for (int c = 0; m->populations && c < m->lattice->directions; c++) {
-    const double f = fluid_weight(m->lattice, c) * grid_number(first, m->single, at + c * m->rows.pitch);
+    const double f = fluid_weight(m->lattice, c) * grid_number(first, m->single, at + c * m->rows.stride);
     rho1 += f;
     for (int a = 0; a < rank; a++) j[a] += 3 * m->lattice->c[c][a] * f;
   }
   if (m->populations) return rho1;
   rho1 = grid_number(first, m->single, at);
   for (int a = 0; a < rank; a++) {
-    rho1 += grid_number(first, m->single, at + (1 + rank + a) * m->rows.pitch) / 3;
-    j[a] = grid_number(first, m->single, at + (1 + a) * m->rows.pitch);
+    rho1 += grid_number(first, m->single, at + (1 + rank + a) * m->rows.stride) / 3;
+    j[a] = grid_number(first, m->single, at + (1 + a) * m->rows.stride);
   }
   return rho1;
 }
 
 double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]) {
   const int rank = m->lattice->rank;
-  const int64_t at = row * m->rows.numbers * m->rows.pitch + x;
+  const int64_t at = fluid_row_at(&m->rows, row) + x;
   double g[3] = {0}, f[3], j[3];
   const double rho1 = fluid_cell_momentum(m, fluid_first(state), at, j);
   if (m->warmth) fluid_buoyancy(m->warmth, m->warmth->heat[0][fluid_heat_at(m, row, x)], g);

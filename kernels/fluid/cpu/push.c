@@ -142,13 +142,13 @@ static void solve(const fluid_push *v, chunk *c) {
 static bool is_solid(const fluid_machine *m, int64_t cell) { return m->walls.solid && m->walls.solid[cell]; }
 
 static int64_t force_at(const fluid_machine *m, int64_t row, int64_t x) {
-  return (row * m->rows.numbers + m->rows.force) * m->rows.pitch + x;
+  return fluid_row_at(&m->rows, row) + m->rows.force * m->rows.stride + x;
 }
 
 /* The first number of the cell x of a row. */
 static char *flow_of(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x) {
   const size_t number = m->single ? sizeof(float) : sizeof(double);
-  return (char *)fluid_first(state) + (size_t)(row * m->rows.numbers * m->rows.pitch + x) * number;
+  return (char *)fluid_first(state) + (size_t)(fluid_row_at(&m->rows, row) + x) * number;
 }
 
 /* Cells [first, first + n) of a row, with the velocities that they have without the force; warm: as of fluid_push_row,
@@ -162,7 +162,7 @@ static void load(const fluid_machine *m, const sim_buffer *state, int64_t row, i
   c->z = grid_centre(&m->grid, 2, row / m->grid.n[1]);
   c->n = left < CHUNK ? (int)left : CHUNK;
   c->rank = m->lattice->rank;
-  v->kernels->velocity(c->rank, &v->law[1], flow_of(m, state, row, first), m->rows.pitch, c->n,
+  v->kernels->velocity(c->rank, &v->law[1], flow_of(m, state, row, first), m->rows.stride, c->n,
                        (double *const[]){c->star[0], c->star[1], c->star[2]});
   for (int i = 0; i < c->n; i++) {
     double buoyancy[3] = {0};
@@ -191,11 +191,12 @@ static void add(const fluid_machine *m, const sim_buffer *state, int64_t row, in
     for (int a = 0; a < c->rank; a++)
       if (solid || lost[i]) c->f[a][i] = 0;
   }
-  v->kernels->add(c->rank, &v->law[whole], flow_of(m, state, row, first), m->rows.pitch, c->n,
+  v->kernels->add(c->rank, &v->law[whole], flow_of(m, state, row, first), m->rows.stride, c->n,
                   (const double *const[]){c->f[0], c->f[1], c->f[2]});
   for (int i = 0; i < c->n && any; i++)
     for (int a = 0; a < c->rank; a++)
-      if (lost[i]) grid_set_number(fluid_first(state), m->single, force_at(m, row, first + i) + a * m->rows.pitch, NAN);
+      if (lost[i])
+        grid_set_number(fluid_first(state), m->single, force_at(m, row, first + i) + a * m->rows.stride, NAN);
   if (!any) return;
 #pragma omp atomic write
   v->failed = 1;
@@ -236,7 +237,7 @@ void fluid_push_start(const fluid_machine *m, const sim_buffer *state) {
 void fluid_push_of(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double g[3]) {
   for (int a = 0; a < 3; a++)
     g[a] = m->push && a < m->lattice->rank
-               ? grid_number(fluid_first(state), m->single, force_at(m, row, x) + a * m->rows.pitch)
+               ? grid_number(fluid_first(state), m->single, force_at(m, row, x) + a * m->rows.stride)
                : 0;
 }
 
@@ -255,8 +256,7 @@ static lost_cell find_lost(const fluid_machine *m, const sim_buffer *state) {
     if (is_solid(m, cell)) continue;
     fluid_push_of(m, state, cell / nx, cell % nx, g);
     if (!isnan(g[0])) continue;
-    const double rho =
-        1 + fluid_cell_momentum(m, fluid_first(state), cell / nx * m->rows.numbers * m->rows.pitch + cell % nx, j);
+    const double rho = 1 + fluid_cell_momentum(m, fluid_first(state), fluid_row_at(&m->rows, cell / nx) + cell % nx, j);
     out.cell = cell;
     for (int a = 0; a < 3; a++) out.u[a] = j[a] / (3 * rho) * m->push->unit;
   }

@@ -103,7 +103,7 @@ static double temperature_of(const fluid_machine *m, int64_t row, int64_t x) {
 
 /* Number of the rate of relaxation of the cell x of a row, in a state. */
 static int64_t rate_at(const fluid_machine *m, int64_t row, int64_t x) {
-  return (row * m->rows.numbers + m->collision.tell) * m->rows.pitch + x;
+  return fluid_row_at(&m->rows, row) + m->collision.tell * m->rows.stride + x;
 }
 
 /* Takes what is known of the cell x of a row: at[0] of `from` is its rate in the step before, at[1] of `to` its
@@ -118,7 +118,7 @@ static void put_cell(const fluid_machine *m, chunk *c, int64_t row, int64_t x, c
 }
 
 bool fluid_rheology_row(const fluid_machine *m, const fluid_row *row, int64_t number) {
-  const int64_t tell = m->collision.tell * row->pitch;
+  const int64_t tell = m->collision.tell * row->stride;
   fluid_collision k = m->collision;
   bool wrong = false;
   k.local = FLUID_LOCAL_STRESS;

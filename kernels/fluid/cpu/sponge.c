@@ -23,7 +23,7 @@ typedef struct moments {
 
 static moments moments_of(const fluid_machine *m, const void *first, int64_t cell) {
   const int64_t row = cell / m->grid.n[0];
-  moments out = {.at = row * m->rows.numbers * m->rows.pitch + cell % m->grid.n[0]};
+  moments out = {.at = fluid_row_at(&m->rows, row) + cell % m->grid.n[0]};
   out.rho1 = fluid_cell_momentum(m, first, out.at, out.j);
   for (int a = 0; a < m->lattice->rank; a++) out.j[a] /= 3;
   return out;
@@ -138,7 +138,7 @@ static void kick_populations(const fluid_machine *m, void *first, const moments 
     trace += s[a][a];
   }
   for (int c = 0; c < l->directions; c++) {
-    const int64_t at = old->at + c * m->rows.pitch;
+    const int64_t at = old->at + c * m->rows.stride;
     double more = dense - 1.5 * trace;
     for (int a = 0; a < l->rank; a++) {
       more += 3 * l->c[c][a] * push[a];
@@ -151,7 +151,7 @@ static void kick_populations(const fluid_machine *m, void *first, const moments 
 void fluid_kick(const fluid_machine *m, void *first, int64_t cell, double dense, const double *push) {
   const moments before = moments_of(m, first, cell), *old = &before;
   const int rank = m->lattice->rank;
-  const int64_t x = cell % m->grid.n[0], pitch = m->rows.pitch;
+  const int64_t x = cell % m->grid.n[0], pitch = m->rows.stride;
   double trace = 0;
   if (m->populations) {
     kick_populations(m, first, old, x, dense, push);

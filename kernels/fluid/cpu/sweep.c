@@ -27,24 +27,35 @@ fluid_rows fluid_rows_of(const fluid_parameters *p) {
   const grid_shape grid = fluid_grid_of(p);
   fluid_rows rows = {.pitch = (grid.n[0] + 2 + FLUID_PAD - 1) / FLUID_PAD * FLUID_PAD,
                      .numbers = fluid_lattice_for(p)->moments + (fluid_single(p) ? grid.rank : 0) + fluid_has_rates(p)};
-  if (p->collision == FLUID_TRT) rows.numbers = fluid_lattice_for(p)->directions;
+  memcpy(rows.n, grid.n, sizeof rows.n);
+  if (p->collision == FLUID_TRT) {
+    /* an odd number of lines of a cache, so that the populations of a cell lie in different sets of it */
+    rows.numbers = fluid_lattice_for(p)->directions;
+    rows.group = grid.rank == 3 ? grid.n[1] : 1;
+    rows.width = (grid.n[0] + FLUID_PAD - 1) / FLUID_PAD * FLUID_PAD;
+    const int64_t lines = rows.group * rows.width / FLUID_PAD;
+    rows.stride = (lines + 1 + lines % 2) * FLUID_PAD;
+  } else {
+    rows.group = 1;
+    rows.width = rows.stride = rows.pitch;
+    rows.copies = true;
+  }
   if (p->force) {
     rows.force = rows.numbers;
     rows.numbers += grid.rank;
   }
-  memcpy(rows.n, grid.n, sizeof rows.n);
   return rows;
 }
 
 double fluid_state_numbers(const fluid_rows *rows) {
-  return (double)rows->n[1] * (double)rows->n[2] * (double)rows->numbers * (double)rows->pitch + 2 * FLUID_PAD;
+  const double groups = (double)rows->n[1] * (double)rows->n[2] / (double)rows->group;
+  return groups * (double)rows->numbers * (double)rows->stride + 2 * FLUID_PAD;
 }
 
 void fluid_copy_ends(const fluid_machine *m, char *row, size_t size) {
   const size_t nx = (size_t)m->grid.n[0];
-  if (!grid_is_periodic(&m->grid, 0)) return;
-  const int numbers = m->populations ? m->lattice->directions : m->lattice->moments;
-  for (int k = 0; k < numbers; k++, row += (size_t)m->rows.pitch * size) {
+  if (!m->rows.copies || !grid_is_periodic(&m->grid, 0)) return;
+  for (int k = 0; k < m->lattice->moments; k++, row += (size_t)m->rows.stride * size) {
     memcpy(row - size, row + (nx - 1) * size, size);
     memcpy(row + nx * size, row, size);
   }
@@ -60,22 +71,26 @@ static bool large_states(const fluid_machine *m, size_t number) {
 static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, int64_t z, int64_t y0,
                        int64_t y1) {
   const int64_t ny = m->grid.n[1], nz = m->grid.n[2];
-  const size_t number = sim_dtype_size(from->dtype), bytes = (size_t)(m->rows.numbers * m->rows.pitch) * number;
+  enum { LINES = 32 }; /* of a cache, by which each population of a plane is fetched ahead */
+  const size_t number = sim_dtype_size(from->dtype);
+  const int64_t line = 64 / (int64_t)number, next = m->rows.numbers * m->rows.stride;
   const char *old = fluid_first(from);
   char *new = fluid_first(to);
   const bool large = large_states(m, number) && !m->push; /* its force is read and written again */
   bool wrong = false;
   for (int64_t y = y0; y < y1; y++) {
     fluid_row row = {.n = m->rows.n[0],
-                     .pitch = m->rows.pitch,
+                     .stride = m->rows.stride,
                      .numbers = m->rows.numbers,
-                     .to = new + (size_t)(z * ny + y) * bytes,
+                     .ahead = m->rows.group > 1 ? LINES * line : next,
+                     .to = new + (size_t)fluid_row_at(&m->rows, z * ny + y) * number,
                      .periodic = grid_is_periodic(&m->grid, 0),
                      .large = large,
                      .drag = m->drag ? m->drag + (z * ny + y) * m->rows.n[0] : NULL};
     for (int64_t dz = -1; dz <= 1; dz++)
       for (int64_t dy = -1; dy <= 1; dy++)
-        row.from[3 * (dz + 1) + dy + 1] = old + (size_t)((z + dz + nz) % nz * ny + (y + dy + ny) % ny) * bytes;
+        row.from[3 * (dz + 1) + dy + 1] =
+            old + (size_t)fluid_row_at(&m->rows, (z + dz + nz) % nz * ny + (y + dy + ny) % ny) * number;
     wrong |= m->rheology ? fluid_rheology_row(m, &row, z * ny + y) : m->kernels->row(m->lattice, &m->collision, &row);
   }
   return wrong;
@@ -86,7 +101,7 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
 static bool sweep_part(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, const int64_t z[2],
                        const int64_t y[2]) {
   enum { CACHE = 512 * 1024, LEAST = 4 };
-  const double row = (double)m->rows.numbers * (double)m->rows.pitch * (double)sim_dtype_size(from->dtype);
+  const double row = (double)m->rows.numbers * (double)m->rows.stride * (double)sim_dtype_size(from->dtype);
   const int64_t fits = (int64_t)(CACHE / (3 * row)) - 2;
   const int64_t block = m->populations ? y[1] - y[0] : fits > LEAST ? fits : LEAST;
   bool wrong = false;
@@ -111,8 +126,9 @@ void fluid_clear_solid(const fluid_machine *m, const sim_buffer *state) {
   for (int64_t i = own.first; i < own.end; i++) {
     const fluid_span *span = &w->span[i];
     for (int k = 0; k < m->rows.numbers; k++) {
-      char *row = first + (size_t)((span->row * m->rows.numbers + k) * m->rows.pitch) * size;
+      char *row = first + (size_t)(fluid_row_at(&m->rows, span->row) + k * m->rows.stride) * size;
       memset(row + (size_t)span->x * size, 0, (size_t)span->count * size);
+      if (!m->rows.copies) continue;
       if (span->x == 0) memset(row + (size_t)nx * size, 0, size); /* the copies beyond the ends */
       if (span->x + span->count == nx) memset(row - size, 0, size);
     }
@@ -120,11 +136,11 @@ void fluid_clear_solid(const fluid_machine *m, const sim_buffer *state) {
 }
 
 void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state) {
-  const size_t size = sim_dtype_size(state->dtype), row = (size_t)(m->rows.numbers * m->rows.pitch) * size;
+  const size_t size = sim_dtype_size(state->dtype);
   const grid_range rows = fluid_part_rows(&m->part);
   fluid_clear_solid(m, state);
   for (int64_t i = rows.first; i < rows.end; i++)
-    fluid_copy_ends(m, (char *)fluid_first(state) + (size_t)i * row, size);
+    fluid_copy_ends(m, (char *)fluid_first(state) + (size_t)fluid_row_at(&m->rows, i) * size, size);
 }
 
 /* By any thread. */
@@ -137,6 +153,7 @@ double fluid_set_moment(const fluid_machine *m, void *first, int64_t at, int64_t
   const int64_t nx = m->grid.n[0];
   grid_set_number(first, m->single, at, value);
   const double stored = grid_number(first, m->single, at);
+  if (!m->rows.copies) return value - stored;
   if (x == 0) grid_set_number(first, m->single, at + nx, stored);
   if (x == nx - 1) grid_set_number(first, m->single, at - nx, stored);
   return value - stored;
@@ -147,7 +164,7 @@ static int mass_numbers(const fluid_machine *m) { return m->populations ? m->lat
 
 /* Place of the first of them in a state. */
 static int64_t mass_at(const fluid_machine *m, const fluid_cell *cell) {
-  return cell->row * m->rows.numbers * m->rows.pitch + cell->x;
+  return fluid_row_at(&m->rows, cell->row) + cell->x;
 }
 
 /* A state whose cells get mass: mass[members][1 + mass_numbers] as of find_masses. */
@@ -167,7 +184,7 @@ static double add_mass(void *context, int64_t member, double mass) {
   for (int c = 0; c < mass_numbers(m); c++) {
     const double new = m->single ? (double)(float)(old[c] + mass) : old[c] + mass;
     if (fluid_part_has_row(&m->part, cell->row))
-      (void)fluid_set_moment(m, fluid_first(to->state), mass_at(m, cell) + c * m->rows.pitch, cell->x, new);
+      (void)fluid_set_moment(m, fluid_first(to->state), mass_at(m, cell) + c * m->rows.stride, cell->x, new);
     added += (m->populations ? fluid_weight(m->lattice, c) : 1) * (new - old[c]);
   }
   return added;
@@ -208,7 +225,7 @@ static sim_status find_masses(const fluid_machine *m, const sim_buffer *state, i
     if (!fluid_part_has_row(&m->part, cell->row)) continue;
     mass[i * each] = w->lost[i];
     for (int c = 0; c < numbers; c++)
-      mass[i * each + 1 + c] = grid_number(fluid_first(state), m->single, mass_at(m, cell) + c * m->rows.pitch);
+      mass[i * each + 1 + c] = grid_number(fluid_first(state), m->single, mass_at(m, cell) + c * m->rows.stride);
   }
   SIM_TRY(fluid_gather_items(&m->part, row, w->members, (size_t)each * sizeof *mass, mass));
   for (int64_t i = 0; i < w->members; i++) w->lost[i] = mass[i * each];

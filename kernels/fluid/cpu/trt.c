@@ -11,14 +11,15 @@
 #include "kernels/fluid/cpu/vectors.h"
 
 typedef struct rates {
-  real even, odd, push_even, push_odd, g[3], limit; /* push: 1 - rate/2; limit: the square of `fastest` */
+  real half_even, half_odd, g[3], limit; /* halves of the rates; limit: the square of `fastest` */
+  real push_even, push_odd;              /* shares of the force in targets (trt.inc) */
 } rates;
 
 static rates rates_of(const fluid_collision *k) {
-  rates out = {.even = (real)k->omega,
-               .odd = (real)k->omega_odd,
-               .push_even = (real)(1 - k->omega / 2),
-               .push_odd = (real)(1 - k->omega_odd / 2),
+  rates out = {.half_even = (real)(k->omega / 2),
+               .half_odd = (real)(k->omega_odd / 2),
+               .push_even = (real)(2 / k->omega - 1),
+               .push_odd = (real)(1 / k->omega_odd - 0.5),
                .limit = (real)(k->fastest * k->fastest)};
   for (int a = 0; a < 3; a++) out.g[a] = (real)k->g[a];
   return out;
@@ -36,30 +37,13 @@ static rates rates_of(const fluid_collision *k) {
 #include "kernels/fluid/cpu/scalar_on.inc"
 #include "kernels/fluid/cpu/trt.inc"
 
-/* A row whose inner vectors are written past the caches. */
-FLUID_INLINE void sweep_stream(const fluid_lattice *l, int rank, int directions, const rates *k,
-                               const real *const *from, const fluid_row *r, bool *wrong) {
-  const int64_t last = last_vector(r);
-  row_ends ends;
-  real *to = r->to;
-  for (int i = 0; i < 2; i++) {
-    const int64_t x = i * last;
-    (void)sweep_vector(l, rank, directions, k, from, r, false, false, x, x + WHOLE, (real *)ends.side[i], WHOLE, wrong);
-  }
-  (void)sweep_vector(l, rank, directions, k, from, r, false, true, WHOLE, last, to + WHOLE, r->pitch, wrong);
-  const int64_t x = last + WHOLE;
-  (void)sweep_scalar(l, rank, directions, k, from, r, false, false, x, r->n, to + x, r->pitch, wrong);
-  stream_ends(r, &ends, directions, directions);
-}
-
-/* A row with ordinary stores. */
-FLUID_INLINE void sweep_keep(const fluid_lattice *l, int rank, int directions, const rates *k, const real *const *from,
-                             const fluid_row *r, bool resists, bool *wrong) {
-  real *to = r->to;
-  for (ptrdiff_t c = directions; c < 2 * directions; c++) __builtin_prefetch(to + c * r->pitch + r->n, 1, 2);
-  const int64_t x = sweep_vector(l, rank, directions, k, from, r, resists, false, 0, r->n, to, r->pitch, wrong);
-  (void)sweep_scalar(l, rank, directions, k, from, r, resists, false, x, r->n, to + x, r->pitch, wrong);
-  copy_row_ends(r, directions);
+FLUID_INLINE void sweep_row(const fluid_lattice *l, int rank, int directions, const rates *k, const real *const *from,
+                            const fluid_row *r, bool resists, bool stream, bool *wrong) {
+  const int64_t end = r->n / WHOLE * WHOLE;
+  for (int64_t x = 0; x < end; x = x == 0 && end > WHOLE ? end - WHOLE : end)
+    end_vector(l, rank, directions, k, from, r, resists, stream, x, wrong);
+  sweep_vector(l, rank, directions, k, from, r, resists, stream, WHOLE, end - WHOLE, wrong);
+  for (int64_t x = end; x < r->n; x++) end_scalar(l, rank, directions, k, from, r, resists, false, x, wrong);
 }
 
 FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const fluid_collision *collision,
@@ -69,15 +53,16 @@ FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const 
   bool wrong = false;
   for (int c = 0; c < directions; c++) {
     const int8_t *v = l->c[c];
-    from[c] = (const real *)r->from[3 * (1 - v[2]) + 1 - v[1]] + c * r->pitch - v[0];
-    __builtin_prefetch(from[c] + directions * r->pitch + r->n - 1, 0, 2); /* the last line, which no vector begins in */
+    from[c] = (const real *)r->from[3 * (1 - v[2]) + 1 - v[1]] + c * r->stride - v[0];
   }
-  if (r->drag)
-    sweep_keep(l, rank, directions, &k, from, r, true, &wrong);
+  if (r->drag && streams(r))
+    sweep_row(l, rank, directions, &k, from, r, true, true, &wrong);
+  else if (r->drag)
+    sweep_row(l, rank, directions, &k, from, r, true, false, &wrong);
   else if (streams(r))
-    sweep_stream(l, rank, directions, &k, from, r, &wrong);
+    sweep_row(l, rank, directions, &k, from, r, false, true, &wrong);
   else
-    sweep_keep(l, rank, directions, &k, from, r, false, &wrong);
+    sweep_row(l, rank, directions, &k, from, r, false, false, &wrong);
   return wrong;
 }
 
@@ -104,7 +89,7 @@ static void velocity(const fluid_lattice *l, const real *m, ptrdiff_t pitch, rea
 /* g_c of a link. */
 static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
                    const real *from, const real *here) {
-  const ptrdiff_t pitch = rows->pitch;
+  const ptrdiff_t pitch = rows->stride;
   const int c = link->arriving, d = fluid_opposite(c);
   const real weight = (real)link->weight, constant = (real)link->constant, sent = here[d * pitch];
   switch ((fluid_link_kind)link->kind) {
@@ -141,13 +126,13 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
 static bool cells(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
                   const fluid_links *links, int64_t first, int64_t end, const void *from, void *to) {
   const rates k = rates_of(collision);
-  const ptrdiff_t pitch = rows->pitch;
+  const ptrdiff_t pitch = rows->stride;
   bool wrong = false;
   for (int64_t i = first; i < end; i++) {
     const fluid_cell *cell = &links->cell[i];
     const fluid_link *link = links->link + cell->first, *last = link + cell->count;
-    const real *here = (const real *)from + cell->row * rows->numbers * pitch + cell->x;
-    real in[FLUID_DIRECTIONS_MAX], *out = (real *)to + cell->row * rows->numbers * pitch + cell->x;
+    const real *here = (const real *)from + fluid_row_at(rows, cell->row) + cell->x;
+    real in[FLUID_DIRECTIONS_MAX], *out = (real *)to + fluid_row_at(rows, cell->row) + cell->x;
     for (int c = 0; c < l->directions; c++)
       in[c] = link < last && link->arriving == c ? arrive(l, rows, cell, link++, from, here)
                                                  : neighbour(l, rows, cell, from, fluid_opposite(c))[c * pitch];
@@ -156,10 +141,6 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
     wrong |= l->rank == 2          ? collide_scalar(&fluid_d2q9, 2, 9, &k, drag, in, out, pitch, false)
              : l->directions == 19 ? collide_scalar(&fluid_d3q19, 3, 19, &k, drag, in, out, pitch, false)
                                    : collide_scalar(&fluid_d3q27, 3, 27, &k, drag, in, out, pitch, false);
-    for (int c = 0; c < l->directions; c++) { /* the copies beyond the ends of the row */
-      if (cell->x == 0) out[c * pitch + rows->n[0]] = out[c * pitch];
-      if (cell->x == rows->n[0] - 1) out[c * pitch - rows->n[0]] = out[c * pitch];
-    }
   }
   return wrong;
 }
@@ -167,8 +148,8 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
 /* What a cell sends along a link, and what arrives by it. */
 static void exchanged(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
                       const void *from, double *sent, double *got) {
-  const real *here = (const real *)from + cell->row * rows->numbers * rows->pitch + cell->x;
-  *sent = (double)here[fluid_opposite(link->arriving) * rows->pitch];
+  const real *here = (const real *)from + fluid_row_at(rows, cell->row) + cell->x;
+  *sent = (double)here[fluid_opposite(link->arriving) * rows->stride];
   *got = (double)arrive(l, rows, cell, link, from, here);
 }
 

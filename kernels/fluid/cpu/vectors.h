@@ -59,13 +59,14 @@ static inline bool any(vint a) {
   return out;
 }
 
-/* The first number, in a state `from`, of a cell's neighbour in a direction; x - 1 and x + 1 are in the row. */
+/* The first number, in a state `from`, of a cell's neighbour in a direction. */
 static inline const real *neighbour(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell,
                                     const real *from, int direction) {
   const int8_t *c = l->c[direction];
   const int64_t ny = rows->n[1], nz = rows->n[2];
   const int64_t y = (cell->row % ny + c[1] + ny) % ny, z = (cell->row / ny + c[2] + nz) % nz;
-  return from + (z * ny + y) * rows->numbers * rows->pitch + cell->x + c[0];
+  const int64_t x = cell->x + c[0];
+  return from + fluid_row_at(rows, z * ny + y) + (rows->copies ? x : (x + rows->n[0]) % rows->n[0]);
 }
 
 /* What an interpolated link is to add where a cell's force is a function: what it adds to populations in a step is not
@@ -73,7 +74,7 @@ static inline const real *neighbour(const fluid_lattice *l, const fluid_rows *ro
 static inline real held(const fluid_lattice *l, const fluid_rows *rows, const fluid_link *link, const real *here) {
   real along = 0;
   for (int a = 0; a < l->rank && rows->force > 0; a++)
-    along += l->c[link->arriving][a] * here[(rows->force + a) * rows->pitch];
+    along += l->c[link->arriving][a] * here[(rows->force + a) * rows->stride];
   return (real)(-3 * (1 - link->weight)) * along;
 }
 

@@ -122,7 +122,7 @@ void fluid_grains_destroy(fluid_grains *g) {
 
 /* J, S and A of a cell by its share of the solid, at the same density. */
 static void start_cell(const fluid_machine *m, const fluid_blend *b, void *first) {
-  const int64_t pitch = m->rows.pitch, at = b->cell.row * m->rows.numbers * pitch + b->cell.x;
+  const int64_t pitch = m->rows.stride, at = fluid_row_at(&m->rows, b->cell.row) + b->cell.x;
   double j[3], trace = 0;
   const double rho1 = fluid_cell_momentum(m, first, at, j), rho = 1 + rho1;
   for (int a = 0; a < 3; a++) {

@@ -218,7 +218,7 @@ static void divide_field(const fluid_run *run, sim_array *array) {
 }
 
 static int64_t moments_of_plane(const fluid_run *run) {
-  return run->machine.part.rows * run->machine.rows.numbers * run->machine.rows.pitch;
+  return fluid_plane_numbers(&run->machine.rows, run->machine.part.rows);
 }
 static int64_t heat_of_plane(const fluid_run *run) {
   return run->machine.part.rows * (1 + run->machine.grid.rank) * run->machine.rows.pitch;

@@ -68,9 +68,8 @@ double fluid_body_length(const fluid_parameters *p, int body, double *area) {
 
 double fluid_heat_numbers(const fluid_parameters *p) {
   const grid_shape g = fluid_grid_of(p);
-  fluid_rows rows = fluid_rows_of(p);
-  rows.numbers = 1 + g.rank;
-  return fluid_state_numbers(&rows);
+  const fluid_rows rows = fluid_rows_of(p);
+  return (double)g.n[1] * (double)g.n[2] * (1 + g.rank) * (double)rows.pitch + 2 * FLUID_PAD;
 }
 
 double fluid_heat_rate(const grid_shape *grid, int threads) { return (grid->rank == 2 ? 1e8 : 4e7) * threads; }

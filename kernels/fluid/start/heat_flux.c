@@ -139,7 +139,7 @@ double fluid_heat_diffusivity(const fluid_machine *m, const sim_buffer *state, i
   const fluid_heat_law *k = &m->warmth->law;
   double tau = 1 / k->omega;
   if (k->eddies > 0) {
-    const int64_t at = (row * m->rows.numbers + k->eddies) * m->rows.pitch + x;
+    const int64_t at = fluid_row_at(&m->rows, row) + k->eddies * m->rows.stride + x;
     tau += k->conduct * (1 / grid_number(fluid_first(state), m->single, at) - k->flow_tau);
   }
   return (tau - 0.5) / 4;

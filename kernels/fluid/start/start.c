@@ -83,9 +83,9 @@ static double relaxation_time(const fluid_machine *m, const fluid_numbers *k, do
 static void store(const fluid_machine *m, void *out, int64_t first, const double moment[FLUID_MOMENTS_MAX]) {
   const fluid_lattice *l = m->lattice;
   const int rank = l->rank;
-  const int64_t pitch = m->rows.pitch;
+  const int64_t stride = m->rows.stride;
   for (int64_t i = 0; i < m->rows.numbers && !m->populations; i++)
-    grid_set_number(out, m->single, first + i * pitch, i < l->moments ? moment[i] : 0);
+    grid_set_number(out, m->single, first + i * stride, i < l->moments ? moment[i] : 0);
   for (int c = 0; c < l->directions && m->populations; c++) {
     const int8_t *v = l->c[c];
     double g = moment[0];
@@ -93,7 +93,7 @@ static void store(const fluid_machine *m, void *out, int64_t first, const double
       g += v[a] * moment[1 + a] + v[a] * v[a] * moment[1 + rank + a];
       for (int b = a + 1; b < rank; b++) g += v[a] * v[b] * moment[1 + 2 * rank + a + b - 1];
     }
-    grid_set_number(out, m->single, first + c * pitch, g);
+    grid_set_number(out, m->single, first + c * stride, g);
   }
 }
 
@@ -102,8 +102,8 @@ static void store(const fluid_machine *m, void *out, int64_t first, const double
 static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
                      const void *const *fields, const int64_t at[3], const sim_buffer *state) {
   const int rank = m->lattice->rank;
-  const int64_t row = at[2] * m->grid.n[1] + at[1], cell = row * m->grid.n[0] + at[0], pitch = m->rows.pitch;
-  const int64_t first = row * m->rows.numbers * pitch + at[0];
+  const int64_t row = at[2] * m->grid.n[1] + at[1], cell = row * m->grid.n[0] + at[0];
+  const int64_t first = fluid_row_at(&m->rows, row) + at[0];
   const double unit = k->dx / k->dt, *g = m->collision.g;
   const double rho1 = 3 * grid_number(fields[rank], m->single, cell) / (p->density * unit * unit), rho = 1 + rho1;
   double grad[3][3], u[3], moment[FLUID_MOMENTS_MAX], trace = 0, widening = 0;

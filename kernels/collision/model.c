@@ -287,11 +287,22 @@ static sim_status step(void *self, sim_clock *clock) {
   return status == SIM_ERR_DIVERGED && run->n == n ? name_grain(run, clock) : status; /* n: before the exchange */
 }
 
+/* Writes "4 grains", "1 clump of 4 spheres" or "30 clumps of 120 spheres, 8 grains". */
+static void describe_count(const collision_run *run, char *out, size_t capacity) {
+  const int64_t loose = collision_body_count(run) - run->bodies, spheres = run->n - loose;
+  int used = 0;
+  if (run->bodies > 0)
+    used = snprintf(out, capacity, "%" PRId64 " %s of %" PRId64 " spheres%s", run->bodies,
+                    run->bodies == 1 ? "clump" : "clumps", spheres, loose > 0 ? ", " : "");
+  if (loose > 0 || run->bodies == 0)
+    snprintf(out + used, capacity - (size_t)used, "%" PRId64 " %s", loose, loose == 1 ? "grain" : "grains");
+}
+
 static void describe(const void *self, char *out, size_t capacity) {
   const collision_run *run = self;
   fixed_point_system system;
   const char *excluded = NULL;
-  char attraction[64] = "", clumps[48] = "";
+  char attraction[64] = "", count[128];
   if (run->gravity != NULL)
     snprintf(attraction, sizeof attraction, ", self-gravity every %" PRId64 " steps",
              collision_gravity_every(run->parameters, run->dt));
@@ -302,10 +313,8 @@ static void describe(const void *self, char *out, size_t capacity) {
                                                     run->array[COLLISION_RADIUS].data, &system);
     if (excluded == NULL) excluded = "grains as fast as these";
   }
-  if (run->bodies > 0)
-    snprintf(clumps, sizeof clumps, " (%" PRId64 " %s)", run->bodies, run->bodies == 1 ? "clump" : "clumps");
-  snprintf(out, capacity, "%" PRId64 " %s%s, %s contacts%s, %d %s, step %.6g%s%s%s%s%s", run->n,
-           run->n == 1 ? "grain" : "grains", clumps,
+  describe_count(run, count, sizeof count);
+  snprintf(out, capacity, "%s, %s contacts%s, %d %s, step %.6g%s%s%s%s%s", count,
            run->options.force == COLLISION_HERTZ    ? "Hertz"
            : run->options.force == COLLISION_CUSTOM ? "custom"
                                                     : "linear",
@@ -371,5 +380,6 @@ const sim_model collision_model = {
     .observe = observe,
     .view = view,
     .describe = describe,
+    .report = collision_overlap_report,
     .destroy = destroy,
 };

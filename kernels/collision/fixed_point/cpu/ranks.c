@@ -1,6 +1,6 @@
 /* Fixed-point solver on the CPU: division of the slabs among ranks. A rank owns consecutive slabs, and all ranks have
- * the same slots. Before a sweep of L steps a rank receives the L slabs on either side (the halo). It also makes the
- * steps of those halo slabs that its own slabs depend on, and gets the same integers as their owner. */
+ * the same slots. Sweeps of several ranks make one step. Before it a rank receives the slab above its own ones. It
+ * computes the pairs of its slabs, also those with that slab, and sends the impulses on that slab to its owner. */
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <math.h>
@@ -19,19 +19,14 @@ sim_status collision_fixed_ranks_create(collision_work *w, int threads) {
   /* hosts may differ in their number of cores, and cuts and levels depend on the threads */
   SIM_TRY(sim_comm_agree(w->comm, less, &less));
   threads = (int)~less;
-  w->levels = FIXED_QUEUED;
-  /* The slabs of other ranks must suffice for the halo of a sweep of `levels` steps, on both sides. */
-  for (;; w->levels--) {
-    w->owners = w->comm->size < slabs ? w->comm->size : (int)slabs;
-    const int others = w->owners - 1;
-    w->least = others > 0 ? (2 * w->levels + others - 1) / others : slabs;
-    if (w->least * w->owners <= slabs || w->levels == 1) break;
-  }
-  if (w->least * w->owners > slabs) { /* rank 0 owns all */
+  w->owners = w->comm->size < slabs ? w->comm->size : (int)slabs;
+  const int others = w->owners - 1;
+  w->least = others > 0 ? (2 + others - 1) / others : slabs; /* a slab below and one above, of other ranks */
+  if (w->least * w->owners > slabs) {                        /* rank 0 owns all */
     w->owners = 1;
     w->least = slabs;
   }
-  if (w->owners == 1) w->levels = FIXED_QUEUED;
+  w->levels = w->owners > 1 ? 1 : FIXED_QUEUED;
   w->threads = threads < slabs / w->owners ? threads : (int)(slabs / w->owners);
   if (w->least < w->threads) w->least = w->threads;
   return SIM_OK;
@@ -50,7 +45,7 @@ void collision_fixed_cut(collision_work *w) {
   }
   for (int r = w->owners; r <= w->comm->size; r++) w->cut[r] = slabs;
   int64_t first, end;
-  collision_fixed_chain(w, w->levels, w->levels, &first, &end);
+  collision_fixed_chain(w, 1, 1, &first, &end);
   memset(w->near, 0, (size_t)slabs * sizeof *w->near);
   for (s = first; s < end; s++) w->near[collision_fixed_wrapped(w, s)] = true;
 }
@@ -70,18 +65,6 @@ void collision_fixed_chain(const collision_work *w, int below, int above, int64_
 int64_t collision_fixed_wrapped(const collision_work *w, int64_t s) {
   const int64_t slabs = w->cells[0];
   return s < 0 ? s + slabs : s >= slabs ? s - slabs : s;
-}
-
-/* Most steps of a sweep: each thread needs 2 L + 1 slabs for L steps. */
-int collision_fixed_levels(const collision_work *w) {
-  int64_t least = w->cells[0];
-  for (int r = 0; r < w->owners && w->owners > 1; r++) {
-    const int64_t slabs = w->cut[r + 1] - w->cut[r];
-    least = slabs < least ? slabs : least;
-  }
-  int levels = 1;
-  while (levels < w->levels && 2 * (levels + 1) + 1 <= least / w->threads) levels++;
-  return levels;
 }
 
 /* ---- exchange ---- */
@@ -109,12 +92,15 @@ sim_status collision_fixed_report(collision_work *w) {
   return SIM_OK;
 }
 
-/* Visits, in their order, the slabs in the halo of rank `of` that rank `from` owns. Adds their bytes to *bytes; where
- * `at` is not NULL also writes them to the message at *at (`out`), or reads them from it. */
-static void carry_halo(collision_work *w, int of, int from, int levels, bool out, size_t *bytes, char **at) {
+/* Visits, in their order, `below` slabs before and `above` slabs behind those of rank `of` that rank `from` owns. Adds
+ * their bytes to *bytes; where `at` is not NULL also writes them to the message at *at (`out`), or reads them from it.
+ */
+static void carry_halo(collision_work *w, int of, int from, const int64_t sides[2], bool out, size_t *bytes,
+                       char **at) {
   const int64_t first = w->cut[of], end = w->cut[of + 1];
-  for (int k = 0; k < 2 * levels && first < end; k++) {
-    const int64_t s = collision_fixed_wrapped(w, k < levels ? first - levels + k : end + k - levels);
+  const int64_t below = sides[0], above = sides[1];
+  for (int64_t k = 0; k < below + above && first < end; k++) {
+    const int64_t s = collision_fixed_wrapped(w, k < below ? first - below + k : end + k - below);
     const size_t words = (size_t)(w->slab[s].count * w->stride), size = words * sizeof(uint32_t);
     if (owner_of(w, s) != from) continue;
     *bytes += 2 * size;
@@ -127,8 +113,9 @@ static void carry_halo(collision_work *w, int of, int from, int levels, bool out
   }
 }
 
-sim_status collision_fixed_halo(collision_work *w, int levels) {
+sim_status collision_fixed_halo(collision_work *w, int below, int above) {
   collision_mail *mail = &w->mail;
+  const int64_t sides[2] = {below, above};
   char *at[SIM_RANKS_MAX];
   const int rank = w->comm->rank;
   if (is_alone(w) || w->known || w->owners == 1) return SIM_OK;
@@ -136,18 +123,35 @@ sim_status collision_fixed_halo(collision_work *w, int levels) {
   memset(mail->in.bytes, 0, sizeof mail->in.bytes);
   for (int r = 0; r < w->owners; r++) {
     if (r == rank) continue;
-    carry_halo(w, r, rank, levels, true, &mail->out.bytes[r], NULL);
-    carry_halo(w, rank, r, levels, false, &mail->in.bytes[r], NULL);
+    carry_halo(w, r, rank, sides, true, &mail->out.bytes[r], NULL);
+    carry_halo(w, rank, r, sides, false, &mail->in.bytes[r], NULL);
   }
   SIM_TRY(collision_mail_reserve(mail));
   size_t bytes = 0;
   collision_message_parts(mail, &mail->out, at);
   for (int r = 0; r < w->owners; r++)
-    if (r != rank) carry_halo(w, r, rank, levels, true, &bytes, &at[r]);
+    if (r != rank) carry_halo(w, r, rank, sides, true, &bytes, &at[r]);
   SIM_TRY(collision_mail_swap(mail));
   collision_message_parts(mail, &mail->in, at);
   for (int r = 0; r < w->owners; r++)
-    if (r != rank) carry_halo(w, rank, r, levels, false, &bytes, &at[r]);
+    if (r != rank) carry_halo(w, rank, r, sides, false, &bytes, &at[r]);
+  return SIM_OK;
+}
+
+sim_status collision_fixed_pass(collision_work *w, const fixed_next_impulses *out, fixed_next_impulses *in) {
+  collision_mail *mail = &w->mail;
+  char *at[SIM_RANKS_MAX];
+  const int rank = w->comm->rank, next = (rank + 1) % w->owners, before = (rank + w->owners - 1) % w->owners;
+  memset(mail->out.bytes, 0, sizeof mail->out.bytes);
+  memset(mail->in.bytes, 0, sizeof mail->in.bytes);
+  if (rank < w->owners) mail->out.bytes[next] = out->count * sizeof *out->impulse;
+  SIM_TRY(collision_mail_announce(mail));
+  SIM_TRY(collision_mail_reserve(mail));
+  collision_message_parts(mail, &mail->out, at);
+  if (mail->out.bytes[next] > 0) memcpy(at[next], out->impulse, mail->out.bytes[next]);
+  SIM_TRY(collision_mail_swap(mail));
+  collision_message_parts(mail, &mail->in, at);
+  *in = (fixed_next_impulses){(fixed_impulse *)(void *)at[before], mail->in.bytes[before] / sizeof *in->impulse};
   return SIM_OK;
 }
 

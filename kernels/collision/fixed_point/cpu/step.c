@@ -28,13 +28,12 @@ static void set_prefetch(const fixed_sweep *plan, int level, int64_t s, int whic
   sides->ahead_step = (bytes + pairs - 1) / pairs;
 }
 
-/* Computes the impulses of the pairs of slab s; `tally` counts only the pairs of this rank's slabs. */
+/* Computes the impulses of the pairs of slab s. */
 static void pair_impulses(const fixed_sweep *plan, int level, int64_t s, fixed_tally *tally, fixed_slab_impulses *own,
                           fixed_next_impulses *carried) {
   collision_work *w = plan->w;
   fixed_rules rules = plan->rules[level];
   const fixed_slab *slab = &w->slab[s], *other = &w->slab[collision_fixed_next_slab(w, s)];
-  fixed_tally others = {0};
   rules.trial = collision_fixed_trial(w, fmax(slab->fastest, other->fastest), plan->before[level]);
   for (int which = 0; which < 2; which++) {
     collision_fixed_inner_list(w, s, which, plan->before[level]);
@@ -42,8 +41,7 @@ static void pair_impulses(const fixed_sweep *plan, int level, int64_t s, fixed_t
     fixed_slab_pair sides = collision_fixed_slab_pair(w, s, which);
     set_prefetch(plan, level, s, which, list->count, &sides);
     fixed_impulse *const on_b = which == FIXED_WITHIN ? own->impulse[1] : carried->impulse;
-    own->count[which] = w->lanes->pair_impulses(&rules, list, &sides, own->impulse[2 * which], on_b,
-                                                collision_fixed_owns(w, s) ? tally : &others);
+    own->count[which] = w->lanes->pair_impulses(&rules, list, &sides, own->impulse[2 * which], on_b, tally);
   }
   carried->count = own->count[1];
 }
@@ -68,7 +66,7 @@ static void apply_and_move(const fixed_sweep *plan, int level, int64_t s, const 
 
 /* Slabs of a thread in a sweep. */
 static void find_share(const fixed_sweep *plan, int thread, int64_t *first, int64_t *end) {
-  collision_fixed_thread_chain(plan->w, thread, plan->levels, plan->levels - 1, first, end);
+  collision_fixed_thread_chain(plan->w, thread, 0, 0, first, end);
 }
 
 static void sweep_share(const fixed_sweep *plan, int thread) {
@@ -92,18 +90,17 @@ static void sweep_share(const fixed_sweep *plan, int thread) {
     }
 }
 
-/* Makes the steps of the slabs around a thread's first slab. Other ranks make the steps of slabs before this rank's
- * halo. */
-static void sweep_between(const fixed_sweep *plan, int thread) {
+/* Makes the steps of the slabs around a thread's first slab. received: impulses on this rank's first slab, from pairs
+ * of another rank. */
+static void sweep_between(const fixed_sweep *plan, int thread, const fixed_next_impulses *received) {
   collision_work *w = plan->w;
   fixed_thread *team = &w->team[thread];
   const fixed_thread *last = &w->team[thread > 0 ? thread - 1 : w->threads - 1];
   int64_t first, end;
   find_share(plan, thread, &first, &end);
-  if (w->owners > 1 && (thread == 0 || first == end)) return;
   for (int l = 0; l < plan->levels && first < end; l++) {
     fixed_level *level = &team->level[l];
-    const fixed_next_impulses *from = last->level[l].last;
+    const fixed_next_impulses *from = w->owners > 1 && thread == 0 ? received : last->level[l].last;
     for (int64_t q = first - l; q <= first + l; q++) {
       fixed_next_impulses *next = &team->between[q & 1];
       const int64_t s = collision_fixed_wrapped(w, q);
@@ -116,13 +113,38 @@ static void sweep_between(const fixed_sweep *plan, int thread) {
 
 /* Number of steps of the next sweep: limited by the pending steps, by the slabs, and by the outer lists. */
 static int levels_of(const collision_work *w, double rest) {
-  const int most = collision_fixed_levels(w);
+  const int64_t slabs = w->cells[0] / w->threads; /* each thread needs 2 L + 1 slabs for L steps */
   int levels = 1;
-  for (; levels < w->pending_count && levels < most; levels++) {
+  for (; levels < w->pending_count && levels < w->levels && 2 * (levels + 1) + 1 <= slabs; levels++) {
     rest -= 2 * collision_fixed_displacement_max(w, w->pending[levels - 1].dt);
     if (rest < 0) break;
   }
   return levels;
+}
+
+/* Makes the steps of all slabs of this rank. */
+static sim_status sweep_all(const fixed_sweep *plan) {
+  collision_work *w = plan->w;
+  const fixed_next_impulses none = {0};
+  fixed_next_impulses received = {0};
+  sim_status status = SIM_OK;
+#pragma omp parallel num_threads(w->threads)
+  {
+#pragma omp for schedule(static, 1)
+    for (int t = 0; t < w->threads; t++) sweep_share(plan, t);
+    if (w->owners > 1) {
+#pragma omp master
+      {
+        const fixed_next_impulses *last = w->team[w->threads - 1].level[0].last;
+        status = collision_fixed_pass(w, w->comm->rank < w->owners ? last : &none, &received);
+      }
+#pragma omp barrier
+    }
+#pragma omp for schedule(static, 1)
+    for (int t = 0; t < w->threads; t++)
+      if (status == SIM_OK) sweep_between(plan, t, &received);
+  }
+  return status;
 }
 
 static sim_status account(collision_work *w, const fixed_sweep *plan) {
@@ -153,22 +175,16 @@ static sim_status account(collision_work *w, const fixed_sweep *plan) {
 sim_status collision_fixed_sweep(collision_work *w) {
   while (w->pending_count > 0) {
     double rest;
-    SIM_TRY(collision_fixed_outer_lists(w, &rest));
+    SIM_TRY(collision_fixed_outer_lists(w, false, &rest));
     fixed_sweep plan = {.w = w, .levels = levels_of(w, rest)};
     for (int l = 0; l < plan.levels; l++) {
       plan.before[l] = l > 0 ? plan.dt[l - 1] : w->before;
       plan.dt[l] = w->pending[l].dt;
     }
-    SIM_TRY(collision_fixed_halo(w, plan.levels));
+    SIM_TRY(collision_fixed_halo(w, 0, 1));
     if (w->comm->size > 1) w->known = false;
     for (int l = 0; l < plan.levels; l++) plan.rules[l] = collision_fixed_rules(w, plan.before[l], plan.dt[l], false);
-#pragma omp parallel num_threads(w->threads)
-    {
-#pragma omp for schedule(static, 1)
-      for (int t = 0; t < w->threads; t++) sweep_share(&plan, t);
-#pragma omp for schedule(static, 1)
-      for (int t = 0; t < w->threads; t++) sweep_between(&plan, t);
-    }
+    SIM_TRY(sweep_all(&plan));
     SIM_TRY(account(w, &plan));
     w->pending_count -= plan.levels;
     for (int l = 0; l < w->pending_count; l++) w->pending[l] = w->pending[l + plan.levels];
@@ -179,8 +195,9 @@ sim_status collision_fixed_sweep(collision_work *w) {
 sim_status collision_fixed_lists(collision_work *w) {
   double rest;
   SIM_TRY(collision_fixed_sweep(w));
-  SIM_TRY(collision_fixed_outer_lists(w, &rest));
-  SIM_TRY(collision_fixed_halo(w, 1));
+  /* The list of the pairs with the slab below is used here alone: what its owner has filtered lately does not serve. */
+  SIM_TRY(collision_fixed_outer_lists(w, w->owners > 1, &rest));
+  SIM_TRY(collision_fixed_halo(w, 1, 1));
 #pragma omp parallel for schedule(static, 1) num_threads(w->threads)
   for (int t = 0; t < w->threads; t++) {
     int64_t first, end;

@@ -1,6 +1,7 @@
 /* Fixed-point solver on the CPU: division of the slabs among ranks. A rank owns consecutive slabs, and all ranks have
- * the same slots. Sweeps of several ranks make one step. Before it a rank receives the slab above its own ones. It
- * computes the pairs of its slabs, also those with that slab, and sends the impulses on that slab to its owner. */
+ * the same slots. In the first step of a sweep a rank computes the pairs of its slabs, also those with the slab above,
+ * which it receives before, and passes the impulses on that slab up to its owner. In the second step the owner of that
+ * slab, which moves it last, computes the same pairs, and passes impulses down. No pair is computed twice. */
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ sim_status collision_fixed_ranks_create(collision_work *w, int threads) {
     w->owners = 1;
     w->least = slabs;
   }
-  w->levels = w->owners > 1 ? 1 : FIXED_QUEUED;
+  w->levels = FIXED_QUEUED;
   w->threads = threads < slabs / w->owners ? threads : (int)(slabs / w->owners);
   if (w->least < w->threads) w->least = w->threads;
   return SIM_OK;
@@ -65,6 +66,18 @@ void collision_fixed_chain(const collision_work *w, int below, int above, int64_
 int64_t collision_fixed_wrapped(const collision_work *w, int64_t s) {
   const int64_t slabs = w->cells[0];
   return s < 0 ? s + slabs : s >= slabs ? s - slabs : s;
+}
+
+/* Most steps of a sweep: each thread needs 2 L + 1 slabs for L steps. */
+int collision_fixed_levels(const collision_work *w) {
+  int64_t least = w->cells[0];
+  for (int r = 0; r < w->owners && w->owners > 1; r++) {
+    const int64_t slabs = w->cut[r + 1] - w->cut[r];
+    least = slabs < least ? slabs : least;
+  }
+  int levels = 1;
+  while (levels < w->levels && 2 * (levels + 1) + 1 <= least / w->threads) levels++;
+  return levels;
 }
 
 /* ---- exchange ---- */
@@ -138,20 +151,75 @@ sim_status collision_fixed_halo(collision_work *w, int below, int above) {
   return SIM_OK;
 }
 
-sim_status collision_fixed_pass(collision_work *w, const fixed_next_impulses *out, fixed_next_impulses *in) {
+/* Bytes of a message, and where they are. */
+typedef struct part {
+  const void *data;
+  size_t bytes;
+} part;
+
+/* Sends the parts to owner `to`, and receives what owner `from` sends to this rank: *in, in memory of the messages, and
+ * *bytes. */
+static sim_status send_parts(collision_work *w, int to, int from, const part *parts, int count, char **in,
+                             size_t *bytes) {
   collision_mail *mail = &w->mail;
   char *at[SIM_RANKS_MAX];
-  const int rank = w->comm->rank, next = (rank + 1) % w->owners, before = (rank + w->owners - 1) % w->owners;
   memset(mail->out.bytes, 0, sizeof mail->out.bytes);
-  memset(mail->in.bytes, 0, sizeof mail->in.bytes);
-  if (rank < w->owners) mail->out.bytes[next] = out->count * sizeof *out->impulse;
-  SIM_TRY(collision_mail_announce(mail));
-  SIM_TRY(collision_mail_reserve(mail));
+  for (int k = 0; k < count; k++) mail->out.bytes[to] += parts[k].bytes;
+  SIM_TRY(collision_mail_reserve_any(mail));
   collision_message_parts(mail, &mail->out, at);
-  if (mail->out.bytes[next] > 0) memcpy(at[next], out->impulse, mail->out.bytes[next]);
+  for (int k = 0; k < count; k++) {
+    if (parts[k].bytes > 0) memcpy(at[to], parts[k].data, parts[k].bytes);
+    at[to] += parts[k].bytes;
+  }
   SIM_TRY(collision_mail_swap(mail));
   collision_message_parts(mail, &mail->in, at);
-  *in = (fixed_next_impulses){(fixed_impulse *)(void *)at[before], mail->in.bytes[before] / sizeof *in->impulse};
+  *in = at[from];
+  *bytes = mail->in.bytes[from];
+  return SIM_OK;
+}
+
+static int owner_beside(const collision_work *w, int side) { return (w->comm->rank + side + w->owners) % w->owners; }
+
+sim_status collision_fixed_pass_up(collision_work *w, bool state, const fixed_next_impulses *out,
+                                   fixed_next_impulses *in) {
+  const bool any = w->comm->rank < w->owners;
+  const int64_t first = w->cut[w->comm->rank], end = w->cut[w->comm->rank + 1];
+  const size_t word = sizeof(uint32_t);
+  char *at;
+  size_t bytes;
+  double speeds[2];
+  part parts[4] = {{0}};
+  if (any) parts[0] = (part){out->impulse, out->count * sizeof *out->impulse};
+  if (any && state) {
+    const fixed_slab *last = &w->slab[end - 1];
+    const size_t words = (size_t)(last->count * w->stride);
+    speeds[0] = last->fastest;
+    speeds[1] = last->moved;
+    parts[1] = (part){speeds, sizeof speeds};
+    parts[2] = (part){w->now.x + last->first * w->stride, words * word};
+    parts[3] = (part){w->now.p + last->first * w->stride, words * word};
+  }
+  SIM_TRY(send_parts(w, owner_beside(w, 1), owner_beside(w, -1), parts, 4, &at, &bytes));
+  if (any && state) {
+    fixed_slab *below = &w->slab[collision_fixed_wrapped(w, first - 1)];
+    const size_t size = (size_t)(below->count * w->stride) * word, rest = sizeof speeds + 2 * size;
+    bytes -= rest;
+    memcpy(speeds, at + bytes, sizeof speeds);
+    memcpy(w->now.x + below->first * w->stride, at + bytes + sizeof speeds, size);
+    memcpy(w->now.p + below->first * w->stride, at + bytes + sizeof speeds + size, size);
+    below->fastest = speeds[0];
+    below->moved = speeds[1];
+  }
+  *in = (fixed_next_impulses){(fixed_impulse *)(void *)at, bytes / sizeof *in->impulse};
+  return SIM_OK;
+}
+
+sim_status collision_fixed_pass_down(collision_work *w, const fixed_next_impulses *out, fixed_next_impulses *in) {
+  char *at;
+  size_t bytes;
+  const part parts[] = {{out->impulse, w->comm->rank < w->owners ? out->count * sizeof *out->impulse : 0}};
+  SIM_TRY(send_parts(w, owner_beside(w, -1), owner_beside(w, 1), parts, 1, &at, &bytes));
+  *in = (fixed_next_impulses){(fixed_impulse *)(void *)at, bytes / sizeof *in->impulse};
   return SIM_OK;
 }
 

@@ -234,15 +234,22 @@ bool collision_fixed_owns(const collision_work *w, int64_t slab);
  * periodic boundary (collision_fixed_wrapped). A single owner has all slabs. first = end: none. */
 void collision_fixed_chain(const collision_work *w, int below, int above, int64_t *first, int64_t *end);
 int64_t collision_fixed_wrapped(const collision_work *w, int64_t slab);
+/* Most steps of a sweep with the present cuts; the same on all ranks. */
+int collision_fixed_levels(const collision_work *w);
 /* Gives every rank w->report, and the speeds and displacements, of all slabs. All ranks. */
 sim_status collision_fixed_report(collision_work *w) SIM_MUST_CHECK;
 /* Receives the states of `below` slabs before those of this rank and of `above` slabs behind them, at most one. All
  * ranks. */
 sim_status collision_fixed_halo(collision_work *w, int below, int above) SIM_MUST_CHECK;
-/* Sends the impulses on the slab behind those of this rank to its owner, and receives those on this rank's first slab:
- * *in, in memory of the messages. For several owners. All ranks. */
-sim_status collision_fixed_pass(collision_work *w, const fixed_next_impulses *out,
-                                fixed_next_impulses *in) SIM_MUST_CHECK;
+/* Sends the impulses on the slab behind those of this rank to its owner, and with `state` this rank's last slab.
+ * Receives the same from the rank before: *in, the impulses on this rank's first slab, in memory of the messages, and
+ * the slab before it. For several owners. All ranks. */
+sim_status collision_fixed_pass_up(collision_work *w, bool state, const fixed_next_impulses *out,
+                                   fixed_next_impulses *in) SIM_MUST_CHECK;
+/* Sends the impulses on the slab before those of this rank to its owner, and receives those on this rank's last slab.
+ */
+sim_status collision_fixed_pass_down(collision_work *w, const fixed_next_impulses *out,
+                                     fixed_next_impulses *in) SIM_MUST_CHECK;
 /* Gives every rank the state of all grains. All ranks. */
 sim_status collision_fixed_gather(collision_work *w) SIM_MUST_CHECK;
 /* Gives every rank w->spare.p of all grains, and the sum of the tallies. All ranks. */

@@ -82,7 +82,7 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
   out->work_rate_guess *= ranks;
   if (ops->exact) { /* a layer of grains, and the impulses on it; all grains every 80 steps */
     out->bytes_received = 1.2 * layer * (24 + 4) + others * n * 28 / 80;
-    out->exchanges = 4;
+    out->exchanges = 3;
     out->undivided = 0.09;
   } else {
     const double numbers = o->springs > 0 ? 12 : 9;

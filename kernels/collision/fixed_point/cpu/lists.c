@@ -141,6 +141,7 @@ static sim_status rebuild(collision_work *w) {
       w->team[t].failed = !collision_fixed_reserve_impulses(w, t) || w->team[t].failed;
   }
   w->listed = true;
+  w->ahead = false;
   w->known = w->ids = w->comm->size == 1;
   for (int t = 0; t < w->threads; t++)
     if (w->team[t].failed) return sim_no_memory("the pairs of %" PRId64 " grains", w->o.n);

@@ -131,7 +131,7 @@ sim_status collision_fixed_halo(collision_work *w, int below, int above) {
   const int64_t sides[2] = {below, above};
   char *at[SIM_RANKS_MAX];
   const int rank = w->comm->rank;
-  if (is_alone(w) || w->known || w->owners == 1) return SIM_OK;
+  if (is_alone(w) || w->known || w->owners == 1 || (w->ahead && below == 0)) return SIM_OK;
   memset(mail->out.bytes, 0, sizeof mail->out.bytes);
   memset(mail->in.bytes, 0, sizeof mail->in.bytes);
   for (int r = 0; r < w->owners; r++) {
@@ -180,45 +180,44 @@ static sim_status send_parts(collision_work *w, int to, int from, const part *pa
 
 static int owner_beside(const collision_work *w, int side) { return (w->comm->rank + side + w->owners) % w->owners; }
 
-sim_status collision_fixed_pass_up(collision_work *w, bool state, const fixed_next_impulses *out,
-                                   fixed_next_impulses *in) {
-  const bool any = w->comm->rank < w->owners;
+enum { STATE_PARTS = 3 };
+
+/* The state of a slab in a message. speeds: memory for its speed and displacement. */
+static void state_of(collision_work *w, int64_t s, double speeds[2], part parts[STATE_PARTS]) {
+  const fixed_slab *slab = &w->slab[s];
+  const size_t bytes = (size_t)(slab->count * w->stride) * sizeof(uint32_t);
+  speeds[0] = slab->fastest;
+  speeds[1] = slab->moved;
+  parts[0] = (part){speeds, 2 * sizeof *speeds};
+  parts[1] = (part){w->now.x + slab->first * w->stride, bytes};
+  parts[2] = (part){w->now.p + slab->first * w->stride, bytes};
+}
+
+/* Reads the state of a slab from the end of a message of *bytes, and takes it off. */
+static void take_state(collision_work *w, int64_t s, const char *message, size_t *bytes) {
+  fixed_slab *slab = &w->slab[s];
+  double speeds[2];
+  const size_t size = (size_t)(slab->count * w->stride) * sizeof(uint32_t);
+  *bytes -= sizeof speeds + 2 * size;
+  memcpy(speeds, message + *bytes, sizeof speeds);
+  memcpy(w->now.x + slab->first * w->stride, message + *bytes + sizeof speeds, size);
+  memcpy(w->now.p + slab->first * w->stride, message + *bytes + sizeof speeds + size, size);
+  slab->fastest = speeds[0];
+  slab->moved = speeds[1];
+}
+
+sim_status collision_fixed_pass(collision_work *w, int side, bool state, const fixed_next_impulses *out,
+                                fixed_next_impulses *in) {
   const int64_t first = w->cut[w->comm->rank], end = w->cut[w->comm->rank + 1];
-  const size_t word = sizeof(uint32_t);
+  const bool any = first < end;
   char *at;
   size_t bytes;
   double speeds[2];
-  part parts[4] = {{0}};
+  part parts[1 + STATE_PARTS] = {{0}};
   if (any) parts[0] = (part){out->impulse, out->count * sizeof *out->impulse};
-  if (any && state) {
-    const fixed_slab *last = &w->slab[end - 1];
-    const size_t words = (size_t)(last->count * w->stride);
-    speeds[0] = last->fastest;
-    speeds[1] = last->moved;
-    parts[1] = (part){speeds, sizeof speeds};
-    parts[2] = (part){w->now.x + last->first * w->stride, words * word};
-    parts[3] = (part){w->now.p + last->first * w->stride, words * word};
-  }
-  SIM_TRY(send_parts(w, owner_beside(w, 1), owner_beside(w, -1), parts, 4, &at, &bytes));
-  if (any && state) {
-    fixed_slab *below = &w->slab[collision_fixed_wrapped(w, first - 1)];
-    const size_t size = (size_t)(below->count * w->stride) * word, rest = sizeof speeds + 2 * size;
-    bytes -= rest;
-    memcpy(speeds, at + bytes, sizeof speeds);
-    memcpy(w->now.x + below->first * w->stride, at + bytes + sizeof speeds, size);
-    memcpy(w->now.p + below->first * w->stride, at + bytes + sizeof speeds + size, size);
-    below->fastest = speeds[0];
-    below->moved = speeds[1];
-  }
-  *in = (fixed_next_impulses){(fixed_impulse *)(void *)at, bytes / sizeof *in->impulse};
-  return SIM_OK;
-}
-
-sim_status collision_fixed_pass_down(collision_work *w, const fixed_next_impulses *out, fixed_next_impulses *in) {
-  char *at;
-  size_t bytes;
-  const part parts[] = {{out->impulse, w->comm->rank < w->owners ? out->count * sizeof *out->impulse : 0}};
-  SIM_TRY(send_parts(w, owner_beside(w, -1), owner_beside(w, 1), parts, 1, &at, &bytes));
+  if (any && state) state_of(w, side > 0 ? end - 1 : first, speeds, parts + 1);
+  SIM_TRY(send_parts(w, owner_beside(w, side), owner_beside(w, -side), parts, 1 + STATE_PARTS, &at, &bytes));
+  if (any && state) take_state(w, collision_fixed_wrapped(w, side > 0 ? first - 1 : end), at, &bytes);
   *in = (fixed_next_impulses){(fixed_impulse *)(void *)at, bytes / sizeof *in->impulse};
   return SIM_OK;
 }

@@ -159,16 +159,18 @@ static sim_status sweep_all(const fixed_sweep *plan) {
     for (int t = 0; t < w->threads; t++) sweep_share(plan, t);
     if (w->owners > 1) {
 #pragma omp master
-      status = collision_fixed_pass_up(w, plan->levels > 1, any ? last[0].last : &up, &up);
+      status = collision_fixed_pass(w, 1, plan->levels > 1, any ? last[0].last : &up, &up);
 #pragma omp barrier
     }
 #pragma omp for schedule(static, 1)
     for (int t = 0; t < w->threads; t++)
       if (status == SIM_OK) sweep_between(plan, t, &up, &down);
   }
+  w->ahead = false;
   if (w->owners == 1 || plan->levels == 1 || status != SIM_OK) return status;
-  SIM_TRY(collision_fixed_pass_down(w, &down, &back));
+  SIM_TRY(collision_fixed_pass(w, -1, true, &down, &back));
   if (any) finish_last(plan, &back);
+  w->ahead = true;
   return SIM_OK;
 }
 

@@ -187,6 +187,7 @@ struct collision_work {
   int64_t cut[SIM_RANKS_MAX + 1]; /* slabs of rank r: cut[r] ... cut[r + 1] - 1 */
   fixed_report *report;           /* [slabs] */
   bool known;                     /* this rank has the present state of all grains */
+  bool ahead;                     /* and that of the slab behind its own ones, from the last sweep */
   bool ids;                       /* and their ids, which stay until lists are rebuilt */
   bool *near;                     /* [slabs]: those of this rank and one on either side, which it sorts into cells */
 };
@@ -241,15 +242,11 @@ sim_status collision_fixed_report(collision_work *w) SIM_MUST_CHECK;
 /* Receives the states of `below` slabs before those of this rank and of `above` slabs behind them, at most one. All
  * ranks. */
 sim_status collision_fixed_halo(collision_work *w, int below, int above) SIM_MUST_CHECK;
-/* Sends the impulses on the slab behind those of this rank to its owner, and with `state` this rank's last slab.
- * Receives the same from the rank before: *in, the impulses on this rank's first slab, in memory of the messages, and
- * the slab before it. For several owners. All ranks. */
-sim_status collision_fixed_pass_up(collision_work *w, bool state, const fixed_next_impulses *out,
-                                   fixed_next_impulses *in) SIM_MUST_CHECK;
-/* Sends the impulses on the slab before those of this rank to its owner, and receives those on this rank's last slab.
- */
-sim_status collision_fixed_pass_down(collision_work *w, const fixed_next_impulses *out,
-                                     fixed_next_impulses *in) SIM_MUST_CHECK;
+/* Sends impulses on the slab behind those of this rank (side 1) or before them (-1) to its owner, and with `state` this
+ * rank's slab beside that one. Receives the same from the other side: *in, the impulses on this rank's first or last
+ * slab, in memory of the messages, and the slab beyond. For several owners. All ranks. */
+sim_status collision_fixed_pass(collision_work *w, int side, bool state, const fixed_next_impulses *out,
+                                fixed_next_impulses *in) SIM_MUST_CHECK;
 /* Gives every rank the state of all grains. All ranks. */
 sim_status collision_fixed_gather(collision_work *w) SIM_MUST_CHECK;
 /* Gives every rank w->spare.p of all grains, and the sum of the tallies. All ranks. */

@@ -105,9 +105,9 @@ sim_status collision_fixed_report(collision_work *w) {
   return SIM_OK;
 }
 
-/* Visits, in their order, `below` slabs before and `above` slabs behind those of rank `of` that rank `from` owns. Adds
- * their bytes to *bytes; where `at` is not NULL also writes them to the message at *at (`out`), or reads them from it.
- */
+/* Visits, in their order, the slabs in the halo of rank `of` that rank `from` owns; the halo is sides[0] slabs before
+ * those of the rank and sides[1] behind them. Adds their bytes to *bytes; where `at` is not NULL also writes them to
+ * the message at *at (`out`), or reads them from it. */
 static void carry_halo(collision_work *w, int of, int from, const int64_t sides[2], bool out, size_t *bytes,
                        char **at) {
   const int64_t first = w->cut[of], end = w->cut[of + 1];

@@ -3,8 +3,7 @@
  * Level l of a sweep is its l-th step. Once slab s has made step l, slab s - 1 makes step l + 1, while both are still
  * in the cache. Slab s moves once the impulses from the pairs of s - 1 and of s are known. At level l a thread begins
  * with slab first + l, whose impulses it computes but which it does not move, and ends at end - 1 - l; the slabs
- * between two threads follow when all threads are done. Between two ranks they follow after an exchange, see ranks.c.
- */
+ * between two threads follow when all threads are done, and those between two ranks after an exchange, see ranks.c. */
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <math.h>
@@ -97,6 +96,7 @@ static void sweep_share(const fixed_sweep *plan, int thread) {
 
 /* Makes the steps of the slabs around a thread's first slab. Around the first slab of a rank, `up` has the impulses of
  * the first step on it, and `down` gets those of the second step on the slab before, which its owner moves. */
+_Static_assert(FIXED_QUEUED == 2, "the exchange between ranks is for sweeps of up to two steps");
 static void sweep_between(const fixed_sweep *plan, int thread, const fixed_next_impulses *up,
                           fixed_next_impulses *down) {
   collision_work *w = plan->w;

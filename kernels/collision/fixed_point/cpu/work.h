@@ -187,8 +187,8 @@ struct collision_work {
   int64_t cut[SIM_RANKS_MAX + 1]; /* slabs of rank r: cut[r] ... cut[r + 1] - 1 */
   fixed_report *report;           /* [slabs] */
   bool known;                     /* this rank has the present state of all grains */
-  bool ahead;                     /* and that of the slab behind its own ones, from the last sweep */
   bool ids;                       /* and their ids, which stay until lists are rebuilt */
+  bool ahead;                     /* it has the present state of the slab behind its own ones, from the last sweep */
   bool *near;                     /* [slabs]: those of this rank and one on either side, which it sorts into cells */
 };
 

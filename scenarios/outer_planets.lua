@@ -24,6 +24,7 @@ return sim.nbody {
     planet("uranus",  19.18916464, 0.04725744, 0.77263783, 313.23810451, 170.95427630,  74.01692503, 22902.98),
     planet("neptune", 30.06992276, 0.00859048, 1.77004347, -55.12002969,  44.96476227, 131.78422574, 19412.26),
   },
+  recentre  = true,                               -- the Sun at rest would leave the barycentre behind: 66 au in 20 000 years
   gravity   = { G = 4 * math.pi^2 },              -- au, years, solar masses
   orbits    = "sun",
   integrate = { scheme = "whfast", dt = dt, t_end = years },

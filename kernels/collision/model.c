@@ -80,9 +80,9 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
   const double ranks = o->comm->size, layer = fmin(n, pow(n, 2.0 / 3)), others = (ranks - 1) / ranks;
   if (o->comm->size == 1) return;
   out->work_rate_guess *= ranks;
-  if (ops->exact) { /* layers of the halo on both sides; all grains every 80 steps */
-    out->bytes_received = 2 * 1.2 * layer * 24 + others * n * 28 / 80;
-    out->exchanges = 2;
+  if (ops->exact) { /* a layer of grains, and the impulses on it; all grains every 80 steps */
+    out->bytes_received = 1.2 * layer * (24 + 4) + others * n * 28 / 80;
+    out->exchanges = 3;
     out->undivided = 0.09;
   } else {
     const double numbers = o->springs > 0 ? 12 : 9;
@@ -138,11 +138,105 @@ static sim_status check_law(const collision_parameters *p, const collision_optio
   return collision_fields_check_restitution(o, 0.01 * most / dt);
 }
 
+/* Numbers that a plan depends on. made: bytes that the start needs for a while. */
+typedef struct plan_counts {
+  double n, bodies, made;
+  int64_t triangles;
+} plan_counts;
+
+/* Counts what a checkpoint has. */
+static sim_status count_saved(const sim_setup *setup, const collision_options *options, plan_counts *out) {
+  const sim_array *meshes = sim_frame_array(setup->saved, "meshes");
+  int64_t grains;
+  SIM_TRY(collision_saved_check(options, options->varies, setup->saved, &grains));
+  out->n = (double)grains;
+  if (options->clumps) out->bodies = (double)sim_frame_array(setup->saved, "bodies")->shape[0];
+  if (meshes != NULL) out->triangles = meshes->shape[0];
+  return SIM_OK;
+}
+
+/* Counts what the start makes. */
+static sim_status count_parts(const collision_parameters *p, const sim_setup *setup, const collision_options *options,
+                              plan_counts *out) {
+  SIM_TRY(collision_meshes_count(p, setup, &out->triangles));
+  collision_parts parts;
+  SIM_TRY(collision_parts_list(p, setup, &parts));
+  out->n = parts.n;
+  out->made = parts.n * 40 * sizeof(double);
+  out->bodies = parts.bodies;
+  const sim_status fits = collision_clumps_check_box(options, &parts);
+  collision_parts_free(&parts);
+  return fits;
+}
+
+/* Counts grains, clumps and triangles, and sets options.n. SIM_ERR_SCENARIO for too many. */
+static sim_status count_grains(const collision_parameters *p, const sim_setup *setup, collision_options *options,
+                               plan_counts *out) {
+  *out = (plan_counts){0};
+  SIM_TRY(setup->saved != NULL ? count_saved(setup, options, out) : count_parts(p, setup, options, out));
+  if (options->varies) out->n = collision_flow_estimate(p, out->n);
+  if (!(out->n < 4294967295.0))
+    return sim_fail(SIM_ERR_SCENARIO, "insert: expected fewer than 2^32 - 1 grains at once, got about %.9g", out->n);
+  if (options->attracted && out->n > COLLISION_TREE_MOST)
+    return sim_fail(SIM_ERR_SCENARIO, "self_gravity: expected at most %.9g grains, got %.9g",
+                    (double)COLLISION_TREE_MOST, out->n);
+  options->n = (int64_t)fmax(out->n, 1);
+  return SIM_OK;
+}
+
+/* Plans memory and the sizes of outputs. */
+static void plan_memory(const collision_options *o, const collision_ops *ops, const sim_setup *setup,
+                        const plan_counts *counts, sim_plan *out) {
+  const double n = counts->n, bodies = counts->bodies, real = (double)sim_dtype_size(ops->dtype);
+  const bool gpu = setup->backend->space == SIM_SPACE_DEVICE;
+  const double shown = n * (2 * sizeof(uint64_t) + 11 * real) + (bodies > 0 ? n * (sizeof(uint64_t) + 3 * real) : 0);
+  const double history = (double)collision_contact_room(o->n, o->springs) * (16 + o->springs * real) +
+                         n * (o->wall_numbers * real + 8.0 * o->gates);
+  const double sums = ops->exact ? 6 : o->worked ? 4 : 3;
+  const double kept = n * (6 * real + sums * sizeof(double)) + (o->attracted ? 4.0 * n * sizeof(double) : 0) + history +
+                      (bodies > 0 ? 3 * n * sizeof(double) : 0) + bodies * sizeof(collision_body) +
+                      (COLLISION_CONTROLS + (o->merge ? COLLISION_MERGER_NUMBERS : 0)) * sizeof(double);
+  if (o->varies || o->merge) sim_plan_add_host(out, "grains that come and go", sizeof(collision_flow));
+  sim_plan_add_host(out, "grains", shown + kept);
+  if (counts->triangles > 0) {
+    const double bytes = geometry_mesh_bytes(counts->triangles);
+    sim_plan_add_host(out, "meshes", bytes + 80.0 * (double)counts->triangles);
+    if (gpu) sim_plan_add(out, "meshes there", bytes);
+  }
+  sim_plan_add(out, "neighbours and forces", ops->bytes(o));
+  if (o->attracted) {
+    double host, device;
+    collision_gravity_bytes(setup->backend, n, &host, &device);
+    sim_plan_add_host(out, "self-gravity", host);
+    if (gpu) sim_plan_add(out, "self-gravity there", device);
+  }
+  if (counts->made > ops->bytes(o)) sim_plan_add_host(out, "grains while they are made", counts->made - ops->bytes(o));
+  out->snapshot_bytes = shown;
+  out->checkpoint_bytes = shown + kept;
+}
+
+/* Chooses the step, and checks of a new run whatever depends on it. */
+static sim_status plan_step(const collision_parameters *p, const sim_setup *setup, collision_options *options, double n,
+                            double *dt) {
+  double guess, limit;
+  SIM_TRY(collision_step_guess(p, options, &guess, &limit));
+  *dt = isnan(p->integrate.dt) ? guess : p->integrate.dt;
+  if (setup->saved != NULL) return SIM_OK;
+  SIM_TRY(collision_step_check(*dt, limit));
+  if (!isnan(p->integrate.dt)) SIM_TRY(collision_hill_check_step(options, *dt));
+  SIM_TRY(collision_gravity_check_step(p, options, *dt));
+  SIM_TRY(check_law(p, options, *dt));
+  SIM_TRY(collision_heat_check_plan(p, options, *dt));
+  collision_servo_check(p, options, n, *dt);
+  return SIM_OK;
+}
+
 static sim_status plan_for(const collision_parameters *p, const sim_setup *setup, collision_options options,
                            sim_plan *out) {
   const collision_ops *ops = choose_ops(p, setup);
-  double n, made = 0;
-  int64_t triangles = 0;
+  const bool gpu = setup->backend->space == SIM_SPACE_DEVICE;
+  plan_counts counts;
+  double dt;
   options.threads = setup->threads;
   options.comm = setup->comm;
   options.isa = setup->isa;
@@ -150,78 +244,18 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
     return sim_fail(SIM_ERR_USAGE,
                     "--ranks %d: sim.collision on a GPU runs on one rank only: give --device cpu, or leave out --ranks",
                     setup->comm->size);
-  double bodies = 0;
-  if (setup->saved != NULL) {
-    const sim_array *meshes = sim_frame_array(setup->saved, "meshes");
-    int64_t grains;
-    SIM_TRY(collision_saved_check(&options, options.varies, setup->saved, &grains));
-    n = (double)grains;
-    bodies = options.clumps ? (double)sim_frame_array(setup->saved, "bodies")->shape[0] : 0;
-    triangles = meshes != NULL ? meshes->shape[0] : 0;
-  } else {
-    SIM_TRY(collision_meshes_count(p, setup, &triangles));
-    collision_parts parts;
-    SIM_TRY(collision_parts_list(p, setup, &parts));
-    n = parts.n;
-    made = n * 40 * sizeof(double);
-    bodies = parts.bodies;
-    const sim_status fits = collision_clumps_check_box(&options, &parts);
-    collision_parts_free(&parts);
-    SIM_TRY(fits);
-  }
-  if (options.varies) n = collision_flow_estimate(p, n);
-  if (!(n < 4294967295.0))
-    return sim_fail(SIM_ERR_SCENARIO, "insert: expected fewer than 2^32 - 1 grains at once, got about %.9g", n);
-  if (options.attracted && n > COLLISION_TREE_MOST)
-    return sim_fail(SIM_ERR_SCENARIO, "self_gravity: expected at most %.9g grains, got %.9g",
-                    (double)COLLISION_TREE_MOST, n);
-  options.n = (int64_t)fmax(n, 1);
+  SIM_TRY(count_grains(p, setup, &options, &counts));
   collision_options_bound(p, setup->saved, &options);
   SIM_TRY(collision_walls_check_images(&options, p->integrate.t_end));
-  const double real = (double)sim_dtype_size(ops->dtype);
-  const bool gpu = setup->backend->space == SIM_SPACE_DEVICE;
-  const double shown = n * (2 * sizeof(uint64_t) + 11 * real) + (bodies > 0 ? n * (sizeof(uint64_t) + 3 * real) : 0);
-  const double history = (double)collision_contact_room(options.n, options.springs) * (16 + options.springs * real) +
-                         n * (options.wall_numbers * real + 8.0 * options.gates);
-  const double kept = n * (6 * real + (ops->exact       ? 6
-                                       : options.worked ? 4
-                                                        : 3) *
-                                          sizeof(double)) +
-                      (options.attracted ? 4.0 * n * sizeof(double) : 0) + history +
-                      (bodies > 0 ? 3 * n * sizeof(double) : 0) + bodies * sizeof(collision_body) +
-                      (COLLISION_CONTROLS + (options.merge ? COLLISION_MERGER_NUMBERS : 0)) * sizeof(double);
-  if (options.varies || options.merge) sim_plan_add_host(out, "grains that come and go", sizeof(collision_flow));
-  sim_plan_add_host(out, "grains", shown + kept);
-  if (triangles > 0) {
-    sim_plan_add_host(out, "meshes", geometry_mesh_bytes(triangles) + 80.0 * (double)triangles);
-    if (setup->backend->space == SIM_SPACE_DEVICE) sim_plan_add(out, "meshes there", geometry_mesh_bytes(triangles));
-  }
-  sim_plan_add(out, "neighbours and forces", ops->bytes(&options));
-  if (options.attracted) {
-    double host, device;
-    collision_gravity_bytes(setup->backend, n, &host, &device);
-    sim_plan_add_host(out, "self-gravity", host);
-    if (gpu) sim_plan_add(out, "self-gravity there", device);
-  }
-  if (made > ops->bytes(&options)) sim_plan_add_host(out, "grains while they are made", made - ops->bytes(&options));
-  out->snapshot_bytes = shown;
-  out->checkpoint_bytes = shown + kept;
-  double guess, limit;
-  SIM_TRY(collision_step_guess(p, &options, &guess, &limit));
-  const double dt = isnan(p->integrate.dt) ? guess : p->integrate.dt;
-  if (setup->saved == NULL) SIM_TRY(collision_step_check(dt, limit));
-  if (setup->saved == NULL && !isnan(p->integrate.dt)) SIM_TRY(collision_hill_check_step(&options, dt));
-  if (setup->saved == NULL) SIM_TRY(collision_gravity_check_step(p, &options, dt));
-  if (setup->saved == NULL) SIM_TRY(check_law(p, &options, dt));
-  if (setup->saved == NULL) SIM_TRY(collision_heat_check_plan(p, &options, dt));
-  if (setup->saved == NULL) collision_servo_check(p, &options, n, dt);
+  plan_memory(&options, ops, setup, &counts, out);
+  SIM_TRY(plan_step(p, setup, &options, counts.n, &dt));
   out->steps = collision_step_count(p->integrate.t_end, dt);
   out->t_end = p->integrate.t_end;
-  out->work_per_step = n;
-  out->work_rate_guess = gpu ? (ops->exact ? 2e10 : 3e9) : cpu_rate(&options, ops->exact, n);
+  out->work_per_step = counts.n;
+  out->work_rate_guess = gpu ? (ops->exact ? 2e10 : 3e9) : cpu_rate(&options, ops->exact, counts.n);
   if (options.attracted)
-    out->work_rate_guess /= 1 + attraction_work(p, n, gpu) / (double)collision_gravity_every(p, dt);
-  plan_ranks(&options, ops, n, out);
+    out->work_rate_guess /= 1 + attraction_work(p, counts.n, gpu) / (double)collision_gravity_every(p, dt);
+  plan_ranks(&options, ops, counts.n, out);
   return SIM_OK;
 }
 
@@ -287,11 +321,22 @@ static sim_status step(void *self, sim_clock *clock) {
   return status == SIM_ERR_DIVERGED && run->n == n ? name_grain(run, clock) : status; /* n: before the exchange */
 }
 
+/* Writes "4 grains", "1 clump of 4 spheres" or "30 clumps of 120 spheres, 8 grains". */
+static void describe_count(const collision_run *run, char *out, size_t capacity) {
+  const int64_t loose = collision_body_count(run) - run->bodies, spheres = run->n - loose;
+  int used = 0;
+  if (run->bodies > 0)
+    used = snprintf(out, capacity, "%" PRId64 " %s of %" PRId64 " spheres%s", run->bodies,
+                    run->bodies == 1 ? "clump" : "clumps", spheres, loose > 0 ? ", " : "");
+  if (loose > 0 || run->bodies == 0)
+    snprintf(out + used, capacity - (size_t)used, "%" PRId64 " %s", loose, loose == 1 ? "grain" : "grains");
+}
+
 static void describe(const void *self, char *out, size_t capacity) {
   const collision_run *run = self;
   fixed_point_system system;
   const char *excluded = NULL;
-  char attraction[64] = "", clumps[48] = "";
+  char attraction[64] = "", count[128];
   if (run->gravity != NULL)
     snprintf(attraction, sizeof attraction, ", self-gravity every %" PRId64 " steps",
              collision_gravity_every(run->parameters, run->dt));
@@ -302,10 +347,8 @@ static void describe(const void *self, char *out, size_t capacity) {
                                                     run->array[COLLISION_RADIUS].data, &system);
     if (excluded == NULL) excluded = "grains as fast as these";
   }
-  if (run->bodies > 0)
-    snprintf(clumps, sizeof clumps, " (%" PRId64 " %s)", run->bodies, run->bodies == 1 ? "clump" : "clumps");
-  snprintf(out, capacity, "%" PRId64 " %s%s, %s contacts%s, %d %s, step %.6g%s%s%s%s%s", run->n,
-           run->n == 1 ? "grain" : "grains", clumps,
+  describe_count(run, count, sizeof count);
+  snprintf(out, capacity, "%s, %s contacts%s, %d %s, step %.6g%s%s%s%s%s", count,
            run->options.force == COLLISION_HERTZ    ? "Hertz"
            : run->options.force == COLLISION_CUSTOM ? "custom"
                                                     : "linear",
@@ -371,5 +414,6 @@ const sim_model collision_model = {
     .observe = observe,
     .view = view,
     .describe = describe,
+    .report = collision_overlap_report,
     .destroy = destroy,
 };

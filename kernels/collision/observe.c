@@ -212,20 +212,15 @@ static void observe_gas(const collision_run *run, const collision_sums *s, doubl
   values[GAS_VIRIAL] = s->virial;
 }
 
-static void observe_contacts(collision_run *run, const collision_sums *s, const sim_clock *clock, double *values) {
+static sim_status observe_contacts(collision_run *run, const collision_sums *s, const sim_clock *clock,
+                                   double *values) {
   values[COLLISIONS] = 0.5 * s->collisions;
   const double n = fmax(1, (double)collision_body_count(run));
   values[RATE] = clock->t > 0 ? s->collisions / (n * clock->t) : 0;
   values[COORDINATION] = s->touching / n;
   values[WALL_CONTACTS] = s->touching_walls;
   values[OVERLAP] = s->overlap;
-  if (s->overlap > run->options.overlap_limit && !run->warned) {
-    run->warned = true;
-    sim_log(SIM_LOG_WARN,
-            "grain %" PRIu64 " overlaps another grain or a wall by %.2g of the smaller radius at t = %.9g: contacts "
-            "are too soft for these speeds and loads",
-            s->overlap_grain, s->overlap, clock->t);
-  }
+  return collision_overlap_watch(run, s, clock->t);
 }
 
 static void observe_ring(const collision_run *run, const collision_sums *s, double *values) {
@@ -284,7 +279,7 @@ sim_status collision_observe(void *self, const sim_clock *clock, int table, doub
   switch (table) {
   case 0: observe_energy(run, s, clock, values); break;
   case 1: observe_gas(run, s, values); break;
-  case 2: observe_contacts(run, s, clock, values); break;
+  case 2: return observe_contacts(run, s, clock, values);
   case 3:
     for (int c = 0; c < 3; c++) {
       values[c] = s->momentum[c];

@@ -39,6 +39,12 @@ enum {
 
 enum { COLLISION_FLOW_STEPS = 100, COLLISION_PROFILES = 5 }; /* steps between insertions and removals; profiles */
 
+/* The deepest overlap in the rows of this process, where it was above the limit. */
+typedef struct collision_overlap {
+  double depth, t; /* overlap over the smaller radius, 0: none yet; its time */
+  char text[128];  /* of collision_overlap_name */
+} collision_overlap;
+
 typedef struct collision_run {
   const collision_ops *ops;
   const sim_backend *backend;
@@ -54,9 +60,10 @@ typedef struct collision_run {
   size_t species_count;
   collision_sums sums;
   int64_t sums_step;
-  bool warned, unbalanced; /* warnings already given */
-  int64_t limit;           /* number of grains that the memory has room for; grows with inlets */
-  bool varies;             /* grains are inserted, removed or merged during the run */
+  collision_overlap deepest;
+  bool unbalanced; /* the warning has been given */
+  int64_t limit;   /* number of grains that the memory has room for; grows with inlets */
+  bool varies;     /* grains are inserted, removed or merged during the run */
   struct collision_flow *flow;
   struct collision_gravity *gravity; /* NULL: none */
   double profile[COLLISION_PROFILES][COLLISION_BINS_MAX];
@@ -158,5 +165,15 @@ sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const c
  * gravity. collision_energy_scale: size of the energies, for relative errors. */
 double collision_energy(const collision_sums *sums);
 double collision_energy_scale(const collision_sums *sums);
+
+/* ---- overlap.c ---- */
+
+/* Writes who has the overlap of `sums` at time t: "3 and 7 (ids, from 0) overlap by 0.2 of the smaller radius", or
+ * "3 (id, from 0) overlaps a wall by 0.2 of its radius". Reads the state's arrays; compares with all grains. */
+void collision_overlap_name(const collision_run *run, const collision_sums *sums, double t, char *out, size_t capacity);
+/* Keeps the deepest overlap above the limit, and warns of the first one. Stores the state. All ranks call it. */
+sim_status collision_overlap_watch(collision_run *run, const collision_sums *sums, double t) SIM_MUST_CHECK;
+/* sim_model.report: the deepest overlap, where it was above the limit. */
+void collision_overlap_report(const void *self, const sim_clock *clock, sim_bytes *out);
 
 #endif

@@ -134,108 +134,90 @@ const sim_field collision_state_fields[] = {
 
 int64_t collision_contact_room(int64_t n, int springs) { return springs > 0 ? 8 * n + 64 : 0; }
 
-/* Type and shape of an array; false: the run does not have it. */
-static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int *rank, int64_t *shape) {
-  const int64_t springs = run->options.springs, numbers = run->options.wall_numbers;
-  *dtype = run->ops->dtype;
-  *rank = 1;
-  shape[0] = run->n;
+/* Whether a run has an array. */
+static bool has_array(const collision_run *run, int which) {
+  const collision_options *o = &run->options;
+  switch ((collision_array)which) {
+  case COLLISION_BODY:
+  case COLLISION_ORIENTATION:
+  case COLLISION_MEMBER:
+  case COLLISION_BODIES: return run->bodies > 0;
+  case COLLISION_QUANTA: return run->ops->exact;
+  case COLLISION_TEMPERATURE:
+  case COLLISION_WALL_HEAT: return o->heated;
+  case COLLISION_WORK: return o->worked;
+  case COLLISION_PULL: return o->attracted || o->pushed;
+  case COLLISION_CONTACT_GRAIN:
+  case COLLISION_CONTACT_PARTNER:
+  case COLLISION_CONTACT_SPRING: return o->springs > 0;
+  case COLLISION_WALL_SPRING: return o->wall_numbers > 0;
+  case COLLISION_CROSSED: return o->gates > 0;
+  case COLLISION_POSES: return o->walls > 0;
+  case COLLISION_SWINGS: return o->servos > 0;
+  case COLLISION_MESHES: return run->triangles > 0;
+  case COLLISION_MERGERS: return o->merge != COLLISION_MERGE_NEVER;
+  default: return true;
+  }
+}
+
+static sim_dtype dtype_of(const collision_run *run, int which) {
+  switch ((collision_array)which) {
+  case COLLISION_ID:
+  case COLLISION_MATERIAL:
+  case COLLISION_COLLISIONS:
+  case COLLISION_BODY:
+  case COLLISION_QUANTA:
+  case COLLISION_CONTACT_GRAIN:
+  case COLLISION_CONTACT_PARTNER: return SIM_U64;
+  case COLLISION_CROSSED: return SIM_I64;
+  case COLLISION_MEMBER:
+  case COLLISION_DISSIPATED:
+  case COLLISION_VIRIAL:
+  case COLLISION_WORK:
+  case COLLISION_PULL:
+  case COLLISION_TEMPERATURE:
+  case COLLISION_WALL_HEAT:
+  case COLLISION_POSES:
+  case COLLISION_SWINGS:
+  case COLLISION_MESHES:
+  case COLLISION_BODIES:
+  case COLLISION_MERGERS:
+  case COLLISION_CONTROLLER: return SIM_F64;
+  default: return run->ops->dtype;
+  }
+}
+
+static int matrix(int64_t *shape, int64_t rows, int64_t columns) {
+  shape[0] = rows;
+  shape[1] = columns;
+  return 2;
+}
+
+/* Fills in the shape of an array; returns its rank. */
+static int shape_of(const collision_run *run, int which, int64_t *shape) {
+  const collision_options *o = &run->options;
   switch ((collision_array)which) {
   case COLLISION_POSITION:
   case COLLISION_VELOCITY:
   case COLLISION_SPIN:
   case COLLISION_ACCELERATION:
   case COLLISION_ANGULAR_ACCELERATION:
-    *rank = 2;
-    shape[0] = 3;
-    shape[1] = run->n;
-    return true;
-  case COLLISION_BODY: *dtype = SIM_U64; return run->bodies > 0;
   case COLLISION_ORIENTATION:
-    *rank = 2;
-    shape[0] = 3;
-    shape[1] = run->n;
-    return run->bodies > 0;
   case COLLISION_MEMBER:
-    *dtype = SIM_F64;
-    *rank = 2;
-    shape[0] = 3;
-    shape[1] = run->n;
-    return run->bodies > 0;
-  case COLLISION_BODIES:
-    *dtype = SIM_F64;
-    *rank = 2;
-    shape[0] = run->bodies;
-    shape[1] = COLLISION_BODY_NUMBERS;
-    return run->bodies > 0;
-  case COLLISION_QUANTA:
-    *dtype = SIM_U64;
-    *rank = 2;
-    shape[0] = 3;
-    shape[1] = run->n;
-    return run->ops->exact;
-  case COLLISION_ID:
-  case COLLISION_MATERIAL:
-  case COLLISION_COLLISIONS: *dtype = SIM_U64; return true;
-  case COLLISION_DISSIPATED:
-  case COLLISION_VIRIAL: *dtype = SIM_F64; return true;
-  case COLLISION_TEMPERATURE:
-  case COLLISION_WALL_HEAT: *dtype = SIM_F64; return run->options.heated;
-  case COLLISION_WORK: *dtype = SIM_F64; return run->options.worked;
-  case COLLISION_PULL:
-    *dtype = SIM_F64;
-    *rank = 2;
-    shape[0] = 4;
-    shape[1] = run->n;
-    return run->options.attracted || run->options.pushed;
+  case COLLISION_QUANTA: return matrix(shape, 3, run->n);
+  case COLLISION_PULL: return matrix(shape, 4, run->n);
+  case COLLISION_CONTACT_SPRING: return matrix(shape, o->springs, run->room);
+  case COLLISION_WALL_SPRING: return matrix(shape, o->wall_numbers, run->n);
+  case COLLISION_CROSSED: return matrix(shape, o->gates, run->n);
+  case COLLISION_POSES: return matrix(shape, o->walls, sizeof(geometry_pose) / sizeof(double));
+  case COLLISION_SWINGS: return matrix(shape, o->walls, COLLISION_SWING_NUMBERS);
+  case COLLISION_MESHES: return matrix(shape, run->triangles, 10);
+  case COLLISION_BODIES: return matrix(shape, run->bodies, COLLISION_BODY_NUMBERS);
   case COLLISION_CONTACT_GRAIN:
-  case COLLISION_CONTACT_PARTNER:
-    *dtype = SIM_U64;
-    shape[0] = run->room;
-    return springs > 0;
-  case COLLISION_CONTACT_SPRING:
-    *rank = 2;
-    shape[0] = springs;
-    shape[1] = run->room;
-    return springs > 0;
-  case COLLISION_WALL_SPRING:
-    *rank = 2;
-    shape[0] = numbers;
-    shape[1] = run->n;
-    return numbers > 0;
-  case COLLISION_CROSSED:
-    *dtype = SIM_I64;
-    *rank = 2;
-    shape[0] = run->options.gates;
-    shape[1] = run->n;
-    return run->options.gates > 0;
-  case COLLISION_POSES:
-    *dtype = SIM_F64;
-    *rank = 2;
-    shape[0] = run->options.walls;
-    shape[1] = sizeof(geometry_pose) / sizeof(double);
-    return run->options.walls > 0;
-  case COLLISION_SWINGS:
-    *dtype = SIM_F64;
-    *rank = 2;
-    shape[0] = run->options.walls;
-    shape[1] = COLLISION_SWING_NUMBERS;
-    return run->options.servos > 0;
-  case COLLISION_MESHES:
-    *dtype = SIM_F64;
-    *rank = 2;
-    shape[0] = run->triangles;
-    shape[1] = 10;
-    return run->triangles > 0;
-  case COLLISION_MERGERS:
-    *dtype = SIM_F64;
-    shape[0] = COLLISION_MERGER_NUMBERS;
-    return run->options.merge != COLLISION_MERGE_NEVER;
-  case COLLISION_CONTROLLER:
-    *dtype = SIM_F64;
-    shape[0] = COLLISION_CONTROLS;
-    return true;
-  default: return true;
+  case COLLISION_CONTACT_PARTNER: shape[0] = run->room; return 1;
+  case COLLISION_MERGERS: shape[0] = COLLISION_MERGER_NUMBERS; return 1;
+  case COLLISION_CONTROLLER: shape[0] = COLLISION_CONTROLS; return 1;
+  default: shape[0] = run->n; return 1;
   }
 }
 
@@ -256,11 +238,10 @@ static void set_count(collision_run *run, int64_t n) {
 
 /* Allocates one array for run->n grains. */
 static sim_status create_array(collision_run *run, int which, sim_buffer *out) {
-  sim_dtype dtype;
-  int rank;
   int64_t shape[SIM_RANK_MAX] = {0};
-  return shape_of(run, which, &dtype, &rank, shape) ? sim_buffer_create(&sim_backend_cpu, dtype, rank, shape, out)
-                                                    : SIM_OK;
+  if (!has_array(run, which)) return SIM_OK;
+  const int rank = shape_of(run, which, shape);
+  return sim_buffer_create(&sim_backend_cpu, dtype_of(run, which), rank, shape, out);
 }
 
 /* arrays are packed for the present number of grains */
@@ -305,9 +286,7 @@ bool collision_view_array(collision_run *run, int which, sim_array *out) {
                      .space = buffer->space};
   memcpy(out->shape, buffer->shape, sizeof out->shape);
   out->room = sim_array_bytes(out);
-  sim_dtype dtype;
-  int rank;
-  (void)shape_of(run, which, &dtype, &rank, out->shape);
+  (void)shape_of(run, which, out->shape);
   memcpy(out->global, out->shape, sizeof out->global);
   return true;
 }

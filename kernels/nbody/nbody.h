@@ -171,6 +171,7 @@ typedef struct nbody_escape {
 typedef struct nbody_parameters {
   sim_common common;
   sim_list bodies;
+  bool recentre; /* the centre of mass of all bodies starts at rest in the origin */
   nbody_box box;
   nbody_gravity gravity;
   sim_expr *external;          /* function of x y z vx vy vz t: potential, or three components of the acceleration */

@@ -83,7 +83,7 @@ sim_status nbody_plan(const void *parameters, const sim_setup *setup, sim_plan *
     nbody_groups groups;
     SIM_TRY(nbody_groups_list(p, setup, &groups));
     n = groups.n;
-    made = nbody_bodies_bytes(&groups, setup->threads, 3 * n * (double)sim_dtype_size(ops->dtype));
+    made = nbody_bodies_bytes(&groups, p->recentre, setup->threads, 3 * n * (double)sim_dtype_size(ops->dtype));
     nbody_groups_free(&groups);
   }
   nbody_laws laws;

@@ -171,8 +171,24 @@ finish
 share=$(awk 'NR == 2 && $2 == "lost" { print $3 }' table)
 ((${share:-0} > 0 && share < 100)) || fail "status of a lost run: $(cat table)"
 awk 'NR == 2 { exit !($3 != "" && NF == 6) }' table || fail "a lost run has a rate or an end: $(cat table)"
+cp -r dead freed
 expect 0 "" "$SIM" resume dead
 same whole dead "kill -9, then resume"
+
+# A killed run has its lock until the kernel has freed its memory. Another process that has the file locked stands for
+# that here: resume waits for a short while, but not for ever.
+hold() {
+  rm -f holding
+  (exec 9<>freed/.lock && flock 9 && : >holding && exec sleep "$1") &
+  holder=$!
+  until_true 20 test -e holding
+}
+hold 30
+expect 73 "freed: in use by another run" "$SIM" resume freed
+kill "$holder"
+hold 0.7
+expect 0 "" "$SIM" resume freed
+same whole freed "kill -9, then resume at once"
 
 # A run that was suspended until another run took its lock over stops, and writes nothing more.
 begin lost

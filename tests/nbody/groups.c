@@ -110,6 +110,32 @@ static void test_placing(void **state) {
   }
 }
 
+/* With `recentre` the bodies are as without it, less the centre of mass and its velocity: sum(m x) / sum(m), by hand
+ * {3.5, -0.25, 0} and {0.25, 0, -0.5}; all numbers are exact in binary. */
+static void test_recentre(void **state) {
+  (void)state;
+  static const double centre[] = {3.5, -0.25, 0}, drift[] = {0.25, 0, -0.5};
+  nbody_body one[] = {{.group = {.species = "a", .position = {5, 1, 0}, .velocity = {0, 1, -2}}, .mass = 1},
+                      {.group = {.species = "b", .position = {2, -1, 0}, .velocity = {1, -1, 0}}, .mass = 1},
+                      {.group = {.species = "a", .position = {3.5, -0.5, 0}, .velocity = {0, 0, 0}}, .mass = 2},
+                      {.group = {.species = "dust", .position = {9, 9, 9}, .velocity = {7, 7, 7}}}};
+  for (int k = 0; k < 2; k++) {
+    driver d =
+        driver_make((driver_place){&sim_backend_cpu, k == 0 ? SIM_DOUBLE : SIM_SINGLE}, NBODY_LEAPFROG, 0.1, 1, 0.1);
+    for (int i = 0; i < 4; i++) driver_add(&d, &nbody_body_schema, &one[i]);
+    d.parameters.recentre = true;
+    driver_create(&d);
+    static const int body[] = {0, 2, 1, 3}; /* in the order of species */
+    for (int i = 0; i < 4; i++)
+      for (int c = 0; c < 3; c++) {
+        const nbody_group_fields *given = &one[body[i]].group;
+        assert_true(driver_get(&d, "position", c, i) == given->position[c] - centre[c]);
+        assert_true(driver_get(&d, "velocity", c, i) == given->velocity[c] - drift[c]);
+      }
+    driver_destroy(&d);
+  }
+}
+
 /* ---- files ---- */
 
 static int64_t file_count;
@@ -391,10 +417,10 @@ static void test_energy_limit(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_order),       cmocka_unit_test(test_random),         cmocka_unit_test(test_placing),
-      cmocka_unit_test(test_file),        cmocka_unit_test(test_coincident),     cmocka_unit_test(test_overflow),
-      cmocka_unit_test(test_disk_pull),   cmocka_unit_test(test_plummer_radius), cmocka_unit_test(test_light),
-      cmocka_unit_test(test_rules),       cmocka_unit_test(test_units),          cmocka_unit_test(test_plan),
-      cmocka_unit_test(test_energy_limit)};
+      cmocka_unit_test(test_order),    cmocka_unit_test(test_random),      cmocka_unit_test(test_placing),
+      cmocka_unit_test(test_recentre), cmocka_unit_test(test_file),        cmocka_unit_test(test_coincident),
+      cmocka_unit_test(test_overflow), cmocka_unit_test(test_disk_pull),   cmocka_unit_test(test_plummer_radius),
+      cmocka_unit_test(test_light),    cmocka_unit_test(test_rules),       cmocka_unit_test(test_units),
+      cmocka_unit_test(test_plan),     cmocka_unit_test(test_energy_limit)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

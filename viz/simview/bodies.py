@@ -61,7 +61,9 @@ class Particles:
         """How many particles there are, out of how many where species are left out, and which share is drawn."""
         count = sum(snapshot.count(name) for name in self.species)
         total = sum(snapshot.count(name) for name in snapshot.species)
-        words = f"{count} of {total} {what[1]}" if count < total else f"{count} {what[count != 1]}"
+        words = clumps(snapshot) if count == total else ""
+        if not words:
+            words = f"{count} of {total} {what[1]}" if count < total else f"{count} {what[count != 1]}"
         every = self.every(snapshot)
         return words + (" (halos not drawn)" if count < total and not self.look.species else "") + (f", one of {every} drawn" if every > 1 else "")
 
@@ -82,6 +84,22 @@ def bright_range(image: Image) -> tuple[float, float]:
         return 0.0, 0.0
     low, high = (float(values[np.searchsorted(share, part * share[-1])]) for part in (0.02, 0.99))
     return float(np.clip(low, high / 1e5, high / 1e3)), high
+
+
+def clumps(snapshot: Snapshot) -> str:
+    """"1 clump of 4 spheres, 8 grains"; empty where no grains hang together. Tables count clumps as one grain."""
+    names = snapshot.species
+    held = [snapshot.particles(name) for name in names]
+    if not any("body" in particles for particles in held):
+        return ""
+    body = np.concatenate([np.asarray(particles["body"]) for particles in held])
+    rigid = len(np.unique(body[body > 0]))
+    spheres = int((body > 0).sum())
+    words = [f"{rigid} clump{'s' if rigid != 1 else ''} of {spheres} spheres"] if rigid else []
+    loose = len(body) - spheres
+    if loose or not words:
+        words.append(f"{loose} grain{'s' if loose != 1 else ''}")
+    return ", ".join(words)
 
 
 class Density(Particles):

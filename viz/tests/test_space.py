@@ -13,6 +13,7 @@ from PIL import Image
 
 import simview
 from simview.atoms import Atoms, are_atoms, neighbours
+from simview.bodies import clumps
 from simview.figure import draw, save
 from simview.flow import Flow, Vorticity
 from simview.look import Look
@@ -377,6 +378,34 @@ def test_level_zero(tmp_path):
     assert Volume(simview.open(tmp_path)[:], Look(), "u").level == 0
 
 
+CLUMPS = """
+local one, two = { {0, 0, 0, 0.5}, {1, 0, 0, 0.5} }, { {0, 0, 0, 0.5}, {0, 1, 0, 0.5}, {1, 0, 0, 0.5}, {2, 0, 0, 0.5} }
+local some = sim.param("some", 2)
+return sim.collision {
+  box       = { size = {10, 10, 10}, boundary = "wall" },
+  grains    = { sim.clump { species = "rods", spheres = two, position = {5, 5, 5} },
+                some > 0 and sim.clump { spheres = one, position = {2, 2, 2} } or nil, some > 1 and { radius = 0.5, position = {8, 8, 2} } or nil },
+  contact   = { stiffness = 1e4 },
+  integrate = { t_end = 0.1 },
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("some", "words"),
+    [(0, "1 clump of 4 spheres"), (1, "2 clumps of 6 spheres"), (2, "2 clumps of 6 spheres, 1 grain")],
+)
+def test_clumps(scenario_run, some, words):
+    """A clump is one grain of the tables, whatever its spheres."""
+    run = simview.open(scenario_run(CLUMPS.replace('sim.param("some", 2)', str(some))))
+    assert clumps(run[0]) == words
+    axes = Figure().add_subplot()
+    (picture,) = pictures(run[:1], Look(pixels=50))
+    picture.draw(axes)
+    picture.show(run[0])
+    assert axes.get_title() == f"t = 0, {words}"
+
+
 def test_solids(grains, passing, tmp_path):
     """Grains are drawn in space, whole and from afar; empty boxes too; flat from the side where axes are named."""
     run = simview.open(grains)
@@ -393,6 +422,7 @@ def test_solids(grains, passing, tmp_path):
     assert (first[..., 3] > 0).any() and not np.array_equal(first, axes.images[0].get_array())
     assert axes.get_title() == f"t = {run[-1].time:.6g}, {run[-1].count('grains')} grains"
     for snapshot in simview.open(passing):
+        assert clumps(snapshot) == ""
         empty = pictures([snapshot], Look(pixels=50))[0]
         empty.draw(axes)
         empty.show(snapshot)

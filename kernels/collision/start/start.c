@@ -283,14 +283,11 @@ static sim_status choose_step(collision_run *run, bool saved) {
 
 static sim_status check_start(collision_run *run, const collision_sums **sums) {
   SIM_TRY(collision_sums_at(run, &(sim_clock){0}, sums));
-  if ((*sums)->overlap > run->options.overlap_limit)
-    return sim_fail(SIM_ERR_SCENARIO,
-                    "grains: %" PRIu64
-                    " (id, from 0) overlaps another grain or a wall by %.3g of the smaller radius at the "
-                    "start; at most %.3g is possible",
-                    ((const uint64_t *)run->array[COLLISION_ID].data)[(*sums)->overlap_grain], (*sums)->overlap,
-                    run->options.overlap_limit);
-  return SIM_OK;
+  if (!((*sums)->overlap > run->options.overlap_limit)) return SIM_OK;
+  char text[128];
+  collision_overlap_name(run, *sums, 0, text, sizeof text);
+  return sim_fail(SIM_ERR_SCENARIO, "grains: %s at the start; at most %.3g is possible", text,
+                  run->options.overlap_limit);
 }
 
 /* Displacement of grain i in a step, in a sheared box relative to the flow, over its radius. */

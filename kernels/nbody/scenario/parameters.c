@@ -80,6 +80,8 @@ static const char *const shift_names[] = {"potential", "none", NULL};
 static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = nbody_body_variants,
      .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
+    {SIM_FIELD(nbody_parameters, recentre), .type = SIM_BOOL, .initial = "false",
+     .doc = "whether all bodies are shifted at the start so that their centre of mass rests at the origin"},
     {SIM_FIELD(nbody_parameters, box), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &box_schema,
      .doc = "periodic box; without it space is open"},
     {SIM_FIELD(nbody_parameters, gravity), .type = SIM_STRUCT, .table = &gravity_schema, .doc = "law of gravity"},
@@ -133,6 +135,8 @@ const sim_schema nbody_schema = {
 
 static void check_box(const nbody_parameters *p, sim_faults *faults) {
   if (!p->box.given) return;
+  if (p->recentre)
+    sim_faults_add(faults, 0, "recentre", "expected open space: a periodic box has no centre of mass to shift");
   if (p->gravity.softening > MOST_SOFTENING * p->box.size)
     sim_faults_add(faults, 0, "gravity.softening", "expected at most an eighth of box.size, %.9g, got %.9g",
                    MOST_SOFTENING * p->box.size, p->gravity.softening);

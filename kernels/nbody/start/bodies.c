@@ -214,7 +214,7 @@ static sim_status read_file(const nbody_from_file *file, const nbody_parameters 
 
 /* ---- all bodies ---- */
 
-double nbody_bodies_bytes(const nbody_groups *groups, int threads, double stage) {
+double nbody_bodies_bytes(const nbody_groups *groups, bool recentred, int threads, double stage) {
   double read = 0, scratch = 0; /* memory for the largest file, and for the largest group that is generated */
   for (size_t i = 0; i < groups->count; i++) {
     const nbody_group *part = &groups->group[i];
@@ -226,6 +226,7 @@ double nbody_bodies_bytes(const nbody_groups *groups, int threads, double stage)
     else if (part->item->schema != &nbody_body_schema && part->item->schema != &nbody_each_schema)
       scratch = fmax(scratch, (1 + 1.0 / SIM_REDUCE_BLOCK) * bytes);
   }
+  if (recentred) scratch = (1 + 1.0 / SIM_REDUCE_BLOCK) * groups->n * sizeof(double);
   return 7 * groups->n * sizeof(double) + fmax(scratch + read, stage);
 }
 
@@ -292,6 +293,7 @@ sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup
     status = make_part(p, setup, groups, &groups->group[i], &all, scratch, &part);
     id += part.n;
   }
+  if (status == SIM_OK && p->recentre) recentre(&all, scratch, setup->threads);
   free(scratch);
   if (status != SIM_OK) {
     free(data);

@@ -32,8 +32,9 @@ void nbody_groups_free(nbody_groups *groups);
 /* Lists the species in the order of their first appearance; returns their number, SIZE_MAX for too many. */
 size_t nbody_groups_species(const nbody_groups *groups, sim_species species[SIM_SPECIES_MAX]);
 
-/* Peak host memory of nbody_bodies_create, and of the `stage` bytes that are allocated once all bodies exist. */
-double nbody_bodies_bytes(const nbody_groups *groups, int threads, double stage);
+/* Peak host memory of nbody_bodies_create, and of the `stage` bytes that are allocated once all bodies exist.
+ * `recentred`: the scenario's `recentre`. */
+double nbody_bodies_bytes(const nbody_groups *groups, bool recentred, int threads, double stage);
 /* Creates all bodies. Random numbers are functions of the seed, the id of a body and nbody_draw. SIM_ERR_SCENARIO,
  * SIM_ERR_NO_MEMORY, or the reader's error. */
 sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_groups *groups,

@@ -52,6 +52,39 @@ grep -q 'overlap 0\.[2-9]' deep/run.log || fail "no overlap above 0.2: $(cat dee
 expect 0 done "$SIM" deep.lua --set own=1 -o own
 ! grep -q warning own/run.log || fail "a custom law within overlap_limit: $(cat own/run.log)"
 
+grep -q 'deepest overlap of grains in a row of tables: 0 and 1 (ids, from 0) overlap by 0\.[2-9]' deep/run.log ||
+  fail "the end does not tell the deepest overlap: $(cat deep/run.log)"
+
+# Both partners are named by their ids, which are not the order of the arrays (species), also across periodic and sheared
+# sides; of a wall that is all. In the sheared box the image above, at y = 0, is 4 * 0.5 * 0.5 = 1 further along x at 0.5.
+cat >partner.lua <<'EOF'
+local case = sim.param("case", "periodic")
+local at, speed, other, t_end = {0.12, 2, 2}, {-0.1, 0, 0}, {3.1, 2, 2}, 1
+local box = { size = {4, 4, 4}, boundary = "periodic" }
+if case == "wall" then box.boundary, at, other = "wall", {0.52, 2, 2}, {3, 1, 1} end
+if case == "shear" then
+  box = { size = {4, 4, 4}, boundary = "periodic", shear_rate = 0.5 }
+  at, speed, other, t_end = {1.3, 3.6, 2}, {-1.4, 0, 0}, {0.4, 0.3, 2}, 0.5
+end
+return sim.collision {
+  box       = box,
+  grains    = { { species = "a", radius = 0.5, position = {2, 2, 1} }, { species = "b", radius = 0.5, position = other },
+                { species = "a", radius = 0.5, position = at, velocity = speed } },
+  precision = case == "periodic" and sim.param("precision", "double") or nil,
+  contact   = { stiffness = 0.02 },
+  integrate = { dt = 0.01, t_end = t_end },
+  output    = { tables = "every 0.02", snapshots = "ends" },
+}
+EOF
+expect 0 'warning: grains: 1 and 2 (ids, from 0) overlap by' "$SIM" partner.lua -o partner
+expect 0 'warning: grains: 1 and 2 (ids, from 0) overlap by' "$SIM" partner.lua --set precision=single -o partner --force
+grep -q 'fixed-point solver' partner/run.log || fail "not the fixed-point solver: $(cat partner/run.log)"
+expect 0 'warning: grains: 2 (id, from 0) overlaps a wall by' "$SIM" partner.lua --set case=wall -o partner --force
+expect 0 'warning: grains: 1 and 2 (ids, from 0) overlap by' "$SIM" partner.lua --set case=shear -o partner --force
+"$SIM" partner.lua --set case=shear -o alone >/dev/null
+expect 0 done "$SIM" --ranks 2 partner.lua --set case=shear -o two
+[ "$(grep overlap alone/run.log)" = "$(grep overlap two/run.log)" ] || fail "two ranks tell another overlap: $(cat two/run.log)"
+
 # Radii, masses and spins of a snapshot are those of the run that starts from it.
 cat >turn.lua <<'EOF'
 return sim.collision {

@@ -91,6 +91,21 @@ SIMD_INLINE int split_candidates(const real *bounds, const uint32_t *candidate, 
 }
 #endif
 
+/* Moves the inner cells of a list, from entry `from` on, to the queue as their children. SIM_ERR_NO_MEMORY. */
+static inline sim_status open_cells(const nbody_fmm_tree *t, nbody_fmm_list *list, int64_t from,
+                                    nbody_fmm_list *queue) {
+  int64_t kept = from;
+  for (int64_t i = from; i < list->count; i++) {
+    const uint32_t b = list->cell[i];
+    if (t->children[cell_of(t, b)] > 0)
+      SIM_TRY(extend(queue, t, b));
+    else
+      list->cell[kept++] = b;
+  }
+  list->count = kept;
+  return SIM_OK;
+}
+
 /* Fills in the far list, and the near list of a leaf or the open list of an inner cell. `periodic` is a constant.
  * SIM_ERR_NO_MEMORY. */
 SIMD_INLINE sim_status make_lists(const nbody_fmm_job *job, int64_t cell, int thread, const bool periodic) {
@@ -142,16 +157,7 @@ SIMD_INLINE sim_status make_lists(const nbody_fmm_job *job, int64_t cell, int th
     far->count = accepted - far->cell;
     left->count = kept - left->cell;
     if (!leaf) break;
-    /* The children of inner cells go to the queue; leaves stay in the near list. */
-    int64_t near = kept_before;
-    for (int64_t i = kept_before; i < left->count; i++) {
-      const uint32_t b = left->cell[i];
-      if (t->children[cell_of(t, b)] > 0)
-        SIM_TRY(extend(queue, t, b));
-      else
-        left->cell[near++] = b;
-    }
-    left->count = near;
+    SIM_TRY(open_cells(t, left, kept_before, queue));
   }
   if (!leaf) job->open[cell] = (nbody_fmm_open){first, (uint32_t)(left->count - first), (uint16_t)thread};
   return SIM_OK;

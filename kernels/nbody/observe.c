@@ -29,7 +29,8 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   const double initial = run->controller[NBODY_INITIAL_ENERGY], total = kinetic + potential;
   if (!isfinite(kinetic) || isinf(potential))
     return sim_fail(SIM_ERR_DIVERGED,
-                    "the energy is not finite at step %" PRId64 ", t = %.9g: use other units, a smaller G, or a shorter "
+                    "the energy is not finite at step %" PRId64
+                    ", t = %.9g: use other units, a smaller G, or a shorter "
                     "integrate.dt",
                     clock->step, clock->t);
   values[NBODY_COLUMN_KINETIC] = kinetic;

@@ -8,8 +8,8 @@
 -- So market, strike, correlation, dates of exercise, fitted functions and the form of the lookback are choices of this
 -- file; tests/option/stac_a2.py computes the calls without early exercise in another way.
 -- Sizes: by default some seconds on two cores. Larger: --set assets=5 --set steps=252 --set dates=252 --set paths=25000
--- --set fit_paths=25000. Cross gammas of more than six shares need more paths of the same random numbers than a run has
--- (128): with --set assets=10 --set steps=1260 --set dates=252 --set paths=100000 take --set all=0.
+-- --set fit_paths=25000. Cross gammas of ten shares cost 200 times the price's paths (sim check tells the time): with
+-- --set assets=10 --set steps=1260 --set dates=252 --set paths=100000 take --set all=0 for deltas alone.
 local count = sim.param("assets", 3, "shares")
 local steps = sim.param("steps", 60, "time steps, a multiple of dates")
 local dates = sim.param("dates", 12, "dates of exercise")

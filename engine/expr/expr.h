@@ -150,6 +150,9 @@ const char *sim_expr_output_name(const sim_expr *expr, int output);
 int sim_expr_input_find(const sim_expr *expr, const char *name); /* -1: no such input */
 sim_expr_type sim_expr_output_type(const sim_expr *expr, int output);
 bool sim_expr_depends(const sim_expr *expr, int output, int input);
+/* Whether a positive input multiplied by a positive factor multiplies the output by the same factor, as the graph
+ * shows: x * max(y - 1, 0) for x. Of functions that simplify to such a product, and of powers, it says false. */
+bool sim_expr_is_proportional(const sim_expr *expr, int output, int input);
 /* Whether the output is NaN for all inputs (0/0 * x); whether it is 0 wherever it is finite (0 * x). */
 bool sim_expr_always_nan(const sim_expr *expr, int output);
 bool sim_expr_always_zero(const sim_expr *expr, int output);

@@ -27,6 +27,12 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   SIM_TRY(nbody_check_solver(run, clock->step));
   const double a = run->expansion.given ? clock->t : 1, kinetic = s->kinetic / (a * a), potential = s->potential / a;
   const double initial = run->controller[NBODY_INITIAL_ENERGY], total = kinetic + potential;
+  if (!isfinite(kinetic) || isinf(potential))
+    return sim_fail(SIM_ERR_DIVERGED,
+                    "the energy is not finite at step %" PRId64
+                    ", t = %.9g: use other units, a smaller G, or a shorter "
+                    "integrate.dt",
+                    clock->step, clock->t);
   values[NBODY_COLUMN_KINETIC] = kinetic;
   values[NBODY_COLUMN_POTENTIAL] = potential;
   values[NBODY_COLUMN_TOTAL] = total;

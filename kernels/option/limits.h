@@ -6,7 +6,7 @@ enum {
   OPTION_ASSETS_MAX = 64,
   OPTION_PAYOFFS_MAX = 64,
   OPTION_FEATURES_MAX = 256, /* path features that the payoffs of a run depend on */
-  OPTION_VARIANTS_MAX = 128, /* paths simulated from the same random numbers: markets times signs */
+  OPTION_VARIANTS_MAX = 512, /* paths simulated from the same random numbers: markets times signs */
   OPTION_TANGENTS_MAX = 128, /* parameters by which paths are differentiated */
   OPTION_BUCKETS_MAX =
       64, /* nodes of all volatility curves, or of the curve of the rate, by which prices are differentiated */

@@ -10,23 +10,25 @@
 #include <omp.h>
 
 /* Time of a path over that of a path whose payoffs are functions of the prices at its steps: each market of a finite
- * difference adds a fifth, and in every market an extreme between the steps or its probability a half, a minimum and a
- * maximum drawn jointly 31 (measured on a CPU, 252 steps). */
+ * difference adds a fifth, or a whole one where a rule of exercise sees all assets, and in every market an extreme
+ * between the steps or its probability a half, a minimum and a maximum drawn jointly 31 (measured on a CPU, 252 steps).
+ */
 static sim_status cost_of(const option_parameters *p, double *out) {
   option_estimate estimate;
   SIM_TRY(option_estimate_create(p, false, &estimate));
   const double markets = estimate.markets;
-  double single = 0, joint = 0;
+  double single = 0, joint = 0, market = 0.2;
   for (int f = 0; f < estimate.graph.features; f++) {
     const option_feature *of = &estimate.graph.feature[f];
     single += of->kind == OPTION_NOT_ABOVE || of->kind == OPTION_NOT_BELOW || of->kind == OPTION_HIGH ||
               of->kind == OPTION_LOW;
+    if (of->kind == OPTION_EARLY && of->asset < 0) market = 1;
   }
   for (int a = 0; a < (int)p->assets.count; a++) joint += estimate.graph.joint >> a & 1;
   option_estimate_free(&estimate);
   const double past = option_any_rough(p) ? 0.02 * (double)p->nodes * markets : 0; /* sums over all earlier steps */
   const double laddered = option_ladder_markets(p), parts = option_ladder_parts(p), all = markets + laddered;
-  *out = 1 + past * (1 + laddered / markets) + parts + 0.2 * (all - 1 - parts) + all * (0.5 * single + 31 * joint);
+  *out = 1 + past * (1 + laddered / markets) + parts + market * (all - 1 - parts) + all * (0.5 * single + 31 * joint);
   return SIM_OK;
 }
 

@@ -415,6 +415,38 @@ static void always(void **state) {
   sim_expr_free(&heavy);
 }
 
+/* Functions that are proportional to a. */
+static void proportional(void **state) {
+  (void)state;
+  sim_expr_ref zero = number(0), one = number(1), positive = F("max", F("sub", b, one), zero);
+  const struct {
+    sim_expr_ref ref;
+    bool is;
+  } rows[] = {{a, true},
+              {b, false},
+              {F("mul", a, positive), true},
+              {F("max", F("mul", a, F("sub", b, one)), zero), true},
+              {F("sub", F("mul", a, b), F("div", a, number(3))), true},
+              {F("div", F("mul", a, a), a), true},
+              {F("where", F("lt", b, one), zero, F("abs", a)), true},
+              {F("where", F("lt", F("mul", a, b), a), a, F("mul", a, number(2))), true},
+              {F("where", F("lt", a, one), zero, a), false},
+              {F("sub", F("mul", a, b), one), false},
+              {F("mul", a, a), false},
+              {F("div", b, a), false},
+              {F("min", a, one), false},
+              {F("exp", a), false},
+              {F("mul", a, F("exp", b)), true},
+              {F("mul", a, F("exp", a)), false},
+              {F("mod", a, b), false},
+              {F("div", a, zero), false}};
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    sim_expr *expr = finish(rows[i].ref);
+    if (sim_expr_is_proportional(expr, 0, sim_expr_input_find(expr, "a")) != rows[i].is) fail_msg("row %zu", i);
+    sim_expr_free(&expr);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {TEST(equal_parts_are_one),
                                      TEST(constants_fold),
@@ -422,6 +454,7 @@ int main(void) {
                                      TEST(powers),
                                      TEST(composites),
                                      TEST(breaks),
+                                     TEST(proportional),
                                      TEST(messages),
                                      TEST(limits),
                                      TEST(queries),

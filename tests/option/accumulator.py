@@ -76,11 +76,11 @@ def sum_of_options(S=100.0, K=97.0, gearing=2.0, vol=0.2, r=0.05, q=0.02, T=1.0,
 
 
 def bermudan(S=100.0, K=110.0, vol=0.25, drift=0.03, r=0.05, T=1.0, n=4, sign=-1):
-    """Early exercise at T/n, ..., T of a price with another drift than the rate."""
+    """Early exercise at T/n, ..., T of a price with another drift than the rate; sign 0: of |S - K|."""
     dt = T / n
     s, m = vol * np.sqrt(dt), (drift - vol * vol / 2) * dt
     x, w = pieces([np.log(K)], np.log(S) - 8 * vol * np.sqrt(T), np.log(S) + 8 * vol * np.sqrt(T))
-    pay = np.maximum(sign * (np.exp(x) - K), 0)
+    pay = np.maximum(sign * (np.exp(x) - K), 0) if sign else np.abs(np.exp(x) - K)
     kernel = norm.pdf((x[None, :] - x[:, None] - m) / s) / s * w[None, :] * np.exp(-r * dt)
     v = pay
     for _ in range(n - 1):
@@ -125,6 +125,7 @@ if __name__ == "__main__":
         vega = (accumulator(vol=0.2 + h / 10, **keys) - accumulator(vol=0.2 - h / 10, **keys)) / (h / 5)
         rho = (accumulator(r=0.05 + h / 10, **keys) - accumulator(r=0.05 - h / 10, **keys)) / (h / 5)
         print("%-26s %.6f delta %.5f vega %.4f rho %.4f" % (name, value, delta, vega, rho))
+    print("straddle with early exercise", bermudan(K=100.0, drift=0.07, r=0.15, n=6, sign=0))
     # early exercise of a quanto: S 100, vol 0.25, dividend 0.01, foreign rate 0.03, exchange 0.12, correlation -0.4
     drift = 0.03 - 0.01 + 0.4 * 0.25 * 0.12
     print("bermudan quanto put", bermudan(drift=drift), "one date", bermudan(drift=drift, n=1),

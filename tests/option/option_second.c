@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -147,6 +148,49 @@ static void make_book(pricing *d, uint64_t seed) {
   pricing_add(d, &option_american_schema, 105, OPTION_PUT)->fit_paths = 0x1p16;
 }
 
+/* Cross gammas of ten assets with early exercise, at the maturity alone: 45 differences of four prices, 181 markets.
+ * The payment is the square of the sum of all prices, whose mean has the cross gamma 2 exp((rate + correlation vol_i
+ * vol_j) T) without dividends; differences of a square are exact. */
+static void test_many(void **state) {
+  (void)state;
+  enum { ASSETS = 10 };
+  static double room[ASSETS * ASSETS];
+  pricing d;
+  sim_expr_builder *b;
+  sim_expr_ref sum = 0, price;
+  pricing_make(&d, SIM_DOUBLE, 0.15, 0.03, 1, 1);
+  for (int a = 1; a < ASSETS; a++) pricing_add_asset(&d, 100, 0.15 + 0.01 * a);
+  for (int i = 0; i < ASSETS * ASSETS; i++) room[i] = i % (ASSETS + 1) == 0 ? 1 : 0.3;
+  d.p.correlation = (sim_doubles){.data = room, .rows = ASSETS, .cols = ASSETS};
+  d.p.sampling.paths = 0x1p14;
+  d.p.greeks.want[OPTION_CROSS_GAMMA] = true;
+  option_payoff *o = pricing_add(&d, &option_american_schema, NAN, OPTION_CALL);
+  assert_int_equal(sim_expr_builder_create(&b), SIM_OK);
+  for (int a = 0; a < ASSETS; a++) {
+    char name[16];
+    snprintf(name, sizeof name, "last_%d", a + 1);
+    assert_int_equal(sim_expr_builder_input(b, name, &price), SIM_OK);
+    if (a == 0)
+      sum = price;
+    else
+      assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){sum, price}, &sum), SIM_OK);
+  }
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){sum, sum}, &sum), SIM_OK);
+  assert_int_equal(sim_expr_builder_finish(b, &sum, (const char *const[]){"out"}, 1, &o->exercise), SIM_OK);
+  sim_expr_builder_free(&b);
+  o->degree = 2;
+  o->every = 1;
+  o->fit_paths = 1 << 12;
+  pricing_run(&d);
+  for (int j = 1; j < 8; j++) /* further pairs have no room in this table */
+    for (int i = 0; i < j; i++) {
+      char name[32];
+      snprintf(name, sizeof name, "cross_gamma_%d_%d", i + 1, j + 1);
+      near(name, pricing_greek(&d, name), 2 * exp(0.03 + 0.3 * (0.15 + 0.01 * i) * (0.15 + 0.01 * j)), 0);
+    }
+  pricing_free(&d);
+}
+
 /* The sum of squares of (estimate - mean over the seeds)/error of every quantity. The mean of 200 such squares of a
  * normal law has a deviation of 0.1; of the differences of payoffs that jump, few paths carry the spread, and their
  * laws have tails: 1.4 is four deviations of the former. Floors of errors make some of the latter too small. */
@@ -187,7 +231,7 @@ static void test_coverage(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_call), cmocka_unit_test(test_exchange),
-                                     cmocka_unit_test(test_digital)};
+                                     cmocka_unit_test(test_digital), cmocka_unit_test(test_many)};
   const struct CMUnitTest coverage[] = {cmocka_unit_test(test_coverage)};
   if (argc > 1 && strcmp(argv[1], "long") == 0) return cmocka_run_group_tests(coverage, NULL, NULL);
   return cmocka_run_group_tests(tests, NULL, NULL);

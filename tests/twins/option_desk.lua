@@ -342,6 +342,9 @@ function M.add(of)
             local column = #s.keys.assets > 1 and "_" .. j or ""
             local x, y = r:last(name, "payoff_1" .. column), r:last(name, "payoff_2" .. column)
             local f = r:last(name:sub(1, -2) .. "_errors", "payoff_1" .. column) or 0
+            if name == "deltas" and j == by and r:last(name, "payoff_3" .. column) then
+              T:near("a delta by the rate of exchange and the price", r:last(name, "payoff_3" .. column) * s.keys.assets[j].spot, p[3], 1e4 * rounding(c) + 1e-9 * math.abs(p[3]))
+            end
             if x and y then T:sure(name .. column .. " of exercise at maturity and of a lookback", x, f, y, r:last(name:sub(1, -2) .. "_errors", "payoff_2" .. column) or 0, 2e-3 * math.abs(x) + 1e-6) end
           end
         end

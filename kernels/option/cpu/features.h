@@ -46,7 +46,8 @@ enum {
 };
 
 /* Derivatives of one asset's path by a parameter: y of ln S, the others of the features' sums and extremes before
- * their factors. */
+ * their factors. Of a local one, whose changes of y are a_i at its steps: sum is that of a_i times the sum of prices
+ * before step i, for the derivative of all prices' sum is sum_i a_i (sum of all - sum before i). */
 typedef struct tangent_sums {
   vreal y, sum, logs, most, least;
 } tangent_sums;
@@ -87,12 +88,23 @@ LANES_INLINE vreal feature_value(const option_paths *p, const asset_state *t, co
   }
 }
 
-/* Adds a step to the derivatives; `t` is the state before the step. `direction` is -1 on mirrored paths. */
-static inline void add_tangent(const option_tangent *g, const asset_state *t, int step, vreal next, vreal normal,
-                               real direction, unsigned need, bool far, tangent_sums *s) {
+/* The same of a local derivative, at one of its steps. */
+static inline void add_local_tangent(const option_tangent *g, const asset_state *t, int step, int steps, vreal normal,
+                                     real direction, tangent_sums *s) {
+  const vreal change =
+      v_fma(normal, v_set(((const real *)g->vol)[step] * direction), v_set(((const real *)g->drift)[step]));
+  s->y += change;
+  s->sum = v_fma(change, t->sum, s->sum);
+  s->logs += change * (real)(steps - step);
+}
+
+/* Adds a step to the derivatives; `t` is the state before the step, `price` the ratio to the spot after it, where
+ * features have sums of prices. `direction` is -1 on mirrored paths. */
+static inline void add_tangent(const option_tangent *g, const asset_state *t, int step, vreal next, vreal price,
+                               vreal normal, real direction, unsigned need, tangent_sums *s) {
   const real drift = ((const real *)g->drift)[step];
   s->y = g->flat ? v_set(drift) : v_fma(normal, v_set(((const real *)g->vol)[step] * direction), s->y + drift);
-  if (need & NEED_SUM) s->sum = v_fma(price_ratio(next, far), s->y, s->sum);
+  if (need & NEED_SUM) s->sum = v_fma(price, s->y, s->sum);
   if (need & NEED_LOGS) s->logs += s->y;
   if (need & NEED_ENDS) {
     s->most = v_pick(next > t->most, s->y, s->most);
@@ -105,7 +117,8 @@ LANES_INLINE vreal tangent_value(const option_paths *p, const asset_state *t, co
   const vreal value = feature_value(p, t, f, spot);
   switch (f->kind) {
   case OPTION_LAST: return value * s->y;
-  case OPTION_MEAN: return s->sum * (real)(spot / p->steps);
+  case OPTION_MEAN:
+    return (p->tangent[f->tangent - 1].local ? v_fma(t->sum, s->y, 0 - s->sum) : s->sum) * (real)(spot / p->steps);
   case OPTION_GEOMETRIC: return value * s->logs * (real)(1.0 / p->steps);
   case OPTION_MAX: return value * s->most;
   default: return value * s->least;

@@ -99,16 +99,33 @@ static sim_status make_variants(option_sampler *s, const option_parameters *p) {
   return status;
 }
 
+enum { FEW = 3 }; /* tangents that the kernel has its special case for */
+
+/* Finds the steps at which a node of a volatility changes the path, where it is some of them. */
+static void find_local_steps(const option_sampler *s, int which, option_tangent *out) {
+  const option_graph *g = &s->estimate.graph;
+  const int steps = s->paths.steps;
+  const double *drift = s->estimate.tangent + 2 * (size_t)which * (size_t)steps, *vol = drift + steps;
+  out->local = g->tangents > FEW && g->tangent[which].greek == OPTION_VEGA_BUCKET;
+  for (int f = 0; f < g->features; f++)
+    if (g->feature[f].kind == OPTION_MAX || g->feature[f].kind == OPTION_MIN) out->local = false;
+  out->end = steps;
+  while (out->first < out->end && drift[out->first] == 0 && vol[out->first] == 0) out->first++;
+  while (out->first < out->end && drift[out->end - 1] == 0 && vol[out->end - 1] == 0) out->end--;
+}
+
 static sim_status make_tangents(option_sampler *s) {
   const size_t steps = (size_t)s->paths.steps, count = (size_t)s->estimate.graph.tangents, size = real_size(s);
   s->slopes = malloc(2 * count * steps * size + 1);
   if (s->slopes == NULL) return sim_no_memory("the greeks");
   for (size_t i = 0; i < 2 * count * steps; i++) store(s, s->slopes, i, s->estimate.tangent[i]);
-  for (size_t t = 0; t < count; t++)
+  for (size_t t = 0; t < count; t++) {
     s->tangent[t] = (option_tangent){.asset = s->estimate.graph.tangent[t].asset,
                                      .flat = option_greek_is_rho(s->estimate.graph.tangent[t].greek),
                                      .drift = s->slopes + 2 * t * steps * size,
                                      .vol = s->slopes + (2 * t + 1) * steps * size};
+    find_local_steps(s, (int)t, &s->tangent[t]);
+  }
   s->paths.tangents = (int)count;
   s->paths.tangent = s->tangent;
   s->local_scratch += option_tangent_scratch((int)count, s->paths.variants);

@@ -17,7 +17,7 @@ typedef struct workspace {
   vwhole invalid;                   /* lanes with an invalid local volatility */
   int offset;                       /* number of the first of the four shared numbers that this path uses */
   int moved[OPTION_ASSETS_MAX];     /* number of variants that simulate each asset, and the variants */
-  unsigned char variant[OPTION_ASSETS_MAX][OPTION_VARIANTS_MAX];
+  uint16_t variant[OPTION_ASSETS_MAX][OPTION_VARIANTS_MAX];
   asset_state state[]; /* [variants][assets], [variants][schedules] */
 } workspace;
 _Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE &&
@@ -145,9 +145,14 @@ static void match_normals(const option_paths *p, int first, workspace *w) {
 }
 
 static void general_tangent(const option_paths *p, int v, int g, int step, int at, const asset_state *t, vreal next,
-                            vreal normal, unsigned need, workspace *w, void *const *out) {
+                            vreal price, vreal normal, unsigned need, workspace *w, void *const *out) {
   tangent_sums *s = &tangent_sums_of(p, w)[v * p->tangents + g];
-  add_tangent(&p->tangent[g], t, step, next, normal, p->variant[v].mirrored ? -1 : 1, need, p->far, s);
+  const option_tangent *of = &p->tangent[g];
+  const real direction = p->variant[v].mirrored ? -1 : 1;
+  if (!of->local)
+    add_tangent(of, t, step, next, price, normal, direction, need, s);
+  else if (step >= of->first && step < of->end)
+    add_local_tangent(of, t, step, p->steps, normal, direction, s);
   for (int f = 0; f < p->features && need & NEED_SINGLES; f++)
     if (p->feature[f].tangent == g + 1 && p->feature[f].kind == OPTION_FIXING && p->feature[f].step == step + 1) {
       const vreal value = price_ratio(next, p->far) * (real)p->variant[v].spot[t - &w->state[v * p->assets]] * s->y;
@@ -259,8 +264,11 @@ static void general_step(const option_paths *p, const stream *own, int step, int
         next = after_dividend(next, p->cash[step / (p->skip + 1) * p->assets + a] / variant->spot[a], p->far);
       if (p->schedules > 0) update_schedules(p, step, v, a, observed, next, high, low, w);
       if (need & NEED_SINGLES) update_single_features(p, step, a, t, next, vol, variant, out + v * p->features, at);
-      for (int g = 0; g < p->tangents && v < p->sloped; g++)
-        if (p->tangent[g].asset == a) general_tangent(p, v, g, step, at, t, next, normal, need, w, out);
+      if (p->tangents > 0 && v < p->sloped) {
+        const vreal price = need & NEED_SUM ? price_ratio(next, p->far) : next;
+        for (int g = 0; g < p->tangents; g++)
+          if (p->tangent[g].asset == a) general_tangent(p, v, g, step, at, t, next, price, normal, need, w, out);
+      }
       update_asset(t, next, now, p->far);
     }
   }
@@ -272,7 +280,7 @@ static void list_variants(const option_paths *p, workspace *w) {
   for (int a = 0; a < p->assets; a++) {
     w->moved[a] = 0;
     for (int v = 0; v < p->variants; v++)
-      if (!is_kept(p, v, a)) w->variant[a][w->moved[a]++] = (unsigned char)v;
+      if (!is_kept(p, v, a)) w->variant[a][w->moved[a]++] = (uint16_t)v;
   }
 }
 
@@ -427,7 +435,10 @@ LANES_INLINE void lean_paths(const option_paths *p, uint64_t first, int count, u
  */
 static bool lean_tangents(const option_paths *p, unsigned need, int *curved, int *flat) {
   *curved = *flat = 0;
-  for (int g = 0; g < p->tangents; g++) *(p->tangent[g].flat ? flat : curved) += 1;
+  for (int g = 0; g < p->tangents; g++) {
+    *(p->tangent[g].flat ? flat : curved) += 1;
+    if (p->tangent[g].local) return false;
+  }
   if (p->tangents == 0) return true;
   return !(need & NEED_LOGS) && *curved <= 2 && *flat <= 1 && p->sloped <= 2 &&
          (p->sloped < 2 || p->variant[1].mirrored);

@@ -16,6 +16,8 @@
 typedef struct option_tangent {
   int asset;
   bool flat;
+  bool local; /* not flat, and 0 but for the steps from `first` on before `end`; no feature is an extreme */
+  int first, end;
   const void *drift, *vol; /* [steps], in the kernel's precision */
 } option_tangent;
 
@@ -77,7 +79,7 @@ option_path_kernel *option_path_find(bool single, sim_isa isa);
 /* Bytes of scratch; `assets`: with the schedules. Tangents, bridges (quasi) or matched moments come on top; `program`:
  * bytes of a local volatility's program. */
 enum {
-  OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * (20 * 64 + OPTION_VARIANTS_MAX + 4) + OPTION_VARIANTS_MAX * 64 + 2048,
+  OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * (20 * 64 + 2 * OPTION_VARIANTS_MAX + 4) + OPTION_VARIANTS_MAX * 64 + 2048,
   OPTION_SCRATCH_ASSET = 10 * 64
 };
 static inline size_t option_path_scratch(int assets, int variants, size_t program) {

@@ -391,6 +391,11 @@ static sim_status make_policies(option_sampler *s, const option_parameters *p) {
 
 static sim_status make(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
+  if (s->estimate.markets * s->estimate.signs > OPTION_CUDA_VARIANTS)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "greeks: more than %d paths of the same random numbers are needed, which are not built on a GPU: "
+                    "expected fewer Greeks, or --device cpu",
+                    OPTION_CUDA_VARIANTS);
   const sim_setup host = option_host_setup(setup);
   SIM_TRY(option_leverage_calibrate(p, &host, s->estimate.market, s->estimate.markets));
   SIM_TRY(option_cuda_plan_create(p, &s->estimate, &s->plan));

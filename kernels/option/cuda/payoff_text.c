@@ -18,8 +18,8 @@ typedef struct composer {
   int inputs, input[SIM_EXPR_INPUTS_MAX]; /* the builder's inputs: views */
   bool *seen;                             /* [views] by the group */
   sim_expr_ref *view;                     /* [views], of those that are inputs */
-  sim_expr_ref output[OPTION_VARIANTS_MAX][SIM_EXPR_OUTPUTS_MAX];
-  bool made[OPTION_VARIANTS_MAX];
+  sim_expr_ref output[OPTION_CUDA_VARIANTS][SIM_EXPR_OUTPUTS_MAX];
+  bool made[OPTION_CUDA_VARIANTS];
   sim_bytes calls; /* of the groups: cases of a switch */
 } composer;
 

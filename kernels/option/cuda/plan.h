@@ -23,6 +23,8 @@ typedef struct option_cuda_kept {
 
 /* Numbers of payoffs that are constants of the kernel, at most; the text has further ones. */
 enum { OPTION_CUDA_LITERALS_MAX = 128 };
+/* Paths simulated from the same random numbers, at most: more have not been tried there. */
+enum { OPTION_CUDA_VARIANTS = 128 };
 
 typedef struct option_cuda_plan {
   const option_parameters *parameters;

@@ -62,12 +62,14 @@ double option_exposure_fit_bytes(double dates, double contracts, int ranks);
 typedef struct exposure_weights {
   double before[OPTION_EXPOSURES_MAX], after[OPTION_EXPOSURES_MAX];
 } exposure_weights;
-/* out[0] by all dates, out[1] by every second one, or by the beginning of an interval that has no such.
- * SIM_ERR_SCENARIO, SIM_ERR_NO_MEMORY. */
+/* Rules of an adjustment between dates: the trapezoid over the chance of a default; that of every second date, or the
+ * rectangle from the beginning of an interval without one; exposures linear in time; parabolas through three dates. */
+enum { EXPOSURE_TRAPEZOID, EXPOSURE_COARSE, EXPOSURE_LINEAR, EXPOSURE_PARABOLAS, EXPOSURE_RULES };
+/* SIM_ERR_SCENARIO, SIM_ERR_NO_MEMORY. */
 sim_status option_exposure_weights_create(const exposure_book *book, const char *name, const sim_expr *hazard,
-                                          double recovery, exposure_weights out[2]) SIM_MUST_CHECK;
-/* Columns of a path: values [dates], payments [dates], then CVA and DVA by all dates and by every second. */
-enum { EXPOSURE_CVA, EXPOSURE_CVA_COARSE, EXPOSURE_DVA, EXPOSURE_DVA_COARSE, EXPOSURE_EXTRAS };
+                                          double recovery, exposure_weights out[EXPOSURE_RULES]) SIM_MUST_CHECK;
+/* Columns of a path: values [dates], payments [dates], then CVA and DVA by each rule. */
+enum { EXPOSURE_CVA, EXPOSURE_DVA = EXPOSURE_RULES, EXPOSURE_EXTRAS = 2 * EXPOSURE_RULES };
 /* Computes all results from numbers[chunks][2 dates + EXPOSURE_EXTRAS][OPTION_CHUNK]. */
 sim_status option_exposure_summarise(const exposure_book *book, const double *numbers, int chunks,
                                      option_exposures *out) SIM_MUST_CHECK;

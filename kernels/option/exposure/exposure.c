@@ -106,7 +106,7 @@ static void add_contract(const exposure_book *b, exposure_room *room, int date, 
 static void add_adjustments(const exposure_values *v, int date, const exposure_weights *weights, double *out) {
   for (int k = 0; k < EXPOSURE_EXTRAS; k++) {
     const double before = weights[k].before[date], after = weights[k].after[date];
-    const double side = k == EXPOSURE_DVA || k == EXPOSURE_DVA_COARSE ? -1 : 1;
+    const double side = k >= EXPOSURE_DVA ? -1 : 1;
     for (int i = 0; i < CHUNK; i++) {
       if (side * v->value[i] > 0) out[k * CHUNK + i] += before * side * v->paid[i];
       if (side * v->value_after[i] > 0) out[k * CHUNK + i] += after * side * v->paid_after[i];

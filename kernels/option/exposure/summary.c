@@ -36,32 +36,86 @@ static bool is_paid(const exposure_book *b, int date) {
   return false;
 }
 
-sim_status option_exposure_weights_create(const exposure_book *b, const char *name, const sim_expr *hazard,
-                                          double recovery, exposure_weights out[2]) {
-  double alive[OPTION_EXPOSURES_MAX];
-  memset(out, 0, 2 * sizeof *out);
-  if (hazard == NULL) return SIM_OK;
-  double *sum = calloc((size_t)b->market->steps + 1, sizeof *sum);
-  if (sum == NULL) return sim_no_memory("the exposure");
-  const sim_status status = option_integrate(name, hazard, OPTION_NOT_NEGATIVE, &b->market->grid, sum, NULL);
+/* Chances of being alive at each step's end: alive[steps + 1]. */
+static sim_status find_alive(const exposure_book *b, const char *name, const sim_expr *hazard, double *alive) {
+  const int steps = b->market->steps;
   double all = 0;
-  for (int s = 0, d = 0; s <= b->market->steps && d < b->dates; s++) {
-    if (s > 0) all += sum[s - 1];
-    if (s == b->step[d]) alive[d++] = exp(-all);
-  }
-  free(sum);
-  SIM_TRY(status);
-  int kept = 0; /* last date that the coarse one has */
-  for (int d = 1; d < b->dates; d++) {
-    add_trapezoid(b, alive, 1 - recovery, d - 1, d, &out[0]);
-    if (d - kept < 2 && d + 1 < b->dates && !is_paid(b, d)) continue;
-    if (d - kept < 2)
-      add_rectangle(b, alive, 1 - recovery, kept, d, &out[1]);
-    else
-      add_trapezoid(b, alive, 1 - recovery, kept, d, &out[1]);
-    kept = d;
+  alive[0] = 1;
+  SIM_TRY(option_integrate(name, hazard, OPTION_NOT_NEGATIVE, &b->market->grid, alive + 1, NULL));
+  for (int s = 1; s <= steps; s++) {
+    all += alive[s];
+    alive[s] = exp(-all);
   }
   return SIM_OK;
+}
+
+/* Adds to the weight of date i the integral, over the chance of a default between dates `from` and from + 1, of the
+ * polynomial that is 1 at date i and 0 at the other dates from `first` to `last`. The intensity is constant in a step;
+ * two Gauss nodes a step, in the chance. */
+static void add_polynomial(const exposure_book *b, const double *alive, double lost, int from, int first, int last,
+                           double share, exposure_weights *out) {
+  const double *time = b->market->grid.time;
+  for (int i = first; i <= last; i++) {
+    double sum = 0;
+    for (int s = b->step[from]; s < b->step[from + 1]; s++) {
+      const double died = alive[s] - alive[s + 1];
+      for (int k = 0; k < 2 && died > 0; k++) {
+        const double node = 0.21132486540518713 + 0.57735026918962573 * k, gone = died / alive[s];
+        const double t = time[s] + (time[s + 1] - time[s]) * (log1p(-node * gone) / log1p(-gone));
+        double value = died / 2;
+        for (int j = first; j <= last; j++)
+          if (j != i) value *= (t - time[b->step[j]]) / (time[b->step[i]] - time[b->step[j]]);
+        sum += value;
+      }
+    }
+    double *into = i == last ? out->before : out->after;
+    into[i] += share * lost * sum * exposure_discount(b, 0, b->step[i]);
+  }
+}
+
+/* The rules that are linear and parabolic in time, between dates `first` and `last` with payments at these alone; of a
+ * parabola the mean of both that there are in an interval. */
+static void add_in_time(const exposure_book *b, const double *alive, double lost, int first, int last,
+                        exposure_weights *out) {
+  for (int i = first; i < last; i++) {
+    const int before = i > first, after = i + 2 <= last;
+    add_polynomial(b, alive, lost, i, i, i + 1, 1, &out[EXPOSURE_LINEAR]);
+    if (before) add_polynomial(b, alive, lost, i, i - 1, i + 1, after ? 0.5 : 1, &out[EXPOSURE_PARABOLAS]);
+    if (after) add_polynomial(b, alive, lost, i, i, i + 2, before ? 0.5 : 1, &out[EXPOSURE_PARABOLAS]);
+    if (!before && !after) add_polynomial(b, alive, lost, i, i, i + 1, 1, &out[EXPOSURE_PARABOLAS]);
+  }
+}
+
+static void set_weights(const exposure_book *b, const double *all, double lost, exposure_weights *out) {
+  double alive[OPTION_EXPOSURES_MAX];
+  for (int d = 0; d < b->dates; d++) alive[d] = all[b->step[d]];
+  int kept = 0, paid = 0; /* last dates that the coarse rule has, and with payments */
+  for (int d = 1; d < b->dates; d++) {
+    const bool ends = d + 1 == b->dates || is_paid(b, d);
+    add_trapezoid(b, alive, lost, d - 1, d, &out[EXPOSURE_TRAPEZOID]);
+    if (ends) {
+      add_in_time(b, all, lost, paid, d, out);
+      paid = d;
+    }
+    if (d - kept < 2 && !ends) continue;
+    if (d - kept < 2)
+      add_rectangle(b, alive, lost, kept, d, &out[EXPOSURE_COARSE]);
+    else
+      add_trapezoid(b, alive, lost, kept, d, &out[EXPOSURE_COARSE]);
+    kept = d;
+  }
+}
+
+sim_status option_exposure_weights_create(const exposure_book *b, const char *name, const sim_expr *hazard,
+                                          double recovery, exposure_weights out[EXPOSURE_RULES]) {
+  memset(out, 0, EXPOSURE_RULES * sizeof *out);
+  if (hazard == NULL) return SIM_OK;
+  double *alive = calloc((size_t)b->market->steps + 1, sizeof *alive);
+  if (alive == NULL) return sim_no_memory("the exposure");
+  const sim_status status = find_alive(b, name, hazard, alive);
+  if (status == SIM_OK) set_weights(b, alive, 1 - recovery, out);
+  free(alive);
+  return status;
 }
 
 /* ---- one date ---- */
@@ -149,19 +203,26 @@ static void summarise_date(const exposure_book *b, const double *numbers, int ch
           out->time, plain[k].mean, k == 0 ? "positive" : "negative", k == 0 ? "EPE" : "ENE");
 }
 
-/* An adjustment and its error: of the paths, and of the trapezoid. Halved intervals lower the error of a trapezoid by
- * at least 2^1.5, that of an exposure which begins as the root of time. */
-static void set_adjustment(const exposure_book *b, const double *numbers, int chunks, int fine, double *room,
+/* An adjustment and its error: of the paths, and of the trapezoid between dates. Halved intervals lower the latter by
+ * at least 2^1.5, that of an exposure which begins as the root of time; with few dates that estimate alone may be far
+ * too small, where errors of intervals cancel. The two other rules have errors of other signs. */
+static void set_adjustment(const exposure_book *b, const double *numbers, int chunks, int first, double *room,
                            double *value, double *error) {
   const size_t each = (size_t)(2 * b->dates + EXPOSURE_EXTRAS) * CHUNK, count = (size_t)chunks * CHUNK;
-  moments of[2];
-  for (int k = 0; k < 2; k++) {
+  moments of[EXPOSURE_RULES];
+  for (int k = 0; k < EXPOSURE_RULES; k++) {
     for (size_t i = 0; i < count; i++)
-      room[i] = numbers[i / CHUNK * each + (size_t)(2 * b->dates + fine + k) * CHUNK + i % CHUNK];
+      room[i] = numbers[i / CHUNK * each + (size_t)(2 * b->dates + first + k) * CHUNK + i % CHUNK];
     of[k] = moments_of(room, room + count, count);
   }
-  *value = of[0].mean;
-  *error = at_least(hypot(of[0].error, (of[1].mean - of[0].mean) / 1.8), of[0].mean);
+  const double mean = of[EXPOSURE_TRAPEZOID].mean, paths = of[EXPOSURE_TRAPEZOID].error;
+  double squares = paths * paths;
+  for (int k = EXPOSURE_COARSE; k < EXPOSURE_RULES; k++) {
+    const double off = (of[k].mean - mean) / (k == EXPOSURE_COARSE ? 1.8 : 1);
+    squares += off * off;
+  }
+  *value = mean;
+  *error = at_least(sqrt(squares), mean);
 }
 
 sim_status option_exposure_summarise(const exposure_book *b, const double *numbers, int chunks, option_exposures *out) {

@@ -10,17 +10,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Functions of the regression for each highest price that the payment reads: powers of the ratio of price and highest,
+ * and one more. */
+enum { RATIO_DEGREE = 4, PER_MAXIMUM = RATIO_DEGREE + 1 };
+
 /* ---- keys ---- */
 
+/* Whether the function of an exercise reads "last_2" or "max_2", say. */
+static bool reads(const option_payoff *o, const char *what, int asset) {
+  char name[24];
+  snprintf(name, sizeof name, "%s_%d", what, asset + 1);
+  return o->exercise != NULL && sim_expr_input_find(o->exercise, name) >= 0;
+}
+
+/* Whether the payment is the price of an asset, such as a rate of exchange, times what does not depend on it. The value
+ * of holding on is then that price times a function of the other prices, for what the price grows by does not depend on
+ * it. By functions of another form the derivative by that price, along the kept rule, was 1 to 2 % low. */
+static bool is_factor(const option_parameters *p, const option_payoff *o, int asset) {
+  const option_asset *a = option_asset_at(p, asset);
+  char name[24];
+  if (o->basis != OPTION_BASIS_AUTO || !reads(o, "last", asset) || reads(o, "max", asset)) return false;
+  if (!option_asset_is_scaled(a) || a->dividends.rows > 0) return false;
+  snprintf(name, sizeof name, "last_%d", asset + 1);
+  return sim_expr_is_proportional(o->exercise, 0, sim_expr_input_find(o->exercise, name));
+}
+
+static int factors_of(const option_parameters *p, const option_payoff *o) {
+  int count = 0;
+  for (int a = 0; a < (int)p->assets.count; a++) count += is_factor(p, o, a);
+  return count;
+}
+
 static int bases_of(const option_parameters *p, const option_payoff *o, int basis) {
-  const int assets = (int)p->assets.count, powers = (int)o->degree + 1;
-  const int ordered = 3 * assets, each = assets * (assets + 3) / 2;
+  const int assets = (int)p->assets.count - factors_of(p, o), powers = (int)o->degree + 1;
+  const int ordered = 3 * assets, more = assets == 1 && o->degree > 2 ? (int)o->degree - 2 : 0,
+            each = assets * (assets + 3) / 2 + more;
+  int maxima = 0;
+  for (int a = 0; a < (int)p->assets.count; a++) maxima += reads(o, "max", a);
   return powers +
          (basis == OPTION_BASIS_ORDERED  ? ordered
           : basis == OPTION_BASIS_ASSETS ? each
           : basis == OPTION_BASIS_ALL    ? ordered + each
                                          : 0) +
-         (option_reads_maxima(o) && basis != OPTION_BASIS_PAYOFF ? assets : 0);
+         (basis != OPTION_BASIS_PAYOFF ? PER_MAXIMUM * maxima : 0);
 }
 
 /* The best or the worst of assets alike depends on the ordered prices alone; of others the rule is poorer without their
@@ -28,7 +60,7 @@ static int bases_of(const option_parameters *p, const option_payoff *o, int basi
 static int basis_of(const option_parameters *p, const option_payoff *o) {
   const bool one = o->exercise == NULL && (o->on == OPTION_ON_BEST || o->on == OPTION_ON_WORST);
   if (o->basis != OPTION_BASIS_AUTO) return o->basis;
-  if (!option_is_joint(o) || (p->assets.count == 1 && !option_reads_maxima(o))) return OPTION_BASIS_PAYOFF;
+  if (!option_is_joint(o) || (p->assets.count == 1 && o->exercise == NULL)) return OPTION_BASIS_PAYOFF;
   const int wanted = one ? OPTION_BASIS_ALL : OPTION_BASIS_ASSETS;
   if (bases_of(p, o, wanted) <= OPTION_BASES_MAX) return wanted;
   return bases_of(p, o, OPTION_BASIS_ORDERED) <= OPTION_BASES_MAX ? OPTION_BASIS_ORDERED : OPTION_BASIS_PAYOFF;
@@ -134,8 +166,11 @@ typedef struct maker {
   sim_status status;
   sim_expr_ref price[2 * OPTION_ASSETS_MAX]; /* and the highest so far */
   sim_expr_ref scale[OPTION_SCALES_MAX][2];  /* see option_joint_scale */
+  sim_expr_ref factor;                       /* what multiplies the functions of the regression */
+  int factors, states;                       /* assets that multiply the payment, and the others */
+  int state[OPTION_ASSETS_MAX];              /* numbers of the latter */
   sim_expr_ref out[1 + OPTION_BASES_MAX];
-  int count;
+  int count, degree;
 } maker;
 
 static sim_expr_ref call(maker *m, sim_expr_op op, sim_expr_ref a, sim_expr_ref b) {
@@ -178,10 +213,25 @@ static sim_expr_ref payment(maker *m, const option_parameters *p, const option_p
   return o->type == OPTION_CALL ? call(m, SIM_EXPR_SUB, of, strike) : call(m, SIM_EXPR_SUB, strike, of);
 }
 
+/* Adds a function of the regression, times the prices that multiply the payment. */
+static void add_function(maker *m, sim_expr_ref ref) {
+  add(m, m->factors > 0 ? call(m, SIM_EXPR_MUL, m->factor, ref) : ref);
+}
+
+/* Adds the powers of x from `first` to `last`. */
+static void add_powers(maker *m, sim_expr_ref x, int first, int last) {
+  sim_expr_ref power = x;
+  for (int k = 1; k <= last; k++) {
+    if (k > 1) power = call(m, SIM_EXPR_MUL, power, x);
+    if (k >= first) add_function(m, power);
+  }
+}
+
 /* The prices from the highest to the lowest, in one scale: each, its square, products of neighbours and of all. */
-static void add_ordered(maker *m, int assets) {
+static void add_ordered(maker *m) {
+  const int assets = m->states;
   sim_expr_ref x[OPTION_ASSETS_MAX];
-  for (int a = 0; a < assets; a++) x[a] = m->price[a];
+  for (int a = 0; a < assets; a++) x[a] = m->price[m->state[a]];
   for (int last = assets - 1; last > 0; last--) /* bubble sort, whose comparisons do not depend on the prices */
     for (int a = 0; a < last; a++) {
       sim_expr_ref high = call(m, SIM_EXPR_MAX, x[a], x[a + 1]), low = call(m, SIM_EXPR_MIN, x[a], x[a + 1]);
@@ -193,17 +243,26 @@ static void add_ordered(maker *m, int assets) {
     x[a] = scaled(m, x[a], OPTION_SCALE_COMMON);
     all = a == 0 ? x[a] : call(m, SIM_EXPR_MUL, all, x[a]);
   }
-  for (int a = 0; a < assets; a++) add(m, x[a]);
-  for (int a = 0; a < assets; a++) add(m, call(m, SIM_EXPR_MUL, x[a], x[a]));
-  for (int a = 0; a + 1 < assets; a++) add(m, call(m, SIM_EXPR_MUL, x[a], x[a + 1]));
-  add(m, all);
+  for (int a = 0; a < assets; a++) add_function(m, x[a]);
+  for (int a = 0; a < assets; a++) add_function(m, call(m, SIM_EXPR_MUL, x[a], x[a]));
+  for (int a = 0; a + 1 < assets; a++) add_function(m, call(m, SIM_EXPR_MUL, x[a], x[a + 1]));
+  if (assets > 0) add_function(m, all);
 }
 
-static void add_assets(maker *m, int assets) {
+static void add_assets(maker *m) {
   sim_expr_ref x[OPTION_ASSETS_MAX];
-  for (int a = 0; a < assets; a++) add(m, x[a] = scaled(m, m->price[a], OPTION_SCALE_ASSETS + a));
-  for (int a = 0; a < assets; a++)
-    for (int b = 0; b <= a; b++) add(m, call(m, SIM_EXPR_MUL, x[a], x[b]));
+  for (int a = 0; a < m->states; a++)
+    add_function(m, x[a] = scaled(m, m->price[m->state[a]], OPTION_SCALE_ASSETS + m->state[a]));
+  for (int a = 0; a < m->states; a++)
+    for (int b = 0; b <= a; b++) add_function(m, call(m, SIM_EXPR_MUL, x[a], x[b]));
+  if (m->states == 1) add_powers(m, x[0], 3, m->degree);
+}
+
+/* What the payment grows by depends on how far the price is below its highest: PER_MAXIMUM functions. */
+static void add_maximum(maker *m, const option_parameters *p, int asset, sim_expr_ref payment) {
+  sim_expr_ref highest = m->price[(int)p->assets.count + asset];
+  add_function(m, call(m, SIM_EXPR_MUL, payment, scaled(m, m->price[asset], OPTION_SCALE_ASSETS + asset)));
+  add_powers(m, call(m, SIM_EXPR_SUB, call(m, SIM_EXPR_DIV, m->price[asset], highest), number(m, 1)), 1, RATIO_DEGREE);
 }
 
 static sim_expr_ref input(maker *m, const char *what, int number) {
@@ -212,6 +271,18 @@ static sim_expr_ref input(maker *m, const char *what, int number) {
   snprintf(name, sizeof name, "%s_%d", what, number);
   if (m->status == SIM_OK) m->status = sim_expr_builder_input(m->builder, name, &out);
   return out;
+}
+
+/* Divides the assets into those that multiply the payment, each price by its centre, and the others. */
+static void find_factor(maker *m, const option_parameters *p, const option_payoff *o) {
+  for (int a = 0; a < (int)p->assets.count; a++) {
+    if (!is_factor(p, o, a)) {
+      m->state[m->states++] = a;
+      continue;
+    }
+    sim_expr_ref x = call(m, SIM_EXPR_DIV, m->price[a], m->scale[OPTION_SCALE_ASSETS + a][0]);
+    m->factor = m->factors++ == 0 ? x : call(m, SIM_EXPR_MUL, m->factor, x);
+  }
 }
 
 static void make(maker *m, const option_parameters *p, const option_payoff *o, option_joint_form form,
@@ -224,16 +295,18 @@ static void make(maker *m, const option_parameters *p, const option_payoff *o, o
   for (int k = 0; k < 2 * option_joint_scales(p, o); k++)
     m->scale[k / 2][k % 2] =
         form == OPTION_JOINT_OPEN ? input(m, k % 2 ? "factor" : "centre", k / 2) : number(m, scale[k / 2][k % 2]);
-  sim_expr_ref power = number(m, 1), y = scaled(m, m->out[0], OPTION_SCALE_PAYMENT);
+  find_factor(m, p, o);
+  m->degree = (int)o->degree;
+  sim_expr_ref paid = m->factors > 0 ? call(m, SIM_EXPR_DIV, m->out[0], m->factor) : m->out[0];
+  sim_expr_ref power = number(m, 1), y = scaled(m, paid, OPTION_SCALE_PAYMENT);
   for (int k = 0; k <= o->degree; k++) {
-    add(m, power);
+    add_function(m, power);
     power = k == 0 ? y : call(m, SIM_EXPR_MUL, power, y);
   }
-  if (basis == OPTION_BASIS_ORDERED || basis == OPTION_BASIS_ALL) add_ordered(m, assets);
-  if (basis == OPTION_BASIS_ASSETS || basis == OPTION_BASIS_ALL) add_assets(m, assets);
-  /* what the payment grows by depends on how far below it the prices are */
-  for (int a = 0; a < assets && option_reads_maxima(o) && basis != OPTION_BASIS_PAYOFF; a++)
-    add(m, call(m, SIM_EXPR_MUL, y, scaled(m, m->price[a], OPTION_SCALE_ASSETS + a)));
+  if (basis == OPTION_BASIS_ORDERED || basis == OPTION_BASIS_ALL) add_ordered(m);
+  if (basis == OPTION_BASIS_ASSETS || basis == OPTION_BASIS_ALL) add_assets(m);
+  for (int a = 0; a < assets && basis != OPTION_BASIS_PAYOFF; a++)
+    if (reads(o, "max", a)) add_maximum(m, p, a, y);
 }
 
 sim_status option_joint_graph(const option_parameters *p, const option_payoff *o, option_joint_form form,

@@ -42,7 +42,7 @@ static column_at column_of(const diffusion_spectral *s, const diffusion_arrays *
   const int64_t offset = at->middle * s->row_stride + at->group - s->slab.origin, backs = s->slab.backs;
   column_at c = {.mixed = point(arrays->array[f][0], offset + origin_of(s, arrays)),
                  .stride = stride_of(s, arrays),
-                 .column = {.n = backs, .stride = s->slab.stride}};
+                 .column = {.n = s->kept_backs, .at = s->kept_back, .stride = s->slab.stride}};
   const int64_t slots = arrays->complex ? backs : s->slots[s->grid.rank > 1 ? s->grid.rank - 1 : Y];
   const int64_t row = table_row(s, at->middle, at->group, arrays->complex);
   const int64_t groups = s->slab.group_end - s->slab.group_first;
@@ -179,21 +179,27 @@ void diffusion_project_columns(const diffusion_spectral *s, void *const *coeffic
   }
 }
 
+/* Returns the number of columns that are transformed in a row. */
+static int64_t kept_groups(const diffusion_spectral *s) {
+  const int64_t end = s->kept_points < s->slab.group_end ? s->kept_points : s->slab.group_end;
+  return end > s->slab.group_first ? end - s->slab.group_first : 0;
+}
+
 /* Returns piece i of the columns in a row, which are cut into `pieces`. */
 static columns_of piece_at(const diffusion_spectral *s, int64_t i, int64_t pieces) {
-  const int64_t part = i % pieces, middle = s->slab.middle_first + i / pieces, columns = columns_in_row(s, middle);
-  const int64_t before = s->slab.group_first, groups = s->slab.group_end - before;
+  const int64_t part = i % pieces, middle = s->slab.middle_first + s->kept_middle[i / pieces];
+  const int64_t columns = columns_in_row(s, middle), before = s->slab.group_first, groups = kept_groups(s);
   const int64_t first = before + groups * part / pieces, end = before + groups * (part + 1) / pieces;
   return (columns_of){middle, first < columns ? first : columns, end < columns ? end : columns};
 }
 
 void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays) {
-  const int64_t middles = s->slab.middle_end - s->slab.middle_first, groups = s->slab.group_end - s->slab.group_first;
+  const int64_t middles = s->kept_middles, groups = kept_groups(s);
   const int threads = team(s, middles * groups);
   int64_t beside = middles * groups / threads;
   beside = beside < 1 ? 1 : beside > BESIDE ? BESIDE : beside;
   const int64_t pieces = (groups + beside - 1) / beside, all = middles * pieces;
-  if (s->slab.backs == 0) return;
+  if (s->slab.backs == 0 || middles * groups == 0) return;
   const runs given = runs_of(all, threads);
   const int64_t stride = stride_of(s, arrays);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)

@@ -14,7 +14,8 @@ FFT_INLINE complex_lanes times(diffusion_factor factor, complex_lanes a, const r
 
 FFT_INLINE void sum_up(const diffusion_stage *stage, const diffusion_column *column, diffusion_factor factor) {
   const int entry = factor == DIFFUSION_ALIKE ? LANES : REALS;
-  for (int64_t p = 0; p < column->n; p++)
+  for (int64_t i = 0; i < column->n; i++) {
+    const int64_t p = column->at[i];
     for (int lane = 0; lane < LANES; lane += WIDTH)
       for (int s = 0; s < stage->sets; s++) {
         const diffusion_set *set = &stage->set[s];
@@ -38,6 +39,7 @@ FFT_INLINE void sum_up(const diffusion_stage *stage, const diffusion_column *col
         *(vreal *)to = sum.re;
         *(vreal *)(to + LANES) = sum.im;
       }
+  }
 }
 
 void DIFFUSION_COMBINE(const diffusion_stage *stage, const diffusion_column *column) {

@@ -117,15 +117,17 @@ static void derive_column(const diffusion_spectral *s, const derivative *d, cons
   const bool two = s->packing == FFT_TWO_REAL;
   double k[LANES];
   real f[2 * G] = {0};
-  const real *const begin = source;
-  for (int64_t p = 0; p < s->slab.backs; p++, source += 2 * G, target += 2 * G) {
-    const int64_t at = d->from ? d->from[p] : p;
+  const real *const sources = source;
+  real *const targets = target;
+  for (int64_t i = 0; i < s->kept_backs; i++) {
+    const int64_t p = s->kept_back[i], at = d->from ? d->from[p] : p;
+    target = targets + p * 2 * G;
     if (at < 0) {
       memset(target, 0, 2 * G * sizeof *target);
       continue;
     }
-    if (d->from) source = begin + at * 2 * G;
-    if (p == 0 || d->moves) {
+    source = sources + at * 2 * G;
+    if (i == 0 || d->moves) {
       factors_at(s, d, at, k);
       for (int l = 0; l < G; l++) f[l] = (real)k[l], f[G + l] = (real)k[two ? G + l : l];
     }
@@ -139,13 +141,17 @@ static void derive_column(const diffusion_spectral *s, const derivative *d, cons
   }
 }
 
-static void subtract_column(const diffusion_spectral *s, const derivative *d, const real *from, int64_t stride,
-                            real *target) {
+/* at[count]: the positions; NULL: all. */
+static void subtract_column(const diffusion_spectral *s, const derivative *d, int64_t count, const int32_t *at,
+                            const real *flux, int64_t stride, real *column) {
   const bool two = s->packing == FFT_TWO_REAL;
   double k[LANES];
   real f[2 * G] = {0};
-  for (int64_t p = 0; p < s->slab.backs; p++, from += stride * 2 * G, target += 2 * G) {
-    if (p == 0 || d->moves) {
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t p = at ? at[i] : i;
+    const real *from = flux + p * stride * 2 * G;
+    real *target = column + p * 2 * G;
+    if (i == 0 || d->moves) {
       factors_at(s, d, p, k);
       for (int l = 0; l < G; l++) f[l] = (real)k[l], f[G + l] = (real)k[two ? G + l : l];
     }
@@ -161,9 +167,12 @@ static void subtract_column(const diffusion_spectral *s, const derivative *d, co
 }
 
 /* target += coefficients times source. entry: numbers of a table entry. */
-static void add_column(int64_t n, const real *table, const int32_t *slot, int entry, diffusion_parts parts,
-                       const real *source, real *target) {
-  for (int64_t p = 0; p < n; p++, source += 2 * G, target += 2 * G) {
+static void add_column(const diffusion_spectral *s, const real *table, const int32_t *slot, int entry,
+                       diffusion_parts parts, const real *sources, real *targets) {
+  for (int64_t i = 0; i < s->kept_backs; i++) {
+    const int64_t p = s->kept_back[i];
+    const real *source = sources + p * 2 * G;
+    real *target = targets + p * 2 * G;
     const real *c = table + (ptrdiff_t)slot[p] * entry;
     if (parts == DIFFUSION_REAL)
       for (int l = 0; l < G; l++) {
@@ -216,7 +225,8 @@ static void project_walled(const diffusion_spectral *s, const int *source, const
 /* v -= k (k . v)/k^2; no change where k = 0. lane[axis]: wavenumbers of the axes before the last one. last: source of
  * the component along the last axis. */
 static void project_column(const diffusion_spectral *s, int axes, int last, double lane[3][LANES], real *const *v) {
-  for (int64_t p = 0; p < s->slab.backs; p++) {
+  for (int64_t i = 0; i < s->kept_backs; i++) {
+    const int64_t p = s->kept_back[i];
     real k[3][G], over[G];
     const double back = s->grid.rank > axes ? 0 : back_wave(s, last, p, true);
     for (int a = 0; a < axes; a++)
@@ -249,7 +259,9 @@ static void subtract(const diffusion_spectral *s, int field, int axis, const dif
                      int64_t from_stride, void *target) {
   derivative d = derivative_of(s, field, (diffusion_kind)axis, at);
   for (int l = 0; l < LANES && s->shape[field].boundary[axis] != GRID_PERIODIC; l++) d.lane[l] = -d.lane[l];
-  subtract_column(s, &d, from, from_stride, target);
+  /* along the column the flux is transformed, and elsewhere mixed */
+  const bool back = axis == back_axis(s);
+  subtract_column(s, &d, back ? s->kept_backs : s->slab.backs, back ? s->kept_back : NULL, from, from_stride, target);
 }
 
 static void derived(const diffusion_spectral *s, const diffusion_symbols *symbols, int derived, const diffusion_at *at,
@@ -265,7 +277,7 @@ static void derived(const diffusion_spectral *s, const diffusion_symbols *symbol
     if (parts == DIFFUSION_ABSENT) continue;
     const int entry = (int)s->group * (walled || parts == DIFFUSION_BOTH ? 2 : 1);
     const size_t first = (size_t)((row * groups + at->group - s->slab.group_first) * slots) * (size_t)entry;
-    add_column(s->slab.backs, (const real *)symbols->table[derived][f] + first, slot, entry, parts, columns[f], target);
+    add_column(s, (const real *)symbols->table[derived][f] + first, slot, entry, parts, columns[f], target);
   }
 }
 

@@ -42,6 +42,10 @@ struct diffusion_spectral {
   int32_t *entry[2]; /* [slots of y, z]: its wavenumber, from 0 */
   int32_t *position; /* 0, 1, ...: the entries of complex tables */
   int32_t *mirror;   /* [n of y], if paired: the position of -k */
+  /* What the passes transform (keep.c): the first points of a row, and positions of y and of the columns, counted from
+   * the first ones of this rank. Without dealiasing all of them. */
+  int64_t kept_points, kept_middles, kept_backs;
+  int32_t *kept_middle, *kept_back;
   size_t thread_bytes, column_bytes, work_bytes, plane_bytes;
   void *memory; /* [threads][thread_bytes]: columns of inputs and fields, scratch, and planes for output */
 };
@@ -109,6 +113,8 @@ static inline int64_t table_row(const diffusion_spectral *s, int64_t middle, int
 static inline int64_t last_positions(const diffusion_spectral *s, int64_t row) {
   return ((s->slab.middle_first + s->group - 1) / s->group + row) * s->group;
 }
+/* Whether wavenumber n/2 is transformed beside wavenumber 0. */
+static inline bool has_pairs(const diffusion_spectral *s) { return s->paired && s->kept_points == s->row_points; }
 void diffusion_pair(const diffusion_spectral *s, void *plane);
 void diffusion_unpair(const diffusion_spectral *s, void *plane);
 

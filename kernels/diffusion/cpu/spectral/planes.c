@@ -50,14 +50,14 @@ static void turned_transforms(const diffusion_spectral *s, char *plane, char *co
 static void middle_transforms(const diffusion_spectral *s, int column, bool inverse, char *plane, void *work) {
   const fft_plan *plan = s->of[column][Y];
   if (s->grid.rank < 3) return;
-  if (s->paired && inverse) diffusion_pair(s, plane);
-  for (int64_t g = 0; g < s->row_points - s->paired; g++) {
+  if (has_pairs(s) && inverse) diffusion_pair(s, plane);
+  for (int64_t g = 0; g < s->kept_points - has_pairs(s); g++) {
     if (inverse)
       fft_inverse(plan, plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
     else
       fft_forward(plan, plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
   }
-  if (s->paired && !inverse) diffusion_unpair(s, plane);
+  if (has_pairs(s) && !inverse) diffusion_unpair(s, plane);
 }
 
 static fft_packing packing(const diffusion_spectral *s) { return s->paired ? FFT_HALF_PAIRED : s->packing; }

@@ -78,6 +78,10 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
                                      const diffusion_gradients *gradients, const diffusion_series *series, bool single,
                                      sim_isa isa, int threads, diffusion_spectral **out) SIM_MUST_CHECK;
 void diffusion_spectral_destroy(diffusion_spectral **spectral);
+/* Restricts the passes to the wavenumbers that dealiasing with this fraction keeps, on periodic grids of two or three
+ * axes; elsewhere it does nothing. Then arrays of coefficients must have zeros at all others, where the passes leave
+ * them, and mixed fields have any numbers there. SIM_ERR_NO_MEMORY. */
+sim_status diffusion_spectral_keep(diffusion_spectral *spectral, double fraction) SIM_MUST_CHECK;
 double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes,
                                 const diffusion_series *series, bool single, int threads);
 

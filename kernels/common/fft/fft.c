@@ -263,6 +263,7 @@ sim_status fft_plan_keep(fft_plan *plan, const bool *keeps) {
 sim_status fft_plan_keep_half(fft_plan *plan, int64_t count) {
   bool *keeps = malloc((size_t)plan->n * sizeof *keeps);
   if (!keeps) return sim_no_memory("a transform");
+  if (count > (plan->n + 1) / 2) count = (plan->n + 1) / 2;
   for (int64_t p = 0; p < plan->n; p++) keeps[p] = plan->order[p] < count || plan->n - plan->order[p] < count;
   const sim_status status = fft_plan_keep(plan, keeps);
   plan->half = count;
@@ -455,7 +456,7 @@ void fft_rows_split(const fft_plan *plan, fft_packing packing, const void *colum
                     int64_t count) {
   if (packing == FFT_HALF || packing == FFT_HALF_PAIRED)
     plan->lanes->half_store(column, plan->n, plan->at, packing == FFT_HALF_PAIRED, stored_of(plan, packing), rows,
-                            row * reals(plan), count);
+                            row * reals(plan), count, plan->half > 0);
   else
     plan->lanes->real_store(column, plan->n, plan->at, packing == FFT_TWO_REAL, rows, row * reals(plan), count);
 }
@@ -464,7 +465,7 @@ void fft_rows_join(const fft_plan *plan, fft_packing packing, const void *rows, 
                    void *column) {
   if (packing == FFT_HALF || packing == FFT_HALF_PAIRED)
     plan->lanes->half_load(rows, row * reals(plan), count, plan->n, plan->at, packing == FFT_HALF_PAIRED,
-                           stored_of(plan, packing), column);
+                           stored_of(plan, packing), plan->half > 0, column);
   else
     plan->lanes->real_load(rows, row * reals(plan), count, plan->n, plan->at, packing == FFT_TWO_REAL, column);
 }

@@ -44,8 +44,8 @@ sim_status fft_plan_create_dense(const fft_plan *like, const double *forward, co
                                  fft_plan **out) SIM_MUST_CHECK;
 /* Restricts fft_forward and fft_inverse of a plan to the coefficients with keeps[p], p a position: the forward transform
  * leaves the others unset, the inverse one takes them as zeros without reading them. Results are the same as with
- * zeros. fft_can_filter(plan) must hold. fft_plan_keep_half: the same for rows, wavenumbers k < count and n - k; count:
- * a multiple of G below n/2, points beyond which fft_rows_split and fft_rows_join do not touch. SIM_ERR_NO_MEMORY. */
+ * zeros. fft_can_filter(plan) must hold. fft_plan_keep_half: the same for rows, wavenumbers k < count and n - k but not
+ * n/2; fft_rows_split and fft_rows_join touch no points beyond count, a multiple of G. SIM_ERR_NO_MEMORY. */
 sim_status fft_plan_keep(fft_plan *plan, const bool *keeps) SIM_MUST_CHECK;
 sim_status fft_plan_keep_half(fft_plan *plan, int64_t count) SIM_MUST_CHECK;
 double fft_dense_bytes(int64_t n, int matrices, bool single);

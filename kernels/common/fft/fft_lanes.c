@@ -458,10 +458,9 @@ static void half_tiles(const real *const *low, const real *const *high, real *to
 
 /* `paired`: the last coefficient, n/2, is stored in the imaginary part of coefficient 0; both are real. */
 static void half_store(const void *buffer, int64_t n, const int32_t *at, int paired, int64_t stored, void *rows,
-                       ptrdiff_t row, int64_t count) {
+                       ptrdiff_t row, int64_t count, int cut) {
   static const real nothing[REALS] __attribute__((aligned(64)));
   const real *points = buffer, *low[LANES], *high[LANES];
-  const int64_t whole = n / 2 + !paired;
   for (int64_t first = 0; first < stored; first += LANES) {
     for (int64_t i = 0; i < LANES; i++) {
       const int64_t k = first + i;
@@ -478,7 +477,7 @@ static void half_store(const void *buffer, int64_t n, const int32_t *at, int pai
     for (int64_t r = 0; r < count; r++) memcpy(to + r * row, all[r], sizeof all[r]);
   }
   const real *last = points + at[n / 2] * REALS;
-  for (int64_t r = 0; paired && stored == whole && r < count; r++) ((real *)rows)[r * row + LANES] = 2 * last[r];
+  for (int64_t r = 0; paired && !cut && r < count; r++) ((real *)rows)[r * row + LANES] = 2 * last[r];
 }
 
 /* Makes re (or im) of wavenumbers k and n - k from sums and differences of two tiles of stored coefficients. */
@@ -503,9 +502,8 @@ FFT_INLINE void half_untile(int im, const real *from, ptrdiff_t row, real *const
 }
 
 static void half_load(const void *rows, ptrdiff_t row, int64_t count, int64_t n, const int32_t *at, int paired,
-                      int64_t stored, void *buffer) {
+                      int64_t stored, int cut, void *buffer) {
   real unused[REALS] __attribute__((aligned(64))), *points = buffer, *low[LANES], *high[LANES];
-  const int64_t whole = n / 2 + !paired;
   for (int64_t first = 0; first < stored; first += LANES) {
     for (int64_t i = 0; i < LANES; i++) {
       const int64_t k = first + i;
@@ -528,7 +526,7 @@ static void half_load(const void *rows, ptrdiff_t row, int64_t count, int64_t n,
   const real *from = rows;
   for (int64_t r = 0; r < 2 * LANES; r++) {
     zero[r] = r < count ? from[r * row] : 0;
-    if (n % 2 == 0 && stored == whole)
+    if (n % 2 == 0 && !cut)
       last[r] = r >= count ? 0 : from[r * row + (paired ? LANES : n / 2 / LANES * 2 * LANES + n / 2 % LANES)];
   }
 }

@@ -45,13 +45,13 @@ typedef struct fft_lanes {
   /* gather: target[i] = source[from[i]]; scatter: target[to[i]] = source[i]; `alternate`: times -1 for odd from, to. */
   void (*gather)(const void *source, ptrdiff_t stride, void *target, int64_t n, const int32_t *from, int alternate);
   void (*scatter)(const void *source, void *target, ptrdiff_t stride, int64_t n, const int32_t *to, int alternate);
-  /* Rows and lanes: see fft.h. stored: wavenumbers of a half that are stored, from 0 on. */
+  /* Rows and lanes: see fft.h. stored: wavenumbers of a half that are stored, from 0 on; cut: n/2 is 0. */
   void (*rows_load)(const void *rows, ptrdiff_t row, int64_t count, int64_t n, void *buffer);
   void (*rows_store)(const void *buffer, int64_t n, void *rows, ptrdiff_t row, int64_t count);
   void (*half_store)(const void *buffer, int64_t n, const int32_t *at, int paired, int64_t stored, void *rows,
-                     ptrdiff_t row, int64_t count);
+                     ptrdiff_t row, int64_t count, int cut);
   void (*half_load)(const void *rows, ptrdiff_t row, int64_t count, int64_t n, const int32_t *at, int paired,
-                    int64_t stored, void *buffer);
+                    int64_t stored, int cut, void *buffer);
   void (*real_store)(const void *buffer, int64_t n, const int32_t *at, int pair, void *rows, ptrdiff_t row,
                      int64_t count);
   void (*real_load)(const void *rows, ptrdiff_t row, int64_t count, int64_t n, const int32_t *at, int pair,

@@ -18,9 +18,6 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   const grid_shape grid = diffusion_grid_of(p);
   const diffusion_method method = diffusion_method_with(p, diffusion_scale(&grid));
   sim_status status = diffusion_work_create(p, setup, &method, out);
-  /* the state must have zeros where dealiasing cuts: it is no mixed field and no sum with matrices */
-  if (status == SIM_OK && method.arrays > 0 && !(*out)->coupled)
-    status = diffusion_spectral_keep((*out)->spectral, diffusion_dealias(&p->integrate));
   if (status == SIM_OK && method.stages > 0 && !diffusion_adaptive(p))
     status = diffusion_work_tables(*out, diffusion_dt(&p->integrate));
   if (status != SIM_OK) diffusion_work_destroy(out);

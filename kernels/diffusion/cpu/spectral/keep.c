@@ -35,10 +35,8 @@ static sim_status keep_along(diffusion_spectral *s, int axis, double fraction, i
 static sim_status keep_rows(diffusion_spectral *s, double fraction) {
   int64_t kept = 1;
   while (kept <= s->grid.n[X] / 2 && diffusion_mode_kept(kept, s->grid.n[X], 1, fraction)) kept++;
-  const int64_t points = (kept + s->group - 1) / s->group;
-  if (2 * points * s->group > s->grid.n[X]) return SIM_OK;
-  s->kept_points = points;
-  return fft_plan_keep_half(s->plan[X], points * s->group);
+  s->kept_points = (kept + s->group - 1) / s->group;
+  return fft_plan_keep_half(s->plan[X], s->kept_points * s->group);
 }
 
 sim_status diffusion_spectral_keep(diffusion_spectral *s, double fraction) {

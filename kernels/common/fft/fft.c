@@ -281,7 +281,7 @@ void fft_plan_destroy(fft_plan **plan) {
   for (int s = 0; s < SWEEPS_MAX; s++) free(p->twiddles[s]);
   fft_plan_destroy(&p->longer);
   void *const arrays[] = {p->order, p->at,          p->shuffle,  p->rotations, p->shift,
-                          p->chirp, p->convolution, p->dense[0], p->dense[1], p->kept};
+                          p->chirp, p->convolution, p->dense[0], p->dense[1],  p->kept};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
   free(p);
   *plan = NULL;

@@ -82,10 +82,17 @@ FFT_INLINE void butterfly(int R, int inverse, int turned, const real *source, pt
 }
 
 FFT_INLINE void fetch(fft_ahead *ahead) {
-  if (!ahead || ahead->left <= 0) return;
-  for (int i = 0; i < ahead->lines; i++) __builtin_prefetch(ahead->at + 64 * i, 0, 2);
-  ahead->at += ahead->step;
-  ahead->left--;
+  if (!ahead) return;
+  for (int piece = 0; piece <= ahead->more; piece++) {
+    if (ahead->left <= 0) {
+      if (!ahead->after) return;
+      *ahead = *ahead->after;
+      if (ahead->left <= 0) return;
+    }
+    for (int i = 0; i < ahead->lines; i++) __builtin_prefetch(ahead->at + 64 * i, 0, 2);
+    ahead->at += ahead->step;
+    ahead->left--;
+  }
 }
 
 FFT_INLINE void sweep(int R, int inverse, const void *source, ptrdiff_t source_stride, void *target,
@@ -163,12 +170,12 @@ FFT_INLINE void turn_sweep(int R, const void *source, ptrdiff_t source_stride, v
 }
 
 #define SWEEPS(R)                                                                                                      \
-  static void forward_kept##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks, const uint16_t *kept, \
-                              fft_ahead *ahead) {                                                                      \
+  static void forward_kept##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks,                      \
+                              const uint16_t *kept, fft_ahead *ahead) {                                                \
     kept_sweep(R, 0, a, as, b, bs, blocks, kept, ahead);                                                               \
   }                                                                                                                    \
-  static void inverse_kept##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks, const uint16_t *kept, \
-                              fft_ahead *ahead) {                                                                      \
+  static void inverse_kept##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks,                      \
+                              const uint16_t *kept, fft_ahead *ahead) {                                                \
     kept_sweep(R, 1, a, as, b, bs, blocks, kept, ahead);                                                               \
   }                                                                                                                    \
   static void forward##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks, int64_t q, const void *w, \

@@ -17,8 +17,8 @@ typedef void fft_sweep(const void *source, ptrdiff_t source_stride, void *target
 typedef void fft_turn(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
                       int64_t blocks, const void *factors, const int32_t *slot, fft_ahead *ahead);
 
-/* The sweep next to the coefficients (q = 1) where only some of them are kept: bit r of kept[b] is element r of block b.
- * The forward sweep does not store the others, and the inverse sweep takes them as zeros without reading them. */
+/* The sweep next to the coefficients (q = 1) where only some of them are kept: bit r of kept[b] is element r of block
+ * b. The forward sweep does not store the others, and the inverse sweep takes them as zeros without reading them. */
 typedef void fft_kept(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
                       int64_t blocks, const uint16_t *kept, fft_ahead *ahead);
 

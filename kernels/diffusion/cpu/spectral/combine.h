@@ -44,6 +44,7 @@ typedef struct diffusion_column {
   const int32_t *at;                   /* [n]: their positions */
   void *array[DIFFUSION_ARRAYS];       /* [0] has stride 1, the others `stride` */
   ptrdiff_t stride;                    /* in points */
+  ptrdiff_t next;                      /* points from this column of the other arrays to the next one */
   const void *table[DIFFUSION_TABLES]; /* tables of this column: [slots][G or 2G] */
   const int32_t *slot;                 /* of a position */
   diffusion_factor factor;

@@ -46,6 +46,7 @@ struct diffusion_spectral {
    * the first ones of this rank. Without dealiasing all of them. */
   int64_t kept_points, kept_middles, kept_backs;
   int32_t *kept_middle, *kept_back;
+  double *waves[2]; /* [slab.backs]: wave_of along the columns, for even and odd powers; NULL: fields differ in it */
   size_t thread_bytes, column_bytes, work_bytes, plane_bytes;
   void *memory; /* [threads][thread_bytes]: columns of inputs and fields, scratch, and planes for output */
 };
@@ -190,6 +191,15 @@ static inline int64_t mode_of(const diffusion_spectral *s, int source, int axis,
 static inline int64_t table_mode(const diffusion_spectral *s, int source, int axis, int64_t entry, bool complex) {
   if (!complex) return mode_of(s, source, axis, s->entry[axis - Y][entry], false);
   return mode_of(s, source, axis, entry + (axis == s->grid.rank - 1 ? s->back_first : s->slab.middle_first), true);
+}
+
+/* Returns the wavenumber of a mode. `odd`: for odd powers of it; then it is 0 where k is its own mirror image, or where
+ * the derivative of a sine is 0 in all cells. */
+static inline double wave_of(const diffusion_spectral *s, int source, int axis, int64_t mode, bool odd) {
+  const grid_shape *shape = &s->shape[source];
+  const bool own = shape->boundary[axis] == GRID_PERIODIC ? 2 * (mode < 0 ? -mode : mode) == shape->n[axis]
+                                                          : s->aligned && mode == shape->n[axis];
+  return odd && own ? 0 : wave_along(s, source, axis, mode);
 }
 
 /* Returns the weight of a mode in the mean of squares: 2 where k and -k are stored once, 1/2 for cos^2 and sin^2. */

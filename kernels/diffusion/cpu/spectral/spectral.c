@@ -327,6 +327,18 @@ static bool keep_all(diffusion_spectral *s) {
   return s->kept_middle && s->kept_back;
 }
 
+/* Tabulates the wavenumbers along the columns, where all fields have the same. */
+static bool make_waves(diffusion_spectral *s) {
+  const int axis = s->grid.rank - 1;
+  for (int odd = 0; odd < 2 && axis > X && !s->aligned; odd++) {
+    s->waves[odd] = calloc((size_t)s->slab.backs + 1, sizeof(double));
+    if (!s->waves[odd]) return false;
+    for (int64_t p = 0; p < s->slab.backs; p++)
+      s->waves[odd][p] = wave_of(s, 0, axis, mode_of(s, 0, axis, p, true), odd);
+  }
+  return true;
+}
+
 sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *comm, int fields,
                                      const diffusion_gradients *gradients, const diffusion_series *series, bool single,
                                      sim_isa isa, int threads, diffusion_spectral **out) {
@@ -374,7 +386,7 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   sim_status status = make_plans(s, isa);
   if (status == SIM_OK) {
     s->memory = aligned_alloc(64, (size_t)threads * s->thread_bytes);
-    if (!s->memory || !make_slots(s) || !keep_all(s) || (s->paired && !make_mirror(s)))
+    if (!s->memory || !make_slots(s) || !keep_all(s) || !make_waves(s) || (s->paired && !make_mirror(s)))
       status = sim_no_memory("transforms of the grid, %.3g bytes for %d threads",
                              (double)threads * (double)s->thread_bytes, threads);
   }
@@ -400,6 +412,8 @@ void diffusion_spectral_destroy(diffusion_spectral **spectral) {
   free(s->mirror);
   free(s->kept_middle);
   free(s->kept_back);
+  free(s->waves[0]);
+  free(s->waves[1]);
   free(s->memory);
   free(s);
   *spectral = NULL;

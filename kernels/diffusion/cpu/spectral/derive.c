@@ -155,12 +155,12 @@ static void subtract_column(const diffusion_spectral *s, const derivative *d, in
   }
 }
 
-/* target += coefficients times source. entry: numbers of a table entry. */
+/* target += coefficients times source. entry: numbers of a table entry. slot: of a position; NULL: one for all. */
 static void add_column(const diffusion_spectral *s, const real *table, const int32_t *slot, int entry,
                        diffusion_parts parts, const real *sources, real *targets) {
   for (int64_t i = 0; i < s->kept_backs; i++) {
     const int64_t p = s->kept_back[i];
-    const real *restrict source = sources + p * 2 * G, *restrict c = table + (ptrdiff_t)slot[p] * entry;
+    const real *restrict source = sources + p * 2 * G, *restrict c = table + (slot ? (ptrdiff_t)slot[p] * entry : 0);
     real *restrict target = targets + p * 2 * G;
     if (parts == DIFFUSION_REAL)
       for (int l = 0; l < G; l++) {
@@ -212,8 +212,8 @@ static void project_walled(const diffusion_spectral *s, const int *source, const
 
 /* v -= k (k . v)/k^2; no change where k = 0. lane[axis]: wavenumbers of the axes before the last one. last: source of
  * the component along the last axis. */
-static void project_column(const diffusion_spectral *s, int axes, int last, double lane[3][LANES], real *const *v) {
-  const bool turns = s->grid.rank == axes; /* the last component is along the column */
+__attribute__((always_inline)) static inline void project_points(const diffusion_spectral *s, int axes, bool turns,
+                                                                 int last, double lane[3][LANES], real *const *v) {
   real k[3][G];
   for (int a = 0; a < axes; a++)
     for (int l = 0; l < G; l++) k[a][l] = (real)(a < s->grid.rank - 1 ? lane[a][l] : 0);
@@ -242,6 +242,16 @@ static void project_column(const diffusion_spectral *s, int axes, int last, doub
   }
 }
 
+static void project_column(const diffusion_spectral *s, int axes, int last, double lane[3][LANES], real *const *v) {
+  const bool turns = s->grid.rank == axes; /* the last component is along the column */
+  if (axes == 3)
+    project_points(s, 3, true, last, lane, v);
+  else if (axes == 2 && turns)
+    project_points(s, 2, true, last, lane, v);
+  else
+    project_points(s, axes, turns, last, lane, v);
+}
+
 static void derive(const diffusion_spectral *s, int field, diffusion_kind kind, const diffusion_at *at,
                    const void *source, void *target) {
   const derivative d = derivative_of(s, field, kind, at);
@@ -266,13 +276,16 @@ static void derived(const diffusion_spectral *s, const diffusion_symbols *symbol
   const int64_t row = table_row(s, at->middle, at->group, !walled);
   const int64_t groups = s->slab.group_end - s->slab.group_first;
   const int32_t *slot = !walled || s->grid.rank == 1 ? s->position : s->slot[s->grid.rank - 2] + s->back_first;
-  memset(target, 0, (size_t)s->slab.backs * 128);
+  for (int64_t i = 0; i < s->kept_backs; i++) memset((real *)target + s->kept_back[i] * 2 * G, 0, 128);
   for (int f = 0; f < s->fields; f++) {
     const diffusion_parts parts = symbols->parts[derived][f];
     if (parts == DIFFUSION_ABSENT) continue;
     const int entry = (int)s->group * (walled || parts == DIFFUSION_BOTH ? 2 : 1);
-    const size_t first = (size_t)((row * groups + at->group - s->slab.group_first) * slots) * (size_t)entry;
-    add_column(s, (const real *)symbols->table[derived][f] + first, slot, entry, parts, columns[f], target);
+    const diffusion_extent extent = symbols->extent[derived][f];
+    const int64_t column = extent == DIFFUSION_ONE_COLUMN ? 0 : row * groups + at->group - s->slab.group_first;
+    const size_t first = (size_t)(column * (extent == DIFFUSION_ONE_POINT ? 1 : slots)) * (size_t)entry;
+    add_column(s, (const real *)symbols->table[derived][f] + first, extent == DIFFUSION_ONE_POINT ? NULL : slot, entry,
+               parts, columns[f], target);
   }
 }
 

@@ -45,7 +45,10 @@ struct diffusion_spectral {
   /* What the passes transform (keep.c): the first points of a row, and positions of y and of the columns, counted from
    * the first ones of this rank. Without dealiasing all of them. */
   int64_t kept_points, kept_middles, kept_backs;
+  double fraction; /* of the wavenumbers of an axis; 0 without dealiasing */
   int32_t *kept_middle, *kept_back;
+  int64_t kept_rows; /* positions of y in kept_row, of all ranks; NULL: all rows of planes */
+  int32_t *kept_row;
   double *waves[2]; /* [slab.backs]: wave_of along the columns, for even and odd powers; NULL: fields differ in it */
   size_t thread_bytes, column_bytes, work_bytes, plane_bytes;
   void *memory; /* [threads][thread_bytes]: columns of inputs and fields, scratch, and planes for output */
@@ -114,6 +117,8 @@ static inline int64_t table_row(const diffusion_spectral *s, int64_t middle, int
 static inline int64_t last_positions(const diffusion_spectral *s, int64_t row) {
   return ((s->slab.middle_first + s->group - 1) / s->group + row) * s->group;
 }
+/* Whether the passes transform a mode along y and z (keep.c). Tables need no entries for others. */
+bool diffusion_keeps(const diffusion_spectral *s, const int64_t mode[3]);
 /* Whether wavenumber n/2 is transformed beside wavenumber 0. */
 static inline bool has_pairs(const diffusion_spectral *s) { return s->paired && s->kept_points == s->row_points; }
 void diffusion_pair(const diffusion_spectral *s, void *plane);

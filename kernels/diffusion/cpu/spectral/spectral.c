@@ -412,6 +412,7 @@ void diffusion_spectral_destroy(diffusion_spectral **spectral) {
   free(s->mirror);
   free(s->kept_middle);
   free(s->kept_back);
+  free(s->kept_row);
   free(s->waves[0]);
   free(s->waves[1]);
   free(s->memory);

@@ -124,9 +124,13 @@ sim_status diffusion_copy_modes(const diffusion_spectral *from, const void *a, c
 
 /* Coefficients of derived fields: the coefficient of field f in field d at each wavenumber, for the rank's columns. */
 typedef enum diffusion_parts { DIFFUSION_ABSENT, DIFFUSION_REAL, DIFFUSION_IMAGINARY, DIFFUSION_BOTH } diffusion_parts;
+/* What a table has entries for: each point of each column; each point of one column, which all share; one point of each
+ * column, where the coefficient does not depend on the wavenumber along it. */
+typedef enum diffusion_extent { DIFFUSION_WHOLE, DIFFUSION_ONE_COLUMN, DIFFUSION_ONE_POINT } diffusion_extent;
 typedef struct diffusion_symbols {
   void *table[DIFFUSION_DERIVED][DIFFUSION_FIELDS];
   diffusion_parts parts[DIFFUSION_DERIVED][DIFFUSION_FIELDS];
+  diffusion_extent extent[DIFFUSION_DERIVED][DIFFUSION_FIELDS];
 } diffusion_symbols;
 
 /* The pass over columns. arrays[field][array]: [0] is mixed, or holds coefficients where the stage does not transform.
@@ -153,6 +157,10 @@ void diffusion_tables(diffusion_spectral *spectral, int field, int tables, void 
  * periodic. values[0][0] is stored, and with DIFFUSION_BOTH values[0][1] too. */
 void diffusion_symbol_table(diffusion_spectral *spectral, int source, diffusion_parts parts, void *table,
                             diffusion_fill *fill, void *context);
+/* Moves the entries of such a table together where its extent is less than whole, and returns the extent. *numbers:
+ * what the table then takes. */
+diffusion_extent diffusion_symbol_shrink(const diffusion_spectral *spectral, diffusion_parts parts, void *table,
+                                         double *numbers);
 /* One column of a field, or of all fields, in the pass over columns. */
 typedef struct diffusion_at {
   int64_t middle, group;

@@ -65,6 +65,7 @@ typedef struct fft_ahead {
   ptrdiff_t step;                /* bytes from piece to piece */
   int lines, left;               /* lines of 64 bytes in a piece; pieces left */
   int more;                      /* further pieces at each butterfly */
+  const int32_t *pieces;         /* the next pieces' distances from `at`, in steps; NULL: they follow each other */
   const struct fft_ahead *after; /* what follows these pieces; NULL: nothing */
 } fft_ahead;
 

@@ -89,8 +89,9 @@ FFT_INLINE void fetch(fft_ahead *ahead) {
       *ahead = *ahead->after;
       if (ahead->left <= 0) return;
     }
-    for (int i = 0; i < ahead->lines; i++) __builtin_prefetch(ahead->at + 64 * i, 0, 2);
-    ahead->at += ahead->step;
+    const char *at = ahead->at + (ahead->pieces ? *ahead->pieces++ * ahead->step : 0);
+    for (int i = 0; i < ahead->lines; i++) __builtin_prefetch(at + 64 * i, 0, 2);
+    if (!ahead->pieces) ahead->at += ahead->step;
     ahead->left--;
   }
 }

@@ -61,7 +61,7 @@ static sim_status make(const diffusion_parameters *p, diffusion_spectral *s, int
     if (f.bad) status = diffusion_symbol_fault(p, derived, f.field, f.k);
     double kept;
     out->extent[derived][f.field] = diffusion_symbol_shrink(s, f.parts, table, &kept);
-    if (kept >= numbers) continue;
+    if (out->extent[derived][f.field] == DIFFUSION_WHOLE) continue;
     void *less = aligned_alloc(64, ((size_t)kept * (s->single ? 4 : 8) + 127) / 64 * 64);
     if (!less) continue;
     memcpy(less, table, (size_t)kept * (s->single ? 4 : 8));

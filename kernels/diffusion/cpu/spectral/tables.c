@@ -73,7 +73,6 @@ diffusion_extent diffusion_symbol_shrink(const diffusion_spectral *s, diffusion_
   const size_t entry = (size_t)lanes * (s->single ? sizeof(float) : sizeof(double));
   bool one_column = true, one_point = true;
   char *const entries = table;
-  *numbers = (double)(middles * groups * slots * lanes);
   if (!(s->fraction > 0) || s->kept_middles == 0 || s->kept_backs == 0) return DIFFUSION_WHOLE;
   const char *first_column = entries + (size_t)(s->kept_middle[0] * groups * slots) * entry;
   for (int64_t m = 0; m < s->kept_middles; m++)
@@ -91,7 +90,7 @@ diffusion_extent diffusion_symbol_shrink(const diffusion_spectral *s, diffusion_
       memmove(entries + (size_t)c * entry, entries + (size_t)(c * slots + s->kept_back[0]) * entry, entry);
   else if (one_column)
     memmove(entries, first_column, (size_t)slots * entry);
-  if (one_point || one_column) *numbers = (double)((one_point ? middles * groups : slots) * lanes);
+  *numbers = (double)((one_point ? middles * groups : slots) * lanes);
   return one_point ? DIFFUSION_ONE_POINT : one_column ? DIFFUSION_ONE_COLUMN : DIFFUSION_WHOLE;
 }
 

@@ -31,18 +31,6 @@ static int slot_of(int level) {
   return (level % slots + slots) % slots;
 }
 
-/* SIM_ERR_SCENARIO where rounding alone is above the tolerance. Strang's changes are differences of fields, which have
- * been transformed there and back: some 16 units in the last place of the field's root mean square `size`. */
-static sim_status check_rounding(const diffusion_parameters *p, int field, double size) {
-  const double held = 16 * 0x1p-24, tolerance = p->integrate.atol + p->integrate.rtol * size;
-  if (!diffusion_single(p) || p->integrate.scheme != DIFFUSION_STRANG || !(tolerance < held * size)) return SIM_OK;
-  return sim_fail(
-      SIM_ERR_SCENARIO,
-      "integrate.rtol = %g, atol = %g: expected an error of at least %.2g of %s, whose root mean square is "
-      "%.3g, because strang holds no less in single precision: take rtol = 1e-6, etdrk4 or double precision",
-      p->integrate.rtol, p->integrate.atol, held, diffusion_field_of(p, field)->name, size);
-}
-
 /* Finds the largest ratio of error to tolerance over the fields, and the field that has it. */
 static sim_status ratio_of(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work, double *out,
                            int *worst) {
@@ -51,7 +39,6 @@ static sim_status ratio_of(const diffusion_parameters *p, const diffusion_ops *o
   *out = 0;
   *worst = 0;
   for (int f = 0; f < (int)p->fields.count; f++) {
-    SIM_TRY(check_rounding(p, f, sizes[f]));
     const double ratio = errors[f] / (p->integrate.atol + p->integrate.rtol * sizes[f]);
     if (ratio <= *out || errors[f] == 0 || isnan(*out)) continue;
     *out = ratio; /* NaN counts as too large */

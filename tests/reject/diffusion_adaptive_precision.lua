@@ -1,4 +1,4 @@
--- expect: 65 integrate.rtol = 3e-07, atol = 1e-08: expected an error of at least 9.5e-07 of u
+-- expect: 65 integrate.rtol = 3e-07, atol = 1e-08: expected at least 9.5e-07 of u
 return sim.diffusion {
   precision = "single",
   grid      = { n = {24}, size = {3} },

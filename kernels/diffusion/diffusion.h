@@ -368,6 +368,9 @@ sim_status diffusion_check_rates(const diffusion_parameters *p, const sim_setup 
                                  const void *const *real_fields) SIM_MUST_CHECK;
 sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *setup,
                                 const void *const *real_fields) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO where strang's tolerances are below the rounding errors of single precision. */
+sim_status diffusion_check_tolerance(const diffusion_parameters *p, const sim_setup *setup,
+                                     const void *const *real_fields) SIM_MUST_CHECK;
 
 /* ---- cpu/pointwise.c, cpu/measure.c ---- */
 

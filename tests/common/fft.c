@@ -302,9 +302,95 @@ static void test_filter(void **state) {
   fft_plan_destroy(&plan);
 }
 
+static bool is_kept(int64_t p) { return p == 0 || noise((uint64_t)(p + 33)) > -0.3; }
+
+/* With some coefficients alone: the inverse transform does not read the others (NaN) and gives the bits of zeros, in
+ * place and not; the forward transform gives the same bits and leaves the others alone. */
+static void check_kept(int64_t n, bool single, sim_isa isa) {
+  const int64_t group = fft_group(single), bytes = n * 128;
+  fft_plan *whole = plan_of(n, FFT_PERIODIC, single, isa), *plan = plan_of(n, FFT_PERIODIC, single, isa);
+  char *x = take((size_t)bytes), *y = take((size_t)bytes), *want = take((size_t)bytes), *work = take((size_t)bytes);
+  bool *keeps = calloc((size_t)n, sizeof *keeps);
+  assert_non_null(keeps);
+  for (int64_t p = 0; p < n; p++) keeps[p] = is_kept(p);
+  if (fft_plan_keep(plan, keeps) != SIM_OK) fail();
+  for (int64_t i = 0; i < n * 2 * group; i++) set(x, single, i, noise((uint64_t)i));
+  for (int in_place = 0; in_place < 2; in_place++) {
+    fft_forward(whole, x, 1, want, 1, work, NULL);
+    memcpy(y, x, (size_t)bytes);
+    if (!in_place) memset(y, 255, (size_t)bytes);
+    fft_forward(plan, in_place ? y : x, 1, y, 1, work, NULL);
+    for (int64_t p = 0; p < n; p++) {
+      if (keeps[p]) assert_memory_equal(y + 128 * p, want + 128 * p, 128);
+      for (int i = 0; i < 128 && !keeps[p] && !in_place; i++) assert_true(y[128 * p + i] == (char)255);
+      if (!keeps[p]) memset(want + 128 * p, 0, 128);
+      memset(y + 128 * p, keeps[p] ? 0 : 255, 128);
+      if (keeps[p]) memcpy(y + 128 * p, want + 128 * p, 128);
+    }
+    fft_inverse(whole, want, 1, want, 1, work, NULL);
+    fft_inverse(plan, y, 1, in_place ? y : x, 1, work, NULL);
+    assert_memory_equal(in_place ? y : x, want, (size_t)bytes);
+  }
+  free(x), free(y), free(want), free(work), free(keeps);
+  fft_plan_destroy(&whole);
+  fft_plan_destroy(&plan);
+}
+
+/* The same of rows whose wavenumbers k < count alone are kept. */
+static void check_kept_rows(int64_t n, fft_packing packing, int64_t count, bool single, sim_isa isa) {
+  const int64_t group = fft_group(single), points = fft_row_points(n, packing, single), numbers = points * 2 * group;
+  const int64_t rows = 2 * group - 3, kept = (count + group - 1) / group * 2 * group;
+  fft_plan *whole = plan_of(n, FFT_PERIODIC, single, isa), *plan = plan_of(n, FFT_PERIODIC, single, isa);
+  char *x = take((size_t)n * 128), *column = take((size_t)n * 128), *work = take((size_t)n * 128);
+  char *want = take((size_t)(rows * numbers) * 8), *got = take((size_t)(rows * numbers) * 8),
+       *y = take((size_t)n * 128);
+  if (fft_plan_keep_half(plan, count) != SIM_OK) fail();
+  for (int64_t i = 0; i < n * 2 * group; i++) set(x, single, i, i % (2 * group) < rows ? noise((uint64_t)i) : 0);
+  fft_forward(whole, x, 1, column, 1, work, NULL);
+  fft_rows_split(whole, packing, column, want, points, rows);
+  memset(got, 255, (size_t)(rows * numbers) * 8);
+  memset(column, 255, (size_t)n * 128);
+  fft_forward(plan, x, 1, column, 1, work, NULL);
+  fft_rows_split(plan, packing, column, got, points, rows);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t i = 0; i < numbers; i++) {
+      const int64_t k = i / 2 / group * group + i % group, at = r * numbers + i;
+      const bool stored = k < count && 2 * k < n && !(k == 0 && i % (2 * group) >= group);
+      if (stored) assert_true(get(got, single, at) == get(want, single, at));
+      if (i >= kept) assert_true(isnan(get(got, single, at)));
+      if (!stored) set(want, single, at, 0);
+      if (!stored && i < kept && k > 0) set(got, single, at, 0);
+    }
+  fft_rows_join(whole, packing, want, points, rows, column);
+  fft_inverse(whole, column, 1, y, 1, work, NULL);
+  memset(column, 255, (size_t)n * 128);
+  fft_rows_join(plan, packing, got, points, rows, column);
+  fft_inverse(plan, column, 1, column, 1, work, NULL);
+  for (int64_t i = 0; i < n * 2 * group; i++) assert_true(get(column, single, i) == get(y, single, i));
+  free(x), free(column), free(work), free(want), free(got), free(y);
+  fft_plan_destroy(&whole);
+  fft_plan_destroy(&plan);
+}
+
+static void test_kept(void **state) {
+  static const int64_t sizes[] = {2, 12, 16, 45, 64, 121, 256, 720};
+  (void)state;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (int single = 0; single < 2; single++)
+      for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) {
+        const int64_t n = sizes[i], group = fft_group(single), all = (n + 2 * group - 1) / 2 / group * group;
+        check_kept(n, single, isa);
+        for (int64_t count = group; count <= all; count += group) {
+          check_kept_rows(n, FFT_HALF, count, single, isa);
+          if (n % (2 * group) == 0) check_kept_rows(n, FFT_HALF_PAIRED, count, single, isa);
+        }
+      }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_direct_sum), cmocka_unit_test(test_same_bits),
-                                     cmocka_unit_test(test_rows), cmocka_unit_test(test_filter)};
+                                     cmocka_unit_test(test_rows), cmocka_unit_test(test_filter),
+                                     cmocka_unit_test(test_kept)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   free(quarters);
   return failed;

@@ -1,5 +1,6 @@
 /* Diffusivities that vary in space: half of the largest one is D, solved exactly, and a flux carries the rest. Steps
  * are then limited by accuracy alone. */
+#include "engine/log.h"
 #include "tests/diffusion/diffusion_driver.h"
 
 #include <math.h>
@@ -7,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -67,7 +69,44 @@ static void test_limits(void **state) {
   assert_true(isinf(error_of(5, 0.25, "etdrk4", 64))); /* r is -3: D is too small */
 }
 
+static void count_spreading(void *context, sim_log_level level, const char *message) {
+  *(int *)context += level == SIM_LOG_WARN && strstr(message, "D is solved exactly") != NULL;
+}
+
+/* A flux that spreads a field more than D does is warned of where steps are too long: above 2.785/(0.81 64^2) = 8.4e-4
+ * with D(x) up to 0.81 on 128 cells, whose largest wavenumber is 64. */
+static void test_warning(void **state) {
+  static const struct {
+    const char *field, *flux, *integrate;
+    int warnings;
+  } cases[] = {{"", "(math.sin(x)^2*0.81)*-u_x", "dt = 1e-3", 1},
+               {"", "(math.sin(x)^2*0.81)*-u_x", "dt = 7e-4", 0},
+               {"D = 0.5,", "-0.5*math.sin(x)^2*u_x", "dt = 0.1", 0},
+               {"D = 0.2,", "-0.8*math.sin(x)^2*u_x", "dt = 0.1", 1},
+               {"", "-0.81*u*u_x", "dt_max = 0.01", 1},
+               {"", "0.81*u_x", "dt = 1e-3", 0},
+               {"", "u*u", "dt = 1e-3", 0},
+               {"hyper = 0.1,", "-0.81*u_x", "dt = 1e-3", 0}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[512];
+    int warnings = 0;
+    system_run s;
+    snprintf(text, sizeof text,
+             "return sim.diffusion { grid = { n = {128}, size = {2*math.pi} }, fields = {{ name = 'u', %s initial ="
+             " function(x) return 1 + 0.5*math.sin(x) end }}, flux = function(u, u_x, x) return %s end,"
+             " integrate = { scheme = 'etdrk4', %s, t_end = 1 } }",
+             cases[i].field, cases[i].flux, cases[i].integrate);
+    assert_true(sim_log_add(count_spreading, &warnings));
+    open_with(&s, text, sim_isa_best(), 1, NULL);
+    sim_log_remove(count_spreading, &warnings);
+    shut(&s);
+    if (warnings != cases[i].warnings) fail_msg("%s %s: %d warnings", cases[i].field, cases[i].flux, warnings);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_limits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_limits),
+                                     cmocka_unit_test(test_warning)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,8 @@ struct fft_plan {
   void *chirp;       /* [n][2]: factors b_j of Bluestein's convolution */
   void *convolution; /* [m][2], in the longer plan's order, times 1/m */
   void *dense[2];    /* [n][n]: FFT_DENSE, forward (or NULL) and inverse */
+  uint16_t *kept;    /* of each block of the last radix: bits of the coefficients that are kept; NULL: all */
+  int64_t half;      /* wavenumbers of a row that are kept; 0: all */
 };
 
 static const int radices[] = {16, 13, 11, 9, 8, 7, 5, 4, 3, 2};
@@ -248,6 +250,27 @@ sim_status fft_plan_create_dense(const fft_plan *like, const double *forward, co
   return sim_no_memory("a transform of %lld points by matrices", (long long)like->n);
 }
 
+sim_status fft_plan_keep(fft_plan *plan, const bool *keeps) {
+  const int R = plan->radix[plan->sweeps - 1];
+  if (!plan->kept) plan->kept = take((size_t)(plan->n / R), sizeof(uint16_t));
+  if (!plan->kept) return sim_no_memory("a transform");
+  memset(plan->kept, 0, (size_t)(plan->n / R) * sizeof(uint16_t));
+  for (int64_t p = 0; p < plan->n; p++)
+    if (keeps[p]) plan->kept[p / R] |= (uint16_t)(1U << p % R);
+  return SIM_OK;
+}
+
+sim_status fft_plan_keep_half(fft_plan *plan, int64_t count) {
+  bool *keeps = malloc((size_t)plan->n * sizeof *keeps);
+  if (!keeps) return sim_no_memory("a transform");
+  if (count > (plan->n + 1) / 2) count = (plan->n + 1) / 2;
+  for (int64_t p = 0; p < plan->n; p++) keeps[p] = plan->order[p] < count || plan->n - plan->order[p] < count;
+  const sim_status status = fft_plan_keep(plan, keeps);
+  plan->half = count;
+  free(keeps);
+  return status;
+}
+
 double fft_dense_bytes(int64_t n, int matrices, bool single) {
   return sizeof(fft_plan) + (double)n * (2 * sizeof(int32_t) + matrices * (double)n * (single ? 4 : 8));
 }
@@ -258,7 +281,7 @@ void fft_plan_destroy(fft_plan **plan) {
   for (int s = 0; s < SWEEPS_MAX; s++) free(p->twiddles[s]);
   fft_plan_destroy(&p->longer);
   void *const arrays[] = {p->order, p->at,          p->shuffle,  p->rotations, p->shift,
-                          p->chirp, p->convolution, p->dense[0], p->dense[1]};
+                          p->chirp, p->convolution, p->dense[0], p->dense[1],  p->kept};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
   free(p);
   *plan = NULL;
@@ -309,9 +332,16 @@ static void sweep_some(const fft_plan *plan, bool inverse, int first, int end, c
       blocks /= R;
     else
       q /= R;
-    (inverse ? plan->lanes->inverse : plan->lanes->forward)[R](
-        i == first ? source : middle.at, i == first ? source_stride : middle.stride, i == end - 1 ? target : middle.at,
-        i == end - 1 ? target_stride : middle.stride, blocks, q, plan->twiddles[s], ahead);
+    const void *from = i == first ? source : middle.at;
+    void *to = i == end - 1 ? target : middle.at;
+    const ptrdiff_t from_stride = i == first ? source_stride : middle.stride;
+    const ptrdiff_t to_stride = i == end - 1 ? target_stride : middle.stride;
+    if (plan->kept && s == plan->sweeps - 1)
+      (inverse ? plan->lanes->inverse_kept : plan->lanes->forward_kept)[R](from, from_stride, to, to_stride, blocks,
+                                                                           plan->kept, ahead);
+    else
+      (inverse ? plan->lanes->inverse : plan->lanes->forward)[R](from, from_stride, to, to_stride, blocks, q,
+                                                                 plan->twiddles[s], ahead);
     if (inverse)
       q *= R;
     else
@@ -417,12 +447,16 @@ int64_t fft_row_points(int64_t n, fft_packing packing, bool single) {
   return (length + lanes - 1) / lanes;
 }
 
+static int64_t stored_of(const fft_plan *plan, fft_packing packing) {
+  return plan->half ? plan->half : plan->n / 2 + (packing == FFT_HALF);
+}
 static ptrdiff_t reals(const fft_plan *plan) { return 2 * fft_group(plan->single); }
 
 void fft_rows_split(const fft_plan *plan, fft_packing packing, const void *column, void *rows, ptrdiff_t row,
                     int64_t count) {
   if (packing == FFT_HALF || packing == FFT_HALF_PAIRED)
-    plan->lanes->half_store(column, plan->n, plan->at, packing == FFT_HALF_PAIRED, rows, row * reals(plan), count);
+    plan->lanes->half_store(column, plan->n, plan->at, packing == FFT_HALF_PAIRED, stored_of(plan, packing), rows,
+                            row * reals(plan), count, plan->half > 0);
   else
     plan->lanes->real_store(column, plan->n, plan->at, packing == FFT_TWO_REAL, rows, row * reals(plan), count);
 }
@@ -430,7 +464,8 @@ void fft_rows_split(const fft_plan *plan, fft_packing packing, const void *colum
 void fft_rows_join(const fft_plan *plan, fft_packing packing, const void *rows, ptrdiff_t row, int64_t count,
                    void *column) {
   if (packing == FFT_HALF || packing == FFT_HALF_PAIRED)
-    plan->lanes->half_load(rows, row * reals(plan), count, plan->n, plan->at, packing == FFT_HALF_PAIRED, column);
+    plan->lanes->half_load(rows, row * reals(plan), count, plan->n, plan->at, packing == FFT_HALF_PAIRED,
+                           stored_of(plan, packing), plan->half > 0, column);
   else
     plan->lanes->real_load(rows, row * reals(plan), count, plan->n, plan->at, packing == FFT_TWO_REAL, column);
 }

@@ -42,6 +42,12 @@ sim_status fft_plan_create(int64_t n, fft_kind kind, bool single, sim_isa isa, f
  * SIM_ERR_NO_MEMORY. fft_dense_bytes: bytes of `matrices` such matrices. */
 sim_status fft_plan_create_dense(const fft_plan *like, const double *forward, const double *inverse, sim_isa isa,
                                  fft_plan **out) SIM_MUST_CHECK;
+/* Restricts fft_forward and fft_inverse of a plan to the coefficients with keeps[p], p a position: the forward
+ * transform leaves the others unset, the inverse one takes them as zeros without reading them. Results are the same as
+ * with zeros. fft_can_filter(plan) must hold. fft_plan_keep_half: the same for rows, wavenumbers k < count and n - k
+ * but not n/2; fft_rows_split and fft_rows_join touch no points beyond count, a multiple of G. SIM_ERR_NO_MEMORY. */
+sim_status fft_plan_keep(fft_plan *plan, const bool *keeps) SIM_MUST_CHECK;
+sim_status fft_plan_keep_half(fft_plan *plan, int64_t count) SIM_MUST_CHECK;
 double fft_dense_bytes(int64_t n, int matrices, bool single);
 void fft_plan_destroy(fft_plan **plan);
 double fft_plan_bytes(int64_t n, fft_kind kind, bool single); /* bytes that fft_plan_create allocates */
@@ -55,9 +61,12 @@ bool fft_smooth(int64_t n);                     /* whether n has no prime factor
 /* Memory to prefetch into the second-level cache during a transform: pieces of successive lines, one piece for each
  * butterfly. Long pieces also engage the hardware prefetchers. NULL: nothing is prefetched. */
 typedef struct fft_ahead {
-  const char *at;  /* the next piece */
-  ptrdiff_t step;  /* bytes from piece to piece */
-  int lines, left; /* lines of 64 bytes in a piece; pieces left */
+  const char *at;                /* the next piece */
+  ptrdiff_t step;                /* bytes from piece to piece */
+  int lines, left;               /* lines of 64 bytes in a piece; pieces left */
+  int more;                      /* further pieces at each butterfly */
+  const int32_t *pieces;         /* the next pieces' distances from `at`, in steps; NULL: they follow each other */
+  const struct fft_ahead *after; /* what follows these pieces; NULL: nothing */
 } fft_ahead;
 
 /* Transforms n points from source to target, which may be equal. The inverse overwrites its source. `work` overlaps

@@ -39,7 +39,7 @@ FFT_INLINE const real *element(const real *const *base, ptrdiff_t step, int r) {
 
 /* Swapping re and im of input and output turns the forward transform into the inverse one. */
 FFT_INLINE void butterfly(int R, int inverse, int turned, const real *source, ptrdiff_t source_step, real *target,
-                          ptrdiff_t target_step, const real *w) {
+                          ptrdiff_t target_step, const real *w, int some, unsigned kept, real *unused) {
   complex_lanes x[FFT_RADIX_MAX];
   const real *from[4] = {source, source + 4 * source_step, source + 8 * source_step, source + 12 * source_step};
   const real *to[4] = {target, target + 4 * target_step, target + 8 * target_step, target + 12 * target_step};
@@ -60,15 +60,19 @@ FFT_INLINE void butterfly(int R, int inverse, int turned, const real *source, pt
   }
 #define LOAD(r)                                                                                                        \
   {                                                                                                                    \
-    x[r].re = *(const vreal *)(element(from, source_step, r) + re);                                                    \
-    x[r].im = *(const vreal *)(element(from, source_step, r) + im);                                                    \
+    const real *at = element(from, source_step, r);                                                                    \
+    if (some && inverse) at = kept >> (r)&1 ? at : unused;                                                             \
+    x[r].re = *(const vreal *)(at + re);                                                                               \
+    x[r].im = *(const vreal *)(at + im);                                                                               \
   }
 #define TURN(r)                                                                                                        \
   if ((r) > 0) x[r] = c_times(x[r], v_set(w[2 * (r)-2]), v_set(w[2 * (r)-1]));
 #define STORE(r)                                                                                                       \
   {                                                                                                                    \
-    *(vreal *)((real *)(uintptr_t)element(to, target_step, r) + re) = x[r].re;                                         \
-    *(vreal *)((real *)(uintptr_t)element(to, target_step, r) + im) = x[r].im;                                         \
+    real *at = (real *)(uintptr_t)element(to, target_step, r);                                                         \
+    if (some && !inverse) at = kept >> (r)&1 ? at : unused;                                                            \
+    *(vreal *)(at + re) = x[r].re;                                                                                     \
+    *(vreal *)(at + im) = x[r].im;                                                                                     \
   }
   EACH(LOAD)
   if (turned && inverse) { EACH(TURN) }
@@ -78,10 +82,18 @@ FFT_INLINE void butterfly(int R, int inverse, int turned, const real *source, pt
 }
 
 FFT_INLINE void fetch(fft_ahead *ahead) {
-  if (!ahead || ahead->left <= 0) return;
-  for (int i = 0; i < ahead->lines; i++) __builtin_prefetch(ahead->at + 64 * i, 0, 2);
-  ahead->at += ahead->step;
-  ahead->left--;
+  if (!ahead) return;
+  for (int piece = 0; piece <= ahead->more; piece++) {
+    if (ahead->left <= 0) {
+      if (!ahead->after) return;
+      *ahead = *ahead->after;
+      if (ahead->left <= 0) return;
+    }
+    const char *at = ahead->at + (ahead->pieces ? *ahead->pieces++ * ahead->step : 0);
+    for (int i = 0; i < ahead->lines; i++) __builtin_prefetch(at + 64 * i, 0, 2);
+    if (!ahead->pieces) ahead->at += ahead->step;
+    ahead->left--;
+  }
 }
 
 FFT_INLINE void sweep(int R, int inverse, const void *source, ptrdiff_t source_stride, void *target,
@@ -93,7 +105,7 @@ FFT_INLINE void sweep(int R, int inverse, const void *source, ptrdiff_t source_s
     for (int64_t b = 0; b < blocks; b++, from += R * from_point, to += R * to_point) {
       fetch(ahead);
       for (int lane = 0; lane < LANES; lane += WIDTH)
-        butterfly(R, inverse, 0, from + lane, from_point, to + lane, to_point, NULL);
+        butterfly(R, inverse, 0, from + lane, from_point, to + lane, to_point, NULL, 0, 0, NULL);
     }
     return;
   }
@@ -103,8 +115,21 @@ FFT_INLINE void sweep(int R, int inverse, const void *source, ptrdiff_t source_s
     for (int64_t j = 0; j < q; j++, w += 2 * (R - 1), from += from_point, to += to_point) {
       fetch(ahead);
       for (int lane = 0; lane < LANES; lane += WIDTH)
-        butterfly(R, inverse, 1, from + lane, from_step, to + lane, to_step, w);
+        butterfly(R, inverse, 1, from + lane, from_step, to + lane, to_step, w, 0, 0, NULL);
     }
+  }
+}
+
+FFT_INLINE void kept_sweep(int R, int inverse, const void *source, ptrdiff_t source_stride, void *target,
+                           ptrdiff_t target_stride, int64_t blocks, const uint16_t *kept, fft_ahead *ahead) {
+  real unused[REALS] __attribute__((aligned(64))) = {0};
+  const real *from = source;
+  real *to = target;
+  const ptrdiff_t from_point = source_stride * REALS, to_point = target_stride * REALS;
+  for (int64_t b = 0; b < blocks; b++, from += R * from_point, to += R * to_point) {
+    fetch(ahead);
+    for (int lane = 0; lane < LANES; lane += WIDTH)
+      butterfly(R, inverse, 0, from + lane, from_point, to + lane, to_point, NULL, 1, kept[b], unused);
   }
 }
 
@@ -146,6 +171,14 @@ FFT_INLINE void turn_sweep(int R, const void *source, ptrdiff_t source_stride, v
 }
 
 #define SWEEPS(R)                                                                                                      \
+  static void forward_kept##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks,                      \
+                              const uint16_t *kept, fft_ahead *ahead) {                                                \
+    kept_sweep(R, 0, a, as, b, bs, blocks, kept, ahead);                                                               \
+  }                                                                                                                    \
+  static void inverse_kept##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks,                      \
+                              const uint16_t *kept, fft_ahead *ahead) {                                                \
+    kept_sweep(R, 1, a, as, b, bs, blocks, kept, ahead);                                                               \
+  }                                                                                                                    \
   static void forward##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks, int64_t q, const void *w, \
                          fft_ahead *ahead) {                                                                           \
     sweep(R, 0, a, as, b, bs, blocks, q, w, ahead);                                                                    \
@@ -432,11 +465,10 @@ static void half_tiles(const real *const *low, const real *const *high, real *to
 }
 
 /* `paired`: the last coefficient, n/2, is stored in the imaginary part of coefficient 0; both are real. */
-static void half_store(const void *buffer, int64_t n, const int32_t *at, int paired, void *rows, ptrdiff_t row,
-                       int64_t count) {
+static void half_store(const void *buffer, int64_t n, const int32_t *at, int paired, int64_t stored, void *rows,
+                       ptrdiff_t row, int64_t count, int cut) {
   static const real nothing[REALS] __attribute__((aligned(64)));
   const real *points = buffer, *low[LANES], *high[LANES];
-  const int64_t stored = n / 2 + !paired;
   for (int64_t first = 0; first < stored; first += LANES) {
     for (int64_t i = 0; i < LANES; i++) {
       const int64_t k = first + i;
@@ -453,7 +485,7 @@ static void half_store(const void *buffer, int64_t n, const int32_t *at, int pai
     for (int64_t r = 0; r < count; r++) memcpy(to + r * row, all[r], sizeof all[r]);
   }
   const real *last = points + at[n / 2] * REALS;
-  for (int64_t r = 0; paired && r < count; r++) ((real *)rows)[r * row + LANES] = 2 * last[r];
+  for (int64_t r = 0; paired && !cut && r < count; r++) ((real *)rows)[r * row + LANES] = 2 * last[r];
 }
 
 /* Makes re (or im) of wavenumbers k and n - k from sums and differences of two tiles of stored coefficients. */
@@ -478,9 +510,8 @@ FFT_INLINE void half_untile(int im, const real *from, ptrdiff_t row, real *const
 }
 
 static void half_load(const void *rows, ptrdiff_t row, int64_t count, int64_t n, const int32_t *at, int paired,
-                      void *buffer) {
+                      int64_t stored, int cut, void *buffer) {
   real unused[REALS] __attribute__((aligned(64))), *points = buffer, *low[LANES], *high[LANES];
-  const int64_t stored = n / 2 + !paired;
   for (int64_t first = 0; first < stored; first += LANES) {
     for (int64_t i = 0; i < LANES; i++) {
       const int64_t k = first + i;
@@ -503,7 +534,7 @@ static void half_load(const void *rows, ptrdiff_t row, int64_t count, int64_t n,
   const real *from = rows;
   for (int64_t r = 0; r < 2 * LANES; r++) {
     zero[r] = r < count ? from[r * row] : 0;
-    if (n % 2 == 0)
+    if (n % 2 == 0 && !cut)
       last[r] = r >= count ? 0 : from[r * row + (paired ? LANES : n / 2 / LANES * 2 * LANES + n / 2 % LANES)];
   }
 }
@@ -555,7 +586,9 @@ static void real_load(const void *rows, ptrdiff_t row, int64_t count, int64_t n,
         ENTRY(kind, 11), ENTRY(kind, 13), ENTRY(kind, 16)                                                              \
   }
 
-const fft_lanes FFT_LANES = {.forward = TABLE(forward),
+const fft_lanes FFT_LANES = {.forward_kept = TABLE(forward_kept),
+                             .inverse_kept = TABLE(inverse_kept),
+                             .forward = TABLE(forward),
                              .inverse = TABLE(inverse),
                              .turn = TABLE(turn),
                              .multiply = multiply,

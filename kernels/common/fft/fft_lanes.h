@@ -17,7 +17,13 @@ typedef void fft_sweep(const void *source, ptrdiff_t source_stride, void *target
 typedef void fft_turn(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
                       int64_t blocks, const void *factors, const int32_t *slot, fft_ahead *ahead);
 
+/* The sweep next to the coefficients (q = 1) where only some of them are kept: bit r of kept[b] is element r of block
+ * b. The forward sweep does not store the others, and the inverse sweep takes them as zeros without reading them. */
+typedef void fft_kept(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
+                      int64_t blocks, const uint16_t *kept, fft_ahead *ahead);
+
 typedef struct fft_lanes {
+  fft_kept *forward_kept[FFT_RADIX_MAX + 1], *inverse_kept[FFT_RADIX_MAX + 1];
   fft_sweep *forward[FFT_RADIX_MAX + 1]; /* butterfly, then twiddles; NULL: no such radix */
   fft_sweep *inverse[FFT_RADIX_MAX + 1]; /* twiddles, then butterfly, with exp(+i...) */
   fft_turn *turn[FFT_RADIX_MAX + 1];
@@ -39,13 +45,13 @@ typedef struct fft_lanes {
   /* gather: target[i] = source[from[i]]; scatter: target[to[i]] = source[i]; `alternate`: times -1 for odd from, to. */
   void (*gather)(const void *source, ptrdiff_t stride, void *target, int64_t n, const int32_t *from, int alternate);
   void (*scatter)(const void *source, void *target, ptrdiff_t stride, int64_t n, const int32_t *to, int alternate);
-  /* Rows and lanes: see fft.h. */
+  /* Rows and lanes: see fft.h. stored: wavenumbers of a half that are stored, from 0 on; cut: n/2 is 0. */
   void (*rows_load)(const void *rows, ptrdiff_t row, int64_t count, int64_t n, void *buffer);
   void (*rows_store)(const void *buffer, int64_t n, void *rows, ptrdiff_t row, int64_t count);
-  void (*half_store)(const void *buffer, int64_t n, const int32_t *at, int paired, void *rows, ptrdiff_t row,
-                     int64_t count);
+  void (*half_store)(const void *buffer, int64_t n, const int32_t *at, int paired, int64_t stored, void *rows,
+                     ptrdiff_t row, int64_t count, int cut);
   void (*half_load)(const void *rows, ptrdiff_t row, int64_t count, int64_t n, const int32_t *at, int paired,
-                    void *buffer);
+                    int64_t stored, int cut, void *buffer);
   void (*real_store)(const void *buffer, int64_t n, const int32_t *at, int pair, void *rows, ptrdiff_t row,
                      int64_t count);
   void (*real_load)(const void *rows, ptrdiff_t row, int64_t count, int64_t n, const int32_t *at, int pair,

@@ -3,6 +3,7 @@
 #include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct diffusion_derivation {
   diffusion_symbols symbols;
@@ -58,6 +59,14 @@ static sim_status make(const diffusion_parameters *p, diffusion_spectral *s, int
     diffusion_symbol_table(s, (int)p->fields.count + derived, f.parts, table, fill, &f);
     sim_expr_program_free(&f.program);
     if (f.bad) status = diffusion_symbol_fault(p, derived, f.field, f.k);
+    double kept;
+    out->extent[derived][f.field] = diffusion_symbol_shrink(s, f.parts, table, &kept);
+    if (out->extent[derived][f.field] == DIFFUSION_WHOLE) continue;
+    void *less = aligned_alloc(64, ((size_t)kept * (s->single ? 4 : 8) + 127) / 64 * 64);
+    if (!less) continue;
+    memcpy(less, table, (size_t)kept * (s->single ? 4 : 8));
+    free(table);
+    out->table[derived][f.field] = less;
   }
   return status;
 }

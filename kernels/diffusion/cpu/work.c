@@ -156,6 +156,9 @@ sim_status diffusion_work_create(const diffusion_parameters *p, const sim_setup 
   sim_status status =
       diffusion_spectral_create(&w->grid, w->comm, w->fields, &w->read, diffusion_series_of(p, &w->read, &series),
                                 w->single, setup->isa, w->threads, &w->spectral);
+  /* the state must have zeros where dealiasing cuts: it is no mixed field and no sum with matrices */
+  if (status == SIM_OK && method->arrays > 0 && !diffusion_crossed(p))
+    status = diffusion_spectral_keep(w->spectral, diffusion_dealias(&p->integrate));
   if (status == SIM_OK && diffusion_white_series(p, &series))
     status = diffusion_spectral_create(&w->grid, w->comm, w->fields, &(diffusion_gradients){0}, &series, w->single,
                                        setup->isa, w->threads, &w->white);

@@ -166,3 +166,42 @@ sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *
       "which is stable up to dt = %.3g",
       h, diffusion_methods[p->integrate.scheme].name, -rate, -limit / rate);
 }
+
+/* Returns the root mean square of a field at the start. */
+static sim_status size_of(const diffusion_parameters *p, const sim_setup *setup, const void *values, double *out) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const grid_range rows = diffusion_own_rows(&grid, diffusion_single(p), setup->comm), all = grid_all_rows(&grid);
+  double *sums = calloc((size_t)all.end, sizeof(double)), sum = 0;
+  if (!sums) return sim_no_memory("the initial values");
+  for (int64_t row = rows.first; row < rows.end; row++)
+    for (int64_t x = 0; x < grid.n[X]; x++) {
+      const double u = grid_number(values, diffusion_single(p), (row - rows.first) * grid.n[X] + x);
+      sums[row] += u * u;
+    }
+  const sim_status status = diffusion_gather_rows(&grid, diffusion_single(p), setup->comm, sizeof(double), sums);
+  for (int64_t row = 0; row < all.end; row++) sum += sums[row];
+  free(sums);
+  *out = sqrt(sum / grid_cells_wanted(&grid));
+  return status;
+}
+
+/* The changes of strang are differences of fields that have been transformed there and back: some 16 units in the last
+ * place of their root mean square. */
+sim_status diffusion_check_tolerance(const diffusion_parameters *p, const sim_setup *setup,
+                                     const void *const *real_fields) {
+  const double held = 16 * 0x1p-24;
+  const diffusion_integrate *i = &p->integrate;
+  if (!diffusion_single(p) || i->scheme != DIFFUSION_STRANG || !diffusion_estimates(p) || i->rtol >= held)
+    return SIM_OK;
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    double size = 0;
+    if (diffusion_lift_of(p, f).axis >= 0) continue; /* its tolerance is of the field without the lift */
+    SIM_TRY(size_of(p, setup, real_fields[f], &size));
+    if (!(i->atol + i->rtol * size < held * size)) continue;
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "integrate.rtol = %g, atol = %g: expected at least %.2g of %s, whose root mean square is %.3g at "
+                    "the start: strang holds no less in single precision; take rtol = 1e-6, etdrk4 or double precision",
+                    i->rtol, i->atol, held, diffusion_field_of(p, f)->name, size);
+  }
+  return SIM_OK;
+}

@@ -1,12 +1,15 @@
 /* Check of rates with derivatives at the initial state, by the code that observes functions of the fields. */
 #include "kernels/diffusion/observe.h"
 
+#include "engine/log.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESULTS = DIFFUSION_FIELDS + DIFFUSION_FLUXES };
+/* rates, fluxes, and how fluxes spread their fields */
+enum { RESULTS = DIFFUSION_FIELDS + 2 * DIFFUSION_FLUXES };
 
 /* Builds one result of rates or fluxes alone. */
 static sim_status result_of(const sim_expr *rates, int result, sim_expr **out) {
@@ -23,19 +26,56 @@ static sim_status result_of(const sim_expr *rates, int result, sim_expr **out) {
   return status;
 }
 
+/* Builds the derivative of the flux of a field along an axis by the field's own derivative there; no more than one
+ * result of `flux`. *out is NULL where the flux does not take that derivative. */
+static void spreading_of(const diffusion_parameters *p, int field, int axis, sim_expr **out) {
+  const int input = diffusion_input(p, field, axis), axes = (int)p->grid.n.rows;
+  sim_expr *slopes;
+  *out = NULL;
+  if (!diffusion_has_kind(p, field, axis) || !diffusion_takes(p->flux, input)) return;
+  if (sim_expr_derivative(p->flux, input, &slopes) != SIM_OK) return; /* too large: there is no warning */
+  if (result_of(slopes, field * axes + axis, out) != SIM_OK) *out = NULL;
+  sim_expr_free(&slopes);
+}
+
+/* Warns where a flux spreads a field more than D does, which is exact, and steps are too long for that. A step
+ * multiplies the shortest wave by a polynomial of the flux's part, which is above 1 beyond `limits`. */
+static void warn_of_spreading(const diffusion_parameters *p, int field, int axis, double spread) {
+  static const double limits[DIFFUSION_SCHEMES] = {
+      [DIFFUSION_LIE] = 2, [DIFFUSION_ETD1] = 2, [DIFFUSION_ETDRK2] = 2, [DIFFUSION_ETDRK4] = 2.785};
+  const diffusion_integrate *i = &p->integrate;
+  const diffusion_field *s = diffusion_field_of(p, field);
+  const double keep = diffusion_dealias(i) > 0 ? diffusion_dealias(i) : 1, pi = 3.14159265358979323846;
+  const double wave = keep * pi * p->grid.n.data[axis] / p->grid.size.data[axis], own = s->D * s->axes[axis];
+  const double longest = limits[i->scheme] / (spread * wave * wave);
+  const double step = !diffusion_adaptive(p) ? diffusion_dt(i) : isnan(i->dt_max) ? i->t_end / 64 : i->dt_max;
+  /* where the whole is less than twice D, no wave grows */
+  if (!(spread > 1.2 * own && step > longest) || s->hyper != 0 || s->linear || s->conserved) return;
+  sim_log(
+      SIM_LOG_WARN,
+      "flux spreads %s along %c like D = %.3g at the start, and D of fields[%d] is %.3g there: steps above %.3g are "
+      "unstable. With D = %.3g, and %.3g * %s_%c added to the flux, D is solved exactly and they are not",
+      s->name, "xyz"[axis], spread, field + 1, own, longest, (own + spread) / 2, (spread - own) / 2, s->name,
+      "xyz"[axis]);
+}
+
 static sim_status check(const diffusion_parameters *p, sim_isa isa, int threads, const void *const *real_fields) {
   diffusion_observer *observer;
-  double sums[RESULTS];
+  double sums[RESULTS]; /* and least values */
   sim_status status = diffusion_observer_create(p, isa, threads, &observer);
   if (status == SIM_OK) status = diffusion_observer_row(observer, DIFFUSION_FUNCTIONS, real_fields, 0, sums);
-  const int fields = (int)p->fields.count, axes = (int)p->grid.n.rows;
-  for (int i = 0; status == SIM_OK && i < (int)p->observe.count; i++)
+  const int fields = (int)p->fields.count, axes = (int)p->grid.n.rows, results = fields + (p->flux ? fields * axes : 0);
+  for (int i = 0; status == SIM_OK && i < results; i++)
     if (!isfinite(sums[i]))
       status = i < fields
                    ? sim_fail(SIM_ERR_SCENARIO, "rates: the rate of %s is %g somewhere at the start",
                               diffusion_field_of(p, i)->name, sums[i])
                    : sim_fail(SIM_ERR_SCENARIO, "flux: the flux of %s along %c is %g somewhere at the start",
                               diffusion_field_of(p, (i - fields) / axes)->name, "xyz"[(i - fields) % axes], sums[i]);
+  for (int i = results; status == SIM_OK && i < (int)p->observe.count; i++) {
+    const int flux = p->observe.items[i].line; /* its number */
+    warn_of_spreading(p, flux / axes, flux % axes, -sums[i]);
+  }
   diffusion_observer_destroy(&observer);
   return status;
 }
@@ -71,6 +111,13 @@ sim_status diffusion_check_derived(const diffusion_parameters *p, const sim_setu
   rates.probes.rows = 0;
   for (int i = 0; status == SIM_OK && i < fields + fluxes; i++)
     status = result_of(i < fields ? p->rates : p->flux, i < fields ? i : i - fields, &items[i].expr);
+  for (int i = 0; status == SIM_OK && i < fluxes; i++) {
+    const int axes = (int)p->grid.n.rows;
+    sim_expr *spreading;
+    spreading_of(p, i / axes, i % axes, &spreading);
+    if (spreading)
+      items[rates.observe.count++] = (sim_named_function){.expr = spreading, .reduce = SIM_LEAST, .line = i};
+  }
   void *whole[DIFFUSION_FIELDS] = {NULL};
   const bool divided = setup->comm->size > 1;
   if (status == SIM_OK && divided) status = gather(p, setup, real_fields, whole);

@@ -44,5 +44,6 @@ sim_status diffusion_start(const diffusion_parameters *p, const sim_setup *setup
   if (!p->rates) return SIM_OK;
   SIM_TRY(diffusion_check_rates(p, setup, fields));
   SIM_TRY(diffusion_check_derived(p, setup, fields));
+  SIM_TRY(diffusion_check_tolerance(p, setup, fields));
   return diffusion_check_step(p, setup, fields);
 }

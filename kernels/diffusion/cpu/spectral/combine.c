@@ -12,32 +12,52 @@ FFT_INLINE complex_lanes times(diffusion_factor factor, complex_lanes a, const r
   return c_times(a, first, second);
 }
 
-FFT_INLINE void sum_up(const diffusion_stage *stage, const diffusion_column *column, diffusion_factor factor) {
+/* Points that are summed together, so that their loads overlap. */
+enum { TOGETHER = 4 };
+
+/* Computes a set at `points` positions, for WIDTH lanes. */
+FFT_INLINE void sum_set(const diffusion_set *set, const diffusion_column *column, diffusion_factor factor,
+                        const int32_t *at, int points, int lane) {
   const int entry = factor == DIFFUSION_ALIKE ? LANES : REALS;
-  for (int64_t p = 0; p < column->n; p++)
-    for (int lane = 0; lane < LANES; lane += WIDTH)
-      for (int s = 0; s < stage->sets; s++) {
-        const diffusion_set *set = &stage->set[s];
-        complex_lanes sum = {v_set(0), v_set(0)};
-        for (int t = 0; t < set->terms; t++) {
-          const diffusion_term *term = &set->term[t];
-          const real *from =
-              (const real *)column->array[term->source] + (term->source ? p * column->stride : p) * REALS + lane;
-          complex_lanes a = {*(const vreal *)from, *(const vreal *)(from + LANES)};
-          if (term->source) { /* prefetches the next column */
-            __builtin_prefetch(from + REALS, 1, 2);
-            __builtin_prefetch(from + REALS + LANES, 1, 2);
-          }
-          if (term->table >= 0)
-            a = times(factor, a, (const real *)column->table[term->table] + (ptrdiff_t)column->slot[p] * entry, lane);
-          const vreal c = v_set((real)term->coefficient);
-          sum.re = v_fma(c, a.re, sum.re);
-          sum.im = v_fma(c, a.im, sum.im);
-        }
-        real *to = (real *)column->array[set->target] + (set->target ? p * column->stride : p) * REALS + lane;
-        *(vreal *)to = sum.re;
-        *(vreal *)(to + LANES) = sum.im;
+  complex_lanes sum[TOGETHER];
+#pragma GCC unroll 4
+  for (int i = 0; i < points; i++) sum[i] = (complex_lanes){v_set(0), v_set(0)};
+  for (int t = 0; t < set->terms; t++) {
+    const diffusion_term *term = &set->term[t];
+    const real *source = (const real *)column->array[term->source] + lane;
+    const real *table = term->table < 0 ? NULL : (const real *)column->table[term->table];
+    const ptrdiff_t stride = (term->source ? column->stride : 1) * REALS, next = column->next * REALS;
+    const vreal c = v_set((real)term->coefficient);
+#pragma GCC unroll 4
+    for (int i = 0; i < points; i++) {
+      const real *from = source + at[i] * stride;
+      complex_lanes a = {*(const vreal *)from, *(const vreal *)(from + LANES)};
+      if (term->source) {
+        __builtin_prefetch(from + next, 1, 2);
+        __builtin_prefetch(from + next + LANES, 1, 2);
       }
+      if (table) a = times(factor, a, table + (ptrdiff_t)column->slot[at[i]] * entry, lane);
+      sum[i].re = v_fma(c, a.re, sum[i].re);
+      sum[i].im = v_fma(c, a.im, sum[i].im);
+    }
+  }
+  real *target = (real *)column->array[set->target] + lane;
+  const ptrdiff_t stride = (set->target ? column->stride : 1) * REALS;
+#pragma GCC unroll 4
+  for (int i = 0; i < points; i++) {
+    *(vreal *)(target + at[i] * stride) = sum[i].re;
+    *(vreal *)(target + at[i] * stride + LANES) = sum[i].im;
+  }
+}
+
+FFT_INLINE void sum_up(const diffusion_stage *stage, const diffusion_column *column, diffusion_factor factor) {
+  int64_t i = 0;
+  for (; i + TOGETHER <= column->n; i += TOGETHER)
+    for (int lane = 0; lane < LANES; lane += WIDTH)
+      for (int s = 0; s < stage->sets; s++) sum_set(&stage->set[s], column, factor, column->at + i, TOGETHER, lane);
+  for (; i < column->n; i++)
+    for (int lane = 0; lane < LANES; lane += WIDTH)
+      for (int s = 0; s < stage->sets; s++) sum_set(&stage->set[s], column, factor, column->at + i, 1, lane);
 }
 
 void DIFFUSION_COMBINE(const diffusion_stage *stage, const diffusion_column *column) {

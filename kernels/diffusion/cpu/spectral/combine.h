@@ -40,11 +40,13 @@ static inline bool diffusion_only_scales(const diffusion_stage *stage) {
 typedef enum diffusion_factor { DIFFUSION_ALIKE, DIFFUSION_EACH, DIFFUSION_COMPLEX } diffusion_factor;
 
 typedef struct diffusion_column {
-  int64_t n;
+  int64_t n;                           /* points */
+  const int32_t *at;                   /* [n]: their positions */
   void *array[DIFFUSION_ARRAYS];       /* [0] has stride 1, the others `stride` */
   ptrdiff_t stride;                    /* in points */
+  ptrdiff_t next;                      /* points from this column of the other arrays to the next one */
   const void *table[DIFFUSION_TABLES]; /* tables of this column: [slots][G or 2G] */
-  const int32_t *slot;                 /* [n] */
+  const int32_t *slot;                 /* of a position */
   diffusion_factor factor;
 } diffusion_column;
 

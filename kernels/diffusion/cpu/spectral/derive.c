@@ -17,15 +17,6 @@ enum { LANES = 2 * G };
 /* Returns how many numbers of a point have a wavenumber of their own. */
 static int lanes_of(const diffusion_spectral *s) { return (int)(s->packing == FFT_TWO_REAL ? 2 * s->group : s->group); }
 
-/* Returns the wavenumber of a mode. `odd`: for odd powers of it; then it is 0 where k is its own mirror image, or where
- * the derivative of a sine is 0 in all cells. */
-static double wave(const diffusion_spectral *s, int source, int axis, int64_t mode, bool odd) {
-  const grid_shape *shape = &s->shape[source];
-  const bool own = shape->boundary[axis] == GRID_PERIODIC ? 2 * (mode < 0 ? -mode : mode) == shape->n[axis]
-                                                          : s->aligned && mode == shape->n[axis];
-  return odd && own ? 0 : wave_along(s, source, axis, mode);
-}
-
 /* Computes the wavenumbers of the lanes of a column along x, or along y of three axes. */
 static void lane_waves(const diffusion_spectral *s, int source, const diffusion_at *at, int axis, bool odd, double *k) {
   const int64_t lanes = lanes_of(s), n = s->grid.n[axis];
@@ -33,7 +24,7 @@ static void lane_waves(const diffusion_spectral *s, int source, const diffusion_
   for (int64_t lane = 0; lane < lanes; lane++) {
     const int64_t along_x = mode_along_x(s, source, at->group * lanes + lane);
     const int64_t along_y = apart && at->middle + lane < s->middle ? at->middle + lane : at->middle;
-    k[lane] = wave(s, source, axis, axis == Y ? mode_of(s, source, Y, along_y, true) : last ? n / 2 : along_x, odd);
+    k[lane] = wave_of(s, source, axis, axis == Y ? mode_of(s, source, Y, along_y, true) : last ? n / 2 : along_x, odd);
   }
 }
 
@@ -42,7 +33,7 @@ static int back_axis(const diffusion_spectral *s) { return s->grid.rank > 1 ? s-
 
 static double back_wave(const diffusion_spectral *s, int source, int64_t p, bool odd) {
   const int axis = s->grid.rank > 2 ? Z : Y;
-  return wave(s, source, axis, mode_of(s, source, axis, p, true), odd);
+  return s->waves[odd] ? s->waves[odd][p] : wave_of(s, source, axis, mode_of(s, source, axis, p, true), odd);
 }
 
 /* A derivative is a factor, times i if it is along a periodic axis. The factor is the product of `lane` and `back`, or
@@ -113,19 +104,19 @@ static void factors_at(const diffusion_spectral *s, const derivative *d, int64_t
     out[l] = d->sum ? -(d->lane[l] + (d->moves ? back : 0)) : d->moves ? d->lane[l] * back : d->lane[l];
 }
 
-static void derive_column(const diffusion_spectral *s, const derivative *d, const real *source, real *target) {
+static void derive_column(const diffusion_spectral *s, const derivative *d, const real *sources, real *targets) {
   const bool two = s->packing == FFT_TWO_REAL;
   double k[LANES];
   real f[2 * G] = {0};
-  const real *const begin = source;
-  for (int64_t p = 0; p < s->slab.backs; p++, source += 2 * G, target += 2 * G) {
-    const int64_t at = d->from ? d->from[p] : p;
+  for (int64_t i = 0; i < s->kept_backs; i++) {
+    const int64_t p = s->kept_back[i], at = d->from ? d->from[p] : p;
+    const real *restrict source = sources + (at < 0 ? 0 : at) * 2 * G;
+    real *restrict target = targets + p * 2 * G;
     if (at < 0) {
       memset(target, 0, 2 * G * sizeof *target);
       continue;
     }
-    if (d->from) source = begin + at * 2 * G;
-    if (p == 0 || d->moves) {
+    if (i == 0 || d->moves) {
       factors_at(s, d, at, k);
       for (int l = 0; l < G; l++) f[l] = (real)k[l], f[G + l] = (real)k[two ? G + l : l];
     }
@@ -139,13 +130,17 @@ static void derive_column(const diffusion_spectral *s, const derivative *d, cons
   }
 }
 
-static void subtract_column(const diffusion_spectral *s, const derivative *d, const real *from, int64_t stride,
-                            real *target) {
+/* at[count]: the positions; NULL: all. */
+static void subtract_column(const diffusion_spectral *s, const derivative *d, int64_t count, const int32_t *at,
+                            const real *flux, int64_t stride, real *column) {
   const bool two = s->packing == FFT_TWO_REAL;
   double k[LANES];
   real f[2 * G] = {0};
-  for (int64_t p = 0; p < s->slab.backs; p++, from += stride * 2 * G, target += 2 * G) {
-    if (p == 0 || d->moves) {
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t p = at ? at[i] : i;
+    const real *restrict from = flux + p * stride * 2 * G;
+    real *restrict target = column + p * 2 * G;
+    if (i == 0 || d->moves) {
       factors_at(s, d, p, k);
       for (int l = 0; l < G; l++) f[l] = (real)k[l], f[G + l] = (real)k[two ? G + l : l];
     }
@@ -160,11 +155,13 @@ static void subtract_column(const diffusion_spectral *s, const derivative *d, co
   }
 }
 
-/* target += coefficients times source. entry: numbers of a table entry. */
-static void add_column(int64_t n, const real *table, const int32_t *slot, int entry, diffusion_parts parts,
-                       const real *source, real *target) {
-  for (int64_t p = 0; p < n; p++, source += 2 * G, target += 2 * G) {
-    const real *c = table + (ptrdiff_t)slot[p] * entry;
+/* target += coefficients times source. entry: numbers of a table entry. slot: of a position; NULL: one for all. */
+static void add_column(const diffusion_spectral *s, const real *table, const int32_t *slot, int entry,
+                       diffusion_parts parts, const real *sources, real *targets) {
+  for (int64_t i = 0; i < s->kept_backs; i++) {
+    const int64_t p = s->kept_back[i];
+    const real *restrict source = sources + p * 2 * G, *restrict c = table + (slot ? (ptrdiff_t)slot[p] * entry : 0);
+    real *restrict target = targets + p * 2 * G;
     if (parts == DIFFUSION_REAL)
       for (int l = 0; l < G; l++) {
         target[l] += c[l] * source[l];
@@ -215,12 +212,16 @@ static void project_walled(const diffusion_spectral *s, const int *source, const
 
 /* v -= k (k . v)/k^2; no change where k = 0. lane[axis]: wavenumbers of the axes before the last one. last: source of
  * the component along the last axis. */
-static void project_column(const diffusion_spectral *s, int axes, int last, double lane[3][LANES], real *const *v) {
-  for (int64_t p = 0; p < s->slab.backs; p++) {
-    real k[3][G], over[G];
-    const double back = s->grid.rank > axes ? 0 : back_wave(s, last, p, true);
-    for (int a = 0; a < axes; a++)
-      for (int l = 0; l < G; l++) k[a][l] = (real)(a < s->grid.rank - 1 ? lane[a][l] : back);
+__attribute__((always_inline)) static inline void project_points(const diffusion_spectral *s, int axes, bool turns,
+                                                                 int last, double lane[3][LANES], real *const *v) {
+  real k[3][G];
+  for (int a = 0; a < axes; a++)
+    for (int l = 0; l < G; l++) k[a][l] = (real)(a < s->grid.rank - 1 ? lane[a][l] : 0);
+  for (int64_t i = 0; i < s->kept_backs; i++) {
+    const int64_t p = s->kept_back[i];
+    real over[G];
+    const real back = turns ? (real)back_wave(s, last, p, true) : 0;
+    for (int l = 0; l < G && turns; l++) k[axes - 1][l] = back;
     for (int l = 0; l < G; l++) over[l] = 0;
     for (int a = 0; a < axes; a++)
       for (int l = 0; l < G; l++) over[l] += k[a][l] * k[a][l];
@@ -228,13 +229,27 @@ static void project_column(const diffusion_spectral *s, int axes, int last, doub
     for (int part = 0; part < 2; part++) {
       real along[G];
       for (int l = 0; l < G; l++) along[l] = 0;
-      for (int a = 0; a < axes; a++)
-        for (int l = 0; l < G; l++) along[l] += k[a][l] * v[a][(2 * p + part) * G + l];
+      for (int a = 0; a < axes; a++) {
+        const real *restrict from = v[a] + (2 * p + part) * G;
+        for (int l = 0; l < G; l++) along[l] += k[a][l] * from[l];
+      }
       for (int l = 0; l < G; l++) along[l] *= over[l];
-      for (int a = 0; a < axes; a++)
-        for (int l = 0; l < G; l++) v[a][(2 * p + part) * G + l] -= k[a][l] * along[l];
+      for (int a = 0; a < axes; a++) {
+        real *restrict to = v[a] + (2 * p + part) * G;
+        for (int l = 0; l < G; l++) to[l] -= k[a][l] * along[l];
+      }
     }
   }
+}
+
+static void project_column(const diffusion_spectral *s, int axes, int last, double lane[3][LANES], real *const *v) {
+  const bool turns = s->grid.rank == axes; /* the last component is along the column */
+  if (axes == 3)
+    project_points(s, 3, true, last, lane, v);
+  else if (axes == 2 && turns)
+    project_points(s, 2, true, last, lane, v);
+  else
+    project_points(s, axes, turns, last, lane, v);
 }
 
 static void derive(const diffusion_spectral *s, int field, diffusion_kind kind, const diffusion_at *at,
@@ -249,7 +264,9 @@ static void subtract(const diffusion_spectral *s, int field, int axis, const dif
                      int64_t from_stride, void *target) {
   derivative d = derivative_of(s, field, (diffusion_kind)axis, at);
   for (int l = 0; l < LANES && s->shape[field].boundary[axis] != GRID_PERIODIC; l++) d.lane[l] = -d.lane[l];
-  subtract_column(s, &d, from, from_stride, target);
+  /* along the column the flux is transformed, and elsewhere mixed */
+  const bool back = axis == back_axis(s);
+  subtract_column(s, &d, back ? s->kept_backs : s->slab.backs, back ? s->kept_back : NULL, from, from_stride, target);
 }
 
 static void derived(const diffusion_spectral *s, const diffusion_symbols *symbols, int derived, const diffusion_at *at,
@@ -259,13 +276,16 @@ static void derived(const diffusion_spectral *s, const diffusion_symbols *symbol
   const int64_t row = table_row(s, at->middle, at->group, !walled);
   const int64_t groups = s->slab.group_end - s->slab.group_first;
   const int32_t *slot = !walled || s->grid.rank == 1 ? s->position : s->slot[s->grid.rank - 2] + s->back_first;
-  memset(target, 0, (size_t)s->slab.backs * 128);
+  for (int64_t i = 0; i < s->kept_backs; i++) memset((real *)target + s->kept_back[i] * 2 * G, 0, 128);
   for (int f = 0; f < s->fields; f++) {
     const diffusion_parts parts = symbols->parts[derived][f];
     if (parts == DIFFUSION_ABSENT) continue;
     const int entry = (int)s->group * (walled || parts == DIFFUSION_BOTH ? 2 : 1);
-    const size_t first = (size_t)((row * groups + at->group - s->slab.group_first) * slots) * (size_t)entry;
-    add_column(s->slab.backs, (const real *)symbols->table[derived][f] + first, slot, entry, parts, columns[f], target);
+    const diffusion_extent extent = symbols->extent[derived][f];
+    const int64_t column = extent == DIFFUSION_ONE_COLUMN ? 0 : row * groups + at->group - s->slab.group_first;
+    const size_t first = (size_t)(column * (extent == DIFFUSION_ONE_POINT ? 1 : slots)) * (size_t)entry;
+    add_column(s, (const real *)symbols->table[derived][f] + first, extent == DIFFUSION_ONE_POINT ? NULL : slot, entry,
+               parts, columns[f], target);
   }
 }
 

@@ -42,6 +42,14 @@ struct diffusion_spectral {
   int32_t *entry[2]; /* [slots of y, z]: its wavenumber, from 0 */
   int32_t *position; /* 0, 1, ...: the entries of complex tables */
   int32_t *mirror;   /* [n of y], if paired: the position of -k */
+  /* What the passes transform (keep.c): the first points of a row, and positions of y and of the columns, counted from
+   * the first ones of this rank. Without dealiasing all of them. */
+  int64_t kept_points, kept_middles, kept_backs;
+  double fraction; /* of the wavenumbers of an axis; 0 without dealiasing */
+  int32_t *kept_middle, *kept_back;
+  int64_t kept_rows; /* positions of y in kept_row, of all ranks; NULL: all rows of planes */
+  int32_t *kept_row;
+  double *waves[2]; /* [slab.backs]: wave_of along the columns, for even and odd powers; NULL: fields differ in it */
   size_t thread_bytes, column_bytes, work_bytes, plane_bytes;
   void *memory; /* [threads][thread_bytes]: columns of inputs and fields, scratch, and planes for output */
 };
@@ -109,6 +117,10 @@ static inline int64_t table_row(const diffusion_spectral *s, int64_t middle, int
 static inline int64_t last_positions(const diffusion_spectral *s, int64_t row) {
   return ((s->slab.middle_first + s->group - 1) / s->group + row) * s->group;
 }
+/* Whether the passes transform a mode along y and z (keep.c). Tables need no entries for others. */
+bool diffusion_keeps(const diffusion_spectral *s, const int64_t mode[3]);
+/* Whether wavenumber n/2 is transformed beside wavenumber 0. */
+static inline bool has_pairs(const diffusion_spectral *s) { return s->paired && s->kept_points == s->row_points; }
 void diffusion_pair(const diffusion_spectral *s, void *plane);
 void diffusion_unpair(const diffusion_spectral *s, void *plane);
 
@@ -184,6 +196,15 @@ static inline int64_t mode_of(const diffusion_spectral *s, int source, int axis,
 static inline int64_t table_mode(const diffusion_spectral *s, int source, int axis, int64_t entry, bool complex) {
   if (!complex) return mode_of(s, source, axis, s->entry[axis - Y][entry], false);
   return mode_of(s, source, axis, entry + (axis == s->grid.rank - 1 ? s->back_first : s->slab.middle_first), true);
+}
+
+/* Returns the wavenumber of a mode. `odd`: for odd powers of it; then it is 0 where k is its own mirror image, or where
+ * the derivative of a sine is 0 in all cells. */
+static inline double wave_of(const diffusion_spectral *s, int source, int axis, int64_t mode, bool odd) {
+  const grid_shape *shape = &s->shape[source];
+  const bool own = shape->boundary[axis] == GRID_PERIODIC ? 2 * (mode < 0 ? -mode : mode) == shape->n[axis]
+                                                          : s->aligned && mode == shape->n[axis];
+  return odd && own ? 0 : wave_along(s, source, axis, mode);
 }
 
 /* Returns the weight of a mode in the mean of squares: 2 where k and -k are stored once, 1/2 for cos^2 and sin^2. */

@@ -47,27 +47,28 @@ static void turned_transforms(const diffusion_spectral *s, char *plane, char *co
 }
 
 /* Makes the transforms along y of a column's plane. */
-static void middle_transforms(const diffusion_spectral *s, int column, bool inverse, char *plane, void *work) {
+static void middle_transforms(const diffusion_spectral *s, int column, bool inverse, char *plane, void *work,
+                              fft_ahead *next) {
   const fft_plan *plan = s->of[column][Y];
   if (s->grid.rank < 3) return;
-  if (s->paired && inverse) diffusion_pair(s, plane);
-  for (int64_t g = 0; g < s->row_points - s->paired; g++) {
+  if (has_pairs(s) && inverse) diffusion_pair(s, plane);
+  for (int64_t g = 0; g < s->kept_points - has_pairs(s); g++) {
     if (inverse)
-      fft_inverse(plan, plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
+      fft_inverse(plan, plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, next);
     else
       fft_forward(plan, plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
   }
-  if (s->paired && !inverse) diffusion_unpair(s, plane);
+  if (has_pairs(s) && !inverse) diffusion_unpair(s, plane);
 }
 
 static fft_packing packing(const diffusion_spectral *s) { return s->paired ? FFT_HALF_PAIRED : s->packing; }
 
 /* Makes the inverse transforms of an input: a field or a derivative. */
-static void inverse_middle(const diffusion_spectral *s, int input, char *plane, const bench *b) {
+static void inverse_middle(const diffusion_spectral *s, int input, char *plane, const bench *b, fft_ahead *next) {
   if (s->grid.rank == 3 && is_turned(s, input, Y))
     turned_transforms(s, plane, b->spare[0], b->work);
   else
-    middle_transforms(s, input, true, plane, b->work);
+    middle_transforms(s, input, true, plane, b->work, next);
 }
 static void inverse_rows(const diffusion_spectral *s, int input, const char *rows, int64_t count, void *column,
                          const bench *b, fft_ahead *next) {
@@ -108,6 +109,23 @@ static int64_t rows_left(const diffusion_spectral *s, const rows_of *strip, int6
   return strip->rows - at < 2 * s->group ? strip->rows - at : 2 * s->group;
 }
 
+/* What is prefetched of the next plane beside rows at <= y < at + count of this one, `rows`. Of planes that dealiasing
+ * cuts it is that of the first input, kept rows alone; the others follow while y is transformed. */
+static fft_ahead plane_ahead(const diffusion_spectral *s, int input, const char *rows, int64_t at, int64_t count) {
+  const char *next = rows + s->plane_stride * 128;
+  const int64_t low = s->kept_rows * at / s->grid.n[Y], high = s->kept_rows * (at + count) / s->grid.n[Y];
+  if (!s->kept_row)
+    return (fft_ahead){.at = next + at * s->row_stride * 128,
+                       .step = s->row_stride * 64,
+                       .lines = (int)s->row_stride,
+                       .left = 2 * (int)count};
+  return (fft_ahead){.at = next,
+                     .step = s->row_stride * 128,
+                     .lines = 2 * (int)s->kept_points,
+                     .left = input == 0 ? (int)(high - low) : 0,
+                     .pieces = s->kept_row + low};
+}
+
 /* Transforms one strip. `more`: the next strip belongs to the same run, and its rows are prefetched. */
 static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, bench *b, void *const *fields,
                       diffusion_pointwise *work, void *context) {
@@ -116,16 +134,20 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
   char *fluxes[DIFFUSION_FLUXES];
   for (int f = 0; f < s->inputs; f++) {
     rows[f] = point(fields[f], strip_begin(s, &strip));
-    inverse_middle(s, f, rows[f], b);
+    fft_ahead other = {.left = 0};
+    if (s->kept_row && f + 1 < s->inputs) /* the plane of the next input */
+      other = (fft_ahead){.at = point(fields[f + 1], strip_begin(s, &strip)),
+                          .step = s->row_stride * 128,
+                          .lines = 2 * (int)s->kept_points,
+                          .left = (int)s->kept_rows,
+                          .pieces = s->kept_row};
+    inverse_middle(s, f, rows[f], b, &other);
   }
   for (int i = 0; i < s->results - s->fields; i++) fluxes[i] = point(fields[s->inputs + i], strip_begin(s, &strip));
   for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
     const int64_t count = rows_left(s, &strip, at);
     for (int f = 0; f < s->inputs; f++) {
-      next[f] = (fft_ahead){.at = rows[f] + (s->plane_stride + at * s->row_stride) * 128,
-                            .step = s->row_stride * 64,
-                            .lines = (int)s->row_stride,
-                            .left = more ? 2 * (int)count : 0};
+      next[f] = more ? plane_ahead(s, f, rows[f], at, count) : (fft_ahead){.left = 0};
       inverse_rows(s, f, rows[f] + at * s->row_stride * 128, count, b->columns[f], b, &next[f]);
     }
     each_piece(s, &strip, at, b, work, context, count);
@@ -139,8 +161,8 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
                      s->row_stride, count);
     }
   }
-  for (int f = 0; f < s->fields; f++) middle_transforms(s, f, false, rows[f], b->work);
-  for (int i = 0; i < s->results - s->fields; i++) middle_transforms(s, s->inputs + i, false, fluxes[i], b->work);
+  for (int f = 0; f < s->fields; f++) middle_transforms(s, f, false, rows[f], b->work, NULL);
+  for (int i = 0; i < s->results - s->fields; i++) middle_transforms(s, s->inputs + i, false, fluxes[i], b->work, NULL);
 }
 
 void diffusion_planes(diffusion_spectral *s, void *const *fields, diffusion_pointwise *work, void *context) {
@@ -181,7 +203,7 @@ void diffusion_planes_load(diffusion_spectral *s, const void *const *real_fields
           fft_forward(s->of[f][X], b.columns[f], 1, b.columns[f], 1, b.work, NULL);
           fft_rows_split(s->plan[X], packing(s), b.columns[f], rows + at * s->row_stride * 128, s->row_stride, count);
         }
-        middle_transforms(s, f, false, rows, b.work);
+        middle_transforms(s, f, false, rows, b.work, NULL);
       }
     }
   }
@@ -195,7 +217,7 @@ static void store_strip(const diffusion_spectral *s, rows_of strip, bench *b, co
     if (s->grid.rank < 3) continue;
     char *plane = b->planes + (size_t)f * s->plane_bytes;
     memcpy(plane, rows[f], s->plane_bytes);
-    inverse_middle(s, gradients ? s->fields + gradients[f] : f, plane, b);
+    inverse_middle(s, gradients ? s->fields + gradients[f] : f, plane, b, NULL);
     rows[f] = plane;
   }
   for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {

@@ -315,6 +315,30 @@ static bool make_slots(diffusion_spectral *s) {
   return last == 0 || make_slots_along(s, last, s->back_first, s->back_first + s->slab.backs);
 }
 
+/* Lists all positions as kept. */
+static bool keep_all(diffusion_spectral *s) {
+  s->kept_points = s->row_points;
+  s->kept_middles = s->slab.middle_end - s->slab.middle_first;
+  s->kept_backs = s->slab.backs;
+  s->kept_middle = calloc((size_t)s->kept_middles + 1, sizeof(int32_t));
+  s->kept_back = calloc((size_t)s->kept_backs + 1, sizeof(int32_t));
+  for (int64_t i = 0; s->kept_middle && i < s->kept_middles; i++) s->kept_middle[i] = (int32_t)i;
+  for (int64_t i = 0; s->kept_back && i < s->kept_backs; i++) s->kept_back[i] = (int32_t)i;
+  return s->kept_middle && s->kept_back;
+}
+
+/* Tabulates the wavenumbers along the columns, where all fields have the same. */
+static bool make_waves(diffusion_spectral *s) {
+  const int axis = s->grid.rank - 1;
+  for (int odd = 0; odd < 2 && axis > X && !s->aligned; odd++) {
+    s->waves[odd] = calloc((size_t)s->slab.backs + 1, sizeof(double));
+    if (!s->waves[odd]) return false;
+    for (int64_t p = 0; p < s->slab.backs; p++)
+      s->waves[odd][p] = wave_of(s, 0, axis, mode_of(s, 0, axis, p, true), odd);
+  }
+  return true;
+}
+
 sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *comm, int fields,
                                      const diffusion_gradients *gradients, const diffusion_series *series, bool single,
                                      sim_isa isa, int threads, diffusion_spectral **out) {
@@ -362,7 +386,7 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   sim_status status = make_plans(s, isa);
   if (status == SIM_OK) {
     s->memory = aligned_alloc(64, (size_t)threads * s->thread_bytes);
-    if (!s->memory || !make_slots(s) || (s->paired && !make_mirror(s)))
+    if (!s->memory || !make_slots(s) || !keep_all(s) || !make_waves(s) || (s->paired && !make_mirror(s)))
       status = sim_no_memory("transforms of the grid, %.3g bytes for %d threads",
                              (double)threads * (double)s->thread_bytes, threads);
   }
@@ -386,6 +410,11 @@ void diffusion_spectral_destroy(diffusion_spectral **spectral) {
   }
   free(s->position);
   free(s->mirror);
+  free(s->kept_middle);
+  free(s->kept_back);
+  free(s->kept_row);
+  free(s->waves[0]);
+  free(s->waves[1]);
   free(s->memory);
   free(s);
   *spectral = NULL;

@@ -78,6 +78,10 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
                                      const diffusion_gradients *gradients, const diffusion_series *series, bool single,
                                      sim_isa isa, int threads, diffusion_spectral **out) SIM_MUST_CHECK;
 void diffusion_spectral_destroy(diffusion_spectral **spectral);
+/* Restricts the passes to the wavenumbers that dealiasing with this fraction keeps, on periodic grids of two or three
+ * axes; elsewhere it does nothing. Then arrays of coefficients must have zeros at all others, where the passes leave
+ * them, and mixed fields have any numbers there. SIM_ERR_NO_MEMORY. */
+sim_status diffusion_spectral_keep(diffusion_spectral *spectral, double fraction) SIM_MUST_CHECK;
 double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes,
                                 const diffusion_series *series, bool single, int threads);
 
@@ -120,9 +124,13 @@ sim_status diffusion_copy_modes(const diffusion_spectral *from, const void *a, c
 
 /* Coefficients of derived fields: the coefficient of field f in field d at each wavenumber, for the rank's columns. */
 typedef enum diffusion_parts { DIFFUSION_ABSENT, DIFFUSION_REAL, DIFFUSION_IMAGINARY, DIFFUSION_BOTH } diffusion_parts;
+/* What a table has entries for: each point of each column; each point of one column, which all share; one point of each
+ * column, where the coefficient does not depend on the wavenumber along it. */
+typedef enum diffusion_extent { DIFFUSION_WHOLE, DIFFUSION_ONE_COLUMN, DIFFUSION_ONE_POINT } diffusion_extent;
 typedef struct diffusion_symbols {
   void *table[DIFFUSION_DERIVED][DIFFUSION_FIELDS];
   diffusion_parts parts[DIFFUSION_DERIVED][DIFFUSION_FIELDS];
+  diffusion_extent extent[DIFFUSION_DERIVED][DIFFUSION_FIELDS];
 } diffusion_symbols;
 
 /* The pass over columns. arrays[field][array]: [0] is mixed, or holds coefficients where the stage does not transform.
@@ -149,6 +157,10 @@ void diffusion_tables(diffusion_spectral *spectral, int field, int tables, void 
  * periodic. values[0][0] is stored, and with DIFFUSION_BOTH values[0][1] too. */
 void diffusion_symbol_table(diffusion_spectral *spectral, int source, diffusion_parts parts, void *table,
                             diffusion_fill *fill, void *context);
+/* Returns the extent of such a table. Where it is less than whole, moves the entries together, and sets *numbers to
+ * what the table then takes. */
+diffusion_extent diffusion_symbol_shrink(const diffusion_spectral *spectral, diffusion_parts parts, void *table,
+                                         double *numbers);
 /* One column of a field, or of all fields, in the pass over columns. */
 typedef struct diffusion_at {
   int64_t middle, group;

@@ -3,6 +3,7 @@
 #include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Fills tables. each_mode: an entry for each of k and -k; pair: entries are complex. */
 static void make_tables(diffusion_spectral *s, int source, int tables, void *const *table, bool each_mode, bool pair,
@@ -31,7 +32,7 @@ static void make_tables(diffusion_spectral *s, int source, int tables, void *con
         }
         if (s->grid.rank > 1) mode[back_axis] = table_mode(s, source, back_axis, slot, each_mode);
         for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wave_along(s, source, axis, mode[axis]);
-        if (last ? position < s->middle : i < stored) fill(context, k, mode, values);
+        if ((last ? position < s->middle : i < stored) && diffusion_keeps(s, mode)) fill(context, k, mode, values);
         const int64_t at = ((row * groups + i / lanes - before) * slots + slot) * (each ? 2 * s->group : s->group);
         for (int t = 0; t < tables; t++) {
           grid_set_number(table[t], s->single, at + i % lanes, values[t][0]);
@@ -49,6 +50,49 @@ void diffusion_symbol_table(diffusion_spectral *s, int source, diffusion_parts p
                             void *context) {
   const bool walled = s->packing == FFT_TWO_REAL;
   make_tables(s, source, 1, &table, !walled, !walled && parts == DIFFUSION_BOTH, fill, context);
+}
+
+/* Returns the lanes of a point with wavenumbers of a row. */
+static int64_t lanes_used(const diffusion_spectral *s, int64_t group) {
+  int64_t lanes = 0;
+  while (lanes < s->group && 2 * (group * s->group + lanes) <= s->grid.n[X]) lanes++;
+  return lanes;
+}
+
+/* Whether an entry is, in the lanes that are used, the same as `other`. */
+static bool is_same(const diffusion_spectral *s, bool pair, const char *entry, const char *other, int64_t lanes) {
+  const size_t number = s->single ? sizeof(float) : sizeof(double), bytes = (size_t)lanes * number;
+  const size_t half = (size_t)s->group * number;
+  return memcmp(entry, other, bytes) == 0 && (!pair || memcmp(entry + half, other + half, bytes) == 0);
+}
+
+diffusion_extent diffusion_symbol_shrink(const diffusion_spectral *s, diffusion_parts parts, void *table,
+                                         double *numbers) {
+  const int64_t middles = s->slab.middle_end - s->slab.middle_first, groups = s->slab.group_end - s->slab.group_first;
+  const bool pair = parts == DIFFUSION_BOTH;
+  const int64_t slots = s->slab.backs, lanes = pair ? 2 * s->group : s->group;
+  const size_t entry = (size_t)lanes * (s->single ? sizeof(float) : sizeof(double));
+  bool one_column = true, one_point = true;
+  char *const entries = table;
+  if (!(s->fraction > 0) || s->kept_middles == 0 || s->kept_backs == 0) return DIFFUSION_WHOLE;
+  const char *first_column = entries + (size_t)(s->kept_middle[0] * groups * slots) * entry;
+  for (int64_t m = 0; m < s->kept_middles; m++)
+    for (int64_t g = 0; g < groups && (one_column || one_point); g++) {
+      const char *column = entries + (size_t)((s->kept_middle[m] * groups + g) * slots) * entry;
+      const int64_t group = g + s->slab.group_first, kept = group < s->kept_points ? lanes_used(s, group) : 0;
+      for (int64_t i = 0; i < s->kept_backs && kept > 0; i++) {
+        const size_t slot = (size_t)s->kept_back[i] * entry;
+        one_point = one_point && is_same(s, pair, column + slot, column + (size_t)s->kept_back[0] * entry, kept);
+        one_column = one_column && is_same(s, pair, column + slot, first_column + slot, kept);
+      }
+    }
+  if (one_point)
+    for (int64_t c = 0; c < middles * groups; c++)
+      memmove(entries + (size_t)c * entry, entries + (size_t)(c * slots + s->kept_back[0]) * entry, entry);
+  else if (one_column)
+    memmove(entries, first_column, (size_t)slots * entry);
+  *numbers = (double)((one_point ? middles * groups : slots) * lanes);
+  return one_point ? DIFFUSION_ONE_POINT : one_column ? DIFFUSION_ONE_COLUMN : DIFFUSION_WHOLE;
 }
 
 void diffusion_each_number(const diffusion_spectral *s, int field, diffusion_visit *work, void *context) {

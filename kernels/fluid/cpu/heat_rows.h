@@ -18,8 +18,8 @@
 typedef struct fluid_heat_row {
   const double *old[5]; /* the row before the step, and those at y - 1, y + 1, z - 1, z + 1 */
   double *new;
-  const void *before; /* the flow before the step */
-  void *flow;         /* after it: buoyancy is added */
+  const void *before;       /* the flow before the step */
+  void *flow;               /* after it: buoyancy is added */
   int64_t n, pitch, stride; /* stride: from a number of a cell of the flow to its next one */
 } fluid_heat_row;
 

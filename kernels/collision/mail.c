@@ -19,9 +19,9 @@ static sim_status reserve(const sim_comm *comm, collision_message *m) {
 
 enum { PAGE = 4096 };
 
-static size_t head_bytes(const sim_comm *comm) { return (size_t)comm->size * sizeof(size_t); }
+static size_t head_bytes(const sim_comm *comm) { return ((size_t)comm->size + 1) * sizeof(size_t); }
 
-/* What rank r writes: where its part for each rank begins, and the parts. */
+/* What rank r writes: where its part for each rank begins, where the last one ends, and the parts. */
 static char *desk(const collision_mail *mail, int r) { return mail->common + (size_t)r * mail->each; }
 
 /* Maps memory where the longest message fits, and writes where this rank's parts begin. Without effect where ranks have
@@ -43,11 +43,20 @@ static sim_status reserve_common(collision_mail *mail) {
     if (mail->apart) return SIM_OK;
   }
   size_t at = head_bytes(comm);
-  for (int r = 0; r < comm->size; r++) {
+  for (int r = 0; r <= comm->size; r++) {
     memcpy(desk(mail, comm->rank) + (size_t)r * sizeof at, &at, sizeof at);
-    at += mail->out.bytes[r];
+    if (r < comm->size) at += mail->out.bytes[r];
   }
   return SIM_OK;
+}
+
+/* Reads in.bytes from the memory in common, once all have written. */
+static void read_lengths(collision_mail *mail) {
+  size_t at[2];
+  for (int r = 0; r < mail->comm->size; r++) {
+    memcpy(at, desk(mail, r) + (size_t)mail->comm->rank * sizeof *at, sizeof at);
+    mail->in.bytes[r] = at[1] - at[0];
+  }
 }
 
 /* The part of rank `from` for rank `to`. */
@@ -64,6 +73,13 @@ sim_status collision_mail_reserve(collision_mail *mail) {
   if (mail->common) return SIM_OK;
   SIM_TRY(reserve(mail->comm, &mail->out));
   return reserve(mail->comm, &mail->in);
+}
+
+sim_status collision_mail_reserve_any(collision_mail *mail) {
+  if (!mail->apart) SIM_TRY(reserve_common(mail));
+  if (mail->common) return SIM_OK;
+  SIM_TRY(collision_mail_announce(mail));
+  return collision_mail_reserve(mail);
 }
 
 sim_status collision_mail_announce(collision_mail *mail) {
@@ -90,7 +106,11 @@ sim_status collision_mail_swap(collision_mail *mail) {
   char *out[SIM_RANKS_MAX], *in[SIM_RANKS_MAX];
   size_t count = 0;
   uint64_t most;
-  if (mail->common) return sim_comm_agree(mail->comm, 0, &most); /* all have written */
+  if (mail->common) {
+    SIM_TRY(sim_comm_agree(mail->comm, 0, &most)); /* all have written */
+    read_lengths(mail);
+    return SIM_OK;
+  }
   collision_message_parts(mail, &mail->out, out);
   collision_message_parts(mail, &mail->in, in);
   for (int r = 0; r < mail->comm->size; r++)

@@ -22,6 +22,8 @@ typedef struct collision_mail {
 
 /* Makes room for out.bytes and in.bytes, once all ranks have read the messages before. SIM_ERR_NO_MEMORY. All ranks. */
 sim_status collision_mail_reserve(collision_mail *mail) SIM_MUST_CHECK;
+/* The same without in.bytes, which are known after collision_mail_swap. All ranks. */
+sim_status collision_mail_reserve_any(collision_mail *mail) SIM_MUST_CHECK;
 /* Sets in.bytes from the other ranks' out.bytes. All ranks. */
 sim_status collision_mail_announce(collision_mail *mail) SIM_MUST_CHECK;
 /* Sends `out` and receives `in`. All ranks. */

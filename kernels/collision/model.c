@@ -80,9 +80,9 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
   const double ranks = o->comm->size, layer = fmin(n, pow(n, 2.0 / 3)), others = (ranks - 1) / ranks;
   if (o->comm->size == 1) return;
   out->work_rate_guess *= ranks;
-  if (ops->exact) { /* layers of the halo on both sides; all grains every 80 steps */
-    out->bytes_received = 2 * 1.2 * layer * 24 + others * n * 28 / 80;
-    out->exchanges = 2;
+  if (ops->exact) { /* a layer of grains, and the impulses on it; all grains every 80 steps */
+    out->bytes_received = 1.2 * layer * (24 + 4) + others * n * 28 / 80;
+    out->exchanges = 3;
     out->undivided = 0.09;
   } else {
     const double numbers = o->springs > 0 ? 12 : 9;

@@ -241,5 +241,5 @@ fi
 
 # ---- check ----
 
-expect 0 "received by a rank in a step, 2 times" "$SIM" check grains.lua --ranks 2
+expect 0 "received by a rank in a step, 3 times" "$SIM" check grains.lua --ranks 2
 expect 0 "received by a rank in a step, 2 times" "$SIM" check grains.lua --set case=bed --ranks 2

@@ -125,7 +125,7 @@ static sim_status rebuild(collision_work *w) {
 #pragma omp for schedule(static, 1)
     for (int t = 0; t < w->threads; t++) {
       int64_t first, end;
-      collision_fixed_thread_chain(w, t, w->levels, w->levels, &first, &end);
+      collision_fixed_thread_chain(w, t, 1, 1, &first, &end);
       for (int64_t s = first; s < end; s++) fill_slab(w, collision_fixed_wrapped(w, s));
     }
 #pragma omp single
@@ -141,6 +141,7 @@ static sim_status rebuild(collision_work *w) {
       w->team[t].failed = !collision_fixed_reserve_impulses(w, t) || w->team[t].failed;
   }
   w->listed = true;
+  w->ahead = false;
   w->known = w->ids = w->comm->size == 1;
   for (int t = 0; t < w->threads; t++)
     if (w->team[t].failed) return sim_no_memory("the pairs of %" PRId64 " grains", w->o.n);
@@ -168,7 +169,7 @@ void collision_fixed_inner_list(collision_work *w, int64_t s, int which, double 
   slab->moved_at[which] = slab->moved + other_slab(w, s, which)->moved;
 }
 
-sim_status collision_fixed_outer_lists(collision_work *w, double *rest) {
+sim_status collision_fixed_outer_lists(collision_work *w, bool fresh, double *rest) {
   const double most = w->outer - w->inner;
   bool needed = !w->listed;
   *rest = INFINITY;
@@ -178,7 +179,7 @@ sim_status collision_fixed_outer_lists(collision_work *w, double *rest) {
       const double moved = w->slab[s].moved + other_slab(w, s, which)->moved;
       *rest = fmin(*rest, most - moved);
       const double moved_at = w->comm->size > 1 ? w->report[s].moved_at[which] : w->slab[s].moved_at[which];
-      needed = needed || (moved > most && !list_holds(w, s, which, moved_at, w->before));
+      needed = needed || (moved > most && (fresh || !list_holds(w, s, which, moved_at, w->before)));
     }
   if (!needed) return SIM_OK;
   *rest = most;

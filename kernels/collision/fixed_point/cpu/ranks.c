@@ -1,6 +1,7 @@
 /* Fixed-point solver on the CPU: division of the slabs among ranks. A rank owns consecutive slabs, and all ranks have
- * the same slots. Before a sweep of L steps a rank receives the L slabs on either side (the halo). It also makes the
- * steps of those halo slabs that its own slabs depend on, and gets the same integers as their owner. */
+ * the same slots. In the first step of a sweep a rank computes the pairs of its slabs, also those with the slab above,
+ * which it receives before, and passes the impulses on that slab up to its owner. In the second step the owner of that
+ * slab, which moves it last, computes the same pairs, and passes impulses down. No pair is computed twice. */
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <math.h>
@@ -19,19 +20,14 @@ sim_status collision_fixed_ranks_create(collision_work *w, int threads) {
   /* hosts may differ in their number of cores, and cuts and levels depend on the threads */
   SIM_TRY(sim_comm_agree(w->comm, less, &less));
   threads = (int)~less;
-  w->levels = FIXED_QUEUED;
-  /* The slabs of other ranks must suffice for the halo of a sweep of `levels` steps, on both sides. */
-  for (;; w->levels--) {
-    w->owners = w->comm->size < slabs ? w->comm->size : (int)slabs;
-    const int others = w->owners - 1;
-    w->least = others > 0 ? (2 * w->levels + others - 1) / others : slabs;
-    if (w->least * w->owners <= slabs || w->levels == 1) break;
-  }
-  if (w->least * w->owners > slabs) { /* rank 0 owns all */
+  w->owners = w->comm->size < slabs ? w->comm->size : (int)slabs;
+  const int others = w->owners - 1;
+  w->least = others > 0 ? (2 + others - 1) / others : slabs; /* a slab below and one above, of other ranks */
+  if (w->least * w->owners > slabs) {                        /* rank 0 owns all */
     w->owners = 1;
     w->least = slabs;
   }
-  if (w->owners == 1) w->levels = FIXED_QUEUED;
+  w->levels = FIXED_QUEUED;
   w->threads = threads < slabs / w->owners ? threads : (int)(slabs / w->owners);
   if (w->least < w->threads) w->least = w->threads;
   return SIM_OK;
@@ -50,7 +46,7 @@ void collision_fixed_cut(collision_work *w) {
   }
   for (int r = w->owners; r <= w->comm->size; r++) w->cut[r] = slabs;
   int64_t first, end;
-  collision_fixed_chain(w, w->levels, w->levels, &first, &end);
+  collision_fixed_chain(w, 1, 1, &first, &end);
   memset(w->near, 0, (size_t)slabs * sizeof *w->near);
   for (s = first; s < end; s++) w->near[collision_fixed_wrapped(w, s)] = true;
 }
@@ -109,12 +105,15 @@ sim_status collision_fixed_report(collision_work *w) {
   return SIM_OK;
 }
 
-/* Visits, in their order, the slabs in the halo of rank `of` that rank `from` owns. Adds their bytes to *bytes; where
- * `at` is not NULL also writes them to the message at *at (`out`), or reads them from it. */
-static void carry_halo(collision_work *w, int of, int from, int levels, bool out, size_t *bytes, char **at) {
+/* Visits, in their order, the slabs in the halo of rank `of` that rank `from` owns; the halo is sides[0] slabs before
+ * those of the rank and sides[1] behind them. Adds their bytes to *bytes; where `at` is not NULL also writes them to
+ * the message at *at (`out`), or reads them from it. */
+static void carry_halo(collision_work *w, int of, int from, const int64_t sides[2], bool out, size_t *bytes,
+                       char **at) {
   const int64_t first = w->cut[of], end = w->cut[of + 1];
-  for (int k = 0; k < 2 * levels && first < end; k++) {
-    const int64_t s = collision_fixed_wrapped(w, k < levels ? first - levels + k : end + k - levels);
+  const int64_t below = sides[0], above = sides[1];
+  for (int64_t k = 0; k < below + above && first < end; k++) {
+    const int64_t s = collision_fixed_wrapped(w, k < below ? first - below + k : end + k - below);
     const size_t words = (size_t)(w->slab[s].count * w->stride), size = words * sizeof(uint32_t);
     if (owner_of(w, s) != from) continue;
     *bytes += 2 * size;
@@ -127,27 +126,99 @@ static void carry_halo(collision_work *w, int of, int from, int levels, bool out
   }
 }
 
-sim_status collision_fixed_halo(collision_work *w, int levels) {
+sim_status collision_fixed_halo(collision_work *w, int below, int above) {
   collision_mail *mail = &w->mail;
+  const int64_t sides[2] = {below, above};
   char *at[SIM_RANKS_MAX];
   const int rank = w->comm->rank;
-  if (is_alone(w) || w->known || w->owners == 1) return SIM_OK;
+  if (is_alone(w) || w->known || w->owners == 1 || (w->ahead && below == 0)) return SIM_OK;
   memset(mail->out.bytes, 0, sizeof mail->out.bytes);
   memset(mail->in.bytes, 0, sizeof mail->in.bytes);
   for (int r = 0; r < w->owners; r++) {
     if (r == rank) continue;
-    carry_halo(w, r, rank, levels, true, &mail->out.bytes[r], NULL);
-    carry_halo(w, rank, r, levels, false, &mail->in.bytes[r], NULL);
+    carry_halo(w, r, rank, sides, true, &mail->out.bytes[r], NULL);
+    carry_halo(w, rank, r, sides, false, &mail->in.bytes[r], NULL);
   }
   SIM_TRY(collision_mail_reserve(mail));
   size_t bytes = 0;
   collision_message_parts(mail, &mail->out, at);
   for (int r = 0; r < w->owners; r++)
-    if (r != rank) carry_halo(w, r, rank, levels, true, &bytes, &at[r]);
+    if (r != rank) carry_halo(w, r, rank, sides, true, &bytes, &at[r]);
   SIM_TRY(collision_mail_swap(mail));
   collision_message_parts(mail, &mail->in, at);
   for (int r = 0; r < w->owners; r++)
-    if (r != rank) carry_halo(w, rank, r, levels, false, &bytes, &at[r]);
+    if (r != rank) carry_halo(w, rank, r, sides, false, &bytes, &at[r]);
+  return SIM_OK;
+}
+
+/* Bytes of a message, and where they are. */
+typedef struct part {
+  const void *data;
+  size_t bytes;
+} part;
+
+/* Sends the parts to owner `to`, and receives what owner `from` sends to this rank: *in, in memory of the messages, and
+ * *bytes. */
+static sim_status send_parts(collision_work *w, int to, int from, const part *parts, int count, char **in,
+                             size_t *bytes) {
+  collision_mail *mail = &w->mail;
+  char *at[SIM_RANKS_MAX];
+  memset(mail->out.bytes, 0, sizeof mail->out.bytes);
+  for (int k = 0; k < count; k++) mail->out.bytes[to] += parts[k].bytes;
+  SIM_TRY(collision_mail_reserve_any(mail));
+  collision_message_parts(mail, &mail->out, at);
+  for (int k = 0; k < count; k++) {
+    if (parts[k].bytes > 0) memcpy(at[to], parts[k].data, parts[k].bytes);
+    at[to] += parts[k].bytes;
+  }
+  SIM_TRY(collision_mail_swap(mail));
+  collision_message_parts(mail, &mail->in, at);
+  *in = at[from];
+  *bytes = mail->in.bytes[from];
+  return SIM_OK;
+}
+
+static int owner_beside(const collision_work *w, int side) { return (w->comm->rank + side + w->owners) % w->owners; }
+
+enum { STATE_PARTS = 3 };
+
+/* The state of a slab in a message. speeds: memory for its speed and displacement. */
+static void state_of(collision_work *w, int64_t s, double speeds[2], part parts[STATE_PARTS]) {
+  const fixed_slab *slab = &w->slab[s];
+  const size_t bytes = (size_t)(slab->count * w->stride) * sizeof(uint32_t);
+  speeds[0] = slab->fastest;
+  speeds[1] = slab->moved;
+  parts[0] = (part){speeds, 2 * sizeof *speeds};
+  parts[1] = (part){w->now.x + slab->first * w->stride, bytes};
+  parts[2] = (part){w->now.p + slab->first * w->stride, bytes};
+}
+
+/* Reads the state of a slab from the end of a message of *bytes, and takes it off. */
+static void take_state(collision_work *w, int64_t s, const char *message, size_t *bytes) {
+  fixed_slab *slab = &w->slab[s];
+  double speeds[2];
+  const size_t size = (size_t)(slab->count * w->stride) * sizeof(uint32_t);
+  *bytes -= sizeof speeds + 2 * size;
+  memcpy(speeds, message + *bytes, sizeof speeds);
+  memcpy(w->now.x + slab->first * w->stride, message + *bytes + sizeof speeds, size);
+  memcpy(w->now.p + slab->first * w->stride, message + *bytes + sizeof speeds + size, size);
+  slab->fastest = speeds[0];
+  slab->moved = speeds[1];
+}
+
+sim_status collision_fixed_pass(collision_work *w, int side, bool state, const fixed_next_impulses *out,
+                                fixed_next_impulses *in) {
+  const int64_t first = w->cut[w->comm->rank], end = w->cut[w->comm->rank + 1];
+  const bool any = first < end;
+  char *at;
+  size_t bytes;
+  double speeds[2];
+  part parts[1 + STATE_PARTS] = {{0}};
+  if (any) parts[0] = (part){out->impulse, out->count * sizeof *out->impulse};
+  if (any && state) state_of(w, side > 0 ? end - 1 : first, speeds, parts + 1);
+  SIM_TRY(send_parts(w, owner_beside(w, side), owner_beside(w, -side), parts, 1 + STATE_PARTS, &at, &bytes));
+  if (any && state) take_state(w, collision_fixed_wrapped(w, side > 0 ? first - 1 : end), at, &bytes);
+  *in = (fixed_next_impulses){(fixed_impulse *)(void *)at, bytes / sizeof *in->impulse};
   return SIM_OK;
 }
 

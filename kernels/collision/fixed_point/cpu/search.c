@@ -162,7 +162,7 @@ static bool make_buffers(fixed_thread *team, size_t room, int levels) {
 bool collision_fixed_search(collision_work *w, int thread, const fixed_reach *reach) {
   fixed_thread *team = &w->team[thread];
   int64_t first, end;
-  collision_fixed_thread_chain(w, thread, w->levels, w->levels - 1, &first, &end);
+  collision_fixed_thread_chain(w, thread, 1, 0, &first, &end);
   for (int k = 0; k < 2; k++) team->rows[k].slab = -1;
   for (int64_t s = first; s < end; s++)
     if (!search_slab(w, team, reach, collision_fixed_wrapped(w, s))) return false;

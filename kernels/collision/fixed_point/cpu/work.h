@@ -188,14 +188,15 @@ struct collision_work {
   fixed_report *report;           /* [slabs] */
   bool known;                     /* this rank has the present state of all grains */
   bool ids;                       /* and their ids, which stay until lists are rebuilt */
-  bool *near;                     /* [slabs]: those of this rank and of its halo, which it sorts into cells */
+  bool ahead;                     /* it has the present state of the slab behind its own ones, from the last sweep */
+  bool *near;                     /* [slabs]: those of this rank and one on either side, which it sorts into cells */
 };
 
 /* Computes the queued steps, and makes lists that are valid now. SIM_ERR_DIVERGED, SIM_ERR_NO_MEMORY. */
 sim_status collision_fixed_lists(collision_work *w) SIM_MUST_CHECK;
-/* Rebuilds the outer lists where they are no longer valid; *rest: distance by which two grains may still approach while
- * the lists stay valid. */
-sim_status collision_fixed_outer_lists(collision_work *w, double *rest) SIM_MUST_CHECK;
+/* Rebuilds the outer lists where neither they nor the inner lists are valid, or with `fresh` where the outer ones are
+ * not; *rest: distance by which two grains may still approach while the outer lists stay valid. */
+sim_status collision_fixed_outer_lists(collision_work *w, bool fresh, double *rest) SIM_MUST_CHECK;
 /* Rebuilds an inner list of a slab where it is no longer valid; `before`: length of the last step. */
 void collision_fixed_inner_list(collision_work *w, int64_t slab, int which, double before);
 /* Computes the queued steps. SIM_ERR_DIVERGED. */
@@ -238,8 +239,14 @@ int64_t collision_fixed_wrapped(const collision_work *w, int64_t slab);
 int collision_fixed_levels(const collision_work *w);
 /* Gives every rank w->report, and the speeds and displacements, of all slabs. All ranks. */
 sim_status collision_fixed_report(collision_work *w) SIM_MUST_CHECK;
-/* Receives the slabs on either side for a sweep of `levels` steps. All ranks. */
-sim_status collision_fixed_halo(collision_work *w, int levels) SIM_MUST_CHECK;
+/* Receives the states of `below` slabs before those of this rank and of `above` slabs behind them, at most one. All
+ * ranks. */
+sim_status collision_fixed_halo(collision_work *w, int below, int above) SIM_MUST_CHECK;
+/* Sends impulses on the slab behind those of this rank (side 1) or before them (-1) to its owner, and with `state` this
+ * rank's slab beside that one. Receives the same from the other side: *in, the impulses on this rank's first or last
+ * slab, in memory of the messages, and the slab beyond. For several owners. All ranks. */
+sim_status collision_fixed_pass(collision_work *w, int side, bool state, const fixed_next_impulses *out,
+                                fixed_next_impulses *in) SIM_MUST_CHECK;
 /* Gives every rank the state of all grains. All ranks. */
 sim_status collision_fixed_gather(collision_work *w) SIM_MUST_CHECK;
 /* Gives every rank w->spare.p of all grains, and the sum of the tallies. All ranks. */

@@ -50,6 +50,14 @@ static void warn_of_rounding(const option_parameters *p) {
   }
 }
 
+static void warn_of_tables(const option_parameters *p) {
+  for (int g = 0; g < OPTION_GREEKS; g++)
+    if (p->untabled[g])
+      sim_log(SIM_LOG_WARN,
+              "greeks: %s has too many numbers for a table: only the lines at the end of the run have them",
+              option_greek_names[g]);
+}
+
 /* Warns of Greeks whose errors are large by their nature. */
 static void warn_of_greeks(const option_parameters *p) {
   const double first = option_first_date(p), ratio = sqrt(p->maturity / first);
@@ -137,6 +145,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
                                                    : "to an integer");
   SIM_TRY(option_find_jumps(run));
   warn_of_greeks(p);
+  warn_of_tables(p);
   const sim_setup host = option_host_setup(setup);
   SIM_TRY(option_leverage_find(run, &host));
   SIM_TRY(run->ops->create(p, setup, &run->sampler));

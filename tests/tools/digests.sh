@@ -30,6 +30,7 @@ part() {
     lennard_jones | shear | solar_system | ring | ginzburg_landau) printf 0.05 ;;
     pythagorean) printf 0.02 ;;
     multilevel) printf '1 --set error=0.1' ;;
+    wake) printf '0.1 --set from=1' ;;
     *) printf 0.1 ;;
   esac
 }

@@ -149,11 +149,12 @@ static void add_greek_tables(option_parameters *p, const option_quantity *quanti
                                                        {"charms", "charm_errors"},
                                                        {"vega_buckets", "vega_bucket_errors"},
                                                        {"rho_buckets", "rho_bucket_errors"}};
-  if (used + 2 * (size_t)quantities > SIM_EXPR_INPUTS_MAX - 2) return;
+  const bool full = used + 2 * (size_t)quantities > SIM_EXPR_INPUTS_MAX - 2;
   for (int g = 0; g < OPTION_GREEKS; g++) {
     size_t columns = 0;
     for (int q = 0; q < quantities; q++) columns += quantity[q].greek == g;
-    if (columns == 0 || columns > SIM_COLUMNS_MAX || tables + 2 > SIM_TABLES_MAX) continue;
+    p->untabled[g] = columns > 0 && (full || columns > SIM_COLUMNS_MAX || tables + 2 > SIM_TABLES_MAX);
+    if (columns == 0 || p->untabled[g]) continue;
     sim_field *column = p->greek_columns[g];
     for (int q = 0; q < quantities; q++) {
       if (quantity[q].greek != g) continue;

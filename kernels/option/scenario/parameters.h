@@ -241,6 +241,7 @@ typedef struct option_parameters {
   sim_table bias_tables[2];                 /* bias of the time steps, and its standard error */
   sim_table upper_tables[2];                /* upper bounds, and their standard errors */
   sim_table greek_tables[OPTION_GREEKS][2]; /* the Greek, and its standard error */
+  bool untabled[OPTION_GREEKS];             /* there is no room for a table of these numbers */
   sim_table exposure_tables[OPTION_EXPOSURE_TABLES];
   sim_table level_tables[OPTION_LEVEL_TABLES];
   sim_field level_columns[OPTION_LEVELS_MAX + 1];

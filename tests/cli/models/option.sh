@@ -419,3 +419,14 @@ expect 0 'correlation of assets 1 and 2: 0.5 is that of what their volatilities 
 sed -i 's/-0.6 - 0.1 \* t/0 * t/' s.lua
 expect 0 '' "$SIM" s.lua --force --device cpu
 has_not 'their prices correlate'
+
+# Greeks that no table has room for: 66 cross gammas of twelve assets.
+echo 'local assets, one = {}, {}
+for i = 1, 12 do
+  assets[i], one[i] = { spot = 100, vol = 0.2 }, {}
+  for j = 1, 12 do one[i][j] = i == j and 1 or 0.3 end
+end
+return sim.option { assets = assets, correlation = one, maturity = 1, payoffs = { sim.basket { strike = 100 } },
+  greeks = { delta = true, cross_gamma = true }, sampling = { paths = 2^12 } }' >s.lua
+expect 0 'warning: greeks: cross_gamma has too many numbers for a table' "$SIM" s.lua --force --device cpu
+has 'cross_gamma of assets 11 and 12'

@@ -1,4 +1,4 @@
--- expect: 65 0 (id, from 0) overlaps
+-- expect: 65 0 and 1 (ids, from 0) overlap by 0.2
 return sim.collision {
   box       = { size = {10, 10, 10},  },
   grains    = { { radius = 1, position = {4, 5, 5} }, { radius = 1, position = {5.8, 5, 5} } },

@@ -2,6 +2,7 @@
 
 #include "lua/scenario.h"
 
+#include <complex.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -148,8 +149,51 @@ void flow_digest(flow *f, char out[33]) {
   sim_frame_digest(&f->frame, out);
 }
 
+double flow_womersley_error(const flow *f, int64_t x, int n, double viscosity, double w) {
+  const double complex k = csqrt(I * w / viscosity);
+  double out = 0;
+  for (int y = 0; y < n; y++) {
+    const double complex shape = (1 - ccosh(k * ((y + 0.5) / n - 0.5)) / ccosh(k / 2)) / (I * w);
+    out = fmax(out, fabs(flow_field(f, "velocity/x", x, y, 0) - creal(shape * cexp(I * w * f->clock.t))));
+  }
+  return out;
+}
+
 void flow_hear(void *context, sim_log_level level, const char *message) {
   flow_heard *heard = context;
   const size_t used = strlen(heard->text);
   if (level == SIM_LOG_WARN) snprintf(heard->text + used, sizeof heard->text - used, "%s\n", message);
+}
+
+enum { COLUMNS_MOST = 4 };
+
+/* Looks at what flow_check_same compares, and ends the run. */
+static void take_same(flow *f, const char *const columns[], char digest[33], double values[COLUMNS_MOST]) {
+  flow_digest(f, digest);
+  for (int k = 0; columns[2 * k]; k++) values[k] = flow_value(f, columns[2 * k], columns[2 * k + 1]);
+  flow_close(f);
+}
+
+void flow_check_same(const char *text, const char *const columns[]) {
+  enum { STEPS = 40, CUT = 17, RUNS = 3 };
+  char digest[RUNS][33];
+  double values[RUNS][COLUMNS_MOST] = {0};
+  for (int k = 0; k < 2; k++) {
+    flow f;
+    flow_open(&f, text, k ? SIM_ISA_PLAIN : sim_isa_best(), k ? 3 : 1, NULL);
+    flow_steps(&f, STEPS);
+    take_same(&f, columns, digest[k], values[k]);
+  }
+  flow first, rest;
+  flow_open(&first, text, sim_isa_best(), 2, NULL);
+  flow_steps(&first, CUT);
+  flow_look(&first);
+  flow_open(&rest, text, sim_isa_best(), 1, &first.frame);
+  flow_steps(&rest, STEPS - CUT);
+  take_same(&rest, columns, digest[2], values[2]);
+  flow_close(&first);
+  for (int k = 1; k < RUNS; k++) {
+    assert_string_equal(digest[k], digest[0]);
+    assert_memory_equal(values[k], values[0], sizeof values[0]);
+  }
 }

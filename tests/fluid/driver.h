@@ -35,6 +35,12 @@ void flow_look(flow *f);                 /* brings the arrays to host memory */
 double flow_field(const flow *f, const char *name, int64_t x, int64_t y, int64_t z);
 double flow_value(flow *f, const char *table, const char *column);
 void flow_digest(flow *f, char out[33]);
+/* The greatest error of the velocity in the column x of cells between walls 1 apart, n cells, along which an
+ * acceleration cos(w t) acts, at the end: J. R. Womersley, J. Physiol. 127 (1955) 553, between plates. */
+double flow_womersley_error(const flow *f, int64_t x, int n, double viscosity, double w);
+/* 40 steps have the same bits with any threads, by plain code, and after a restart between them; and so have these
+ * columns of tables then: "bodies", "ball_fx", ..., NULL. */
+void flow_check_same(const char *text, const char *const columns[]);
 
 /* Warnings, one a line. flow_hear is a sim_log_writer with this context. */
 typedef struct flow_heard {

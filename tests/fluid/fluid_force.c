@@ -130,21 +130,16 @@ static void test_ekman(void **state) {
   }
 }
 
-/* Womersley's flow in a plane channel, driven by a force that swings: tests/fluid/fluid_open.c has the formula. */
+/* Womersley's flow in a plane channel, driven by a force that swings. */
 static double womersley(const char *keys, int n, double end) {
-  const double nu = 0.1, w = 2 * pi;
-  const double complex k = csqrt(I * w / nu);
+  const double nu = 0.1;
   flow f;
   flow_run(&f,
            "return sim.fluid { precision = 'double', %s grid = { n = {2, %d}, size = {%.17g, 1}, y = 'wall' },\n"
            "  viscosity = %g, speed = 0.3, mach = %.17g, integrate = { t_end = %g },\n"
            "  force = function(t) return math.cos(2 * math.pi * t), 0 end }",
            keys, n, 2.0 / n, nu, 0.5 / n, end);
-  double out = 0;
-  for (int y = 0; y < n; y++) {
-    const double complex shape = (1 - ccosh(k * ((y + 0.5) / n - 0.5)) / ccosh(k / 2)) / (I * w);
-    out = fmax(out, fabs(flow_field(&f, "velocity/x", 1, y, 0) - creal(shape * cexp(I * w * f.clock.t))));
-  }
+  const double out = flow_womersley_error(&f, 0, n, nu, 2 * pi);
   flow_close(&f);
   return out;
 }
@@ -228,36 +223,13 @@ static const char *const all =
     "10)\n"
     "  end }";
 
-/* The bits are those of other threads and instruction sets, and of a run that has been stopped. */
 static void test_same(void **state) {
   (void)state;
   static const char *const precisions[] = {"double", "single"};
   for (int i = 0; i < 4; i++) {
-    char text[1024], digest[3][33];
-    double force[2], speed[2];
+    char text[1024];
     snprintf(text, sizeof text, all, precisions[i % 2], collisions[i / 2]);
-    for (int k = 0; k < 2; k++) {
-      flow f;
-      flow_open(&f, text, k ? SIM_ISA_PLAIN : sim_isa_best(), k ? 3 : 1, NULL);
-      flow_steps(&f, 40);
-      flow_digest(&f, digest[k]);
-      force[0] = flow_value(&f, "bodies", "b_fx");
-      speed[0] = flow_value(&f, "flow", "speed");
-      flow_close(&f);
-    }
-    flow first, rest;
-    flow_open(&first, text, sim_isa_best(), 2, NULL);
-    flow_steps(&first, 17);
-    flow_look(&first);
-    flow_open(&rest, text, sim_isa_best(), 1, &first.frame);
-    flow_steps(&rest, 23);
-    flow_digest(&rest, digest[2]);
-    force[1] = flow_value(&rest, "bodies", "b_fx");
-    speed[1] = flow_value(&rest, "flow", "speed");
-    flow_close(&rest);
-    flow_close(&first);
-    for (int k = 1; k < 3; k++) assert_string_equal(digest[k], digest[0]);
-    assert_true(force[0] == force[1] && speed[0] == speed[1]);
+    flow_check_same(text, (const char *const[]){"bodies", "b_fx", "flow", "speed", NULL});
   }
 }
 

@@ -126,34 +126,13 @@ static const char *const moving =
     "end },\n"
     "            x_high = { pressure = function(y, t) return 1e-4 * math.sin(t / 9) * y end, sponge = 8 } } }";
 
-/* The bits are those of other threads, and of a run that has been stopped. */
 static void test_same(void **state) {
   (void)state;
   static const char *const precisions[] = {"double", "single"};
   for (int i = 0; i < 4; i++) {
-    char text[1024], digest[3][33];
-    double force[2];
+    char text[1024];
     snprintf(text, sizeof text, moving, precisions[i % 2], collisions[i / 2]);
-    for (int k = 0; k < 2; k++) {
-      flow f;
-      flow_open(&f, text, k ? SIM_ISA_PLAIN : sim_isa_best(), k ? 3 : 1, NULL);
-      flow_steps(&f, 40);
-      flow_digest(&f, digest[k]);
-      force[0] = flow_value(&f, "bodies", "b_fx");
-      flow_close(&f);
-    }
-    flow first, rest;
-    flow_open(&first, text, sim_isa_best(), 2, NULL);
-    flow_steps(&first, 17);
-    flow_look(&first);
-    flow_open(&rest, text, sim_isa_best(), 1, &first.frame);
-    flow_steps(&rest, 23);
-    flow_digest(&rest, digest[2]);
-    force[1] = flow_value(&rest, "bodies", "b_fx");
-    flow_close(&rest);
-    flow_close(&first);
-    for (int k = 1; k < 3; k++) assert_string_equal(digest[k], digest[0]);
-    assert_true(force[0] == force[1]);
+    flow_check_same(text, (const char *const[]){"bodies", "b_fx", NULL});
   }
 }
 

@@ -203,9 +203,10 @@ static sim_status create_model(cli_session *s, io_folder_mode mode) {
   const sim_status made = job->model->create(job->parameters, &job->setup, &s->run.clock, &s->run.self);
   cli_watch_end(watch);
   SIM_TRY(cli_of_scenario(job, made));
-  if (s->resumed && s->run.clock.t > s->run.clock.t_end)
+  const sim_clock *at = &s->run.clock;
+  if (s->resumed && at->t > at->t_end && at->t - at->dt >= at->t_end) /* else its last step passed the end */
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is at t = %.9g, after the end at %.9g: give a later integrate.t_end",
-                    job->saved.path, s->run.clock.t, s->run.clock.t_end);
+                    job->saved.path, at->t, at->t_end);
   return mode == IO_FOLDER_FORCE || mode == IO_FOLDER_AGAIN ? io_folder_clear(s->folder) : SIM_OK;
 }
 

@@ -334,6 +334,8 @@ void fluid_moving_destroy(struct fluid_moving **moving);
 /* ---- start/timed.c: sides that change with time ---- */
 
 bool fluid_side_is_timed(const fluid_side *side);
+/* Whether fluid comes in or leaves by the velocity or the profile of side number s, not only along it. */
+bool fluid_side_passes(const fluid_side *side, int s);
 bool fluid_is_timed(const fluid_parameters *p); /* whether some side does */
 /* Called by fluid_walls_create where sides change with time. */
 sim_status fluid_timed_create(const fluid_parameters *p, const fluid_numbers *numbers,

@@ -136,6 +136,14 @@ rm s.lua
 expect 0 "" env -C / "$SIM" resume "$scratch/moved"
 same whole moved "a folder that moved"
 
+# The last step of a fluid passes the end: nothing is left to compute. An end well before the checkpoint is refused.
+echo 'return sim.fluid { grid = { n = {8, 8}, size = {8, 8} }, viscosity = 0.1, speed = 0.1,
+  integrate = { dt = 0.3, t_end = sim.param("t", 1.0, "end") } }' >fluid.lua
+expect 0 "" "$SIM" run fluid.lua -o passed
+expect 0 "nothing was left to compute" "$SIM" resume passed
+expect 0 "nothing was left to compute" "$SIM" run fluid.lua -o passed --resume=auto
+expect 78 "after the end at 0.5" "$SIM" run fluid.lua -o passed --resume=auto --set t=0.5
+
 # Tables are cut back to the checkpoint: no row appears twice.
 if python3 -c 'import h5py' 2>/dev/null; then
   python3 - <<'PY' || fail "tables of a resumed run"

@@ -52,6 +52,28 @@ static void test_constant(void **state) {
   }
 }
 
+/* The means of a sponge begin with the force, as with an acceleration: to the square of half a step's 3e-4, over the
+ * velocity of 0.01. */
+static void test_sponge(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    double u[2];
+    for (int k = 0; k < 2; k++) {
+      flow f;
+      flow_run(
+          &f,
+          "return sim.fluid { precision = 'double', %s grid = { n = {40, 20}, size = {40, 20}, boundary = 'wall' },\n"
+          "  viscosity = 0.05, speed = 0.1, integrate = { dt = 1, t_end = 100 }, %s,\n"
+          "  sides = { x_low = { pressure = 0, straight = true },\n"
+          "            x_high = { pressure = 0, straight = true, sponge = 10 } } }",
+          collisions[i], k ? "force = function() return 3e-4, 0 end" : "acceleration = {3e-4, 0}");
+      u[k] = flow_field(&f, "velocity/x", 20, 10, 0);
+      flow_close(&f);
+    }
+    near_to(u[1], u[0], 2e-5 * u[0], "velocity");
+  }
+}
+
 /* A flow that is the same everywhere, from u at t = 0 with a force; out[2]: its velocity at t = 1. */
 static void uniform(const char *keys, const char *force, double dt, double out[2]) {
   flow f;
@@ -234,10 +256,10 @@ static void test_same(void **state) {
 }
 
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_constant),   cmocka_unit_test(test_velocity),
-                                     cmocka_unit_test(test_ekman),      cmocka_unit_test(test_womersley),
-                                     cmocka_unit_test(test_kolmogorov), cmocka_unit_test(test_buoyancy),
-                                     cmocka_unit_test(test_same)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_constant),  cmocka_unit_test(test_sponge),
+                                     cmocka_unit_test(test_velocity),  cmocka_unit_test(test_ekman),
+                                     cmocka_unit_test(test_womersley), cmocka_unit_test(test_kolmogorov),
+                                     cmocka_unit_test(test_buoyancy),  cmocka_unit_test(test_same)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

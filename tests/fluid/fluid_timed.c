@@ -117,6 +117,25 @@ static void test_constant(void **state) {
   }
 }
 
+/* A profile along a wall is that of a wall that moves: with heat no temperature comes in by it. */
+static void test_lid(void **state) {
+  (void)state;
+  double u[2], T[2];
+  for (int k = 0; k < 2; k++) {
+    flow f;
+    flow_run(&f,
+             "return sim.fluid { precision = 'double', grid = { n = {12, 10}, size = {12, 10}, boundary = 'wall' },\n"
+             "  viscosity = 0.05, speed = 0.1, integrate = { dt = 1, t_end = 60 },\n"
+             "  heat = { diffusivity = 0.04, x_low = 1 }, sides = { y_high = { %s } } }",
+             k ? "profile = function(x, y) return 0.05, 0 end" : "velocity = {0.05, 0}");
+    u[k] = flow_field(&f, "velocity/x", 4, 8, 0);
+    T[k] = flow_field(&f, "temperature", 4, 8, 0);
+    flow_close(&f);
+  }
+  near_to(u[1], u[0], 1e-14, "velocity");
+  near_to(T[1], T[0], 1e-14, "temperature");
+}
+
 static const char *const moving =
     "return sim.fluid { precision = '%s', %s grid = { n = {24, 10, 9}, size = {24, 10, 9}, y = 'wall', x = 'wall' },\n"
     "  viscosity = 0.05, speed = 0.1, integrate = { dt = 1, t_end = 60 },\n"
@@ -138,8 +157,8 @@ static void test_same(void **state) {
 
 int main(int count, char **words) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_swinging), cmocka_unit_test(test_driven),
-                                     cmocka_unit_test(test_inlet), cmocka_unit_test(test_constant),
-                                     cmocka_unit_test(test_same)};
+                                     cmocka_unit_test(test_inlet),    cmocka_unit_test(test_constant),
+                                     cmocka_unit_test(test_lid),      cmocka_unit_test(test_same)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

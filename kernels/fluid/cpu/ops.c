@@ -188,8 +188,10 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   SIM_TRY(exchange_fields(w));
   fluid_start(w->m, w->p, w->numbers, values, &w->state[0]);
   if (w->m->grains) fluid_grains_start(w->m, &w->state[0]);
+  const bool late = w->m->push && w->m->warmth; /* as in a step */
+  if (w->m->push && !late) fluid_push_start(w->m, &w->state[0]);
   SIM_TRY(fluid_sponge_start(w->m, &w->state[0]));
-  if (w->m->push) fluid_push_start(w->m, &w->state[0]);
+  if (late) fluid_push_start(w->m, &w->state[0]);
   if (w->m->warmth) SIM_TRY(fluid_heat_start(w->m, &w->state[0]));
   SIM_TRY(exchange(w, &w->state[0], w->m->push && w->m->push->failed, &most));
   return most ? fluid_push_guard(w->m, &w->state[0], 0) : SIM_OK;
@@ -218,9 +220,9 @@ static sim_status step(fluid_work *w, int64_t number) {
     SIM_TRY(exchange(w, &new, 0, &told));
     SIM_TRY(fluid_move_bodies(w->m, number, &new));
   }
-  SIM_TRY(fluid_sponge_damp(w->m, &new));
   if (w->m->push) w->m->push->t = (double)number * w->numbers->dt;
   if (w->m->push && !w->m->warmth) fluid_push_rows(w->m, &new);
+  SIM_TRY(fluid_sponge_damp(w->m, &new)); /* of flows with the force, as of an acceleration */
   if (w->m->warmth) hot = fluid_heat_step(w->m, &old, &new);
   const bool pushed = !w->m->push || !w->m->push->failed;
   SIM_TRY(exchange(w, &new, !pushed ? PUSH : hot ? HEAT : wrong ? FLOW : 0, &told));

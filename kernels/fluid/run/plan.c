@@ -98,14 +98,30 @@ static void tell_steady(const fluid_parameters *p, const fluid_numbers *k) {
             least / 2, least);
 }
 
+static bool is_open(const fluid_side *side) { return side->given && !isnan(side->pressure); }
+
+/* A sponge between open sides also holds back a flow that a force drives from rest. */
+static void tell_driven(const fluid_parameters *p) {
+  for (int s = 0; s < FLUID_SIDES; s++) {
+    const size_t axis = (size_t)s / 2;
+    const bool pushed = p->force || (p->acceleration.rows > axis && p->acceleration.data[axis] != 0);
+    if (!is_open(&p->sides[s]) || isnan(p->sides[s].sponge) || !is_open(&p->sides[s ^ 1]) || !pushed || p->initial)
+      continue;
+    sim_log(SIM_LOG_WARN,
+            "sides.%s: a force drives the fluid from rest between open sides: the running means of the sponge follow "
+            "slowly and hold the flow back for hundreds of passages of sound: leave out the sponge, or give `initial`",
+            fluid_side_names[s]);
+    return;
+  }
+}
+
 /* The means of a sponge begin at the start's flow, and follow slowly: a jump of an inlet compresses the fluid before it
  * and swings for long. */
 static void tell_jump(const fluid_parameters *p) {
   if (!fluid_has_sponge(p)) return;
   for (int s = 0; s < FLUID_SIDES; s++) {
     const fluid_side *side = &p->sides[s];
-    const bool through = side->profile || (side->velocity.rows > (size_t)(s / 2) && side->velocity.data[s / 2] != 0);
-    if (!side->given || !through) continue;
+    if (!side->given || !fluid_side_passes(side, s)) continue;
     if (side->profile && fluid_side_is_timed(side)) {
       sim_log(
           SIM_LOG_WARN,
@@ -186,6 +202,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     fluid_tell_pressures(p, &k);
     fluid_tell_force(p, &k);
     tell_jump(p);
+    tell_driven(p);
     tell_steady(p, &k);
     if (p->turbulence.given)
       sim_log(SIM_LOG_INFO,

@@ -75,11 +75,11 @@ static void check_side(const fluid_parameters *p, const grid_shape *grid, int s,
 static void check_sponge(const fluid_parameters *p, const grid_shape *grid, int s, sim_faults *faults) {
   const fluid_side *side = &p->sides[s], *other = &p->sides[s ^ 1];
   const double dx = grid->size[0] / (double)grid->n[0], size = grid->size[s / 2];
-  const bool along = side->velocity.rows == (size_t)grid->rank && side->velocity.data[s / 2] == 0;
   char path[64];
   if (!side->given || s / 2 >= grid->rank || isnan(side->sponge)) return;
   snprintf(path, sizeof path, "sides.%s.sponge", fluid_side_names[s]);
-  if (isnan(side->pressure) && !side->profile && along)
+  const bool moves = side->profile || side->velocity.rows == (size_t)grid->rank;
+  if (isnan(side->pressure) && moves && !fluid_side_passes(side, s))
     sim_faults_add(faults, 0, path,
                    "expected a side that the fluid passes: a pressure, a profile, or a velocity "
                    "through the side");
@@ -301,8 +301,9 @@ static void check_heat(const fluid_parameters *p, const grid_shape *grid, sim_fa
       sim_faults_add(faults, 0, path, "the grid has no axis %c: grid.n has %d numbers", "xyz"[s / 2], grid -> rank);
     else if (!isnan(h->side[s]) && grid_is_periodic(grid, s / 2))
       sim_faults_add(faults, 0, path, "expected grid.%c = \"wall\" or \"slip\", got \"periodic\"", "xyz"[s / 2]);
-    const bool in = side->profile || (s / 2 < grid->rank && side->velocity.rows == (size_t)grid->rank &&
-                                      (s % 2 ? -1 : 1) * side->velocity.data[s / 2] > 0);
+    const bool in = (side->profile && s / 2 < grid->rank && fluid_side_passes(side, s)) ||
+                    (s / 2 < grid->rank && side->velocity.rows == (size_t)grid->rank &&
+                     (s % 2 ? -1 : 1) * side->velocity.data[s / 2] > 0);
     const bool out = side->given && s / 2 < grid->rank && side->velocity.rows == (size_t)grid->rank &&
                      (s % 2 ? -1 : 1) * side->velocity.data[s / 2] < 0;
     if (out && !isnan(h->side[s]))

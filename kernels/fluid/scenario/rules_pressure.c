@@ -43,7 +43,9 @@ void fluid_check_pressures(const fluid_parameters *p, const fluid_numbers *k, si
   for (int s = 0; s < 2 * grid.rank; s++) {
     char path[64];
     snprintf(path, sizeof path, "sides.%s.pressure", fluid_side_names[s]);
-    if (by_side(p, k, s) > most)
+    if (is_open(p, s) && !isfinite(by_side(p, k, s)))
+      sim_faults_add(faults, 0, path, "is not finite");
+    else if (by_side(p, k, s) > most)
       sim_faults_add(faults, 0, path,
                      "changes the density by %.3g %%, which a fluid of low Mach number cannot bear: expected at most "
                      "%.3g, or a lower mach",

@@ -21,7 +21,7 @@ static bool direction_of_inlet(const fluid_parameters *p, int rank, double out[3
     const fluid_side *side = &p->sides[s];
     const int axis = s / 2, inward = s % 2 ? -1 : 1;
     const bool in = side->velocity.rows == (size_t)rank && inward * side->velocity.data[axis] > 0;
-    if (!side->given || !(in || side->profile)) continue;
+    if (!side->given || !(in || (side->profile && fluid_side_passes(side, s)))) continue;
     inlets++;
     for (int a = 0; a < 3; a++) out[a] = a == axis ? inward : 0;
     for (int a = 0; a < rank && in; a++) out[a] = side->velocity.data[a];

@@ -8,9 +8,7 @@ fluid_side_kind fluid_side_kind_of(const fluid_parameters *p, int s) {
   const fluid_side *side = &p->sides[s];
   if (!side->given) return FLUID_SIDE_KEEPS;
   if (!isnan(side->pressure)) return FLUID_SIDE_OPEN;
-  const size_t axis = (size_t)s / 2;
-  return side->profile || (axis < side->velocity.rows && side->velocity.data[axis] != 0) ? FLUID_SIDE_GIVEN
-                                                                                         : FLUID_SIDE_KEEPS;
+  return fluid_side_passes(side, s) ? FLUID_SIDE_GIVEN : FLUID_SIDE_KEEPS;
 }
 
 bool fluid_tells_side(const fluid_parameters *p, int s) {

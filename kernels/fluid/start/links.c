@@ -67,6 +67,9 @@ static sim_status side_pressure(const fluid_maker *m, int s, const double x[3], 
     sim_expr_program_run(m->push[s], 1, (const void *const[]){&x[0], &x[1], &x[2], &m->time},
                          (void *const[]){&pressure}, m->scratch);
   *out = pressure / (m->p->density * unit * unit);
+  if (!isfinite(pressure))
+    return sim_fail(SIM_ERR_SCENARIO, "sides.%s.pressure: is not finite at x = %.6g, y = %.6g, z = %.6g, t = %.6g",
+                    fluid_side_names[s], x[0], x[1], x[2], m->time);
   if (!(3 * fabs(*out) <= 0.3)) /* of the density */
     return sim_fail(SIM_ERR_SCENARIO,
                     "sides.%s.pressure: is %.6g at x = %.6g, y = %.6g, z = %.6g, t = %.6g, and changes the density by "

@@ -16,6 +16,12 @@ bool fluid_side_is_timed(const fluid_side *side) {
   return side->given && (depends_on_time(side->profile) || depends_on_time(side->push));
 }
 
+bool fluid_side_passes(const fluid_side *side, int s) {
+  const int axis = s / 2;
+  if (side->profile) return sim_expr_output_count(side->profile) <= axis || !sim_expr_always_zero(side->profile, axis);
+  return side->given && side->velocity.rows > (size_t)axis && side->velocity.data[axis] != 0;
+}
+
 bool fluid_is_timed(const fluid_parameters *p) {
   bool out = false;
   for (int s = 0; s < FLUID_SIDES; s++) out = out || fluid_side_is_timed(&p->sides[s]);

@@ -198,6 +198,8 @@ bool fluid_is_name(const char *name); /* whether columns may be named so: at mos
 /* The name of a body in columns. */
 enum { FLUID_BODY_NAME = 64 };
 void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]);
+/* The name `own`, or without one "kindN", where N counts from 1. */
+void fluid_name(const char *own, const char *kind, int index, char out[FLUID_BODY_NAME]);
 /* ---- scenario/rules_reference.c ---- */
 
 /* Above this y+ of the first cells forces are not sure: they need a wall model, which is not there. */

@@ -30,11 +30,7 @@ static const sim_schema gate_schema = {.name = "",
 const sim_schema *const fluid_gate_variants[] = {&gate_schema, NULL};
 
 void fluid_gate_name(const fluid_parameters *p, int gate, char out[FLUID_BODY_NAME]) {
-  const char *own = fluid_gate_of(p, gate)->name;
-  if (own)
-    snprintf(out, FLUID_BODY_NAME, "%s", own);
-  else
-    snprintf(out, FLUID_BODY_NAME, "gate%d", gate + 1);
+  fluid_name(fluid_gate_of(p, gate)->name, "gate", gate, out);
 }
 
 static void check_range(const fluid_gate *gate, const grid_shape *grid, int g, int a, int line, sim_faults *faults) {

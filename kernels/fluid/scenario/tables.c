@@ -103,12 +103,15 @@ static const sim_table described[] = {{"flow", FLOW_DOC "; always", described_fl
 const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2], &described[3], &described[4],
                                             &described[5], &described[6], &described[7], NULL};
 
-void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]) {
-  const char *own = fluid_body_of(p, body)->name;
+void fluid_name(const char *own, const char *kind, int index, char out[FLUID_BODY_NAME]) {
   if (own)
     snprintf(out, FLUID_BODY_NAME, "%s", own);
   else
-    snprintf(out, FLUID_BODY_NAME, "body%d", body + 1);
+    snprintf(out, FLUID_BODY_NAME, "%s%d", kind, index + 1);
+}
+
+void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]) {
+  fluid_name(fluid_body_of(p, body)->name, "body", body, out);
 }
 
 typedef struct column_list {

@@ -157,8 +157,10 @@ void diffusion_tables(diffusion_spectral *spectral, int field, int tables, void 
  * periodic. values[0][0] is stored, and with DIFFUSION_BOTH values[0][1] too. */
 void diffusion_symbol_table(diffusion_spectral *spectral, int source, diffusion_parts parts, void *table,
                             diffusion_fill *fill, void *context);
-/* Returns the extent of such a table. Where it is less than whole, moves the entries together, and sets *numbers to
- * what the table then takes. */
+/* Shortens a table of diffusion_symbol_table that repeats itself at the wavenumbers that dealiasing keeps: if all
+ * columns are the same only one stays, and if all points of each column are the same only one point of each. What stays
+ * is moved to the head of the table. Returns which, and in *numbers how many numbers stay; DIFFUSION_WHOLE leaves
+ * *numbers alone where nothing is cut. */
 diffusion_extent diffusion_symbol_shrink(const diffusion_spectral *spectral, diffusion_parts parts, void *table,
                                          double *numbers);
 /* One column of a field, or of all fields, in the pass over columns. */

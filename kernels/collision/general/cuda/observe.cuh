@@ -88,7 +88,8 @@ static __global__ void predict_grains(general_arrays<real> a, unsigned k,
   }
 }
 
-/* Packs the history by ids, each contact once, into the other list; rank[id]: where the contacts of an id begin. */
+/* Packs the history by ids, each contact once, into the other list; rank[id]: where the contacts of an id begin. A zero
+ * loses its sign, as on the CPU. */
 template <typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS) pack_history(general_arrays<real> a, unsigned k) {
   __shared__ uint32_t shared[33];
@@ -111,7 +112,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS) pack_history(general_a
           const uint32_t to = a.rank[id] + count;
           out.neighbour[to] = partner;
           for (int s = 0; s < b.springs; s++)
-            out.spring[(size_t)s * b.room + to] = list.spring[(size_t)s * b.room + from];
+            out.spring[(size_t)s * b.room + to] = list.spring[(size_t)s * b.room + from] + 0;
         }
         count++;
       }

@@ -148,8 +148,9 @@ static void test_guards(void **state) {
       "return sim.fluid { precision = kind, grid = { n = {40, 8, 8}, size = {40, 8, 8} }, viscosity = 0.002,\n"
       "  speed = 0.1, initial = function(x, y, z) return 0.01 * math.sin(2 * math.pi * (y + 0.3) / 8), 0, 0 end,\n"
       "  acceleration = {0.001, 0, 0}, integrate = { dt = 1, t_end = 1000 } }",
-      "return sim.fluid { precision = kind, grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' },\n"
-      "  viscosity = 1.3e-5, speed = 0.1, mach = 0.3, acceleration = {2000, 0}, integrate = { t_end = 100 } }"};
+      "return sim.fluid { precision = kind, grid = { n = {32, 32}, size = {1, 1}, y = 'wall' }, viscosity = 1.3e-5,\n"
+      "  speed = 0.1, mach = 0.3, initial = function(x, y) return 0.01 * math.sin(5 * y), 0 end,\n"
+      "  acceleration = {0.5, 0}, integrate = { t_end = 100 } }"};
   for (int i = 0; i < 2; i++) {
     flow_heard heards[2] = {0};
     char text[TEXT], message[2][1100];

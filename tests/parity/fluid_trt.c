@@ -244,7 +244,8 @@ static void test_guards(void **state) {
   (void)state;
   static const char *const text =
       "return sim.fluid { precision = 'double', collision = 'trt', grid = { n = {32, 32}, size = {1, 1},\n"
-      "  boundary = 'wall' }, viscosity = 1.3e-5, speed = 0.1, mach = 0.3, acceleration = {2000, 0},\n"
+      "  y = 'wall' }, viscosity = 1.3e-5, speed = 0.1, mach = 0.3, acceleration = {0.5, 0},\n"
+      "  initial = function(x, y) return 0.01 * math.sin(5 * y), 0 end,\n"
       "  integrate = { t_end = 100 } }";
   flow_heard heards[2] = {0};
   char message[2][1100];

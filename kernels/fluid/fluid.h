@@ -340,8 +340,11 @@ bool fluid_side_is_timed(const fluid_side *side);
 bool fluid_side_passes(const fluid_side *side, int s);
 bool fluid_is_timed(const fluid_parameters *p); /* whether some side does */
 /* Called by fluid_walls_create where sides change with time. */
-sim_status fluid_timed_create(const fluid_parameters *p, const fluid_numbers *numbers,
+sim_status fluid_timed_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
                               fluid_walls *walls) SIM_MUST_CHECK;
+enum { FLUID_TIMED_POINT = 56, FLUID_TIMED_LINK = 32 }; /* bytes that it takes for a cell of a side, and for a link */
+/* The links whose constants fluid_walls_time sets, rising: *count numbers. NULL: none. */
+const int32_t *fluid_timed_links(const fluid_walls *walls, int64_t *count);
 void fluid_timed_destroy(struct fluid_timed **timed);
 /* Sets the sides to a time: the middle of the step that comes next; walls are made for that of the first step. Does
  * nothing where no side changes. SIM_ERR_SCENARIO: a velocity or a pressure is out of range. */

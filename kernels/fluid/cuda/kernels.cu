@@ -7,6 +7,7 @@
 #include "kernels/fluid/cuda/plain.cuh"
 #include "kernels/fluid/cuda/sponge.cuh"
 #include "kernels/fluid/cuda/tiles.cuh"
+#include "kernels/fluid/cuda/timed.cuh"
 
 /* ---- arguments ---- */
 
@@ -243,6 +244,26 @@ static void launch_cover(const fluid_device *d, const fluid_changed *changed, in
                 (real *)d->state[d->now], changed, count, mass);
 }
 
+/* ---- sides that change with time ---- */
+
+static void upload(void *to, const void *from, size_t bytes) {
+  sim_cuda_failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, (cudaStream_t)sim_cuda_stream()),
+                  "cudaMemcpyAsync", "sides that change with time");
+}
+
+template <typename real> static void set_edges(const fluid_device *d, int which) {
+  static const sim_kernel kernel = {"fluid_set_constants", "walls", SIM_LIMIT_BYTES};
+  static const sim_kernel warm = {"fluid_set_warm_edges", "walls", SIM_LIMIT_BYTES};
+  const fluid_timed_edges *t = &d->timed;
+  upload(t->constant, t->host[which], (size_t)t->count * sizeof(real));
+  device_launch(&kernel, (2.0 * sizeof(real) + 4) * t->count, dim3((unsigned)(t->count + 255) / 256), 256,
+                set_constants<real>, (fluid_edge<real> *)d->edge, t->which, (const real *)t->constant, t->count);
+  if (t->warm_count == 0) return;
+  upload(t->warm, t->warm_host[which], (size_t)t->warm_count * sizeof *t->warm);
+  device_launch(&warm, 2.0 * sizeof *t->warm * t->warm_count, dim3((unsigned)(t->warm_count + 255) / 256), 256,
+                set_warm_edges, d->warm.edge, t->warm_which, t->warm, t->warm_count);
+}
+
 /* ---- grains ---- */
 
 static void mark_cells(const fluid_device *d) {
@@ -373,6 +394,9 @@ void fluid_cuda_set_mass(const fluid_device *d, const double *mass) {
 }
 void fluid_cuda_cover(const fluid_device *d, const fluid_changed *changed, int count, double *mass) {
   BY_LATTICE(launch_cover, d, changed, count, mass);
+}
+void fluid_cuda_set_edges(const fluid_device *d, int which) {
+  d->single ? set_edges<float>(d, which) : set_edges<double>(d, which);
 }
 void fluid_cuda_show(const fluid_device *d) { BY_KIND(show); }
 void fluid_cuda_begin(const fluid_device *d) { BY_KIND(begin); }

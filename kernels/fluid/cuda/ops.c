@@ -215,7 +215,10 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   return sim_queue_cuda.status();
 }
 
-static sim_status resume(fluid_work *w, int64_t step, bool fast) { return fluid_cuda_set_step(w, step, fast); }
+static sim_status resume(fluid_work *w, int64_t step, bool fast) {
+  SIM_TRY(fluid_cuda_time_sides(w, step));
+  return fluid_cuda_set_step(w, step, fast);
+}
 
 /* Where bodies move the host finds their walls in each step. */
 static sim_status step_moving(fluid_work *w, int64_t number) {
@@ -238,10 +241,9 @@ static sim_status step_grains(fluid_work *w) {
   return sim_queue_cuda.status();
 }
 
-static sim_status step(fluid_work *w, int64_t number) {
+/* All else is a graph, which is captured once from each of the two states. */
+static sim_status step_graph(fluid_work *w) {
   sim_graph **graph = &w->graph[w->d.now];
-  if (w->m->motion) return step_moving(w, number);
-  if (w->m->grains) return step_grains(w);
   if (!*graph) {
     SIM_TRY(sim_queue_cuda.graph_begin());
     fluid_cuda_step(&w->d);
@@ -252,6 +254,11 @@ static sim_status step(fluid_work *w, int64_t number) {
   if (*graph) SIM_TRY(sim_queue_cuda.graph_launch(*graph));
   w->d.now = 1 - w->d.now;
   return sim_queue_cuda.status();
+}
+
+static sim_status step(fluid_work *w, int64_t number) {
+  SIM_TRY(w->m->motion ? step_moving(w, number) : w->m->grains ? step_grains(w) : step_graph(w));
+  return fluid_cuda_time_sides(w, number);
 }
 
 static float float_of(unsigned long long bits) {
@@ -307,6 +314,7 @@ static sim_status sum_cells(fluid_work *w, double sums[FLUID_FLOW_SUMS]) {
   double most = 0;
   if (w->old_cuts) SIM_TRY(fluid_cuda_build_cuts(w->m, w->p, w->numbers, &w->d));
   w->old_cuts = false;
+  SIM_TRY(fluid_cuda_send_profiles(w));
   (w->d.populations ? fluid_trt_flow : fluid_cuda_flow)(&w->d);
   SIM_TRY(sim_backend_cuda.copy(w->sums, w->d.sum, FLUID_SUMS * blocks * sizeof(double)));
   const double *speed = w->sums + FLUID_SUM_SPEED * blocks;

@@ -150,12 +150,12 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
 
 static sim_status resume(fluid_work *w, int64_t step, bool fast) {
   w->d.now = (int)(step & 1);
+  SIM_TRY(fluid_cuda_time_sides(w, step));
   return fluid_cuda_set_step(w, step, fast);
 }
 
 static sim_status step(fluid_work *w, int64_t number) {
   sim_graph **graph = &w->graph[w->d.now];
-  (void)number;
   if (!*graph) {
     SIM_TRY(sim_queue_cuda.graph_begin());
     fluid_trt_step(&w->d);
@@ -163,7 +163,7 @@ static sim_status step(fluid_work *w, int64_t number) {
   }
   if (*graph) SIM_TRY(sim_queue_cuda.graph_launch(*graph));
   w->d.now = 1 - w->d.now;
-  return sim_queue_cuda.status();
+  return fluid_cuda_time_sides(w, number);
 }
 
 static sim_status show(fluid_work *w) {

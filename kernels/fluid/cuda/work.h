@@ -105,6 +105,20 @@ typedef struct fluid_warm {
   double area[FLUID_WARM_OWNERS]; /* sums of shares */
 } fluid_warm;
 
+/* ---- sides that change with time ---- */
+
+/* Links whose constants change, and axis links by which heat comes in, of whose edges this decides. which, warm_which:
+ * their numbers. */
+typedef struct fluid_timed_edges {
+  int32_t *which, *warm_which; /* [count], [warm_count] */
+  void *constant;              /* [count]: on their way, in the precision of the run */
+  fluid_warm_edge *warm;       /* [warm_count] */
+  void *host[2];               /* the same two in pinned memory of the host, of an even and an odd step */
+  fluid_warm_edge *warm_host[2];
+  int32_t *warm_cell, *warm_link; /* in host memory: cell and link of each */
+  int count, warm_count;
+} fluid_timed_edges;
+
 /* ---- sponges ---- */
 
 /* fluid_layer */
@@ -205,7 +219,8 @@ typedef struct fluid_device {
   fluid_damped damped[6];
   int layers;
   fluid_balls balls;
-  fluid_ball_rooms *ball_rooms;   /* of the host; NULL: no grains */
+  fluid_ball_rooms *ball_rooms; /* of the host; NULL: no grains */
+  fluid_timed_edges timed;
   double *mean, *share, *through; /* of sponges: means, shares, and sums of blocks: [planes][blocks][2] of a layer */
   long long *probe;               /* cells */
   double *probed;
@@ -244,6 +259,9 @@ void fluid_cuda_begin(const fluid_device *d); /* the present state, from the fie
 void fluid_cuda_flow(const fluid_device *d);  /* sums; fields are shown */
 void fluid_cuda_pull(const fluid_device *d);
 void fluid_cuda_probe(const fluid_device *d);
+/* Copies timed.host[which] and timed.warm_host[which] to the device, and from there to the links; also of populations.
+ */
+void fluid_cuda_set_edges(const fluid_device *d, int which);
 /* Sets `march`, `wide`, `chunk` by lattice, precision, heat and box: enough blocks for all multiprocessors. The plain
  * kernel makes the steps of narrow grids, and where a block has too little shared memory. */
 void fluid_cuda_choose_tile(fluid_device *d);
@@ -299,6 +317,12 @@ sim_status fluid_cuda_build_pulls(const fluid_machine *m, const fluid_parameters
 sim_status fluid_cuda_build_cuts(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
                                  fluid_device *out) SIM_MUST_CHECK;
 
+/* ---- timed.c ---- */
+
+/* After the walls. Nothing where no side changes with time. */
+sim_status fluid_cuda_build_timed(const fluid_machine *m, const fluid_parameters *p, fluid_device *out) SIM_MUST_CHECK;
+void fluid_cuda_free_timed(fluid_device *d);
+
 /* ---- moving.c ---- */
 
 /* After step number `step` has made the other state: gives back the mass that links have lost, moves the bodies, and
@@ -324,6 +348,9 @@ sim_status fluid_cuda_build_heat(const fluid_machine *m, const fluid_parameters 
 /* The first state's temperatures. */
 sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) SIM_MUST_CHECK;
 void fluid_cuda_free_heat(fluid_device *d);
+/* How a population of the temperature arrives by an axis link of a cell, at the time that the sides are set to. */
+fluid_warm_edge fluid_cuda_warm_edge(const fluid_machine *m, const fluid_device *d, const fluid_cell *cell,
+                                     const fluid_link *link);
 double fluid_cuda_heat_bytes(const fluid_parameters *p, const fluid_meshes *meshes);
 double fluid_cuda_wall_bytes(const fluid_parameters *p, const fluid_meshes *meshes); /* of it, a bound */
 #endif

@@ -266,7 +266,6 @@ static const char *gpu_lacks(const fluid_parameters *p) {
   for (int s = 0; s < FLUID_SIDES; s++)
     if (p->sides[s].straight) return "`straight` of a side is";
   if (p->force) return "`force` is";
-  if (fluid_is_timed(p)) return "a side that changes with time is";
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
   if (fluid_derived_count(p) > 0) return "output.fields is";
   if (p->average.given) return "`average` is";

@@ -190,7 +190,10 @@ template <int Q, typename real> static void step_walls(const fluid_device *d) {
   const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
   if (d->listed == 0) return;
   device_launch(&links, listed_bytes<Q, real>(d), listed_blocks(d), 128,
-                d->eddies ? step_links<Q, true, real> : step_links<Q, false, real>, s, e);
+                d->straight ? d->eddies ? step_links<Q, true, true, real> : step_links<Q, false, true, real>
+                : d->eddies ? step_links<Q, true, false, real>
+                            : step_links<Q, false, false, real>,
+                s, e);
   if (d->segments > 0) {
     const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
     const real *rest = s.from + d->numbers;

@@ -138,6 +138,7 @@ sim_status fluid_cuda_new(fluid_machine *m, const fluid_parameters *p, const flu
   d->omega = m->collision.omega;
   d->smagorinsky = m->collision.smagorinsky;
   d->eddies = d->smagorinsky > 0;
+  for (int s = 0; s < FLUID_SIDES; s++) d->straight = d->straight || p->sides[s].straight;
   for (int a = 0; a < 3; a++) {
     d->l.n[a] = (int)m->grid.n[a];
     d->g[a] = m->collision.g[a];

@@ -89,7 +89,8 @@ template <int Q, typename store> static void launch_links(const fluid_device *d)
   const dim3 grid((unsigned)(d->cells + 127) / 128);
   const double bytes = (double)Q * sizeof(real) * d->cells;
   const fluid_population_cells<Q, store> cells = {slots_of<Q, store>(d)};
-  device_launch(&find, bytes, grid, 128, find_arriving<Q, store>, cells, edges_of<real>(d), (real *)d->arrived);
+  device_launch(&find, bytes, grid, 128, d->straight ? find_arriving<Q, true, store> : find_arriving<Q, false, store>,
+                cells, edges_of<real>(d), (real *)d->arrived);
   device_launch(&put, bytes, grid, 128, put_arriving<Q, store>, in_place_of<Q, store>(d), edges_of<real>(d),
                 (const real *)d->arrived);
 }

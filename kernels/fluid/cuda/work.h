@@ -183,6 +183,7 @@ typedef struct fluid_device {
   int rank;
   bool full; /* D3Q27 */
   bool single, march, force, eddies, heat;
+  bool straight; /* some side is */
   /* Behind the cells there are one number for each member, what rounding keeps of its mass, and with heat and eddies
    * one for each listed cell: the rate of relaxation of the flow. */
   void *state[2];

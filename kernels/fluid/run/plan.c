@@ -263,8 +263,6 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
 /* What a GPU lacks. */
 static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
-  for (int s = 0; s < FLUID_SIDES; s++)
-    if (p->sides[s].straight) return "`straight` of a side is";
   if (p->force) return "`force` is";
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
   if (fluid_derived_count(p) > 0) return "output.fields is";

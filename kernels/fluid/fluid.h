@@ -575,9 +575,10 @@ typedef struct fluid_plus {
 /* The y+ of a point at a distance from a wall past which the fluid moves with a speed, of distance speed/viscosity:
  * by Spalding's law of the wall (J. Appl. Mech. 28 (1961) 455) with kappa = 0.41, B = 5; about its root below 5. */
 double fluid_plus_of(double reynolds);
-/* Of all bodies of the present state; out[bodies]. */
+/* Of all bodies of the present state; out[bodies]. velocity[cells with links][3], in units of the lattice: those of the
+ * state; NULL: it is on the host and tells them. */
 sim_status fluid_find_plus(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
-                           const sim_buffer *state, fluid_plus *out) SIM_MUST_CHECK;
+                           const sim_buffer *state, const double *velocity, fluid_plus *out) SIM_MUST_CHECK;
 
 /* ---- start/tell.c ---- */
 
@@ -641,6 +642,10 @@ typedef struct fluid_ops {
   sim_status (*flow)(fluid_work *work, double *values);   /* a row of `flow`, of fields that are shown */
   sim_status (*bodies)(fluid_work *work, double *values); /* of `bodies` */
   sim_status (*probes)(fluid_work *work, double *values); /* of `probes`, of fields that are shown */
+  /* Velocities of the cells with links, out[cells][3] in host memory, in units of the lattice. NULL: the state is
+   * there.
+   */
+  sim_status (*wall_velocities)(fluid_work *work, double *out);
   /* As of fluid_find_change, of the last step; 1 before there was one. NULL: `steady` is not supported. */
   sim_status (*change)(fluid_work *work, double *out);
   /* Sum over the fluid of the density above that at rest, in units of the lattice; for warnings alone. */

@@ -38,6 +38,10 @@ double fluid_cuda_sum_blocks(const grid_shape *grid);
 /* Links, sums, and what walls take on their way to the device. */
 void fluid_cuda_plan_walls(const fluid_parameters *p, const fluid_meshes *meshes, sim_plan *out);
 
+/* ---- outputs.c: as of fluid_ops ---- */
+
+sim_status fluid_cuda_wall_velocities(fluid_work *work, double *out) SIM_MUST_CHECK;
+
 /* ---- timed.c ---- */
 
 /* Sets the sides to the middle of the step that comes after step number `step`. Nothing where no side changes. */

@@ -3,7 +3,7 @@
 #include "kernels/fluid/cuda/arguments.cuh"
 #include "kernels/fluid/cuda/cover.cuh"
 #include "kernels/fluid/cuda/grains.cuh"
-#include "kernels/fluid/cuda/measure_heat.cuh"
+#include "kernels/fluid/cuda/outputs.cuh"
 #include "kernels/fluid/cuda/plain.cuh"
 #include "kernels/fluid/cuda/sponge.cuh"
 #include "kernels/fluid/cuda/tiles.cuh"
@@ -358,12 +358,18 @@ template <int RANK, typename real> static void probe(const fluid_device *d) {
                 (size_t)d->l.n[0] * (size_t)d->l.n[1] * (size_t)d->l.n[2], d->probe, d->probes, d->probed);
 }
 
-#define BY_KIND(function)                                                                                              \
+template <int RANK, typename real> static void find_wall_velocities(const fluid_device *d, double *out) {
+  static const sim_kernel kernel = {"fluid_wall_velocities", "observe", SIM_LIMIT_BYTES};
+  device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128, wall_velocities<RANK, fluid_view<real>>,
+                present_view<real>(d), d->cell, d->cells, out);
+}
+
+#define BY_KIND(function, ...)                                                                                         \
   do {                                                                                                                 \
     if (d->rank == 2)                                                                                                  \
-      d->single ? function<2, float>(d) : function<2, double>(d);                                                      \
+      d->single ? function<2, float>(__VA_ARGS__) : function<2, double>(__VA_ARGS__);                                  \
     else                                                                                                               \
-      d->single ? function<3, float>(d) : function<3, double>(d);                                                      \
+      d->single ? function<3, float>(__VA_ARGS__) : function<3, double>(__VA_ARGS__);                                  \
   } while (0)
 
 /* The same of functions of a lattice. */
@@ -378,8 +384,8 @@ template <int RANK, typename real> static void probe(const fluid_device *d) {
   } while (0)
 
 void fluid_cuda_step(const fluid_device *d) { BY_LATTICE(step, d); }
-void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step); }
-void fluid_cuda_warm(const fluid_device *d) { BY_KIND(step_warm); }
+void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step, d); }
+void fluid_cuda_warm(const fluid_device *d) { BY_KIND(step_warm, d); }
 void fluid_cuda_mark_balls(const fluid_device *d) { mark_cells(d); }
 void fluid_cuda_balls(const fluid_device *d) {
   if (d->full)
@@ -401,17 +407,15 @@ void fluid_cuda_cover(const fluid_device *d, const fluid_changed *changed, int c
 void fluid_cuda_set_edges(const fluid_device *d, int which) {
   d->single ? set_edges<float>(d, which) : set_edges<double>(d, which);
 }
-void fluid_cuda_show(const fluid_device *d) { BY_KIND(show); }
-void fluid_cuda_begin(const fluid_device *d) { BY_KIND(begin); }
-void fluid_cuda_flow(const fluid_device *d) { BY_KIND(flow); }
+void fluid_cuda_show(const fluid_device *d) { BY_KIND(show, d); }
+void fluid_cuda_begin(const fluid_device *d) { BY_KIND(begin, d); }
+void fluid_cuda_flow(const fluid_device *d) { BY_KIND(flow, d); }
 void fluid_cuda_pull(const fluid_device *d) { BY_LATTICE(pulls, d); }
-void fluid_cuda_probe(const fluid_device *d) { BY_KIND(probe); }
-void fluid_cuda_show_heat(const fluid_device *d) { BY_KIND(show_heat); }
-void fluid_cuda_sum_heat(const fluid_device *d) { BY_KIND(sum_heat); }
-void fluid_cuda_begin_sponge(const fluid_device *d) { BY_KIND(begin_sponge); }
+void fluid_cuda_probe(const fluid_device *d) { BY_KIND(probe, d); }
+void fluid_cuda_show_heat(const fluid_device *d) { BY_KIND(show_heat, d); }
+void fluid_cuda_sum_heat(const fluid_device *d) { BY_KIND(sum_heat, d); }
+void fluid_cuda_begin_sponge(const fluid_device *d) { BY_KIND(begin_sponge, d); }
 void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls) {
-  if (d->rank == 2)
-    d->single ? begin_heat<2, float>(d, surface, walls) : begin_heat<2, double>(d, surface, walls);
-  else
-    d->single ? begin_heat<3, float>(d, surface, walls) : begin_heat<3, double>(d, surface, walls);
+  BY_KIND(begin_heat, d, surface, walls);
 }
+void fluid_cuda_find_wall_velocities(const fluid_device *d, double *out) { BY_KIND(find_wall_velocities, d, out); }

@@ -198,4 +198,5 @@ const fluid_ops fluid_ops_cuda_trt = {.tables_of_state = true,
                                       .flow = fluid_cuda_flow_row,
                                       .bodies = fluid_cuda_bodies,
                                       .probes = probes,
+                                      .wall_velocities = fluid_cuda_wall_velocities,
                                       .excess = fluid_cuda_excess};

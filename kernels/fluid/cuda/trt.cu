@@ -1,9 +1,9 @@
 /* Launches of the kernels of populations, by lattice, storage and what the flow has. */
 #include "kernels/common/launch.cuh"
 #include "kernels/fluid/cuda/arguments.cuh"
+#include "kernels/fluid/cuda/outputs.cuh"
 #include "kernels/fluid/cuda/trt.cuh"
 #include "kernels/fluid/cuda/trt_links.cuh"
-#include "kernels/fluid/cuda/trt_measure.cuh"
 
 typedef fluid_store_whole<float> store_single;
 typedef fluid_store_whole<double> store_double;
@@ -161,6 +161,13 @@ template <int Q, typename store> static void probe(const fluid_device *d) {
                 d->probes, d->probed);
 }
 
+template <int Q, typename store> static void find_wall_velocities(const fluid_device *d, double *out) {
+  static const sim_kernel kernel = {"fluid_population_velocities", "observe", SIM_LIMIT_BYTES};
+  device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128,
+                wall_velocities<fluid_rank(Q), fluid_population_view<Q, store>>, population_view_of<Q, store>(d),
+                d->cell, d->cells, out);
+}
+
 /* D3Q27 has no half storage (scenario/rules_media.c). */
 #define BY_STORE(function, ...)                                                                                        \
   do {                                                                                                                 \
@@ -184,3 +191,4 @@ void fluid_trt_show(const fluid_device *d, int first, int count) { BY_STORE(show
 void fluid_trt_flow(const fluid_device *d) { BY_STORE(flow, d); }
 void fluid_trt_pull(const fluid_device *d) { BY_STORE(pulls, d); }
 void fluid_trt_probe(const fluid_device *d) { BY_STORE(probe, d); }
+void fluid_trt_wall_velocities(const fluid_device *d, double *out) { BY_STORE(find_wall_velocities, d, out); }

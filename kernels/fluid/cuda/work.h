@@ -260,6 +260,7 @@ void fluid_cuda_begin(const fluid_device *d); /* the present state, from the fie
 void fluid_cuda_flow(const fluid_device *d);  /* sums; fields are shown */
 void fluid_cuda_pull(const fluid_device *d);
 void fluid_cuda_probe(const fluid_device *d);
+void fluid_cuda_find_wall_velocities(const fluid_device *d, double *out); /* out[cells with links][3] */
 /* Copies timed.host[which] and timed.warm_host[which] to the device, and from there to the links; also of populations.
  */
 void fluid_cuda_set_edges(const fluid_device *d, int which);
@@ -283,6 +284,7 @@ void fluid_trt_show(const fluid_device *d, int first, int count); /* fields of t
 void fluid_trt_flow(const fluid_device *d);                       /* sums, of the populations */
 void fluid_trt_pull(const fluid_device *d);
 void fluid_trt_probe(const fluid_device *d);
+void fluid_trt_wall_velocities(const fluid_device *d, double *out);
 
 #ifdef __cplusplus
 }

@@ -225,6 +225,11 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
   out->work_rate_guess = cells / (step + same);
   plan_ranks(&grid, setup->comm, same / (step + same), out);
   if (fluid_walls_bytes(p, meshes) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p, meshes));
+  if (fluid_has_references(p) && setup->backend->space == SIM_SPACE_DEVICE) {
+    const double velocities = 3 * sizeof(double) * fluid_wall_cells(p, meshes);
+    sim_plan_add(out, "velocities beside bodies", velocities);
+    sim_plan_add_host(out, "velocities beside bodies", velocities);
+  }
   if (p->resistance) sim_plan_add_host(out, "resistance", cells * sizeof(double));
   if (meshes->solid) {
     sim_plan_add_host(out, "solid cells, and values of their images", cells * (sizeof(double) + 0.125));
@@ -270,7 +275,6 @@ static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->gates.count > 0) return "`gates` is";
   if (p->spectrum > 0) return "`spectrum` is";
   if (!isnan(p->steady)) return "`steady` is";
-  if (fluid_has_references(p)) return "`reference` of a body is";
   if (p->collision != FLUID_TRT) return NULL;
   if (p->heat.given) return "`heat` with collision = \"trt\" is";
   if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";

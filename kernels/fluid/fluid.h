@@ -646,8 +646,10 @@ typedef struct fluid_ops {
    * there.
    */
   sim_status (*wall_velocities)(fluid_work *work, double *out);
-  /* As of fluid_find_change, of the last step; 1 before there was one. NULL: `steady` is not supported. */
+  /* As of fluid_find_change, of the last step; 1 before there was one. */
   sim_status (*change)(fluid_work *work, double *out);
+  /* Called before a step after which `change` is asked for. NULL: not needed. */
+  sim_status (*remember)(fluid_work *work);
   /* Sum over the fluid of the density above that at rest, in units of the lattice; for warnings alone. */
   sim_status (*excess)(fluid_work *work, double *out);
   double *(*means)(const fluid_work *work); /* of sponges, in memory of the backend: fluid_sponge.mean */

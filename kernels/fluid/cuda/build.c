@@ -54,7 +54,8 @@ static void free_cuts(fluid_device *d) {
 }
 
 void fluid_cuda_free(fluid_device *d) {
-  void *const all[] = {&d->mean, &d->share, &d->through, &d->probe, &d->probed, &d->arrived, &d->drag, &d->staged};
+  void *const all[] = {&d->mean,    &d->share, &d->through, &d->probe,     &d->probed,
+                       &d->arrived, &d->drag,  &d->staged,  &d->remembered};
   free_walls(d);
   free_pulls(d);
   free_cuts(d);

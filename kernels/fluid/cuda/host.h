@@ -16,6 +16,9 @@ struct fluid_work {
   bool fast;                /* FLUID_TOLD_FAST is known */
   bool old_pulls, old_cuts; /* bodies have moved since they were built */
   bool old_profiles;        /* sides have changed since their velocities were sent */
+  bool stepped;             /* a step has been made */
+  int64_t made, remembered; /* number of the last step; of the one whose velocities are stored, -1: none */
+  double change;            /* the last one that was found */
 };
 
 /* As of fluid_ops. (ops.c) */
@@ -41,6 +44,9 @@ void fluid_cuda_plan_walls(const fluid_parameters *p, const fluid_meshes *meshes
 /* ---- outputs.c: as of fluid_ops ---- */
 
 sim_status fluid_cuda_wall_velocities(fluid_work *work, double *out) SIM_MUST_CHECK;
+sim_status fluid_cuda_change(fluid_work *work, double *out) SIM_MUST_CHECK;
+sim_status fluid_cuda_remember(fluid_work *work) SIM_MUST_CHECK; /* of populations */
+double fluid_cuda_remembered_bytes(const fluid_parameters *p);   /* in device memory, of populations */
 
 /* ---- timed.c ---- */
 

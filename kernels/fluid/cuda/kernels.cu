@@ -358,6 +358,18 @@ template <int RANK, typename real> static void probe(const fluid_device *d) {
                 (size_t)d->l.n[0] * (size_t)d->l.n[1] * (size_t)d->l.n[2], d->probe, d->probes, d->probed);
 }
 
+template <int RANK, typename real> static void find_change(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_sum_change", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel warm = {"fluid_sum_warm_change", "observe", SIM_LIMIT_BYTES};
+  const fluid_view<real> now = present_view<real>(d), past = view_of<real>(d, d->state[1 - d->now], d->fields, NULL);
+  const dim3 grid((unsigned)d->sum_blocks);
+  device_launch(&kernel, 2.0 * fluid_moments(RANK) * sizeof(real) * cells_of(d), grid, 256,
+                sum_change<RANK, fluid_view<real>, fluid_view<real>>, now, past, d->sum);
+  if (d->heat)
+    device_launch(&warm, 2.0 * (1 + RANK) * sizeof(real) * cells_of(d), grid, 256, sum_warm_change<RANK, real>, now,
+                  past, d->sum + d->sum_blocks);
+}
+
 template <int RANK, typename real> static void find_wall_velocities(const fluid_device *d, double *out) {
   static const sim_kernel kernel = {"fluid_wall_velocities", "observe", SIM_LIMIT_BYTES};
   device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128, wall_velocities<RANK, fluid_view<real>>,
@@ -418,4 +430,5 @@ void fluid_cuda_begin_sponge(const fluid_device *d) { BY_KIND(begin_sponge, d); 
 void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls) {
   BY_KIND(begin_heat, d, surface, walls);
 }
+void fluid_cuda_find_change(const fluid_device *d) { BY_KIND(find_change, d); }
 void fluid_cuda_find_wall_velocities(const fluid_device *d, double *out) { BY_KIND(find_wall_velocities, d, out); }

@@ -186,6 +186,8 @@ sim_status fluid_cuda_set_step(fluid_work *w, int64_t step, bool fast) {
   const unsigned long long now[2] = {(unsigned long long)step, (unsigned long long)step}, none = ~0ull;
   const fluid_guard guard = {{fast ? 0 : none, none, none, none}, {0}};
   w->fast = fast;
+  w->made = step;
+  w->remembered = -1;
   SIM_TRY(sim_backend_cuda.copy(w->d.step, now, sizeof now));
   return sim_backend_cuda.copy(w->d.guard, &guard, sizeof guard);
 }
@@ -259,6 +261,8 @@ static sim_status step_graph(fluid_work *w) {
 
 static sim_status step(fluid_work *w, int64_t number) {
   SIM_TRY(w->m->motion ? step_moving(w, number) : w->m->grains ? step_grains(w) : step_graph(w));
+  w->made = number;
+  w->stepped = true;
   return fluid_cuda_time_sides(w, number);
 }
 
@@ -416,6 +420,7 @@ const fluid_ops fluid_ops_cuda = {.plan = plan,
                                   .bodies = fluid_cuda_bodies,
                                   .probes = probes,
                                   .wall_velocities = fluid_cuda_wall_velocities,
+                                  .change = fluid_cuda_change,
                                   .excess = fluid_cuda_excess,
                                   .means = means,
                                   .heat = heat,

@@ -21,4 +21,78 @@ __global__ void __launch_bounds__(128)
   for (int a = 0; a < 3; a++) out[3 * (size_t)i + a] = a < RANK ? u[a < RANK ? a : 0] : 0;
 }
 
+/* ---- the change of a step ---- */
+
+/* Velocities before it: of another state, or as remember_cells has stored them, [RANK][cells]. */
+template <typename real> struct fluid_stored_velocities {
+  const real *u;
+  size_t cells;
+};
+template <int RANK, typename real>
+__device__ __forceinline__ void past_velocity(const fluid_stored_velocities<real> &past, int, size_t, size_t i,
+                                              double *u) {
+#pragma unroll
+  for (int a = 0; a < RANK; a++) u[a] = (double)past.u[(size_t)a * past.cells + i];
+}
+template <int RANK, typename real>
+__device__ __forceinline__ void past_velocity(const fluid_view<real> &past, int x, size_t row, size_t, double *u) {
+  (void)velocity_of<RANK>(past, x, row, u);
+}
+
+template <int RANK, typename view>
+__global__ void __launch_bounds__(256) remember_cells(const view v, typename view::real *out) {
+  after_previous();
+  const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2];
+  for (size_t i = blockIdx.x * (size_t)256 + threadIdx.x; i < cells; i += (size_t)gridDim.x * 256) {
+    const int x = (int)(i % (size_t)v.l.n[0]);
+    const size_t row = i / (size_t)v.l.n[0];
+    double u[RANK] = {};
+    if (!is_solid(v.beside, v.l, x, row)) (void)velocity_of<RANK>(v, x, row, u);
+#pragma unroll
+    for (int a = 0; a < RANK; a++) out[(size_t)a * cells + i] = (typename view::real)u[a];
+  }
+}
+
+/* sums[blocks]: squared changes of the velocity. */
+template <int RANK, typename view, typename before>
+__global__ void __launch_bounds__(256) sum_change(const view v, const before past, double *sums) {
+  __shared__ double shared[8];
+  after_previous();
+  const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2],
+               first = (size_t)blockIdx.x * FLUID_SUMMED;
+  double sum = 0;
+  for (size_t i = first + threadIdx.x; i < cells && i < first + FLUID_SUMMED; i += 256) {
+    const int x = (int)(i % (size_t)v.l.n[0]);
+    const size_t row = i / (size_t)v.l.n[0];
+    if (is_solid(v.beside, v.l, x, row)) continue;
+    double u[RANK], old[RANK];
+    (void)velocity_of<RANK>(v, x, row, u);
+    past_velocity<RANK>(past, x, row, i, old);
+#pragma unroll
+    for (int a = 0; a < RANK; a++) sum += (u[a] - old[a]) * (u[a] - old[a]);
+  }
+  sum = block_sum<256>(sum, shared);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
+/* The same of the temperature, in units of warm.scale. */
+template <int RANK, typename real>
+__global__ void __launch_bounds__(256)
+    sum_warm_change(const fluid_view<real> v, const fluid_view<real> past, double *sums) {
+  __shared__ double shared[8];
+  after_previous();
+  const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2],
+               first = (size_t)blockIdx.x * FLUID_SUMMED;
+  double sum = 0;
+  for (size_t i = first + threadIdx.x; i < cells && i < first + FLUID_SUMMED; i += 256) {
+    const int x = (int)(i % (size_t)v.l.n[0]);
+    const size_t row = i / (size_t)v.l.n[0];
+    if (is_solid(v.beside, v.l, x, row)) continue;
+    const double warmer = warm_temperature<RANK>(v, x, row) - warm_temperature<RANK>(past, x, row);
+    sum += warmer * warmer;
+  }
+  sum = block_sum<256>(sum, shared);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
 #endif

@@ -161,6 +161,23 @@ template <int Q, typename store> static void probe(const fluid_device *d) {
                 d->probes, d->probed);
 }
 
+template <int Q, typename store> static void remember(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_remember_populations", "observe", SIM_LIMIT_BYTES};
+  typedef typename store::real real;
+  device_launch(&kernel, (Q + fluid_rank(Q)) * sizeof(real) * cells_of(d), blocks_of(cells_of(d)), 256,
+                remember_cells<fluid_rank(Q), fluid_population_view<Q, store>>, population_view_of<Q, store>(d),
+                (real *)d->remembered);
+}
+
+template <int Q, typename store> static void find_change(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_change_populations", "observe", SIM_LIMIT_BYTES};
+  typedef typename store::real real;
+  const fluid_stored_velocities<real> past = {(const real *)d->remembered, (size_t)cells_of(d)};
+  device_launch(&kernel, (Q + fluid_rank(Q)) * sizeof(real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
+                sum_change<fluid_rank(Q), fluid_population_view<Q, store>, fluid_stored_velocities<real>>,
+                population_view_of<Q, store>(d), past, d->sum);
+}
+
 template <int Q, typename store> static void find_wall_velocities(const fluid_device *d, double *out) {
   static const sim_kernel kernel = {"fluid_population_velocities", "observe", SIM_LIMIT_BYTES};
   device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128,
@@ -191,4 +208,6 @@ void fluid_trt_show(const fluid_device *d, int first, int count) { BY_STORE(show
 void fluid_trt_flow(const fluid_device *d) { BY_STORE(flow, d); }
 void fluid_trt_pull(const fluid_device *d) { BY_STORE(pulls, d); }
 void fluid_trt_probe(const fluid_device *d) { BY_STORE(probe, d); }
+void fluid_trt_remember(const fluid_device *d) { BY_STORE(remember, d); }
+void fluid_trt_change(const fluid_device *d) { BY_STORE(find_change, d); }
 void fluid_trt_wall_velocities(const fluid_device *d, double *out) { BY_STORE(find_wall_velocities, d, out); }

@@ -233,6 +233,7 @@ typedef struct fluid_device {
   double omega_odd;
   unsigned long long seed;
   void *arrived, *drag; /* [links]: g that arrives by each; [cells]: resistance by a step, or NULL */
+  void *remembered;     /* [rank][cells]: velocities before a step, in units of the lattice; NULL: not wanted */
   void *staged;         /* [rank + 1][staged_planes][cells of a plane]: fields on their way */
   int staged_planes;
 } fluid_device;
@@ -260,6 +261,9 @@ void fluid_cuda_begin(const fluid_device *d); /* the present state, from the fie
 void fluid_cuda_flow(const fluid_device *d);  /* sums; fields are shown */
 void fluid_cuda_pull(const fluid_device *d);
 void fluid_cuda_probe(const fluid_device *d);
+/* sum: [sum_blocks] squared changes of the velocity from the other state to the present one, then of the temperature.
+ */
+void fluid_cuda_find_change(const fluid_device *d);
 void fluid_cuda_find_wall_velocities(const fluid_device *d, double *out); /* out[cells with links][3] */
 /* Copies timed.host[which] and timed.warm_host[which] to the device, and from there to the links; also of populations.
  */
@@ -284,6 +288,8 @@ void fluid_trt_show(const fluid_device *d, int first, int count); /* fields of t
 void fluid_trt_flow(const fluid_device *d);                       /* sums, of the populations */
 void fluid_trt_pull(const fluid_device *d);
 void fluid_trt_probe(const fluid_device *d);
+void fluid_trt_remember(const fluid_device *d); /* remembered */
+void fluid_trt_change(const fluid_device *d);   /* sum: from the remembered velocities */
 void fluid_trt_wall_velocities(const fluid_device *d, double *out);
 
 #ifdef __cplusplus

@@ -274,7 +274,6 @@ static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->average.given) return "`average` is";
   if (p->gates.count > 0) return "`gates` is";
   if (p->spectrum > 0) return "`spectrum` is";
-  if (!isnan(p->steady)) return "`steady` is";
   if (p->collision != FLUID_TRT) return NULL;
   if (p->heat.given) return "`heat` with collision = \"trt\" is";
   if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";

@@ -646,6 +646,8 @@ typedef struct fluid_ops {
    * there.
    */
   sim_status (*wall_velocities)(fluid_work *work, double *out);
+  /* Sums of gates, out[gates][FLUID_GATE_SUMS] (gate_sums.h). NULL: the state is in host memory. */
+  sim_status (*gates)(fluid_work *work, double *out);
   /* As of fluid_find_change, of the last step; 1 before there was one. */
   sim_status (*change)(fluid_work *work, double *out);
   /* Called before a step after which `change` is asked for. NULL: not needed. */

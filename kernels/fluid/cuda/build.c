@@ -62,6 +62,7 @@ void fluid_cuda_free(fluid_device *d) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
   for (int s = 0; s < FLUID_SIDES; s++) release(&d->beside.profile[s]);
   fluid_cuda_free_timed(d);
+  fluid_cuda_free_gates(d);
   fluid_cuda_free_heat(d);
   fluid_cuda_free_grains(d);
 }
@@ -416,6 +417,7 @@ sim_status fluid_cuda_build(const fluid_machine *machine, const fluid_parameters
   SIM_TRY(send_sponges(&m));
   SIM_TRY(fluid_cuda_build_heat(machine, p, out));
   SIM_TRY(fluid_cuda_build_timed(machine, p, out));
+  SIM_TRY(fluid_cuda_build_gates(machine, p, out));
   SIM_TRY(fluid_cuda_build_grains(machine, out));
   return send_probes(&m);
 }

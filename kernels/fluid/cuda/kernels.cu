@@ -370,6 +370,14 @@ template <int RANK, typename real> static void find_change(const fluid_device *d
                   past, d->sum + d->sum_blocks);
 }
 
+template <int RANK, typename real> static void gates(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_sum_gates", "observe", SIM_LIMIT_BYTES};
+  const double bytes =
+      fluid_moments(RANK) * sizeof(real) * (double)d->gates.planes * d->gates.blocks * (double)FLUID_SUMMED;
+  device_launch(&kernel, bytes, dim3((unsigned)d->gates.blocks, (unsigned)d->gates.planes), 256,
+                sum_gates<RANK, fluid_view<real>>, present_view<real>(d), d->gates.plane, d->gates.sum);
+}
+
 template <int RANK, typename real> static void find_wall_velocities(const fluid_device *d, double *out) {
   static const sim_kernel kernel = {"fluid_wall_velocities", "observe", SIM_LIMIT_BYTES};
   device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128, wall_velocities<RANK, fluid_view<real>>,
@@ -431,4 +439,5 @@ void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surf
   BY_KIND(begin_heat, d, surface, walls);
 }
 void fluid_cuda_find_change(const fluid_device *d) { BY_KIND(find_change, d); }
+void fluid_cuda_sum_gates(const fluid_device *d) { BY_KIND(gates, d); }
 void fluid_cuda_find_wall_velocities(const fluid_device *d, double *out) { BY_KIND(find_wall_velocities, d, out); }

@@ -34,6 +34,10 @@ void fluid_cuda_plan_walls(const fluid_parameters *p, const fluid_meshes *meshes
     sim_plan_add(out, "links of walls", fluid_cuda_wall_bytes(p, meshes));
     sim_plan_add_host(out, "links of walls on their way", fluid_cuda_wall_bytes(p, meshes));
   }
+  if (p->gates.count > 0) {
+    sim_plan_add(out, "gates", fluid_cuda_gates_bytes(p));
+    sim_plan_add_host(out, "gates", fluid_cuda_gates_bytes(p));
+  }
   sim_plan_add(out, "sums of cells", sums);
   sim_plan_add_host(out, "sums of cells", sums);
 }
@@ -420,6 +424,7 @@ const fluid_ops fluid_ops_cuda = {.plan = plan,
                                   .bodies = fluid_cuda_bodies,
                                   .probes = probes,
                                   .wall_velocities = fluid_cuda_wall_velocities,
+                                  .gates = fluid_cuda_gates,
                                   .change = fluid_cuda_change,
                                   .excess = fluid_cuda_excess,
                                   .means = means,

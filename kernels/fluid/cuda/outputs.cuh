@@ -95,4 +95,38 @@ __global__ void __launch_bounds__(256)
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
+/* ---- gates ---- */
+
+/* sums[planes][blocks][FLUID_GATE_SUMS] of the cells of a block. */
+template <int RANK, typename view>
+__global__ void __launch_bounds__(256) sum_gates(const view v, const fluid_gate_plane *planes, double *sums) {
+  __shared__ double shared[8];
+  after_previous();
+  const fluid_gate_plane p = planes[blockIdx.y];
+  const int b = p.axis == 0 ? 1 : 0, c = p.axis == 2 ? 1 : 2, across = v.l.n[b];
+  const long long cells = (long long)across * v.l.n[c], first = (long long)blockIdx.x * FLUID_SUMMED;
+  double sum[FLUID_GATE_SUMS] = {};
+  for (long long i = first + threadIdx.x; i < cells && i < first + FLUID_SUMMED; i += 256) {
+    int at[3];
+    at[p.axis] = p.plane;
+    at[b] = (int)(i % across);
+    at[c] = (int)(i / across);
+    const size_t row = (size_t)at[2] * (size_t)v.l.n[1] + (size_t)at[1];
+    const double part = p.part * p.parts[at[b]] * p.parts[across + at[c]];
+    if (!(part > 0) || is_solid(v.beside, v.l, at[0], row)) continue;
+    double u[3] = {0, 0, 0};
+    const double rho1 = velocity_of<RANK>(v, at[0], row, u), flux = part * (1 + rho1) * u[p.axis];
+    sum[FLUID_GATE_AREA] += part;
+    sum[FLUID_GATE_PRESSURE] += part * rho1;
+    sum[FLUID_GATE_FLUX] += flux;
+#pragma unroll
+    for (int a = 0; a < RANK; a++) sum[FLUID_GATE_MOMENTUM + a] += flux * u[a];
+  }
+#pragma unroll
+  for (int k = 0; k < FLUID_GATE_SUMS; k++) {
+    const double all = block_sum<256>(sum[k], shared);
+    if (threadIdx.x == 0) sums[FLUID_GATE_SUMS * ((size_t)blockIdx.y * gridDim.x + blockIdx.x) + (size_t)k] = all;
+  }
+}
+
 #endif

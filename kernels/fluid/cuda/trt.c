@@ -203,6 +203,7 @@ const fluid_ops fluid_ops_cuda_trt = {.tables_of_state = true,
                                       .bodies = fluid_cuda_bodies,
                                       .probes = probes,
                                       .wall_velocities = fluid_cuda_wall_velocities,
+                                      .gates = fluid_cuda_gates,
                                       .change = fluid_cuda_change,
                                       .remember = fluid_cuda_remember,
                                       .excess = fluid_cuda_excess};

@@ -178,6 +178,15 @@ template <int Q, typename store> static void find_change(const fluid_device *d) 
                 population_view_of<Q, store>(d), past, d->sum);
 }
 
+template <int Q, typename store> static void gates(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_gates_of_populations", "observe", SIM_LIMIT_BYTES};
+  const double bytes =
+      Q * sizeof(typename store::real) * (double)d->gates.planes * d->gates.blocks * (double)FLUID_SUMMED;
+  device_launch(&kernel, bytes, dim3((unsigned)d->gates.blocks, (unsigned)d->gates.planes), 256,
+                sum_gates<fluid_rank(Q), fluid_population_view<Q, store>>, population_view_of<Q, store>(d),
+                d->gates.plane, d->gates.sum);
+}
+
 template <int Q, typename store> static void find_wall_velocities(const fluid_device *d, double *out) {
   static const sim_kernel kernel = {"fluid_population_velocities", "observe", SIM_LIMIT_BYTES};
   device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128,
@@ -210,4 +219,5 @@ void fluid_trt_pull(const fluid_device *d) { BY_STORE(pulls, d); }
 void fluid_trt_probe(const fluid_device *d) { BY_STORE(probe, d); }
 void fluid_trt_remember(const fluid_device *d) { BY_STORE(remember, d); }
 void fluid_trt_change(const fluid_device *d) { BY_STORE(find_change, d); }
+void fluid_trt_gates(const fluid_device *d) { BY_STORE(gates, d); }
 void fluid_trt_wall_velocities(const fluid_device *d, double *out) { BY_STORE(find_wall_velocities, d, out); }

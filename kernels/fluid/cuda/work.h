@@ -3,6 +3,8 @@
 #ifndef FLUID_CUDA_WORK_H
 #define FLUID_CUDA_WORK_H
 
+#include "kernels/fluid/gate_sums.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -149,6 +151,21 @@ typedef struct fluid_balls {
 } fluid_balls;
 typedef struct fluid_ball_rooms fluid_ball_rooms; /* memory of grains.c */
 
+/* ---- gates ---- */
+
+/* One of the two planes of cells beside a gate, and its part; parts of the cells along the first and behind them along
+ * the second of the other axes. */
+typedef struct fluid_gate_plane {
+  int axis, plane;
+  double part;
+  const double *parts;
+} fluid_gate_plane;
+typedef struct fluid_gate_planes {
+  fluid_gate_plane *plane; /* [planes]: two of each gate */
+  double *parts, *sum;     /* sum: [planes][blocks][FLUID_GATE_SUMS] */
+  int planes, blocks;
+} fluid_gate_planes;
+
 /* ---- derivatives ---- */
 
 /* What lies beside cells: sides of the box and surfaces of bodies. */
@@ -222,6 +239,7 @@ typedef struct fluid_device {
   fluid_balls balls;
   fluid_ball_rooms *ball_rooms; /* of the host; NULL: no grains */
   fluid_timed_edges timed;
+  fluid_gate_planes gates;
   double *mean, *share, *through; /* of sponges: means, shares, and sums of blocks: [planes][blocks][2] of a layer */
   long long *probe;               /* cells */
   double *probed;
@@ -261,6 +279,7 @@ void fluid_cuda_begin(const fluid_device *d); /* the present state, from the fie
 void fluid_cuda_flow(const fluid_device *d);  /* sums; fields are shown */
 void fluid_cuda_pull(const fluid_device *d);
 void fluid_cuda_probe(const fluid_device *d);
+void fluid_cuda_sum_gates(const fluid_device *d); /* gates.sum */
 /* sum: [sum_blocks] squared changes of the velocity from the other state to the present one, then of the temperature.
  */
 void fluid_cuda_find_change(const fluid_device *d);
@@ -288,6 +307,7 @@ void fluid_trt_show(const fluid_device *d, int first, int count); /* fields of t
 void fluid_trt_flow(const fluid_device *d);                       /* sums, of the populations */
 void fluid_trt_pull(const fluid_device *d);
 void fluid_trt_probe(const fluid_device *d);
+void fluid_trt_gates(const fluid_device *d);
 void fluid_trt_remember(const fluid_device *d); /* remembered */
 void fluid_trt_change(const fluid_device *d);   /* sum: from the remembered velocities */
 void fluid_trt_wall_velocities(const fluid_device *d, double *out);
@@ -331,6 +351,13 @@ sim_status fluid_cuda_build_cuts(const fluid_machine *m, const fluid_parameters 
 /* After the walls. Nothing where no side changes with time. */
 sim_status fluid_cuda_build_timed(const fluid_machine *m, const fluid_parameters *p, fluid_device *out) SIM_MUST_CHECK;
 void fluid_cuda_free_timed(fluid_device *d);
+
+/* ---- outputs.c ---- */
+
+/* Nothing where there are no gates. */
+sim_status fluid_cuda_build_gates(const fluid_machine *m, const fluid_parameters *p, fluid_device *out) SIM_MUST_CHECK;
+void fluid_cuda_free_gates(fluid_device *d);
+double fluid_cuda_gates_bytes(const fluid_parameters *p);
 
 /* ---- moving.c ---- */
 

@@ -272,7 +272,6 @@ static const char *gpu_lacks(const fluid_parameters *p) {
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
   if (fluid_derived_count(p) > 0) return "output.fields is";
   if (p->average.given) return "`average` is";
-  if (p->gates.count > 0) return "`gates` is";
   if (p->spectrum > 0) return "`spectrum` is";
   if (p->collision != FLUID_TRT) return NULL;
   if (p->heat.given) return "`heat` with collision = \"trt\" is";

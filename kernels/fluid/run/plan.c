@@ -249,6 +249,8 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     out->unsaved_bytes += temperature;
   }
   plan_fields(p, cells, number, out);
+  const bool there = setup->backend->space == SIM_SPACE_DEVICE && !fluid_ops_of(p, setup)->tables_of_state;
+  if (there && fluid_velocity_bytes(p) > 0) sim_plan_add_host(out, "velocity on the host", fluid_velocity_bytes(p));
   if (p->spectrum > 0) sim_plan_add_host(out, "spectrum", fluid_spectrum_bytes(p, setup->threads));
   plan_grains(p, &grains, setup, out);
   out->work_per_step = cells;
@@ -270,7 +272,6 @@ static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
   if (p->force) return "`force` is";
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
-  if (fluid_derived_count(p) > 0) return "output.fields is";
   if (p->average.given) return "`average` is";
   if (p->spectrum > 0) return "`spectrum` is";
   if (p->collision != FLUID_TRT) return NULL;

@@ -172,8 +172,9 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   }
   if (run->p->kinds[table] == FLUID_GRAINS_TABLE) return fluid_grains_row(&run->grains, values);
   if (run->p->kinds[table] == FLUID_GATES_TABLE) return fluid_gates_row(run, values);
-  if (!run->ops->tables_of_state) SIM_TRY(fluid_show_fields(run, clock));
-  if (run->p->kinds[table] == FLUID_SPECTRUM_TABLE) return fluid_spectrum_row(run, values);
+  const bool spectrum = run->p->kinds[table] == FLUID_SPECTRUM_TABLE;
+  if (!run->ops->tables_of_state || spectrum) SIM_TRY(fluid_show_fields(run, clock));
+  if (spectrum) return fluid_spectrum_row(run, values);
   if (run->p->kinds[table] == FLUID_PROBES_TABLE) return run->ops->probes(run->work, values);
   if (run->p->kinds[table] == FLUID_POROUS_TABLE) {
     double flow[FLUID_FLOW_SUMS];

@@ -25,7 +25,7 @@ int fluid_means_count(const fluid_parameters *p) {
 
 double fluid_velocity_bytes(const fluid_parameters *p) {
   const grid_shape g = fluid_grid_of(p);
-  const bool wanted = fluid_derived_count(p) > 0;
+  const bool wanted = fluid_derived_count(p) > 0 || p->spectrum > 0;
   return wanted ? g.rank * grid_cells_wanted(&g) * (fluid_single(p) ? sizeof(float) : sizeof(double)) : 0;
 }
 

@@ -273,7 +273,6 @@ static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->force) return "`force` is";
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
   if (p->average.given) return "`average` is";
-  if (p->spectrum > 0) return "`spectrum` is";
   if (p->collision != FLUID_TRT) return NULL;
   if (p->heat.given) return "`heat` with collision = \"trt\" is";
   if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";

@@ -648,6 +648,9 @@ typedef struct fluid_ops {
   sim_status (*wall_velocities)(fluid_work *work, double *out);
   /* Sums of gates, out[gates][FLUID_GATE_SUMS] (gate_sums.h). NULL: the state is in host memory. */
   sim_status (*gates)(fluid_work *work, double *out);
+  /* Adds sample number n of the present state to running means in memory of the device, [count][cells] (run/run.h); n
+   * 0: gives solid cells the temperature of bodies. NULL: all are in host memory. */
+  sim_status (*sample)(fluid_work *work, int64_t n, double *means);
   /* As of fluid_find_change, of the last step; 1 before there was one. */
   sim_status (*change)(fluid_work *work, double *out);
   /* Called before a step after which `change` is asked for. NULL: not needed. */

@@ -44,6 +44,7 @@ void fluid_cuda_plan_walls(const fluid_parameters *p, const fluid_meshes *meshes
 /* ---- outputs.c: as of fluid_ops ---- */
 
 sim_status fluid_cuda_wall_velocities(fluid_work *work, double *out) SIM_MUST_CHECK;
+sim_status fluid_cuda_sample(fluid_work *work, int64_t n, double *means) SIM_MUST_CHECK;
 sim_status fluid_cuda_gates(fluid_work *work, double *out) SIM_MUST_CHECK;
 sim_status fluid_cuda_change(fluid_work *work, double *out) SIM_MUST_CHECK;
 sim_status fluid_cuda_remember(fluid_work *work) SIM_MUST_CHECK; /* of populations */

@@ -370,6 +370,13 @@ template <int RANK, typename real> static void find_change(const fluid_device *d
                   past, d->sum + d->sum_blocks);
 }
 
+template <int RANK, typename real> static void sample_means(const fluid_device *d, double n, double *means) {
+  static const sim_kernel kernel = {"fluid_sample_cells", "means", SIM_LIMIT_BYTES};
+  constexpr int numbers = RANK + 1 + RANK * (RANK + 1) / 2;
+  device_launch(&kernel, (fluid_moments(RANK) * sizeof(real) + 16.0 * numbers) * cells_of(d), blocks_of(cells_of(d)),
+                256, sample_cells<RANK, real>, present_view<real>(d), n, means);
+}
+
 template <int RANK, typename real> static void gates(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_sum_gates", "observe", SIM_LIMIT_BYTES};
   const double bytes =
@@ -439,5 +446,6 @@ void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surf
   BY_KIND(begin_heat, d, surface, walls);
 }
 void fluid_cuda_find_change(const fluid_device *d) { BY_KIND(find_change, d); }
+void fluid_cuda_sample_cells(const fluid_device *d, double n, double *means) { BY_KIND(sample_means, d, n, means); }
 void fluid_cuda_sum_gates(const fluid_device *d) { BY_KIND(gates, d); }
 void fluid_cuda_find_wall_velocities(const fluid_device *d, double *out) { BY_KIND(find_wall_velocities, d, out); }

@@ -138,3 +138,10 @@ sim_status fluid_cuda_gates(fluid_work *w, double *out) {
   free(all);
   return status;
 }
+
+/* ---- running means ---- */
+
+sim_status fluid_cuda_sample(fluid_work *w, int64_t n, double *means) {
+  (w->d.populations ? fluid_trt_sample : fluid_cuda_sample_cells)(&w->d, (double)n, means);
+  return sim_queue_cuda.status();
+}

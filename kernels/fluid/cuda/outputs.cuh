@@ -129,4 +129,54 @@ __global__ void __launch_bounds__(256) sum_gates(const view v, const fluid_gate_
   }
 }
 
+/* ---- running means ---- */
+
+/* Adds sample number n to the means of all cells, mean[count][cells]: velocity, pressure, stresses xx, yy, (zz,) xy,
+ * (xz, yz), and with heat the temperature; n 0: sets that of solid cells alone. As add_sample of run/fields.c. */
+template <int RANK, typename view, typename Warm>
+__device__ __forceinline__ void sample(const view &v, double n, double *mean, Warm temperature) {
+  const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2];
+  const double speed = v.dx / v.dt, pressure = v.density * speed * speed / 3;
+  double *const warm = mean + (size_t)(RANK + 1 + RANK * (RANK + 1) / 2) * cells;
+  for (size_t i = blockIdx.x * (size_t)256 + threadIdx.x; i < cells; i += (size_t)gridDim.x * 256) {
+    const int x = (int)(i % (size_t)v.l.n[0]);
+    const size_t row = i / (size_t)v.l.n[0];
+    const bool solid = is_solid(v.beside, v.l, x, row);
+    if (v.heat && n == 0 && solid) warm[i] = v.warm.shown[i];
+    if (n == 0 || solid) continue;
+    double u[RANK], before[RANK], after[RANK], *to = mean + i;
+    const double rho1 = velocity_of<RANK>(v, x, row, u);
+#pragma unroll
+    for (int a = 0; a < RANK; a++) {
+      const double old = to[(size_t)a * cells];
+      before[a] = speed * u[a] - old;
+      const double now = old + before[a] / n;
+      to[(size_t)a * cells] = now;
+      after[a] = speed * u[a] - now;
+    }
+    double *p = to + RANK * cells;
+    *p += (pressure * rho1 - *p) / n;
+#pragma unroll
+    for (int a = 0; a < RANK; a++)
+#pragma unroll
+      for (int b = a; b < RANK; b++) {
+        double *stress = to + (size_t)(RANK + 1 + (a == b ? a : RANK + a + b - 1)) * cells;
+        *stress += (before[a] * after[b] - *stress) / n;
+      }
+    if (v.heat) warm[i] += (temperature(x, row) - warm[i]) / n;
+  }
+}
+template <int RANK, typename real>
+__global__ void __launch_bounds__(256) sample_cells(const fluid_view<real> v, double n, double *mean) {
+  after_previous();
+  sample<RANK>(v, n, mean,
+               [&](int x, size_t row) { return v.warm.shift + v.warm.scale * warm_temperature<RANK>(v, x, row); });
+}
+template <int RANK, int Q, typename store>
+__global__ void __launch_bounds__(256)
+    sample_populations(const fluid_population_view<Q, store> v, double n, double *mean) {
+  after_previous();
+  sample<RANK>(v, n, mean, [](int, size_t) { return 0.0; }); /* they have no heat */
+}
+
 #endif

@@ -204,6 +204,7 @@ const fluid_ops fluid_ops_cuda_trt = {.tables_of_state = true,
                                       .probes = probes,
                                       .wall_velocities = fluid_cuda_wall_velocities,
                                       .gates = fluid_cuda_gates,
+                                      .sample = fluid_cuda_sample,
                                       .change = fluid_cuda_change,
                                       .remember = fluid_cuda_remember,
                                       .excess = fluid_cuda_excess};

@@ -178,6 +178,13 @@ template <int Q, typename store> static void find_change(const fluid_device *d) 
                 population_view_of<Q, store>(d), past, d->sum);
 }
 
+template <int Q, typename store> static void sample_means(const fluid_device *d, double n, double *means) {
+  static const sim_kernel kernel = {"fluid_sample_populations", "means", SIM_LIMIT_BYTES};
+  constexpr int RANK = fluid_rank(Q), numbers = RANK + 1 + RANK * (RANK + 1) / 2;
+  device_launch(&kernel, (Q * sizeof(typename store::real) + 16.0 * numbers) * cells_of(d), blocks_of(cells_of(d)), 256,
+                sample_populations<RANK, Q, store>, population_view_of<Q, store>(d), n, means);
+}
+
 template <int Q, typename store> static void gates(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_gates_of_populations", "observe", SIM_LIMIT_BYTES};
   const double bytes =
@@ -219,5 +226,6 @@ void fluid_trt_pull(const fluid_device *d) { BY_STORE(pulls, d); }
 void fluid_trt_probe(const fluid_device *d) { BY_STORE(probe, d); }
 void fluid_trt_remember(const fluid_device *d) { BY_STORE(remember, d); }
 void fluid_trt_change(const fluid_device *d) { BY_STORE(find_change, d); }
+void fluid_trt_sample(const fluid_device *d, double n, double *means) { BY_STORE(sample_means, d, n, means); }
 void fluid_trt_gates(const fluid_device *d) { BY_STORE(gates, d); }
 void fluid_trt_wall_velocities(const fluid_device *d, double *out) { BY_STORE(find_wall_velocities, d, out); }

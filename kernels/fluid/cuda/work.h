@@ -279,7 +279,8 @@ void fluid_cuda_begin(const fluid_device *d); /* the present state, from the fie
 void fluid_cuda_flow(const fluid_device *d);  /* sums; fields are shown */
 void fluid_cuda_pull(const fluid_device *d);
 void fluid_cuda_probe(const fluid_device *d);
-void fluid_cuda_sum_gates(const fluid_device *d); /* gates.sum */
+void fluid_cuda_sample_cells(const fluid_device *d, double n, double *means); /* as of fluid_ops.sample */
+void fluid_cuda_sum_gates(const fluid_device *d);                             /* gates.sum */
 /* sum: [sum_blocks] squared changes of the velocity from the other state to the present one, then of the temperature.
  */
 void fluid_cuda_find_change(const fluid_device *d);
@@ -307,6 +308,7 @@ void fluid_trt_show(const fluid_device *d, int first, int count); /* fields of t
 void fluid_trt_flow(const fluid_device *d);                       /* sums, of the populations */
 void fluid_trt_pull(const fluid_device *d);
 void fluid_trt_probe(const fluid_device *d);
+void fluid_trt_sample(const fluid_device *d, double n, double *means);
 void fluid_trt_gates(const fluid_device *d);
 void fluid_trt_remember(const fluid_device *d); /* remembered */
 void fluid_trt_change(const fluid_device *d);   /* sum: from the remembered velocities */

@@ -162,14 +162,17 @@ static void plan_grains(const fluid_parameters *p, const fluid_grains_plan *grai
   out->checkpoint_bytes += grains->checkpoint;
 }
 
-static void plan_fields(const fluid_parameters *p, double cells, double number, sim_plan *out) {
+static void plan_fields(const fluid_parameters *p, double cells, double number, bool there, sim_plan *out) {
   const double derived = cells * number * fluid_derived_count(p), means = cells * sizeof(double) * fluid_means_count(p);
-  if (derived + means > 0) sim_plan_add_host(out, "derived fields and means", derived + means);
+  if (derived + (there ? 0 : means) > 0)
+    sim_plan_add_host(out, "derived fields and means", derived + (there ? 0 : means));
+  if (there && means > 0) sim_plan_add(out, "running means", means);
+  if (there) out->staged_bytes += means;
   out->snapshot_bytes += derived + means;
   out->unsaved_bytes += derived;
   out->checkpoint_bytes += means;
-  /* A sample takes about as long as five steps. */
-  if (means > 0) out->work_rate_guess /= 1 + 5.0 / (double)p->average.every;
+  /* A sample takes about as long as five steps; on a GPU, by the bytes that it moves, as two and a half. */
+  if (means > 0) out->work_rate_guess /= 1 + (there ? 2.5 : 5.0) / (double)p->average.every;
 }
 
 static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup,
@@ -248,9 +251,10 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     out->staged_bytes += temperature;
     out->unsaved_bytes += temperature;
   }
-  plan_fields(p, cells, number, out);
-  const bool there = setup->backend->space == SIM_SPACE_DEVICE && !fluid_ops_of(p, setup)->tables_of_state;
-  if (there && fluid_velocity_bytes(p) > 0) sim_plan_add_host(out, "velocity on the host", fluid_velocity_bytes(p));
+  const bool there = setup->backend->space == SIM_SPACE_DEVICE;
+  plan_fields(p, cells, number, there, out);
+  if (there && !fluid_ops_of(p, setup)->tables_of_state && fluid_velocity_bytes(p) > 0)
+    sim_plan_add_host(out, "velocity on the host", fluid_velocity_bytes(p));
   if (p->spectrum > 0) sim_plan_add_host(out, "spectrum", fluid_spectrum_bytes(p, setup->threads));
   plan_grains(p, &grains, setup, out);
   out->work_per_step = cells;
@@ -272,7 +276,6 @@ static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
   if (p->force) return "`force` is";
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
-  if (p->average.given) return "`average` is";
   if (p->collision != FLUID_TRT) return NULL;
   if (p->heat.given) return "`heat` with collision = \"trt\" is";
   if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";

@@ -30,7 +30,7 @@ typedef struct fluid_run {
   double change;                 /* of the last row of `flow`, with `steady` */
   void *derived;                 /* [count][cells] of derived fields; NULL: none */
   void *velocity;                /* [rank][cells] in host memory, of fields that are not there; NULL: not wanted */
-  double *means;                 /* [count][cells] of running means; NULL: none */
+  double *means;                 /* [count][cells] of running means, in memory of the backend; NULL: none */
   fft_power *spectrum;           /* NULL: no such table */
   double *pieces;                /* [pieces][bins] of it, and [pieces] */
   double porous[2];              /* time and permeability of the last row of `porous`, 0: none */
@@ -67,7 +67,7 @@ void fluid_remark_on_bodies(const fluid_run *run, sim_bytes *out);
 
 /* ---- fields.c ---- */
 
-/* Fields that are made of velocity and pressure, [cells] in host memory, of this rank's rows: derived ones, in the
+/* Fields that are made of velocity and pressure, [cells], of this rank's rows: derived ones, in host memory and in the
  * precision of the run, and running means and Reynolds stresses, in double, which checkpoints have too. */
 /* Numbers of the derived fields of a scenario, and of the means. */
 int fluid_derived_count(const fluid_parameters *p);

@@ -340,8 +340,11 @@ bool fluid_side_is_timed(const fluid_side *side);
 bool fluid_side_passes(const fluid_side *side, int s);
 bool fluid_is_timed(const fluid_parameters *p); /* whether some side does */
 /* Called by fluid_walls_create where sides change with time. */
-sim_status fluid_timed_create(const fluid_parameters *p, const fluid_numbers *numbers,
+sim_status fluid_timed_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
                               fluid_walls *walls) SIM_MUST_CHECK;
+enum { FLUID_TIMED_POINT = 56, FLUID_TIMED_LINK = 32 }; /* bytes that it takes for a cell of a side, and for a link */
+/* The links whose constants fluid_walls_time sets, rising: *count numbers. NULL: none. */
+const int32_t *fluid_timed_links(const fluid_walls *walls, int64_t *count);
 void fluid_timed_destroy(struct fluid_timed **timed);
 /* Sets the sides to a time: the middle of the step that comes next; walls are made for that of the first step. Does
  * nothing where no side changes. SIM_ERR_SCENARIO: a velocity or a pressure is out of range. */
@@ -572,9 +575,10 @@ typedef struct fluid_plus {
 /* The y+ of a point at a distance from a wall past which the fluid moves with a speed, of distance speed/viscosity:
  * by Spalding's law of the wall (J. Appl. Mech. 28 (1961) 455) with kappa = 0.41, B = 5; about its root below 5. */
 double fluid_plus_of(double reynolds);
-/* Of all bodies of the present state; out[bodies]. */
+/* Of all bodies of the present state; out[bodies]. velocity[cells with links][3], in units of the lattice: those of the
+ * state; NULL: it is on the host and tells them. */
 sim_status fluid_find_plus(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
-                           const sim_buffer *state, fluid_plus *out) SIM_MUST_CHECK;
+                           const sim_buffer *state, const double *velocity, fluid_plus *out) SIM_MUST_CHECK;
 
 /* ---- start/tell.c ---- */
 
@@ -638,8 +642,19 @@ typedef struct fluid_ops {
   sim_status (*flow)(fluid_work *work, double *values);   /* a row of `flow`, of fields that are shown */
   sim_status (*bodies)(fluid_work *work, double *values); /* of `bodies` */
   sim_status (*probes)(fluid_work *work, double *values); /* of `probes`, of fields that are shown */
-  /* As of fluid_find_change, of the last step; 1 before there was one. NULL: `steady` is not supported. */
+  /* Velocities of the cells with links, out[cells][3] in host memory, in units of the lattice. NULL: the state is
+   * there.
+   */
+  sim_status (*wall_velocities)(fluid_work *work, double *out);
+  /* Sums of gates, out[gates][FLUID_GATE_SUMS] (gate_sums.h). NULL: the state is in host memory. */
+  sim_status (*gates)(fluid_work *work, double *out);
+  /* Adds sample number n of the present state to running means in memory of the device, [count][cells] (run/run.h); n
+   * 0: gives solid cells the temperature of bodies. NULL: all are in host memory. */
+  sim_status (*sample)(fluid_work *work, int64_t n, double *means);
+  /* As of fluid_find_change, of the last step; 1 before there was one. */
   sim_status (*change)(fluid_work *work, double *out);
+  /* Called before a step after which `change` is asked for. NULL: not needed. */
+  sim_status (*remember)(fluid_work *work);
   /* Sum over the fluid of the density above that at rest, in units of the lattice; for warnings alone. */
   sim_status (*excess)(fluid_work *work, double *out);
   double *(*means)(const fluid_work *work); /* of sponges, in memory of the backend: fluid_sponge.mean */

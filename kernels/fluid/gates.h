@@ -3,6 +3,7 @@
 #define FLUID_GATES_H
 
 #include "kernels/fluid/fluid.h"
+#include "kernels/fluid/gate_sums.h"
 
 typedef struct fluid_gate {
   char *name;           /* NULL: gate1, ... */

@@ -1,6 +1,7 @@
 /* The model: steps and outputs. The step of a run is that of its checkpoint, whose numbers are in units of it. */
 #include "kernels/fluid/run/run.h"
 
+#include "engine/run/run.h"
 #include "engine/run/startup.h"
 #include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/cpu/rheology.h"
@@ -136,14 +137,23 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   return status;
 }
 
+/* Whether a table has a row after the step from one clock to another. */
+static bool has_row(const fluid_run *run, const sim_clock *before, const sim_clock *after) {
+  return sim_cadence_due(&run->p->common.output.tables, before, after) || after->t >= after->t_end;
+}
+
 static sim_status step(void *self, sim_clock *clock) {
   enum { CHECK_EVERY = 64 }; /* steps between checks, where a check waits for the device */
   fluid_run *run = self;
-  SIM_TRY(run->ops->step(run->work, clock->step + 1));
-  clock->step++;
-  clock->t = (double)clock->step * run->numbers.dt;
-  if (fabs(clock->t - clock->t_end) <= 1e-12 * clock->t_end) clock->t = clock->t_end;
-  clock->dt = run->numbers.dt;
+  sim_clock next = *clock;
+  next.step++;
+  next.t = (double)next.step * run->numbers.dt;
+  if (fabs(next.t - next.t_end) <= 1e-12 * next.t_end) next.t = next.t_end;
+  next.dt = run->numbers.dt;
+  if (!isnan(run->p->steady) && run->ops->remember && has_row(run, clock, &next))
+    SIM_TRY(run->ops->remember(run->work));
+  SIM_TRY(run->ops->step(run->work, next.step));
+  *clock = next;
   if (run->means) SIM_TRY(fluid_take_sample(run, clock));
   if (run->backend->queue && clock->step % CHECK_EVERY != 0 && clock->t < clock->t_end) return SIM_OK;
   return fluid_check_stable(run, clock);
@@ -162,8 +172,9 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   }
   if (run->p->kinds[table] == FLUID_GRAINS_TABLE) return fluid_grains_row(&run->grains, values);
   if (run->p->kinds[table] == FLUID_GATES_TABLE) return fluid_gates_row(run, values);
-  if (!run->ops->tables_of_state) SIM_TRY(fluid_show_fields(run, clock));
-  if (run->p->kinds[table] == FLUID_SPECTRUM_TABLE) return fluid_spectrum_row(run, values);
+  const bool spectrum = run->p->kinds[table] == FLUID_SPECTRUM_TABLE;
+  if (!run->ops->tables_of_state || spectrum) SIM_TRY(fluid_show_fields(run, clock));
+  if (spectrum) return fluid_spectrum_row(run, values);
   if (run->p->kinds[table] == FLUID_PROBES_TABLE) return run->ops->probes(run->work, values);
   if (run->p->kinds[table] == FLUID_POROUS_TABLE) {
     double flow[FLUID_FLOW_SUMS];

@@ -331,32 +331,6 @@ static void test_means_restart(void **state) {
   flow_close(&c);
 }
 
-/* What a GPU lacks is refused there. */
-static void test_gpu(void **state) {
-  (void)state;
-  static const char *const given[][2] = {{"average = {}", "`average` is"},
-                                         {"steady = 1e-6", "`steady` is"},
-                                         {"gates = { { axis = 'x', at = 8 } }", "`gates` is"},
-                                         {"spectrum = 8", "`spectrum` is"},
-                                         {"output = { fields = 'q' }", "output.fields is"},
-                                         {"bodies = { sim.ball { point = {8, 8, 0}, radius = 4, reference = { area = "
-                                          "8, length = 8, direction = {1, 0} } } }",
-                                          "`reference` of a body is"}};
-  for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
-    char text[512], lacks[128] = "";
-    flow f;
-    snprintf(text, sizeof text,
-             "return sim.fluid { grid = { n = {16, 16}, size = {16, 16} }, viscosity = 0.1, speed = 1, %s,\n"
-             "  integrate = { t_end = 1 } }",
-             given[i][0]);
-    flow_open(&f, text, sim_isa_best(), 1, NULL);
-    assert_true(fluid_model.supports(f.p, SIM_BACKEND_CPU, lacks, sizeof lacks));
-    assert_false(fluid_model.supports(f.p, SIM_BACKEND_CUDA, lacks, sizeof lacks));
-    assert_string_equal(lacks, given[i][1]);
-    flow_close(&f);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_law_of_the_wall), cmocka_unit_test(test_shear),
@@ -364,7 +338,7 @@ int main(void) {
       cmocka_unit_test(test_change),          cmocka_unit_test(test_change_of_heat),
       cmocka_unit_test(test_taylor_green),    cmocka_unit_test(test_vorticity),
       cmocka_unit_test(test_means),           cmocka_unit_test(test_mean_temperature),
-      cmocka_unit_test(test_means_restart),   cmocka_unit_test(test_gpu),
+      cmocka_unit_test(test_means_restart),
   };
   return cmocka_run_group_tests_name("fluid measures", tests, NULL, NULL);
 }

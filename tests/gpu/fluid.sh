@@ -17,7 +17,7 @@ for rank in 2 3; do
   done
 done
 
-for with in stl flux warm_sponge grains; do
+for with in stl flux warm_sponge grains timed timed_trt; do
   options=(--set kind=single --set "with=$with")
   expect 0 "(GPU 0)" "$SIM" run f.lua -o one.out "${options[@]}"
   expect 0 "(GPU 0)" "$SIM" run f.lua -o two.out --device cuda "${options[@]}"
@@ -30,6 +30,10 @@ rm -rf whole.out cut.out
 killed f.lua --set steps=20000 --set kind=half --set with=trt
 rm -rf whole.out cut.out
 killed f.lua --set steps=5000 --set kind=single --set with=grains
+rm -rf whole.out cut.out
+killed f.lua --set steps=10000 --set kind=single --set with=timed
+rm -rf whole.out cut.out
+killed f.lua --set steps=10000 --set kind=double --set with=timed_trt
 
 # Each device has its own order of the moments.
 "$SIM" run f.lua -o cpu.out --device cpu --set steps=1e6 >output 2>&1 &

@@ -50,14 +50,19 @@ local n     = sim.param("n", 36, "cells along x")
 local steps = sim.param("steps", 40, "steps")
 local kind  = sim.param("kind", "double", "precision")
 local rank  = sim.param("rank", 3, "axes")
-local with  = sim.param("with", "none", "heat, flux, sponge, warm_sponge, motion, stl, grains or trt")
+local with  = sim.param("with", "none", "heat, flux, sponge, warm_sponge, motion, stl, grains, trt, timed or timed_trt")
+local timed = with == "timed" or with == "timed_trt"
 local m     = with == "grains" and 18 or 10
 local function has(...) for _, name in ipairs({...}) do if name == with then return true end end return false end
 local sponge, heat = has("sponge", "warm_sponge"), has("heat", "flux", "warm_sponge")
 return sim.fluid {
   grid       = { n = rank == 3 and {n, m, m} or {n, m}, size = rank == 3 and {n, m, m} or {n, m}, y = "wall",
                  x = sponge and "wall" or "periodic" },
-  sides      = sponge and { x_low = { velocity = rank == 3 and {0.02, 0, 0} or {0.02, 0} },
+  sides      = timed and { y_high = { profile = rank == 3 and
+                             function(x, t) return 0.03 * math.sin(t / 9) * math.cos(x), 0.01 * math.sin(t / 7), 0 end or
+                             function(x, t) return 0.03 * math.sin(t / 9) * math.cos(x), 0.01 * math.sin(t / 7) end },
+                           y_low = { pressure = function(t) return 1e-4 * math.sin(t / 8) end, straight = true } } or
+               sponge and { x_low = { velocity = rank == 3 and {0.02, 0, 0} or {0.02, 0} },
                             x_high = { pressure = 0, sponge = 9 } } or nil,
   heat       = heat and { diffusivity = 0.03, y_low = with ~= "flux" and 1 or nil, y_high = 0, expansion = 1,
                           x_low = sponge and 0.5 or nil, reference = sponge and 0.5 or 0,
@@ -66,12 +71,15 @@ return sim.fluid {
   viscosity  = 0.02,
   speed      = 0.1,
   acceleration = rank == 3 and {1e-4, 0, 0} or {1e-4, 0},
-  turbulence = rank == 3 and not has("grains", "trt") and { smagorinsky = 0.1 } or nil,
-  collision  = with == "trt" and "trt" or nil,
+  turbulence = rank == 3 and not has("grains", "trt", "timed_trt") and { smagorinsky = 0.1 } or nil,
+  collision  = has("trt", "timed_trt") and "trt" or nil,
+  average    = timed and { from = 3, every = 2 } or nil,
+  gates      = timed and { { axis = "x", at = 7.3 } } or nil,
   bodies     = with == "stl" and { sim.stl { path = "wedge.stl", shift = {n / 2, m / 2 - 2, m / 2 - 2} } } or
                with ~= "grains" and
                { sim.ball { point = {n / 2, m / 2, rank == 3 and m / 2 or 0}, radius = 2.7, spin = 0.01,
                             velocity = with == "motion" and {0.05, 0, 0} or nil,
+                            reference = timed and { area = 20, length = 5 } or nil,
                             flux = with == "flux" and 0.001 or nil } } or nil,
   grains     = with == "grains" and { { radius = 3, position = {9, 9, 9}, density = 2, velocity = {0.05, 0, 0} },
                                       { radius = 3.2, position = {16, 9.5, 9}, density = 3 } } or nil,

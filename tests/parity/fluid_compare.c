@@ -40,27 +40,40 @@ static double range_of(const flow *f) {
   return sums.most - sums.least + flux / ((1 / w->law.omega - 0.5) / 4);
 }
 
+/* What a field may differ by, over the bound: a velocity by its unit; a derivative by those of two velocities that are
+ * half a cell apart; Q by 2 grad u times that, for each of nine; a stress by 2 u times that of a velocity. */
+static double field_scale(const flow *f, const char *name) {
+  const fluid_numbers k = fluid_numbers_of(f->p, 0);
+  const double unit = k.dx / k.dt, derivative = 4 / k.dt;
+  if (strncmp(name, "velocity", 8) == 0 || strncmp(name, "mean_velocity", 13) == 0) return unit;
+  if (strstr(name, "pressure")) return f->p->density * unit * unit / 3;
+  if (strstr(name, "temperature")) return 4 * range_of(f);
+  if (strncmp(name, "vorticity", 9) == 0) return 2 * derivative;
+  if (strcmp(name, "shear") == 0) return 6 * derivative;
+  if (strcmp(name, "q") == 0) return 18 * derivative / k.dt;
+  return strncmp(name, "stress", 6) == 0 ? 2 * unit * unit : 0;
+}
+
 void fluid_compare_runs(flow *a, flow *b, bool single, int64_t steps, const char *what) {
-  const fluid_numbers k = fluid_numbers_of(a->p, 0);
   const grid_shape g = fluid_grid_of(a->p);
-  static const char *const names[] = {"velocity/x", "velocity/y", "velocity/z", "pressure", "temperature"};
-  const double unit = k.dx / k.dt, pressure = a->p->density * unit * unit / 3;
   double worst = 0;
   flow_look(a);
   flow_look(b);
-  for (int f = 0; f < 5; f++) {
-    if ((f == 2 && g.rank == 2) || (f == 4 && !a->p->heat.given)) continue;
-    const double whole = f < 3 ? unit : f == 3 ? pressure : 4 * range_of(a);
+  for (size_t f = 0; f < a->frame.array_count; f++) {
+    const char *name = a->arrays[f].field->name;
+    const double whole = a->arrays[f].mesh ? field_scale(a, name) : 0;
+    if (whole == 0) continue;
+    const bool warm = strstr(name, "temperature");
     for (int64_t row = 0; row < g.n[1] * g.n[2]; row++)
       for (int64_t x = 0; x < g.n[0]; x++) {
         const int64_t y = row % g.n[1], z = row / g.n[1];
-        const double value = flow_field(a, names[f], x, y, z), far = fabs(value - flow_field(b, names[f], x, y, z));
+        const double value = flow_field(a, name, x, y, z), far = fabs(value - flow_field(b, name, x, y, z));
         /* the shift of temperatures is added to what differs */
-        const double off = f == 4 ? fmax(0, far - 2 * DBL_EPSILON * fabs(value)) : far;
+        const double off = warm ? fmax(0, far - 2 * DBL_EPSILON * fabs(value)) : far;
         const double share = off / whole / fluid_bound(single, steps);
         if (!(share <= worst)) worst = share;
         if (!(share <= 1))
-          fail_msg("%s: %s differs by %.3e of its unit in {%d, %d, %d}", what, names[f], off / whole, (int)x, (int)y,
+          fail_msg("%s: %s differs by %.3e of its unit in {%d, %d, %d}", what, name, off / whole, (int)x, (int)y,
                    (int)z);
       }
   }
@@ -79,6 +92,18 @@ static double grain_scale(const flow *f, const char *name) {
   if (strcmp(name, "speed") == 0 || strncmp(name, "velocity", 8) == 0) return unit;
   if (strncmp(name, "spin", 4) == 0) return 1 / g->numbers->dt;
   return strcmp(name, "contacts") == 0 ? 0 : strcmp(name, "overlap") == 0 ? 1 : mass * unit * unit;
+}
+
+/* Of a column of `bodies`; force: the largest that there could be. y+ grows as the root of a Reynolds number of a cell,
+ * which is off by the bound of the velocity; sure: it is the same. */
+static double body_scale(const flow *f, const char *name, double force, double bound) {
+  const fluid_numbers k = fluid_numbers_of(f->p, 0);
+  const size_t length = strlen(name);
+  const double speed = f->p->speed;
+  if (length > 5 && strcmp(name + length - 5, "_sure") == 0) return 0;
+  if (strstr(name, "_yplus")) return sqrt(2 * k.dx * k.dx / k.dt / f->p->viscosity / bound);
+  const bool coefficient = length > 3 && name[length - 3] == '_' && name[length - 2] == 'c';
+  return coefficient ? force / (f->p->density * speed * speed / 2 * 0.25) : force; /* areas and lengths of a quarter */
 }
 
 /* Rows of tables: sums over cells and links of what differs as above. */
@@ -105,6 +130,11 @@ void fluid_compare_tables(flow *a, flow *b, bool single, int64_t steps, const ch
                                 : 1 / a->p->heat.diffusivity * g.size[0] * unit;
         scale = 4 * range_of(a) * (c < 3 || strncmp(name, "temperature", 11) == 0 ? 1 : flux);
       }
+      if (bodies) scale = body_scale(a, tables[t]->columns[c].name, scale, near);
+      /* all cells of a plane; energy: half a square, over the width of a bin */
+      const double most = fmax(unit, unit * unit) * a->p->density, length = fmax(g.size[0], fmax(g.size[1], g.size[2]));
+      if (strcmp(tables[t]->name, "gates") == 0) scale = 2 * most * fmax(1, pow(k.dx * (double)g.n[0], g.rank - 1));
+      if (strcmp(tables[t]->name, "spectrum") == 0) scale = unit * unit * length;
       if (strcmp(tables[t]->name, "grains") == 0) scale = grain_scale(a, tables[t]->columns[c].name);
       double drive[3];
       if (strcmp(tables[t]->name, "porous") == 0) /* porosity, mean velocity, permeability */
@@ -115,7 +145,9 @@ void fluid_compare_tables(flow *a, flow *b, bool single, int64_t steps, const ch
                 : c == FLUID_ENSTROPHY ? mass * 4 / (k.dt * k.dt)
                 : c == FLUID_SPEED     ? 2 * unit
                 : c == FLUID_MACH      ? 4
-                                       : mass * unit;
+                : c < FLUID_MOMENTUM + g.rank
+                    ? mass * unit
+                    : 4 * fmax(2 * unit / a->p->speed, 8); /* of velocities, and of temperatures over their range */
       if (!(fabs(va[c] - vb[c]) <= near * scale + 1e-14 * fabs(va[c])))
         fail_msg("%s: %s.%s is %.17g on the CPU, %.17g on the GPU", what, tables[t]->name, tables[t]->columns[c].name,
                  va[c], vb[c]);

@@ -181,6 +181,52 @@ static const char *const texts[] = {
     "  grains = { { radius = 3.1, position = {8, 4, 3.2}, velocity = {0, 0, -0.02}, density = 3 },\n"
     "    { radius = 4, position = {20, 9, 17.7}, velocity = {0.05, 0.02, 0.01}, density = 1.5 } },\n"
     "  gravity = {0, 0, -1e-4}, contact = { contact_time = 5, restitution = 0.8 },\n"
-    "  integrate = { dt = 1, t_end = 200 } }"};
+    "  integrate = { dt = 1, t_end = 200 } }",
+    /* sides that change with time, of which one is straight, derived fields, means, gates and coefficients: in 3-D with
+     * two bodies and eddies; in 2-D with heat that comes in and leaves by an inlet, and buoyancy; D3Q27 */
+    "return sim.fluid { precision = kind, grid = { n = {70, 24, 21}, size = {7, 2.4, 2.1}, boundary = 'wall', y = "
+    "'slip'\n"
+    "  }, viscosity = 0.01, speed = 1, turbulence = { smagorinsky = 0.1 },\n"
+    "  sides = { x_low = { profile = function(x, y, z, t)\n"
+    "      return 0.6 * math.sin(9*t) * z * (2.1 - z), 0.1 * math.cos(7*t), 0 end },\n"
+    "    x_high = { pressure = function(y, t) return 0.02 * math.sin(11*t) * y end, straight = true },\n"
+    "    z_high = { profile = function(t) return 0.3 * math.sin(5*t), 0.1, 0 end },\n"
+    "    z_low = { profile = function(x) return 0.02 * x, 0, 0 end } },\n"
+    "  bodies = { sim.ball { point = {2, 1.2, 1}, radius = 0.41, spin = 1,\n"
+    "    reference = { area = 0.5, length = 0.8, direction = {1, 0, 0} } },\n"
+    "    sim.block { name = 'b', low = {4, 0.2, 0.3}, high = {4.8, 1.2, 1.1},\n"
+    "      reference = { area = 1, length = 1, direction = {1, 0, 0}, centre = {4, 0, 0} } } },\n"
+    "  gates = { { axis = 'x', at = 3.33, z = {0.31, 1.77} }, { name = 'top', axis = 'z', at = 1.9 },\n"
+    "    { axis = 'y', at = 0.01, x = {1, 5} } },\n"
+    "  average = { from = 0.1, every = 3 }, output = { fields = 'vorticity, q, shear' }, integrate = { t_end = 10 } }",
+    "return sim.fluid { precision = kind, grid = { n = {95, 45}, size = {1.9, 0.9}, boundary = 'wall' },\n"
+    "  viscosity = 0.005, speed = 1, sides = { x_high = { pressure = 0.1, straight = true },\n"
+    "    x_low = { profile = function(y, t) return 0.5 * math.sin(40*t) * math.sin(7*y), 0 end } },\n"
+    "  heat = { diffusivity = 0.01, expansion = 0.3, gravity = {0, -1}, x_low = -1, y_high = 0.5, reference = -1 },\n"
+    "  bodies = { sim.cylinder { name = 'c', point = {0.6, 0.5, 0}, radius = 0.13, temperature = 2,\n"
+    "    reference = { area = 0.26, length = 0.26, direction = {1, 0} } } }, gates = { { axis = 'x', at = 1.5 } },\n"
+    "  average = { from = 0 }, output = { fields = 'vorticity, q, shear' }, integrate = { t_end = 10 } }",
+    "return sim.fluid { precision = kind, lattice = 'D3Q27', grid = { n = {40, 20, 18}, size = {4, 2, 1.8},\n"
+    "  boundary = 'wall', y = 'periodic' }, viscosity = 0.01, speed = 1,\n"
+    "  sides = { x_high = { pressure = function(t) return 0.02 * math.sin(11*t) end, straight = true },\n"
+    "    x_low = { profile = function(y, z, t) return z * (1.8 - z) * 0.6 * math.sin(9*t), 0, 0 end } },\n"
+    "  bodies = { sim.ball { point = {1.5, 1, 0.9}, radius = 0.42, reference = { area = 0.5, length = 0.8,\n"
+    "    direction = {1, 0, 0} } } }, gates = { { axis = 'y', at = 1.97 } }, average = { every = 2 },\n"
+    "  output = { fields = 'q' }, integrate = { t_end = 10 } }",
+    /* the spectrum and the end of a flow that is steady: a periodic box; with heat; coefficients of bodies that move */
+    "return sim.fluid { precision = kind, grid = { n = {64, 24, 16}, size = {6.4, 2.4, 1.6} }, viscosity = 0.01,\n"
+    "  speed = 1, spectrum = 12, steady = 1e-9, output = { tables = 'every 1 steps', fields = 'vorticity' },\n"
+    "  average = {}, initial = function(x, y, z) return 0.7 * math.sin(2*math.pi*y/2.4),\n"
+    "    0.5 * math.sin(2*math.pi*z/0.8), 0.3 * math.cos(2*math.pi*x/3.2) end, integrate = { t_end = 100 } }",
+    "return sim.fluid { precision = kind, grid = { n = {40, 37}, size = {4, 3.7}, y = 'wall' }, viscosity = 0.01,\n"
+    "  speed = 1, heat = { diffusivity = 0.01, expansion = 0.5, gravity = {0.2, -1}, y_low = 1, y_high = -1,\n"
+    "    initial = function(x) return 0.3 * math.sin(math.pi*x) end }, steady = 1e-9, average = { every = 5 },\n"
+    "  output = { tables = 'every 1 steps' }, integrate = { t_end = 100 } }",
+    "return sim.fluid { precision = kind, grid = { n = {70, 45}, size = {7, 4.5}, boundary = 'wall', y = 'slip' },\n"
+    "  viscosity = 0.02, speed = 1.2, sides = { x_low = { velocity = {0.3, 0} }, x_high = { pressure = 0 } },\n"
+    "  gates = { { axis = 'x', at = 2.2 } }, output = { fields = 'vorticity, shear' },\n"
+    "  bodies = { sim.cylinder { name = 'c', point = {2, 2.2, 0}, radius = 0.52, motion = function(t)\n"
+    "    return 0.5, 0.6*math.sin(3*t) end, spin = 0.7, reference = { area = 1, length = 1 } } },\n"
+    "  integrate = { t_end = 1 } }"};
 
 #endif

@@ -46,6 +46,19 @@ static const char *const texts[] = {
     "  solid = { path = 'rock.h5', dataset = 'rock' }",
     "grid = { n = {60, 36, 32}, size = {3.75, 2.25, 2} }, viscosity = 0.01, speed = 1, acceleration = {0.1, 0.02, 0},\n"
     "  bodies = { sim.stl { path = 'parity_fluid_trt.stl', shift = {2, 1.2, 1.04} } }, probes = { {1, 1, 1} }",
+    /* sides that change with time, one of them straight, derived fields, means, gates and coefficients; spectrum and
+     * the end of a flow that is steady */
+    "grid = { n = {64, 22, 20}, size = {6.4, 2.2, 2}, boundary = 'wall', y = 'slip' }, viscosity = 0.01, speed = 1,\n"
+    "  sides = { x_high = { pressure = function(y, t) return 0.02 * math.sin(11*t) * y end, straight = true },\n"
+    "    x_low = { profile = function(y, z, t) return z * (2 - z) * 0.6 * math.sin(9*t), 0, 0.1*y*math.sin(t) end } "
+    "},\n"
+    "  bodies = { sim.ball { point = {1.5, 1, 0.9}, radius = 0.42, spin = 1, reference = { area = 0.5, length = 0.8,\n"
+    "    direction = {1, 0, 0} } } }, gates = { { axis = 'x', at = 3.33, z = {0.31, 1.77} }, { axis = 'z', at = 1.97 } "
+    "},\n"
+    "  average = { from = 0.1, every = 3 }, output = { fields = 'vorticity, q, shear' }",
+    "grid = { n = {40, 36}, size = {4, 3.6} }, viscosity = 0.004, speed = 1, acceleration = {0.02, 0.01},\n"
+    "  spectrum = 7, steady = 1e-9, average = {}, output = { tables = 'every 1 steps', fields = 'vorticity, q' },\n"
+    "  initial = function(x, y) return 0.5 * math.sin(math.pi*y/0.9), 0.4 * math.sin(math.pi*x) end",
     /* D3Q27, which has no half storage */
     "lattice = 'D3Q27', grid = { n = {50, 20, 18}, size = {5, 2, 1.8}, boundary = 'wall', y = 'slip' },\n"
     "  viscosity = 0.01, speed = 1, sides = { x_high = { pressure = 0.05 }, x_low = { profile = function(x, y, z)\n"

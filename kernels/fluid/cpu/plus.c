@@ -29,6 +29,7 @@ typedef struct plus_of {
   const fluid_parameters *p;
   const fluid_numbers *numbers;
   const sim_buffer *state;
+  const double *velocity;   /* [cells with links][3]; NULL: of the state */
   const fluid_shape *shape; /* [bodies] */
 } plus_of;
 
@@ -41,7 +42,8 @@ static double viscosity_at(const plus_of *of, const fluid_cell *cell, double alo
 }
 
 /* y+ of a cell at a body. */
-static double plus_at(const plus_of *of, const fluid_cell *cell, int body) {
+static double plus_at(const plus_of *of, int64_t number, int body) {
+  const fluid_cell *cell = &of->m->walls.cell[number];
   const fluid_machine *m = of->m;
   const grid_shape *g = &m->grid;
   const double x[3] = {grid_centre(g, 0, cell->x), grid_centre(g, 1, cell->row % g->n[1]),
@@ -49,7 +51,10 @@ static double plus_at(const plus_of *of, const fluid_cell *cell, int body) {
   double u[3], wall[3] = {0}, normal[3] = {0}, square = 0, along = 0;
   const double far = fluid_body_distance(g, &of->shape[body], x, wall);
   fluid_body_normal(g, &of->shape[body], x, normal);
-  (void)fluid_cell_velocity(m, of->state, cell->row, cell->x, u);
+  if (of->velocity)
+    memcpy(u, of->velocity + 3 * number, sizeof u);
+  else
+    (void)fluid_cell_velocity(m, of->state, cell->row, cell->x, u);
   for (int a = 0; a < m->lattice->rank; a++) {
     u[a] = u[a] * of->numbers->dx / of->numbers->dt - wall[a];
     along += u[a] * normal[a];
@@ -76,7 +81,7 @@ static void plus_of_plane(const plus_of *of, int64_t plane, double *out) {
     }
     for (int b = 0; b < bodies; b++) {
       if (!beside[b] || !fluid_body_of(of->p, b)->reference.given) continue;
-      const double plus = plus_at(of, cell, b);
+      const double plus = plus_at(of, i, b);
       out[3 * b] += plus;
       out[3 * b + 1] += 1;
       if (!(plus <= out[3 * b + 2])) out[3 * b + 2] = plus;
@@ -85,11 +90,11 @@ static void plus_of_plane(const plus_of *of, int64_t plane, double *out) {
 }
 
 sim_status fluid_find_plus(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
-                           const sim_buffer *state, fluid_plus *out) {
+                           const sim_buffer *state, const double *velocity, fluid_plus *out) {
   const int bodies = (int)p->bodies.count, columns = 3 * bodies;
   const int64_t planes = m->part.planes;
   fluid_shape shape[FLUID_BODIES];
-  const plus_of of = {m, p, numbers, state, shape};
+  const plus_of of = {m, p, numbers, state, velocity, shape};
   for (int b = 0; b < bodies; b++) shape[b] = fluid_body_shape(p, m->walls.meshes, b, &m->walls.pose[b]);
   double *sums = fluid_scratch_of(&m->part, FLUID_SCRATCH_SUMS, (size_t)(planes * (columns + 1)) * sizeof *sums);
   if (!sums) return sim_no_memory("sums of planes");

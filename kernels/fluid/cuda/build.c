@@ -54,12 +54,15 @@ static void free_cuts(fluid_device *d) {
 }
 
 void fluid_cuda_free(fluid_device *d) {
-  void *const all[] = {&d->mean, &d->share, &d->through, &d->probe, &d->probed, &d->arrived, &d->drag, &d->staged};
+  void *const all[] = {&d->mean,    &d->share, &d->through, &d->probe,     &d->probed,
+                       &d->arrived, &d->drag,  &d->staged,  &d->remembered};
   free_walls(d);
   free_pulls(d);
   free_cuts(d);
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
   for (int s = 0; s < FLUID_SIDES; s++) release(&d->beside.profile[s]);
+  fluid_cuda_free_timed(d);
+  fluid_cuda_free_gates(d);
   fluid_cuda_free_heat(d);
   fluid_cuda_free_grains(d);
 }
@@ -413,6 +416,8 @@ sim_status fluid_cuda_build(const fluid_machine *machine, const fluid_parameters
   SIM_TRY(fluid_cuda_build_cuts(machine, p, k, out));
   SIM_TRY(send_sponges(&m));
   SIM_TRY(fluid_cuda_build_heat(machine, p, out));
+  SIM_TRY(fluid_cuda_build_timed(machine, p, out));
+  SIM_TRY(fluid_cuda_build_gates(machine, p, out));
   SIM_TRY(fluid_cuda_build_grains(machine, out));
   return send_probes(&m);
 }

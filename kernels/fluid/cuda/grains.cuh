@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(FLUID_BALL_THREADS)
     double lost = 0, mass, momentum[3], got[3];
     load_cell<10>(s.from + place, here);
     const fluid_moment_cells<Q, real> cells = {s.l, s.from};
-    gather_links<Q, 1>(cells, links, cell, cell.first, here, d, &lost);
+    gather_links<Q, 1, false>(cells, links, cell, cell.first, here, d, &lost);
     sum_directions<Q>(d, &sums);
 #pragma unroll
     for (int k = 0; k < 10; k++) m[k] = here[k];

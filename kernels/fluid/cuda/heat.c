@@ -52,6 +52,13 @@ static fluid_warm_edge edge_of(const fluid_machine *m, const fluid_cell *cell, c
   return half;
 }
 
+fluid_warm_edge fluid_cuda_warm_edge(const fluid_machine *m, const fluid_device *d, const fluid_cell *cell,
+                                     const fluid_link *link) {
+  fluid_warm_edge out = edge_of(m, cell, link);
+  out.constant /= d->warm.scale;
+  return out;
+}
+
 static sim_status send_edges(const fluid_machine *m, fluid_device *d) {
   const fluid_walls *walls = &m->walls;
   const size_t bytes = (size_t)walls->links * sizeof(fluid_warm_edge);
@@ -60,11 +67,7 @@ static sim_status send_edges(const fluid_machine *m, fluid_device *d) {
   for (int64_t i = 0; edge && i < walls->cells; i++) {
     const fluid_cell *cell = &walls->cell[i];
     const int count = fluid_axis_links(m, cell);
-    for (int j = 0; j < count; j++) {
-      fluid_warm_edge *to = &edge[cell->first + j];
-      *to = edge_of(m, cell, &walls->link[cell->first + j]);
-      to->constant /= d->warm.scale;
-    }
+    for (int j = cell->first; j < cell->first + count; j++) edge[j] = fluid_cuda_warm_edge(m, d, cell, &walls->link[j]);
   }
   return fluid_cuda_send_away(edge, bytes, (void **)&d->warm.edge);
 }

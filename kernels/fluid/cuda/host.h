@@ -15,6 +15,10 @@ struct fluid_work {
   sim_graph *graph[2];      /* a step from each state; trt.c: from each parity */
   bool fast;                /* FLUID_TOLD_FAST is known */
   bool old_pulls, old_cuts; /* bodies have moved since they were built */
+  bool old_profiles;        /* sides have changed since their velocities were sent */
+  bool stepped;             /* a step has been made */
+  int64_t made, remembered; /* number of the last step; of the one whose velocities are stored, -1: none */
+  double change;            /* the last one that was found */
 };
 
 /* As of fluid_ops. (ops.c) */
@@ -36,5 +40,21 @@ sim_status fluid_cuda_allocate_sums(fluid_work *work) SIM_MUST_CHECK;
 double fluid_cuda_sum_blocks(const grid_shape *grid);
 /* Links, sums, and what walls take on their way to the device. */
 void fluid_cuda_plan_walls(const fluid_parameters *p, const fluid_meshes *meshes, sim_plan *out);
+
+/* ---- outputs.c: as of fluid_ops ---- */
+
+sim_status fluid_cuda_wall_velocities(fluid_work *work, double *out) SIM_MUST_CHECK;
+sim_status fluid_cuda_sample(fluid_work *work, int64_t n, double *means) SIM_MUST_CHECK;
+sim_status fluid_cuda_gates(fluid_work *work, double *out) SIM_MUST_CHECK;
+sim_status fluid_cuda_change(fluid_work *work, double *out) SIM_MUST_CHECK;
+sim_status fluid_cuda_remember(fluid_work *work) SIM_MUST_CHECK; /* of populations */
+double fluid_cuda_remembered_bytes(const fluid_parameters *p);   /* in device memory, of populations */
+
+/* ---- timed.c ---- */
+
+/* Sets the sides to the middle of the step that comes after step number `step`. Nothing where no side changes. */
+sim_status fluid_cuda_time_sides(fluid_work *work, int64_t step) SIM_MUST_CHECK;
+/* The velocities of these sides, for derivatives. */
+sim_status fluid_cuda_send_profiles(fluid_work *work) SIM_MUST_CHECK;
 
 #endif

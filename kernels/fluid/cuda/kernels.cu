@@ -3,10 +3,11 @@
 #include "kernels/fluid/cuda/arguments.cuh"
 #include "kernels/fluid/cuda/cover.cuh"
 #include "kernels/fluid/cuda/grains.cuh"
-#include "kernels/fluid/cuda/measure_heat.cuh"
+#include "kernels/fluid/cuda/outputs.cuh"
 #include "kernels/fluid/cuda/plain.cuh"
 #include "kernels/fluid/cuda/sponge.cuh"
 #include "kernels/fluid/cuda/tiles.cuh"
+#include "kernels/fluid/cuda/timed.cuh"
 
 /* ---- arguments ---- */
 
@@ -189,7 +190,10 @@ template <int Q, typename real> static void step_walls(const fluid_device *d) {
   const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
   if (d->listed == 0) return;
   device_launch(&links, listed_bytes<Q, real>(d), listed_blocks(d), 128,
-                d->eddies ? step_links<Q, true, real> : step_links<Q, false, real>, s, e);
+                d->straight ? d->eddies ? step_links<Q, true, true, real> : step_links<Q, false, true, real>
+                : d->eddies ? step_links<Q, true, false, real>
+                            : step_links<Q, false, false, real>,
+                s, e);
   if (d->segments > 0) {
     const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
     const real *rest = s.from + d->numbers;
@@ -241,6 +245,26 @@ static void launch_cover(const fluid_device *d, const fluid_changed *changed, in
   device_launch(&kernel, 0.0, dim3((unsigned)(count + 63) / 64), 64, cover_cells<Q, real>, d->l,
                 factors_of<fluid_rank(Q), real>(d), d->g[0], d->g[1], d->g[2], (real *)d->state[1 - d->now],
                 (real *)d->state[d->now], changed, count, mass);
+}
+
+/* ---- sides that change with time ---- */
+
+static void upload(void *to, const void *from, size_t bytes) {
+  sim_cuda_failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, (cudaStream_t)sim_cuda_stream()),
+                  "cudaMemcpyAsync", "sides that change with time");
+}
+
+template <typename real> static void set_edges(const fluid_device *d, int which) {
+  static const sim_kernel kernel = {"fluid_set_constants", "walls", SIM_LIMIT_BYTES};
+  static const sim_kernel warm = {"fluid_set_warm_edges", "walls", SIM_LIMIT_BYTES};
+  const fluid_timed_edges *t = &d->timed;
+  upload(t->constant, t->host[which], (size_t)t->count * sizeof(real));
+  device_launch(&kernel, (2.0 * sizeof(real) + 4) * t->count, dim3((unsigned)(t->count + 255) / 256), 256,
+                set_constants<real>, (fluid_edge<real> *)d->edge, t->which, (const real *)t->constant, t->count);
+  if (t->warm_count == 0) return;
+  upload(t->warm, t->warm_host[which], (size_t)t->warm_count * sizeof *t->warm);
+  device_launch(&warm, 2.0 * sizeof *t->warm * t->warm_count, dim3((unsigned)(t->warm_count + 255) / 256), 256,
+                set_warm_edges, d->warm.edge, t->warm_which, t->warm, t->warm_count);
 }
 
 /* ---- grains ---- */
@@ -334,12 +358,45 @@ template <int RANK, typename real> static void probe(const fluid_device *d) {
                 (size_t)d->l.n[0] * (size_t)d->l.n[1] * (size_t)d->l.n[2], d->probe, d->probes, d->probed);
 }
 
-#define BY_KIND(function)                                                                                              \
+template <int RANK, typename real> static void find_change(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_sum_change", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel warm = {"fluid_sum_warm_change", "observe", SIM_LIMIT_BYTES};
+  const fluid_view<real> now = present_view<real>(d), past = view_of<real>(d, d->state[1 - d->now], d->fields, NULL);
+  const dim3 grid((unsigned)d->sum_blocks);
+  device_launch(&kernel, 2.0 * fluid_moments(RANK) * sizeof(real) * cells_of(d), grid, 256,
+                sum_change<RANK, fluid_view<real>, fluid_view<real>>, now, past, d->sum);
+  if (d->heat)
+    device_launch(&warm, 2.0 * (1 + RANK) * sizeof(real) * cells_of(d), grid, 256, sum_warm_change<RANK, real>, now,
+                  past, d->sum + d->sum_blocks);
+}
+
+template <int RANK, typename real> static void sample_means(const fluid_device *d, double n, double *means) {
+  static const sim_kernel kernel = {"fluid_sample_cells", "means", SIM_LIMIT_BYTES};
+  constexpr int numbers = RANK + 1 + RANK * (RANK + 1) / 2;
+  device_launch(&kernel, (fluid_moments(RANK) * sizeof(real) + 16.0 * numbers) * cells_of(d), blocks_of(cells_of(d)),
+                256, sample_cells<RANK, real>, present_view<real>(d), n, means);
+}
+
+template <int RANK, typename real> static void gates(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_sum_gates", "observe", SIM_LIMIT_BYTES};
+  const double bytes =
+      fluid_moments(RANK) * sizeof(real) * (double)d->gates.planes * d->gates.blocks * (double)FLUID_SUMMED;
+  device_launch(&kernel, bytes, dim3((unsigned)d->gates.blocks, (unsigned)d->gates.planes), 256,
+                sum_gates<RANK, fluid_view<real>>, present_view<real>(d), d->gates.plane, d->gates.sum);
+}
+
+template <int RANK, typename real> static void find_wall_velocities(const fluid_device *d, double *out) {
+  static const sim_kernel kernel = {"fluid_wall_velocities", "observe", SIM_LIMIT_BYTES};
+  device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128, wall_velocities<RANK, fluid_view<real>>,
+                present_view<real>(d), d->cell, d->cells, out);
+}
+
+#define BY_KIND(function, ...)                                                                                         \
   do {                                                                                                                 \
     if (d->rank == 2)                                                                                                  \
-      d->single ? function<2, float>(d) : function<2, double>(d);                                                      \
+      d->single ? function<2, float>(__VA_ARGS__) : function<2, double>(__VA_ARGS__);                                  \
     else                                                                                                               \
-      d->single ? function<3, float>(d) : function<3, double>(d);                                                      \
+      d->single ? function<3, float>(__VA_ARGS__) : function<3, double>(__VA_ARGS__);                                  \
   } while (0)
 
 /* The same of functions of a lattice. */
@@ -354,8 +411,8 @@ template <int RANK, typename real> static void probe(const fluid_device *d) {
   } while (0)
 
 void fluid_cuda_step(const fluid_device *d) { BY_LATTICE(step, d); }
-void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step); }
-void fluid_cuda_warm(const fluid_device *d) { BY_KIND(step_warm); }
+void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step, d); }
+void fluid_cuda_warm(const fluid_device *d) { BY_KIND(step_warm, d); }
 void fluid_cuda_mark_balls(const fluid_device *d) { mark_cells(d); }
 void fluid_cuda_balls(const fluid_device *d) {
   if (d->full)
@@ -374,17 +431,21 @@ void fluid_cuda_set_mass(const fluid_device *d, const double *mass) {
 void fluid_cuda_cover(const fluid_device *d, const fluid_changed *changed, int count, double *mass) {
   BY_LATTICE(launch_cover, d, changed, count, mass);
 }
-void fluid_cuda_show(const fluid_device *d) { BY_KIND(show); }
-void fluid_cuda_begin(const fluid_device *d) { BY_KIND(begin); }
-void fluid_cuda_flow(const fluid_device *d) { BY_KIND(flow); }
-void fluid_cuda_pull(const fluid_device *d) { BY_LATTICE(pulls, d); }
-void fluid_cuda_probe(const fluid_device *d) { BY_KIND(probe); }
-void fluid_cuda_show_heat(const fluid_device *d) { BY_KIND(show_heat); }
-void fluid_cuda_sum_heat(const fluid_device *d) { BY_KIND(sum_heat); }
-void fluid_cuda_begin_sponge(const fluid_device *d) { BY_KIND(begin_sponge); }
-void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls) {
-  if (d->rank == 2)
-    d->single ? begin_heat<2, float>(d, surface, walls) : begin_heat<2, double>(d, surface, walls);
-  else
-    d->single ? begin_heat<3, float>(d, surface, walls) : begin_heat<3, double>(d, surface, walls);
+void fluid_cuda_set_edges(const fluid_device *d, int which) {
+  d->single ? set_edges<float>(d, which) : set_edges<double>(d, which);
 }
+void fluid_cuda_show(const fluid_device *d) { BY_KIND(show, d); }
+void fluid_cuda_begin(const fluid_device *d) { BY_KIND(begin, d); }
+void fluid_cuda_flow(const fluid_device *d) { BY_KIND(flow, d); }
+void fluid_cuda_pull(const fluid_device *d) { BY_LATTICE(pulls, d); }
+void fluid_cuda_probe(const fluid_device *d) { BY_KIND(probe, d); }
+void fluid_cuda_show_heat(const fluid_device *d) { BY_KIND(show_heat, d); }
+void fluid_cuda_sum_heat(const fluid_device *d) { BY_KIND(sum_heat, d); }
+void fluid_cuda_begin_sponge(const fluid_device *d) { BY_KIND(begin_sponge, d); }
+void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls) {
+  BY_KIND(begin_heat, d, surface, walls);
+}
+void fluid_cuda_find_change(const fluid_device *d) { BY_KIND(find_change, d); }
+void fluid_cuda_sample_cells(const fluid_device *d, double n, double *means) { BY_KIND(sample_means, d, n, means); }
+void fluid_cuda_sum_gates(const fluid_device *d) { BY_KIND(gates, d); }
+void fluid_cuda_find_wall_velocities(const fluid_device *d, double *out) { BY_KIND(find_wall_velocities, d, out); }

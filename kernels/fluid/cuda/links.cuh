@@ -66,8 +66,8 @@ template <int Q> __device__ __forceinline__ size_t beside(const fluid_layout &l,
   return fluid_place(l, x, (size_t)z * (size_t)l.n[1] + (size_t)y);
 }
 
-/* What links read of a state of moments: g_c of a cell, of its neighbour in direction `towards`, and its velocity. The
- * state of populations has the same functions (trt_links.cuh). */
+/* What links read of a state of moments: g_c and the velocity of a cell, and of its neighbour in direction `towards`.
+ * The state of populations has the same functions (trt_links.cuh). */
 template <int Q, typename stored> struct fluid_moment_cells {
   static constexpr int RANK = fluid_rank(Q);
   typedef stored number;
@@ -81,7 +81,14 @@ template <int Q, typename stored> struct fluid_moment_cells {
     return population_of<Q, real>(c, from + beside<Q>(l, at, towards));
   }
   template <typename real> __device__ __forceinline__ void velocity(const fluid_edge_cell &at, real *u) const {
-    const stored *here = from + place_of(l, at);
+    velocity_at(place_of(l, at), u);
+  }
+  template <typename real>
+  __device__ __forceinline__ void velocity_beside(const fluid_edge_cell &at, int towards, real *u) const {
+    velocity_at(beside<Q>(l, at, towards), u);
+  }
+  template <typename real> __device__ __forceinline__ void velocity_at(size_t place, real *u) const {
+    const stored *here = from + place;
     real rho = 1 + (real)here[0];
 #pragma unroll
     for (int a = 0; a < RANK; a++) rho += (real)here[(1 + RANK + a) * FLUID_GROUP] * (real)(1.0 / 3);
@@ -90,13 +97,36 @@ template <int Q, typename stored> struct fluid_moment_cells {
   }
 };
 
-/* g that arrives by a link. */
+/* g that arrives by a link of a side that the fluid passes straight on. */
 template <int Q, typename real, typename source>
+__device__ __noinline__ real arrive_straight(const source &s, const fluid_edge_cell &at,
+                                             const fluid_edge<typename source::number> &e) {
+  constexpr int RANK = fluid_rank(Q);
+  const real constant = (real)e.constant;
+  const int c = e.arriving;
+  real u[RANK], other[RANK], along = 0, square = 0;
+  s.velocity(at, u);
+  s.velocity_beside(at, e.towards, other);
+#pragma unroll
+  for (int a = 0; a < RANK; a++) {
+    const int ca = component<Q>(c, a);
+    const real normal = ca != component<Q>(e.second, a) ? (real)0.5 * (u[a] + other[a]) : 0;
+    along += (real)ca * normal;
+    square += normal * normal;
+  }
+  return constant - s.template sent_beside<real>(at, e.second, e.towards) +
+         (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
+}
+
+/* g that arrives by a link. STRAIGHT: there are such sides; they take kernels of their own, with more registers. */
+template <int Q, typename real, bool STRAIGHT = false, typename source>
 __device__ __noinline__ real arrive(const source &s, const fluid_edge_cell &at,
                                     const fluid_edge<typename source::number> &e) {
   constexpr int RANK = fluid_rank(Q);
   const real weight = (real)e.weight, constant = (real)e.constant;
   const int c = e.arriving, d = fluid_opposite_of(c);
+  if constexpr (STRAIGHT)
+    if (e.kind == FLUID_STRAIGHT) return arrive_straight<Q, real>(s, at, e);
   switch (e.kind) {
   case FLUID_NEAR:
     return weight * s.template sent<real>(at, d) +
@@ -118,14 +148,14 @@ __device__ __noinline__ real arrive(const source &s, const fluid_edge_cell &at,
 }
 
 /* d of directions C and after of a cell, whose next link is *edge; adds to *lost. */
-template <int Q, int C, typename real>
+template <int Q, int C, bool STRAIGHT, typename real>
 __device__ __forceinline__ void gather_links(const fluid_moment_cells<Q, real> &cells, const fluid_edges<real> &links,
                                              const fluid_edge_cell &at, int edge, const real *here, real *d,
                                              double *lost) {
   if constexpr (C < Q) {
     const real own = population<Q, C>(here);
     if (edge < at.first + at.count && links.edge[edge].arriving == C) {
-      const real g = arrive<Q, real>(cells, at, links.edge[edge]);
+      const real g = arrive<Q, real, STRAIGHT>(cells, at, links.edge[edge]);
       d[C] = g - own;
       if (links.lost && links.body[edge] >= 0)
         *lost += (double)fluid_share(Q, C) / fluid_shares(Q) *
@@ -134,7 +164,7 @@ __device__ __forceinline__ void gather_links(const fluid_moment_cells<Q, real> &
     } else {
       d[C] = cells.template sent_beside<real>(at, C, fluid_opposite_of(C)) - own;
     }
-    gather_links<Q, C + 1>(cells, links, at, edge, here, d, lost);
+    gather_links<Q, C + 1, STRAIGHT>(cells, links, at, edge, here, d, lost);
   }
 }
 
@@ -176,7 +206,7 @@ __device__ __forceinline__ void gather_warm_links(const fluid_step<real> &s, con
   }
 }
 
-template <int Q, bool EDDY, typename real>
+template <int Q, bool EDDY, bool STRAIGHT, typename real>
 __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, const fluid_edges<real> links) {
   constexpr int RANK = fluid_rank(Q);
   after_previous();
@@ -190,7 +220,7 @@ __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, cons
   fluid_sums<RANK, real> sums;
   load_cell<fluid_moments(RANK)>(s.from + place, m);
   const fluid_moment_cells<Q, real> cells = {s.l, s.from};
-  gather_links<Q, 1>(cells, links, at, at.first, m, d, &lost);
+  gather_links<Q, 1, STRAIGHT>(cells, links, at, at.first, m, d, &lost);
   sum_directions<Q>(d, &sums);
   const real square = collide<Q, true, EDDY, false>(s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr);
   store_cell<fluid_moments(RANK)>(s.to + place, m);

@@ -34,6 +34,10 @@ void fluid_cuda_plan_walls(const fluid_parameters *p, const fluid_meshes *meshes
     sim_plan_add(out, "links of walls", fluid_cuda_wall_bytes(p, meshes));
     sim_plan_add_host(out, "links of walls on their way", fluid_cuda_wall_bytes(p, meshes));
   }
+  if (p->gates.count > 0) {
+    sim_plan_add(out, "gates", fluid_cuda_gates_bytes(p));
+    sim_plan_add_host(out, "gates", fluid_cuda_gates_bytes(p));
+  }
   sim_plan_add(out, "sums of cells", sums);
   sim_plan_add_host(out, "sums of cells", sums);
 }
@@ -138,6 +142,7 @@ sim_status fluid_cuda_new(fluid_machine *m, const fluid_parameters *p, const flu
   d->omega = m->collision.omega;
   d->smagorinsky = m->collision.smagorinsky;
   d->eddies = d->smagorinsky > 0;
+  for (int s = 0; s < FLUID_SIDES; s++) d->straight = d->straight || p->sides[s].straight;
   for (int a = 0; a < 3; a++) {
     d->l.n[a] = (int)m->grid.n[a];
     d->g[a] = m->collision.g[a];
@@ -185,6 +190,8 @@ sim_status fluid_cuda_set_step(fluid_work *w, int64_t step, bool fast) {
   const unsigned long long now[2] = {(unsigned long long)step, (unsigned long long)step}, none = ~0ull;
   const fluid_guard guard = {{fast ? 0 : none, none, none, none}, {0}};
   w->fast = fast;
+  w->made = step;
+  w->remembered = -1;
   SIM_TRY(sim_backend_cuda.copy(w->d.step, now, sizeof now));
   return sim_backend_cuda.copy(w->d.guard, &guard, sizeof guard);
 }
@@ -215,7 +222,10 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   return sim_queue_cuda.status();
 }
 
-static sim_status resume(fluid_work *w, int64_t step, bool fast) { return fluid_cuda_set_step(w, step, fast); }
+static sim_status resume(fluid_work *w, int64_t step, bool fast) {
+  SIM_TRY(fluid_cuda_time_sides(w, step));
+  return fluid_cuda_set_step(w, step, fast);
+}
 
 /* Where bodies move the host finds their walls in each step. */
 static sim_status step_moving(fluid_work *w, int64_t number) {
@@ -238,10 +248,9 @@ static sim_status step_grains(fluid_work *w) {
   return sim_queue_cuda.status();
 }
 
-static sim_status step(fluid_work *w, int64_t number) {
+/* All else is a graph, which is captured once from each of the two states. */
+static sim_status step_graph(fluid_work *w) {
   sim_graph **graph = &w->graph[w->d.now];
-  if (w->m->motion) return step_moving(w, number);
-  if (w->m->grains) return step_grains(w);
   if (!*graph) {
     SIM_TRY(sim_queue_cuda.graph_begin());
     fluid_cuda_step(&w->d);
@@ -252,6 +261,13 @@ static sim_status step(fluid_work *w, int64_t number) {
   if (*graph) SIM_TRY(sim_queue_cuda.graph_launch(*graph));
   w->d.now = 1 - w->d.now;
   return sim_queue_cuda.status();
+}
+
+static sim_status step(fluid_work *w, int64_t number) {
+  SIM_TRY(w->m->motion ? step_moving(w, number) : w->m->grains ? step_grains(w) : step_graph(w));
+  w->made = number;
+  w->stepped = true;
+  return fluid_cuda_time_sides(w, number);
 }
 
 static float float_of(unsigned long long bits) {
@@ -307,6 +323,7 @@ static sim_status sum_cells(fluid_work *w, double sums[FLUID_FLOW_SUMS]) {
   double most = 0;
   if (w->old_cuts) SIM_TRY(fluid_cuda_build_cuts(w->m, w->p, w->numbers, &w->d));
   w->old_cuts = false;
+  SIM_TRY(fluid_cuda_send_profiles(w));
   (w->d.populations ? fluid_trt_flow : fluid_cuda_flow)(&w->d);
   SIM_TRY(sim_backend_cuda.copy(w->sums, w->d.sum, FLUID_SUMS * blocks * sizeof(double)));
   const double *speed = w->sums + FLUID_SUM_SPEED * blocks;
@@ -406,6 +423,10 @@ const fluid_ops fluid_ops_cuda = {.plan = plan,
                                   .flow = fluid_cuda_flow_row,
                                   .bodies = fluid_cuda_bodies,
                                   .probes = probes,
+                                  .wall_velocities = fluid_cuda_wall_velocities,
+                                  .gates = fluid_cuda_gates,
+                                  .sample = fluid_cuda_sample,
+                                  .change = fluid_cuda_change,
                                   .excess = fluid_cuda_excess,
                                   .means = means,
                                   .heat = heat,

@@ -48,6 +48,7 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
     sim_plan_add(out, "resistance", cells * word_bytes(p));
     sim_plan_add_host(out, "resistance on its way", cells * word_bytes(p));
   }
+  if (!isnan(p->steady)) sim_plan_add(out, "velocity before a step", fluid_cuda_remembered_bytes(p));
   out->checkpoint_bytes = state;
   out->work_rate_guess = (fluid_half(p)     ? 4.4e10
                           : fluid_single(p) ? 2.4e10
@@ -81,6 +82,7 @@ static sim_status allocate(fluid_work *w) {
   d->staged_planes = window_planes(w->p);
   SIM_TRY(sim_backend_cuda.alloc((size_t)(plane_bytes(w->p) * d->staged_planes), &made));
   d->staged = made;
+  SIM_TRY(fluid_cuda_send(NULL, (size_t)fluid_cuda_remembered_bytes(w->p), &d->remembered));
   return fluid_cuda_allocate_guards(w);
 }
 
@@ -150,12 +152,12 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
 
 static sim_status resume(fluid_work *w, int64_t step, bool fast) {
   w->d.now = (int)(step & 1);
+  SIM_TRY(fluid_cuda_time_sides(w, step));
   return fluid_cuda_set_step(w, step, fast);
 }
 
 static sim_status step(fluid_work *w, int64_t number) {
   sim_graph **graph = &w->graph[w->d.now];
-  (void)number;
   if (!*graph) {
     SIM_TRY(sim_queue_cuda.graph_begin());
     fluid_trt_step(&w->d);
@@ -163,7 +165,9 @@ static sim_status step(fluid_work *w, int64_t number) {
   }
   if (*graph) SIM_TRY(sim_queue_cuda.graph_launch(*graph));
   w->d.now = 1 - w->d.now;
-  return sim_queue_cuda.status();
+  w->made = number;
+  w->stepped = true;
+  return fluid_cuda_time_sides(w, number);
 }
 
 static sim_status show(fluid_work *w) {
@@ -198,4 +202,9 @@ const fluid_ops fluid_ops_cuda_trt = {.tables_of_state = true,
                                       .flow = fluid_cuda_flow_row,
                                       .bodies = fluid_cuda_bodies,
                                       .probes = probes,
+                                      .wall_velocities = fluid_cuda_wall_velocities,
+                                      .gates = fluid_cuda_gates,
+                                      .sample = fluid_cuda_sample,
+                                      .change = fluid_cuda_change,
+                                      .remember = fluid_cuda_remember,
                                       .excess = fluid_cuda_excess};

@@ -1,9 +1,9 @@
 /* Launches of the kernels of populations, by lattice, storage and what the flow has. */
 #include "kernels/common/launch.cuh"
 #include "kernels/fluid/cuda/arguments.cuh"
+#include "kernels/fluid/cuda/outputs.cuh"
 #include "kernels/fluid/cuda/trt.cuh"
 #include "kernels/fluid/cuda/trt_links.cuh"
-#include "kernels/fluid/cuda/trt_measure.cuh"
 
 typedef fluid_store_whole<float> store_single;
 typedef fluid_store_whole<double> store_double;
@@ -89,7 +89,8 @@ template <int Q, typename store> static void launch_links(const fluid_device *d)
   const dim3 grid((unsigned)(d->cells + 127) / 128);
   const double bytes = (double)Q * sizeof(real) * d->cells;
   const fluid_population_cells<Q, store> cells = {slots_of<Q, store>(d)};
-  device_launch(&find, bytes, grid, 128, find_arriving<Q, store>, cells, edges_of<real>(d), (real *)d->arrived);
+  device_launch(&find, bytes, grid, 128, d->straight ? find_arriving<Q, true, store> : find_arriving<Q, false, store>,
+                cells, edges_of<real>(d), (real *)d->arrived);
   device_launch(&put, bytes, grid, 128, put_arriving<Q, store>, in_place_of<Q, store>(d), edges_of<real>(d),
                 (const real *)d->arrived);
 }
@@ -160,6 +161,46 @@ template <int Q, typename store> static void probe(const fluid_device *d) {
                 d->probes, d->probed);
 }
 
+template <int Q, typename store> static void remember(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_remember_populations", "observe", SIM_LIMIT_BYTES};
+  typedef typename store::real real;
+  device_launch(&kernel, (Q + fluid_rank(Q)) * sizeof(real) * cells_of(d), blocks_of(cells_of(d)), 256,
+                remember_cells<fluid_rank(Q), fluid_population_view<Q, store>>, population_view_of<Q, store>(d),
+                (real *)d->remembered);
+}
+
+template <int Q, typename store> static void find_change(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_change_populations", "observe", SIM_LIMIT_BYTES};
+  typedef typename store::real real;
+  const fluid_stored_velocities<real> past = {(const real *)d->remembered, (size_t)cells_of(d)};
+  device_launch(&kernel, (Q + fluid_rank(Q)) * sizeof(real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
+                sum_change<fluid_rank(Q), fluid_population_view<Q, store>, fluid_stored_velocities<real>>,
+                population_view_of<Q, store>(d), past, d->sum);
+}
+
+template <int Q, typename store> static void sample_means(const fluid_device *d, double n, double *means) {
+  static const sim_kernel kernel = {"fluid_sample_populations", "means", SIM_LIMIT_BYTES};
+  constexpr int RANK = fluid_rank(Q), numbers = RANK + 1 + RANK * (RANK + 1) / 2;
+  device_launch(&kernel, (Q * sizeof(typename store::real) + 16.0 * numbers) * cells_of(d), blocks_of(cells_of(d)), 256,
+                sample_populations<RANK, Q, store>, population_view_of<Q, store>(d), n, means);
+}
+
+template <int Q, typename store> static void gates(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_gates_of_populations", "observe", SIM_LIMIT_BYTES};
+  const double bytes =
+      Q * sizeof(typename store::real) * (double)d->gates.planes * d->gates.blocks * (double)FLUID_SUMMED;
+  device_launch(&kernel, bytes, dim3((unsigned)d->gates.blocks, (unsigned)d->gates.planes), 256,
+                sum_gates<fluid_rank(Q), fluid_population_view<Q, store>>, population_view_of<Q, store>(d),
+                d->gates.plane, d->gates.sum);
+}
+
+template <int Q, typename store> static void find_wall_velocities(const fluid_device *d, double *out) {
+  static const sim_kernel kernel = {"fluid_population_velocities", "observe", SIM_LIMIT_BYTES};
+  device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128,
+                wall_velocities<fluid_rank(Q), fluid_population_view<Q, store>>, population_view_of<Q, store>(d),
+                d->cell, d->cells, out);
+}
+
 /* D3Q27 has no half storage (scenario/rules_media.c). */
 #define BY_STORE(function, ...)                                                                                        \
   do {                                                                                                                 \
@@ -183,3 +224,8 @@ void fluid_trt_show(const fluid_device *d, int first, int count) { BY_STORE(show
 void fluid_trt_flow(const fluid_device *d) { BY_STORE(flow, d); }
 void fluid_trt_pull(const fluid_device *d) { BY_STORE(pulls, d); }
 void fluid_trt_probe(const fluid_device *d) { BY_STORE(probe, d); }
+void fluid_trt_remember(const fluid_device *d) { BY_STORE(remember, d); }
+void fluid_trt_change(const fluid_device *d) { BY_STORE(find_change, d); }
+void fluid_trt_sample(const fluid_device *d, double n, double *means) { BY_STORE(sample_means, d, n, means); }
+void fluid_trt_gates(const fluid_device *d) { BY_STORE(gates, d); }
+void fluid_trt_wall_velocities(const fluid_device *d, double *out) { BY_STORE(find_wall_velocities, d, out); }

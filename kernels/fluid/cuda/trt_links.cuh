@@ -20,6 +20,13 @@ template <int Q, typename store> struct fluid_population_cells {
                            around_box(cell.at[1] + component<Q>(towards, 1), slots.n[1]),
                            around_box(cell.at[2] + component<Q>(towards, 2), slots.n[2]));
   }
+  template <typename real>
+  __device__ __forceinline__ void velocity_beside(const fluid_edge_cell &cell, int towards, real *u) const {
+    fluid_edge_cell other = cell;
+#pragma unroll
+    for (int a = 0; a < 3; a++) other.at[a] = around_box(cell.at[a] + component<Q>(towards, a), slots.n[a]);
+    velocity(other, u);
+  }
   template <typename real> __device__ __forceinline__ void velocity(const fluid_edge_cell &cell, real *u) const {
     real rho = 1;
 #pragma unroll
@@ -36,7 +43,7 @@ template <int Q, typename store> struct fluid_population_cells {
 };
 
 /* arrived[links]: g that arrives by each; and the mass that links to bodies take. */
-template <int Q, typename store>
+template <int Q, bool STRAIGHT, typename store>
 __global__ void __launch_bounds__(128)
     find_arriving(const fluid_population_cells<Q, store> s, const fluid_edges<typename store::real> links,
                   typename store::real *arrived) {
@@ -47,7 +54,7 @@ __global__ void __launch_bounds__(128)
   double lost = 0;
   for (int k = at.first; k < at.first + at.count; k++) {
     const fluid_edge<typename store::real> e = links.edge[k];
-    arrived[k] = arrive<Q, typename store::real>(s, at, e);
+    arrived[k] = arrive<Q, typename store::real, STRAIGHT>(s, at, e);
     if (links.lost && links.body[k] >= 0)
       lost += fluid_share(Q, e.arriving) / (double)fluid_shares(Q) *
               (s.template sent<double>(at, fluid_opposite_of(e.arriving)) - (double)arrived[k]);

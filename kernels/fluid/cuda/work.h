@@ -3,6 +3,8 @@
 #ifndef FLUID_CUDA_WORK_H
 #define FLUID_CUDA_WORK_H
 
+#include "kernels/fluid/gate_sums.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -105,6 +107,20 @@ typedef struct fluid_warm {
   double area[FLUID_WARM_OWNERS]; /* sums of shares */
 } fluid_warm;
 
+/* ---- sides that change with time ---- */
+
+/* Links whose constants change, and axis links by which heat comes in, of whose edges this decides. which, warm_which:
+ * their numbers. */
+typedef struct fluid_timed_edges {
+  int32_t *which, *warm_which; /* [count], [warm_count] */
+  void *constant;              /* [count]: on their way, in the precision of the run */
+  fluid_warm_edge *warm;       /* [warm_count] */
+  void *host[2];               /* the same two in pinned memory of the host, of an even and an odd step */
+  fluid_warm_edge *warm_host[2];
+  int32_t *warm_cell, *warm_link; /* in host memory: cell and link of each */
+  int count, warm_count;
+} fluid_timed_edges;
+
 /* ---- sponges ---- */
 
 /* fluid_layer */
@@ -134,6 +150,21 @@ typedef struct fluid_balls {
   int count, periodic[3];
 } fluid_balls;
 typedef struct fluid_ball_rooms fluid_ball_rooms; /* memory of grains.c */
+
+/* ---- gates ---- */
+
+/* One of the two planes of cells beside a gate, and its part; parts of the cells along the first and behind them along
+ * the second of the other axes. */
+typedef struct fluid_gate_plane {
+  int axis, plane;
+  double part;
+  const double *parts;
+} fluid_gate_plane;
+typedef struct fluid_gate_planes {
+  fluid_gate_plane *plane; /* [planes]: two of each gate */
+  double *parts, *sum;     /* sum: [planes][blocks][FLUID_GATE_SUMS] */
+  int planes, blocks;
+} fluid_gate_planes;
 
 /* ---- derivatives ---- */
 
@@ -169,6 +200,7 @@ typedef struct fluid_device {
   int rank;
   bool full; /* D3Q27 */
   bool single, march, force, eddies, heat;
+  bool straight; /* some side is */
   /* Behind the cells there are one number for each member, what rounding keeps of its mass, and with heat and eddies
    * one for each listed cell: the rate of relaxation of the flow. */
   void *state[2];
@@ -205,7 +237,9 @@ typedef struct fluid_device {
   fluid_damped damped[6];
   int layers;
   fluid_balls balls;
-  fluid_ball_rooms *ball_rooms;   /* of the host; NULL: no grains */
+  fluid_ball_rooms *ball_rooms; /* of the host; NULL: no grains */
+  fluid_timed_edges timed;
+  fluid_gate_planes gates;
   double *mean, *share, *through; /* of sponges: means, shares, and sums of blocks: [planes][blocks][2] of a layer */
   long long *probe;               /* cells */
   double *probed;
@@ -217,6 +251,7 @@ typedef struct fluid_device {
   double omega_odd;
   unsigned long long seed;
   void *arrived, *drag; /* [links]: g that arrives by each; [cells]: resistance by a step, or NULL */
+  void *remembered;     /* [rank][cells]: velocities before a step, in units of the lattice; NULL: not wanted */
   void *staged;         /* [rank + 1][staged_planes][cells of a plane]: fields on their way */
   int staged_planes;
 } fluid_device;
@@ -244,6 +279,15 @@ void fluid_cuda_begin(const fluid_device *d); /* the present state, from the fie
 void fluid_cuda_flow(const fluid_device *d);  /* sums; fields are shown */
 void fluid_cuda_pull(const fluid_device *d);
 void fluid_cuda_probe(const fluid_device *d);
+void fluid_cuda_sample_cells(const fluid_device *d, double n, double *means); /* as of fluid_ops.sample */
+void fluid_cuda_sum_gates(const fluid_device *d);                             /* gates.sum */
+/* sum: [sum_blocks] squared changes of the velocity from the other state to the present one, then of the temperature.
+ */
+void fluid_cuda_find_change(const fluid_device *d);
+void fluid_cuda_find_wall_velocities(const fluid_device *d, double *out); /* out[cells with links][3] */
+/* Copies timed.host[which] and timed.warm_host[which] to the device, and from there to the links; also of populations.
+ */
+void fluid_cuda_set_edges(const fluid_device *d, int which);
 /* Sets `march`, `wide`, `chunk` by lattice, precision, heat and box: enough blocks for all multiprocessors. The plain
  * kernel makes the steps of narrow grids, and where a block has too little shared memory. */
 void fluid_cuda_choose_tile(fluid_device *d);
@@ -264,6 +308,11 @@ void fluid_trt_show(const fluid_device *d, int first, int count); /* fields of t
 void fluid_trt_flow(const fluid_device *d);                       /* sums, of the populations */
 void fluid_trt_pull(const fluid_device *d);
 void fluid_trt_probe(const fluid_device *d);
+void fluid_trt_sample(const fluid_device *d, double n, double *means);
+void fluid_trt_gates(const fluid_device *d);
+void fluid_trt_remember(const fluid_device *d); /* remembered */
+void fluid_trt_change(const fluid_device *d);   /* sum: from the remembered velocities */
+void fluid_trt_wall_velocities(const fluid_device *d, double *out);
 
 #ifdef __cplusplus
 }
@@ -299,6 +348,19 @@ sim_status fluid_cuda_build_pulls(const fluid_machine *m, const fluid_parameters
 sim_status fluid_cuda_build_cuts(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
                                  fluid_device *out) SIM_MUST_CHECK;
 
+/* ---- timed.c ---- */
+
+/* After the walls. Nothing where no side changes with time. */
+sim_status fluid_cuda_build_timed(const fluid_machine *m, const fluid_parameters *p, fluid_device *out) SIM_MUST_CHECK;
+void fluid_cuda_free_timed(fluid_device *d);
+
+/* ---- outputs.c ---- */
+
+/* Nothing where there are no gates. */
+sim_status fluid_cuda_build_gates(const fluid_machine *m, const fluid_parameters *p, fluid_device *out) SIM_MUST_CHECK;
+void fluid_cuda_free_gates(fluid_device *d);
+double fluid_cuda_gates_bytes(const fluid_parameters *p);
+
 /* ---- moving.c ---- */
 
 /* After step number `step` has made the other state: gives back the mass that links have lost, moves the bodies, and
@@ -324,6 +386,9 @@ sim_status fluid_cuda_build_heat(const fluid_machine *m, const fluid_parameters 
 /* The first state's temperatures. */
 sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) SIM_MUST_CHECK;
 void fluid_cuda_free_heat(fluid_device *d);
+/* How a population of the temperature arrives by an axis link of a cell, at the time that the sides are set to. */
+fluid_warm_edge fluid_cuda_warm_edge(const fluid_machine *m, const fluid_device *d, const fluid_cell *cell,
+                                     const fluid_link *link);
 double fluid_cuda_heat_bytes(const fluid_parameters *p, const fluid_meshes *meshes);
 double fluid_cuda_wall_bytes(const fluid_parameters *p, const fluid_meshes *meshes); /* of it, a bound */
 #endif

@@ -2,6 +2,7 @@
 #include "kernels/fluid/run/run.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
@@ -38,13 +39,26 @@ static double *tell_coefficients(const fluid_run *run, int body, const double *o
   return values;
 }
 
+/* y+ of the bodies. */
+static sim_status find_plus(fluid_run *run) {
+  double *velocity = NULL;
+  sim_status status = SIM_OK;
+  if (run->ops->wall_velocities) {
+    velocity = malloc((size_t)(run->machine.walls.cells + 1) * 3 * sizeof *velocity);
+    status = velocity ? run->ops->wall_velocities(run->work, velocity) : sim_no_memory("velocities beside bodies");
+  }
+  if (status == SIM_OK)
+    status = fluid_find_plus(&run->machine, run->p, &run->numbers, run->ops->state(run->work), velocity, run->plus);
+  free(velocity);
+  return status;
+}
+
 sim_status fluid_bodies_row(fluid_run *run, double *values) {
   const fluid_parameters *p = run->p;
   const int columns = run->machine.grid.rank == 2 ? 3 : 6;
   double own[FLUID_BODIES * 6];
   SIM_TRY(run->ops->bodies(run->work, own));
-  if (fluid_has_references(p))
-    SIM_TRY(fluid_find_plus(&run->machine, p, &run->numbers, run->ops->state(run->work), run->plus));
+  if (fluid_has_references(p)) SIM_TRY(find_plus(run));
   for (int b = 0; b < (int)p->bodies.count; b++) {
     memcpy(values, own + b * columns, (size_t)columns * sizeof *values);
     values += columns;

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const fluid_derived_names[] = {"vorticity", "q", "shear", NULL};
 enum { DERIVED_VORTICITY, DERIVED_Q, DERIVED_SHEAR };
@@ -23,18 +22,53 @@ int fluid_means_count(const fluid_parameters *p) {
   return p->average.given ? rank + 1 + rank * (rank + 1) / 2 + p->heat.given : 0;
 }
 
+double fluid_velocity_bytes(const fluid_parameters *p) {
+  const grid_shape g = fluid_grid_of(p);
+  const bool wanted = fluid_derived_count(p) > 0 || p->spectrum > 0;
+  return wanted ? g.rank * grid_cells_wanted(&g) * (fluid_single(p) ? sizeof(float) : sizeof(double)) : 0;
+}
+
+/* Whether velocity and pressure are shown in memory of a device. */
+static bool is_shown_there(const fluid_run *run) {
+  return run->backend->space == SIM_SPACE_DEVICE && !run->ops->tables_of_state;
+}
+
+sim_status fluid_velocity_here(fluid_run *run, const void *out[3]) {
+  const sim_buffer *shown = run->ops->fields(run->work);
+  const size_t bytes = (size_t)shown->shape[1] * sim_dtype_size(shown->dtype), rank = (size_t)run->machine.grid.rank;
+  const char *first = run->velocity ? run->velocity : shown->data;
+  for (size_t a = 0; a < 3; a++) out[a] = a < rank ? first + a * bytes : NULL;
+  return run->velocity ? run->backend->copy(run->velocity, shown->data, rank * bytes) : SIM_OK;
+}
+
+/* On the host each rank touches what it has of them alone. */
+static sim_status create_means(fluid_run *run, size_t bytes) {
+  void *made = NULL;
+  if (run->backend->space == SIM_SPACE_HOST)
+    made = calloc(1, bytes);
+  else
+    SIM_TRY(run->backend->alloc(bytes, &made));
+  run->means = made;
+  return made ? SIM_OK : sim_no_memory("means");
+}
+
 sim_status fluid_fields_create(fluid_run *run) {
   const size_t cells = (size_t)grid_cells(&run->machine.grid),
                size = run->machine.single ? sizeof(float) : sizeof(double);
   const size_t derived = (size_t)fluid_derived_count(run->p), means = (size_t)fluid_means_count(run->p);
   if (derived > 0 && !(run->derived = calloc(cells, derived * size))) return sim_no_memory("derived fields");
-  if (means > 0 && !(run->means = calloc(cells, means * sizeof *run->means))) return sim_no_memory("means");
-  return SIM_OK;
+  if (means > 0) SIM_TRY(create_means(run, cells * means * sizeof *run->means));
+  const size_t velocity = (size_t)fluid_velocity_bytes(run->p);
+  return velocity > 0 && is_shown_there(run) ? run->backend->alloc_host(velocity, &run->velocity) : SIM_OK;
 }
 
 void fluid_fields_destroy(fluid_run *run) {
+  if (run->velocity) run->backend->free_host(run->velocity);
   free(run->derived);
-  free(run->means);
+  if (run->backend->space == SIM_SPACE_HOST)
+    free(run->means);
+  else
+    run->backend->free(run->means);
 }
 
 /* ---- derived fields ---- */
@@ -57,13 +91,11 @@ static int derive(const fluid_parameters *p, int rank, double grad[3][3], double
   return count;
 }
 
-static void derive_rows(fluid_run *run) {
+static sim_status derive_rows(fluid_run *run) {
   const fluid_machine *m = &run->machine;
   const grid_range rows = fluid_part_rows(&m->part);
-  const sim_buffer *shown = run->ops->fields(run->work);
-  const size_t bytes = (size_t)shown->shape[1] * sim_dtype_size(shown->dtype);
-  const char *first = shown->data;
-  const void *fields[3] = {first, first + bytes, first + 2 * bytes};
+  const void *fields[3];
+  SIM_TRY(fluid_velocity_here(run, fields));
   const int64_t *n = m->grid.n, cells = grid_cells(&m->grid);
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t row = rows.first; row < rows.end; row++)
@@ -75,6 +107,7 @@ static void derive_rows(fluid_run *run) {
       const int count = derive(run->p, m->grid.rank, grad, values);
       for (int i = 0; i < count; i++) grid_set_number(run->derived, m->single, i * cells + cell, values[i]);
     }
+  return SIM_OK;
 }
 
 /* The numbers, among fluid_derived_fields, of the arrays of a scenario. */
@@ -137,6 +170,7 @@ sim_status fluid_take_sample(fluid_run *run, const sim_clock *clock) {
   const double speed = k->dx / k->dt, pressure = run->p->density * speed * speed / 3;
   double *warm = m->warmth ? run->means + (fluid_means_count(run->p) - 1) * cells : NULL;
   if (n < 1) return SIM_OK;
+  if (run->ops->sample) return run->ops->sample(run->work, n, run->means);
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t row = rows.first; row < rows.end; row++)
     for (int64_t x = 0; x < nx; x++) {
@@ -157,32 +191,35 @@ sim_status fluid_take_sample(fluid_run *run, const sim_clock *clock) {
 static sim_array mean_array(const fluid_run *run, int number, int at) {
   const int64_t cells = grid_cells(&run->machine.grid);
   return grid_view(&run->machine.grid, &run->mesh, &fluid_mean_fields[number], SIM_F64, run->means + at * cells,
-                   SIM_SPACE_HOST);
+                   run->backend->space);
 }
 
 /* Cells in bodies have the mean temperature that they are shown with; bodies do not move where there are means. */
-static void fill_bodies(fluid_run *run) {
+static sim_status fill_bodies(fluid_run *run) {
+  if (run->ops->sample) return run->ops->sample(run->work, 0, run->means);
   const fluid_machine *m = &run->machine;
   const grid_range rows = fluid_part_rows(&m->part);
   const int64_t nx = m->grid.n[0];
   double *warm = run->means + (fluid_means_count(run->p) - 1) * grid_cells(&m->grid);
   for (int64_t at = rows.first * nx; at < rows.end * nx && m->walls.solid; at++)
     if (m->walls.solid[at]) warm[at] = m->warmth->shown[at];
+  return SIM_OK;
 }
 
-void fluid_add_fields(fluid_run *run, sim_array *arrays, sim_frame *frame) {
+sim_status fluid_add_fields(fluid_run *run, sim_array *arrays, sim_frame *frame) {
   const grid_shape *g = &run->machine.grid;
   const sim_dtype type = run->machine.single ? SIM_F32 : SIM_F64;
   const size_t bytes = (size_t)grid_cells(g) * sim_dtype_size(type);
   int numbers[MEANS];
-  if (run->derived) derive_rows(run);
-  if (run->means && run->machine.warmth) fill_bodies(run);
+  if (run->derived) SIM_TRY(derive_rows(run));
+  if (run->means && run->machine.warmth) SIM_TRY(fill_bodies(run));
   for (int i = 0, count = derived_numbers(run->p, g->rank, numbers); i < count; i++)
     arrays[frame->array_count++] = grid_view(g, &run->mesh, &fluid_derived_fields[numbers[i]], type,
                                              (char *)run->derived + (size_t)i * bytes, SIM_SPACE_HOST);
   for (int i = 0, count = run->means ? mean_numbers(run->p, g->rank, numbers) : 0; i < count; i++)
     arrays[frame->array_count++] = mean_array(run, numbers[i], i);
   for (int a = 0; a < g->rank && run->means; a++) arrays[frame->array_count++] = mean_array(run, kept_number(a), a);
+  return SIM_OK;
 }
 
 sim_status fluid_restore_means(fluid_run *run, const sim_setup *setup) {
@@ -192,8 +229,9 @@ sim_status fluid_restore_means(fluid_run *run, const sim_setup *setup) {
   for (int i = 0, count = run->means ? mean_numbers(run->p, run->machine.grid.rank, numbers) : 0; i < count; i++) {
     const sim_array to = mean_array(run, kept_number(numbers[i]), i), *from;
     SIM_TRY(sim_frame_find(setup->saved, &to, &from));
-    memcpy((double *)to.data + (size_t)part->first * plane, (const double *)from->data + (size_t)part->first * plane,
-           (size_t)(part->end - part->first) * plane * sizeof(double));
+    SIM_TRY(run->backend->copy((double *)to.data + (size_t)part->first * plane,
+                               (const double *)from->data + (size_t)part->first * plane,
+                               (size_t)(part->end - part->first) * plane * sizeof(double)));
   }
   return SIM_OK;
 }

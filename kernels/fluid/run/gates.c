@@ -4,10 +4,6 @@
 
 #include <math.h>
 
-/* Sums of a gate over the cells of its plane, in units of the lattice: area of the fluid, area times pressure (as
- * density - 1), mass flux, and momentum flux along each axis. */
-enum { GATE_AREA, GATE_PRESSURE, GATE_FLUX, GATE_MOMENTUM, GATE_SUMS = GATE_MOMENTUM + 3 };
-
 /* Adds a row of cells to the sums of a gate, each with its part along x times `part`. */
 static void add_row(const fluid_run *run, const fluid_gate *gate, const fluid_section *s, int64_t row, double part,
                     double *sums) {
@@ -19,10 +15,10 @@ static void add_row(const fluid_run *run, const fluid_gate *gate, const fluid_se
     const double own = part * fluid_section_part(&m->grid, gate, s, 0, x);
     if (!(own > 0) || (m->walls.solid && m->walls.solid[row * nx + x])) continue;
     const double rho1 = fluid_cell_velocity(m, state, row, x, u), flux = own * (1 + rho1) * u[gate->axis];
-    sums[GATE_AREA] += own;
-    sums[GATE_PRESSURE] += own * rho1;
-    sums[GATE_FLUX] += flux;
-    for (int a = 0; a < m->grid.rank; a++) sums[GATE_MOMENTUM + a] += flux * u[a];
+    sums[FLUID_GATE_AREA] += own;
+    sums[FLUID_GATE_PRESSURE] += own * rho1;
+    sums[FLUID_GATE_FLUX] += flux;
+    for (int a = 0; a < m->grid.rank; a++) sums[FLUID_GATE_MOMENTUM + a] += flux * u[a];
   }
 }
 
@@ -36,7 +32,7 @@ static void gates_of_plane(const void *context, int64_t plane, double *sums) {
     for (int64_t row = plane * part->rows; row < (plane + 1) * part->rows; row++) {
       const double own =
           fluid_section_part(g, gate, &s, 1, row % g->n[1]) * fluid_section_part(g, gate, &s, 2, row / g->n[1]);
-      if (own > 0) add_row(run, gate, &s, row, own, sums + (ptrdiff_t)GATE_SUMS * i);
+      if (own > 0) add_row(run, gate, &s, row, own, sums + (ptrdiff_t)FLUID_GATE_SUMS * i);
     }
   }
 }
@@ -46,13 +42,15 @@ sim_status fluid_gates_row(fluid_run *run, double *values) {
   const fluid_numbers *k = &run->numbers;
   const int count = (int)run->p->gates.count, rank = m->grid.rank;
   const double speed = k->dx / k->dt, area = pow(k->dx, rank - 1), density = run->p->density;
-  double sums[SIM_COLUMNS_MAX / FLUID_GATE_COLUMNS(2) * GATE_SUMS];
-  SIM_TRY(fluid_sum_planes(&m->part, m->threads, GATE_SUMS * count, gates_of_plane, run, sums));
+  double sums[SIM_COLUMNS_MAX / FLUID_GATE_COLUMNS(2) * FLUID_GATE_SUMS];
+  SIM_TRY(run->ops->gates ? run->ops->gates(run->work, sums)
+                          : fluid_sum_planes(&m->part, m->threads, FLUID_GATE_SUMS * count, gates_of_plane, run, sums));
   for (int i = 0; i < count; i++) {
-    const double *own = sums + (ptrdiff_t)GATE_SUMS * i;
-    *values++ = density * area * speed * own[GATE_FLUX];
-    *values++ = own[GATE_AREA] > 0 ? density * speed * speed / 3 * own[GATE_PRESSURE] / own[GATE_AREA] : 0;
-    for (int a = 0; a < rank; a++) *values++ = density * area * speed * speed * own[GATE_MOMENTUM + a];
+    const double *own = sums + (ptrdiff_t)FLUID_GATE_SUMS * i;
+    *values++ = density * area * speed * own[FLUID_GATE_FLUX];
+    *values++ =
+        own[FLUID_GATE_AREA] > 0 ? density * speed * speed / 3 * own[FLUID_GATE_PRESSURE] / own[FLUID_GATE_AREA] : 0;
+    for (int a = 0; a < rank; a++) *values++ = density * area * speed * speed * own[FLUID_GATE_MOMENTUM + a];
   }
   return SIM_OK;
 }

@@ -162,14 +162,17 @@ static void plan_grains(const fluid_parameters *p, const fluid_grains_plan *grai
   out->checkpoint_bytes += grains->checkpoint;
 }
 
-static void plan_fields(const fluid_parameters *p, double cells, double number, sim_plan *out) {
+static void plan_fields(const fluid_parameters *p, double cells, double number, bool there, sim_plan *out) {
   const double derived = cells * number * fluid_derived_count(p), means = cells * sizeof(double) * fluid_means_count(p);
-  if (derived + means > 0) sim_plan_add_host(out, "derived fields and means", derived + means);
+  if (derived + (there ? 0 : means) > 0)
+    sim_plan_add_host(out, "derived fields and means", derived + (there ? 0 : means));
+  if (there && means > 0) sim_plan_add(out, "running means", means);
+  if (there) out->staged_bytes += means;
   out->snapshot_bytes += derived + means;
   out->unsaved_bytes += derived;
   out->checkpoint_bytes += means;
-  /* A sample takes about as long as five steps. */
-  if (means > 0) out->work_rate_guess /= 1 + 5.0 / (double)p->average.every;
+  /* A sample takes about as long as five steps; on a GPU, by the bytes that it moves, as two and a half. */
+  if (means > 0) out->work_rate_guess /= 1 + (there ? 2.5 : 5.0) / (double)p->average.every;
 }
 
 static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup,
@@ -225,6 +228,11 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
   out->work_rate_guess = cells / (step + same);
   plan_ranks(&grid, setup->comm, same / (step + same), out);
   if (fluid_walls_bytes(p, meshes) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p, meshes));
+  if (fluid_has_references(p) && setup->backend->space == SIM_SPACE_DEVICE) {
+    const double velocities = 3 * sizeof(double) * fluid_wall_cells(p, meshes);
+    sim_plan_add(out, "velocities beside bodies", velocities);
+    sim_plan_add_host(out, "velocities beside bodies", velocities);
+  }
   if (p->resistance) sim_plan_add_host(out, "resistance", cells * sizeof(double));
   if (meshes->solid) {
     sim_plan_add_host(out, "solid cells, and values of their images", cells * (sizeof(double) + 0.125));
@@ -243,7 +251,10 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     out->staged_bytes += temperature;
     out->unsaved_bytes += temperature;
   }
-  plan_fields(p, cells, number, out);
+  const bool there = setup->backend->space == SIM_SPACE_DEVICE;
+  plan_fields(p, cells, number, there, out);
+  if (there && !fluid_ops_of(p, setup)->tables_of_state && fluid_velocity_bytes(p) > 0)
+    sim_plan_add_host(out, "velocity on the host", fluid_velocity_bytes(p));
   if (p->spectrum > 0) sim_plan_add_host(out, "spectrum", fluid_spectrum_bytes(p, setup->threads));
   plan_grains(p, &grains, setup, out);
   out->work_per_step = cells;
@@ -263,17 +274,8 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
 /* What a GPU lacks. */
 static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
-  for (int s = 0; s < FLUID_SIDES; s++)
-    if (p->sides[s].straight) return "`straight` of a side is";
   if (p->force) return "`force` is";
-  if (fluid_is_timed(p)) return "a side that changes with time is";
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
-  if (fluid_derived_count(p) > 0) return "output.fields is";
-  if (p->average.given) return "`average` is";
-  if (p->gates.count > 0) return "`gates` is";
-  if (p->spectrum > 0) return "`spectrum` is";
-  if (!isnan(p->steady)) return "`steady` is";
-  if (fluid_has_references(p)) return "`reference` of a body is";
   if (p->collision != FLUID_TRT) return NULL;
   if (p->heat.given) return "`heat` with collision = \"trt\" is";
   if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";

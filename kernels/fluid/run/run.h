@@ -29,7 +29,8 @@ typedef struct fluid_run {
   fluid_plus plus[FLUID_BODIES]; /* of the last row of `bodies`, of bodies with a reference */
   double change;                 /* of the last row of `flow`, with `steady` */
   void *derived;                 /* [count][cells] of derived fields; NULL: none */
-  double *means;                 /* [count][cells] of running means; NULL: none */
+  void *velocity;                /* [rank][cells] in host memory, of fields that are not there; NULL: not wanted */
+  double *means;                 /* [count][cells] of running means, in memory of the backend; NULL: none */
   fft_power *spectrum;           /* NULL: no such table */
   double *pieces;                /* [pieces][bins] of it, and [pieces] */
   double porous[2];              /* time and permeability of the last row of `porous`, 0: none */
@@ -66,7 +67,7 @@ void fluid_remark_on_bodies(const fluid_run *run, sim_bytes *out);
 
 /* ---- fields.c ---- */
 
-/* Fields that are made of velocity and pressure, [cells] in host memory, of this rank's rows: derived ones, in the
+/* Fields that are made of velocity and pressure, [cells], of this rank's rows: derived ones, in host memory and in the
  * precision of the run, and running means and Reynolds stresses, in double, which checkpoints have too. */
 /* Numbers of the derived fields of a scenario, and of the means. */
 int fluid_derived_count(const fluid_parameters *p);
@@ -77,8 +78,12 @@ extern const char *const fluid_derived_names[];
 extern const sim_field *const fluid_derived_fields, *const fluid_mean_fields;
 sim_status fluid_fields_create(fluid_run *run) SIM_MUST_CHECK;
 void fluid_fields_destroy(fluid_run *run);
+/* The velocity that is shown, of each axis, in host memory: out[axis][cells]; NULL beyond the grid's axes. */
+sim_status fluid_velocity_here(fluid_run *run, const void *out[3]) SIM_MUST_CHECK;
+/* Bytes of host memory that it takes where the fields are on a device. */
+double fluid_velocity_bytes(const fluid_parameters *p);
 /* Adds their arrays to a frame, of fields that are shown. */
-void fluid_add_fields(fluid_run *run, sim_array *arrays, sim_frame *frame);
+sim_status fluid_add_fields(fluid_run *run, sim_array *arrays, sim_frame *frame) SIM_MUST_CHECK;
 sim_status fluid_restore_means(fluid_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 /* Takes a sample of the state of the clock's step, if there is to be one. */
 sim_status fluid_take_sample(fluid_run *run, const sim_clock *clock) SIM_MUST_CHECK;

@@ -31,16 +31,16 @@ void fluid_spectrum_destroy(fluid_run *run) {
 sim_status fluid_spectrum_row(fluid_run *run, double *values) {
   const fluid_machine *m = &run->machine;
   const sim_comm *comm = m->part.comm;
-  const sim_buffer *fields = run->ops->fields(run->work);
+  const void *fields[3];
   const int bins = (int)run->p->spectrum;
   const int64_t pieces = fft_power_pieces(run->spectrum);
   double *column = run->pieces + pieces * bins;
   size_t plane, ends[SIM_RANKS_MAX];
   void *data = fft_power_data(run->spectrum, &plane);
+  SIM_TRY(fluid_velocity_here(run, fields));
   memset(run->pieces, 0, (size_t)(pieces * bins) * sizeof *run->pieces);
   for (int a = 0; a < m->grid.rank; a++) {
-    const char *field = (const char *)fields->data + (size_t)(a * fields->shape[1]) * sim_dtype_size(fields->dtype);
-    fft_power_planes(run->spectrum, m->single, field, m->part.first, m->part.end);
+    fft_power_planes(run->spectrum, m->single, fields[a], m->part.first, m->part.end);
     SIM_TRY(fluid_gather_planes(&m->part, plane, data));
     fft_power_add(run->spectrum, pieces * comm->rank / comm->size, pieces * (comm->rank + 1) / comm->size, bins,
                   run->pieces);

@@ -300,7 +300,7 @@ sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_f
     arrays[frame->array_count++] = fluid_meshes_array(&run->meshes, &fluid_state_fields[STATE_MESHES]);
   if (run->meshes.solid)
     arrays[frame->array_count++] = fluid_solid_array(&run->meshes, &fluid_state_fields[STATE_SOLID]);
-  fluid_add_fields(run, arrays, frame);
+  SIM_TRY(fluid_add_fields(run, arrays, frame));
   frame->species_count = 0;
   SIM_TRY(divide(run, arrays, frame));
   if (run->machine.grains) { /* each rank has all of them */

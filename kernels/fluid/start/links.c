@@ -59,8 +59,7 @@ sim_status fluid_side_velocity(const fluid_maker *m, int s, const double x[3], d
   return SIM_OK;
 }
 
-/* Pressure of a side at x, in units of the lattice. */
-static sim_status side_pressure(const fluid_maker *m, int s, const double x[3], double *out) {
+sim_status fluid_side_pressure(const fluid_maker *m, int s, const double x[3], double *out) {
   const double unit = m->numbers->dx / m->numbers->dt;
   double pressure = m->p->sides[s].pressure;
   if (m->push[s])
@@ -79,6 +78,26 @@ static sim_status side_pressure(const fluid_maker *m, int s, const double x[3], 
 }
 
 static bool is_open(const fluid_maker *m, int s) { return m->p->sides[s].given && !isnan(m->p->sides[s].pressure); }
+
+/* At an edge of walls what passes a side does so there too, and what moves along them is the mean of their velocities.
+ * Where open sides meet, the pressure is the mean of theirs. */
+double fluid_side_constant(const fluid_maker *m, int c, int count, const int side[3], double value[3][3]) {
+  const int8_t *v = m->lattice->c[c];
+  double along[3] = {0}, through[3] = {0}, pressure = 0, out = 0;
+  int walls = 0;
+  for (int i = 0; i < count; i++) {
+    if (is_open(m, side[i])) {
+      pressure += value[i][0];
+      continue;
+    }
+    for (int a = 0; a < 3; a++) along[a] += value[i][a];
+    through[side[i] / 2] = value[i][side[i] / 2];
+    walls++;
+  }
+  if (walls == 0) return count > 0 ? 2 * 3 * (pressure / count) : 0;
+  for (int a = 0; a < 3; a++) out += 6 * v[a] * (through[a] != 0 ? through[a] : along[a] / walls);
+  return out;
+}
 
 /* The point of a link at a part s of it, and its mirror image inside slip sides, whose axes are bits of `mirror`. */
 static void point_of(const fluid_maker *m, const int64_t at[3], const int8_t v[3], int mirror, double s, double x[3]) {
@@ -167,47 +186,63 @@ static bool body_link(fluid_maker *m, const int64_t at[3], int c, int mirror, do
   return true;
 }
 
+/* The point at which a link leaves the box at a cell, and the sides there that do not slip; returns their number. */
+static int sides_of(const fluid_maker *m, const int64_t at[3], const bool beyond[3], int c, int side[3], double x[3]) {
+  const int8_t *v = m->lattice->c[c];
+  int count = 0;
+  centre(&m->grid, at, x);
+  for (int a = 0; a < 3; a++) {
+    if (!beyond[a]) continue;
+    x[a] = v[a] > 0 ? 0 : m->grid.size[a];
+    if (m->grid.boundary[a] == GRID_FIXED) side[count++] = 2 * a + (v[a] < 0);
+  }
+  return count;
+}
+
+int fluid_link_sides(const fluid_maker *m, const fluid_cell *cell, const fluid_link *link, int side[3], double x[3]) {
+  const int64_t at[3] = {cell->x, cell->row % m->grid.n[1], cell->row / m->grid.n[1]};
+  int64_t source[3];
+  bool beyond[3];
+  if (link->body >= 0 || move(m, at, m->lattice->c[link->arriving], -1, source, beyond)) return 0;
+  return sides_of(m, at, beyond, link->arriving, side, x);
+}
+
+sim_status fluid_side_value(const fluid_maker *m, int s, const double x[3], double value[3]) {
+  const double unit = m->numbers->dx / m->numbers->dt;
+  value[1] = value[2] = 0;
+  if (is_open(m, s)) return fluid_side_pressure(m, s, x, &value[0]);
+  SIM_TRY(fluid_side_velocity(m, s, x, value));
+  for (int a = 0; a < 3; a++) value[a] /= unit;
+  return SIM_OK;
+}
+
 /* A link that leaves the box: the fluid sticks to a wall if one of the sides is one; it slips if all do. A body between
- * the cell and the side comes first. At an edge of walls what passes a side does so there too, and what moves along
- * them is the mean of their velocities. Where open sides meet, the pressure is the mean of theirs. */
+ * the cell and the side comes first. */
 static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyond[3], int c, bool near_body,
                             fluid_link *out) {
   const int8_t *v = m->lattice->c[c];
-  double along[3] = {0}, through[3] = {0}, x[3], unit = m->numbers->dx / m->numbers->dt, pressure = 0;
-  int walls = 0, open = 0, mirror = 0;
+  double x[3], value[3][3];
+  int side[3], open = 0, mirror = 0;
   bool straight = false;
   int8_t mirrored[3], towards[3];
-  centre(&m->grid, at, x);
-  for (int a = 0; a < 3; a++)
-    if (beyond[a]) x[a] = v[a] > 0 ? 0 : m->grid.size[a];
   for (int a = 0; a < 3; a++) {
-    const int s = 2 * a + (v[a] < 0);
-    double u[3];
     mirrored[a] = (int8_t)(beyond[a] ? -v[a] : v[a]);
     towards[a] = (int8_t)(beyond[a] ? 0 : -v[a]);
     if (beyond[a]) mirror |= 1 << a;
-    if (!beyond[a] || m->grid.boundary[a] != GRID_FIXED) continue;
-    if (is_open(m, s)) {
-      double push;
-      SIM_TRY(side_pressure(m, s, x, &push));
-      pressure += push;
-      straight = m->p->sides[s].straight;
-      open++;
-      continue;
-    }
-    SIM_TRY(fluid_side_velocity(m, s, x, u));
-    for (int k = 0; k < 3; k++) along[k] += u[k] / unit;
-    through[a] = u[a] / unit;
-    walls++;
   }
-  const bool slips = walls == 0 && open == 0;
+  const int count = sides_of(m, at, beyond, c, side, x);
+  for (int i = 0; i < count; i++) {
+    SIM_TRY(fluid_side_value(m, side[i], x, value[i]));
+    if (!is_open(m, side[i])) continue;
+    straight = m->p->sides[side[i]].straight;
+    open++;
+  }
+  const bool slips = count == 0;
   if (near_body && body_link(m, at, c, slips ? mirror : 0, slips ? 1 : 0.5, out)) return SIM_OK;
   *out = (fluid_link){.kind = FLUID_BOUNCE, .arriving = (int8_t)c, .body = -1, .weight = 1};
-  for (int a = 0; a < 3 && walls > 0; a++)
-    out->constant += 6 * v[a] * (through[a] != 0 ? through[a] : along[a] / walls);
-  if (walls > 0) return SIM_OK;
+  out->constant = fluid_side_constant(m, c, count, side, value);
+  if (count > open) return SIM_OK;
   out->kind = open > 0 ? FLUID_OPEN : FLUID_MIRROR;
-  if (open > 0) out->constant = 2 * 3 * (pressure / open);
   if (open > 0 && !(open == 1 && straight)) return SIM_OK;
   out->second = direction_of(m, mirrored);
   out->towards = direction_of(m, towards);
@@ -219,19 +254,6 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
   }
   if (m->rock && move(m, at, m->lattice->c[out->towards], 1, from, outside) && is_solid(m, from))
     out->kind = FLUID_BOUNCE; /* the mirror image comes out of a solid cell */
-  return SIM_OK;
-}
-
-sim_status fluid_link_again(fluid_maker *m, const fluid_cell *cell) {
-  const int64_t at[3] = {cell->x, cell->row % m->grid.n[1], cell->row / m->grid.n[1]};
-  for (int i = cell->first; i < cell->first + cell->count; i++) {
-    fluid_link *link = &m->out->link[i], new;
-    int64_t source[3];
-    bool beyond[3];
-    if (link->body >= 0 || move(m, at, m->lattice->c[link->arriving], -1, source, beyond)) continue;
-    SIM_TRY(side_link(m, at, beyond, link->arriving, false, &new));
-    link->constant = new.constant;
-  }
   return SIM_OK;
 }
 

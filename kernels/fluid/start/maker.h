@@ -35,10 +35,15 @@ sim_status fluid_walls_build(const fluid_parameters *p, const fluid_numbers *num
                              fluid_walls *out) SIM_MUST_CHECK;
 /* Velocity of a side at x. */
 sim_status fluid_side_velocity(const fluid_maker *m, int side, const double x[3], double u[3]) SIM_MUST_CHECK;
-/* Finds the constants of a cell's links at sides again, at m->time. */
-sim_status fluid_link_again(fluid_maker *m, const fluid_cell *cell) SIM_MUST_CHECK;
-/* Finds the stored velocities of a side with a profile, at m->time. (walls.c) */
-sim_status fluid_store_profile(fluid_maker *m, int side) SIM_MUST_CHECK;
+/* Pressure of an open side at x, in units of the lattice. */
+sim_status fluid_side_pressure(const fluid_maker *m, int side, const double x[3], double *out) SIM_MUST_CHECK;
+/* Either of them, the pressure in value[0], in units of the lattice. */
+sim_status fluid_side_value(const fluid_maker *m, int side, const double x[3], double value[3]) SIM_MUST_CHECK;
+/* The sides, but for slip sides, by which a link leaves the box, and the point at which its constant takes their
+ * values; returns their number, 0 for all other links. */
+int fluid_link_sides(const fluid_maker *m, const fluid_cell *cell, const fluid_link *link, int side[3], double x[3]);
+/* The constant of such a link, which arrives by direction c, from the values of its sides. */
+double fluid_side_constant(const fluid_maker *m, int c, int count, const int side[3], double value[3][3]);
 /* Adds a cell with its links, if it has some; near_body: a body may be beside it. */
 sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) SIM_MUST_CHECK;
 /* Adds the spans of solid cells of a row. */

@@ -77,7 +77,7 @@ static sim_status link_rows(fluid_maker *m, bool *solid_rows) {
 }
 
 /* The velocity of a side with a profile, next to the centres of its cells. */
-sim_status fluid_store_profile(fluid_maker *m, int s) {
+static sim_status store_profile(fluid_maker *m, int s) {
   const int axis = s / 2;
   int64_t at[3] = {0}, last[3], cells = 1;
   for (int a = 0; a < 3; a++) {
@@ -125,7 +125,7 @@ sim_status fluid_maker_begin(fluid_maker *m, const fluid_parameters *p, const fl
   m->scratch = aligned_alloc(64, scratch);
   if (!m->scratch) return sim_no_memory("walls");
   for (int s = 0; s < FLUID_SIDES; s++)
-    if (m->profile[s]) SIM_TRY(fluid_store_profile(m, s));
+    if (m->profile[s]) SIM_TRY(store_profile(m, s));
   return SIM_OK;
 }
 
@@ -184,7 +184,7 @@ sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *nu
     const grid_shape grid = fluid_grid_of(p);
     SIM_TRY(fluid_patches_create(fluid_lattice_for(p), &grid, out));
   }
-  return fluid_is_timed(p) ? fluid_timed_create(p, numbers, out) : SIM_OK;
+  return fluid_is_timed(p) ? fluid_timed_create(p, numbers, threads, out) : SIM_OK;
 }
 
 void fluid_walls_destroy(fluid_walls *walls) {
@@ -243,6 +243,10 @@ double fluid_walls_bytes(const fluid_parameters *p, const fluid_meshes *meshes) 
   const size_t patches = 4 * sizeof(int32_t) + sizeof(double);
   const double walls = grown * (sizeof(fluid_cell) + patches + links * sizeof(fluid_link)) +
                        (p->bodies.count > 0 || p->solid.given ? cells + grown * sizeof(fluid_span) : 0);
+  double timed = 0; /* the sides meet at edges, whose cells have twice as many links */
+  for (int s = 0; s < 2 * g.rank; s++)
+    if (fluid_side_is_timed(&p->sides[s])) timed += cells / (double)g.n[s / 2] + 4096;
+  timed *= FLUID_TIMED_POINT + 2 * links * FLUID_TIMED_LINK;
   const double moving = fluid_moves(p) ? 4 * cells + grown * (sizeof(int64_t) + links * 3 * sizeof(double)) : 0;
-  return (fluid_moves(p) ? 2 : 1) * (walls + profiles) + moving;
+  return (fluid_moves(p) ? 2 : 1) * (walls + profiles) + moving + timed;
 }

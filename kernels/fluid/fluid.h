@@ -358,8 +358,8 @@ typedef struct fluid_motion {
   const fluid_parameters *p;
   const fluid_meshes *meshes; /* borrowed */
   double dt;
-  geometry_pose pose[FLUID_BODIES];
-  sim_expr_program *program[FLUID_BODIES][2]; /* motion, turning */
+  geometry_pose pose[FLUID_BODIES], last[FLUID_BODIES]; /* last: a step before, half a step behind the clock */
+  sim_expr_program *program[FLUID_BODIES][2];           /* motion, turning */
   void *scratch;
 } fluid_motion;
 /* With the poses of the start. Destroy with fluid_motion_destroy, also after a failure. */
@@ -488,7 +488,8 @@ sim_status fluid_move_bodies(fluid_machine *m, int64_t step, const sim_buffer *s
 sim_status fluid_move_walls(fluid_machine *m, int64_t step, const bool **old, int64_t *count) SIM_MUST_CHECK;
 /* The neighbour of a cell in a direction; -1: outside of the box. */
 int64_t fluid_neighbour(const grid_shape *g, int64_t cell, const int8_t c[3]);
-/* Velocity, in units of the lattice, of the surface that a cell has come out of: of the body that is nearest. */
+/* Velocity, in units of the lattice, of the surface that a cell has come out of, at the end of the step: of the body
+ * that is nearest, the mean of those half a step before and after. */
 void fluid_surface_velocity(const fluid_machine *m, int64_t cell, double out[3]);
 /* Sets member[cells with links] to the number of each among walls.member, or -1, and walls.lost to 0. */
 void fluid_number_members(const fluid_machine *m, int32_t *member);

@@ -216,11 +216,11 @@ static sim_status step(fluid_work *w, int64_t number) {
   uint64_t told;
   SIM_TRY(fluid_sweep(w->m, &old, &new, &wrong));
   if (w->m->grains) SIM_TRY(fluid_grains_step(w->m, &old, &new, &wrong));
+  if (w->m->push) w->m->push->t = (double)number * w->numbers->dt;
   if (w->m->motion) {
     SIM_TRY(exchange(w, &new, 0, &told));
     SIM_TRY(fluid_move_bodies(w->m, number, &new));
   }
-  if (w->m->push) w->m->push->t = (double)number * w->numbers->dt;
   if (w->m->push && !w->m->warmth) fluid_push_rows(w->m, &new);
   SIM_TRY(fluid_sponge_damp(w->m, &new)); /* of flows with the force, as of an acceleration */
   if (w->m->warmth) hot = fluid_heat_step(w->m, &old, &new);

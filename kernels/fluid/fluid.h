@@ -477,6 +477,8 @@ double fluid_cell_momentum(const fluid_machine *m, const void *first, int64_t at
  * a speed may be above collision.fastest: see fluid_find_worst. */
 sim_status fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to,
                        bool *wrong) SIM_MUST_CHECK;
+/* The links, with the force in a state at the cells of this rank: until the next call. */
+sim_status fluid_find_links(const fluid_machine *m, const sim_buffer *state, fluid_links *out) SIM_MUST_CHECK;
 /* Copies the ends of this rank's rows beyond them along a periodic x, and clears solid cells. */
 void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state);
 /* Moves the bodies after step number `step` has made a state: clears cells that they cover now, fills those that they

@@ -192,7 +192,10 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   if (w->m->push && !late) fluid_push_start(w->m, &w->state[0]);
   SIM_TRY(fluid_sponge_start(w->m, &w->state[0]));
   if (late) fluid_push_start(w->m, &w->state[0]);
-  if (w->m->warmth) SIM_TRY(fluid_heat_start(w->m, &w->state[0]));
+  if (w->m->warmth) {
+    SIM_TRY(fluid_heat_start(w->m, &w->state[0]));
+    SIM_TRY(fluid_sponge_delay(w->m, &w->state[0]));
+  }
   SIM_TRY(exchange(w, &w->state[0], w->m->push && w->m->push->failed, &most));
   return most ? fluid_push_guard(w->m, &w->state[0], 0) : SIM_OK;
 }

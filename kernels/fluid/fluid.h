@@ -516,6 +516,9 @@ void fluid_copy_ends(const fluid_machine *m, char *row, size_t size);
 
 /* Sets the means of a sponge to a state; each rank has those of its own planes. */
 sim_status fluid_sponge_start(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
+/* With heat: takes off the means what half a step's force has added to a first state since. In a step a sponge sees the
+ * flow before the force, half a step's of which is in it at the start, of the step before. */
+sim_status fluid_sponge_delay(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
 /* Damps a state that a step has made. */
 sim_status fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
 /* Changes the density of a cell, and its momentum by push[rank], in units of the lattice; S follows as that of the

@@ -243,6 +243,40 @@ static void test_buoyancy(void **state) {
   }
 }
 
+/* Archimedes: a ball in a fluid at rest has the lift of the weight of the fluid in its place, and the fluid stays at
+ * rest, under a force of any kind. A force of a step that links interpolate makes a slip of up to half of it, 5e-5.
+ * Lift: as of test_buoyancy of fluid_bodies.c, 1 %. Velocities: what compression, 3 * 12 * 1e-4, changes of the force
+ * at a link. */
+static void test_rest(void **state) {
+  (void)state;
+  static const char *const pushes[] = {
+      "acceleration = {0, -1e-4}", "force = function() return 0, -1e-4 end",
+      "heat = { diffusivity = 0.1, expansion = 0.5, gravity = {0, 1e-4}, initial = function() return 2 end }",
+      "heat = { diffusivity = 0.1, expansion = 0.5, gravity = {0, 5e-5}, initial = function() return 2 end },\n"
+      "  force = function(T) return 0, -2.5e-5 * T end"};
+  const double weight = 1e-4 * pi * 4.6 * 4.6;
+  for (int c = 0; c < 2; c++)
+    for (int k = 0; k < 4; k++) {
+      flow f;
+      double most = 0;
+      flow_run(&f,
+               "return sim.fluid { precision = 'double', %s grid = { n = {24, 24}, size = {24, 24}, boundary = 'wall' "
+               "},\n"
+               "  viscosity = 1/6, speed = 0.05, initial = function(x, y) return 0, 0, -1e-4 * (y - 12) end, %s,\n"
+               "  bodies = { sim.ball { name = 'ball', point = {12.2, 11.1, 0}, radius = 4.6 } },\n"
+               "  integrate = { dt = 1, t_end = 100 } }",
+               collisions[c], pushes[k]);
+      for (int i = 0; i < 24 * 24; i++)
+        most = fmax(most, hypot(flow_field(&f, "velocity/x", i % 24, i / 24, 0),
+                                flow_field(&f, "velocity/y", i % 24, i / 24, 0)));
+      print_message("%s %s: lift %.5f, speed %.2e\n", collisions[c], pushes[k],
+                    flow_value(&f, "bodies", "ball_fy") / weight, most);
+      near_to(flow_value(&f, "bodies", "ball_fy"), weight, 0.01 * weight, "lift");
+      near_to(most, 0, 36 * 1e-4 * 1e-4 * 10, "speed");
+      flow_close(&f);
+    }
+}
+
 static const char *const all =
     "return sim.fluid { precision = '%s', %s grid = { n = {20, 10, 9}, size = {20, 10, 9}, y = 'wall' },\n"
     "  viscosity = 0.05, speed = 0.1, integrate = { dt = 1, t_end = 60 },\n"
@@ -265,10 +299,10 @@ static void test_same(void **state) {
 }
 
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_constant),  cmocka_unit_test(test_sponge),
-                                     cmocka_unit_test(test_velocity),  cmocka_unit_test(test_ekman),
-                                     cmocka_unit_test(test_womersley), cmocka_unit_test(test_kolmogorov),
-                                     cmocka_unit_test(test_buoyancy),  cmocka_unit_test(test_same)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_constant), cmocka_unit_test(test_sponge),    cmocka_unit_test(test_velocity),
+      cmocka_unit_test(test_ekman),    cmocka_unit_test(test_womersley), cmocka_unit_test(test_kolmogorov),
+      cmocka_unit_test(test_buoyancy), cmocka_unit_test(test_rest),      cmocka_unit_test(test_same)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

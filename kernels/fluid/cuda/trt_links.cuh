@@ -20,6 +20,8 @@ template <int Q, typename store> struct fluid_population_cells {
                            around_box(cell.at[1] + component<Q>(towards, 1), slots.n[1]),
                            around_box(cell.at[2] + component<Q>(towards, 2), slots.n[2]));
   }
+  __device__ __forceinline__ bool has_lift() const { return false; }
+  template <typename real> __device__ __forceinline__ void lift(const fluid_edge_cell &, real *) const {}
   template <typename real> __device__ __forceinline__ void velocity(const fluid_edge_cell &cell, real *u) const {
     real rho = 1;
 #pragma unroll

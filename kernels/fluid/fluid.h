@@ -361,8 +361,8 @@ typedef struct fluid_motion {
   const fluid_parameters *p;
   const fluid_meshes *meshes; /* borrowed */
   double dt;
-  geometry_pose pose[FLUID_BODIES];
-  sim_expr_program *program[FLUID_BODIES][2]; /* motion, turning */
+  geometry_pose pose[FLUID_BODIES], last[FLUID_BODIES]; /* last: a step before, half a step behind the clock */
+  sim_expr_program *program[FLUID_BODIES][2];           /* motion, turning */
   void *scratch;
 } fluid_motion;
 /* With the poses of the start. Destroy with fluid_motion_destroy, also after a failure. */
@@ -480,6 +480,8 @@ double fluid_cell_momentum(const fluid_machine *m, const void *first, int64_t at
  * a speed may be above collision.fastest: see fluid_find_worst. */
 sim_status fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to,
                        bool *wrong) SIM_MUST_CHECK;
+/* The links, with the force in a state at the cells of this rank: until the next call. */
+sim_status fluid_find_links(const fluid_machine *m, const sim_buffer *state, fluid_links *out) SIM_MUST_CHECK;
 /* Copies the ends of this rank's rows beyond them along a periodic x, and clears solid cells. */
 void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state);
 /* Moves the bodies after step number `step` has made a state: clears cells that they cover now, fills those that they
@@ -491,7 +493,8 @@ sim_status fluid_move_bodies(fluid_machine *m, int64_t step, const sim_buffer *s
 sim_status fluid_move_walls(fluid_machine *m, int64_t step, const bool **old, int64_t *count) SIM_MUST_CHECK;
 /* The neighbour of a cell in a direction; -1: outside of the box. */
 int64_t fluid_neighbour(const grid_shape *g, int64_t cell, const int8_t c[3]);
-/* Velocity, in units of the lattice, of the surface that a cell has come out of: of the body that is nearest. */
+/* Velocity, in units of the lattice, of the surface that a cell has come out of, at the end of the step: of the body
+ * that is nearest, the mean of those half a step before and after. */
 void fluid_surface_velocity(const fluid_machine *m, int64_t cell, double out[3]);
 /* Sets member[cells with links] to the number of each among walls.member, or -1, and walls.lost to 0. */
 void fluid_number_members(const fluid_machine *m, int32_t *member);
@@ -516,6 +519,9 @@ void fluid_copy_ends(const fluid_machine *m, char *row, size_t size);
 
 /* Sets the means of a sponge to a state; each rank has those of its own planes. */
 sim_status fluid_sponge_start(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
+/* With heat: takes off the means what half a step's force has added to a first state since. In a step a sponge sees the
+ * flow before the force, half a step's of which is in it at the start, of the step before. */
+sim_status fluid_sponge_delay(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
 /* Damps a state that a step has made. */
 sim_status fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
 /* Changes the density of a cell, and its momentum by push[rank], in units of the lattice; S follows as that of the

@@ -1,5 +1,5 @@
 /* Cells that bodies cover and leave as they move. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/cpu/push.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,15 +67,26 @@ void fluid_surface_velocity(const fluid_machine *m, int64_t cell, double out[3])
   const double x[3] = {grid_centre(g, 0, cell % g->n[0]), grid_centre(g, 1, cell / g->n[0] % g->n[1]),
                        grid_centre(g, 2, cell / g->n[0] / g->n[1])};
   double least = INFINITY;
+  for (int a = 0; a < 3; a++) out[a] = 0;
   for (int b = 0; b < (int)p->bodies.count; b++) {
-    double velocity[3];
+    double velocity[3], before[3];
     const fluid_shape shape = fluid_body_shape(p, m->walls.meshes, b, &m->walls.pose[b]);
     if (!fluid_body_moves(p, b)) continue;
     const double far = fluid_body_distance(g, &shape, x, velocity);
     if (!(far < least)) continue;
     least = far;
-    for (int a = 0; a < 3; a++) out[a] = a < g->rank ? velocity[a] * m->motion->dt / dx : 0;
+    const fluid_shape last = fluid_body_shape(p, m->walls.meshes, b, &m->motion->last[b]);
+    (void)fluid_body_distance(g, &last, x, before);
+    for (int a = 0; a < 3; a++) out[a] = a < g->rank ? (before[a] + velocity[a]) / 2 * m->motion->dt / dx : 0;
   }
+}
+
+/* The velocity of a cell that a body leaves, before a force that is a function is added: then it is the surface's. */
+static void first_velocity(const fluid_machine *m, int64_t cell, double u[3]) {
+  double g[3];
+  fluid_surface_velocity(m, cell, u);
+  fluid_push_at(m, cell, u, g);
+  for (int a = 0; a < m->lattice->rank; a++) u[a] -= g[a] / 2;
 }
 
 /* What a cell without stresses sends in direction c after a step, at a density and a velocity u; its momentum is
@@ -96,7 +107,7 @@ static double unstressed(const fluid_machine *m, double rho1, const double u[3],
  * Caiazzo, Prog. Comput. Fluid Dyn. 8 (2008) 3). */
 static double fill_populations(const fluid_machine *m, const bool *old, void *first, int64_t cell) {
   const fluid_lattice *l = m->lattice;
-  double stress[FLUID_DIRECTIONS_MAX] = {0}, u[3] = {0}, v[3] = {0}, rho1 = 0, count = 0;
+  double stress[FLUID_DIRECTIONS_MAX] = {0}, u[3], v[3] = {0}, rho1 = 0, count = 0;
   for (int c = 1; c < l->directions; c++) {
     const int64_t from = fluid_neighbour(&m->grid, cell, l->c[c]);
     if (from < 0 || old[from] || m->walls.solid[from]) continue;
@@ -107,7 +118,7 @@ static double fill_populations(const fluid_machine *m, const bool *old, void *fi
     rho1 += s.rho1;
     count++;
   }
-  fluid_surface_velocity(m, cell, u);
+  first_velocity(m, cell, u);
   if (count > 0) rho1 /= count;
   for (int d = 0; d < l->directions; d++) {
     const double value = unstressed(m, rho1, u, d) + (count > 0 ? stress[d] / count : 0);
@@ -121,7 +132,7 @@ static double fill_populations(const fluid_machine *m, const bool *old, void *fi
 static double fill(const fluid_machine *m, const bool *old, void *first, int64_t cell) {
   const int rank = m->lattice->rank;
   cell_state out = {0};
-  double u[3] = {0}, count = 0;
+  double u[3], count = 0;
   for (int c = 1; c < m->lattice->directions; c++) {
     const int64_t from = fluid_neighbour(&m->grid, cell, m->lattice->c[c]);
     if (from < 0 || old[from] || m->walls.solid[from]) continue;
@@ -134,7 +145,7 @@ static double fill(const fluid_machine *m, const bool *old, void *first, int64_t
     out.rho1 += s.rho1;
     count++;
   }
-  fluid_surface_velocity(m, cell, u);
+  first_velocity(m, cell, u);
   if (count > 0) out.rho1 /= count;
   for (int a = 0; a < rank; a++) {
     out.j[a] = (1 + out.rho1) * (u[a] + m->collision.g[a] / 2);

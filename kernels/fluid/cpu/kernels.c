@@ -159,8 +159,8 @@ static void across(const fluid_lattice *l, const fluid_link *link, const real *m
 }
 
 /* d_c of a link. */
-static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
-                   const real *from, const real *here) {
+static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, const fluid_cell *cell,
+                   const fluid_link *link, const real *from, const real *here) {
   const ptrdiff_t pitch = rows->stride;
   const int c = link->arriving, d = fluid_opposite(c);
   const real weight = (real)link->weight, constant = (real)link->constant;
@@ -168,10 +168,10 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
   case FLUID_NEAR:
     return weight * population(l, here, pitch, d, here, c) +
            (1 - weight) * population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->second, here, c) +
-           constant + held(l, rows, link, here);
+           constant + held(l, links, cell, link);
   case FLUID_FAR:
     return weight * population(l, here, pitch, d, here, c) + (1 - weight) * stress(l, here, pitch, c) + constant +
-           held(l, rows, link, here);
+           held(l, links, cell, link);
   case FLUID_MIRROR: return population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->second, here, c);
   case FLUID_OPEN: {
     const int rank = l->rank;
@@ -213,7 +213,7 @@ static arrived gather(const fluid_lattice *l, const fluid_rows *rows, const flui
   arrived out = {0};
   for (int c = 0; c < l->directions; c++) {
     const bool linked = link < last && link->arriving == c;
-    const real d = linked ? arrive(l, rows, cell, link++, from, here)
+    const real d = linked ? arrive(l, rows, links, cell, link++, from, here)
                           : population(l, neighbour(l, rows, cell, from, fluid_opposite(c)), rows->stride, c, here, c);
     const real f = (real)fluid_weight(l, c) * d;
     const int8_t *v = l->c[c];
@@ -339,7 +339,7 @@ static void force(const fluid_lattice *l, const fluid_collision *collision, cons
   const double along = odd(l, here, rows->stride, link->arriving);
   const int away = fluid_opposite(link->arriving);
   const double sent = (double)here[0] + (double)stress(l, here, rows->stride, away) - along;
-  const double got = (double)here[0] + (double)arrive(l, rows, cell, link, from, here) + along;
+  const double got = (double)here[0] + (double)arrive(l, rows, links, cell, link, from, here) + along;
   fluid_link_force(l, collision, rows, cell, link, sent, got, centre, speed, momentum, torque);
 }
 
@@ -353,7 +353,7 @@ static double lost(const fluid_lattice *l, const fluid_rows *rows, const fluid_l
     if (link->body < 0) continue;
     const double along = odd(l, here, rows->stride, link->arriving);
     const double sent = (double)stress(l, here, rows->stride, fluid_opposite(link->arriving)) - along;
-    sum += fluid_weight(l, link->arriving) * (sent - along - (double)arrive(l, rows, cell, link, from, here));
+    sum += fluid_weight(l, link->arriving) * (sent - along - (double)arrive(l, rows, links, cell, link, from, here));
   }
   return sum;
 }

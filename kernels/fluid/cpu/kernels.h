@@ -118,6 +118,7 @@ static inline int64_t fluid_row_at(const fluid_rows *rows, int64_t row) {
 typedef struct fluid_links {
   const fluid_cell *cell;
   const fluid_link *link;
+  const double (*push)[3]; /* [cells]: force by mass that is a function, and buoyancy, of the state; NULL: neither */
 } fluid_links;
 
 /* A cell that grains cover in part: `share` of it follows their velocity, in cells per step. A step sets its density

@@ -20,8 +20,9 @@ struct fluid_work {
   sim_buffer fields;        /* [rank + 1][cells, rounded up]: as shown */
   fluid_room states, shown; /* what they stand in on several ranks */
   double *partial;
-  bool stepped; /* a step has been made: state[1] is the one before */
-  bool wrong;   /* the last step has told of a cell of some rank */
+  fluid_links links; /* with the force of the present state, of a row of `bodies` */
+  bool stepped;      /* a step has been made: state[1] is the one before */
+  bool wrong;        /* the last step has told of a cell of some rank */
 };
 
 /* Seconds of a step, about, for the cells at walls and bodies: some 0.04 us a direction, measured in closed boxes of
@@ -71,6 +72,8 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
                p->collision == FLUID_TRT ? "populations, before and after a step" : "moments, before and after a step",
                2 * state * own);
   sim_plan_add(out, "velocity and pressure", fields * own);
+  if (p->force || (p->heat.given && p->heat.expansion != 0))
+    sim_plan_add(out, "the force at walls", 3 * sizeof(double) * fluid_wall_cells(p, meshes));
   sim_plan_add(out, "sums of rows", FLUID_FLOW_SUMS * sizeof(double) * (double)grid.n[1] * (double)grid.n[2]);
   out->checkpoint_bytes = state + heat;
   out->work_rate_guess = 1e8 * setup->threads * (grid.rank == 2 ? 2 : 1) * (fluid_single(p) ? 1 : 0.5);
@@ -192,7 +195,10 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   if (w->m->push && !late) fluid_push_start(w->m, &w->state[0]);
   SIM_TRY(fluid_sponge_start(w->m, &w->state[0]));
   if (late) fluid_push_start(w->m, &w->state[0]);
-  if (w->m->warmth) SIM_TRY(fluid_heat_start(w->m, &w->state[0]));
+  if (w->m->warmth) {
+    SIM_TRY(fluid_heat_start(w->m, &w->state[0]));
+    SIM_TRY(fluid_sponge_delay(w->m, &w->state[0]));
+  }
   SIM_TRY(exchange(w, &w->state[0], w->m->push && w->m->push->failed, &most));
   return most ? fluid_push_guard(w->m, &w->state[0], 0) : SIM_OK;
 }
@@ -216,11 +222,11 @@ static sim_status step(fluid_work *w, int64_t number) {
   uint64_t told;
   SIM_TRY(fluid_sweep(w->m, &old, &new, &wrong));
   if (w->m->grains) SIM_TRY(fluid_grains_step(w->m, &old, &new, &wrong));
+  if (w->m->push) w->m->push->t = (double)number * w->numbers->dt;
   if (w->m->motion) {
     SIM_TRY(exchange(w, &new, 0, &told));
     SIM_TRY(fluid_move_bodies(w->m, number, &new));
   }
-  if (w->m->push) w->m->push->t = (double)number * w->numbers->dt;
   if (w->m->push && !w->m->warmth) fluid_push_rows(w->m, &new);
   SIM_TRY(fluid_sponge_damp(w->m, &new)); /* of flows with the force, as of an acceleration */
   if (w->m->warmth) hot = fluid_heat_step(w->m, &old, &new);
@@ -271,7 +277,7 @@ static void forces_of_plane(const void *context, int64_t plane, double *sums) {
   const fluid_machine *m = w->m;
   const fluid_walls *walls = &m->walls;
   const int rank = m->lattice->rank;
-  const fluid_links links = {walls->cell, walls->link};
+  const fluid_links *links = &w->links;
   const grid_range rows = {plane * m->part.rows, (plane + 1) * m->part.rows};
   const grid_range cells =
       fluid_items_of_rows(walls->cell, sizeof *walls->cell, offsetof(fluid_cell, row), walls->cells, rows);
@@ -280,16 +286,14 @@ static void forces_of_plane(const void *context, int64_t plane, double *sums) {
     const double x[3] = {grid_centre(&m->grid, 0, cell->x), grid_centre(&m->grid, 1, cell->row % m->grid.n[1]),
                          grid_centre(&m->grid, 2, cell->row / m->grid.n[1])};
     fluid_collision collision = m->collision;
-    double g[3];
-    fluid_push_of(m, &w->state[0], cell->row, cell->x, g);
-    for (int a = 0; a < 3; a++) collision.g[a] += g[a];
+    for (int a = 0; a < 3 && links->push; a++) collision.g[a] += links->push[i][a];
     for (int j = 0; j < cell->count; j++) {
       const int body = walls->link[cell->first + j].body;
       double centre[3], momentum[3] = {0}, torque[3] = {0};
       if (body < 0) continue;
       fluid_body_centre(w->p, walls->meshes, body, &walls->pose[body], x, centre);
       for (int a = 0; a < 3; a++) centre[a] /= w->numbers->dx;
-      m->kernels->force(m->lattice, &collision, &m->rows, &links, i, j, fluid_first(&w->state[0]), centre,
+      m->kernels->force(m->lattice, &collision, &m->rows, links, i, j, fluid_first(&w->state[0]), centre,
                         walls->speed ? walls->speed[cell->first + j] : NULL, momentum, torque);
       double *to = sums + body_columns(w) * body;
       for (int a = 0; a < rank; a++) to[a] += momentum[a];
@@ -303,6 +307,7 @@ static sim_status bodies(fluid_work *w, double *values) {
   const fluid_numbers *k = w->numbers;
   const int rank = w->m->lattice->rank, columns = body_columns(w), count = columns * (int)w->p->bodies.count;
   const double force = w->p->density * pow(k->dx, rank + 1) / (k->dt * k->dt);
+  SIM_TRY(fluid_find_links(w->m, &w->state[0], &w->links));
   SIM_TRY(fluid_sum_planes(&w->m->part, w->m->threads, count, forces_of_plane, w, values));
   for (int i = 0; i < count; i++) values[i] *= i % columns < rank ? force : force * k->dx;
   return SIM_OK;

@@ -234,6 +234,22 @@ void fluid_push_start(const fluid_machine *m, const sim_buffer *state) {
   }
 }
 
+void fluid_push_at(const fluid_machine *m, int64_t cell, const double u[3], double g[3]) {
+  const fluid_push *v = m->push;
+  const int64_t nx = m->grid.n[0], row = cell / nx;
+  for (int a = 0; a < 3; a++) g[a] = 0;
+  if (!v) return;
+  chunk c = {.x = v->x + cell % nx,
+             .y = grid_centre(&m->grid, 1, row % m->grid.n[1]),
+             .z = grid_centre(&m->grid, 2, row / m->grid.n[1]),
+             .n = 1,
+             .rank = m->lattice->rank};
+  for (int a = 0; a < c.rank; a++) c.u[a][0] = u[a] * v->unit;
+  evaluate(v, &c, false);
+  for (int a = 0; a < c.rank; a++)
+    if (isfinite(c.f[a][0])) g[a] = c.f[a][0] * v->dt / v->unit; /* else the step finds it */
+}
+
 void fluid_push_of(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double g[3]) {
   for (int a = 0; a < 3; a++)
     g[a] = m->push && a < m->lattice->rank

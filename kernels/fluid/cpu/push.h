@@ -39,6 +39,9 @@ void fluid_push_row(const fluid_machine *m, const sim_buffer *state, int64_t row
 void fluid_push_rows(const fluid_machine *m, const sim_buffer *state);
 /* SIM_ERR_DIVERGED: the force of a cell of some rank was not found in step number `step`. */
 sim_status fluid_push_guard(const fluid_machine *m, const sim_buffer *state, int64_t step) SIM_MUST_CHECK;
+/* The force at push->t of a fluid without heat that has the velocity u in a cell, in units of the lattice; 0 without
+ * one. */
+void fluid_push_at(const fluid_machine *m, int64_t cell, const double u[3], double g[3]);
 /* The force of a cell, in units of the lattice; 0 without one. */
 void fluid_push_of(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double g[3]);
 

@@ -14,6 +14,7 @@ typedef enum fluid_scratch_use {
   FLUID_SCRATCH_ITEMS,
   FLUID_SCRATCH_MASSES,
   FLUID_SCRATCH_SPONGE,
+  FLUID_SCRATCH_PUSH,
   FLUID_SCRATCHES
 } fluid_scratch_use;
 typedef struct fluid_scratch {

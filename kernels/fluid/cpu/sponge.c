@@ -126,6 +126,16 @@ sim_status fluid_sponge_start(const fluid_machine *m, const sim_buffer *state) {
   return each_layer(m, state, start_layer);
 }
 
+static void delay_layer(const fluid_machine *m, void *first, const fluid_layer *layer, const double *flow) {
+  double *means = m->sponge.mean + layer->first;
+  (void)first;
+  for (int64_t plane = 0; plane < layer->planes; plane++) means[plane] = 2 * means[plane] - flow[plane];
+}
+
+sim_status fluid_sponge_delay(const fluid_machine *m, const sim_buffer *state) {
+  return each_layer(m, state, delay_layer);
+}
+
 /* The same of populations: by those that have the changes of density, momentum and S. */
 static void kick_populations(const fluid_machine *m, void *first, const moments *old, int64_t x, double dense,
                              const double *push) {

@@ -1,4 +1,5 @@
 /* Steps of a whole grid, by threads. No result depends on how rows are dealt out. */
+#include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/cpu/rheology.h"
 
 #include "engine/reduce.h"
@@ -201,16 +202,36 @@ double fluid_pushed(const fluid_machine *m, const fluid_cell *cell) {
   return out;
 }
 
-/* Mass that interpolation at bodies takes from this rank's cells. */
-static void find_lost(const fluid_machine *m, const sim_buffer *from) {
+sim_status fluid_find_links(const fluid_machine *m, const sim_buffer *state, fluid_links *out) {
   const fluid_walls *w = &m->walls;
-  const fluid_links links = {w->cell, w->link};
+  const bool warm = m->warmth && m->warmth->law.pushes;
+  *out = (fluid_links){w->cell, w->link, NULL};
+  if (!m->push && !warm) return SIM_OK;
+  double(*push)[3] = fluid_scratch_of(&m->part, FLUID_SCRATCH_PUSH, (size_t)w->cells * sizeof *push + 1);
+  if (!push) return sim_no_memory("the force at walls");
+  const grid_range cells =
+      fluid_items_of_rows(w->cell, sizeof *w->cell, offsetof(fluid_cell, row), w->cells, fluid_part_rows(&m->part));
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t i = cells.first; i < cells.end; i++) {
+    const fluid_cell *cell = &w->cell[i];
+    double lift[3] = {0};
+    fluid_push_of(m, state, cell->row, cell->x, push[i]);
+    if (warm) fluid_buoyancy(m->warmth, m->warmth->heat[0][fluid_heat_at(m, cell->row, cell->x)], lift);
+    for (int a = 0; a < m->lattice->rank; a++) push[i][a] += lift[a];
+  }
+  out->push = (const double(*)[3])push;
+  return SIM_OK;
+}
+
+/* Mass that interpolation at bodies takes from this rank's cells. */
+static void find_lost(const fluid_machine *m, const fluid_links *links, const sim_buffer *from) {
+  const fluid_walls *w = &m->walls;
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t i = 0; i < w->members; i++) {
     const fluid_cell *cell = &w->cell[w->member[i]];
     if (fluid_part_has_row(&m->part, cell->row))
       w->lost[i] =
-          m->kernels->lost(m->lattice, &m->rows, &links, w->member[i], fluid_first(from)) + fluid_pushed(m, cell);
+          m->kernels->lost(m->lattice, &m->rows, links, w->member[i], fluid_first(from)) + fluid_pushed(m, cell);
   }
 }
 
@@ -275,7 +296,8 @@ sim_status fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim
     if (left) set_flag(&told);
   }
   fluid_clear_solid(m, to);
-  const fluid_links links = {w->cell, w->link};
+  fluid_links links;
+  SIM_TRY(fluid_find_links(m, from, &links));
   const grid_range cells =
       fluid_items_of_rows(w->cell, sizeof *w->cell, offsetof(fluid_cell, row), w->cells, fluid_part_rows(p));
   const int64_t count = cells.end - cells.first;
@@ -288,6 +310,6 @@ sim_status fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim
     if (left) set_flag(&told);
   }
   *wrong = told != 0;
-  find_lost(m, from);
+  find_lost(m, &links, from);
   return fluid_return_mass(m, to);
 }

@@ -87,16 +87,16 @@ static void velocity(const fluid_lattice *l, const real *m, ptrdiff_t pitch, rea
 }
 
 /* g_c of a link. */
-static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
-                   const real *from, const real *here) {
+static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, const fluid_cell *cell,
+                   const fluid_link *link, const real *from, const real *here) {
   const ptrdiff_t pitch = rows->stride;
   const int c = link->arriving, d = fluid_opposite(c);
   const real weight = (real)link->weight, constant = (real)link->constant, sent = here[d * pitch];
   switch ((fluid_link_kind)link->kind) {
   case FLUID_NEAR:
     return weight * sent + (1 - weight) * neighbour(l, rows, cell, from, link->towards)[link->second * pitch] +
-           constant + held(l, rows, link, here);
-  case FLUID_FAR: return weight * sent + (1 - weight) * here[c * pitch] + constant + held(l, rows, link, here);
+           constant + held(l, links, cell, link);
+  case FLUID_FAR: return weight * sent + (1 - weight) * here[c * pitch] + constant + held(l, links, cell, link);
   case FLUID_MIRROR: return neighbour(l, rows, cell, from, link->towards)[link->second * pitch];
   case FLUID_OPEN: {
     real u[3], along = 0, square = 0;
@@ -134,7 +134,7 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
     const real *here = (const real *)from + fluid_row_at(rows, cell->row) + cell->x;
     real in[FLUID_DIRECTIONS_MAX], *out = (real *)to + fluid_row_at(rows, cell->row) + cell->x;
     for (int c = 0; c < l->directions; c++)
-      in[c] = link < last && link->arriving == c ? arrive(l, rows, cell, link++, from, here)
+      in[c] = link < last && link->arriving == c ? arrive(l, rows, links, cell, link++, from, here)
                                                  : neighbour(l, rows, cell, from, fluid_opposite(c))[c * pitch];
     const real resistance = collision->drag ? (real)collision->drag[cell->row * rows->n[0] + cell->x] : 0;
     const real *drag = collision->drag ? &resistance : NULL;
@@ -146,11 +146,11 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
 }
 
 /* What a cell sends along a link, and what arrives by it. */
-static void exchanged(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
-                      const void *from, double *sent, double *got) {
+static void exchanged(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, const fluid_cell *cell,
+                      const fluid_link *link, const void *from, double *sent, double *got) {
   const real *here = (const real *)from + fluid_row_at(rows, cell->row) + cell->x;
   *sent = (double)here[fluid_opposite(link->arriving) * rows->stride];
-  *got = (double)arrive(l, rows, cell, link, from, here);
+  *got = (double)arrive(l, rows, links, cell, link, from, here);
 }
 
 static void force(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
@@ -159,7 +159,7 @@ static void force(const fluid_lattice *l, const fluid_collision *collision, cons
   const fluid_cell *cell = &links->cell[number];
   const fluid_link *link = links->link + cell->first + which;
   double sent, got;
-  exchanged(l, rows, cell, link, from, &sent, &got);
+  exchanged(l, rows, links, cell, link, from, &sent, &got);
   fluid_link_force(l, collision, rows, cell, link, sent, got, centre, speed, momentum, torque);
 }
 
@@ -170,7 +170,7 @@ static double lost(const fluid_lattice *l, const fluid_rows *rows, const fluid_l
   for (int i = 0; i < cell->count; i++) {
     const fluid_link *link = links->link + cell->first + i;
     if (link->body < 0) continue;
-    exchanged(l, rows, cell, link, from, &sent, &got);
+    exchanged(l, rows, links, cell, link, from, &sent, &got);
     sum += fluid_weight(l, link->arriving) * (sent - got);
   }
   return sum;

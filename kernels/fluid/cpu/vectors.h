@@ -69,12 +69,14 @@ static inline const real *neighbour(const fluid_lattice *l, const fluid_rows *ro
   return from + fluid_row_at(rows, z * ny + y) + (rows->copies ? x : (x + rows->n[0]) % rows->n[0]);
 }
 
-/* What an interpolated link is to add where a cell's force is a function: what it adds to populations in a step is not
- * interpolated, so that the fluid at rest under it stays at rest (links.c has the same of the acceleration). */
-static inline real held(const fluid_lattice *l, const fluid_rows *rows, const fluid_link *link, const real *here) {
+/* What an interpolated link is to add where a cell has a force that is a function, or buoyancy: what these add to
+ * populations in a step is not interpolated, so that the fluid at rest under them stays at rest (links.c has the same
+ * of the acceleration). cell: one of links->cell where there is such a force. */
+static inline real held(const fluid_lattice *l, const fluid_links *links, const fluid_cell *cell,
+                        const fluid_link *link) {
   real along = 0;
-  for (int a = 0; a < l->rank && rows->force > 0; a++)
-    along += l->c[link->arriving][a] * here[(rows->force + a) * rows->stride];
+  if (!links->push) return 0;
+  for (int a = 0; a < l->rank; a++) along += l->c[link->arriving][a] * (real)links->push[cell - links->cell][a];
   return (real)(-3 * (1 - link->weight)) * along;
 }
 

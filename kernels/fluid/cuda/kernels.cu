@@ -168,11 +168,22 @@ template <int RANK, bool START, typename real> static void damp(const fluid_devi
     device_launch(&sum, moments, grid, 256, sum_planes<real>, v, *layer, d->through);
     device_launch(&cells, 2 * fluid_moments(RANK) * moments, grid, 256, damp_planes<RANK, START, real>, v,
                   factors_of<RANK, real>(d), *layer, d->through, (real *)state);
-    device_launch(&follow, 0.0, dim3((unsigned)layer->planes), 256, follow_planes<START>, *layer, d->through);
+    device_launch(&follow, 0.0, dim3((unsigned)layer->planes), 256,
+                  follow_planes < START ? FLUID_BEGIN : FLUID_FOLLOW >, *layer, d->through);
   }
 }
 template <int RANK, typename real> static void begin_sponge(const fluid_device *d) {
   damp<RANK, true, real>(d, d->state[d->now]);
+}
+template <int RANK, typename real> static void delay_sponge(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_delay_sponge", "start", SIM_LIMIT_BYTES};
+  const fluid_view<real> v = view_of<real>(d, d->state[d->now], d->fields, NULL);
+  for (int i = 0; i < d->layers; i++) {
+    const fluid_damped *layer = &d->damped[i];
+    const dim3 grid((unsigned)layer->blocks, (unsigned)layer->planes);
+    device_launch(&kernel, 0.0, grid, 256, sum_planes<real>, v, *layer, d->through);
+    device_launch(&kernel, 0.0, dim3((unsigned)layer->planes), 256, follow_planes<FLUID_DELAY>, *layer, d->through);
+  }
 }
 
 static dim3 listed_blocks(const fluid_device *d) { return dim3((unsigned)(d->listed + 127) / 128); }
@@ -315,7 +326,9 @@ template <int RANK, typename real> static void flow(const fluid_device *d) {
 
 template <int Q, typename real> static void pulls(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_pull", "observe", SIM_LIMIT_BYTES};
-  const fluid_moment_cells<Q, real> cells = {d->l, (const real *)d->state[d->now]};
+  const fluid_warm_factors<real> w = warm_factors_of<real>(d);
+  const fluid_moment_cells<Q, real> cells = {
+      d->l, (const real *)d->state[d->now], d->heat, {w.push[0], w.push[1], w.push[2]}, w.reference};
   launch_pull<Q>(&kernel, d, cells, edges_of<real>(d));
 }
 
@@ -442,6 +455,7 @@ void fluid_cuda_probe(const fluid_device *d) { BY_KIND(probe, d); }
 void fluid_cuda_show_heat(const fluid_device *d) { BY_KIND(show_heat, d); }
 void fluid_cuda_sum_heat(const fluid_device *d) { BY_KIND(sum_heat, d); }
 void fluid_cuda_begin_sponge(const fluid_device *d) { BY_KIND(begin_sponge, d); }
+void fluid_cuda_delay_sponge(const fluid_device *d) { BY_KIND(delay_sponge, d); }
 void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls) {
   BY_KIND(begin_heat, d, surface, walls);
 }

@@ -66,19 +66,27 @@ template <int Q> __device__ __forceinline__ size_t beside(const fluid_layout &l,
   return fluid_place(l, x, (size_t)z * (size_t)l.n[1] + (size_t)y);
 }
 
-/* What links read of a state of moments: g_c and the velocity of a cell, and of its neighbour in direction `towards`.
- * The state of populations has the same functions (trt_links.cuh). */
+/* What links read of a state of moments: g_c and the velocity of a cell, and of its neighbour in direction `towards`, and
+ * the buoyancy of the cell by mass. The state of populations has the same functions (trt_links.cuh). */
 template <int Q, typename stored> struct fluid_moment_cells {
   static constexpr int RANK = fluid_rank(Q);
   typedef stored number;
   fluid_layout l;
   const stored *from;
+  bool lifts; /* there is buoyancy, -push (T - reference) */
+  stored push[3], reference;
   template <typename real> __device__ __forceinline__ real sent(const fluid_edge_cell &at, int c) const {
     return population_of<Q, real>(c, from + place_of(l, at));
   }
   template <typename real>
   __device__ __forceinline__ real sent_beside(const fluid_edge_cell &at, int c, int towards) const {
     return population_of<Q, real>(c, from + beside<Q>(l, at, towards));
+  }
+  __device__ __forceinline__ bool has_lift() const { return lifts; }
+  template <typename real> __device__ __forceinline__ void lift(const fluid_edge_cell &at, real *g) const {
+    const real over = (real)from[place_of(l, at) + (size_t)(fluid_moments(RANK) * FLUID_GROUP)] - (real)reference;
+#pragma unroll
+    for (int a = 0; a < RANK; a++) g[a] = -(real)push[a] * over;
   }
   template <typename real> __device__ __forceinline__ void velocity(const fluid_edge_cell &at, real *u) const {
     velocity_at(place_of(l, at), u);
@@ -96,6 +104,18 @@ template <int Q, typename stored> struct fluid_moment_cells {
     for (int a = 0; a < RANK; a++) u[a] = (real)here[(1 + a) * FLUID_GROUP] / (3 * rho);
   }
 };
+
+/* What the buoyancy of a cell adds to an interpolated link. Twin: `held` of cpu/vectors.h. */
+template <int Q, typename real, typename source>
+__device__ __forceinline__ real held(const source &s, const fluid_edge_cell &at,
+                                     const fluid_edge<typename source::number> &e) {
+  real g[3] = {0, 0, 0}, along = 0;
+  if (!s.has_lift()) return 0;
+  s.lift(at, g);
+#pragma unroll
+  for (int a = 0; a < fluid_rank(Q); a++) along += (real)component<Q>(e.arriving, a) * g[a];
+  return -3 * (1 - (real)e.weight) * along;
+}
 
 /* g that arrives by a link of a side that the fluid passes straight on. */
 template <int Q, typename real, typename source>
@@ -130,8 +150,10 @@ __device__ __noinline__ real arrive(const source &s, const fluid_edge_cell &at,
   switch (e.kind) {
   case FLUID_NEAR:
     return weight * s.template sent<real>(at, d) +
-           (1 - weight) * s.template sent_beside<real>(at, e.second, e.towards) + constant;
-  case FLUID_FAR: return weight * s.template sent<real>(at, d) + (1 - weight) * s.template sent<real>(at, c) + constant;
+           (1 - weight) * s.template sent_beside<real>(at, e.second, e.towards) + constant + held<Q, real>(s, at, e);
+  case FLUID_FAR:
+    return weight * s.template sent<real>(at, d) + (1 - weight) * s.template sent<real>(at, c) + constant +
+           held<Q, real>(s, at, e);
   case FLUID_MIRROR: return s.template sent_beside<real>(at, e.second, e.towards);
   case FLUID_OPEN: {
     real u[RANK], along = 0, square = 0;
@@ -219,7 +241,8 @@ __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, cons
   double lost = 0;
   fluid_sums<RANK, real> sums;
   load_cell<fluid_moments(RANK)>(s.from + place, m);
-  const fluid_moment_cells<Q, real> cells = {s.l, s.from};
+  const fluid_moment_cells<Q, real> cells = {
+      s.l, s.from, links.warm != nullptr, {s.w.push[0], s.w.push[1], s.w.push[2]}, s.w.reference};
   gather_links<Q, 1, STRAIGHT>(cells, links, at, at.first, m, d, &lost);
   sum_directions<Q>(d, &sums);
   const real square = collide<Q, true, EDDY, false>(s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr);
@@ -337,12 +360,16 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
   after_previous();
   const fluid_pull_block mine = blocks[blockIdx.x];
   double out[6] = {0, 0, 0, 0, 0, 0};
-  const double g[3] = {g0, g1, g2};
   if ((int)threadIdx.x < mine.count) {
     const fluid_pull p = pulls[mine.first + (int)threadIdx.x];
     const fluid_edge_cell at = links.cell[p.cell];
     const fluid_edge<typename source::number> e = links.edge[p.edge];
     const double sent = s.template sent<double>(at, fluid_opposite_of(e.arriving));
+    double g[3] = {0, 0, 0};
+    if (s.has_lift()) s.lift(at, g);
+    g[0] += g0;
+    g[1] += g1;
+    g[2] += g2;
     pull_of_link<Q>(p, e.arriving, sent, arrive<Q, double>(s, at, e), g, out);
   }
 #pragma unroll

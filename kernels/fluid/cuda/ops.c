@@ -219,6 +219,7 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   }
   if (w->d.layers > 0) fluid_cuda_begin_sponge(&w->d);
   if (w->d.heat) SIM_TRY(fluid_cuda_start_heat(w->m, &w->d));
+  if (w->d.heat) fluid_cuda_delay_sponge(&w->d);
   return sim_queue_cuda.status();
 }
 

@@ -106,8 +106,11 @@ __global__ void __launch_bounds__(256) damp_planes(const fluid_view<real> v, con
   }
 }
 
-/* The means of the flow through planes, one a block. */
-template <bool START>
+/* What becomes of the means of the flow through planes: they follow it, begin with it, or, with heat, lose what half a
+ * step's force has added to it since they began (fluid_sponge_delay). */
+enum fluid_following { FLUID_FOLLOW, FLUID_BEGIN, FLUID_DELAY };
+/* One plane a block. */
+template <fluid_following WHAT>
 static __global__ void __launch_bounds__(256) follow_planes(const fluid_damped d, const double *through) {
   __shared__ double shared[8];
   after_previous();
@@ -115,7 +118,9 @@ static __global__ void __launch_bounds__(256) follow_planes(const fluid_damped d
   const double now = mean_through(d, plane, through, shared);
   if (threadIdx.x != 0) return;
   const double flow = d.flow[plane], push = -d.share[plane] * (now - flow);
-  d.flow[plane] = START ? now : flow + d.follow * (now + push - flow);
+  d.flow[plane] = WHAT == FLUID_BEGIN   ? now
+                  : WHAT == FLUID_DELAY ? 2 * flow - now
+                                        : flow + d.follow * (now + push - flow);
 }
 
 #endif

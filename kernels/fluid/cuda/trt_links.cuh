@@ -27,6 +27,8 @@ template <int Q, typename store> struct fluid_population_cells {
     for (int a = 0; a < 3; a++) other.at[a] = around_box(cell.at[a] + component<Q>(towards, a), slots.n[a]);
     velocity(other, u);
   }
+  __device__ __forceinline__ bool has_lift() const { return false; }
+  template <typename real> __device__ __forceinline__ void lift(const fluid_edge_cell &, real *) const {}
   template <typename real> __device__ __forceinline__ void velocity(const fluid_edge_cell &cell, real *u) const {
     real rho = 1;
 #pragma unroll

@@ -297,6 +297,8 @@ void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surf
 void fluid_cuda_show_heat(const fluid_device *d);
 void fluid_cuda_sum_heat(const fluid_device *d); /* sum, and warm.pull_sum */
 void fluid_cuda_begin_sponge(const fluid_device *d);
+/* The same after fluid_cuda_start_heat: fluid_sponge_delay. */
+void fluid_cuda_delay_sponge(const fluid_device *d);
 
 /* ---- trt.cu: the same of populations ---- */
 

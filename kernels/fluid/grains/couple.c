@@ -162,7 +162,7 @@ static void divide_momentum(fluid_grains *g, int64_t number) {
 }
 
 static bool act_on_fluid(fluid_grains *g, const fluid_machine *m, const sim_buffer *from, const sim_buffer *to) {
-  const fluid_links links = {m->walls.cell, m->walls.link};
+  const fluid_links links = {m->walls.cell, m->walls.link, NULL};
   const int threads = m->threads;
   int told = 0;
 #pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)

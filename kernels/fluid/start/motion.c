@@ -136,6 +136,7 @@ static sim_status check(const fluid_motion *v, int body, double t, double *most)
 sim_status fluid_motion_step(fluid_motion *v, int64_t step) {
   const double from = ((double)step - 0.5) * v->dt, to = ((double)step + 0.5) * v->dt;
   double most = 0;
+  memcpy(v->last, v->pose, sizeof v->last);
   for (int b = 0; b < (int)v->p->bodies.count; b++) {
     if (!fluid_body_moves(v->p, b)) continue;
     move(v, b, from, to);

@@ -66,8 +66,8 @@ template <int Q> __device__ __forceinline__ size_t beside(const fluid_layout &l,
   return fluid_place(l, x, (size_t)z * (size_t)l.n[1] + (size_t)y);
 }
 
-/* What links read of a state of moments: g_c and the velocity of a cell, and of its neighbour in direction `towards`, and
- * the buoyancy of the cell by mass. The state of populations has the same functions (trt_links.cuh). */
+/* What links read of a state of moments: g_c and the velocity of a cell, and of its neighbour in direction `towards`,
+ * and the buoyancy of the cell by mass. The state of populations has the same functions (trt_links.cuh). */
 template <int Q, typename stored> struct fluid_moment_cells {
   static constexpr int RANK = fluid_rank(Q);
   typedef stored number;

@@ -104,7 +104,7 @@ case $part in
     refused 'needs scheme = "lie" or "strang"' n=256x256x256 scheme=etdrk4 method=auto
     refused "needs two or three axes of 256, 512 or 1024 cells" n=256x256x100 method=auto
     expect 65 'integrate.method = "axes" on a GPU needs precision = "single"' "${run[@]}" --device cuda -o refused --set kind=double
-    expect 0 "2 ranks, each " "$SIM" check fields.lua --gpus 2 --oversubscribe
+    expect 0 "2 ranks, each " "$SIM" check fields.lua --gpus 2
     expect 0 "" "${run[@]}" -o many "${by[@]}" 2 --profile
     ;;
   *) fail "no part $part" ;;

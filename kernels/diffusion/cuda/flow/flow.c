@@ -6,26 +6,106 @@
 #include "kernels/diffusion/cuda/flow/flow.cuh"
 
 #include "engine/device/cuda.h"
-#include "kernels/diffusion/cuda/flow/shape.h"
+#include "kernels/diffusion/cuda/work.h"
+#include "kernels/diffusion/modes.cuh"
 
 #include <stdlib.h>
 
 enum { MOST_FIELDS = 4, MOST_INPUTS = 8 };
+enum { PART_BYTES = 40 << 20 }; /* of the numbers of a part of planes; INT_MAX: one part */
 enum { VISIT_LOAD = DIFFUSION_STAGES, VISIT_RESUME, VISIT_STORE, VISITS }; /* passes beyond the method's stages */
 enum { STEP, LOAD, STORE, ROWS };                                          /* modes of flow/rows.cuh */
 
-typedef diffusion_flow_shape shape;
+/* Constants of flow/flow.cuh, and the threads of a block. */
+typedef struct shape {
+  int axes, n[3], kx, wide, tx, ky, ky_low, deep, ty, slab, planes, low, group;
+  int fields, values, value[DIFFUSION_FIELDS]; /* value: fields whose values the rates read */
+  int reads;                                   /* inputs of the rates */
+  int rows, columns;                           /* rows, and columns, of a thread block */
+  int64_t rowed, deeped;                       /* complex numbers of a field by rows and by columns */
+} shape;
 
 typedef struct diffusion_flow_work {
   shape shape;
   diffusion_flow given;
-  sim_buffer other; /* by rows: on two axes the rates, on three the inputs, or rates, of three parts of planes */
+  sim_buffer other; /* by rows: on two axes the rates, on three the inputs and the rates of a part of planes */
   void *turns;      /* device memory, twiddle factors */
-  /* cudaKernel_t; rows[STEP]: on three axes the passes along y too */
-  void *rows[ROWS], *forward, *inverse, *visit[VISITS];
+  void *rows[ROWS], *forward, *inverse, *visit[VISITS]; /* cudaKernel_t */
 } diffusion_flow_work;
 
-/* ---- support ---- */
+/* ---- sizes ---- */
+
+/* Returns the number of wavenumbers 0, 1, ... of an axis that dealiasing keeps. */
+static int kept_of(const diffusion_parameters *p, int64_t n) {
+  int kept = 1;
+  while (kept <= n / 2 && diffusion_mode_kept(kept, n, 1, diffusion_dealias(&p->integrate))) kept++;
+  return kept;
+}
+
+/* The most numbers of a cell between two passes. */
+static int most_of(const shape *s) { return s->reads > s->fields ? s->reads : s->fields; }
+
+/* Numbers of the threads' lines in registers: of rows, two inputs or rates are one. */
+static int lines_of(const shape *s) { return (most_of(s) + 1) / 2; }
+
+/* Sets the tiles: as many neighbouring numbers as the registers of a thread block allow. */
+static void set_tiles(shape *s) {
+  const int last = s->n[s->axes - 1];
+  if (s->axes == 2) {
+    const bool long_rows = s->n[0] > 2048 && lines_of(s) <= 2;
+    s->wide = last <= 1024 ? 4 : last <= 2048 || s->fields <= 2 ? 2 : 1;
+    s->deep = s->slab = 1;
+    s->rows = (long_rows ? 512 : 256) * 16 / s->n[0];
+  } else {
+    s->wide = 4;
+    s->deep = last <= 256 ? 2 : 1;
+    s->slab = 2;
+    s->rows = 128 * 16 / s->n[0];
+  }
+  s->columns = s->wide * s->deep;
+}
+
+/* Returns the planes of a part: the passes along x and y go from part to part, so that what they give each other stays
+ * in the level 2 cache. */
+static int planes_of(const shape *s) {
+  const int64_t plane = 8LL * most_of(s) * s->tx * s->n[1] * s->wide;
+  int planes = s->n[2];
+  while (planes > s->slab && planes * plane > PART_BYTES) planes /= 2;
+  return planes;
+}
+
+static shape shape_of(const diffusion_parameters *p) {
+  const grid_shape grid = diffusion_grid_of(p);
+  shape s = {.axes = grid.rank, .fields = (int)p->fields.count, .ky = 1, .ky_low = 1};
+  for (int a = 0; a < 3; a++) s.n[a] = (int)grid.n[a];
+  for (int f = 0; f < s.fields; f++)
+    if (diffusion_cuda_reads_values(p, f)) s.value[s.values++] = f;
+  s.reads = s.values + diffusion_gradients_of(p).count;
+  s.group = s.axes == 2 && s.reads > 1 ? 2 : 1;
+  set_tiles(&s);
+  s.kx = kept_of(p, s.n[0]);
+  s.low = kept_of(p, s.n[s.axes - 1]);
+  if (s.axes == 3) {
+    s.ky_low = kept_of(p, s.n[1]);
+    s.ky = 2 * s.ky_low > s.n[1] ? s.n[1] : 2 * s.ky_low - 1;
+  }
+  s.tx = (s.kx + s.wide - 1) / s.wide;
+  s.ty = (s.ky + s.deep - 1) / s.deep;
+  s.planes = planes_of(&s);
+  s.rowed = (int64_t)s.planes * s.tx * s.n[1] * s.wide;
+  s.deeped = (int64_t)s.tx * s.ty * s.n[s.axes - 1] * s.columns;
+  return s;
+}
+
+/* Return the complex numbers of array [0] and of the other one. */
+static int64_t first_of(const shape *s) {
+  const int inputs = (s->reads + s->group - 1) / s->group * s->group;
+  return s->axes == 3 ? most_of(s) * s->deeped : (inputs > s->fields ? inputs : s->fields) * s->rowed;
+}
+static int64_t other_of(const shape *s) { return (s->axes == 3 ? most_of(s) : s->fields) * s->rowed; }
+
+static int64_t entries_of(const shape *s) { return (s->n[s->axes - 1] / 512 + 1) * 256; }
+static int64_t table_of(const shape *s) { return (int64_t)s->tx * s->ty * s->columns * entries_of(s); }
 
 static bool supports(const diffusion_parameters *p, int axes) {
   const grid_shape grid = diffusion_grid_of(p);
@@ -44,19 +124,19 @@ static bool supports(const diffusion_parameters *p, int axes) {
                                : 1024) ||
         (grid.n[a] & (grid.n[a] - 1)))
       return false;
-  const shape s = diffusion_flow_shape_of(p);
+  const shape s = shape_of(p);
   return s.reads > 0 && s.reads <= MOST_INPUTS;
 }
 static bool supports_planes(const diffusion_parameters *p) { return supports(p, 2); }
 static bool supports_boxes(const diffusion_parameters *p) { return supports(p, 3); }
 
 static void plan(const diffusion_parameters *p, sim_plan *out) {
-  const shape s = diffusion_flow_shape_of(p);
+  const shape s = shape_of(p);
   const diffusion_method *method = diffusion_cuda_method_of(p);
   const double field = 8.0 * (double)s.deeped, slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
-  sim_plan_add(out, "fields and derivatives, transformed", 8.0 * (double)(s.first + s.other));
+  sim_plan_add(out, "fields and derivatives, transformed", 8.0 * (double)(first_of(&s) + other_of(&s)));
   sim_plan_add(out, "arrays of the scheme", s.fields * field * method->arrays);
-  sim_plan_add(out, "tables of the scheme", s.fields * 4.0 * (double)s.table * method->tables * slots);
+  sim_plan_add(out, "tables of the scheme", s.fields * 4.0 * (double)table_of(&s) * method->tables * slots);
   out->checkpoint_bytes = s.fields * field;
   out->work_rate_guess = 5e10 / method->stages;
 }
@@ -66,25 +146,24 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
 static sim_status create(diffusion_work *w) {
   diffusion_flow_work *f = w->own.flow = calloc(1, sizeof *f);
   if (!f) return sim_no_memory("the scheme's tables");
-  const shape s = f->shape = diffusion_flow_shape_of(w->p);
+  const shape s = f->shape = shape_of(w->p);
   /* rank 4, with the 2 of complex numbers before the last: no checkpoint of another way has this shape */
   const int64_t state[] = {s.fields, s.tx * s.ty, 2, s.n[s.axes - 1] * s.columns};
   w->method = *diffusion_cuda_method_of(w->p);
   w->scale = diffusion_cuda_scale(&w->grid);
   w->spectrum = (diffusion_spectrum){.n = {s.columns, s.n[s.axes - 1], state[1]},
                                      .field = s.deeped,
-                                     .table = {s.columns, s.entries, state[1]},
-                                     .tables = s.table,
+                                     .table = {s.columns, entries_of(&s), state[1]},
+                                     .tables = table_of(&s),
                                      .wide = s.wide,
                                      .across = s.ty,
                                      .kept = s.ky,
                                      .low = s.ky_low};
-  SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 2, (int64_t[]){s.first, 2}, &w->array[0]));
-  SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 2, (int64_t[]){s.other, 2}, &f->other));
+  SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 2, (int64_t[]){first_of(&s), 2}, &w->array[0]));
+  SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 2, (int64_t[]){other_of(&s), 2}, &f->other));
   for (int a = 1; a <= w->method.arrays; a++)
     SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 4, state, &w->array[a]));
-  f->given = (diffusion_flow){
-      .real = w->real.data, .rowed = s.rowed, .deep = s.deeped, .cells = w->natural.field, .part = s.part};
+  f->given = (diffusion_flow){.real = w->real.data, .rowed = s.rowed, .deep = s.deeped, .cells = w->natural.field};
   for (int a = 0; a < 3; a++) f->given.size[a] = a < s.axes ? w->grid.size[a] : 0;
   SIM_TRY(diffusion_flat_turns(s.axes, w->grid.n, &f->turns, f->given.turns));
   return diffusion_cuda_take_tables(w);
@@ -102,8 +181,6 @@ static void destroy(diffusion_work *w) {
 static int row_threads(const shape *s) { return s->rows * s->n[0] / 16; }
 static int column_threads(const shape *s) { return s->columns * s->n[s->axes - 1] / 16; }
 static int middle_threads(const shape *s) { return s->wide * s->slab * s->n[1] / 16; }
-/* Thread blocks of a pass along y over one field of a part. */
-static int64_t middle_blocks(const shape *s) { return (int64_t)s->planes / s->slab * s->tx; }
 
 /* Writes the launch bounds: blocks of a multiprocessor that have `registers` a thread. */
 static void write_bounds(int threads, int registers, sim_bytes *text) {
@@ -115,18 +192,16 @@ static void write_shape(const shape *s, sim_bytes *text) {
   sim_bytes_format(text,
                    "struct scenario_shape {\n"
                    "  enum { NX = %d, NY = %d, NZ = %d, KX = %d, WIDE = %d, TX = %d, KY = %d, KY_LOW = %d, DEEP = %d,\n"
-                   "         TY = %d, SLAB = %d, PLANES = %d, LOW = %d, GROUP = %d };\n"
+                   "         TY = %d, SLAB = %d, LOW = %d, GROUP = %d };\n"
                    "};\n",
-                   s->n[0], s->n[1], s->n[2], s->kx, s->wide, s->tx, s->ky, s->ky_low, s->deep, s->ty, s->slab,
-                   s->planes, s->low, s->group);
+                   s->n[0], s->n[1], s->n[2], s->kx, s->wide, s->tx, s->ky, s->ky_low, s->deep, s->ty, s->slab, s->low,
+                   s->group);
 }
 
-/* The pass over rows; that of a step on three axes has the passes along y too. */
 static void write_rows(const shape *s, int mode, diffusion_programs *programs) {
   static const char *const names[] = {"step", "load", "store"}, *const modes[] = {"STEP", "LOAD", "STORE"};
-  const bool steps = mode == STEP, all = steps && s->axes == 3;
-  sim_bytes *text = diffusion_programs_add(programs, steps);
-  sim_bytes_format(text, "#include \"kernels/diffusion/cuda/flow/%s.cuh\"\n", all ? "parts" : "rows");
+  sim_bytes *text = diffusion_programs_add(programs, mode == STEP);
+  sim_bytes_text(text, "#include \"kernels/diffusion/cuda/flow/rows.cuh\"\n");
   write_shape(s, text);
   sim_bytes_format(text,
                    "struct scenario_reads {\n"
@@ -135,23 +210,17 @@ static void write_rows(const shape *s, int mode, diffusion_programs *programs) {
                    s->fields, s->reads);
   for (int i = 0; i < s->values; i++) sim_bytes_format(text, "    if (field == %d) return %d;\n", s->value[i], i);
   sim_bytes_text(text, "    return -1;\n  }\n};\n");
-  write_bounds(row_threads(s), steps && s->lines > 3 ? 255 : 128, text);
-  sim_bytes_format(text,
-                   "    diffusion_rows_%s(const diffusion_flow g, float2 *from, float2 *to, int plane, double t,"
-                   " double h) {\n",
-                   names[mode]);
-  if (!all) sim_bytes_text(text, "  after_previous();\n");
-  sim_bytes_format(text, "  flow_%s_of<scenario_shape, %s, ", all ? "parts" : "rows",
-                   steps ? "scenario_rates" : "no_rates");
-  if (steps)
+  write_bounds(row_threads(s), mode == STEP && lines_of(s) > 3 ? 255 : 128, text);
+  sim_bytes_format(
+      text,
+      "    diffusion_rows_%s(const diffusion_flow g, const float2 *from, float2 *to, double t, double h) {\n"
+      "  flow_rows_of<scenario_shape, %s, ",
+      names[mode], mode == STEP ? "scenario_rates" : "no_rates");
+  if (mode == STEP)
     sim_bytes_text(text, "scenario_reads");
   else
     sim_bytes_format(text, "flow_fields_alone<%d>", s->fields);
-  if (all)
-    sim_bytes_format(text, ", %d, %d>(g, from, to, plane, t, h);\n}\n", s->fields, s->rows);
-  else
-    sim_bytes_format(text, ", %d, %d, FLOW_%s>(g, from, to, t, h, blockIdx.x, plane);\n}\n", s->fields, s->rows,
-                     modes[mode]);
+  sim_bytes_format(text, ", %d, %d, FLOW_%s>(g, from, to, t, h);\n}\n", s->fields, s->rows, modes[mode]);
 }
 
 static void write_middle(const shape *s, diffusion_programs *programs) {
@@ -161,9 +230,8 @@ static void write_middle(const shape *s, diffusion_programs *programs) {
   for (int forward = 0; forward < 2; forward++)
     sim_bytes_format(text,
                      "extern \"C\" __global__ void __launch_bounds__(%d)\n"
-                     "    diffusion_%s(const diffusion_flow g, const float2 *from, float2 *to, int plane) {\n"
-                     "  after_previous();\n"
-                     "  flow_middle_of<scenario_shape, %s>(g, from, to, blockIdx.x, plane);\n"
+                     "    diffusion_%s(const diffusion_flow g, const float2 *from, float2 *to) {\n"
+                     "  flow_middle_of<scenario_shape, %s>(g, from, to);\n"
                      "}\n",
                      middle_threads(s), forward ? "forward" : "inverse", forward ? "true" : "false");
 }
@@ -191,7 +259,7 @@ static sim_status write_visit(const diffusion_work *w, const diffusion_stage *st
 }
 
 static void write(const diffusion_work *w, diffusion_programs *programs) {
-  const shape s = diffusion_flow_shape_of(w->p);
+  const shape s = shape_of(w->p);
   const diffusion_method *method = diffusion_cuda_method_of(w->p);
   const diffusion_stage load = diffusion_cuda_load_stage(1), resume = diffusion_cuda_resume_stage(1);
   sim_status status = SIM_OK;
@@ -210,7 +278,6 @@ static size_t middle_bytes(const shape *s) {
   const int lines = s->wide * s->slab;
   return 8 * (size_t)(lines * diffusion_flat_pitch(s->n[1], lines));
 }
-static size_t part_bytes(const shape *s) { return row_bytes(s) > middle_bytes(s) ? row_bytes(s) : middle_bytes(s); }
 static size_t column_bytes(const shape *s) {
   return 8 * (size_t)(s->columns * diffusion_flat_pitch(s->n[s->axes - 1], s->columns));
 }
@@ -220,8 +287,7 @@ static sim_status find(diffusion_work *w) {
   diffusion_flow_work *f = w->own.flow;
   const shape *s = &f->shape;
   for (int mode = 0; mode < ROWS; mode++)
-    SIM_TRY(diffusion_programs_find(w->module, rows[mode], s->axes == 3 && mode == STEP ? part_bytes(s) : row_bytes(s),
-                                    1, &f->rows[mode]));
+    SIM_TRY(diffusion_programs_find(w->module, rows[mode], row_bytes(s), 1, &f->rows[mode]));
   if (s->axes == 3) {
     SIM_TRY(diffusion_programs_find(w->module, "diffusion_forward", middle_bytes(s), 1, &f->forward));
     SIM_TRY(diffusion_programs_find(w->module, "diffusion_inverse", middle_bytes(s), 1, &f->inverse));
@@ -237,12 +303,6 @@ static sim_status find(diffusion_work *w) {
 
 /* ---- launches ---- */
 
-/* Bytes of `reads` inputs and `fields` rates that the passes over rows, or along y, of a part move. */
-static double row_traffic(const shape *s, int reads, int fields) { return 8.0 * (reads + fields) * (double)s->rowed; }
-static double middle_traffic(const shape *s, int fields) {
-  return 8.0 * fields * ((double)s->rowed + (double)s->deeped * s->planes / s->n[2]);
-}
-
 /* Array [0] has the inputs of the rates; on three axes by columns, and the rates take their places. */
 static void rows(diffusion_work *w, int mode, int plane, const diffusion_step_context *context) {
   static const sim_kernel kernel = {"diffusion_rows", "rows", SIM_LIMIT_BYTES};
@@ -250,53 +310,38 @@ static void rows(diffusion_work *w, int mode, int plane, const diffusion_step_co
   const shape *s = &f->shape;
   void *from = s->axes == 3 ? f->other.data : w->array[0].data, *to = f->other.data;
   const unsigned grid[] = {(unsigned)((int64_t)s->n[1] * s->planes / s->rows), 1, 1};
-  const int reads = mode == STEP ? s->reads : mode == STORE ? s->fields : 0;
+  const double columns = (mode == STEP ? s->reads : mode == STORE ? s->fields : 0) + (mode == STORE ? 0 : s->fields);
+  diffusion_flow given = f->given;
   diffusion_step_context m = *context;
-  void *arguments[] = {&f->given, &from, &to, &plane, &m.t, &m.h};
-  diffusion_cuda_launch_early(&kernel, row_traffic(s, reads, mode == STORE ? 0 : s->fields), f->rows[mode], grid,
-                              row_threads(s), row_bytes(s), arguments);
+  void *arguments[] = {&given, &from, &to, &m.t, &m.h};
+  given.plane = plane;
+  diffusion_cuda_launch_early(&kernel, 8 * columns * (double)s->rowed, f->rows[mode], grid, row_threads(s),
+                              row_bytes(s), arguments);
 }
 
-static void middle(diffusion_work *w, bool forward, int plane) {
+static void middle(diffusion_work *w, bool forward, int plane, int fields) {
   static const sim_kernel kernels[] = {{"diffusion_inverse", "middle", SIM_LIMIT_BYTES},
                                        {"diffusion_forward", "middle", SIM_LIMIT_BYTES}};
   diffusion_flow_work *f = w->own.flow;
   const shape *s = &f->shape;
   void *columns = w->array[0].data, *rows = f->other.data;
-  const unsigned grid[] = {(unsigned)(middle_blocks(s) * s->fields), 1, 1};
-  void *arguments[] = {&f->given, forward ? &rows : &columns, forward ? &columns : &rows, &plane};
-  diffusion_cuda_launch_early(&kernels[forward], middle_traffic(s, s->fields), forward ? f->forward : f->inverse, grid,
+  const unsigned grid[] = {(unsigned)(s->planes / s->slab), (unsigned)s->tx, (unsigned)fields};
+  const double numbers = s->rowed + (double)s->deeped * s->planes / s->n[2];
+  diffusion_flow given = f->given;
+  void *arguments[] = {&given, forward ? &rows : &columns, forward ? &columns : &rows};
+  given.plane = plane;
+  diffusion_cuda_launch_early(&kernels[forward], 8.0 * fields * numbers, forward ? f->forward : f->inverse, grid,
                               middle_threads(s), middle_bytes(s), arguments);
 }
 
-/* From real fields to columns (LOAD), or back (STORE). */
-static void fields(diffusion_work *w, int mode) {
+/* The passes along x, and on three axes along y, of all parts: from inputs to rates by columns, from real fields
+ * (LOAD), or to them (STORE). */
+static void parts(diffusion_work *w, int mode, const diffusion_step_context *context) {
   const shape *s = &w->own.flow->shape;
   for (int plane = 0; plane < s->n[2]; plane += s->planes) {
-    if (s->axes == 3 && mode == STORE) middle(w, false, plane);
-    rows(w, mode, plane, &(diffusion_step_context){0});
-    if (s->axes == 3 && mode == LOAD) middle(w, true, plane);
-  }
-}
-
-/* On three axes: from inputs to rates by columns, part after part (flow/parts.cuh). */
-static void parts(diffusion_work *w, const diffusion_step_context *context) {
-  static const sim_kernel kernel = {"diffusion_parts", "parts", SIM_LIMIT_BYTES};
-  diffusion_flow_work *f = w->own.flow;
-  const shape *s = &f->shape;
-  void *columns = w->array[0].data, *rows = f->other.data;
-  diffusion_step_context m = *context;
-  for (int plane = -s->planes; plane <= s->n[2]; plane += s->planes) {
-    const bool has_rows = plane >= 0 && plane < s->n[2];
-    const bool forward = plane > 0;
-    const bool inverse = s->n[2] > plane + s->planes;
-    const int64_t blocks = has_rows * ((int64_t)s->n[1] * s->planes / s->rows) +
-                           middle_blocks(s) * (inverse * s->reads + forward * s->fields);
-    const double traffic =
-        has_rows * row_traffic(s, s->reads, s->fields) + middle_traffic(s, inverse * s->reads + forward * s->fields);
-    void *arguments[] = {&f->given, &columns, &rows, &plane, &m.t, &m.h};
-    diffusion_cuda_launch_early(&kernel, traffic, f->rows[STEP], (const unsigned[]){(unsigned)blocks, 1, 1},
-                                middle_threads(s), part_bytes(s), arguments);
+    if (s->axes == 3 && mode != LOAD) middle(w, false, plane, mode == STEP ? s->reads : s->fields);
+    rows(w, mode, plane, context);
+    if (s->axes == 3 && mode != STORE) middle(w, true, plane, s->fields);
   }
 }
 
@@ -316,25 +361,21 @@ static sim_status columns(diffusion_work *w, int visit) {
 }
 
 static sim_status load(diffusion_work *w) {
-  fields(w, LOAD);
+  parts(w, LOAD, &(diffusion_step_context){0});
   return columns(w, VISIT_LOAD);
 }
 
 static sim_status resume(diffusion_work *w) { return columns(w, VISIT_RESUME); }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
-  const bool forward = w->method.stage[index].forward;
-  if (forward && w->own.flow->shape.axes == 3)
-    parts(w, context);
-  else if (forward)
-    rows(w, STEP, 0, context);
+  if (w->method.stage[index].forward) parts(w, STEP, context);
   return columns(w, index);
 }
 
 /* Writes the real fields over the inputs of the next rates, which the state gives again. */
 static sim_status store(diffusion_work *w) {
   SIM_TRY(columns(w, VISIT_STORE));
-  fields(w, STORE);
+  parts(w, STORE, &(diffusion_step_context){0});
   return resume(w);
 }
 

@@ -1,6 +1,6 @@
 /* The passes along y of a flow on three axes: inverse, from columns to rows, and forward, from rows to columns. A
- * thread block has the lines of one tile of kx in the planes of a slab: blocks are [field][tile][slab], so that those
- * that run at a time read and write neighbouring z of the order by columns. */
+ * thread block has the lines of one tile of kx in the planes of a slab: blocks are (slabs) x (tiles) x (fields), so
+ * that those that run at a time read and write neighbouring z of the order by columns. */
 #ifndef DIFFUSION_CUDA_FLOW_MIDDLE_CUH
 #define DIFFUSION_CUDA_FLOW_MIDDLE_CUH
 
@@ -21,20 +21,17 @@ template <typename S> __device__ __forceinline__ int flow_column_at(int k) {
   return q / S::DEEP * (S::NZ * S::DEEP * S::WIDE) + q % S::DEEP * S::WIDE;
 }
 
-/* Block number `block` of the part of planes that begins with `plane`. */
 template <typename S, bool FORWARD>
-__device__ __forceinline__ void flow_middle_of(const diffusion_flow &g, const float2 *from, float2 *to, int block,
-                                               int plane) {
-  constexpr int SLABS = S::PLANES / S::SLAB;
+__device__ __forceinline__ void flow_middle_of(const diffusion_flow &g, const float2 *from, float2 *to) {
   enum { L = S::WIDE * S::SLAB };
   typedef flat_line<S::NY, L> lines;
   constexpr int C = lines::C, T = lines::T;
   extern __shared__ float4 shared[];
-  const int own = threadIdx.x % L, j = threadIdx.x / L, slab = block % SLABS;
-  const int tile = block / SLABS % S::TX, field = block / (SLABS * S::TX);
-  const int kx = own % S::WIDE, z = plane + slab * S::SLAB + own / S::WIDE;
-  const long long row = field * g.rowed + ((long long)slab * S::TX + tile) * (S::NY * L) + own;
-  const long long column = field * g.deep + ((long long)tile * S::TY * S::NZ + z) * (S::DEEP * S::WIDE) + kx;
+  after_previous();
+  const int own = threadIdx.x % L, j = threadIdx.x / L, slab = blockIdx.x, tile = blockIdx.y;
+  const int kx = own % S::WIDE, z = g.plane + slab * S::SLAB + own / S::WIDE;
+  const long long row = blockIdx.z * g.rowed + ((long long)slab * S::TX + tile) * (S::NY * L) + own;
+  const long long column = blockIdx.z * g.deep + ((long long)tile * S::TY * S::NZ + z) * (S::DEEP * S::WIDE) + kx;
   const bool there = tile * S::WIDE + kx < S::KX;
   float2 *const line = (float2 *)shared + own * lines::PITCH;
   const float2 *turns = (const float2 *)g.turns[1];

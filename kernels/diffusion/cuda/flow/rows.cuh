@@ -94,21 +94,21 @@ __device__ __forceinline__ void flow_rates_at(const float *in, float *out, const
   Rates::of(out, x[0], x[1], x[2], t, h, d);
 }
 
-/* Block number `block` of the part of planes that begins with `plane`: L rows. The last rows are the first ones, since
- * the pass before has just written them; the pass after begins with the first ones. `from` by rows, inputs of the rates
- * or fields; `to` by rows, rates or fields. */
+/* One thread block: L rows. The last rows are the first ones, since the pass before has just written them; the pass
+ * after begins with the first ones. `from` by rows, inputs of the rates or fields; `to` by rows, rates or fields. */
 template <typename S, typename Rates, typename Reads, int FIELDS, int L, int MODE>
 __device__ __forceinline__ void flow_rows_of(const diffusion_flow &g, const float2 *from, float2 *to, double t,
-                                             double h, int block, int plane) {
+                                             double h) {
   typedef flat_line<S::NX, L> lines;
   constexpr int C = lines::C, T = lines::T, GROUP = MODE == FLOW_STEP ? (int)S::GROUP : 1;
   constexpr int IN = MODE == FLOW_LOAD ? 0 : (int)Reads::READS, OUT = MODE == FLOW_STORE ? 0 : FIELDS;
   constexpr int INS = (IN + 1) / 2, OUTS = (FIELDS + 1) / 2, HELD = INS > OUTS ? INS : OUTS;
   extern __shared__ float4 shared[];
+  after_previous();
   const int own = threadIdx.x % L, j = threadIdx.x / L;
-  const int row = (S::NY * S::PLANES / L - 1 - block) * L + own, line_of_slab = row % (S::NY * S::SLAB);
+  const int row = (gridDim.x - 1 - blockIdx.x) * L + own, line_of_slab = row % (S::NY * S::SLAB);
   const int slab = row / (S::NY * S::SLAB), y = line_of_slab / S::SLAB;
-  const int z = plane + slab * S::SLAB + line_of_slab % S::SLAB;
+  const int z = g.plane + slab * S::SLAB + line_of_slab % S::SLAB;
   float2 *const line = (float2 *)shared + own * lines::PITCH;
   const long long first = ((long long)slab * S::TX * (S::NY * S::SLAB) + line_of_slab) * S::WIDE;
   const float2 *turns = (const float2 *)g.turns[0];

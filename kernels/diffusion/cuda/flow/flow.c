@@ -59,7 +59,7 @@ static void set_tiles(shape *s) {
   } else {
     s->wide = 4;
     s->deep = last <= 256 ? 2 : 1;
-    s->slab = 2;
+    s->slab = s->n[1] <= 512 ? 4 : 2; /* lines along y for which a thread block has registers */
     s->rows = 128 * 16 / s->n[0];
   }
   s->columns = s->wide * s->deep;

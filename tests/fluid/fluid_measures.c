@@ -96,7 +96,7 @@ static void test_not_sure(void **state) {
   near_to(plus, expected, 1e-9 * expected, "y+");
   near_to(flow_value(&f, "bodies", "floor_sure"), 0, 0, "sure");
   fluid_model.remark(f.self, &f.clock, &said);
-  assert_non_null(strstr(said.data, "forces and coefficients of floor are not sure: y+ of its first cells is up to"));
+  assert_non_null(strstr(said.data, "forces on floor are not sure: y+ of its first cells is up to"));
   sim_bytes_free(&said);
   /* Drag along y, lift along z, the side force along y x z = x; the nose rises about z x y = -x. */
   const double unit = 9.0 / 2 * 64, fy = flow_value(&f, "bodies", "floor_fy"),

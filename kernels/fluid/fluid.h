@@ -53,6 +53,7 @@ typedef struct fluid_body {
   double scale, shift[3];     /* of a file */
   double temperature, flux;   /* NaN: none; without either it is adiabatic */
   fluid_reference reference;
+  bool yplus; /* y+ is told without a reference too */
 } fluid_body;
 extern const sim_schema fluid_ball_schema, fluid_cylinder_schema, fluid_block_schema, fluid_stl_schema;
 
@@ -214,6 +215,8 @@ void fluid_check_average(const fluid_parameters *p, sim_faults *faults); /* scen
 sim_status fluid_check_steady(fluid_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 void fluid_check_references(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
 bool fluid_has_references(const fluid_parameters *p);
+bool fluid_tells_plus(const fluid_parameters *p, int body); /* whether y+ of a body is told */
+bool fluid_tells_some_plus(const fluid_parameters *p);      /* of some body */
 /* Tells the Reynolds number and the directions of each reference. */
 void fluid_tell_references(const fluid_parameters *p);
 

@@ -274,6 +274,7 @@ static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->spectrum > 0) return "`spectrum` is";
   if (!isnan(p->steady)) return "`steady` is";
   if (fluid_has_references(p)) return "`reference` of a body is";
+  if (fluid_tells_some_plus(p)) return "`yplus` of a body is";
   if (p->collision != FLUID_TRT) return NULL;
   if (p->heat.given) return "`heat` with collision = \"trt\" is";
   if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";

@@ -779,23 +779,33 @@ M.twins = {
       end
     end },
 
-  -- Both are Guo's force but for squares of the force of a step, which tell at bodies; and a function acts on what a cell
-  -- at a body has after it got back the mass that interpolation takes, some 1e-3 of it.
-  { name = "acceleration and force", weight = 3, applies = function(s) return s.keys.acceleration and not s.keys.force and not moves(s) end,
-    check = function(T, s)
-      local c, words, most = copy(s), {}, 0
-      for a = 1, rank(s) do
-        words[a] = number(s.keys.acceleration[a])
-        most = math.max(most, math.abs(s.keys.acceleration[a]))
+  -- All are Guo's force but for squares of the force of a step, which tell at bodies; and a function and buoyancy act on
+  -- what a cell at a body has after it got back the mass that interpolation takes, some 1e-3 of it. Buoyancy is that of a
+  -- temperature which is the same everywhere.
+  { name = "acceleration and force", weight = 3, applies = function(s) return s.keys.acceleration and not s.keys.force end,
+    prepare = function(_, R) return { warm = R.chance(0.5) } end,
+    check = function(T, s, a)
+      local c, words, down, most, open = copy(s), {}, {}, 0, false
+      for i = 1, rank(s) do
+        words[i], down[i] = number(s.keys.acceleration[i]), -s.keys.acceleration[i]
+        most = math.max(most, math.abs(s.keys.acceleration[i]))
       end
-      c.keys.acceleration, c.keys.force = nil, draw.push(rank(s), "return " .. table.concat(words, ", "))
+      for _, side in pairs(s.keys.sides or {}) do open = open or side.pressure ~= nil end
+      local warm = a.warm and not open and not moves(s)
+      c.keys.acceleration = nil
+      if warm then
+        c.keys.heat = { diffusivity = 0.6 * s.keys.viscosity, reference = 300, expansion = 1, gravity = down,
+          initial = draw.fn(rank(s), "return 301") }
+      else
+        c.keys.force = draw.push(rank(s), "return " .. table.concat(words, ", "))
+      end
       local r, q = T:ask(s), T:ask(c)
       local u, p = bounds(s, r)
       local lattice = dx_of(s) / s.keys.integrate.dt
       local g = most * s.keys.integrate.dt / lattice
       local more = r.steps * g * (10 * g + (has_bodies(s) and 3e-3 or 0))
       for f, name in ipairs(names_of(s)) do
-        T:near("with a force that is a function, " .. name, r.state[name], q.state[name],
+        T:near((warm and "with buoyancy, " or "with a force that is a function, ") .. name, r.state[name], q.state[name],
           f <= rank(s) and u + more * lattice or p + more * lattice ^ 2 * (s.keys.density or 1))
       end
     end },

@@ -149,28 +149,39 @@ static sim_status bind_stop(const sim_model *model, sim_common *common, const si
 
 /* ---- output.fields ---- */
 
-/* The next name of a list: its start and length; false: there is none. */
-static bool next_name(const char **at, const char **name, size_t *length) {
-  static const char between[] = ", \t\n";
-  *name = *at + strspn(*at, between);
-  *length = strcspn(*name, between);
-  *at = *name + *length;
-  return *length > 0;
+/* Takes the next name of a list with commas between names, without the blanks around it; *at is NULL behind the last.
+ */
+static void next_name(const char **at, const char **name, size_t *length) {
+  static const char blanks[] = " \t\n";
+  const char *end = *at + strcspn(*at, ",");
+  *name = *at + strspn(*at, blanks);
+  *at = *end ? end + 1 : NULL;
+  while (end > *name && strchr(blanks, end[-1])) end--;
+  *length = end > *name ? (size_t)(end - *name) : 0;
+}
+
+/* How often a list has a name. */
+static int count_name(const char *list, const char *name, size_t length) {
+  const char *found;
+  size_t own;
+  int count = 0;
+  while (list) {
+    next_name(&list, &found, &own);
+    count += own == length && memcmp(found, name, length) == 0;
+  }
+  return count;
 }
 
 bool sim_output_has_field(const sim_output *output, const char *name) {
-  const char *at = output->fields, *found;
-  size_t length;
-  while (at && next_name(&at, &found, &length))
-    if (strlen(name) == length && memcmp(found, name, length) == 0) return true;
-  return false;
+  return count_name(output->fields, name, strlen(name)) > 0;
 }
 
 static void check_fields(const sim_model *model, const sim_output *output, sim_faults *faults) {
   const char *at = output->fields, *found;
   size_t length;
-  while (at && next_name(&at, &found, &length)) {
+  while (at) {
     bool known = false;
+    next_name(&at, &found, &length);
     char names[256] = "";
     for (int i = 0; model->derived && model->derived[i]; i++) {
       const size_t used = strlen(names);
@@ -180,9 +191,11 @@ static void check_fields(const sim_model *model, const sim_output *output, sim_f
     if (!model->derived)
       sim_faults_add(faults, 0, "output.fields", "sim.%s has no derived fields", model->name);
     else if (!known)
-      sim_faults_add(faults, 0, "output.fields", "expected names among %s, got \"%.*s\"", names,
-                     (int)(length < 60 ? length : 60), found);
-    if (!known) return;
+      sim_faults_add(faults, 0, "output.fields", "expected names among %s, with commas between them, got \"%.*s\"",
+                     names, (int)(length < 60 ? length : 60), found);
+    else if (count_name(output->fields, found, length) > 1)
+      sim_faults_add(faults, 0, "output.fields", "has \"%.*s\" more than once", (int)length, found);
+    if (!known || count_name(output->fields, found, length) > 1) return;
   }
 }
 

@@ -1,5 +1,6 @@
 /* The deepest overlap of a run, told with both partners. */
 #include "kernels/collision/run.h"
+#include "kernels/collision/walls/walls.h"
 
 #include "engine/log.h"
 
@@ -31,6 +32,32 @@ static bool in_one_clump(const collision_run *run, int64_t i, int64_t j) {
   return run->bodies > 0 && body[i] != 0 && body[i] == body[j];
 }
 
+/* The wall that grain i overlaps by most; -1: none. */
+static int find_wall(const collision_run *run, int64_t i) {
+  const geometry_pose *pose = run->array[COLLISION_POSES].data;
+  double x[3], least = collision_get(run, COLLISION_RADIUS, 0, i);
+  int wall = -1;
+  for (int c = 0; c < 3; c++) x[c] = collision_get(run, COLLISION_POSITION, c, i);
+  for (int b = 0; b < run->options.walls; b++) {
+    geometry_contact contact[GEOMETRY_CONTACTS_MAX];
+    if (geometry_wall_contacts(&run->options.wall[b], &pose[b], x, least, contact) == 0) continue;
+    least = contact[0].distance;
+    wall = b;
+  }
+  return wall;
+}
+
+static void name_wall(const collision_run *run, int wall, char *out, size_t capacity) {
+  static const char *const sides[] = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"};
+  const int side = wall < 0 ? -1 : run->options.wall[wall].side;
+  if (wall < 0)
+    snprintf(out, capacity, "a wall");
+  else if (side >= 0)
+    snprintf(out, capacity, "the side %s of the box", sides[side]);
+  else
+    snprintf(out, capacity, "walls[%d]", collision_wall_item(&run->options, wall));
+}
+
 void collision_overlap_name(const collision_run *run, const collision_sums *sums, double t, char *out,
                             size_t capacity) {
   const uint64_t *id = run->array[COLLISION_ID].data;
@@ -46,10 +73,14 @@ void collision_overlap_name(const collision_run *run, const collision_sums *sums
     const uint64_t one = id[i] < id[other] ? id[i] : id[other], two = id[i] < id[other] ? id[other] : id[i];
     snprintf(out, capacity, "%" PRIu64 " and %" PRIu64 " (ids, from 0) overlap by %.3g of the smaller radius", one, two,
              sums->overlap);
-  } else
-    snprintf(out, capacity, "%" PRIu64 " (id, from 0) overlaps %s by %.3g of %s radius", id[i],
-             run->options.walls > 0 ? "a wall" : "another grain", sums->overlap,
-             run->options.walls > 0 ? "its" : "the smaller");
+  } else if (run->options.walls > 0) {
+    char wall[32];
+    name_wall(run, find_wall(run, i), wall, sizeof wall);
+    snprintf(out, capacity, "%" PRIu64 " (id, from 0) overlaps %s by %.3g of its radius", id[i], wall, sums->overlap);
+  } else {
+    snprintf(out, capacity, "%" PRIu64 " (id, from 0) overlaps another grain by %.3g of the smaller radius", id[i],
+             sums->overlap);
+  }
 }
 
 sim_status collision_overlap_watch(collision_run *run, const collision_sums *sums, double t) {

@@ -53,6 +53,7 @@ typedef struct fluid_body {
   double scale, shift[3];     /* of a file */
   double temperature, flux;   /* NaN: none; without either it is adiabatic */
   fluid_reference reference;
+  bool yplus; /* y+ is told without a reference too */
 } fluid_body;
 extern const sim_schema fluid_ball_schema, fluid_cylinder_schema, fluid_block_schema, fluid_stl_schema;
 
@@ -214,6 +215,8 @@ void fluid_check_average(const fluid_parameters *p, sim_faults *faults); /* scen
 sim_status fluid_check_steady(fluid_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 void fluid_check_references(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
 bool fluid_has_references(const fluid_parameters *p);
+bool fluid_tells_plus(const fluid_parameters *p, int body); /* whether y+ of a body is told */
+bool fluid_tells_some_plus(const fluid_parameters *p);      /* of some body */
 /* Tells the Reynolds number and the directions of each reference. */
 void fluid_tell_references(const fluid_parameters *p);
 
@@ -349,6 +352,8 @@ void fluid_timed_destroy(struct fluid_timed **timed);
 /* Sets the sides to a time: the middle of the step that comes next; walls are made for that of the first step. Does
  * nothing where no side changes. SIM_ERR_SCENARIO: a velocity or a pressure is out of range. */
 sim_status fluid_walls_time(fluid_walls *walls, double t) SIM_MUST_CHECK;
+/* What comes in by a profile of side s that changes with time, cells of volume a step; else 0. */
+double fluid_inflow(const fluid_walls *walls, int s);
 /* The same at times of a whole run: 1000, or fewer of large sides. */
 sim_status fluid_timed_check(const fluid_parameters *p, const fluid_numbers *numbers,
                              fluid_walls *walls) SIM_MUST_CHECK;
@@ -412,9 +417,11 @@ void fluid_body_centre(const fluid_parameters *p, const fluid_meshes *meshes, in
  * a share of the difference, and the mean flow through each plane its own by the same share. So the layer has the
  * impedance of the fluid for plane waves and reflects none, and what passes it twice is damped by exp(-2
  * FLUID_SPONGE_DEPTH). The running means are those of selective frequency damping (Akervik et al., Phys. Fluids 18
- * (2006) 068102): a steady flow is not changed. */
+ * (2006) 068102): a steady flow is not changed. What an inlet that changes brings more, they have at once, as a fluid
+ * without compression. */
 typedef struct fluid_layer {
   int side;
+  bool alone;            /* the only side with a pressure */
   int64_t planes, cells; /* cells: of a plane */
   int64_t first;         /* of its means */
   double follow;         /* share of the difference that means take up in a step */
@@ -522,6 +529,9 @@ sim_status fluid_sponge_start(const fluid_machine *m, const sim_buffer *state) S
 /* With heat: takes off the means what half a step's force has added to a first state since. In a step a sponge sees the
  * flow before the force, half a step's of which is in it at the start, of the step before. */
 sim_status fluid_sponge_delay(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
+/* Changes the mean flow through planes by what inlets that change with time bring more than before,
+ * more[FLUID_SIDES]: before a side that brings it, and before the only side with a pressure. */
+void fluid_sponge_follow(const fluid_machine *m, const double *more);
 /* Damps a state that a step has made. */
 sim_status fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
 /* Changes the density of a cell, and its momentum by push[rank], in units of the lattice; S follows as that of the

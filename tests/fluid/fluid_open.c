@@ -108,9 +108,39 @@ static void test_womersley(void **state) {
   }
 }
 
+/* Where a straight end meets a side that slips, the flow is half of the one with its mirror image: to the rounding of
+ * 30 steps, whose velocities are 0.1 of a cell. */
+static void test_corner(void **state) {
+  (void)state;
+  static const char *const keys[] = {"", "collision = 'trt',"};
+  for (int i = 0; i < 4; i++) {
+    flow f[2];
+    for (int k = 0; k < 2; k++)
+      flow_run(
+          &f[k],
+          "local three, whole, w = %s, %s, math.pi / 8\n"
+          "local n = { 12, whole and 16 or 8, three and 3 or nil }\n"
+          "return sim.fluid { precision = 'double', %s grid = { n = n, size = n, x = 'wall',\n"
+          "  y = whole and 'periodic' or 'slip' }, viscosity = 0.1, speed = 0.15, integrate = { dt = 1, t_end = 30 },\n"
+          "  initial = function(x, y) local u, v = 0.05 + 0.03 * math.cos(w * y), 0.05 * math.sin(w * y)\n"
+          "    if three then return u, v, 0.01 end\n"
+          "    return u, v end,\n"
+          "  sides = { x_low = { velocity = three and {0.05, 0, 0} or {0.05, 0} },\n"
+          "            x_high = { pressure = 0, straight = true } } }",
+          i / 2 ? "true" : "false", k ? "true" : "false", keys[i % 2]);
+    for (int y = 0; y < 8; y++)
+      for (int x = 0; x < 12; x++)
+        for (int a = 0; a < 3; a++) {
+          const char *name = (const char *[]){"velocity/x", "velocity/y", "pressure"}[a];
+          near_to(flow_field(&f[0], name, x, y, 0), flow_field(&f[1], name, x, y, 0), 1e-13, name);
+        }
+    for (int k = 0; k < 2; k++) flow_close(&f[k]);
+  }
+}
+
 int main(int count, char **words) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_straight), cmocka_unit_test(test_without_shear),
-                                     cmocka_unit_test(test_womersley)};
+                                     cmocka_unit_test(test_womersley), cmocka_unit_test(test_corner)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

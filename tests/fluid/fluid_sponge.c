@@ -74,17 +74,22 @@ static void test_steady(void **state) {
   flow_close(&without);
 }
 
-/* An inlet that begins at once before a sponge is warned of, and not one with a start, or without a sponge. */
+/* An inlet that begins at once before a sponge is warned of, and not one with a start, or without a sponge; and one
+ * that changes with time where several sides have a pressure. */
 static void test_jump(void **state) {
   (void)state;
   static const char *const cases[] = {
       "x_high = { pressure = 0, sponge = 10 } }", "x_high = { pressure = 0 } }",
-      "x_high = { pressure = 0, sponge = 10 } }, initial = function(x, y) return 0.1, 0 end"};
-  for (int i = 0; i < 3; i++) {
+      "x_high = { pressure = 0, sponge = 10 } }, initial = function(x, y) return 0.1, 0 end",
+      "x_high = { pressure = 0, sponge = 10 }, y_low = { profile = function(t) return 0, 0.1 * t end } },\n"
+      "  initial = function(x, y) return 0.1, 0 end",
+      "x_high = { pressure = 0, sponge = 10 }, y_low = { profile = function(t) return 0, 0.1 * t end },\n"
+      "  y_high = { pressure = 0 } }, initial = function(x, y) return 0.1, 0 end"};
+  for (int i = 0; i < 5; i++) {
     flow f;
     flow_heard h = {0};
     sim_plan plan = {0};
-    char text[512];
+    char text[1024];
     snprintf(text, sizeof text,
              "return sim.fluid { grid = { n = {40, 10}, size = {40, 10}, boundary = 'wall' }, viscosity = 0.1, speed = "
              "0.2,\n"
@@ -95,6 +100,7 @@ static void test_jump(void **state) {
     assert_int_equal(fluid_model.plan(f.p, &f.setup, &plan), SIM_OK);
     sim_log_remove(flow_hear, &h);
     assert_int_equal(strstr(h.text, "give `initial`") != NULL, i == 0);
+    assert_int_equal(strstr(h.text, "where several sides have a pressure") != NULL, i == 4);
     flow_close(&f);
   }
 }

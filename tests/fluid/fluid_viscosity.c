@@ -225,6 +225,25 @@ static void test_constant(void **state) {
   }
 }
 
+/* A function of neither shear nor T is its number, also where functions are refused. */
+static void test_number(void **state) {
+  (void)state;
+  static const char *const keys[] = {"collision = 'trt'", "turbulence = { smagorinsky = 0.1 }"};
+  for (int i = 0; i < 2; i++) {
+    char digest[2][33];
+    for (int k = 0; k < 2; k++) {
+      flow f;
+      flow_run(&f,
+               "return sim.fluid { %s, viscosity = %s, grid = { n = {12, 10}, size = {12, 10}, y = 'wall' },\n"
+               "  acceleration = {1e-4, 0}, speed = 0.1, integrate = { dt = 1, t_end = 20 } }",
+               keys[i], k ? "function() return 0.04 end" : "0.04");
+      flow_digest(&f, digest[k]);
+      flow_close(&f);
+    }
+    assert_string_equal(digest[1], digest[0]);
+  }
+}
+
 static const char *const everything =
     "return sim.fluid { precision = '%s', grid = { n = {26, 17, 6}, size = {26, 17, 6}, y = 'wall' }, speed = 0.1,\n"
     "  viscosity = function(shear, T) return 0.03 * (1 + (500 * shear)^2)^-0.2 * math.exp(-0.2 * T) end,\n"
@@ -245,7 +264,7 @@ int main(int count, char **words) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_channel), cmocka_unit_test(test_single),
                                      cmocka_unit_test(test_couette), cmocka_unit_test(test_pipe),
                                      cmocka_unit_test(test_warm),    cmocka_unit_test(test_constant),
-                                     cmocka_unit_test(test_same)};
+                                     cmocka_unit_test(test_number),  cmocka_unit_test(test_same)};
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_fine_channel), cmocka_unit_test(test_fine_couette)};
   if (count > 1 && strcmp(words[1], "long") == 0) return cmocka_run_group_tests(long_tests, NULL, NULL);
   if (count > 1) cmocka_set_test_filter(words[1]);

@@ -199,7 +199,8 @@ function M.resumed_twin(every, cadence)
     check = function(T, s, a)
       local straight = T:ask(s)
       local c = scenario.copy(s)
-      c.keys.output = { snapshots = cadence.snapshots, tables = cadence.tables, checkpoint = ("every %d steps"):format(a.every) }
+      local fields = s.keys.output and s.keys.output.fields
+      c.keys.output = { snapshots = cadence.snapshots, tables = cadence.tables, checkpoint = ("every %d steps"):format(a.every), fields = fields }
       local r = T:ask(c, { fresh = "resume" })
       local digest, tables = r.digest, r.tables
       T:same("digests with few and many outputs", straight.digest, digest)

@@ -70,6 +70,53 @@ local function same_loads(T, what, s, r, q, sign, turn, order)
 end
 local ones = { 1, 1, 1 }
 
+-- Compares what is measured: gates[i] of q have the columns of those of r, flux_signs[i] of the flux; means, and without
+-- bodies, whose surfaces may be as near as one likes, derived fields. signs, turn, order, map: as of same_flow, same_loads.
+-- A difference of neighbours has twice the rounding of a velocity over half a cell at most.
+local function same_measures(T, what, s, r, sq, q, map, signs, turn, order, flux_signs)
+  local u, p = bounds(s, r)
+  local d, dx, most = rank(s), dx_of(s), r:last("flow", "speed") + 1e3 * u
+  order = order or { 1, 2, 3 }
+  local function field(name, other, sign, bound)
+    if not r.state[name] then return end
+    local a, b = {}, {}
+    each_cell(s, function(i, j, k)
+      a[#a + 1] = r.state[name][at(s, i, j, k)]
+      b[#b + 1] = sign * q.state[other][at(sq, map(i, j, k))]
+    end)
+    T:near(what .. ", " .. name, a, b, bound)
+  end
+  for a = 1, d do
+    field("mean_velocity/" .. axes[a], "mean_velocity/" .. axes[order[a]], signs[a], u)
+    for b = a, d do
+      local low, high = math.min(order[a], order[b]), math.max(order[a], order[b])
+      field("stress_" .. axes[a] .. axes[b], "stress_" .. axes[low] .. axes[high], signs[a] * signs[b], 4 * u * most)
+    end
+  end
+  field("mean_pressure", "mean_pressure", 1, p)
+  if not s.keys.bodies then
+    if d == 2 then field("vorticity", "vorticity", turn[3], 8 * u / dx) end
+    for a = 1, d do field("vorticity/" .. axes[a], "vorticity/" .. axes[order[a]], turn[a], 8 * u / dx) end
+    field("shear", "shear", 1, 20 * u / dx)
+    field("q", "q", 1, 80 * u / dx * most / dx)
+  end
+  for i, gate in ipairs(s.keys.gates or {}) do
+    local area, flux = 1, flux_signs and flux_signs[i] or 1
+    for a = 1, d do if axes[a] ~= gate.axis then area = area * s.keys.grid.size[a] end end
+    local bound = 4 * u * area * (s.keys.density or 1)
+    T:near(("%s, flux of %s"):format(what, gate.name), r:last("gates", gate.name .. "_flux"), flux * q:last("gates", gate.name .. "_flux"), bound)
+    T:near(("%s, pressure of %s"):format(what, gate.name), r:last("gates", gate.name .. "_pressure"), q:last("gates", gate.name .. "_pressure"), p)
+    for a = 1, d do
+      T:near(("%s, momentum along %s of %s"):format(what, axes[a], gate.name), r:last("gates", gate.name .. "_momentum_" .. axes[a]),
+        flux * signs[a] * q:last("gates", gate.name .. "_momentum_" .. axes[order[a]]), 2 * bound * most)
+    end
+  end
+  for i = 0, (s.keys.spectrum or 0) - 1 do
+    local name = ("energy_%d"):format(i)
+    T:near(what .. ", " .. name, r:last("spectrum", name), q:last("spectrum", name), 4 * u * most * math.max(table.unpack(s.keys.grid.size)))
+  end
+end
+
 -- The function at another point, its results changed: `point` are expressions of x, y, z, `results` of a, b, c (velocity);
 -- `pressure` one of p.
 local function through(f, point, results, pressure)
@@ -99,6 +146,11 @@ local function mirrored(s, axis)
   c.keys.force = pushed(s.keys.force, point, back, results)
   if c.keys.acceleration then c.keys.acceleration[axis] = -c.keys.acceleration[axis] end
   for _, side in pairs(c.keys.sides or {}) do if side.velocity then side.velocity[axis] = -side.velocity[axis] end end
+  for _, gate in ipairs(c.keys.gates or {}) do
+    local range = gate[axes[axis]]
+    if gate.axis == axes[axis] then gate.at = L - gate.at end
+    if range then gate[axes[axis]] = { L - range[2], L - range[1] } end
+  end
   if c.keys.sides then
     local low, high = axes[axis] .. "_low", axes[axis] .. "_high"
     c.keys.sides[low], c.keys.sides[high] = c.keys.sides[high], c.keys.sides[low]
@@ -177,12 +229,16 @@ M.twins = {
       local c, n, signs, turn = mirrored(s, a.axis), s.keys.grid.n[a.axis], { 1, 1, 1 }, { -1, -1, -1 }
       local r, q = T:ask(s), T:ask(c)
       signs[a.axis], turn[a.axis] = -1, 1
-      same_flow(T, "mirrored along " .. axes[a.axis], s, r, c, q, function(...)
+      local function image(...)
         local cell = { ... }
         cell[a.axis] = n - 1 - cell[a.axis]
         return table.unpack(cell)
-      end, signs)
+      end
+      local flux = {}
+      for i, gate in ipairs(s.keys.gates or {}) do flux[i] = gate.axis == axes[a.axis] and -1 or 1 end
+      same_flow(T, "mirrored along " .. axes[a.axis], s, r, c, q, image, signs)
       same_loads(T, "mirrored along " .. axes[a.axis], s, r, q, signs, turn)
+      same_measures(T, "mirrored along " .. axes[a.axis], s, r, c, q, image, signs, turn, nil, flux)
     end },
 
   { name = "axes swapped", weight = 3,
@@ -222,6 +278,14 @@ M.twins = {
           end
         end
       end
+      for i, gate in ipairs(s.keys.gates or {}) do
+        local new = { name = gate.name, at = gate.at }
+        for old = 1, d do
+          if gate.axis == axes[old] then new.axis = axes[to[old]] end
+          new[axes[to[old]]] = gate[axes[old]]
+        end
+        c.keys.gates[i] = new
+      end
       for i, b in ipairs(c.keys.bodies or {}) do
         local k, from = b.keys, s.keys.bodies[i].keys
         for _, key in ipairs { "low", "high", "point", "axis", "velocity" } do if from[key] then k[key] = vector(from[key]) end end
@@ -229,26 +293,35 @@ M.twins = {
       end
       local r, q = T:ask(s), T:ask(c)
       local what = "axes in the order " .. table.concat(a.order, "")
-      same_flow(T, what, s, r, c, q, function(...)
+      local function place(...)
         local old, new = { ... }, { 0, 0, 0 }
         for i = 1, d do new[to[i]] = old[i] end
         return table.unpack(new)
-      end, nil, to)
+      end
+      same_flow(T, what, s, r, c, q, place, nil, to)
       same_loads(T, what, s, r, q, ones, { sign, sign, sign }, to)
+      same_measures(T, what, s, r, c, q, place, ones, { sign, sign, sign }, to)
     end },
 
   { name = "shifted", weight = 2, applies = function(s) return s.keys.grid.x == "periodic" end,
     prepare = function(s, R) return { cells = R.int(1, s.keys.grid.n[1] - 1) } end,
     check = function(T, s, a)
+      s = copy(s)
+      for _, gate in ipairs(s.keys.gates or {}) do gate.x = nil end -- no range across the side
       local c, n, by = copy(s), s.keys.grid.n[1], a.cells * dx_of(s)
+      for _, gate in ipairs(c.keys.gates or {}) do
+        if gate.axis == "x" then gate.at = (gate.at + by) % s.keys.grid.size[1] end
+      end
       c.keys.initial = through(s.keys.initial, { "x - " .. number(by), "y", "z" }, { "a", "b", "c" })
       c.keys.force = pushed(s.keys.force, { "x - " .. number(by), "y", "z" }, same_velocity, same_results)
       for _, b in ipairs(c.keys.bodies or {}) do
         for _, key in ipairs { "low", "high", "point" } do if b.keys[key] then b.keys[key][1] = b.keys[key][1] + by end end
       end
       local r, q = T:ask(s), T:ask(c)
-      same_flow(T, "shifted by cells", s, r, c, q, function(i, j, k) return (i + a.cells) % n, j, k end)
+      local function place(i, j, k) return (i + a.cells) % n, j, k end
+      same_flow(T, "shifted by cells", s, r, c, q, place)
       same_loads(T, "shifted by cells", s, r, q, ones, ones)
+      same_measures(T, "shifted by cells", s, r, c, q, place, ones, ones)
     end },
 
   { name = "slip and its mirror image", weight = 2, applies = slips,
@@ -319,6 +392,11 @@ M.twins = {
         scale(side.velocity, U)
         if side.sponge then side.sponge = side.sponge * L end
       end
+      for _, gate in ipairs(c.keys.gates or {}) do
+        gate.at = gate.at * L
+        scale(gate.x, L) scale(gate.y, L) scale(gate.z, L)
+      end
+      if c.keys.average and c.keys.average.from then c.keys.average.from = c.keys.average.from * a.time end
       for _, b in ipairs(c.keys.bodies or {}) do
         local k = b.keys
         scale(k.low, L) scale(k.high, L) scale(k.point, L)
@@ -539,6 +617,117 @@ M.twins = {
       T:near("probe of the pressure", r:last("probes", "pressure_1"), r.state.pressure[at(s, table.unpack(a.cell))], 0)
     end },
 
+  -- What is measured is what snapshots give: gates by sums over cells, the spectrum by its sum (Parseval), derived fields
+  -- by differences of neighbours, means over the snapshots of all steps.
+  { name = "measures and snapshots", weight = 5,
+    applies = function(s) return s.keys.gates or s.keys.spectrum or s.keys.average or s.keys.output and s.keys.output.fields end,
+    check = function(T, s)
+      local c, d, dx, n = copy(s), rank(s), dx_of(s), s.keys.grid.n
+      if s.keys.average then c.keys.output.snapshots = "every 1 steps" end
+      local r = T:ask(c)
+      local u, p = bounds(s, r)
+      local density, lattice, most = s.keys.density or 1, dx_of(s) / s.keys.integrate.dt, r:last("flow", "speed") + 1e3 * u
+      local function velocity(a, i, j, k) return r.state["velocity/" .. axes[a]][at(s, i, j, k)] end
+      for _, gate in ipairs(s.keys.gates or {}) do
+        local function part(a, i)
+          local cells, range = n[a] / s.keys.grid.size[a], gate[axes[a]]
+          if gate.axis ~= axes[a] then
+            return range and math.max(0, math.min(i + 1, range[2] * cells) - math.max(i, range[1] * cells)) or 1
+          end
+          local x, sum = gate.at * cells - 0.5, 0
+          local low = math.floor(x)
+          for side = 0, 1 do
+            local plane = low + side
+            plane = s.keys.grid[axes[a]] == "periodic" and plane % n[a] or math.max(0, math.min(n[a] - 1, plane))
+            if plane == i then sum = sum + (side == 1 and x - low or 1 - (x - low)) end
+          end
+          return sum
+        end
+        local area, pressure, flux, momentum = 0, 0, 0, { 0, 0, 0 }
+        each_cell(s, function(i, j, k)
+          local own, cell = dx ^ (d - 1), { i, j, k }
+          for a = 1, d do own = own * part(a, cell[a]) end
+          local through, P = 0, r.state.pressure[at(s, i, j, k)]
+          for a = 1, d do if gate.axis == axes[a] then through = velocity(a, i, j, k) end end
+          through = through * (density + 3 * P / lattice ^ 2) * own
+          area, pressure, flux = area + own, pressure + own * P, flux + through
+          for a = 1, d do momentum[a] = momentum[a] + through * velocity(a, i, j, k) end
+        end)
+        local bound = 4 * u * area * density
+        T:near("flux of " .. gate.name, r:last("gates", gate.name .. "_flux"), flux, bound)
+        for a = 1, d do T:near("momentum of " .. gate.name, r:last("gates", gate.name .. "_momentum_" .. axes[a]), momentum[a], 2 * bound * most) end
+        if not s.keys.bodies then T:near("pressure of " .. gate.name, r:last("gates", gate.name .. "_pressure"), pressure / area, p) end
+      end
+      local cells, square, inside = 0, 0, not s.keys.bodies
+      each_cell(s, function(i, j, k)
+        cells = cells + 1
+        for a = 1, d do square = square + velocity(a, i, j, k) ^ 2 end
+      end)
+      if s.keys.spectrum then
+        local sum = 0
+        for i = 0, s.keys.spectrum - 1 do sum = sum + r:last("spectrum", ("energy_%d"):format(i)) end
+        T:near("sum of the spectrum", sum * 2 * math.pi / math.max(table.unpack(s.keys.grid.size)), square / cells / 2, 4 * u * most)
+      end
+      for a = 1, d do inside = inside and s.keys.grid[axes[a]] == "periodic" end
+      if inside then
+        local own = { vorticity = {}, shear = {}, q = {}, ["vorticity/x"] = {}, ["vorticity/y"] = {}, ["vorticity/z"] = {} }
+        each_cell(s, function(...)
+          local cell, g, strain, turning = { ... }, {}, 0, 0
+          for a = 1, 3 do
+            g[a] = { 0, 0, 0 }
+            for b = 1, 3 do
+              if a <= d and b <= d then
+                local low, high = table.move(cell, 1, 3, 1, {}), table.move(cell, 1, 3, 1, {})
+                low[b], high[b] = (cell[b] - 1) % n[b], (cell[b] + 1) % n[b]
+                g[a][b] = (velocity(a, table.unpack(high)) - velocity(a, table.unpack(low))) / (2 * dx)
+              end
+            end
+          end
+          for a = 1, 3 do for b = 1, 3 do
+            strain, turning = strain + (g[a][b] + g[b][a]) ^ 2 / 4, turning + (g[a][b] - g[b][a]) ^ 2 / 4
+          end end
+          local function add(name, value) own[name][#own[name] + 1] = value end
+          add("vorticity", g[2][1] - g[1][2]) add("vorticity/x", g[3][2] - g[2][3]) add("vorticity/y", g[1][3] - g[3][1]) add("vorticity/z", g[2][1] - g[1][2])
+          add("shear", math.sqrt(2 * strain)) add("q", (turning - strain) / 2)
+        end)
+        for name, values in pairs(own) do
+          local bound = name == "q" and 80 * u / dx * most / dx or 20 * u / dx
+          if r.state[name] then T:near(name .. " by differences", r.state[name], values, bound) end
+        end
+      end
+      if s.keys.average then
+        local every, count, sums = s.keys.average.every or 1, 0, {}
+        local first = math.ceil((s.keys.average.from or 0) / s.keys.integrate.dt * (1 - 1e-12))
+        for _, file in ipairs(host.list(r.dir .. "/snap")) do
+          local snapshot, step = host.read(r.dir .. "/snap/" .. file), nil
+          for path in pairs(snapshot) do step = step or tonumber(path:match("^data/(%d+)/meshes/")) end
+          if step and step >= first and step % every == 0 then
+            count = count + 1
+            for a = 1, d do
+              local v = snapshot[("data/%d/meshes/velocity/%s"):format(step, axes[a])]
+              sums[a] = sums[a] or {}
+              for i = 1, cells do sums[a][i] = (sums[a][i] or 0) + v[i] end
+              for b = a, d do
+                local w, name = snapshot[("data/%d/meshes/velocity/%s"):format(step, axes[b])], axes[a] .. axes[b]
+                sums[name] = sums[name] or {}
+                for i = 1, cells do sums[name][i] = (sums[name][i] or 0) + v[i] * w[i] end
+              end
+            end
+          end
+        end
+        for a = 1, d do
+          local mean = {}
+          for i = 1, cells do mean[i] = count > 0 and sums[a][i] / count or 0 end
+          T:near("mean velocity along " .. axes[a], r.state["mean_velocity/" .. axes[a]], mean, u)
+          for b = a, d do
+            local stress = {}
+            for i = 1, cells do stress[i] = count > 0 and sums[axes[a] .. axes[b]][i] / count - sums[a][i] * sums[b][i] / count ^ 2 or 0 end
+            T:near("stress along " .. axes[a] .. axes[b], r.state["stress_" .. axes[a] .. axes[b]], stress, 4 * u * most)
+          end
+        end
+      end
+    end },
+
   -- Points with a law of drag: mirrored, or shifted by cells, and the momentum of all by the table.
   { name = "points mirrored and shifted", weight = 3,
     applies = function(s)
@@ -560,7 +749,7 @@ M.twins = {
     end,
     check = function(T, s, a)
       local c, grid = copy(s), s.keys.grid
-      c.keys.grains, c.keys.gravity, c.keys.drag = a.grains, a.pull, a.law
+      c.keys.grains, c.keys.gravity, c.keys.drag, c.keys.average = a.grains, a.pull, a.law, nil
       c.keys.contact = { contact_time = 20 * s.keys.integrate.dt }
       local m, r = mirrored(copy(c), a.axis), T:ask(c)
       m.keys.grains, m.keys.gravity = copy { keys = a.grains }.keys, copy { keys = a.pull }.keys
@@ -590,23 +779,33 @@ M.twins = {
       end
     end },
 
-  -- Both are Guo's force but for squares of the force of a step, which tell at bodies; and a function acts on what a cell
-  -- at a body has after it got back the mass that interpolation takes, some 1e-3 of it.
-  { name = "acceleration and force", weight = 3, applies = function(s) return s.keys.acceleration and not s.keys.force and not moves(s) end,
-    check = function(T, s)
-      local c, words, most = copy(s), {}, 0
-      for a = 1, rank(s) do
-        words[a] = number(s.keys.acceleration[a])
-        most = math.max(most, math.abs(s.keys.acceleration[a]))
+  -- All are Guo's force but for squares of the force of a step, which tell at bodies; and a function and buoyancy act on
+  -- what a cell at a body has after it got back the mass that interpolation takes, some 1e-3 of it. Buoyancy is that of a
+  -- temperature which is the same everywhere.
+  { name = "acceleration and force", weight = 3, applies = function(s) return s.keys.acceleration and not s.keys.force end,
+    prepare = function(_, R) return { warm = R.chance(0.5) } end,
+    check = function(T, s, a)
+      local c, words, down, most, open = copy(s), {}, {}, 0, false
+      for i = 1, rank(s) do
+        words[i], down[i] = number(s.keys.acceleration[i]), -s.keys.acceleration[i]
+        most = math.max(most, math.abs(s.keys.acceleration[i]))
       end
-      c.keys.acceleration, c.keys.force = nil, draw.push(rank(s), "return " .. table.concat(words, ", "))
+      for _, side in pairs(s.keys.sides or {}) do open = open or side.pressure ~= nil end
+      local warm = a.warm and not open and not moves(s)
+      c.keys.acceleration = nil
+      if warm then
+        c.keys.heat = { diffusivity = 0.6 * s.keys.viscosity, reference = 300, expansion = 1, gravity = down,
+          initial = draw.fn(rank(s), "return 301") }
+      else
+        c.keys.force = draw.push(rank(s), "return " .. table.concat(words, ", "))
+      end
       local r, q = T:ask(s), T:ask(c)
       local u, p = bounds(s, r)
       local lattice = dx_of(s) / s.keys.integrate.dt
       local g = most * s.keys.integrate.dt / lattice
       local more = r.steps * g * (10 * g + (has_bodies(s) and 3e-3 or 0))
       for f, name in ipairs(names_of(s)) do
-        T:near("with a force that is a function, " .. name, r.state[name], q.state[name],
+        T:near((warm and "with buoyancy, " or "with a force that is a function, ") .. name, r.state[name], q.state[name],
           f <= rank(s) and u + more * lattice or p + more * lattice ^ 2 * (s.keys.density or 1))
       end
     end },

@@ -101,7 +101,35 @@ local function sides(R, keys, a)
   if R.chance(0.5) then keys.sides[high] = along() end
 end
 
-function M.draw(R)
+-- What is measured on the CPU alone: gates, the spectrum, derived fields and running means.
+local function measures(R, keys)
+  local d, moving, periodic = #keys.grid.n, false, true
+  for _, b in ipairs(keys.bodies or {}) do moving = moving or b.keys.velocity ~= nil end
+  for a = 1, d do periodic = periodic and keys.grid[axes[a]] == "periodic" end
+  for k = 1, R.pick(0, 0, 1, 2) do
+    local axis = R.int(1, d)
+    local gate = { name = k == 1 and "gate" or "door", axis = axes[axis], at = R.uniform(0, keys.grid.size[axis]) }
+    for a = 1, d do
+      if a ~= axis and R.chance(0.5) then
+        local from = R.uniform(0, 0.8)
+        gate[axes[a]] = { from * keys.grid.size[a], R.uniform(from + 0.1, 1) * keys.grid.size[a] }
+      end
+    end
+    keys.gates = keys.gates or {}
+    keys.gates[k] = gate
+  end
+  if periodic and not keys.bodies and R.chance(0.5) then keys.spectrum = R.int(2, 6) end
+  if R.chance(0.3) then
+    local names = {}
+    for _, name in ipairs(R.shuffle { "vorticity", "q", "shear" }) do if #names == 0 or R.chance(0.5) then names[#names + 1] = name end end
+    keys.output.fields = table.concat(names, ", ")
+  end
+  if not moving and R.chance(0.3) then
+    keys.average = { from = R.chance(0.5) and R.uniform(0, 8) * keys.integrate.dt or nil, every = R.pick(nil, 2, 3) }
+  end
+end
+
+function M.draw(R, options)
   local d = R.pick(2, 2, 3)
   local dx = R.pick(1, 0.25, R.uniform(0.01, 0.3))
   local keys = { grid = { n = {}, size = {} }, speed = R.log(0.1, 10), mach = R.pick(0.05, 0.1, 0.15), sides = {} }
@@ -136,6 +164,7 @@ function M.draw(R)
   local dt = R.uniform(0.5, 1) * math.min(keys.mach / math.sqrt(3) * dx / keys.speed, dx * dx / (6 * keys.viscosity))
   keys.integrate = { dt = dt, t_end = (R.int(10, 40) - 0.5) * dt }
   keys.output = { snapshots = "ends", tables = "every 1 steps", checkpoint = "never" }
+  if options.device ~= "cuda" then measures(R, keys) end
   return call("fluid", keys)
 end
 

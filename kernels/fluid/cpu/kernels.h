@@ -88,7 +88,7 @@ typedef enum fluid_link_kind {
 } fluid_link_kind;
 typedef struct fluid_link {
   int8_t kind, arriving, second, towards, mirror; /* mirror: bits of the axes at whose slip sides the link is mirrored
-                                                     before it meets a body */
+                                                     before it meets a body; of STRAIGHT, beside the open side */
   int16_t body;                                   /* -1: a side of the box */
   double weight, constant;
 } fluid_link;

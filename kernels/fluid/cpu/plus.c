@@ -80,7 +80,7 @@ static void plus_of_plane(const plus_of *of, int64_t plane, double *out) {
       if (link->body >= 0 && link->arriving <= 2 * of->m->lattice->rank) beside[link->body] = true;
     }
     for (int b = 0; b < bodies; b++) {
-      if (!beside[b] || !fluid_body_of(of->p, b)->reference.given) continue;
+      if (!beside[b] || !fluid_tells_plus(of->p, b)) continue;
       const double plus = plus_at(of, i, b);
       out[3 * b] += plus;
       out[3 * b + 1] += 1;

@@ -204,6 +204,20 @@ static void damp_plane(const fluid_machine *m, void *first, const fluid_layer *l
   *flow += layer->follow * (now + push[layer->side / 2] - *flow);
 }
 
+void fluid_sponge_follow(const fluid_machine *m, const double *more) {
+  double all = 0;
+  for (int s = 0; s < FLUID_SIDES; s++) all += more[s];
+  for (int k = 0; k < m->sponge.layers; k++) {
+    const fluid_layer *layer = &m->sponge.layer[k];
+    const double in = layer->alone ? -all : more[layer->side], along = layer->side % 2 ? -in : in;
+    for (int64_t plane = 0; plane < layer->planes && along != 0; plane++) {
+      int64_t cells = 0;
+      for (int64_t i = 0; i < layer->cells; i++) cells += !is_solid(m, cell_of(&m->grid, layer, plane, i));
+      if (cells > 0) m->sponge.mean[layer->first + plane] += along / (double)cells;
+    }
+  }
+}
+
 static void damp_layer(const fluid_machine *m, void *first, const fluid_layer *layer, const double *flow) {
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t plane = 0; plane < layer->planes; plane++) damp_plane(m, first, layer, plane, flow[plane]);

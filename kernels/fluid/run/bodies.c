@@ -33,6 +33,10 @@ static double *tell_coefficients(const fluid_run *run, int body, const double *o
   *values++ = dot(force, lift) / unit;
   if (rank == 3) *values++ = dot(force, side) / unit;
   *values++ = -dot(torque, side) / (unit * r->length); /* about lift x drag */
+  return values;
+}
+
+static double *tell_plus(const fluid_run *run, int body, double *values) {
   *values++ = run->plus[body].most;
   *values++ = run->plus[body].mean;
   *values++ = run->plus[body].most <= FLUID_PLUS_SURE;
@@ -58,11 +62,12 @@ sim_status fluid_bodies_row(fluid_run *run, double *values) {
   const int columns = run->machine.grid.rank == 2 ? 3 : 6;
   double own[FLUID_BODIES * 6];
   SIM_TRY(run->ops->bodies(run->work, own));
-  if (fluid_has_references(p)) SIM_TRY(find_plus(run));
+  if (fluid_tells_some_plus(p)) SIM_TRY(find_plus(run));
   for (int b = 0; b < (int)p->bodies.count; b++) {
     memcpy(values, own + b * columns, (size_t)columns * sizeof *values);
     values += columns;
     if (fluid_body_of(p, b)->reference.given) values = tell_coefficients(run, b, own + b * columns, values);
+    if (fluid_tells_plus(p, b)) values = tell_plus(run, b, values);
   }
   return SIM_OK;
 }
@@ -74,7 +79,7 @@ void fluid_remark_on_bodies(const fluid_run *run, sim_bytes *out) {
     if (most <= FLUID_PLUS_SURE) continue;
     fluid_body_name(run->p, b, name);
     sim_bytes_format(out,
-                     "%sforces and coefficients of %s are not sure: y+ of its first cells is up to %.3g (mean %.3g), "
+                     "%sforces on %s are not sure: y+ of its first cells is up to %.3g (mean %.3g), "
                      "and above %g cells do not resolve the flow at the surface: expected cells of at most %.2g",
                      out->size > 0 ? "; " : "", name, most, run->plus[b].mean, FLUID_PLUS_SURE,
                      run->numbers.dx * FLUID_PLUS_SURE / most);

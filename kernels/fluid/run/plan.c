@@ -115,6 +115,19 @@ static void tell_driven(const fluid_parameters *p) {
   }
 }
 
+/* Whether a side with a pressure has a sponge, and is not the only one: what of an inlet leaves there is not known. */
+static bool shares_outflow(const fluid_parameters *p) {
+  int open = 0;
+  bool damped = false;
+  for (int s = 0; s < FLUID_SIDES; s++) {
+    const fluid_side *side = &p->sides[s];
+    if (!side->given || isnan(side->pressure)) continue;
+    open++;
+    damped = damped || !isnan(side->sponge);
+  }
+  return open > 1 && damped;
+}
+
 /* The means of a sponge begin at the start's flow, and follow slowly: a jump of an inlet compresses the fluid before it
  * and swings for long. */
 static void tell_jump(const fluid_parameters *p) {
@@ -123,11 +136,14 @@ static void tell_jump(const fluid_parameters *p) {
     const fluid_side *side = &p->sides[s];
     if (!side->given || !fluid_side_passes(side, s)) continue;
     if (side->profile && fluid_side_is_timed(side)) {
+      if (!shares_outflow(p)) continue;
       sim_log(
           SIM_LOG_WARN,
-          "sides.%s: the inlet changes with time, which the running means of a sponge follow slowly, in 30 passages "
-          "of sound through it: mass and flow at the outlet swing about it, by a quarter where it starts within 300 "
-          "passages: leave out the sponge, or begin with `initial` and a constant inlet",
+          "sides.%s: the inlet changes with time, which the running means of a sponge follow slowly where several "
+          "sides have a pressure, in 30 passages of sound through it: mass and flow at the outlets swing about it, by "
+          "a "
+          "quarter where it starts within 300 passages: leave out the sponge, or begin with `initial` and a constant "
+          "inlet",
           fluid_side_names[s]);
       return;
     }
@@ -276,6 +292,7 @@ static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
   if (p->force) return "`force` is";
   if (fluid_has_law(p)) return "a `viscosity` that is a function is";
+  if (fluid_is_timed(p) && fluid_has_sponge(p)) return "a side that changes with time beside a `sponge` is";
   if (p->collision != FLUID_TRT) return NULL;
   if (p->heat.given) return "`heat` with collision = \"trt\" is";
   if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";

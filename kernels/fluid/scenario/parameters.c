@@ -125,6 +125,8 @@ static const sim_field body_fields[] = {
      .doc =
          "area, length and speed of the coefficients of drag, lift and moment, with y+, in the table `bodies`; none: "
          "forces alone"},
+    {SIM_FIELD(fluid_body, yplus), .type = SIM_BOOL, .initial = "false",
+     .doc = "the table `bodies` has y+ of its first cells, as with a `reference`"},
     {0}};
 static const sim_schema body_schema = {
     .name = "body", .doc = "common fields of bodies", .fields = body_fields, .size = sizeof(fluid_body)};

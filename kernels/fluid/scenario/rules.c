@@ -92,6 +92,33 @@ static void check_sponge(const fluid_parameters *p, const grid_shape *grid, int 
                    both, size);
 }
 
+/* On a grid of two axes a function has no input z; `depth`: the one along z of a velocity, 0: there is none. */
+static void check_flat(const sim_expr *f, int depth, const char *path, sim_faults *faults) {
+  enum { Z = 2 };
+  for (int a = 0; f && a < sim_expr_output_count(f); a++) {
+    const int input = sim_expr_depends(f, a, Z) ? Z : depth > 0 && sim_expr_depends(f, a, depth) ? depth : 0;
+    if (input == 0) continue;
+    sim_faults_add(faults, 0, path, "is a function of %s, which is 0 on a grid of two axes: expected x and y alone",
+                   input == Z ? "z" : "uz");
+    return;
+  }
+}
+
+static void check_functions(const fluid_parameters *p, sim_faults *faults) {
+  enum { UZ = 6 };
+  check_flat(p->initial, 0, "initial", faults);
+  check_flat(p->force, UZ, "force", faults);
+  check_flat(p->resistance, 0, "resistance", faults);
+  check_flat(p->heat.initial, 0, "heat.initial", faults);
+  for (int s = 0; s < 4; s++) {
+    char path[64];
+    snprintf(path, sizeof path, "sides.%s.profile", fluid_side_names[s]);
+    check_flat(p->sides[s].profile, 0, path, faults);
+    snprintf(path, sizeof path, "sides.%s.pressure", fluid_side_names[s]);
+    check_flat(p->sides[s].push, 0, path, faults);
+  }
+}
+
 /* What comes in has to go out. */
 static void check_flow_through(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
   bool open = false;
@@ -373,6 +400,7 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
     check_side(p, &grid, s, faults);
     check_sponge(p, &grid, s, faults);
   }
+  if (grid.rank == 2) check_functions(p, faults);
   check_flow_through(p, &grid, faults);
   if (p->bodies.count > FLUID_BODIES)
     sim_faults_add(faults, 0, "bodies", "expected at most %d, got %zu", FLUID_BODIES, p->bodies.count);

@@ -71,6 +71,16 @@ bool fluid_has_references(const fluid_parameters *p) {
   return false;
 }
 
+bool fluid_tells_plus(const fluid_parameters *p, int body) {
+  return fluid_body_of(p, body)->reference.given || fluid_body_of(p, body)->yplus;
+}
+
+bool fluid_tells_some_plus(const fluid_parameters *p) {
+  for (int b = 0; b < (int)p->bodies.count; b++)
+    if (fluid_tells_plus(p, b)) return true;
+  return false;
+}
+
 static void check_reference(const fluid_parameters *p, int b, int rank, sim_faults *faults) {
   const fluid_reference *r = &fluid_body_of(p, b)->reference;
   const int line = p->bodies.items[b].line;
@@ -104,17 +114,18 @@ static void check_reference(const fluid_parameters *p, int b, int rank, sim_faul
 }
 
 void fluid_check_references(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
-  const int of_body = grid->rank == 2 ? 3 : 6, of_reference = grid->rank == 2 ? 6 : 7;
+  const int of_body = grid->rank == 2 ? 3 : 6, of_reference = grid->rank == 2 ? 3 : 4, of_plus = 3;
   int columns = 0;
   for (int b = 0; b < (int)p->bodies.count && b < FLUID_BODIES; b++) {
     const bool given = fluid_body_of(p, b)->reference.given;
     if (given) check_reference(p, b, grid->rank, faults);
-    columns += of_body + (given ? of_reference : 0);
+    columns += of_body + (given ? of_reference : 0) + (fluid_tells_plus(p, b) ? of_plus : 0);
   }
   if (columns > SIM_COLUMNS_MAX)
-    sim_faults_add(faults, 0, "bodies",
-                   "the table `bodies` would have %d columns: expected at most %d, so fewer bodies with a `reference`",
-                   columns, SIM_COLUMNS_MAX);
+    sim_faults_add(
+        faults, 0, "bodies",
+        "the table `bodies` would have %d columns: expected at most %d, so fewer bodies with a `reference` or `yplus`",
+        columns, SIM_COLUMNS_MAX);
 }
 
 void fluid_tell_references(const fluid_parameters *p) {

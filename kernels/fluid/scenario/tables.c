@@ -48,10 +48,10 @@ static const sim_table flow_3d = {.name = "flow", .doc = FLOW_DOC, .columns = fl
 static const sim_field described_bodies[] = {
     COLUMN("NAME_fx", "force of the fluid on a body; also fy, fz in 3-D"),
     COLUMN("NAME_tz", "torque about its point; also tx, ty in 3-D"),
-    COLUMN("NAME_cd", "coefficient of drag; with `reference`, as what follows"),
+    COLUMN("NAME_cd", "coefficient of drag; with `reference`"),
     COLUMN("NAME_cl", "coefficient of lift; also cs, of the side force, in 3-D"),
     COLUMN("NAME_cm", "coefficient of the moment that raises the nose"),
-    COLUMN("NAME_yplus", "greatest y+ of the first cells"),
+    COLUMN("NAME_yplus", "greatest y+ of the first cells; with `reference` or `yplus`"),
     COLUMN("NAME_yplus_mean", "mean of it"),
     COLUMN("NAME_sure", "1: y+ is at most 5; 0: forces are not sure"),
     {0}};
@@ -135,17 +135,18 @@ static const sim_dimension speed = {1, 0, -1};
 
 /* Columns of a body with a reference, in the order of fluid_bodies_row (run/bodies.c). */
 static void name_coefficients(int rank, const char *name, column_list *out) {
-  const int first = out->count;
   add_column(out, "coefficient of drag", (sim_dimension){0}, "%s_cd", name);
   add_column(out, "coefficient of lift", (sim_dimension){0}, "%s_cl", name);
   if (rank == 3) add_column(out, "coefficient of the side force", (sim_dimension){0}, "%s_cs", name);
   add_column(out, "coefficient of the moment that raises the nose", (sim_dimension){0}, "%s_cm", name);
-  const int plus = out->count;
+}
+
+static void name_plus(const char *name, column_list *out) {
+  const int first = out->count;
   add_column(out, "greatest y+ of the first cells", (sim_dimension){0}, "%s_yplus", name);
   add_column(out, "mean y+ of the first cells", (sim_dimension){0}, "%s_yplus_mean", name);
   add_column(out, "1: forces are sure, y+ is at most 5; 0: they are not", (sim_dimension){0}, "%s_sure", name);
-  for (int i = first; i < out->count; i++)
-    if (i >= plus) out->columns[i].display = SIM_DISPLAY_NUMBER;
+  for (int i = first; i < out->count; i++) out->columns[i].display = SIM_DISPLAY_NUMBER;
 }
 
 static int name_bodies(fluid_parameters *p, int rank) {
@@ -158,6 +159,7 @@ static int name_bodies(fluid_parameters *p, int rank) {
     for (int a = rank == 2 ? 2 : 0; a < 3; a++)
       add_column(&out, "torque of the fluid on the body", torque, "%s_t%c", name, "xyz"[a]);
     if (fluid_body_of(p, b)->reference.given) name_coefficients(rank, name, &out);
+    if (fluid_tells_plus(p, b)) name_plus(name, &out);
   }
   return out.count;
 }

@@ -249,7 +249,10 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
   int64_t from[3];
   bool outside[3];
   if (open > 0) {
-    if (move(m, at, m->lattice->c[out->towards], 1, from, outside) && !is_solid(m, from)) out->kind = FLUID_STRAIGHT;
+    if (!move(m, at, m->lattice->c[out->towards], 1, from, outside) || is_solid(m, from)) return SIM_OK;
+    out->kind = FLUID_STRAIGHT;
+    for (int a = 0; a < 3; a++)
+      if (beyond[a] && m->grid.boundary[a] != GRID_FIXED) out->mirror |= (int8_t)(1 << a);
     return SIM_OK;
   }
   if (m->rock && move(m, at, m->lattice->c[out->towards], 1, from, outside) && is_solid(m, from))

@@ -15,8 +15,13 @@ bool fluid_has_sponge(const fluid_parameters *p) {
 /* A layer without its shares; means behind those of the layers before it. */
 static fluid_layer layer_of(const fluid_parameters *p, const grid_shape *g, int side, int64_t first) {
   const int64_t n = g->n[side / 2], planes = (int64_t)ceil(p->sides[side].sponge * (double)g->n[0] / g->size[0] - 0.5);
-  return (fluid_layer){
-      .side = side, .planes = planes < n ? planes : n, .cells = grid_cells(g) / g->n[side / 2], .first = first};
+  int open = 0;
+  for (int s = 0; s < 2 * g->rank; s++) open += p->sides[s].given && !isnan(p->sides[s].pressure);
+  return (fluid_layer){.side = side,
+                       .alone = open == 1 && !isnan(p->sides[side].pressure),
+                       .planes = planes < n ? planes : n,
+                       .cells = grid_cells(g) / g->n[side / 2],
+                       .first = first};
 }
 
 /* The damping rate grows linearly towards the side, to 2 FLUID_SPONGE_DEPTH c/width. */

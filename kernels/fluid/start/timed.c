@@ -304,6 +304,23 @@ sim_status fluid_walls_time(fluid_walls *w, double t) {
   return SIM_OK;
 }
 
+double fluid_inflow(const fluid_walls *w, int s) {
+  const fluid_maker *m = w->timed ? &w->timed->maker : NULL;
+  const int axis = s / 2;
+  double sum = 0;
+  if (!m || !w->profile[s] || !fluid_side_is_timed(&m->p->sides[s])) return 0;
+  const int64_t cells = grid_cells(&m->grid) / m->grid.n[axis], across = m->grid.n[axis == 0 ? 1 : 0];
+  for (int64_t i = 0; i < cells; i++) {
+    int64_t at[3] = {0};
+    at[axis == 0 ? 1 : 0] = i % across;
+    at[axis == 2 ? 1 : 2] = i / across;
+    at[axis] = s % 2 ? m->grid.n[axis] - 1 : 0;
+    if (w->solid && w->solid[(at[2] * m->grid.n[1] + at[1]) * m->grid.n[0] + at[0]]) continue;
+    sum += w->profile[s][3 * fluid_side_cell(&m->grid, s, at) + axis];
+  }
+  return (s % 2 ? -sum : sum) * m->numbers->dt / m->numbers->dx;
+}
+
 sim_status fluid_timed_check(const fluid_parameters *p, const fluid_numbers *numbers, fluid_walls *w) {
   if (!w->timed) return SIM_OK;
   const double steps = ceil(p->integrate.t_end / numbers->dt * (1 - 1e-12));

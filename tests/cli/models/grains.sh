@@ -62,6 +62,9 @@ local case = sim.param("case", "periodic")
 local at, speed, other, t_end = {0.12, 2, 2}, {-0.1, 0, 0}, {3.1, 2, 2}, 1
 local box = { size = {4, 4, 4}, boundary = "periodic" }
 if case == "wall" then box.boundary, at, other = "wall", {0.52, 2, 2}, {3, 1, 1} end
+local walls = case == "plane" and { sim.ball { point = {3, 3, 1}, radius = 0.2 },
+    sim.plane { point = {0.03, 0, 0}, normal = {1, 0, 0}, velocity = {-0.01, 0, 0} } } or nil
+if walls then box.boundary, at, other = "wall", {0.55, 2, 2}, {3, 1, 1} end
 if case == "shear" then
   box = { size = {4, 4, 4}, boundary = "periodic", shear_rate = 0.5 }
   at, speed, other, t_end = {1.3, 3.6, 2}, {-1.4, 0, 0}, {0.4, 0.3, 2}, 0.5
@@ -71,6 +74,7 @@ return sim.collision {
   grains    = { { species = "a", radius = 0.5, position = {2, 2, 1} }, { species = "b", radius = 0.5, position = other },
                 { species = "a", radius = 0.5, position = at, velocity = speed } },
   precision = case == "periodic" and sim.param("precision", "double") or nil,
+  walls     = walls,
   contact   = { stiffness = 0.02 },
   integrate = { dt = 0.01, t_end = t_end },
   output    = { tables = "every 0.02", snapshots = "ends" },
@@ -79,7 +83,8 @@ EOF
 expect 0 'warning: grains: 1 and 2 (ids, from 0) overlap by' "$SIM" partner.lua -o partner
 expect 0 'warning: grains: 1 and 2 (ids, from 0) overlap by' "$SIM" partner.lua --set precision=single -o partner --force
 grep -q 'fixed-point solver' partner/run.log || fail "not the fixed-point solver: $(cat partner/run.log)"
-expect 0 'warning: grains: 2 (id, from 0) overlaps a wall by' "$SIM" partner.lua --set case=wall -o partner --force
+expect 0 'warning: grains: 2 (id, from 0) overlaps the side x_low of the box by' "$SIM" partner.lua --set case=wall -o partner --force
+expect 0 'warning: grains: 2 (id, from 0) overlaps walls[2] by' "$SIM" partner.lua --set case=plane -o partner --force
 expect 0 'warning: grains: 1 and 2 (ids, from 0) overlap by' "$SIM" partner.lua --set case=shear -o partner --force
 "$SIM" partner.lua --set case=shear -o alone >/dev/null
 expect 0 done "$SIM" --ranks 2 partner.lua --set case=shear -o two

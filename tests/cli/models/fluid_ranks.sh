@@ -33,6 +33,7 @@ local model = {
   sides     = {},
 }
 local function start(x, y, z)
+  if d == 2 then z = 0 end
   local u, v = 0.3 * math.sin(3 * x) * math.cos(4 * y + z), 0.2 * math.cos(2 * x + 5 * z) * math.sin(3 * y)
   if d == 2 then return u, v, 0.01 * math.cos(x + y) end
   return u, v, 0.1 * math.sin(4 * z + x), 0.01 * math.cos(x + y + z)

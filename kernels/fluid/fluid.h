@@ -352,8 +352,9 @@ void fluid_timed_destroy(struct fluid_timed **timed);
 /* Sets the sides to a time: the middle of the step that comes next; walls are made for that of the first step. Does
  * nothing where no side changes. SIM_ERR_SCENARIO: a velocity or a pressure is out of range. */
 sim_status fluid_walls_time(fluid_walls *walls, double t) SIM_MUST_CHECK;
-/* What comes in by a profile of side s that changes with time, cells of volume a step; else 0. */
-double fluid_inflow(const fluid_walls *walls, int s);
+/* The same; more[FLUID_SIDES]: what profiles that change with time bring in more than before, cells of volume a step.
+ */
+sim_status fluid_walls_change(fluid_walls *walls, double t, double more[FLUID_SIDES]) SIM_MUST_CHECK;
 /* The same at times of a whole run: 1000, or fewer of large sides. */
 sim_status fluid_timed_check(const fluid_parameters *p, const fluid_numbers *numbers,
                              fluid_walls *walls) SIM_MUST_CHECK;
@@ -529,9 +530,14 @@ sim_status fluid_sponge_start(const fluid_machine *m, const sim_buffer *state) S
 /* With heat: takes off the means what half a step's force has added to a first state since. In a step a sponge sees the
  * flow before the force, half a step's of which is in it at the start, of the step before. */
 sim_status fluid_sponge_delay(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
-/* Changes the mean flow through planes by what inlets that change with time bring more than before,
- * more[FLUID_SIDES]: before a side that brings it, and before the only side with a pressure. */
-void fluid_sponge_follow(const fluid_machine *m, const double *more);
+/* What inlets bring more than before, more[FLUID_SIDES], adds to the flow through the planes of a layer, along its
+ * axis: before a side that brings it, and before the only side with a pressure. Each cell that is fluid takes its
+ * share. */
+double fluid_sponge_gain(const fluid_layer *layer, const double more[FLUID_SIDES]);
+/* Number of cells of a plane that are fluid. */
+int64_t fluid_sponge_open(const fluid_machine *m, const fluid_layer *layer, int64_t plane);
+/* Changes the mean flow through planes by that. */
+void fluid_sponge_follow(const fluid_machine *m, const double more[FLUID_SIDES]);
 /* Damps a state that a step has made. */
 sim_status fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
 /* Changes the density of a cell, and its momentum by push[rank], in units of the lattice; S follows as that of the

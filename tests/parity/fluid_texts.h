@@ -227,6 +227,11 @@ static const char *const texts[] = {
     "  gates = { { axis = 'x', at = 2.2 } }, output = { fields = 'vorticity, shear' },\n"
     "  bodies = { sim.cylinder { name = 'c', point = {2, 2.2, 0}, radius = 0.52, motion = function(t)\n"
     "    return 0.5, 0.6*math.sin(3*t) end, spin = 0.7, reference = { area = 1, length = 1 } } },\n"
-    "  integrate = { t_end = 1 } }"};
+    "  integrate = { t_end = 1 } }",
+    /* an inlet that changes with time, which the means of sponges follow; a body in one of these */
+    "return sim.fluid { precision = kind, grid = { n = {48, 20, 18}, size = {4.8, 2, 1.8}, boundary = 'wall',\n"
+    "  y = 'slip' }, viscosity = 0.02, speed = 1, sides = { x_high = { pressure = 0, sponge = 1.1 },\n"
+    "    x_low = { profile = function(z, t) return math.sin(9*t)*z*(1.8 - z), 0, 0 end, sponge = 0.9 } },\n"
+    "  bodies = { sim.ball { point = {4.2, 1, 0.9}, radius = 0.3 } }, integrate = { t_end = 100 } }"};
 
 #endif

@@ -215,18 +215,8 @@ static sim_status resume(fluid_work *w, int64_t step, bool fast) {
   return exchange(w, &w->state[0], 0, &most);
 }
 
-/* Sets the sides to the middle of step number `next`. */
-static sim_status set_sides(fluid_work *w, int64_t next) {
-  double more[FLUID_SIDES];
-  const fluid_walls *walls = &w->m->walls;
-  for (int s = 0; s < FLUID_SIDES; s++) more[s] = -fluid_inflow(walls, s);
-  SIM_TRY(fluid_walls_time(&w->m->walls, ((double)next - 0.5) * w->numbers->dt));
-  for (int s = 0; s < FLUID_SIDES; s++) more[s] += fluid_inflow(walls, s);
-  fluid_sponge_follow(w->m, more);
-  return SIM_OK;
-}
-
 static sim_status step(fluid_work *w, int64_t number) {
+  double more[FLUID_SIDES];
   enum { FLOW = 1, HEAT, PUSH }; /* what tells of a cell; the force comes first, then the temperature */
   const sim_buffer old = w->state[0], new = w->state[1];
   bool wrong, hot = false;
@@ -246,7 +236,8 @@ static sim_status step(fluid_work *w, int64_t number) {
   if (told == PUSH) SIM_TRY(fluid_push_guard(w->m, &new, number));
   if (told == HEAT) SIM_TRY(fluid_heat_guard(w->m, number));
   w->wrong = told > 0;
-  SIM_TRY(set_sides(w, number + 1));
+  SIM_TRY(fluid_walls_change(&w->m->walls, ((double)number + 0.5) * w->numbers->dt, more));
+  fluid_sponge_follow(w->m, more);
   w->state[0] = new;
   w->state[1] = old;
   w->stepped = true;

@@ -204,16 +204,19 @@ static void damp_plane(const fluid_machine *m, void *first, const fluid_layer *l
   *flow += layer->follow * (now + push[layer->side / 2] - *flow);
 }
 
-void fluid_sponge_follow(const fluid_machine *m, const double *more) {
-  double all = 0;
-  for (int s = 0; s < FLUID_SIDES; s++) all += more[s];
+int64_t fluid_sponge_open(const fluid_machine *m, const fluid_layer *layer, int64_t plane) {
+  int64_t cells = 0;
+  for (int64_t i = 0; i < layer->cells; i++) cells += !is_solid(m, cell_of(&m->grid, layer, plane, i));
+  return cells;
+}
+
+void fluid_sponge_follow(const fluid_machine *m, const double more[FLUID_SIDES]) {
   for (int k = 0; k < m->sponge.layers; k++) {
     const fluid_layer *layer = &m->sponge.layer[k];
-    const double in = layer->alone ? -all : more[layer->side], along = layer->side % 2 ? -in : in;
-    for (int64_t plane = 0; plane < layer->planes && along != 0; plane++) {
-      int64_t cells = 0;
-      for (int64_t i = 0; i < layer->cells; i++) cells += !is_solid(m, cell_of(&m->grid, layer, plane, i));
-      if (cells > 0) m->sponge.mean[layer->first + plane] += along / (double)cells;
+    const double gain = fluid_sponge_gain(layer, more);
+    for (int64_t plane = 0; plane < layer->planes && gain != 0; plane++) {
+      const int64_t open = fluid_sponge_open(m, layer, plane);
+      if (open > 0) m->sponge.mean[layer->first + plane] += gain / (double)open;
     }
   }
 }

@@ -350,7 +350,7 @@ static sim_status send_probes(const maker *m) {
   return fluid_cuda_send(NULL, (size_t)(m->d->probes * (m->d->rank + 1)) * sizeof(double), (void **)&m->d->probed);
 }
 
-/* Layers, whose means and shares are behind each other as in m->sponge. */
+/* Layers, whose means and shares are behind each other as in m->sponge; open cells are behind all shares. */
 static sim_status send_sponges(const maker *m) {
   const fluid_sponge *sponge = &m->m->sponge;
   fluid_device *d = m->d;
@@ -358,13 +358,16 @@ static sim_status send_sponges(const maker *m) {
   d->layers = sponge->layers;
   if (sponge->layers == 0) return SIM_OK;
   for (int i = 0; i < sponge->layers; i++) planes += sponge->layer[i].planes;
-  double *share = malloc((size_t)planes * sizeof *share);
+  const int64_t all = planes;
+  double *share = malloc(2 * (size_t)all * sizeof *share);
   planes = 0;
   for (int i = 0; share && i < sponge->layers; i++) {
-    memcpy(share + planes, sponge->layer[i].share, (size_t)sponge->layer[i].planes * sizeof *share);
-    planes += sponge->layer[i].planes;
+    const fluid_layer *layer = &sponge->layer[i];
+    memcpy(share + planes, layer->share, (size_t)layer->planes * sizeof *share);
+    for (int64_t k = 0; k < layer->planes; k++) share[all + planes + k] = (double)fluid_sponge_open(m->m, layer, k);
+    planes += layer->planes;
   }
-  SIM_TRY(fluid_cuda_send_away(share, (size_t)planes * sizeof *share, (void **)&d->share));
+  SIM_TRY(fluid_cuda_send_away(share, 2 * (size_t)all * sizeof *share, (void **)&d->share));
   SIM_TRY(fluid_cuda_send(NULL, (size_t)sponge->means * sizeof(double), (void **)&d->mean));
   planes = 0;
   for (int i = 0; i < sponge->layers; i++) {
@@ -377,6 +380,7 @@ static sim_status send_sponges(const maker *m) {
                                   .flow = d->mean + layer->first,
                                   .dense = d->mean + layer->first + layer->planes,
                                   .share = d->share + planes,
+                                  .open = d->share + all + planes,
                                   .follow = layer->follow};
     planes += layer->planes;
     if (layer->planes * blocks > most) most = layer->planes * blocks;

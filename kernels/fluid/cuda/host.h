@@ -52,8 +52,9 @@ double fluid_cuda_remembered_bytes(const fluid_parameters *p);   /* in device me
 
 /* ---- timed.c ---- */
 
-/* Sets the sides to the middle of the step that comes after step number `step`. Nothing where no side changes. */
-sim_status fluid_cuda_time_sides(fluid_work *work, int64_t step) SIM_MUST_CHECK;
+/* Sets the sides to the middle of the step that comes after step number `step`; follow: the means of sponges too, which
+ * those of a checkpoint have done. Nothing where no side changes. */
+sim_status fluid_cuda_time_sides(fluid_work *work, int64_t step, bool follow) SIM_MUST_CHECK;
 /* The velocities of these sides, for derivatives. */
 sim_status fluid_cuda_send_profiles(fluid_work *work) SIM_MUST_CHECK;
 

@@ -186,6 +186,12 @@ template <int RANK, typename real> static void delay_sponge(const fluid_device *
   }
 }
 
+void fluid_cuda_shift_sponge(const fluid_device *d, int layer, double gain) {
+  static const sim_kernel kernel = {"fluid_shift_planes", "sponges", SIM_LIMIT_BYTES};
+  const fluid_damped *of = &d->damped[layer];
+  device_launch(&kernel, 0.0, dim3((unsigned)(of->planes + 255) / 256), 256, shift_planes, *of, gain);
+}
+
 static dim3 listed_blocks(const fluid_device *d) { return dim3((unsigned)(d->listed + 127) / 128); }
 template <int Q, typename real> static double listed_bytes(const fluid_device *d) {
   return (double)(Q * 4 + fluid_moments(fluid_rank(Q))) * sizeof(real) * d->listed;

@@ -224,7 +224,7 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
 }
 
 static sim_status resume(fluid_work *w, int64_t step, bool fast) {
-  SIM_TRY(fluid_cuda_time_sides(w, step));
+  SIM_TRY(fluid_cuda_time_sides(w, step, false));
   return fluid_cuda_set_step(w, step, fast);
 }
 
@@ -268,7 +268,7 @@ static sim_status step(fluid_work *w, int64_t number) {
   SIM_TRY(w->m->motion ? step_moving(w, number) : w->m->grains ? step_grains(w) : step_graph(w));
   w->made = number;
   w->stepped = true;
-  return fluid_cuda_time_sides(w, number);
+  return fluid_cuda_time_sides(w, number, true);
 }
 
 static float float_of(unsigned long long bits) {

@@ -123,4 +123,11 @@ static __global__ void __launch_bounds__(256) follow_planes(const fluid_damped d
                                         : flow + d.follow * (now + push - flow);
 }
 
+/* Adds to the means of the flow: fluid_sponge_follow. */
+static __global__ void __launch_bounds__(256) shift_planes(const fluid_damped d, double gain) {
+  after_previous();
+  const int plane = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (plane < d.planes && d.open[plane] > 0) d.flow[plane] += gain / d.open[plane];
+}
+
 #endif

@@ -68,16 +68,21 @@ void fluid_cuda_free_timed(fluid_device *d) {
   free(t->warm_link);
 }
 
-sim_status fluid_cuda_time_sides(fluid_work *w, int64_t step) {
+sim_status fluid_cuda_time_sides(fluid_work *w, int64_t step, bool follow) {
   const fluid_walls *walls = &w->m->walls;
   fluid_device *d = &w->d;
   fluid_timed_edges *t = &d->timed;
   const int which = (int)(step & 1);
   int64_t count;
   const int32_t *link = fluid_timed_links(walls, &count);
+  double more[FLUID_SIDES];
   if (!walls->timed) return SIM_OK;
-  SIM_TRY(fluid_walls_time(&w->m->walls, ((double)step + 0.5) * w->numbers->dt));
+  SIM_TRY(fluid_walls_change(&w->m->walls, ((double)step + 0.5) * w->numbers->dt, more));
   w->old_profiles = true;
+  for (int k = 0; k < d->layers && follow; k++) {
+    const double gain = fluid_sponge_gain(&w->m->sponge.layer[k], more);
+    if (gain != 0) fluid_cuda_shift_sponge(d, k, gain);
+  }
   if (count == 0) return SIM_OK;
   /* Waits for the step before the last enqueued one, and so until what it was given from host[which] has been copied.
    */

@@ -152,7 +152,7 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
 
 static sim_status resume(fluid_work *w, int64_t step, bool fast) {
   w->d.now = (int)(step & 1);
-  SIM_TRY(fluid_cuda_time_sides(w, step));
+  SIM_TRY(fluid_cuda_time_sides(w, step, false));
   return fluid_cuda_set_step(w, step, fast);
 }
 
@@ -167,7 +167,7 @@ static sim_status step(fluid_work *w, int64_t number) {
   w->d.now = 1 - w->d.now;
   w->made = number;
   w->stepped = true;
-  return fluid_cuda_time_sides(w, number);
+  return fluid_cuda_time_sides(w, number, true);
 }
 
 static sim_status show(fluid_work *w) {

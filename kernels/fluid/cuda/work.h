@@ -125,10 +125,10 @@ typedef struct fluid_timed_edges {
 
 /* fluid_layer */
 typedef struct fluid_damped {
-  int side, planes, blocks; /* blocks of a plane */
-  long long cells;          /* of a plane */
-  double *flow, *dense;     /* running means */
-  const double *share;
+  int side, planes, blocks;   /* blocks of a plane */
+  long long cells;            /* of a plane */
+  double *flow, *dense;       /* running means */
+  const double *share, *open; /* open: cells of a plane that are fluid */
   double follow;
 } fluid_damped;
 
@@ -240,8 +240,9 @@ typedef struct fluid_device {
   fluid_ball_rooms *ball_rooms; /* of the host; NULL: no grains */
   fluid_timed_edges timed;
   fluid_gate_planes gates;
-  double *mean, *share, *through; /* of sponges: means, shares, and sums of blocks: [planes][blocks][2] of a layer */
-  long long *probe;               /* cells */
+  double *mean, *share,
+      *through;     /* of sponges: means, shares and open cells, and sums of blocks: [planes][blocks][2] of a layer */
+  long long *probe; /* cells */
   double *probed;
   int probes;
   /* of populations (slots.cuh), whose one state is state[0]; `now` is the parity of the last step */
@@ -299,6 +300,8 @@ void fluid_cuda_sum_heat(const fluid_device *d); /* sum, and warm.pull_sum */
 void fluid_cuda_begin_sponge(const fluid_device *d);
 /* The same after fluid_cuda_start_heat: fluid_sponge_delay. */
 void fluid_cuda_delay_sponge(const fluid_device *d);
+/* Adds a gain (fluid_sponge_gain) to the flow through planes of a layer. */
+void fluid_cuda_shift_sponge(const fluid_device *d, int layer, double gain);
 
 /* ---- trt.cu: the same of populations ---- */
 

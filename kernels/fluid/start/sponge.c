@@ -55,6 +55,12 @@ void fluid_sponge_destroy(fluid_sponge *sponge) {
   *sponge = (fluid_sponge){0};
 }
 
+double fluid_sponge_gain(const fluid_layer *layer, const double more[FLUID_SIDES]) {
+  double in = layer->alone ? 0 : more[layer->side];
+  for (int s = 0; s < FLUID_SIDES && layer->alone; s++) in -= more[s];
+  return layer->side % 2 ? -in : in;
+}
+
 double fluid_sponge_bytes(const fluid_parameters *p) {
   const grid_shape g = fluid_grid_of(p);
   double out = 0;

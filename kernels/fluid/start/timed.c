@@ -195,8 +195,8 @@ static bool is_refused(const fluid_maker *m, const points *of, int s, int64_t i,
   return !(sqrt(square) <= 1.01 * m->p->speed) || (closed && of->value[s / 2][i] != 0);
 }
 
-/* Finds the values at points [first, first + count), in the scenario's units. Returns the first of them that is refused;
- * -1: none. */
+/* Finds the values at points [first, first + count), in the scenario's units. Returns the first of them that is
+ * refused; -1: none. */
 static int64_t find_values(const fluid_timed *v, int s, int64_t first, int64_t count, bool closed) {
   const fluid_maker *m = &v->maker;
   const points *of = &v->side[s];
@@ -304,7 +304,8 @@ sim_status fluid_walls_time(fluid_walls *w, double t) {
   return SIM_OK;
 }
 
-double fluid_inflow(const fluid_walls *w, int s) {
+/* What comes in by a profile of side s that changes with time, cells of volume a step; else 0. */
+static double inflow(const fluid_walls *w, int s) {
   const fluid_maker *m = w->timed ? &w->timed->maker : NULL;
   const int axis = s / 2;
   double sum = 0;
@@ -319,6 +320,13 @@ double fluid_inflow(const fluid_walls *w, int s) {
     sum += w->profile[s][3 * fluid_side_cell(&m->grid, s, at) + axis];
   }
   return (s % 2 ? -sum : sum) * m->numbers->dt / m->numbers->dx;
+}
+
+sim_status fluid_walls_change(fluid_walls *w, double t, double more[FLUID_SIDES]) {
+  for (int s = 0; s < FLUID_SIDES; s++) more[s] = -inflow(w, s);
+  SIM_TRY(fluid_walls_time(w, t));
+  for (int s = 0; s < FLUID_SIDES; s++) more[s] += inflow(w, s);
+  return SIM_OK;
 }
 
 sim_status fluid_timed_check(const fluid_parameters *p, const fluid_numbers *numbers, fluid_walls *w) {

@@ -195,8 +195,8 @@ static bool is_refused(const fluid_maker *m, const points *of, int s, int64_t i,
   return !(sqrt(square) <= 1.01 * m->p->speed) || (closed && of->value[s / 2][i] != 0);
 }
 
-/* Finds the values at points [first, first + count), in the scenario's units. Returns the first of them that is refused;
- * -1: none. */
+/* Finds the values at points [first, first + count), in the scenario's units. Returns the first of them that is
+ * refused; -1: none. */
 static int64_t find_values(const fluid_timed *v, int s, int64_t first, int64_t count, bool closed) {
   const fluid_maker *m = &v->maker;
   const points *of = &v->side[s];

@@ -130,7 +130,7 @@ __device__ __noinline__ real arrive_straight(const source &s, const fluid_edge_c
 #pragma unroll
   for (int a = 0; a < RANK; a++) {
     const int ca = component<Q>(c, a);
-    const real normal = ca != component<Q>(e.second, a) ? (real)0.5 * (u[a] + other[a]) : 0;
+    const real normal = a == (int)e.weight ? (real)0.5 * (u[a] + other[a]) : 0;
     along += (real)ca * normal;
     square += normal * normal;
   }

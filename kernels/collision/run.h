@@ -169,7 +169,8 @@ double collision_energy_scale(const collision_sums *sums);
 /* ---- overlap.c ---- */
 
 /* Writes who has the overlap of `sums` at time t: "3 and 7 (ids, from 0) overlap by 0.2 of the smaller radius", or
- * "3 (id, from 0) overlaps walls[1] by 0.2 of its radius", or "the side x_low of the box". Reads the state's arrays; compares with all grains. */
+ * "3 (id, from 0) overlaps walls[1] by 0.2 of its radius", or "the side x_low of the box". Reads the state's arrays;
+ * compares with all grains. */
 void collision_overlap_name(const collision_run *run, const collision_sums *sums, double t, char *out, size_t capacity);
 /* Keeps the deepest overlap above the limit, and warns of the first one. Stores the state. All ranks call it. */
 sim_status collision_overlap_watch(collision_run *run, const collision_sums *sums, double t) SIM_MUST_CHECK;

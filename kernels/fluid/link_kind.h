@@ -13,8 +13,9 @@
  *   OPEN    g_c = -g_d + constant + 2 rho_w (9/2 (c.u)^2 - 3/2 u^2), rho_w = 1 + constant/2, u of the cell: a side of
  *           given pressure (Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427), where no shear
  *           stress acts
- *   STRAIGHT  g_c = -g_second(cell + towards) + constant + 2 rho_w (9/2 (c.u)^2 - 3/2 u^2), u normal to the side, the
- *           mean of both cells': what is mirrored has the opposite pressure and the opposite velocity along the side
+ *   STRAIGHT  g_c = -g_second(cell + towards) + constant + 2 rho_w (9/2 (c.u)^2 - 3/2 u^2), u normal to the side, whose
+ *           axis is `weight`, the mean of both cells': what is mirrored has the opposite pressure and the opposite
+ *           velocity along the side
  * The constant of a moving wall is 6 c.u_w, times the weight where FAR. */
 typedef enum fluid_link_kind {
   FLUID_BOUNCE,

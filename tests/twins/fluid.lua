@@ -885,6 +885,7 @@ M.twins = {
       local r, q = T:ask(s), T:ask(s, { device = "cpu" })
       same_flow(T, "on GPU and CPU", s, r, s, q, identity)
       same_loads(T, "on GPU and CPU", s, r, q, ones, ones)
+      same_measures(T, "on GPU and CPU", s, r, s, q, identity, ones, ones)
     end },
 }
 

@@ -101,7 +101,7 @@ local function sides(R, keys, a)
   if R.chance(0.5) then keys.sides[high] = along() end
 end
 
--- What is measured on the CPU alone: gates, the spectrum, derived fields and running means.
+-- What is measured beside the tables: gates, the spectrum, derived fields and running means.
 local function measures(R, keys)
   local d, moving, periodic = #keys.grid.n, false, true
   for _, b in ipairs(keys.bodies or {}) do moving = moving or b.keys.velocity ~= nil end
@@ -129,7 +129,7 @@ local function measures(R, keys)
   end
 end
 
-function M.draw(R, options)
+function M.draw(R)
   local d = R.pick(2, 2, 3)
   local dx = R.pick(1, 0.25, R.uniform(0.01, 0.3))
   local keys = { grid = { n = {}, size = {} }, speed = R.log(0.1, 10), mach = R.pick(0.05, 0.1, 0.15), sides = {} }
@@ -164,7 +164,7 @@ function M.draw(R, options)
   local dt = R.uniform(0.5, 1) * math.min(keys.mach / math.sqrt(3) * dx / keys.speed, dx * dx / (6 * keys.viscosity))
   keys.integrate = { dt = dt, t_end = (R.int(10, 40) - 0.5) * dt }
   keys.output = { snapshots = "ends", tables = "every 1 steps", checkpoint = "never" }
-  if options.device ~= "cuda" then measures(R, keys) end
+  measures(R, keys)
   return call("fluid", keys)
 end
 

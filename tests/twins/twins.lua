@@ -96,7 +96,7 @@ local function run_case(number)
   local model = models[random.int(1, #models)]
   local s, fitting = nil, {}
   for _ = 1, 1000 do
-    s = model.draw(random, options)
+    s = model.draw(random)
     for _, twin in ipairs(model.twins) do
       if (not options.twin or options.twin == twin.name) and (not twin.applies or twin.applies(s, options)) then
         for _ = 1, twin.weight or 1 do fitting[#fitting + 1] = twin end

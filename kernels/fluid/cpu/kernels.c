@@ -150,13 +150,11 @@ static real population(const fluid_lattice *l, const real *m, ptrdiff_t pitch, i
   return out;
 }
 
-/* Velocity along the axis across which a link is mirrored at an open side, of the cell whose first moment is *m; 0
- * along others. */
+/* Velocity through the side of a STRAIGHT link, of the cell whose first moment is *m; 0 along other axes. */
 static void across(const fluid_lattice *l, const fluid_link *link, const real *m, ptrdiff_t pitch, real u[3]) {
-  const int8_t *c = l->c[link->arriving], *d = l->c[link->second];
   real rho = 1 + m[0];
   for (int a = 0; a < l->rank; a++) rho += m[(1 + l->rank + a) * pitch] * (real)(1.0 / 3);
-  for (int a = 0; a < 3; a++) u[a] = c[a] != d[a] && !(link->mirror & 1 << a) ? m[(1 + a) * pitch] / (3 * rho) : 0;
+  for (int a = 0; a < 3; a++) u[a] = a == (int)link->weight ? m[(1 + a) * pitch] / (3 * rho) : 0;
 }
 
 /* d_c of a link. */

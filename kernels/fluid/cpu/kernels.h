@@ -67,7 +67,7 @@ typedef struct fluid_row {
 
 typedef struct fluid_link {
   int8_t kind, arriving, second, towards, mirror; /* mirror: bits of the axes at whose slip sides the link is mirrored
-                                                     before it meets a body; of STRAIGHT, beside the open side */
+                                                     before it meets a body */
   int16_t body;                                   /* -1: a side of the box */
   double weight, constant;
 } fluid_link;

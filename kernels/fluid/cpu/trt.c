@@ -113,8 +113,7 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_l
     velocity(l, here, pitch, u[0]);
     velocity(l, beside, pitch, u[1]);
     for (int a = 0; a < l->rank; a++) {
-      const bool through = l->c[c][a] != l->c[link->second][a] && !(link->mirror & 1 << a);
-      const real normal = through ? (real)0.5 * (u[0][a] + u[1][a]) : 0;
+      const real normal = a == (int)link->weight ? (real)0.5 * (u[0][a] + u[1][a]) : 0;
       along += l->c[c][a] * normal;
       square += normal * normal;
     }

@@ -183,13 +183,12 @@ static sim_status send_cells(const maker *m) {
   void *edges = calloc(links + 1, size); /* one more: there may be none */
   for (int64_t i = 0; edges && i < w->links; i++) {
     const fluid_link *link = &w->link[i];
-    const double weight = link->kind == FLUID_STRAIGHT ? link->mirror : link->weight;
     if (m->d->single)
-      ((fluid_edge_single *)edges)[i] = (fluid_edge_single){(float)weight,  (float)link->constant, link->kind,
-                                                            link->arriving, link->second,          link->towards};
+      ((fluid_edge_single *)edges)[i] = (fluid_edge_single){(float)link->weight, (float)link->constant, link->kind,
+                                                            link->arriving,      link->second,          link->towards};
     else
       ((fluid_edge_double *)edges)[i] =
-          (fluid_edge_double){weight, link->constant, link->kind, link->arriving, link->second, link->towards};
+          (fluid_edge_double){link->weight, link->constant, link->kind, link->arriving, link->second, link->towards};
   }
   if (m->d->populations)
     SIM_TRY(fluid_cuda_send(NULL, links * (m->d->single ? sizeof(float) : sizeof(double)), &m->d->arrived));

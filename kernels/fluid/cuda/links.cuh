@@ -140,15 +140,14 @@ __device__ __noinline__ real arrive_straight(const source &s, const fluid_edge_c
                                              const fluid_edge<typename source::number> &e) {
   constexpr int RANK = fluid_rank(Q);
   const real constant = (real)e.constant;
-  const int c = e.arriving, mirror = (int)e.weight;
+  const int c = e.arriving;
   real u[RANK], other[RANK], along = 0, square = 0;
   s.velocity(at, u);
   s.velocity_beside(at, e.towards, other);
 #pragma unroll
   for (int a = 0; a < RANK; a++) {
     const int ca = component<Q>(c, a);
-    const bool through = ca != component<Q>(e.second, a) && !(mirror & 1 << a);
-    const real normal = through ? (real)0.5 * (u[a] + other[a]) : 0;
+    const real normal = a == (int)e.weight ? (real)0.5 * (u[a] + other[a]) : 0;
     along += (real)ca * normal;
     square += normal * normal;
   }

@@ -44,7 +44,7 @@ enum { FLUID_PUSH_ROWS = 8 }; /* rows of a block of these kernels, which is 32 c
 
 /* ---- links ---- */
 
-/* fluid_link, in both precisions; weight of FLUID_STRAIGHT: its mirror */
+/* fluid_link, in both precisions */
 typedef struct fluid_edge_single {
   float weight, constant;
   int8_t kind, arriving, second, towards;

@@ -135,19 +135,17 @@ static void tell_jump(const fluid_parameters *p) {
   for (int s = 0; s < FLUID_SIDES; s++) {
     const fluid_side *side = &p->sides[s];
     if (!side->given || !fluid_side_passes(side, s)) continue;
-    if (side->profile && fluid_side_is_timed(side)) {
-      if (!shares_outflow(p)) continue;
-      sim_log(
-          SIM_LOG_WARN,
-          "sides.%s: the inlet changes with time, which the running means of a sponge follow slowly where several "
-          "sides have a pressure, in 30 passages of sound through it: mass and flow at the outlets swing about it, by "
-          "a "
-          "quarter where it starts within 300 passages: leave out the sponge, or begin with `initial` and a constant "
-          "inlet",
-          fluid_side_names[s]);
+    const bool timed = side->profile && fluid_side_is_timed(side);
+    if (timed && shares_outflow(p)) {
+      sim_log(SIM_LOG_WARN,
+              "sides.%s: the inlet changes with time, which the running means of a sponge follow slowly where several "
+              "sides have a pressure, in 30 passages of sound through it: mass and flow at the outlets swing about it, "
+              "by a quarter where it starts within 300 passages: leave out the sponge, or begin with `initial` and a "
+              "constant inlet",
+              fluid_side_names[s]);
       return;
     }
-    if (p->initial) continue;
+    if (p->initial || (timed && !fluid_profile_begins(p, s))) continue;
     sim_log(SIM_LOG_WARN,
             "sides.%s: the fluid begins at rest and an inlet at once: with a sponge mass and flow then swing for "
             "hundreds of passages of sound: give `initial` with the velocity of the inlet",

@@ -106,26 +106,36 @@ void fluid_tell_pressures(const fluid_parameters *p, const fluid_numbers *k) {
   }
 }
 
-void fluid_find_pressures(fluid_parameters *p, const grid_shape *grid) {
+/* A function of point and time in the middle of side s at t = 0; out[] stay as they are where there is no memory. */
+static void at_middle(const sim_expr *function, const grid_shape *grid, int s, double out[3]) {
   static const bool uniform[] = {true, true, true, true};
+  sim_expr_program *program = NULL;
+  double x[3] = {0};
+  for (int a = 0; a < grid->rank; a++) x[a] = a == s / 2 ? (s % 2 ? grid->size[a] : 0) : grid->size[a] / 2;
+  if (sim_expr_program_create(function, &(sim_expr_target){.uniform = uniform, .block = 1}, &program) != SIM_OK) return;
+  void *scratch = aligned_alloc(64, (sim_expr_program_scratch(program) + 63) / 64 * 64 + 64);
+  if (scratch)
+    sim_expr_program_run(program, 1, (const void *const[]){&x[0], &x[1], &x[2], &(double){0}},
+                         (void *const[]){&out[0], &out[1], &out[2]}, scratch);
+  free(scratch);
+  sim_expr_program_free(&program);
+}
+
+void fluid_find_pressures(fluid_parameters *p, const grid_shape *grid) {
   for (int s = 0; s < FLUID_SIDES; s++) {
-    fluid_side *side = &p->sides[s];
-    sim_expr_program *program = NULL;
-    double x[3] = {0};
-    side->pressure = NAN;
-    if (!side->push) continue;
-    side->pressure = INFINITY; /* without memory: refused */
-    for (int a = 0; a < grid->rank; a++) x[a] = a == s / 2 ? (s % 2 ? grid->size[a] : 0) : grid->size[a] / 2;
-    if (sim_expr_program_create(side->push, &(sim_expr_target){.uniform = uniform, .block = 1}, &program) != SIM_OK)
-      continue;
-    void *scratch = aligned_alloc(64, (sim_expr_program_scratch(program) + 63) / 64 * 64 + 64);
-    if (scratch)
-      sim_expr_program_run(program, 1, (const void *const[]){&x[0], &x[1], &x[2], &(double){0}},
-                           (void *const[]){&side->pressure}, scratch);
-    if (isnan(side->pressure)) side->pressure = INFINITY; /* refused too */
-    free(scratch);
-    sim_expr_program_free(&program);
+    double value[3] = {INFINITY}; /* without memory: refused */
+    p->sides[s].pressure = NAN;
+    if (!p->sides[s].push) continue;
+    at_middle(p->sides[s].push, grid, s, value);
+    p->sides[s].pressure = isnan(value[0]) ? INFINITY : value[0]; /* refused too */
   }
+}
+
+bool fluid_profile_begins(const fluid_parameters *p, int s) {
+  const grid_shape grid = fluid_grid_of(p);
+  double value[3] = {0};
+  at_middle(p->sides[s].profile, &grid, s, value);
+  return fabs(value[s / 2]) > 0.01 * p->speed;
 }
 
 void fluid_check_timed(const fluid_parameters *p, sim_faults *faults) {

@@ -251,8 +251,7 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
   if (open > 0) {
     if (!move(m, at, m->lattice->c[out->towards], 1, from, outside) || is_solid(m, from)) return SIM_OK;
     out->kind = FLUID_STRAIGHT;
-    for (int a = 0; a < 3; a++)
-      if (beyond[a] && m->grid.boundary[a] != GRID_FIXED) out->mirror |= (int8_t)(1 << a);
+    out->weight = side[0] / 2;
     return SIM_OK;
   }
   if (m->rock && move(m, at, m->lattice->c[out->towards], 1, from, outside) && is_solid(m, from))

@@ -3,6 +3,7 @@
 #define COMMON_INTEGERS_H
 
 #ifdef __CUDACC_RTC__
+typedef signed char int8_t;
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
 typedef int int32_t;

@@ -5,13 +5,18 @@
 #ifndef FLUID_LATTICE_H
 #define FLUID_LATTICE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "kernels/common/integers.h"
 
 enum { FLUID_DIRECTIONS_MAX = 27, FLUID_MOMENTS_MAX = 10 };
 
 #define FLUID_HEAT_WEIGHT 0.125 /* of a direction of the temperature (cpu/heat_rows.h) */
 
+/* Relaxation times that a cell may have whose viscosity is a function: flows are unstable below, and walls wrong above.
+ */
+#define FLUID_TAU_LEAST (0.5 + 1.0 / 500)
+#define FLUID_TAU_MOST 3.0
+
+#ifndef __CUDACC_RTC__ /* NVRTC takes no functions of the host */
 typedef struct fluid_lattice {
   const char *name;
   int rank, directions, moments; /* 2, 9, 6 or 3, 19 or 27, 10 */
@@ -76,5 +81,6 @@ static inline int fluid_parts(const fluid_lattice *l) { return (int)(1 / fluid_w
 static inline int fluid_share_by(const fluid_lattice *l, int axes) {
   return (int)(l->weight[axes] * fluid_parts(l) + 0.5);
 }
+#endif
 
 #endif

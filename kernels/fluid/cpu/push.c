@@ -15,23 +15,31 @@ static sim_status compile(const sim_expr *expr, sim_isa isa, fluid_push *v, sim_
   return SIM_OK;
 }
 
-/* Compiles the force and its derivatives by the velocities that it depends on. */
-static sim_status compile_all(const fluid_parameters *p, int rank, sim_isa isa, fluid_push *v) {
-  SIM_TRY(compile(p->force, isa, v, &v->force));
+sim_status fluid_push_slopes(const sim_expr *force, int rank, sim_expr *slope[3], bool *linear) {
+  *linear = !sim_expr_may_jump(force); /* a jump has the slope 0 */
+  for (int b = 0; b < 3; b++) slope[b] = NULL;
   for (int b = 0; b < rank; b++) {
     bool depends = false;
-    for (int a = 0; a < rank; a++) depends = depends || sim_expr_depends(p->force, a, VELOCITY + b);
+    for (int a = 0; a < rank; a++) depends = depends || sim_expr_depends(force, a, VELOCITY + b);
     if (!depends) continue;
-    sim_expr *slope;
-    SIM_TRY(sim_expr_derivative(p->force, VELOCITY + b, &slope));
+    SIM_TRY(sim_expr_derivative(force, VELOCITY + b, &slope[b]));
     for (int a = 0; a < rank * rank; a++)
-      v->linear = v->linear && !sim_expr_depends(slope, a / rank, VELOCITY + a % rank);
-    const sim_status status = compile(slope, isa, v, &v->slope[b]);
-    sim_expr_free(&slope);
-    SIM_TRY(status);
-    v->depends = true;
+      *linear = *linear && !sim_expr_depends(slope[b], a / rank, VELOCITY + a % rank);
   }
   return SIM_OK;
+}
+
+/* Compiles the force and its derivatives by the velocities that it depends on. */
+static sim_status compile_all(const fluid_parameters *p, int rank, sim_isa isa, fluid_push *v) {
+  sim_expr *slope[3];
+  SIM_TRY(compile(p->force, isa, v, &v->force));
+  sim_status status = fluid_push_slopes(p->force, rank, slope, &v->linear);
+  for (int b = 0; b < rank; b++) {
+    if (status == SIM_OK && slope[b]) status = compile(slope[b], isa, v, &v->slope[b]);
+    v->depends = v->depends || slope[b];
+    sim_expr_free(&slope[b]);
+  }
+  return status;
 }
 
 sim_status fluid_push_create(const fluid_parameters *p, const fluid_numbers *k, const fluid_machine *m, sim_isa isa,
@@ -41,10 +49,7 @@ sim_status fluid_push_create(const fluid_parameters *p, const fluid_numbers *k, 
   if (!p->force) return SIM_OK;
   fluid_push *v = *out = calloc(1, sizeof *v);
   if (!v) return sim_no_memory("the force");
-  *v = (fluid_push){.linear = !sim_expr_may_jump(p->force), /* a jump has the slope 0 */
-                    .kernels = fluid_heat_kernels_of(m->single, isa),
-                    .dt = k->dt,
-                    .unit = k->dx / k->dt};
+  *v = (fluid_push){.kernels = fluid_heat_kernels_of(m->single, isa), .dt = k->dt, .unit = k->dx / k->dt};
   for (int i = 0; i < 2; i++) {
     v->law[i] = (fluid_heat_law){
         .lattice = m->populations ? m->lattice : NULL, .share = (i + 1) / 2.0, .force = (int)m->rows.force};
@@ -279,21 +284,19 @@ static lost_cell find_lost(const fluid_machine *m, const sim_buffer *state) {
   return out;
 }
 
+sim_status fluid_push_fail(const grid_shape *g, int64_t cell, const double u[3], double t, int64_t step) {
+  return sim_fail(SIM_ERR_DIVERGED,
+                  "force: is not finite, or jumps with the velocity so that a step has no solution, at x = %.6g, y = "
+                  "%.6g, z = %.6g, velocity %.4g, %.4g, %.4g, t = %.6g (step %lld): expected a smooth function of the "
+                  "velocity, such as ux/math.sqrt(ux^2 + 1e-6) in place of its sign",
+                  grid_centre(g, 0, cell % g->n[0]), grid_centre(g, 1, cell / g->n[0] % g->n[1]),
+                  g->rank == 3 ? grid_centre(g, 2, cell / g->n[0] / g->n[1]) : 0, u[0], u[1], u[2], t, (long long)step);
+}
+
 sim_status fluid_push_guard(const fluid_machine *m, const sim_buffer *state, int64_t step) {
-  const grid_shape *g = &m->grid;
   lost_cell own = find_lost(m, state), all[SIM_RANKS_MAX];
   SIM_TRY(m->part.comm->ops->gather(m->part.comm, &own, sizeof own, all));
-  for (int r = 0; r < m->part.comm->size; r++) {
-    const int64_t cell = all[r].cell;
-    if (cell < 0) continue;
-    return sim_fail(
-        SIM_ERR_DIVERGED,
-        "force: is not finite, or jumps with the velocity so that a step has no solution, at x = %.6g, y = "
-        "%.6g, z = %.6g, velocity %.4g, %.4g, %.4g, t = %.6g (step %lld): expected a smooth function of the "
-        "velocity, such as ux/math.sqrt(ux^2 + 1e-6) in place of its sign",
-        grid_centre(g, 0, cell % g->n[0]), grid_centre(g, 1, cell / g->n[0] % g->n[1]),
-        g->rank == 3 ? grid_centre(g, 2, cell / g->n[0] / g->n[1]) : 0, all[r].u[0], all[r].u[1], all[r].u[2],
-        m->push->t, (long long)step);
-  }
+  for (int r = 0; r < m->part.comm->size; r++)
+    if (all[r].cell >= 0) return fluid_push_fail(&m->grid, all[r].cell, all[r].u, m->push->t, step);
   return SIM_OK;
 }

@@ -1,4 +1,4 @@
-/* Forces by mass that are functions of place, time, velocity and temperature, on the CPU.
+/* Forces by mass that are functions of place, time, velocity and temperature. Twin: cuda/push.cuh.
  *
  * A step without the force leaves a cell the velocity u*, of which half of the force is still missing. So the velocity
  * is the solution of u = u* + dt/2 f(x, t, u, T) at the end of the step: the trapezoidal rule, of second order in time,
@@ -42,6 +42,11 @@ sim_status fluid_push_guard(const fluid_machine *m, const sim_buffer *state, int
 /* The force at push->t of a fluid without heat that has the velocity u in a cell, in units of the lattice; 0 without
  * one. */
 void fluid_push_at(const fluid_machine *m, int64_t cell, const double u[3], double g[3]);
+/* The failure of a cell: its velocity u and the time, in the scenario's units. */
+sim_status fluid_push_fail(const grid_shape *g, int64_t cell, const double u[3], double t, int64_t step) SIM_MUST_CHECK;
+/* slope[b]: the derivatives of a force by the velocity along b, for the caller to free, also after a failure; NULL: it
+ * does not depend on it. *linear: it is a linear function of the velocity. */
+sim_status fluid_push_slopes(const sim_expr *force, int rank, sim_expr *slope[3], bool *linear) SIM_MUST_CHECK;
 /* The force of a cell, in units of the lattice; 0 without one. */
 void fluid_push_of(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double g[3]);
 

@@ -1,4 +1,5 @@
-/* Viscosities that are functions of the shear rate and the temperature: generalised Newtonian fluids, on the CPU.
+/* Viscosities that are functions of the shear rate and the temperature: generalised Newtonian fluids. Twin:
+ * cuda/rheology.cuh.
  *
  * The shear rate of a cell is sqrt(2 E:E), E its rate of strain without its trace. With the stress Q of kernels.h
  * before collision, Q = -2/3 tau rho E in units of the lattice, so that the shear rate is 3/sqrt 2 |Q|/(rho tau), and
@@ -9,10 +10,6 @@
 #define FLUID_CPU_RHEOLOGY_H
 
 #include "kernels/fluid/fluid.h"
-
-/* Relaxation times that a cell may have: flows are unstable below, and walls wrong above. */
-#define FLUID_TAU_LEAST (0.5 + 1.0 / 500)
-#define FLUID_TAU_MOST 3.0
 
 typedef struct fluid_rheology {
   sim_expr_program *program; /* shear, T -> viscosity, in double */

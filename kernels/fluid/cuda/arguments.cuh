@@ -50,7 +50,73 @@ static fluid_view<real> view_of(const fluid_device *d, const void *state, void *
   v.fields = (real *)fields;
   v.first = window ? window[0] : 0;
   v.planes = window ? window[1] : 0;
+  v.push = d->push > 0 ? (const real *)state + d->push : NULL;
   return v;
+}
+
+/* ---- of moments ---- */
+
+template <int RANK, typename real> static fluid_factors<real> factors_of(const fluid_device *d) {
+  fluid_factors<real> k = {};
+  k.keep = (real)(1 - d->omega);
+  k.add = (real)d->omega;
+  for (int a = 0; a < 3; a++) {
+    k.g[a] = (real)d->g[a];
+    k.push[a] = (real)((2 - d->omega) * d->g[a]);
+  }
+  k.tau = (real)(1 / d->omega);
+  k.tau_square = (real)(1 / (d->omega * d->omega));
+  k.eddy = (real)(18 * sqrt(2.0) * d->smagorinsky * d->smagorinsky);
+  const double unit = RANK == 3 ? d->unit : 2 * d->unit; /* 10 bits, or 9 */
+  k.unit = (real)unit;
+  k.per_unit = (real)(1 / ((RANK == 3 ? 1022 : 510) * unit));
+  k.fast = (real)(d->fast * d->fast);
+  k.fastest = (real)(d->fastest * d->fastest);
+  return k;
+}
+
+template <typename real> static fluid_warm_factors<real> warm_factors_of(const fluid_device *d) {
+  const fluid_warm_law *law = &d->warm.law;
+  fluid_warm_factors<real> w = {};
+  if (!d->heat) return w;
+  w.omega = (real)law->omega;
+  w.tau = (real)(1 / law->omega);
+  w.conduct = (real)law->conduct;
+  w.flow_tau = (real)law->flow_tau;
+  for (int a = 0; a < 3; a++) w.push[a] = (real)law->push[a];
+  w.reference = (real)law->reference;
+  w.least = (real)law->least;
+  w.most = (real)law->most;
+  return w;
+}
+
+template <int RANK, typename real> static fluid_step<real> step_of(const fluid_device *d) {
+  fluid_step<real> s = {};
+  s.l = d->l;
+  s.from = (const real *)d->state[d->now];
+  s.to = (real *)d->state[1 - d->now];
+  s.skip = d->skip;
+  s.chunk = d->chunk;
+  s.k = factors_of<RANK, real>(d);
+  s.w = warm_factors_of<real>(d);
+  s.guard = d->guard;
+  s.step = d->step + d->now;
+  s.next = d->step + 1 - d->now;
+  return s;
+}
+
+/* With the cells of sponges; state: which has the rates of relaxation. */
+template <typename real> static fluid_edges<real> listed_edges_of(const fluid_device *d, int state) {
+  fluid_edges<real> e = edges_of<real>(d);
+  e.cells = d->listed;
+  e.warm = d->warm.edge;
+  if (d->heat && d->eddies) e.rate = (real *)d->state[state] + d->numbers + d->members;
+  e.covered = d->balls.covered;
+  return e;
+}
+
+template <typename real> static fluid_view<real> present_view(const fluid_device *d) {
+  return view_of<real>(d, d->state[d->now], d->fields, NULL);
 }
 
 /* Forces on bodies; cells: what links read (fluid_moment_cells). */

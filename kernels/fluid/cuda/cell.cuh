@@ -223,12 +223,23 @@ template <int RANK, typename real> struct fluid_buoyant {
   real velocity[RANK]; /* after the step */
 };
 
+/* How cells get their rate of relaxation: as all have it, or by eddies. Others (rheology.cuh) have GIVEN, and
+ * rate(|Q|/rho) of the cell that of(...) returns. */
+struct fluid_no_law {
+  static constexpr bool GIVEN = false;
+  template <typename step, typename real>
+  __device__ __forceinline__ fluid_no_law of(const step &, const real *, int, size_t) const {
+    return *this;
+  }
+};
+
 /* The moments m of a cell after a step, in place, from the sums of what arrived. Sets *rho1, density - 1, and returns
  * the square of the speed. *rate: of relaxation; NULL: not wanted.
  * HEAT: adds the buoyancy to the first order in it, as heat_row.inc does. */
-template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real>
+template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real, typename law = fluid_no_law>
 __device__ __forceinline__ real collide(const fluid_factors<real> &k, const fluid_sums<fluid_rank(Q), real> &sums,
-                                        real *m, real *rho1, real *rate, fluid_buoyant<fluid_rank(Q), real> *warm) {
+                                        real *m, real *rho1, real *rate, fluid_buoyant<fluid_rank(Q), real> *warm,
+                                        const law &cell = law()) {
   constexpr int RANK = fluid_rank(Q);
   constexpr bool rests = sizeof(real) == 4;
   constexpr int S = 1 + RANK, X = 1 + 2 * RANK;
@@ -263,7 +274,7 @@ __device__ __forceinline__ real collide(const fluid_factors<real> &k, const flui
   real add = k.add, keep = k.keep, push[RANK];
 #pragma unroll
   for (int a = 0; a < RANK; a++) push[a] = k.push[a];
-  if constexpr (EDDY) { /* the force's share of Q is that of u g */
+  if constexpr (EDDY || law::GIVEN) { /* the force's share of Q is that of u g */
     real norm = 0;
 #pragma unroll
     for (int a = 0; a < RANK; a++) {
@@ -277,7 +288,10 @@ __device__ __forceinline__ real collide(const fluid_factors<real> &k, const flui
         norm = multiply_add(2 * off, off, norm);
       }
     }
-    add = 2 / (k.tau + square_root(multiply_add(k.eddy, square_root(norm) * light, k.tau_square)));
+    if constexpr (law::GIVEN)
+      add = cell.rate(square_root(norm) * light);
+    else
+      add = 2 / (k.tau + square_root(multiply_add(k.eddy, square_root(norm) * light, k.tau_square)));
     keep = 1 - add;
 #pragma unroll
     for (int a = 0; a < RANK; a++) push[a] = (2 - add) * k.g[a];

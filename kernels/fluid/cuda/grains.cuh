@@ -6,6 +6,7 @@
 #ifndef FLUID_CUDA_GRAINS_CUH
 #define FLUID_CUDA_GRAINS_CUH
 
+#include "kernels/fluid/cpu/kernels.h"
 #include "kernels/fluid/cuda/links.cuh"
 #include "kernels/fluid/grains/covered.h"
 

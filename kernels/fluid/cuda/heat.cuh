@@ -148,19 +148,20 @@ template <int RANK, typename real> __device__ __forceinline__ double excess_of(c
 }
 
 /* A whole step of a cell: m of its moments, temperature and flux. */
-template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real>
+template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real, typename law = fluid_no_law>
 __device__ __forceinline__ real step_cell(const fluid_factors<real> &k, const fluid_warm_factors<real> &w,
                                           const fluid_sums<fluid_rank(Q), real> &sums, const real *warm_d, real *m,
-                                          real *rho1) {
+                                          real *rho1, const law &cell = law()) {
   constexpr int RANK = fluid_rank(Q);
   if constexpr (HEAT) {
     fluid_warm_step<RANK, real> s;
     warm_begin<RANK>(k, w, m, warm_d, &s);
-    const real square = collide<Q, true, EDDY, true>(k, sums, m, rho1, &s.rate, &s.with);
+    const real square = collide<Q, true, EDDY, true>(k, sums, m, rho1, &s.rate, &s.with, cell);
     warm_end<RANK, EDDY>(w, s, m);
     return square;
   } else {
-    return collide<Q, FORCE, EDDY, false>(k, sums, m, rho1, (real *)nullptr, (fluid_buoyant<RANK, real> *)nullptr);
+    return collide<Q, FORCE, EDDY, false>(k, sums, m, rho1, (real *)nullptr, (fluid_buoyant<RANK, real> *)nullptr,
+                                          cell);
   }
 }
 

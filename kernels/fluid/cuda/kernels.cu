@@ -9,71 +9,6 @@
 #include "kernels/fluid/cuda/tiles.cuh"
 #include "kernels/fluid/cuda/timed.cuh"
 
-/* ---- arguments ---- */
-
-template <int RANK, typename real> static fluid_factors<real> factors_of(const fluid_device *d) {
-  fluid_factors<real> k = {};
-  k.keep = (real)(1 - d->omega);
-  k.add = (real)d->omega;
-  for (int a = 0; a < 3; a++) {
-    k.g[a] = (real)d->g[a];
-    k.push[a] = (real)((2 - d->omega) * d->g[a]);
-  }
-  k.tau = (real)(1 / d->omega);
-  k.tau_square = (real)(1 / (d->omega * d->omega));
-  k.eddy = (real)(18 * sqrt(2.0) * d->smagorinsky * d->smagorinsky);
-  const double unit = RANK == 3 ? d->unit : 2 * d->unit; /* 10 bits, or 9 */
-  k.unit = (real)unit;
-  k.per_unit = (real)(1 / ((RANK == 3 ? 1022 : 510) * unit));
-  k.fast = (real)(d->fast * d->fast);
-  k.fastest = (real)(d->fastest * d->fastest);
-  return k;
-}
-
-template <typename real> static fluid_warm_factors<real> warm_factors_of(const fluid_device *d) {
-  const fluid_warm_law *law = &d->warm.law;
-  fluid_warm_factors<real> w = {};
-  if (!d->heat) return w;
-  w.omega = (real)law->omega;
-  w.tau = (real)(1 / law->omega);
-  w.conduct = (real)law->conduct;
-  w.flow_tau = (real)law->flow_tau;
-  for (int a = 0; a < 3; a++) w.push[a] = (real)law->push[a];
-  w.reference = (real)law->reference;
-  w.least = (real)law->least;
-  w.most = (real)law->most;
-  return w;
-}
-
-template <int RANK, typename real> static fluid_step<real> step_of(const fluid_device *d) {
-  fluid_step<real> s = {};
-  s.l = d->l;
-  s.from = (const real *)d->state[d->now];
-  s.to = (real *)d->state[1 - d->now];
-  s.skip = d->skip;
-  s.chunk = d->chunk;
-  s.k = factors_of<RANK, real>(d);
-  s.w = warm_factors_of<real>(d);
-  s.guard = d->guard;
-  s.step = d->step + d->now;
-  s.next = d->step + 1 - d->now;
-  return s;
-}
-
-/* With the cells of sponges; state: which has the rates of relaxation. */
-template <typename real> static fluid_edges<real> listed_edges_of(const fluid_device *d, int state) {
-  fluid_edges<real> e = edges_of<real>(d);
-  e.cells = d->listed;
-  e.warm = d->warm.edge;
-  if (d->heat && d->eddies) e.rate = (real *)d->state[state] + d->numbers + d->members;
-  e.covered = d->balls.covered;
-  return e;
-}
-
-template <typename real> static fluid_view<real> present_view(const fluid_device *d) {
-  return view_of<real>(d, d->state[d->now], d->fields, NULL);
-}
-
 /* ---- steps ---- */
 
 void fluid_cuda_choose_tile(fluid_device *d) {
@@ -206,11 +141,16 @@ template <int Q, typename real> static void step_walls(const fluid_device *d) {
   const fluid_step<real> s = step_of<RANK, real>(d);
   const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
   if (d->listed == 0) return;
-  device_launch(&links, listed_bytes<Q, real>(d), listed_blocks(d), 128,
-                d->straight ? d->eddies ? step_links<Q, true, true, real> : step_links<Q, false, true, real>
-                : d->eddies ? step_links<Q, true, false, real>
-                            : step_links<Q, false, false, real>,
-                s, e);
+  if (d->laws.links)
+    fluid_cuda_law_links(d);
+  else if (d->push > 0)
+    fluid_cuda_pushed_links(d);
+  else
+    device_launch(&links, listed_bytes<Q, real>(d), listed_blocks(d), 128,
+                  d->straight ? d->eddies ? step_links<Q, true, true, real> : step_links<Q, false, true, real>
+                  : d->eddies ? step_links<Q, true, false, real>
+                              : step_links<Q, false, false, real>,
+                  s, e);
   if (d->segments > 0) {
     const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
     const real *rest = s.from + d->numbers;
@@ -229,7 +169,9 @@ template <int RANK, typename real> static void step_warm(const fluid_device *d) 
 }
 
 template <int Q, typename real> static void step(const fluid_device *d) {
-  if (d->heat && d->eddies)
+  if (d->laws.cells)
+    fluid_cuda_law_cells(d);
+  else if (d->heat && d->eddies)
     launch_cells<Q, true, true, true, real>(d);
   else if (d->heat)
     launch_cells<Q, true, false, true, real>(d);
@@ -333,9 +275,12 @@ template <int RANK, typename real> static void flow(const fluid_device *d) {
 template <int Q, typename real> static void pulls(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_pull", "observe", SIM_LIMIT_BYTES};
   const fluid_warm_factors<real> w = warm_factors_of<real>(d);
-  const fluid_moment_cells<Q, real> cells = {
-      d->l, (const real *)d->state[d->now], d->heat, {w.push[0], w.push[1], w.push[2]}, w.reference};
-  launch_pull<Q>(&kernel, d, cells, edges_of<real>(d));
+  const real *state = (const real *)d->state[d->now];
+  const fluid_moment_cells<Q, real> cells = {d->l, state, d->heat, {w.push[0], w.push[1], w.push[2]}, w.reference};
+  if (d->push > 0)
+    launch_pull<Q>(&kernel, d, fluid_pushed_cells<Q, real>{cells, state + d->push}, edges_of<real>(d));
+  else
+    launch_pull<Q>(&kernel, d, cells, edges_of<real>(d));
 }
 
 /* ---- the temperature ---- */
@@ -454,7 +399,12 @@ void fluid_cuda_set_edges(const fluid_device *d, int which) {
   d->single ? set_edges<float>(d, which) : set_edges<double>(d, which);
 }
 void fluid_cuda_show(const fluid_device *d) { BY_KIND(show, d); }
-void fluid_cuda_begin(const fluid_device *d) { BY_KIND(begin, d); }
+void fluid_cuda_begin(const fluid_device *d) {
+  if (d->laws.begin)
+    fluid_cuda_law_begin(d);
+  else
+    BY_KIND(begin, d);
+}
 void fluid_cuda_flow(const fluid_device *d) { BY_KIND(flow, d); }
 void fluid_cuda_pull(const fluid_device *d) { BY_LATTICE(pulls, d); }
 void fluid_cuda_probe(const fluid_device *d) { BY_KIND(probe, d); }

@@ -3,8 +3,8 @@
 #ifndef FLUID_CUDA_LINKS_CUH
 #define FLUID_CUDA_LINKS_CUH
 
-#include "kernels/fluid/cpu/kernels.h"
 #include "kernels/fluid/cuda/step.cuh"
+#include "kernels/fluid/link_kind.h"
 
 template <typename real> struct fluid_edge_type;
 template <> struct fluid_edge_type<float> { typedef fluid_edge_single type; };
@@ -105,7 +105,24 @@ template <int Q, typename stored> struct fluid_moment_cells {
   }
 };
 
-/* What the buoyancy of a cell adds to an interpolated link. Twin: `held` of cpu/vectors.h. */
+/* The same with a force that is a function: force[RANK][cells], in cells per step^2. */
+template <int Q, typename stored> struct fluid_pushed_cells : fluid_moment_cells<Q, stored> {
+  const stored *force;
+  __device__ __forceinline__ bool has_lift() const { return true; }
+  template <typename real> __device__ __forceinline__ void lift(const fluid_edge_cell &at, real *g) const {
+    const int *n = this->l.n;
+    const size_t cells = (size_t)n[0] * (size_t)n[1] * (size_t)n[2];
+    const size_t cell = ((size_t)at.at[2] * (size_t)n[1] + (size_t)at.at[1]) * (size_t)n[0] + (size_t)at.at[0];
+#pragma unroll
+    for (int a = 0; a < fluid_rank(Q); a++) g[a] = 0;
+    if (this->lifts) fluid_moment_cells<Q, stored>::lift(at, g);
+#pragma unroll
+    for (int a = 0; a < fluid_rank(Q); a++) g[a] += (real)force[(size_t)a * cells + cell];
+  }
+};
+
+/* What the buoyancy of a cell, and a force that is a function, add to an interpolated link. Twin: `held` of
+ * cpu/vectors.h. */
 template <int Q, typename real, typename source>
 __device__ __forceinline__ real held(const source &s, const fluid_edge_cell &at,
                                      const fluid_edge<typename source::number> &e) {
@@ -170,8 +187,8 @@ __device__ __noinline__ real arrive(const source &s, const fluid_edge_cell &at,
 }
 
 /* d of directions C and after of a cell, whose next link is *edge; adds to *lost. */
-template <int Q, int C, bool STRAIGHT, typename real>
-__device__ __forceinline__ void gather_links(const fluid_moment_cells<Q, real> &cells, const fluid_edges<real> &links,
+template <int Q, int C, bool STRAIGHT, typename real, typename source>
+__device__ __forceinline__ void gather_links(const source &cells, const fluid_edges<real> &links,
                                              const fluid_edge_cell &at, int edge, const real *here, real *d,
                                              double *lost) {
   if constexpr (C < Q) {
@@ -228,8 +245,17 @@ __device__ __forceinline__ void gather_warm_links(const fluid_step<real> &s, con
   }
 }
 
-template <int Q, bool EDDY, bool STRAIGHT, typename real>
-__global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, const fluid_edges<real> links) {
+/* What links read of the state before a step. */
+template <int Q, typename real>
+__device__ __forceinline__ fluid_moment_cells<Q, real> link_cells(const fluid_step<real> &s,
+                                                                  const fluid_edges<real> &links) {
+  return {s.l, s.from, links.warm != nullptr, {s.w.push[0], s.w.push[1], s.w.push[2]}, s.w.reference};
+}
+
+/* The flow of a cell with links: that of a thread. */
+template <int Q, bool EDDY, bool STRAIGHT, typename real, typename source, typename laws>
+__device__ __forceinline__ void step_linked(const fluid_step<real> &s, const fluid_edges<real> &links,
+                                            const source &cells, const laws &law) {
   constexpr int RANK = fluid_rank(Q);
   after_previous();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -241,15 +267,20 @@ __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, cons
   double lost = 0;
   fluid_sums<RANK, real> sums;
   load_cell<fluid_moments(RANK)>(s.from + place, m);
-  const fluid_moment_cells<Q, real> cells = {
-      s.l, s.from, links.warm != nullptr, {s.w.push[0], s.w.push[1], s.w.push[2]}, s.w.reference};
   gather_links<Q, 1, STRAIGHT>(cells, links, at, at.first, m, d, &lost);
   sum_directions<Q>(d, &sums);
-  const real square = collide<Q, true, EDDY, false>(s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr);
+  const size_t row = (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1];
+  const real square = collide<Q, true, EDDY, false>(s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr,
+                                                    law.of(s, s.from + place, at.at[0], row));
   store_cell<fluid_moments(RANK)>(s.to + place, m);
   if (links.rate) links.rate[i] = rate;
   if (links.lost) links.lost[i] = lost;
-  look<false>(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], rho1, square, rho1);
+  look<false>(s, *s.step + 1, at.at[0], row, rho1, square, rho1);
+}
+
+template <int Q, bool EDDY, bool STRAIGHT, typename real>
+__global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, const fluid_edges<real> links) {
+  step_linked<Q, EDDY, STRAIGHT>(s, links, link_cells<Q>(s, links), fluid_no_law());
 }
 
 /* The temperature of cells with links, after the mass has been given back: its velocity is that of the flow as it is

@@ -4,7 +4,9 @@
 
 #include "kernels/fluid/cuda/step.cuh"
 
+#ifndef __CUDACC_RTC__
 #include <math.h>
+#endif
 
 /* What fields and sums need to know of a run, of moments and of populations. */
 struct fluid_scene {
@@ -18,7 +20,8 @@ struct fluid_scene {
 template <typename number> struct fluid_view : fluid_scene {
   typedef number real;
   const real *state;
-  real *fields; /* [RANK + 1][cells]: velocity and pressure; or of a window: [RANK + 1][planes][cells of a plane] */
+  const real *push; /* [RANK][cells]: force of the step, in cells per step^2; NULL: none that is a function */
+  real *fields;     /* [RANK + 1][cells]: velocity and pressure; or of a window: [RANK + 1][planes][cells of a plane] */
   int first, planes; /* of the window, along the last axis, around the box; 0 planes: all */
 };
 
@@ -27,6 +30,13 @@ __device__ __forceinline__ bool is_solid(const fluid_beside &b, const fluid_layo
 }
 
 /* Density - 1 and velocity, in units of the lattice. */
+/* Half of a force that is a function, along axis a of a cell. */
+template <typename real>
+__device__ __forceinline__ double half_push(const fluid_view<real> &v, int a, int x, size_t row) {
+  const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2];
+  return (double)v.push[(size_t)a * cells + row * (size_t)v.l.n[0] + (size_t)x] / 2;
+}
+
 template <int RANK, typename real>
 __device__ __forceinline__ double velocity_of(const fluid_view<real> &v, int x, size_t row, double *u) {
   const real *m = v.state + fluid_place(v.l, x, row);
@@ -37,6 +47,7 @@ __device__ __forceinline__ double velocity_of(const fluid_view<real> &v, int x, 
   for (int a = 0; a < RANK; a++) {
     u[a] = (double)m[(1 + a) * FLUID_GROUP] / (3 * (1 + rho1)) - v.g[a] / 2;
     if (v.heat) u[a] += v.warm.law.push[a] / 2 * ((double)m[fluid_moments(RANK) * FLUID_GROUP] - v.warm.law.reference);
+    if (v.push) u[a] -= half_push(v, a, x, row);
   }
   return rho1;
 }
@@ -159,11 +170,18 @@ template <int RANK, typename view> __global__ void __launch_bounds__(256) sum_fl
   }
 }
 
+/* The relaxation time of a cell at a shear rate of the scenario. */
+struct fluid_first_tau {
+  template <typename view> __device__ __forceinline__ double of(const view &v, double shear, int, size_t) const {
+    return v.tau + 3 * v.smagorinsky * v.smagorinsky * shear * v.dt;
+  }
+};
+
 /* Sets *rho1, density - 1, and m, moments J and S, of a cell of the first state from the fields: set_cell of
  * start/start.c, in a medium of this resistance by a step. */
-template <int RANK, typename real>
+template <int RANK, typename real, typename taus = fluid_first_tau>
 __device__ __forceinline__ void first_moments(const fluid_view<real> &v, int x, size_t row, double drag, double *rho1,
-                                              double *m) {
+                                              double *m, const taus &time = taus()) {
   const int at[3] = {x, (int)(row % (size_t)v.l.n[1]), (int)(row / (size_t)v.l.n[1])};
   const double unit = v.dx / v.dt;
   *rho1 = 3 * value_of<RANK>(v, RANK, x, row) / (v.density * unit * unit);
@@ -178,7 +196,7 @@ __device__ __forceinline__ void first_moments(const fluid_view<real> &v, int x, 
     for (int b = 0; b < RANK; b++) square += (grad[a][b] + grad[b][a]) * (grad[a][b] + grad[b][a]) / 4;
   }
   const double shear = square - widening * widening * RANK;
-  const double tau = v.tau + 3 * v.smagorinsky * v.smagorinsky * sqrt(2 * (shear > 0 ? shear : 0)) * v.dt;
+  const double tau = time.of(v, sqrt(2 * (shear > 0 ? shear : 0)), x, row);
 #pragma unroll
   for (int a = 0; a < RANK; a++) {
     m[1 + a] = 3 * rho * (u[a] * (1 - drag / 2) + v.g[a] / 2);
@@ -192,8 +210,9 @@ __device__ __forceinline__ void first_moments(const fluid_view<real> &v, int x, 
 }
 
 /* The moments of the first state. rests: bits of 0 in S. */
-template <int RANK, typename real>
-__global__ void __launch_bounds__(256) begin_cells(const fluid_view<real> v, const fluid_factors<real> k, real *state) {
+template <int RANK, typename real, typename taus>
+__device__ __forceinline__ void begin_all(const fluid_view<real> &v, const fluid_factors<real> &k, real *state,
+                                          const taus &time) {
   after_previous();
   const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2];
   for (size_t i = blockIdx.x * (size_t)256 + threadIdx.x; i < cells; i += (size_t)gridDim.x * 256) {
@@ -202,7 +221,7 @@ __global__ void __launch_bounds__(256) begin_cells(const fluid_view<real> v, con
     if (is_solid(v.beside, v.l, x, row)) continue;
     double exact[fluid_moments(RANK)], rho1, trace = 0;
     real m[fluid_moments(RANK)];
-    first_moments<RANK>(v, x, row, 0, &rho1, exact);
+    first_moments<RANK>(v, x, row, 0, &rho1, exact, time);
 #pragma unroll
     for (int a = 1; a < fluid_moments(RANK); a++) m[a] = (real)exact[a];
     if constexpr (sizeof(real) == 4) {
@@ -214,6 +233,11 @@ __global__ void __launch_bounds__(256) begin_cells(const fluid_view<real> v, con
     m[0] = (real)(rho1 - trace / 3);
     store_cell<fluid_moments(RANK)>(state + fluid_place(v.l, x, row), m);
   }
+}
+
+template <int RANK, typename real>
+__global__ void __launch_bounds__(256) begin_cells(const fluid_view<real> v, const fluid_factors<real> k, real *state) {
+  begin_all<RANK>(v, k, state, fluid_first_tau());
 }
 
 /* out[probes][RANK + 1] */

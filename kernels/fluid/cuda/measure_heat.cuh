@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
 /* Sets T and its flux, and adds half of the buoyancy to the moments. slope[RANK]: derivatives of T. */
 template <int RANK, typename real>
 __device__ __forceinline__ void begin_warm_cell(const fluid_view<real> &v, const fluid_factors<real> &k, real *to,
-                                                double T, const double *slope) {
+                                                int x, size_t row, double T, const double *slope) {
   constexpr int N = fluid_moments(RANK);
   const fluid_warm_law &law = v.warm.law;
   real m[N + 1 + RANK];
@@ -113,7 +113,8 @@ __device__ __forceinline__ void begin_warm_cell(const fluid_view<real> &v, const
   for (int a = 0; a < RANK; a++) {
     u[a] = (double)m[1 + a] / (3 * rho) - v.g[a] / 2;
     g[a] = -law.push[a] * (T - law.reference);
-    m[N + 1 + a] = (real)(u[a] * T - (1 / law.omega - 1) / 4 * slope[a]);
+    const double own = v.push ? u[a] - half_push(v, a, x, row) : u[a];
+    m[N + 1 + a] = (real)(own * T - (1 / law.omega - 1) / 4 * slope[a]);
   }
   add_buoyancy<RANK>(k, 0.5, rho, u, g, m);
   if constexpr (sizeof(real) == 4) fluid_warm_rest<RANK>::write((float)(T - (double)m[N]), m + N);
@@ -142,7 +143,7 @@ __global__ void __launch_bounds__(256)
       slope[a] = (first_warm(v, x + (a == 0), y + (a == 1), z + (a == 2)) -
                   first_warm(v, x - (a == 0), y - (a == 1), z - (a == 2))) /
                  2;
-    begin_warm_cell<RANK>(v, k, state + fluid_place(v.l, x, row), first_warm(v, x, y, z), slope);
+    begin_warm_cell<RANK>(v, k, state + fluid_place(v.l, x, row), x, row, first_warm(v, x, y, z), slope);
   }
 }
 
@@ -178,7 +179,8 @@ __global__ void __launch_bounds__(128)
                : low * high > 0 ? copysign(fmin(fabs(low), fabs(high)), low)
                                 : 0;
   }
-  begin_warm_cell<RANK>(v, k, state + place_of(v.l, at), here, slope);
+  begin_warm_cell<RANK>(v, k, state + place_of(v.l, at), at.at[0],
+                        (size_t)at.at[2] * (size_t)v.l.n[1] + (size_t)at.at[1], here, slope);
 }
 
 #endif

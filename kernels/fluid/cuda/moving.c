@@ -1,5 +1,6 @@
 /* Bodies that move on the GPU: the host finds their walls, as for the CPU, and the device fills and clears cells. Twin:
  * cpu/cover.c, fluid_sweep of cpu/sweep.c. */
+#include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/cuda/work.h"
 
 #include "engine/device/cuda.h"
@@ -74,7 +75,10 @@ static fluid_changed changed_of(const fluid_machine *m, const bool *old, int64_t
     const int64_t from = fluid_neighbour(&m->grid, cell, m->lattice->c[c]);
     if (from >= 0 && !old[from] && !solid[from]) out.from |= (uint32_t)1 << c;
   }
+  double g[3];
   fluid_surface_velocity(m, cell, out.u);
+  fluid_push_at(m, cell, out.u, g); /* a force that is a function is added later on */
+  for (int a = 0; a < 3; a++) out.u[a] -= g[a] / 2;
   return out;
 }
 
@@ -87,6 +91,7 @@ static sim_status cover(const fluid_machine *m, const fluid_device *d, const boo
   for (int64_t i = 0; i < count; i++) ((fluid_changed *)changed->here)[i] = changed_of(m, old, w->changed[i]);
   SIM_TRY(sim_backend_cuda.copy(changed->there, changed->here, bytes));
   fluid_cuda_cover(d, changed->there, (int)count, mass->there);
+  fluid_cuda_clear_rates(d, changed->there, (int)count);
   SIM_TRY(sim_backend_cuda.copy(mass->here, mass->there, (size_t)count * sizeof(double)));
   for (int64_t i = 0; i < count; i++) fluid_give(m, member, w->changed[i], ((const double *)mass->here)[i]);
   return return_mass(m, d);

@@ -1,4 +1,5 @@
 /* The operations on an NVIDIA GPU: memory, the graph of a step, and what is read back. Twin: cpu/ops.c. */
+#include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/cuda/host.h"
 
 #include "engine/device/cuda.h"
@@ -50,8 +51,9 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&g);
   const double row = number * FLUID_GROUP * numbers_of(p);
   const double linked = fluid_wall_cells(p, meshes); /* at most */
-  const double more =
-      (p->bodies.count > 0 && !fluid_moves(p) ? linked : 0) + (has_rates(p) ? linked + fluid_cuda_damped_bound(p) : 0);
+  const double more = (p->bodies.count > 0 && !fluid_moves(p) ? linked : 0) +
+                      (has_rates(p) ? linked + fluid_cuda_damped_bound(p) : 0) + (p->force ? g.rank * cells : 0) +
+                      (fluid_cuda_stores_rates(p) ? cells : 0);
   const double state = state_rows(p, more) * row, fields = (g.rank + 1) * cells * number;
   (void)setup;
   sim_plan_add(out,
@@ -76,7 +78,9 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
                          (p->heat.given ? 0.7 : 1);
   /* Cells of lists take some 0.7 ns each, of which the bound on their number has room. */
   const double listed = fmax(0, linked - 4096) / 1.25 + fluid_cuda_damped_bound(p);
-  out->work_rate_guess = 1 / (1 / out->work_rate_guess + (fluid_single(p) ? 0.7e-9 : 1.2e-9) * listed / cells);
+  out->work_rate_guess =
+      1 / (1 / out->work_rate_guess + (fluid_single(p) ? 0.7e-9 : 1.2e-9) * listed / cells +
+           (p->force ? fluid_single(p) ? 4e-11 : 8e-11 : 0) + (fluid_cuda_stores_rates(p) ? 1e-10 : 0));
 }
 
 void fluid_cuda_destroy(fluid_work **work) {
@@ -88,6 +92,7 @@ void fluid_cuda_destroy(fluid_work **work) {
   }
   sim_buffer_destroy(&w->fields);
   fluid_cuda_free(&w->d);
+  fluid_cuda_free_laws(&w->d);
   sim_backend_cuda.free(w->d.guard);
   sim_backend_cuda.free(w->d.step);
   sim_backend_cuda.free(w->d.sum);
@@ -102,7 +107,9 @@ static sim_status allocate(fluid_work *w) {
   const int row = FLUID_GROUP * numbers_of(w->p);
   const int64_t rests = w->m->motion ? 0 : w->m->walls.members;
   const int64_t rates = has_rates(w->p) ? w->m->walls.cells + fluid_cuda_damped_cells(w->m) : 0;
-  const double rows = state_rows(w->p, (double)(rests + rates));
+  const int64_t pushes = w->p->force ? g->rank * grid_cells(g) : 0,
+                laws = fluid_cuda_stores_rates(w->p) ? grid_cells(g) : 0;
+  const double rows = state_rows(w->p, (double)(rests + rates + pushes + laws));
   const sim_dtype type = d->single ? SIM_F32 : SIM_F64;
   if (!(rows * row < 0x1p58)) return sim_no_memory("the fluid");
   for (int i = 0; i < 2; i++) {
@@ -110,6 +117,8 @@ static sim_status allocate(fluid_work *w) {
     d->state[i] = w->state[i].data;
   }
   d->numbers = (size_t)state_rows(w->p, 0) * (size_t)row;
+  if (pushes > 0) d->push = d->numbers + (size_t)(rests + rates);
+  if (laws > 0) d->rates = d->numbers + (size_t)(rests + rates + pushes);
   SIM_TRY(sim_buffer_create(&sim_backend_cuda, type, 2, (int64_t[]){g->rank + 1, grid_cells(g)}, &w->fields));
   d->fields = w->fields.data;
   return fluid_cuda_allocate_guards(w);
@@ -178,6 +187,7 @@ static sim_status create(fluid_machine *m, const fluid_parameters *p, const flui
   d->unit = ldexp(1, (int)ceil(log2(4.5 * k->mach / sqrt(3))) - 34);
   SIM_TRY(allocate(w));
   SIM_TRY(fluid_cuda_build(m, p, k, d));
+  SIM_TRY(fluid_cuda_compile(m, p, k, d));
   return fluid_cuda_allocate_sums(w);
 }
 
@@ -193,6 +203,7 @@ sim_status fluid_cuda_set_step(fluid_work *w, int64_t step, bool fast) {
   w->made = step;
   w->remembered = -1;
   SIM_TRY(sim_backend_cuda.copy(w->d.step, now, sizeof now));
+  SIM_TRY(fluid_cuda_reset_laws(&w->d));
   return sim_backend_cuda.copy(w->d.guard, &guard, sizeof guard);
 }
 
@@ -217,10 +228,13 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
     SIM_TRY(fluid_cuda_place_grains(w->m, &w->d));
     fluid_cuda_begin_balls(&w->d);
   }
+  if (!w->d.heat) fluid_cuda_start_push(&w->d); /* as in a step */
   if (w->d.layers > 0) fluid_cuda_begin_sponge(&w->d);
+  if (w->d.heat) fluid_cuda_start_push(&w->d);
   if (w->d.heat) SIM_TRY(fluid_cuda_start_heat(w->m, &w->d));
   if (w->d.heat) fluid_cuda_delay_sponge(&w->d);
-  return sim_queue_cuda.status();
+  SIM_TRY(sim_queue_cuda.status());
+  return fluid_cuda_check_laws(w->m, w->numbers, &w->d, 0, &(fluid_seen){.seen = false});
 }
 
 static sim_status resume(fluid_work *w, int64_t step, bool fast) {
@@ -230,8 +244,10 @@ static sim_status resume(fluid_work *w, int64_t step, bool fast) {
 
 /* Where bodies move the host finds their walls in each step. */
 static sim_status step_moving(fluid_work *w, int64_t number) {
+  if (w->m->push) w->m->push->t = (double)number * w->numbers->dt;
   fluid_cuda_step(&w->d);
   SIM_TRY(fluid_cuda_move(w->m, w->p, w->numbers, number, &w->d));
+  fluid_cuda_push(&w->d);
   fluid_cuda_damp(&w->d);
   w->old_pulls = w->old_cuts = true;
   w->d.now = 1 - w->d.now;
@@ -255,8 +271,10 @@ static sim_status step_graph(fluid_work *w) {
   if (!*graph) {
     SIM_TRY(sim_queue_cuda.graph_begin());
     fluid_cuda_step(&w->d);
+    if (!w->d.heat) fluid_cuda_push(&w->d); /* sponges damp flows with the force, as of an acceleration */
     fluid_cuda_damp(&w->d);
     fluid_cuda_warm(&w->d);
+    if (w->d.heat) fluid_cuda_push(&w->d);
     SIM_TRY(sim_queue_cuda.graph_end(graph)); /* NULL: the step has run */
   }
   if (*graph) SIM_TRY(sim_queue_cuda.graph_launch(*graph));
@@ -297,13 +315,13 @@ static fluid_seen seen_of(const fluid_work *w, const fluid_guard *guard, int kin
 
 sim_status fluid_cuda_guards(fluid_work *w, int64_t number, fluid_seen seen[FLUID_WARNINGS]) {
   fluid_guard guard;
-  (void)number;
   SIM_TRY(sim_backend_cuda.copy(&guard, w->d.guard, sizeof guard));
   const fluid_seen dense = seen_of(w, &guard, FLUID_TOLD_DENSE), fastest = seen_of(w, &guard, FLUID_TOLD_FASTEST);
   const fluid_seen hot = seen_of(w, &guard, FLUID_TOLD_HOT);
   seen[FLUID_WARN_END] = dense.seen && !(fastest.seen && fastest.step < dense.step) ? dense : fastest;
   if (hot.seen && !(seen[FLUID_WARN_END].seen && seen[FLUID_WARN_END].step < hot.step)) seen[FLUID_WARN_END] = hot;
   seen[FLUID_WARN_FAST] = seen_of(w, &guard, FLUID_TOLD_FAST);
+  SIM_TRY(fluid_cuda_check_laws(w->m, w->numbers, &w->d, number, &seen[FLUID_WARN_END]));
   const fluid_seen *end = &seen[FLUID_WARN_END];
   fluid_seen *fast = &seen[FLUID_WARN_FAST];
   if (w->fast || (end->seen && end->step <= fast->step)) fast->seen = false; /* known, or what ends the run says more */

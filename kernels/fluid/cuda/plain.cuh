@@ -7,8 +7,9 @@
 
 constexpr int FLUID_PLAIN_ROWS = 8; /* a block is 32 cells x as many rows */
 
-template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real>
-__global__ void __launch_bounds__(32 * FLUID_PLAIN_ROWS) step_cells(const fluid_step<real> s) {
+/* The cell of a thread. */
+template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real, typename laws>
+__device__ __forceinline__ void step_plain(const fluid_step<real> &s, const laws &law) {
   after_previous();
   const unsigned group = blockIdx.x % (unsigned)s.l.groups;
   const int x = (int)(group * FLUID_GROUP + threadIdx.x % FLUID_GROUP);
@@ -25,9 +26,15 @@ __global__ void __launch_bounds__(32 * FLUID_PLAIN_ROWS) step_cells(const fluid_
   gather<Q, 1>(s.l, s.from, x, y, z, m, d);
   if constexpr (HEAT) gather_warm<RANK, 1>(s.l, s.from, x, y, z, m, warm);
   sum_directions<Q>(d, &sums);
-  const real square = step_cell<Q, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, m, &rho1);
+  const real square =
+      step_cell<Q, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, m, &rho1, law.of(s, s.from + place, x, row));
   store_cell<numbers>(s.to + place, m);
   look<HEAT>(s, step, x, row, rho1, square, m[numbers - 1 - RANK]);
+}
+
+template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real>
+__global__ void __launch_bounds__(32 * FLUID_PLAIN_ROWS) step_cells(const fluid_step<real> s) {
+  step_plain<Q, FORCE, EDDY, HEAT>(s, fluid_no_law());
 }
 
 #endif

@@ -3,11 +3,12 @@
 #ifndef FLUID_CUDA_WORK_H
 #define FLUID_CUDA_WORK_H
 
+#include "kernels/common/integers.h"
 #include "kernels/fluid/gate_sums.h"
 
-#include <stdbool.h>
+#ifndef __CUDACC_RTC__
 #include <stddef.h>
-#include <stdint.h>
+#endif
 
 /* A state: [nz][ny][groups][numbers][32]: the cells of a row in groups of 32, the last one filled up. The numbers of a
  * cell are its moments, and with heat behind them the temperature and its flux (heat.cuh). */
@@ -25,6 +26,21 @@ typedef struct fluid_guard {
   unsigned long long key[FLUID_TOLD];  /* squared speed as a float's bits, ~cell; DENSE, HOT:
                                         ~cell, bits of density - 1 or of the temperature */
 } fluid_guard;
+
+/* What functions of the scenario have done first: cells whose force is not found, or whose relaxation time is out of
+ * range. The keys are those of the cell with the lowest number: ~cell, and bits of its velocity along an axis, or of
+ * its relaxation time, as a float. */
+typedef struct fluid_law_guard {
+  unsigned long long push_step, tau_step; /* UINT64_MAX: none */
+  unsigned long long push_key[3], tau_key;
+} fluid_law_guard;
+/* Kernels that are compiled with functions of the scenario: cudaKernel_t; NULL: there is no such function. (laws.c) */
+typedef struct fluid_laws {
+  struct sim_module *module;
+  void *push, *push_start;
+  void *cells, *links, *begin; /* in place of step_cells, step_links and begin_cells; they store rates of relaxation */
+} fluid_laws;
+enum { FLUID_PUSH_ROWS = 8 }; /* rows of a block of these kernels, which is 32 cells wide */
 
 /* ---- links ---- */
 
@@ -188,6 +204,7 @@ typedef struct fluid_beside {
 enum { FLUID_SUMMED = 4096, FLUID_SUMS = 7, FLUID_SUM_SPEED = 3 };
 
 #ifndef __cplusplus
+#include "engine/device/compile.h"
 #include "kernels/fluid/heat.h"
 #else
 struct fluid_work;
@@ -213,8 +230,14 @@ typedef struct fluid_device {
   double omega, g[3], smagorinsky, unit, fast, fastest;
   double dx, dt, density, tau;
   fluid_guard *guard;
-  unsigned long long *step; /* [2]: number of the last step, by its state */
-  uint32_t *skip;           /* [rows][groups]: bits of cells that are solid, listed or covered by grains; NULL: none */
+  fluid_laws laws;
+  fluid_law_guard *told;              /* NULL: no functions */
+  size_t push;                        /* where the force [rank][cells] begins in a state; 0: none that is a function */
+  size_t rates;                       /* the same of rates of relaxation [cells]; 0: they are not stored */
+  double size[3];                     /* of the box, in the scenario's units */
+  double per_stress, scale, rounding; /* fluid_rheology */
+  unsigned long long *step;           /* [2]: number of the last step, by its state */
+  uint32_t *skip; /* [rows][groups]: bits of cells that are solid, listed or covered by grains; NULL: none */
   /* [listed]: the cells with links, and behind them, with heat, the other ones of sponges: their temperature makes its
    * step after the flow has been damped */
   fluid_edge_cell *cell;
@@ -257,13 +280,23 @@ typedef struct fluid_device {
   int staged_planes;
 } fluid_device;
 
+#ifndef __CUDACC_RTC__
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* ---- kernels.cu: each enqueues work ---- */
 
-void fluid_cuda_step(const fluid_device *d);       /* from the present state to the other one */
+void fluid_cuda_step(const fluid_device *d);         /* from the present state to the other one */
+void fluid_cuda_push(const fluid_device *d);         /* the force that is a function, to the other state; or nothing */
+void fluid_cuda_start_push(const fluid_device *d);   /* half of it, to the present state; before the temperatures */
+void fluid_cuda_pushed_links(const fluid_device *d); /* part of fluid_cuda_step where there is such a force */
+/* Parts of fluid_cuda_step and fluid_cuda_begin where the viscosity is a function. */
+void fluid_cuda_law_cells(const fluid_device *d);
+void fluid_cuda_law_links(const fluid_device *d);
+void fluid_cuda_law_begin(const fluid_device *d);
+/* Cells that a body has covered or left have no rate of relaxation in the other state. */
+void fluid_cuda_clear_rates(const fluid_device *d, const fluid_changed *changed, int count);
 void fluid_cuda_damp(const fluid_device *d);       /* the other state, in sponges */
 void fluid_cuda_warm(const fluid_device *d);       /* the temperature of listed cells, after the flow has been damped */
 void fluid_cuda_mark_balls(const fluid_device *d); /* covered, and skip: before a step */
@@ -322,6 +355,7 @@ void fluid_trt_wall_velocities(const fluid_device *d, double *out);
 #ifdef __cplusplus
 }
 #endif
+#endif
 
 #ifndef __cplusplus
 /* ---- ops.c ---- */
@@ -365,6 +399,26 @@ void fluid_cuda_free_timed(fluid_device *d);
 sim_status fluid_cuda_build_gates(const fluid_machine *m, const fluid_parameters *p, fluid_device *out) SIM_MUST_CHECK;
 void fluid_cuda_free_gates(fluid_device *d);
 double fluid_cuda_gates_bytes(const fluid_parameters *p);
+
+/* ---- laws.c, laws_text.c ---- */
+
+/* Whether a state has the rate of relaxation of each cell: of a viscosity that is a function, and of eddies where a
+ * force that is a function pushes a flow with heat. */
+bool fluid_cuda_stores_rates(const fluid_parameters *p);
+/* Compiles the kernels with functions of the scenario; nothing where there are none. */
+sim_status fluid_cuda_compile(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                              fluid_device *d) SIM_MUST_CHECK;
+void fluid_cuda_free_laws(fluid_device *d);
+sim_status fluid_cuda_reset_laws(const fluid_device *d) SIM_MUST_CHECK; /* no function has failed yet */
+/* *end: what ends the run; a viscosity out of range where that comes first. SIM_ERR_DIVERGED: a force was not found
+ * before that, in steps up to `step`. */
+sim_status fluid_cuda_check_laws(const fluid_machine *m, const fluid_numbers *k, const fluid_device *d, int64_t step,
+                                 fluid_seen *end) SIM_MUST_CHECK;
+/* Sources of the kernels with the force, and with the viscosity. */
+sim_status fluid_cuda_write_push(const fluid_parameters *p, sim_bytes *text) SIM_MUST_CHECK;
+sim_status fluid_cuda_write_viscosity(const fluid_parameters *p, sim_bytes *text) SIM_MUST_CHECK;
+sim_source fluid_cuda_law_source(const char *name, const sim_bytes *text);
+extern const sim_source_file fluid_cuda_files[]; /* headers that these sources include */
 
 /* ---- moving.c ---- */
 

@@ -69,7 +69,12 @@ static void test_guards(void **state) {
       "return sim.fluid { grid = { n = {40, 16}, size = {40, 16} }, viscosity = 0.1, speed = 0.1, precision = "
       "'double',\n"
       "  initial = function(x, y) return 0.01 * math.sin(math.pi * y / 8), 0 end,\n"
-      "  force = function(ux, uy) return -1e-3 * sim.sign(ux), 0 end, integrate = { dt = 1, t_end = 1000 } }"};
+      "  force = function(ux, uy) return -1e-3 * sim.sign(ux), 0 end, integrate = { dt = 1, t_end = 1000 } }",
+      /* a viscosity that is too small where a lid begins to move */
+      "return sim.fluid { grid = { n = {16, 64}, size = {16, 64}, boundary = 'wall', x = 'periodic' }, speed = 0.1,\n"
+      "  viscosity = function(shear) return 0.1 / (1 + (2e3 * shear)^2)^0.4999 end, precision = 'double',\n"
+      "  sides = { y_low = { velocity = {-0.1, 0} }, y_high = { velocity = {0.1, 0} } },\n"
+      "  integrate = { dt = 1, t_end = 1000 } }"};
   for (size_t i = 0; i < sizeof flows / sizeof *flows; i++) {
     char message[2][1100];
     for (int k = 0; k < 2; k++) {

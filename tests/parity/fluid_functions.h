@@ -43,6 +43,19 @@ static const char *const function_texts[] = {
     "    reference = -1 }, bodies = { sim.cylinder { point = {0.6, 0.5, 0}, radius = 0.23, temperature = 2 } },\n"
     "  force = function(x, y, t, ux, uy, T) return 0.2 * T * uy, -0.2 * T * ux + 0.1 end, integrate = { t_end = 100 } "
     "}",
+    /* with heat and eddies, whose rates of relaxation the force takes; cells at walls and in sponges make their own
+     * steps
+     */
+    "return sim.fluid { precision = kind, grid = { n = {40, 24, 20}, size = {4, 2.4, 2}, boundary = 'wall', y = 'slip' "
+    "},\n"
+    "  viscosity = 0.01, speed = 1, turbulence = { smagorinsky = 0.15, prandtl = 0.7 },\n"
+    "  sides = { x_high = { pressure = 0, sponge = 0.9 }, x_low = { velocity = {0.5, 0, 0} } },\n"
+    "  heat = { diffusivity = 0.004, expansion = 0.2, gravity = {0, 0, -1}, x_low = 0.3, z_high = 1, reference = 0.2 "
+    "},\n"
+    "  bodies = { sim.cylinder { point = {1.5, 1, 1}, axis = {0.2, 1, 0}, radius = 0.42, spin = 0.5, temperature = 1 "
+    "} },\n"
+    "  force = function(x, y, z, t, ux, uy, uz, T) return 0.5*uy, -0.5*ux + 0.2*T, -0.3*uz end,\n"
+    "  integrate = { t_end = 100 } }",
     /* viscosities: a power law around bodies, with a force; Carreau's, 27 directions and a body that moves; of the
      * temperature; and of two axes, with sponges, without and with heat */
     "return sim.fluid { precision = kind, grid = { n = {75, 20, 26}, size = {3.75, 1, 1.3}, z = 'wall' },\n"

@@ -291,7 +291,6 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
 static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
   if (p->force && p->collision == FLUID_TRT) return "`force` with collision = \"trt\" is";
-  if (p->force && p->heat.given && p->turbulence.given) return "`force` with `heat` and `turbulence` is";
   if (p->collision != FLUID_TRT) return NULL;
   if (p->heat.given) return "`heat` with collision = \"trt\" is";
   if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";

@@ -74,22 +74,23 @@ __device__ inline bool improve(const double *star, double half, double share, co
 template <int RANK, bool START, typename law>
 __device__ __forceinline__ bool solve_force(const double *star, double half, double *in, double *f) {
   enum { ROUNDS = 60, WHOLE = 20 }; /* later steps are halved: they may go to and fro */
-  double *u = in + 4;
-  bool known = false;
   if constexpr (START || !law::DEPENDS) {
     law::of(in, f);
     return true;
-  }
+  } else {
+    double *u = in + 4;
+    bool known = false;
 #pragma unroll 1
-  for (int round = 0; round < ROUNDS && !known; round++) {
-    double slope[RANK][RANK];
-    law::of(in, f);
-    law::slopes(in, slope);
-    known = improve<RANK, law>(star, half, round < WHOLE ? 1 : 0.5, f, slope, u);
-  }
+    for (int round = 0; round < ROUNDS && !known; round++) {
+      double slope[RANK][RANK];
+      law::of(in, f);
+      law::slopes(in, slope);
+      known = improve<RANK, law>(star, half, round < WHOLE ? 1 : 0.5, f, slope, u);
+    }
 #pragma unroll
-  for (int a = 0; a < RANK; a++) f[a] = (u[a] - star[a]) / half;
-  return known;
+    for (int a = 0; a < RANK; a++) f[a] = (u[a] - star[a]) / half;
+    return known;
+  }
 }
 
 /* Adds to the flux of the temperature what the step has left out. m: a cell after the step; from: before it. */

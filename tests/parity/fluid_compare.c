@@ -155,6 +155,20 @@ void fluid_compare_tables(flow *a, flow *b, bool single, int64_t steps, const ch
   }
 }
 
+void fluid_compare_devices(const char *text, const sim_backend *device, bool single, int64_t steps, int rounds,
+                           sim_grid_reader *reader, const char *what) {
+  flow a, b;
+  flow_begin(&a, text, &sim_backend_cpu, 2, NULL, reader);
+  flow_begin(&b, text, device, 2, NULL, reader);
+  fluid_compare_tables(&a, &b, single, steps, what);
+  flow_steps(&a, steps);
+  flow_steps(&b, steps);
+  fluid_compare_runs(&a, &b, single, rounds * steps, what);
+  fluid_compare_tables(&a, &b, single, rounds * steps, what);
+  flow_close(&a);
+  flow_close(&b);
+}
+
 void fluid_check_restart(const char *text, const sim_backend *backend, int64_t steps, sim_grid_reader *reader) {
   char straight[33], again[33], resumed[33];
   flow f, g;

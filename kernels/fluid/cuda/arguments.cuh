@@ -56,6 +56,15 @@ static fluid_view<real> view_of(const fluid_device *d, const void *state, void *
 
 /* ---- of moments ---- */
 
+/* A function of the rank and the precision. */
+#define BY_KIND(function, ...)                                                                                         \
+  do {                                                                                                                 \
+    if (d->rank == 2)                                                                                                  \
+      d->single ? function<2, float>(__VA_ARGS__) : function<2, double>(__VA_ARGS__);                                  \
+    else                                                                                                               \
+      d->single ? function<3, float>(__VA_ARGS__) : function<3, double>(__VA_ARGS__);                                  \
+  } while (0)
+
 template <int RANK, typename real> static fluid_factors<real> factors_of(const fluid_device *d) {
   fluid_factors<real> k = {};
   k.keep = (real)(1 - d->omega);

@@ -355,15 +355,7 @@ template <int RANK, typename real> static void find_wall_velocities(const fluid_
                 present_view<real>(d), d->cell, d->cells, out);
 }
 
-#define BY_KIND(function, ...)                                                                                         \
-  do {                                                                                                                 \
-    if (d->rank == 2)                                                                                                  \
-      d->single ? function<2, float>(__VA_ARGS__) : function<2, double>(__VA_ARGS__);                                  \
-    else                                                                                                               \
-      d->single ? function<3, float>(__VA_ARGS__) : function<3, double>(__VA_ARGS__);                                  \
-  } while (0)
-
-/* The same of functions of a lattice. */
+/* A function of the lattice and the precision. */
 #define BY_LATTICE(function, ...)                                                                                      \
   do {                                                                                                                 \
     if (d->rank == 2)                                                                                                  \

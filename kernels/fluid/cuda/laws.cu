@@ -9,14 +9,6 @@ static dim3 law_blocks(const fluid_device *d) {
   return dim3((unsigned)((size_t)d->l.groups * ((rows + FLUID_PUSH_ROWS - 1) / FLUID_PUSH_ROWS)));
 }
 
-#define BY_KIND(function, ...)                                                                                         \
-  do {                                                                                                                 \
-    if (d->rank == 2)                                                                                                  \
-      d->single ? function<2, float>(__VA_ARGS__) : function<2, double>(__VA_ARGS__);                                  \
-    else                                                                                                               \
-      d->single ? function<3, float>(__VA_ARGS__) : function<3, double>(__VA_ARGS__);                                  \
-  } while (0)
-
 /* ---- forces ---- */
 
 template <typename real> using push_kernel = void(fluid_push_step<real>);

@@ -269,13 +269,13 @@ __device__ __forceinline__ void step_linked(const fluid_step<real> &s, const flu
   load_cell<fluid_moments(RANK)>(s.from + place, m);
   gather_links<Q, 1, STRAIGHT>(cells, links, at, at.first, m, d, &lost);
   sum_directions<Q>(d, &sums);
-  const size_t row = (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1];
-  const real square = collide<Q, true, EDDY, false>(s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr,
-                                                    law.of(s, s.from + place, at.at[0], row));
+  const real square = collide<Q, true, EDDY, false>(
+      s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr,
+      law.of(s, s.from + place, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1]));
   store_cell<fluid_moments(RANK)>(s.to + place, m);
   if (links.rate) links.rate[i] = rate;
   if (links.lost) links.lost[i] = lost;
-  look<false>(s, *s.step + 1, at.at[0], row, rho1, square, rho1);
+  look<false>(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], rho1, square, rho1);
 }
 
 template <int Q, bool EDDY, bool STRAIGHT, typename real>

@@ -4,6 +4,7 @@
 
 #include "kernels/fluid/fluid.h"
 #include "kernels/fluid/gate_sums.h"
+#include "kernels/fluid/start/walls.h"
 
 typedef struct fluid_gate {
   char *name;           /* NULL: gate1, ... */

@@ -4,6 +4,7 @@
 
 #include "kernels/fluid/cpu/heat_rows.h"
 #include "kernels/fluid/fluid.h"
+#include "kernels/fluid/machine.h"
 
 #define FLUID_HEAT_MOST 1e100 /* greatest temperature, and least but for its sign */
 

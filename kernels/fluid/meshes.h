@@ -3,6 +3,7 @@
 #define FLUID_MESHES_H
 
 #include "kernels/fluid/fluid.h"
+#include "kernels/fluid/start/walls.h"
 
 /* What a run has from files: meshes, at time 0, and solid cells. */
 struct fluid_meshes {

@@ -6,6 +6,7 @@
 #include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/cpu/rheology.h"
 #include "kernels/fluid/gates.h"
+#include "kernels/fluid/start/start.h"
 
 #include <math.h>
 #include <stdio.h>

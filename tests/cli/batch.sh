@@ -100,7 +100,7 @@ same calm killed/run_0002 "a run of a sweep that was stopped"
 
 # --no-progress applies to all runs. USR1 in a sweep of a job with a limit is left to the runs.
 expect 0 "6 done (some before)" "$SIM" "${grid[@]}" --no-progress -o grid
-SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 20)) "$SIM" "${long[@]/#steps=*/steps=100000000}" --wall auto -o warned >output 2>&1 &
+SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 15)) "$SIM" "${long[@]/#steps=*/steps=100000000}" --wall auto -o warned >output 2>&1 &
 pid=$!
 until_true 120 test -e warned/run_0002/status.json
 kill -USR1 $pid

@@ -124,9 +124,9 @@ for mpi in "${mpis[@]}"; do
   done
   expect 0 "" "${four[@]}" "$SIM" run fields.lua --threads 1 -o many --force # a state that ranks divide
   same fields_one many "$mpi: fields on 4 ranks"
-  for file in tables.h5 $(cd fields_one && find snap ckpt -name '*.h5'); do
-    "$COMPARE" "fields_one/$file" "many/$file" >output 2>&1 || fail "$mpi: fields on 4 ranks: $file differs"
-  done
+  pairs=()
+  for file in tables.h5 $(cd fields_one && find snap ckpt -name '*.h5'); do pairs+=("fields_one/$file" "many/$file"); done
+  "$COMPARE" "${pairs[@]}" >output 2>&1 || fail "$mpi: fields on 4 ranks: the files differ"
   SIM_COMM_DELAY=2000 expect 0 "" "${four[@]}" "${run[@]}" --set kind=sobol -o many --force
   same sobol many "$mpi: delayed ranks"
   SIM_COMM_CHUNK=1000 expect 0 "" "${four[@]}" "${run[@]}" -o many --force

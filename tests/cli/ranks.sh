@@ -10,13 +10,11 @@ option_scenario many.lua
 run=("$SIM" run many.lua --threads 1)
 
 equal() { # equal DIR DIR WHAT: digest, tables, checkpoints
-  local file
+  local file pairs=("$1/tables.h5" "$2/tables.h5")
   same "$1" "$2" "$3"
-  "$COMPARE" "$1/tables.h5" "$2/tables.h5" >output 2>&1 || fail "$3: tables differ"
   [ "$(checkpoints "$1" | sed "s|^$1||")" = "$(checkpoints "$2" | sed "s|^$2||")" ] || fail "$3: other checkpoints"
-  for file in $(checkpoints "$1"); do
-    "$COMPARE" "$file" "$2/ckpt/${file##*/}" >output 2>&1 || fail "$3: ${file##*/} differs"
-  done
+  for file in $(checkpoints "$1"); do pairs+=("$file" "$2/ckpt/${file##*/}"); done
+  "$COMPARE" "${pairs[@]}" >output 2>&1 || fail "$3: the files differ"
 }
 
 # ---- every number of ranks ----

@@ -15,14 +15,13 @@ by_multipoles() {
 
 # A checkpoint also has the rows of tables that are not in their file yet; their number depends on the clock.
 equal() { # equal DIR DIR WHAT: digest, tables, snapshots
-  local file
+  local file pairs=()
   same "$1" "$2" "$3"
   (cd "$1" && find tables.h5 snap -name '*.h5' | sort) >files1
   (cd "$2" && find tables.h5 snap -name '*.h5' | sort) >files2
   cmp -s files1 files2 || fail "$3: other files"
-  while read -r file; do
-    "$COMPARE" "$1/$file" "$2/$file" >output 2>&1 || fail "$3: $file differs"
-  done <files1
+  while read -r file; do pairs+=("$1/$file" "$2/$file"); done <files1
+  "$COMPARE" "${pairs[@]}" >output 2>&1 || fail "$3: the files differ"
 }
 
 # several NAME OPTION...: one rank, then others.

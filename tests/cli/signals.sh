@@ -124,22 +124,22 @@ done
 
 # The wall limit.
 started=$SECONDS
-expect 75 "" "$SIM" run s.lua -o wall --set n=2000 --set steps=1000000 --wall 00:00:02
+expect 75 "" "$SIM" run s.lua -o wall --threads 1 --set n=2000 --set steps=1000000 --wall 00:00:02
 ((SECONDS - started <= 60)) || fail "--wall 00:00:02 took $((SECONDS - started)) s"
 [ "$(key state wall)" = stopped ] || fail "--wall: state"
 grep -q "the wall limit of 2 s is reached" output || fail "--wall: the message"
 # A slow start counts; the message still names the given limit.
-{ echo 'local s = 0 for i = 1, 1.2e8 do s = s + i end' && cat s.lua; } >late.lua
-expect 75 "the wall limit of 6 s is reached" \
-  "$SIM" run late.lua -o walllate --lua-seconds 60 --set n=2000 --set steps=1000000 --wall 00:00:06
+{ echo 'local s = 0 for i = 1, 8e7 do s = s + i end' && cat s.lua; } >late.lua
+expect 75 "the wall limit of 4 s is reached" \
+  "$SIM" run late.lua -o walllate --threads 1 --lua-seconds 60 --set n=2000 --set steps=1000000 --wall 00:00:04
 
 # In a job with a known limit USR1 within its last minutes, as Slurm's --signal sends it, stops nothing: the run's own
 # margin does. Earlier, or where no limit is known, it stops the run.
 warned() { # warned DIR SECONDS OPTION...: USR1 to a run of a job that ends in so many seconds; $code and $took
   local folder=$1 seconds=$2
   shift 2
-  SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + seconds)) "${run[@]/#steps=*/steps=100000000}" -o "$folder" --wall auto "$@" \
-    >output 2>&1 &
+  SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + seconds)) "${run[@]/#steps=*/steps=100000000}" -o "$folder" --threads 1 \
+    --wall auto "$@" >output 2>&1 &
   pid=$!
   until_true 120 has_checkpoint "$folder"
   took=$SECONDS

@@ -116,7 +116,7 @@ check_threads() { # SCENARIO
 }
 
 check_ranks() { # SCENARIO
-  local ranks file
+  local ranks file pairs
   short "$1" 16 "every 1 steps" "every 7 steps" ends
   if ! "$SIM" check ../scenarios/short.lua --ranks 2 >output 2>&1; then
     grep -qE "^sim: .*--ranks 2: .* one rank only" output || fail "$1: sim check --ranks 2"
@@ -126,9 +126,9 @@ check_ranks() { # SCENARIO
   for ranks in 2 3 ${ALL:+4 7}; do
     run "ranks$ranks" --threads 1 --ranks "$ranks"
     equal ranks1 "ranks$ranks" "$1: $ranks ranks"
-    for file in $(checkpoints ranks1) $(last_snapshot ranks1); do
-      "$COMPARE" "$file" "ranks$ranks/${file#ranks1/}" >output 2>&1 || fail "$1: $ranks ranks: ${file##*/} differs"
-    done
+    pairs=()
+    for file in $(checkpoints ranks1) $(last_snapshot ranks1); do pairs+=("$file" "ranks$ranks/${file#ranks1/}"); done
+    "$COMPARE" "${pairs[@]}" >output 2>&1 || fail "$1: $ranks ranks: the files differ"
   done
 }
 

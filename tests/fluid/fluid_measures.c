@@ -1,5 +1,6 @@
 /* What a run measures beside its fields: coefficients and y+. */
 #include "tests/fluid/driver.h"
+#include "kernels/fluid/cpu/measure.h"
 
 #include <math.h>
 #include <setjmp.h>

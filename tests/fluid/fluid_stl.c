@@ -1,6 +1,7 @@
 /* Bodies from STL files: points inside, and the flow around them compared with that around the scenario's shapes. */
 #include "tests/fluid/driver.h"
 #include "tests/fluid/stl.h"
+#include "kernels/common/geometry/geometry.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -39,13 +39,11 @@ return sim.nbody(s)
 LUA
 
 equal() { # equal DIR DIR WHAT: digest, tables, snapshots, checkpoints
-  local file
+  local file pairs=("$1/tables.h5" "$2/tables.h5")
   same "$1" "$2" "$3"
-  "$COMPARE" "$1/tables.h5" "$2/tables.h5" >output 2>&1 || fail "$3: tables differ"
   [ "$(files "$1")" = "$(files "$2")" ] || fail "$3: other files"
-  for file in $(files "$1"); do
-    "$COMPARE" "$1/$file" "$2/$file" >output 2>&1 || fail "$3: $file differs"
-  done
+  for file in $(files "$1"); do pairs+=("$1/$file" "$2/$file"); done
+  "$COMPARE" "${pairs[@]}" >output 2>&1 || fail "$3: the files differ"
 }
 files() { (cd -- "$1" && find . -name '*.h5' ! -name tables.h5 | sort); }
 

@@ -1,5 +1,6 @@
 /* How much a step changes the flow. */
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/cpu/measure.h"
 
 #include <math.h>
 

@@ -11,6 +11,7 @@
  * the fluid leaves: h_c = h_c(cell), a copy of the cell behind the side. */
 #include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/cpu/measure.h"
 
 #include "engine/reduce.h"
 

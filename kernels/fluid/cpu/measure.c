@@ -2,6 +2,7 @@
 #include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/cpu/rheology.h"
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/cpu/measure.h"
 
 #include "engine/reduce.h"
 

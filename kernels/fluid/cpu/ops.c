@@ -2,6 +2,8 @@
 #include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/grains/grains.h"
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/ops.h"
+#include "kernels/fluid/start/start.h"
 
 #include <math.h>
 #include <stddef.h>

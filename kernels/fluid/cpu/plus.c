@@ -1,5 +1,6 @@
 /* y+ of the cells beside bodies: how well the grid resolves the flow at their surfaces. */
 #include "kernels/fluid/cpu/rheology.h"
+#include "kernels/fluid/cpu/measure.h"
 
 #include "engine/reduce.h"
 

@@ -11,6 +11,7 @@
 #define FLUID_CPU_PUSH_H
 
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/machine.h"
 
 typedef struct fluid_push {
   sim_expr_program *force;    /* x, y, z, t, ux, uy, uz, T -> acceleration, in double */

@@ -10,6 +10,7 @@
 #define FLUID_CPU_RHEOLOGY_H
 
 #include "kernels/fluid/fluid.h"
+#include "kernels/fluid/machine.h"
 
 typedef struct fluid_rheology {
   sim_expr_program *program; /* shear, T -> viscosity, in double */

@@ -1,5 +1,6 @@
 /* Damping in absorbing layers. No result depends on how planes are dealt out to threads and ranks. */
 #include "kernels/fluid/fluid.h"
+#include "kernels/fluid/machine.h"
 
 #include <math.h>
 

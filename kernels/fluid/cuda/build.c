@@ -1,6 +1,7 @@
 /* Walls in device memory: masks of cells, links, patches of cells at bodies, links by body, and what lies beside cells.
  */
 #include "kernels/fluid/cuda/work.h"
+#include "kernels/fluid/start/start.h"
 
 #include "engine/device/cuda.h"
 

@@ -3,6 +3,7 @@
 #define FLUID_CUDA_HOST_H
 
 #include "kernels/fluid/cuda/work.h"
+#include "kernels/fluid/ops.h"
 
 struct fluid_work {
   fluid_device d;

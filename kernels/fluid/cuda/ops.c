@@ -1,6 +1,7 @@
 /* The operations on an NVIDIA GPU: memory, the graph of a step, and what is read back. Twin: cpu/ops.c. */
 #include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/cuda/host.h"
+#include "kernels/fluid/start/start.h"
 
 #include "engine/device/cuda.h"
 #include "engine/reduce.h"

@@ -1,6 +1,7 @@
 /* The operations of populations on an NVIDIA GPU: one state, which steps change in place. Fields are in host memory and
  * are made there by windows of planes, so that the device has little beside the state. Twin: cpu/trt.c. */
 #include "kernels/fluid/cuda/host.h"
+#include "kernels/fluid/start/start.h"
 
 #include "engine/device/cuda.h"
 

@@ -206,6 +206,7 @@ enum { FLUID_SUMMED = 4096, FLUID_SUMS = 7, FLUID_SUM_SPEED = 3 };
 #ifndef __cplusplus
 #include "engine/device/compile.h"
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/ops.h"
 #else
 struct fluid_work;
 typedef struct fluid_work fluid_work;

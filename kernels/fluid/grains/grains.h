@@ -11,6 +11,7 @@
 
 #include "kernels/fluid/fluid.h"
 #include "kernels/fluid/grains/layers.h"
+#include "kernels/fluid/machine.h"
 
 /* Least cells across a grain; gap in cells below which lubrication is added, and the one below which it is constant. */
 #define FLUID_GRAIN_LEAST 6

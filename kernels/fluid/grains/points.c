@@ -1,6 +1,7 @@
 /* What grains that are points and the fluid give each other in a step. Each thread has the planes of z of its own and
  * adds what grains give in their order, so that no result depends on the number of threads. */
 #include "kernels/fluid/grains/points.h"
+#include "kernels/fluid/cpu/measure.h"
 
 #include <math.h>
 #include <stdlib.h>

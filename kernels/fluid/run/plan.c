@@ -1,5 +1,7 @@
 /* What a run takes, what is told of it before it begins, and which device has all that it asks for. */
 #include "kernels/fluid/run/run.h"
+#include "kernels/fluid/scenario/rules.h"
+#include "kernels/fluid/start/start.h"
 
 #include "engine/log.h"
 

@@ -6,6 +6,7 @@
 #include "kernels/fluid/grains/grains.h"
 #include "kernels/fluid/heat.h"
 #include "kernels/fluid/meshes.h"
+#include "kernels/fluid/ops.h"
 
 typedef struct fluid_run {
   const fluid_parameters *p;

@@ -1,6 +1,7 @@
 /* Rules between parameters. */
 #include "kernels/fluid/gates.h"
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/scenario/rules.h"
 
 #include <ctype.h>
 #include <math.h>

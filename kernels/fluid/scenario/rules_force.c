@@ -1,5 +1,6 @@
 /* Rules of a force that is a function of place, time, velocity and temperature. */
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/scenario/rules.h"
 
 #include "engine/log.h"
 

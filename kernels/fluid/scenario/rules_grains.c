@@ -1,5 +1,6 @@
 /* Rules of grains in a fluid. */
 #include "kernels/fluid/fluid.h"
+#include "kernels/fluid/scenario/rules.h"
 
 #include <math.h>
 #include <stdio.h>

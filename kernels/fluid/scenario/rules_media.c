@@ -1,6 +1,7 @@
 /* Rules between parameters: heat fluxes, populations, porous media. */
 #include "kernels/fluid/heat.h"
 #include "kernels/fluid/meshes.h"
+#include "kernels/fluid/scenario/rules.h"
 
 #include <math.h>
 #include <stdio.h>

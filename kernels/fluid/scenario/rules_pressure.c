@@ -1,6 +1,8 @@
 /* Pressures that compress a fluid of low Mach number: p = density c^2 (rho - 1), with the speed of sound c of the
  * lattice. */
 #include "kernels/fluid/fluid.h"
+#include "kernels/fluid/scenario/rules.h"
+#include "kernels/fluid/start/walls.h"
 
 #include "engine/log.h"
 

@@ -1,5 +1,7 @@
 /* References of coefficients: their directions, and rules. */
 #include "kernels/fluid/fluid.h"
+#include "kernels/fluid/scenario/rules.h"
+#include "kernels/fluid/start/walls.h"
 
 #include "engine/log.h"
 

@@ -1,6 +1,7 @@
 /* Rules of the viscosity: a number, or a function of the shear rate and the temperature. */
 #include "kernels/fluid/cpu/rheology.h"
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/scenario/rules.h"
 
 #include "engine/log.h"
 

@@ -1,5 +1,6 @@
 /* Running means, and the condition that ends a run whose flow is steady. */
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/scenario/rules.h"
 
 #include "engine/expr/expr.h"
 

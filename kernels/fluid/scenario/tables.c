@@ -3,6 +3,7 @@
 #include "kernels/fluid/grains/grains.h"
 #include "kernels/fluid/heat.h"
 #include "kernels/fluid/meshes.h"
+#include "kernels/fluid/scenario/rules.h"
 
 #include <math.h>
 #include <stdarg.h>

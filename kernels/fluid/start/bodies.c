@@ -1,5 +1,6 @@
 /* Shapes of bodies, and their images in periodic boxes. */
 #include "kernels/fluid/meshes.h"
+#include "kernels/fluid/start/bodies.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 #define FLUID_MAKER_H
 
 #include "kernels/fluid/fluid.h"
+#include "kernels/fluid/start/bodies.h"
+#include "kernels/fluid/start/walls.h"
 
 typedef struct fluid_maker {
   const fluid_parameters *p;

@@ -1,5 +1,6 @@
 /* Bodies from STL files: read at the start of a run, and out of its checkpoint from then on. */
 #include "kernels/fluid/meshes.h"
+#include "kernels/fluid/start/bodies.h"
 
 #include "engine/run/startup.h"
 

@@ -1,5 +1,6 @@
 /* Where bodies are: prescribed motion, and what of it cannot be right. */
 #include "kernels/fluid/meshes.h"
+#include "kernels/fluid/start/bodies.h"
 
 #include "engine/log.h"
 

@@ -1,5 +1,6 @@
 /* Patches of cells at bodies: the cells of a patch are neighbours of each other, and those of another patch are not. */
 #include "kernels/fluid/fluid.h"
+#include "kernels/fluid/start/walls.h"
 
 #include <stdlib.h>
 #include <string.h>

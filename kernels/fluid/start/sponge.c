@@ -1,5 +1,6 @@
 /* Absorbing layers before open sides: their planes, and how much they damp. */
 #include "kernels/fluid/fluid.h"
+#include "kernels/fluid/machine.h"
 
 #include <math.h>
 #include <stdlib.h>

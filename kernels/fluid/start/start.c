@@ -3,6 +3,8 @@
 #include "kernels/fluid/cpu/rheology.h"
 #include "kernels/fluid/heat.h"
 #include "kernels/fluid/meshes.h"
+#include "kernels/fluid/cpu/measure.h"
+#include "kernels/fluid/start/start.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* How the grid resolves walls and bodies: what a user has to know before a run. */
 #include "kernels/fluid/meshes.h"
+#include "kernels/fluid/start/start.h"
 
 #include "engine/log.h"
 

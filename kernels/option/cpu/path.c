@@ -367,18 +367,43 @@ LANES_INLINE void lean_step(const option_paths *p, int step, vreal normal, int v
   }
 }
 
-LANES_INLINE void lean_end(const option_paths *p, int at, int variants, const asset_state *t,
+/* The features of `variants` variants at the end of their paths; sums: NULL without tangents. */
+LANES_INLINE void lean_end(const option_paths *p, int at, int variants, int tangents, const asset_state *t,
                            tangent_sums (*sums)[LEAN_TANGENTS], void *const *out) {
   for (int v = 0; v < variants; v++)
     for (int f = 0; f < p->features; f++) {
       const option_feature *feature = &p->feature[f];
       if (feature->tangent > 0 && v >= p->sloped) continue;
       const double spot = p->variant[v].spot[0];
-      const vreal value = feature->tangent == 0
+      const vreal value = tangents == 0 || feature->tangent == 0
                               ? feature_value(p, &t[v], feature, spot)
                               : tangent_value(p, &t[v], &sums[v & 1][feature->tangent - 1], feature, spot);
       memcpy((real *)out[v * p->features + f] + at, &value, sizeof value);
     }
+}
+
+/* The same, and lean_normals, are not inlined: of long paths each special case would have a copy, which the compiler
+ * takes long to make. */
+static __attribute__((noinline)) void lean_end_long(const option_paths *p, int at, int variants, const asset_state *t,
+                                                    tangent_sums (*sums)[LEAN_TANGENTS], void *const *out) {
+  lean_end(p, at, variants, p->tangents, t, sums, out);
+}
+
+/* The same of a state that stays in registers: a copy is handed over. */
+LANES_INLINE void lean_finish(const option_paths *p, int at, int variants, int tangents, const asset_state *t,
+                              tangent_sums (*sums)[LEAN_TANGENTS], void *const *out) {
+  asset_state last[LEAN_VARIANTS];
+  tangent_sums slopes[2][LEAN_TANGENTS];
+  for (int v = 0; v < variants; v++) last[v] = t[v];
+  for (int side = 0; side < 2 && tangents > 0; side++)
+    for (int g = 0; g < LEAN_TANGENTS; g++) slopes[side][g] = sums[side][g];
+  lean_end_long(p, at, variants, last, tangents > 0 ? slopes : NULL, out);
+}
+
+/* Four normals of the paths from `path` on. */
+static __attribute__((noinline)) void lean_normals(uint64_t seed, uint64_t path, uint32_t group, vreal *z) {
+  const stream s = begin_stream(seed, path);
+  four_normals(&s, group, OPTION_DRAW_NORMAL, z);
 }
 
 /* Paths of 1 or 2 steps, which share random bits; `first` is a multiple of option_share() * OPTION_SHARE_STRIDE. */
@@ -387,9 +412,8 @@ LANES_INLINE void lean_sharing(const option_paths *p, uint64_t first, int count,
   const int all = option_share(p->steps) * OPTION_SHARE_STRIDE;
   for (int from = 0; from < count; from += all)
     for (int at = from; at < from + OPTION_SHARE_STRIDE && at < count; at += LANES) {
-      const stream s = begin_shared(p->seed, first + (uint64_t)at);
       vreal z[4];
-      four_normals(&s, (uint32_t)(first + (uint64_t)from) / (uint32_t)all, OPTION_DRAW_NORMAL, z);
+      lean_normals(p->seed, shared_path(first + (uint64_t)at), (uint32_t)(first + (uint64_t)from) / (uint32_t)all, z);
       for (int r = 0; r * p->steps < 4 && at + r * OPTION_SHARE_STRIDE < count; r++) {
         asset_state t[LEAN_VARIANTS];
         for (int v = 0; v < variants; v++) t[v] = begin_asset();
@@ -398,7 +422,10 @@ LANES_INLINE void lean_sharing(const option_paths *p, uint64_t first, int count,
         for (int step = 0; step < p->steps; step++)
           for (int v = 0; v < variants; v++)
             lean_step(p, step, z[r * p->steps + step], v, need, curved, flat, &t[v], sums[v & 1]);
-        lean_end(p, at + r * OPTION_SHARE_STRIDE, variants, t, sums, out);
+        if (curved + flat == 0)
+          lean_end(p, at + r * OPTION_SHARE_STRIDE, variants, 0, t, NULL, out);
+        else
+          lean_finish(p, at + r * OPTION_SHARE_STRIDE, variants, curved + flat, t, sums, out);
       }
     }
 }
@@ -424,10 +451,11 @@ LANES_INLINE void lean_paths(const option_paths *p, uint64_t first, int count, u
 #pragma GCC unroll 4
         for (int v = 0; v < variants; v++) lean_step(p, step + i, z[i], v, need, curved, flat, &t[v], sums[v & 1]);
     }
-    if (step < p->steps) four_normals(&s, (uint32_t)step / 4, OPTION_DRAW_NORMAL, z);
+    vreal rest[4];
+    if (step < p->steps) lean_normals(p->seed, first + (uint64_t)at, (uint32_t)step / 4, rest);
     for (; step < p->steps; step++)
-      for (int v = 0; v < variants; v++) lean_step(p, step, z[step & 3], v, need, curved, flat, &t[v], sums[v & 1]);
-    lean_end(p, at, variants, t, sums, out);
+      for (int v = 0; v < variants; v++) lean_step(p, step, rest[step & 3], v, need, curved, flat, &t[v], sums[v & 1]);
+    lean_finish(p, at, variants, curved + flat, t, sums, out);
   }
 }
 
@@ -444,29 +472,29 @@ static bool lean_tangents(const option_paths *p, unsigned need, int *curved, int
          (p->sloped < 2 || p->variant[1].mirrored);
 }
 
-#define LEAN(needs, curves, flats)                                                                                     \
-  (count_of > 2    ? lean_paths(p, first, count, needs, 4, 0, 0, out)                                                  \
-   : count_of == 2 ? lean_paths(p, first, count, needs, 2, curves, flats, out)                                         \
-                   : lean_paths(p, first, count, needs, 1, curves, flats, out))
-/* The variants of a group: one, two or four; `which`: 2 curved + flat tangents. */
+#define LEAN(needs, variants, curves, flats) lean_paths(p, first, count, needs, variants, curves, flats, out)
+#define LEAN_SLOPED(curves, flats) (count_of == 2 ? LEAN(NEED_SUM, 2, curves, flats) : LEAN(NEED_SUM, 1, curves, flats))
+#define LEAN_FLAT(needs)                                                                                               \
+  (count_of > 2 ? LEAN(needs, 4, 0, 0) : count_of == 2 ? LEAN(needs, 2, 0, 0) : LEAN(needs, 1, 0, 0))
+/* The variants of a group: one, two or four, but with tangents at most two; `which`: 2 curved + flat tangents. */
 static void lean_group(const option_paths *p, uint64_t first, int count, unsigned need, int which, int count_of,
                        void *const *out) {
   if (which == 1)
-    LEAN(NEED_SUM, 0, 1);
+    LEAN_SLOPED(0, 1);
   else if (which == 2)
-    LEAN(NEED_SUM, 1, 0);
+    LEAN_SLOPED(1, 0);
   else if (which == 3)
-    LEAN(NEED_SUM, 1, 1);
+    LEAN_SLOPED(1, 1);
   else if (which == 4)
-    LEAN(NEED_SUM, 2, 0);
+    LEAN_SLOPED(2, 0);
   else if (which == 5)
-    LEAN(NEED_SUM, 2, 1);
+    LEAN_SLOPED(2, 1);
   else if (need & NEED_LOGS)
-    LEAN(NEED_SUM | NEED_LOGS, 0, 0);
+    LEAN_FLAT(NEED_SUM | NEED_LOGS);
   else if (need & NEED_SUM)
-    LEAN(NEED_SUM, 0, 0);
+    LEAN_FLAT(NEED_SUM);
   else
-    LEAN(0, 0, 0);
+    LEAN_FLAT(0);
 }
 
 option_path_kernel OPTION_PATHS;

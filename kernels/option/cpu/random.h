@@ -45,7 +45,6 @@ static inline stream begin_stream(uint64_t seed, uint64_t first) {
 static inline uint64_t shared_path(uint64_t first) {
   return (first & ~UINT64_C(0xffffffff)) | (first & (OPTION_SHARE_STRIDE - 1));
 }
-static inline stream begin_shared(uint64_t seed, uint64_t first) { return begin_stream(seed, shared_path(first)); }
 
 /* Begins either generator. */
 static inline stream begin_any(const option_paths *p, uint64_t first) {

@@ -102,15 +102,21 @@ run=("$SIM" run fields.lua --threads 1 --force)
 
 all="2 3 4 7"
 divided "$all"
+hosts "2 3 7"
 divided "3 4" kind=single n=66x150 scheme=strang # several strips of rows on a rank
+hosts "3 4" kind=single n=66x150 scheme=strang
 divided "3" n=66x100 terms=complex
 divided "2" n=66x70 terms=cross "along=fixed no_flux"
+hosts "2" n=66x70 terms=cross "along=fixed no_flux"
 divided "2" n=32x16x9 "terms=cross complex" # paired rows
 divided "7" kind=single along="no_flux fixed no_flux" scheme=lie
 divided "2" along="periodic no_flux fixed" scheme=etd1 terms=lift
 divided "3" n=40x70 terms=derived scheme=etdrk2
+hosts "3" n=40x70 terms=derived scheme=etdrk2
 divided "3" terms=noise
+hosts "3" terms=noise
 divided "3" terms=flows n=32x12x9
+hosts "3" terms=flows n=32x12x9
 divided "2" terms=flows n=66x70 scheme=lie kind=single
 divided "3" terms=walls "along=no_flux fixed no_flux"
 divided "3" terms=walls n=24x70 "along=no_flux fixed"
@@ -119,15 +125,19 @@ divided "3" terms=sides n=24x70 "along=no_flux no_flux" dt=auto
 divided "3" terms=flux "along=periodic no_flux no_flux"
 divided "3" terms=flux
 divided "3" terms=flux n=24x70 scheme=etdrk2
+hosts "3" terms=flux n=24x70 scheme=etdrk2
 divided "$all" terms=forced
+hosts "3" terms=forced
 divided "3" terms=forced kind=single n=66x100 scheme=etdrk2
 divided "2" terms=forced n=50
 divided "3" terms=forced "along=no_flux periodic no_flux"
 divided "$all" terms=vector n=16x20x14
+hosts "3" terms=vector n=16x20x14
 divided "3" terms=vector n=66x70 kind=single
 divided "3" terms=stirred n=50x40 "along=no_flux periodic"
 divided "2" terms=stirred n=50 "along=no_flux"
 divided "3" dt=auto n=32x40x9
+hosts "3" dt=auto n=32x40x9
 divided "2" scheme=exact n=30x18x5
 divided "3" terms=cut n=60x50
 divided "2" terms=stop
@@ -136,18 +146,6 @@ divided "2" members=5 n=24x18 dt=auto
 divided "2" n=100      # one axis: on rank 0
 divided "13" n=16x16x5 # more ranks than planes
 divided "7" n=16x20    # more ranks than strips of rows
-export SIM_COMM_HOSTS=2 # no memory in common: fields are turned through messages
-divided "2 3 7"
-divided "3 4" kind=single n=66x150 scheme=strang
-divided "2" n=66x70 terms=cross "along=fixed no_flux"
-divided "3" n=40x70 terms=derived scheme=etdrk2
-divided "3" terms=noise
-divided "3" terms=flows n=32x12x9
-divided "3" terms=flux n=24x70 scheme=etdrk2
-divided "3" terms=forced
-divided "3" terms=vector n=16x20x14
-divided "3" dt=auto n=32x40x9
-unset SIM_COMM_HOSTS
 if [ "${1:-short}" = long ]; then
   for kind in single double; do
     for n in 24x20x14 64x40 50 33x64x5 17x9x11 16x16x16; do

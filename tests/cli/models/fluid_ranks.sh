@@ -153,7 +153,10 @@ every=(plain eddies walls slip bodies moving outlet "outlet across" trt "trt res
 
 # ---- every number of ranks ----
 
-for terms in "${every[@]}"; do divided "2 7" "terms=$terms"; done
+for terms in "${every[@]}"; do
+  divided "2 7" "terms=$terms"
+  hosts "3" "terms=$terms" # planes are swapped
+done
 for terms in "${every[@]}"; do divided "3" "terms=$terms" flat=1 kind=single; done
 for terms in "heat law" "outlet timed" "force heat"; do
   divided "3 7" "terms=$terms"
@@ -167,16 +170,13 @@ for terms in moving "outlet across" heat "heat open" force; do divided "3" "term
 divided "4" terms=plain kind=single last=24
 divided "4" terms=moving kind=single
 divided "7" terms=bodies last=5 # more ranks than planes
+hosts "7" terms=bodies last=5
 divided "7" terms=plain last=5
-export SIM_COMM_HOSTS=2 # no memory in common: planes are swapped
-for terms in "${every[@]}"; do divided "3" "terms=$terms"; done
-divided "2" terms=moving flat=1
-divided "3" terms=D3Q27 kind=single
-divided "7" "terms=heat open" last=9 kind=single
-divided "7" terms=bodies last=5
-divided "2" terms=plain last=8
-for terms in grains points "points crowd"; do divided "3" "terms=$terms" last=19 kind=single; done
-unset SIM_COMM_HOSTS
+hosts "2" terms=moving flat=1
+hosts "3" terms=D3Q27 kind=single
+hosts "7" "terms=heat open" last=9 kind=single
+hosts "2" terms=plain last=8
+for terms in grains points "points crowd"; do hosts "3" "terms=$terms" last=19 kind=single; done
 if [ "${1:-short}" = long ]; then
   for kind in single double; do
     for flat in 0 1; do
@@ -185,9 +185,7 @@ if [ "${1:-short}" = long ]; then
           set=("terms=$terms" kind=$kind flat=$flat last=$last)
           "$SIM" check fluid.lua "${set[@]/#/--set=}" >output 2>&1 || continue # what the model refuses
           divided "2 3 4 7" "${set[@]}"
-          export SIM_COMM_HOSTS=2
-          divided "3 7" "${set[@]}"
-          unset SIM_COMM_HOSTS
+          hosts "3 7" "${set[@]}"
         done
       done
     done
@@ -247,8 +245,8 @@ cmp -s alone together || fail "a temperature out of bounds is told otherwise by 
 
 for set in "terms=moving" "terms=heat open" "terms=outlet across" "terms=trt resistance" terms=grains \
   "terms=points crowd"; do
+  expect 0 "" "${run[@]}" -o whole --set "$set" --set steps=24 --set last=19
   for hosts in 1 2; do
-    expect 0 "" "${run[@]}" -o whole --set "$set" --set steps=24 --set last=19
     SIM_COMM_HOSTS=$hosts expect 0 "" "${run[@]}" -o chain --set "$set" --set steps=24 --set last=19 --ranks 4
     for ranks in 3 1; do
       # shellcheck disable=SC2046 # one word each

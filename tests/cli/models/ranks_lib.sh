@@ -7,24 +7,32 @@ alone=()
 by=(--ranks)
 
 equal() { # equal DIR DIR WHAT: digest and all files; `output` stays that of the last run
-  local file
+  local file pairs=()
   same "$1" "$2" "$3"
   [ "$(cd "$1" && find . -name "$files" | sort)" = "$(cd "$2" && find . -name "$files" | sort)" ] || fail "$3: other files"
-  while read -r file; do
-    "$COMPARE" "$1/$file" "$2/$file" >compared 2>&1 || {
-      mv compared output
-      fail "$3: $file differs"
-    }
-  done < <(cd "$1" && find . -name "$files")
+  while read -r file; do pairs+=("$1/$file" "$2/$file"); done < <(cd "$1" && find . -name "$files")
+  "$COMPARE" "${pairs[@]}" >compared 2>&1 || {
+    mv compared output
+    fail "$3: the files differ"
+  }
 }
-divided() { # divided RANKS SET...: a run of one rank, in ./one, and the same run on each of RANKS
-  local ranks number=$1
+# divided RANKS SET...: a run of one rank, in ./one, and the same run on each of RANKS. The run of one rank is made once
+# for calls that follow each other with the same `run` and SET.
+lone=
+divided() {
+  local ranks number=$1 all
   shift
-  rm -rf one
-  expect 0 "" "${run[@]}" "${alone[@]}" -o one "${@/#/--set=}"
+  all="${run[*]} $*"
+  if [ "$all" != "$lone" ]; then
+    rm -rf one
+    expect 0 "" "${run[@]}" "${alone[@]}" -o one "${@/#/--set=}"
+    lone=$all
+  fi
   for ranks in $number; do
     rm -rf many
     expect 0 "" "${run[@]}" -o many "${by[@]}" "$ranks" "${@/#/--set=}"
     equal one many "$* with $ranks ranks"
   done
 }
+# The same as on two hosts, without memory in common.
+hosts() { SIM_COMM_HOSTS=2 divided "$@"; }

@@ -1,0 +1,31 @@
+/* The first state, and what is told of it. */
+#ifndef FLUID_START_H
+#define FLUID_START_H
+
+#include "kernels/fluid/machine.h"
+
+/* ---- start/tell.c ---- */
+
+/* Tells how the grid resolves walls and bodies: cells of each body; warns of widths below 8 and gaps below 3 cells. */
+void fluid_tell_walls(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls);
+
+/* ---- start/start.c ---- */
+
+/* The cell that holds a probe. */
+int64_t fluid_probe_cell(const fluid_parameters *p, size_t probe);
+/* SIM_ERR_SCENARIO: a probe is in a body. */
+sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *walls) SIM_MUST_CHECK;
+
+/* Finds the faults that a run would find at its start: as of fluid_walls_create and fluid_start, without the memory of
+ * a state. Tells of walls and bodies. */
+sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
+                             const sim_setup *setup) SIM_MUST_CHECK;
+/* Fills the fields of the start on this rank's rows, as of fluid_show, where there is `initial`. SIM_ERR_SCENARIO where
+ * it is not finite, faster than `speed`, or its pressure too great. */
+sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup,
+                      void *const *values) SIM_MUST_CHECK;
+/* Makes this rank's rows of the first state from these fields, which are there beside them too. */
+void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, void *const *values,
+                 const sim_buffer *state);
+
+#endif

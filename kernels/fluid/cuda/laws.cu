@@ -38,7 +38,7 @@ template <int RANK, typename real> static void push(const fluid_device *d, bool 
   s.guard = d->told;
   s.step = start ? NULL : d->step + 1 - d->now;
   const double bytes = (2.0 * d->l.numbers + RANK) * sizeof(real) * cells_of(d);
-  device_launch(&kernel, bytes, law_blocks(d), FLUID_GROUP * FLUID_PUSH_ROWS,
+  device_launch(&kernel, bytes, law_blocks(d), FLUID_PUSH_THREADS,
                 (push_kernel<real> *)(start ? d->laws.push_start : d->laws.push), s);
 }
 

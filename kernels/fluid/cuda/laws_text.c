@@ -25,7 +25,7 @@ static void add_call(const char *name, const char *to, int rank, sim_bytes *text
 static sim_status add_force(const fluid_parameters *p, int rank, sim_bytes *text) {
   sim_expr *slope[3];
   bool linear, depends = false;
-  char name[16], to[16];
+  char name[24], to[16];
   SIM_TRY(emit(p->force, "force_at", text));
   sim_status status = fluid_push_slopes(p->force, rank, slope, &linear);
   for (int b = 0; b < rank; b++) {
@@ -64,7 +64,7 @@ sim_status fluid_cuda_write_push(const fluid_parameters *p, sim_bytes *text) {
   SIM_TRY(add_force(p, rank, text));
   for (int start = 0; start < 2; start++)
     sim_bytes_format(text,
-                     "extern \"C\" __global__ void __launch_bounds__(FLUID_GROUP * FLUID_PUSH_ROWS)\n"
+                     "extern \"C\" __global__ void __launch_bounds__(FLUID_PUSH_THREADS)\n"
                      "    fluid_push%s(const fluid_push_step<%s> s) {\n"
                      "  push_cells<%d, %s, %s, scenario_force>(s);\n"
                      "}\n",

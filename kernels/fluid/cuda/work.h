@@ -40,7 +40,7 @@ typedef struct fluid_laws {
   void *push, *push_start;
   void *cells, *links, *begin; /* in place of step_cells, step_links and begin_cells; they store rates of relaxation */
 } fluid_laws;
-enum { FLUID_PUSH_ROWS = 8 }; /* rows of a block of these kernels, which is 32 cells wide */
+enum { FLUID_PUSH_ROWS = 8, FLUID_PUSH_THREADS = FLUID_GROUP * FLUID_PUSH_ROWS }; /* of a block of these kernels */
 
 /* ---- links ---- */
 

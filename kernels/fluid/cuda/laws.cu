@@ -113,18 +113,19 @@ template <int RANK, typename real> static void law_begin(const fluid_device *d) 
 
 template <typename real>
 static __global__ void __launch_bounds__(256)
-    clear_rates(const fluid_layout l, const fluid_changed *changed, int count, real *rates) {
+    clear_rates(const fluid_layout l, const fluid_changed *changed, int count, real *rates, real *other) {
   after_previous();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= count) return;
   const int32_t *at = changed[i].at;
-  rates[((size_t)at[2] * (size_t)l.n[1] + (size_t)at[1]) * (size_t)l.n[0] + (size_t)at[0]] = 0;
+  const size_t cell = ((size_t)at[2] * (size_t)l.n[1] + (size_t)at[1]) * (size_t)l.n[0] + (size_t)at[0];
+  rates[cell] = other[cell] = 0;
 }
 template <int RANK, typename real>
 static void clear_some(const fluid_device *d, const fluid_changed *changed, int count) {
   static const sim_kernel kernel = {"fluid_clear_rates", "walls", SIM_LIMIT_BYTES};
   device_launch(&kernel, 0.0, dim3((unsigned)(count + 255) / 256), 256, clear_rates<real>, d->l, changed, count,
-                (real *)d->state[1 - d->now] + d->rates);
+                (real *)d->state[1 - d->now] + d->rates, (real *)d->state[d->now] + d->rates);
 }
 
 void fluid_cuda_law_cells(const fluid_device *d) { BY_KIND(law_cells, d); }

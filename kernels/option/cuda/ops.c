@@ -47,8 +47,8 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     return false;
   }
   for (int g = OPTION_SECOND; g < OPTION_BUCKETS; g++)
-    if (p->greeks.want[g]) {
-      snprintf(lacks, capacity, "greeks.%s is", option_greek_names[g]);
+    if (p->greeks.want[g] && option_is_single(p)) { /* rounding of fp32 over the squares of the steps is in no error */
+      snprintf(lacks, capacity, "greeks.%s without precision = \"double\" is", option_greek_names[g]);
       return false;
     }
   for (size_t i = 0; i < p->payoffs.count; i++)

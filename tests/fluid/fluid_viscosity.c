@@ -260,11 +260,35 @@ static void test_same(void **state) {
   }
 }
 
+/* What a GPU has of it, and what it lacks. */
+static void test_devices(void **state) {
+  static const char *const given[][2] = {
+      {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3 } }", NULL},
+      {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3, velocity = {0.01, 0, 0} } }",
+       "a `viscosity` that is a function beside a body that moves is"},
+      {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3, yplus = true } }",
+       "y+ of a body with a `viscosity` that is a function is"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+    char text[512], lacks[128] = "";
+    flow f;
+    snprintf(text, sizeof text,
+             "return sim.fluid { grid = { n = {16, 16}, size = {16, 16} }, speed = 1, %s,\n"
+             "  viscosity = function(shear) return 0.1 / (1 + shear) end, integrate = { t_end = 1 } }",
+             given[i][0]);
+    flow_open(&f, text, sim_isa_best(), 1, NULL);
+    assert_true(fluid_model.supports(f.p, SIM_BACKEND_CPU, lacks, sizeof lacks));
+    assert_int_equal(fluid_model.supports(f.p, SIM_BACKEND_CUDA, lacks, sizeof lacks), given[i][1] == NULL);
+    assert_string_equal(lacks, given[i][1] ? given[i][1] : "");
+    flow_close(&f);
+  }
+}
+
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_channel), cmocka_unit_test(test_single),
-                                     cmocka_unit_test(test_couette), cmocka_unit_test(test_pipe),
-                                     cmocka_unit_test(test_warm),    cmocka_unit_test(test_constant),
-                                     cmocka_unit_test(test_number),  cmocka_unit_test(test_same)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_channel), cmocka_unit_test(test_single), cmocka_unit_test(test_couette),
+      cmocka_unit_test(test_pipe),    cmocka_unit_test(test_warm),   cmocka_unit_test(test_constant),
+      cmocka_unit_test(test_number),  cmocka_unit_test(test_same),   cmocka_unit_test(test_devices)};
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_fine_channel), cmocka_unit_test(test_fine_couette)};
   if (count > 1 && strcmp(words[1], "long") == 0) return cmocka_run_group_tests(long_tests, NULL, NULL);
   if (count > 1) cmocka_set_test_filter(words[1]);

@@ -189,6 +189,11 @@ end
 local function moves(s)
   for _, b in ipairs(s.keys.bodies or {}) do if b.keys.velocity then return true end end
 end
+local function drifts(s) -- a body whose velocity is 0 rests, and makes steps of another kind than one whose motion is 0
+  for _, b in ipairs(s.keys.bodies or {}) do
+    for _, u in ipairs(b.keys.velocity or {}) do if u ~= 0 then return true end end
+  end
+end
 local function has_bodies(s) return s.keys.bodies ~= nil end
 local function overlap(s) -- boxes around bodies that meet, or that reach a side
   local function range(b, a)
@@ -468,7 +473,7 @@ M.twins = {
     end },
 
   -- Displacements are sums over steps, or products: they differ by the rounding of a displacement of some cells.
-  { name = "velocity and motion", weight = 2, applies = moves,
+  { name = "velocity and motion", weight = 2, applies = drifts,
     check = function(T, s)
       local c = copy(s)
       for _, b in ipairs(c.keys.bodies) do

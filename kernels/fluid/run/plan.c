@@ -106,13 +106,16 @@ static bool is_open(const fluid_side *side) { return side->given && !isnan(side-
 static void tell_driven(const fluid_parameters *p) {
   for (int s = 0; s < FLUID_SIDES; s++) {
     const size_t axis = (size_t)s / 2;
-    const bool pushed = p->force || (p->acceleration.rows > axis && p->acceleration.data[axis] != 0);
+    const bool buoyant =
+        p->heat.given && p->heat.expansion != 0 && p->heat.gravity.rows > axis && p->heat.gravity.data[axis] != 0;
+    const bool pushed = buoyant || p->force || (p->acceleration.rows > axis && p->acceleration.data[axis] != 0);
     if (!is_open(&p->sides[s]) || isnan(p->sides[s].sponge) || !is_open(&p->sides[s ^ 1]) || !pushed || p->initial)
       continue;
     sim_log(SIM_LOG_WARN,
-            "sides.%s: a force drives the fluid from rest between open sides: the running means of the sponge follow "
-            "slowly and hold the flow back for hundreds of passages of sound: leave out the sponge, or give `initial`",
-            fluid_side_names[s]);
+            "sides.%s: %s drives the fluid from rest between open sides: the running means of the sponge follow slowly "
+            "and hold the flow back for hundreds of passages of sound, in the sponge more than between: leave out the "
+            "sponge, or give `initial`",
+            fluid_side_names[s], buoyant ? "buoyancy" : "a force");
     return;
   }
 }

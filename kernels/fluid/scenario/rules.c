@@ -99,8 +99,8 @@ static void check_flat(const sim_expr *f, int depth, const char *path, sim_fault
   for (int a = 0; f && a < sim_expr_output_count(f); a++) {
     const int input = sim_expr_depends(f, a, Z) ? Z : depth > 0 && sim_expr_depends(f, a, depth) ? depth : 0;
     if (input == 0) continue;
-    sim_faults_add(faults, 0, path, "is a function of %s, which is 0 on a grid of two axes: expected x and y alone",
-                   input == Z ? "z" : "uz");
+    sim_faults_add(faults, 0, path, "is a function of %s, which is 0 on a grid of two axes: expected %s alone",
+                   input == Z ? "z" : "uz", input == Z ? "x and y" : "ux and uy");
     return;
   }
 }

@@ -203,6 +203,13 @@ int option_grid_at(const option_grid *g, double t) {
 
 /* ---- rules ---- */
 
+/* A list without dates: those of the key's absence are others. */
+static void check_empty(const sim_doubles *times, int line, const char *path, sim_faults *faults) {
+  if (times->data != NULL && times->rows == 0)
+    sim_faults_add(faults, line, path,
+                   "dates: expected one or more, got an empty list (without the key they are the steps)");
+}
+
 static void check_payoff(const option_parameters *p, size_t i, sim_faults *faults) {
   const sim_item *item = &p->payoffs.items[i];
   const option_payoff *o = item->data;
@@ -215,6 +222,7 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
                    o->maturity);
   if (o->maturity > 0 && !(o->maturity > near))
     sim_faults_add(faults, item->line, path, "maturity: expected a time later than %.9g, got %.9g", near, o->maturity);
+  check_empty(&o->dates, item->line, path, faults);
   for (size_t k = 0; k < o->dates.rows; k++) {
     const double t = o->dates.data[k], before = k > 0 ? o->dates.data[k - 1] : 0;
     if (t > 0 && t <= end * (1 + OPTION_SAME_DATE) && t - before > near) continue;
@@ -269,6 +277,7 @@ static void check_dividends(const option_parameters *p, int asset, sim_faults *f
 sim_status option_check_dates(option_parameters *p, sim_faults *faults) {
   const size_t before = faults->count;
   for (size_t i = 0; i < p->payoffs.count; i++) check_payoff(p, i, faults);
+  check_empty(&p->paths.dates, 0, "paths", faults);
   for (int a = 0; a < (int)p->assets.count; a++) check_dividends(p, a, faults);
   p->nodes = p->steps;
   p->longest = p->maturity / (double)p->steps;

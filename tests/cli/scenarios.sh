@@ -7,7 +7,7 @@ cp -r -- "${ROOT:?the source tree}/scenarios" "$ROOT/data" .
 for file in scenarios/*.lua; do
   name=$(basename "$file" .lua)
   expect 0 "no faults" "$SIM" check "$file"
-  sed -E 's/2\^(1[3-9]|2[0-9])\>/2^11/g; s/"n", 32, "bodies/"n", 12, "bodies/' "$file" >"scenarios/$name.short"
+  sed -E 's/2\^(1[3-9]|2[0-9])\>/2^12/g; s/"n", 32, "bodies/"n", 12, "bodies/' "$file" >"scenarios/$name.short"
   code=0
   brief "$SIM" run "scenarios/$name.short" -o "$name" || code=$?
   [ "$code" = 0 ] || [ "$code" = 75 ] || fail "$file: exit $code"

@@ -228,20 +228,26 @@ static void store_profile(const fluid_timed *v, int s) {
     for (int a = 0; a < 3; a++) out[3 * i + a] = of->value[a][of->same ? 0 : i];
 }
 
+/* The same of a whole chunk. */
+static int64_t find_chunk(fluid_timed *v, int s, int64_t chunk, bool closed) {
+  const int64_t first = chunk * CHUNK, rest = v->side[s].count - first;
+  return find_values(v, s, first, rest < CHUNK ? rest : CHUNK, closed);
+}
+
 static sim_status set_side(fluid_timed *v, int s) {
   const points *of = &v->side[s];
   const int64_t chunks = (of->count + CHUNK - 1) / CHUNK;
-  int64_t refused = of->count; /* the first one */
-  bool closed = true;
+  int64_t refused = -1; /* the first one */
+  bool closed = true, wrong = false;
   for (int other = 0; other < FLUID_SIDES; other++) closed = closed && !v->side[other].open;
 #pragma omp parallel for schedule(static) num_threads(v->threads) if (v->threads > 1 && chunks > 1)
-  for (int64_t k = 0; k < chunks; k++) {
-    const int64_t first = k * CHUNK, rest = of->count - first;
-    const int64_t found = find_values(v, s, first, rest < CHUNK ? rest : CHUNK, closed);
-#pragma omp critical(fluid_timed)
-    if (found >= 0 && found < refused) refused = found;
-  }
-  if (refused < of->count) {
+  for (int64_t k = 0; k < chunks; k++)
+    if (find_chunk(v, s, k, closed) >= 0) {
+#pragma omp atomic write
+      wrong = true;
+    }
+  for (int64_t k = 0; wrong && refused < 0; k++) refused = find_chunk(v, s, k, closed);
+  if (refused >= 0) {
     double value[3]; /* says why */
     SIM_TRY(fluid_side_value(&v->maker, s, (const double[]){of->x[0][refused], of->x[1][refused], of->x[2][refused]},
                              value));

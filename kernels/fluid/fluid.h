@@ -179,7 +179,6 @@ void fluid_name(const char *own, const char *kind, int index, char out[FLUID_BOD
  * from x to y; the side force is along drag x lift. Returns false where no direction is known. */
 bool fluid_reference_axes(const fluid_parameters *p, int body, double drag[3], double lift[3], double side[3]);
 double fluid_reference_speed(const fluid_parameters *p, int body);
-bool fluid_has_references(const fluid_parameters *p);
 bool fluid_tells_plus(const fluid_parameters *p, int body); /* whether y+ of a body is told */
 bool fluid_tells_some_plus(const fluid_parameters *p);      /* of some body */
 

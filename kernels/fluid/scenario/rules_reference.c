@@ -67,12 +67,6 @@ double fluid_reference_speed(const fluid_parameters *p, int body) {
   return isnan(own) ? p->speed : own;
 }
 
-bool fluid_has_references(const fluid_parameters *p) {
-  for (int b = 0; b < (int)p->bodies.count; b++)
-    if (fluid_body_of(p, b)->reference.given) return true;
-  return false;
-}
-
 bool fluid_tells_plus(const fluid_parameters *p, int body) {
   return fluid_body_of(p, body)->reference.given || fluid_body_of(p, body)->yplus;
 }

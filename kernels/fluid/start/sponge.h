@@ -8,8 +8,8 @@
  * a share of the difference, and the mean flow through each plane its own by the same share. So the layer has the
  * impedance of the fluid for plane waves and reflects none, and what passes it twice is damped by exp(-2
  * FLUID_SPONGE_DEPTH). The running means are those of selective frequency damping (Akervik et al., Phys. Fluids 18
- * (2006) 068102): a steady flow is not changed. What an inlet that changes brings more, they have at once, as a fluid
- * without compression. */
+ * (2006) 068102): a steady flow is not changed. When an inlet lets in more than a step before, the means of the flow
+ * grow by as much at once, as the flow of a fluid does that cannot be compressed. */
 typedef struct fluid_layer {
   int side;
   bool alone;            /* the only side with a pressure */

@@ -205,6 +205,7 @@ function M.add(option)
   list[#list + 1] = { name = "swaps and a function", weight = 2,
     prepare = function(_, R) return { n = R.int(1, 8), strike = R.uniform(5, 60), per_year = R.chance(0.5) and R.uniform(1, 300) or nil } end,
     check = function(T, s, a)
+      if s.keys.assets[1].sabr then error({ refused = "paths that end at zero, where the digital pays nothing" }) end
       local c = prepared(s)
       for _, asset in ipairs(c.keys.assets) do asset.dividends = nil end
       if c.keys.sampling then c.keys.sampling.control = nil end

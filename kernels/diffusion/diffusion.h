@@ -48,8 +48,14 @@ typedef enum diffusion_scheme {
   DIFFUSION_SCHEMES
 } diffusion_scheme;
 
-/* Method of steps on a GPU: the fastest one, a pass over memory for each axis, or cuFFT. */
-typedef enum diffusion_way_asked { DIFFUSION_FASTEST, DIFFUSION_AXES, DIFFUSION_CUFFT } diffusion_way_asked;
+/* Method of steps on a GPU: the fastest one, a pass over memory for each axis, cuFFT, or cuFFT along planes and then
+ * along z, which several GPUs share. */
+typedef enum diffusion_way_asked {
+  DIFFUSION_FASTEST,
+  DIFFUSION_AXES,
+  DIFFUSION_CUFFT,
+  DIFFUSION_SLABS
+} diffusion_way_asked;
 
 typedef struct diffusion_integrate {
   int scheme, method;                /* method: diffusion_way_asked */

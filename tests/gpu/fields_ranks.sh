@@ -98,11 +98,10 @@ case $part in
   refused) # and the passes that were asked for
     expect 0 "transforms by one pass an axis" "${run[@]}" --device cuda -o one --set n=256x256x256
     expect 0 "transforms by two passes" "${run[@]}" --device cuda -o one --set n=256x256x256 --set method=auto
-    refused 'this grid runs on several GPUs with integrate.method = "axes"' n=256x256x256 method=auto
-    refused 'needs precision = "single"' n=256x256x256 kind=double method=auto
+    refused 'this run goes on several GPUs with integrate.method = "axes"' n=256x256x256 method=auto
+    refused 'this run goes on several GPUs with integrate.method = "slabs"' n=256x256x256 kind=double method=auto
+    refused 'this run goes on several GPUs with integrate.method = "slabs"' n=256x256x100 method=auto
     refused "needs three axes" n=256x1024
-    refused 'needs scheme = "lie" or "strang"' n=256x256x256 scheme=etdrk4 method=auto
-    refused "needs two or three axes of 256, 512 or 1024 cells" n=256x256x100 method=auto
     expect 65 'integrate.method = "axes" on a GPU needs precision = "single"' "${run[@]}" --device cuda -o refused --set kind=double
     expect 0 "2 ranks, each " "$SIM" check fields.lua --gpus 2
     expect 0 "" "${run[@]}" -o many "${by[@]}" 2 --profile

@@ -260,6 +260,37 @@ static void test_forcing(void **state) {
   }
 }
 
+/* Grids of three axes in slabs: derivatives, derived fields, vectors, fluxes, noise, forcing, walls along y, cross
+ * diffusion and drift, by every kind of step. */
+static void test_slabs(void **state) {
+  static const char *const steps[] = {"'lie', dt = 0.002", "'etdrk4', dt = 0.002", "'etd1', dt = 0.002",
+                                      "'etdrk2', dt = 'auto', rtol = 1e-5"};
+  static const char *const more[] = {
+      "grid = { n = {10, 7, 9}, size = {2, 3, 2.5}, y = 'fixed' }, fields = {{ name = 'u', D = 0.02, noise = 0.5,"
+      "cross = {0, -0.01} }, { name = 'v', D = 0.01, noise = 0.1 }}, rates = function(u, v, t) return u - u^3 + t, u*v"
+      " end,",
+      "grid = { n = {9, 12, 8}, size = {2, 3, 2.5}, x = 'no_flux' }, fields = {{ name = 'u', D = 0.02, drift = {0, 0.3,"
+      "-0.2}, initial = function(x, y, z) return math.cos(math.pi*x)*math.sin(2*math.pi*y/3) + 0.1*z end }},"
+      "rates = function(u, x, y, z) return u - u^3 + x*y - z end,"};
+  static const int of[] = {0, 1, 10, 11, 14};
+  enum { TEXTS = sizeof of / sizeof *of, MORE = sizeof more / sizeof *more };
+  (void)state;
+  for (int c = 0; c < TEXTS + 1 + MORE; c++)
+    for (int i = 0; i < 4; i++) {
+      const char *own = c < TEXTS ? texts[of[c]] : c == TEXTS ? forced[0] : more[c - TEXTS - 1];
+      const bool noise = strstr(own, "fluctuation"), adaptive = i == 3 && !noise && c != TEXTS;
+      const bool single = (c + i) % 2 && !adaptive;
+      char text[4096];
+      if (!is_mine()) continue;
+      snprintf(text, sizeof text,
+               "return sim.diffusion { precision = '%s', seed = 9, %s integrate = { method = 'slabs', scheme = %s,"
+               " t_end = 0.01, dealias = %s } }",
+               single ? "single" : "double", own, adaptive || (i < 3 && (i > 0 || c != TEXTS)) ? steps[i] : steps[1],
+               noise || i > 1 ? "true" : "false");
+      compare_sides(parameters_of(text), "cuFFT in slabs", adaptive ? 1e-11 : flows_bound(single));
+    }
+}
+
 /* A shell without energy is refused at the start. */
 static void test_no_energy(void **state) {
   system_run s = {
@@ -329,10 +360,11 @@ int main(int argc, char **argv) {
   const int missing = gpu_open();
   if (missing != 0) return missing;
   if (argc == 1) return run_shared(argv[0]);
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_large),    cmocka_unit_test(test_fused),   cmocka_unit_test(test_fused_runs),
-      cmocka_unit_test(test_flows),    cmocka_unit_test(test_forcing), cmocka_unit_test(test_no_energy),
-      cmocka_unit_test(test_adaptive), cmocka_unit_test(test_restart), cmocka_unit_test(test_not_finite)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_large),      cmocka_unit_test(test_fused),
+                                     cmocka_unit_test(test_fused_runs), cmocka_unit_test(test_flows),
+                                     cmocka_unit_test(test_slabs),      cmocka_unit_test(test_forcing),
+                                     cmocka_unit_test(test_no_energy),  cmocka_unit_test(test_adaptive),
+                                     cmocka_unit_test(test_restart),    cmocka_unit_test(test_not_finite)};
   set_share(argc, argv);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

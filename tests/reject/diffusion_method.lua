@@ -1,4 +1,4 @@
--- expect: 65 diffusion_method.lua:6: integrate.method: expected one of "auto", "axes", "cufft"
+-- expect: 65 diffusion_method.lua:6: integrate.method: expected one of "auto", "axes", "cufft", "slabs"
 return sim.diffusion {
   grid      = { n = {16}, size = {1} },
   fields    = { { name = "u", D = 0.01 } },

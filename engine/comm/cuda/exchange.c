@@ -240,4 +240,7 @@ void sim_exchange_add_parts(sim_exchange *x, sim_exchange_move *move, int64_t *a
 }
 
 void sim_exchange_gather(sim_exchange *x, void *array) { x->way->gather(x, &x->columns, array); }
+void sim_exchange_gather_columns(sim_exchange *x, const sim_columns *columns, void *array) {
+  x->way->gather(x, columns, array);
+}
 void sim_exchange_add(sim_exchange *x, int64_t *array) { x->way->add(x, array); }

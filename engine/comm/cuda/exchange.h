@@ -45,6 +45,8 @@ const char *sim_exchange_path(const sim_exchange *exchange);
  * gather: array[rows][n] in device memory holds this rank's columns before, and all columns afterwards, on every
  * rank. */
 void sim_exchange_gather(sim_exchange *exchange, void *array);
+/* The same for other columns, of which a rank has at most as many values, rows * share, as of those of create. */
+void sim_exchange_gather_columns(sim_exchange *exchange, const sim_columns *columns, void *array);
 /* add: array[rows][n] of int64 in device memory becomes the sum of all ranks' arrays, on every rank. */
 void sim_exchange_add(sim_exchange *exchange, int64_t *array);
 

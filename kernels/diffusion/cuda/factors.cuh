@@ -18,11 +18,12 @@ typedef struct diffusion_making {
   long long n[3];
   double size[3], dt, scale, dealias;
   int rank, member_axis, scheme;
-  int aligned;         /* entry k of every series between walls is mode k, or n of a sine series at 0 (series.cu) */
-  int weights;         /* index of the table of the noise, or of the forcing's shell, or -1 */
-  int forced;          /* whether that table is the shell's */
-  const double *waves; /* of diffusion_bases */
-  void *table[7];      /* tables of the first field; with cross diffusion [fields][fields] tables */
+  long long first_member; /* of this rank, from 0 on */
+  int aligned;            /* entry k of every series between walls is mode k, or n of a sine series at 0 (series.cu) */
+  int weights;            /* index of the table of the noise, or of the forcing's shell, or -1 */
+  int forced;             /* whether that table is the shell's */
+  const double *waves;    /* of diffusion_bases */
+  void *table[7];         /* tables of the first field; with cross diffusion [fields][fields] tables */
   int tables;
   long long numbers; /* stride from one field, or matrix element, to the next */
   /* entries along the fast, middle and slow axis (layout.cuh); 1 for absent axes */

@@ -118,7 +118,8 @@ __device__ inline fill_number fill_own(const diffusion_making &m, int field, con
   }
   l.re -= own.hyper * w.k2 * w.k2 + 2 * (own.tensor[0] * w.odd[0] * w.odd[1] + own.tensor[1] * w.odd[0] * w.odd[2] +
                                          own.tensor[2] * w.odd[1] * w.odd[2]);
-  Linear::of(field, w.k2, w.k[0], w.k[1], w.k[2], m.member_axis ? (double)mode[m.member_axis] + 1 : 1, values);
+  Linear::of(field, w.k2, w.k[0], w.k[1], w.k[2],
+             m.member_axis ? (double)(m.first_member + mode[m.member_axis]) + 1 : 1, values);
   l.re += values[0];
   if (!w.mirrored) l.im += values[1];
   return l;

@@ -39,10 +39,18 @@ static void order_axes(const grid_shape *grid, bool aligned, int axes[3]) {
   }
   axes[count++] = fast_axis(grid);
   for (int axis = 0; axis < 3; axis++)
-    if (axis != axes[0]) axes[count++] = axis;
+    if (axis != axes[0] && !grid_is_member_axis(grid, axis)) axes[count++] = axis;
+  if (count < 3) axes[count] = grid->member_axis;
 }
 
-diffusion_layout diffusion_cuda_layout(const grid_shape *grid, bool aligned) {
+/* Sets the part of an ensemble's members that a rank has. */
+static void set_members(diffusion_layout *layout, const grid_shape *grid, const diffusion_slab *slab) {
+  layout->n[2] = slab->end - slab->first;
+  layout->first = slab->first;
+  layout->all = grid_members(grid);
+}
+
+diffusion_layout diffusion_cuda_layout(const grid_shape *grid, const diffusion_slab *slab, bool aligned) {
   diffusion_layout layout = {0};
   order_axes(grid, aligned, layout.axis);
   for (int i = 0; i < 3; i++) {
@@ -54,24 +62,64 @@ diffusion_layout diffusion_cuda_layout(const grid_shape *grid, bool aligned) {
     if (grid_is_member_axis(grid, layout.axis[i])) layout.member_axis = i;
   }
   layout.all = layout.n[2];
+  if (layout.member_axis && slab) set_members(&layout, grid, slab);
   layout.row = 2 * (layout.n[0] / 2 + 1);
-  layout.field = layout.row * layout.n[1] * layout.n[2];
+  layout.rows = layout.n[1] * layout.n[2];
+  layout.wide = layout.n[1];
+  layout.field = layout.row * layout.rows;
   return layout;
 }
 
 diffusion_layout diffusion_cuda_natural(const grid_shape *grid, const diffusion_slab *slab) {
   diffusion_layout layout = {.row = grid->n[0], .all = grid->n[2]};
   for (int i = 0; i < 3; i++) {
-    layout.n[i] = grid->n[i];
-    layout.axis[i] = i;
-    layout.size[i] = i < grid->rank ? grid->size[i] : 0;
+    const int axis = grid->member_axis == 1 ? (3 - i) % 3 : i; /* members are the slow axis */
+    layout.n[i] = grid->n[axis];
+    layout.axis[i] = axis;
+    layout.size[i] = axis < grid->rank ? grid->size[axis] : 0;
   }
-  if (slab->end - slab->first < grid->n[2] && grid->rank == 3) {
+  if (grid->member_axis)
+    set_members(&layout, grid, slab);
+  else if (slab->end - slab->first < grid->n[2] && grid->rank == 3) {
     layout.first = slab->first;
     layout.n[2] = slab->end - slab->first;
   }
   layout.field = layout.n[0] * layout.n[1] * layout.n[2];
   return layout;
+}
+
+/* Divides the middle axis in blocks, of which a rank has some, and the slow axis in the planes of its slab. */
+static void divide_slabs(const diffusion_slab *slab, const sim_comm *comm, diffusion_layout *layout,
+                         diffusion_layout *planes, diffusion_share *parts) {
+  enum { BLOCKS = 16 };
+  long long blocks = BLOCKS;
+  size_t end;
+  while (layout->n[1] % blocks != 0) blocks--; /* the most that are equal */
+  layout->wide = layout->n[1] / blocks;
+  parts->all = blocks;
+  parts->most = (long long)sim_comm_share(comm, (size_t)blocks);
+  parts->first = (long long)sim_comm_first(comm, (size_t)blocks, &end);
+  parts->own = (long long)end > parts->first ? (long long)end - parts->first : 0;
+  parts->numbers = layout->row / 2 * layout->wide * layout->n[2];
+  layout->begin = parts->first * layout->wide;
+  layout->rows = parts->own * layout->wide * layout->n[2];
+  layout->field = layout->row * layout->rows;
+  planes->n[2] = slab->end - slab->first;
+  planes->first = slab->first;
+  planes->rows = planes->n[1] * planes->n[2];
+  planes->field = planes->row * planes->rows;
+}
+
+void diffusion_cuda_divide(const diffusion_parameters *p, const sim_comm *comm, bool aligned, diffusion_layout *layout,
+                           diffusion_layout *planes, diffusion_share *parts) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const diffusion_slab slab = diffusion_own_slab(&grid, diffusion_single(p), comm);
+  *layout = *planes = diffusion_cuda_layout(&grid, &slab, aligned);
+  *parts = (diffusion_share){.all = 1, .own = 1, .most = 1, .numbers = layout->field / 2};
+  if (p->integrate.method == DIFFUSION_SLABS) divide_slabs(&slab, comm, layout, planes, parts);
+  if (!grid.member_axis) return;
+  const diffusion_slab most = diffusion_slab_of(&grid, diffusion_single(p), comm, 0);
+  *parts = (diffusion_share){layout->all, layout->first, layout->n[2], most.end, layout->row / 2 * layout->n[1]};
 }
 
 diffusion_spectrum diffusion_cuda_spectrum(const diffusion_layout *layout, bool complex) {
@@ -137,11 +185,17 @@ void *diffusion_cuda_table(const diffusion_work *w, int table) {
 
 diffusion_sums diffusion_cuda_sums(const diffusion_work *w) {
   const diffusion_spectrum *spectrum = &w->spectrum;
-  diffusion_sums s = {.field = spectrum->field, .tables = spectrum->tables, .scale = w->scale, .force = w->force};
+  diffusion_sums s = {.field = spectrum->field,
+                      .rows = spectrum->n[1] * spectrum->n[2],
+                      .wide = spectrum->n[1],
+                      .tables = spectrum->tables,
+                      .scale = w->scale,
+                      .force = w->force};
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) s.array[a] = w->array[a].data;
   for (int t = 0; t < DIFFUSION_TABLES; t++)
     if (w->table[t].data) s.table[t] = diffusion_cuda_table(w, t);
   for (int i = 0; i < 3; i++) s.n[i] = spectrum->n[i], s.table_n[i] = spectrum->table[i];
+  if (w->slabs) s.rows = w->layout.rows, s.wide = w->layout.wide, s.begin = w->layout.begin;
   return s;
 }
 

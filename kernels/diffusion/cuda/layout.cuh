@@ -17,13 +17,22 @@ typedef struct diffusion_layout {
   long long row, field; /* strides of rows and of fields, in numbers */
   int axis[3], kind[3]; /* axis: 0, 1, 2 for x, y, z; kind: grid_boundary, 0 also where there is one cell */
   int series[3];        /* the kind, and not 0 where fields have series of their own, with cells in natural order */
-  int member_axis;      /* which of the three is the axis of members, along which nothing is transformed; 0: none */
+  int member_axis;      /* 2 where the slow axis is that of members, along which nothing is transformed; 0: none */
   double size[3];       /* of the box; 0 beyond the rank */
   long long first, all; /* of a rank's part of the slow axis: its first cell, and those of all ranks */
-  const double *waves;  /* device memory of diffusion_bases (work.h); NULL: no wall mixes value and slope */
+  /* Rows of coefficients that a rank has: blocks [slow][wide] of the middle axis, from its wavenumber `begin` on. One
+   * block, wide = n[1], has all of them. */
+  long long rows, wide, begin;
+  const double *waves; /* device memory of diffusion_bases (work.h); NULL: no wall mixes value and slope */
 } diffusion_layout;
 
 #ifdef __CUDACC__
+/* Wavenumbers of a row along the middle and the slow axis. */
+__device__ inline void layout_wave(const diffusion_layout &p, long long row, long long &middle, long long &slow) {
+  const long long line = row / p.wide, block = line / p.n[2];
+  middle = p.begin + block * p.wide + row % p.wide;
+  slow = line % p.n[2];
+}
 __device__ inline long long layout_cell(int kind, long long n, long long position) {
   if (kind == 0) return position;
   return position < (n + 1) / 2 ? 2 * position : 2 * (n - 1 - position) + 1;

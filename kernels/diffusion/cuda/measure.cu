@@ -15,7 +15,7 @@ static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 /* ---- statistics ---- */
 
 enum { SUM, LEAST, GREATEST, MEASURES };
-static const int PIECE = 65536;
+static const int PIECE = DIFFUSION_PIECE;
 
 /* NaN is kept. */
 __device__ static double joined(int way, double a, double b) {
@@ -36,16 +36,18 @@ __device__ static double over_block(int way, double value) {
   return value;
 }
 
-/* A field of which a rank has values[count]: its first piece, and the pieces and cells of all ranks. */
+/* A field of which a rank has values[grids][count], each grid in `each` pieces: the first piece, and the pieces and
+ * cells of all ranks. */
 struct measured {
-  long long count, first, pieces, cells;
+  long long count, each, first, pieces, cells;
 };
 
 /* partial[way][pieces]. With `sum` only the sum of squared differences from the mean. */
 template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     measure_pieces(const real *values, const measured m, const double *sum, double *partial) {
-  const long long first = (long long)blockIdx.x * PIECE, end = first + PIECE < m.count ? first + PIECE : m.count;
+  const long long first = blockIdx.x % m.each * PIECE, end = first + PIECE < m.count ? first + PIECE : m.count;
+  values += blockIdx.x / m.each * m.count;
   const double mean = sum ? *sum / (double)m.cells : 0;
   double sums = 0, least = INFINITY, greatest = -INFINITY;
   for (long long i = first + threadIdx.x; i < end; i += DIFFUSION_THREADS) {
@@ -70,41 +72,31 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
   if (threadIdx.x == 0) result[way] = value;
 }
 
-static long long pieces_of(double cells) { return (long long)((cells + PIECE - 1) / PIECE); }
-
-double diffusion_cuda_measure_bytes(double cells) {
-  return sizeof(double) *
-         (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells)); /* at least 7, of which mark_not_finite uses 4 */
-}
-
-/* Several ranks have whole planes, and a plane has whole pieces: every grid that ranks divide has planes of 65536 cells
- * or a multiple of that. */
-sim_columns diffusion_cuda_pieces(const grid_shape *grid, const sim_comm *comm) {
-  const size_t plane = (size_t)(grid->n[0] * grid->n[1] / PIECE);
-  return {MEASURES, (size_t)pieces_of(grid_cells_wanted(grid)), sim_comm_share(comm, (size_t)grid->n[2]) * plane};
-}
-
 /* Sums over the pieces of this rank, and then over all. */
 template <typename real>
 static void measure_once(diffusion_work *w, const real *values, const measured &m, const double *sum, double *partial,
                          double *result) {
   static const sim_kernel first = {"diffusion_measure", "observe", SIM_LIMIT_BYTES};
   static const sim_kernel then = {"diffusion_measure_all", "observe", SIM_LIMIT_BYTES};
-  const unsigned pieces = (unsigned)pieces_of((double)m.count), ways = sum ? 1 : (unsigned)MEASURES;
+  const long long cells = w->natural.field;
+  const unsigned pieces = cells > 0 ? (unsigned)(cells / m.count * m.each) : 0, ways = sum ? 1 : (unsigned)MEASURES;
   sim_cuda_begin(&first);
   if (pieces > 0) measure_pieces<<<pieces, DIFFUSION_THREADS, 0, stream()>>>(values, m, sum, partial);
-  sim_cuda_end(&first, sizeof(real) * (double)m.count);
-  if (w->exchange) sim_exchange_gather(w->exchange, partial);
+  sim_cuda_end(&first, sizeof(real) * (double)cells);
+  const sim_columns columns = diffusion_cuda_measured(w->p, w->comm);
+  if (w->exchange) sim_exchange_gather_columns(w->exchange, &columns, partial);
   sim_cuda_begin(&then);
   measure_all<<<ways, DIFFUSION_THREADS, 0, stream()>>>(partial, m.pieces, result);
   sim_cuda_end(&then, sizeof(double) * (double)ways * (double)m.pieces);
 }
 
 template <typename real> static void measure_field(diffusion_work *w, int field) {
-  const long long plane = w->natural.n[0] * w->natural.n[1];
-  const measured m = {w->natural.field, w->natural.first * plane / PIECE, pieces_of(grid_cells_wanted(&w->grid)),
-                      grid_cells(&w->grid)};
-  const real *values = (const real *)w->real.data + field * m.count;
+  const long long plane = w->natural.n[0] * w->natural.n[1], parts = diffusion_cuda_measured_parts(w->p);
+  const sim_columns all = diffusion_cuda_measured(w->p, w->comm);
+  measured m = {w->natural.field, diffusion_cuda_pieces_of((double)w->natural.field), w->natural.first * plane / PIECE,
+                (long long)all.n, grid_cells(&w->grid)};
+  if (parts > 1) m.count = plane, m.each = m.pieces / parts, m.first = w->natural.first * m.each;
+  const real *values = (const real *)w->real.data + field * w->natural.field;
   double *result = w->statistics, *partial = result + MEASURES + 1;
   measure_once(w, values, m, nullptr, partial, result);
   measure_once(w, values, m, result, partial, result + MEASURES);
@@ -178,7 +170,7 @@ sim_status diffusion_cuda_broken(diffusion_work *w, const sim_buffer *state, int
   static const sim_kernel kernel = {"diffusion_finite", "observe", SIM_LIMIT_BYTES};
   long long numbers = 1;
   for (int i = 1; i < state->rank; i++) numbers *= state->shape[i];
-  const long long pieces = pieces_of((double)numbers), most = 8LL * sim_cuda_multiprocessors();
+  const long long pieces = diffusion_cuda_pieces_of((double)numbers), most = 8LL * sim_cuda_multiprocessors();
   const dim3 grid((unsigned)(pieces < most ? pieces : most), (unsigned)w->fields);
   int *there = (int *)w->statistics, broken[DIFFUSION_FIELDS];
   uint64_t from = 0;
@@ -203,14 +195,16 @@ typedef struct weighing {
   long long length;                           /* cells of the fast axis; wavenumber length/2 is its own mirror image */
   int kind[DIFFUSION_FIELDS][3], member_axis; /* kind: of each field, grid_boundary */
   bool aligned;        /* where the fast axis has walls, re and im of number i belong to 2i and 2i + 1 */
+  long long members;   /* of all ranks */
   const double *waves; /* of diffusion_bases */
   long long squares[DIFFUSION_FIELDS][3]; /* where the mean squares of its functions begin there */
+  long long deep, wide, begin;            /* rows of this rank, as in diffusion_layout; deep: its n[2] */
   int flat;                               /* threads of a column in the order of flat/columns.cuh; 0: another order */
 } weighing;
 
 __device__ static double weight_of(const weighing &w, int field, int axis, long long k) {
   const int kind = w.kind[field][axis];
-  if (axis > 0 && axis == w.member_axis) return 1 / (double)w.n[axis];
+  if (axis > 0 && axis == w.member_axis) return 1 / (double)w.members;
   if (kind == GRID_ROBIN) return w.waves[w.squares[field][axis] + k];
   return kind && (k || kind == GRID_FIXED_LOW || kind == GRID_FIXED_HIGH) ? 2 : 1;
 }
@@ -222,8 +216,9 @@ __device__ static double2 weights_at(const weighing &w, int field, long long i) 
     const double weight = 2 * kx > w.length ? 0 : kx == 0 || 2 * kx == w.length ? 1 : 2;
     return {weight, weight};
   }
-  const long long k = i % w.n[0], row = i / w.n[0];
-  const double others = weight_of(w, field, 1, row % w.n[1]) * weight_of(w, field, 2, row / w.n[1]);
+  const long long k = i % w.n[0], row = i / w.n[0], line = row / w.wide; /* as layout_wave */
+  const double others =
+      weight_of(w, field, 1, w.begin + line / w.deep * w.wide + row % w.wide) * weight_of(w, field, 2, line % w.deep);
   if (w.kind[field][0] && w.aligned)
     return {weight_of(w, field, 0, 2 * k) * others, weight_of(w, field, 0, 2 * k + 1) * others};
   if (w.kind[field][0]) return {(k ? 2 : 1) * others, k == 0 || 2 * k == w.length ? 0 : 2 * others};
@@ -231,16 +226,26 @@ __device__ static double2 weights_at(const weighing &w, int field, long long i) 
   return {weight, weight};
 }
 
+/* Coefficients of which a rank has parts of `count` numbers, each in `each` pieces: see struct measured. */
 typedef struct weighed {
   const void *array[3];
-  long long field, count; /* stride of fields, and size of one, in complex numbers */
+  long long field, count; /* stride of fields, and size of a part, in complex numbers */
+  long long each, before, pieces;
 } weighed;
+
+/* Numbers of a piece of a part, which the number of the piece on this rank gives. */
+__device__ static void piece_of(const weighed &a, long long number, long long &first, long long &end) {
+  const long long begin = number / a.each * a.count, last = begin + a.count;
+  first = begin + number % a.each * PIECE;
+  end = first + PIECE < last ? first + PIECE : last;
+}
 
 /* partial[array][field][piece] */
 template <typename Pair>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     square_pieces(const weighed a, const weighing w, double *partial) {
-  const long long first = (long long)blockIdx.x * PIECE, end = first + PIECE < a.count ? first + PIECE : a.count;
+  long long first, end;
+  piece_of(a, blockIdx.x, first, end);
   const Pair *from = (const Pair *)a.array[blockIdx.z] + blockIdx.y * a.field;
   double sum = 0;
   for (long long i = first + threadIdx.x; i < end; i += DIFFUSION_THREADS) {
@@ -249,7 +254,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     sum += by.x * ((double)c.x * (double)c.x) + by.y * ((double)c.y * (double)c.y);
   }
   sum = over_block(SUM, sum);
-  if (threadIdx.x == 0) partial[(blockIdx.z * gridDim.y + blockIdx.y) * (long long)gridDim.x + blockIdx.x] = sum;
+  if (threadIdx.x == 0) partial[(blockIdx.z * gridDim.y + blockIdx.y) * a.pieces + a.before + blockIdx.x] = sum;
 }
 
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
@@ -261,11 +266,28 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
 }
 
 sim_status diffusion_cuda_norms_create(diffusion_work *w) {
-  const double pieces = (double)pieces_of((double)w->spectrum.field);
   void *norms = NULL;
-  SIM_TRY(sim_backend_cuda.alloc((size_t)((1 + pieces) * 3 * w->fields) * sizeof(double), &norms));
+  SIM_TRY(sim_backend_cuda.alloc((size_t)diffusion_cuda_norms_bytes(&w->parts, w->fields), &norms));
   w->norms = (double *)norms;
   return SIM_OK;
+}
+
+/* The parts of a rank, without their arrays. */
+static weighed weighed_of(const diffusion_work *w) {
+  const diffusion_share *parts = &w->parts;
+  weighed a = {};
+  a.field = w->spectrum.field;
+  a.count = parts->numbers;
+  a.each = diffusion_cuda_pieces_of((double)a.count);
+  a.before = parts->first * a.each;
+  a.pieces = parts->all * a.each;
+  return a;
+}
+
+/* Gathers sums partial[rows][pieces] of all parts. */
+static void gather_parts(const diffusion_work *w, int rows, double *partial) {
+  const sim_columns columns = diffusion_cuda_shared(&w->parts, rows);
+  if (w->exchange && w->parts.all > 1) sim_exchange_gather_columns(w->exchange, &columns, partial);
 }
 
 /* Collects the weights of the coefficients of a run. */
@@ -282,27 +304,34 @@ static weighing weighing_of(const diffusion_work *w) {
   by.aligned = w->aligned;
   by.length = w->layout.n[0];
   by.member_axis = w->layout.member_axis;
+  by.members = grid_members(&w->grid);
+  by.deep = by.n[2];
+  by.wide = w->slabs ? w->layout.wide : by.n[1];
+  by.begin = w->slabs ? w->layout.begin : 0;
   by.flat = w->spectrum.column_threads;
   return by;
 }
 
 sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes) {
   static const sim_kernel kernel = {"diffusion_norms", "error", SIM_LIMIT_BYTES};
+  static const sim_kernel then = {"diffusion_norms_all", "error", SIM_LIMIT_BYTES};
   static const int arrays[3] = {DIFFUSION_ERROR, DIFFUSION_BETWEEN, DIFFUSION_NEXT};
-  weighed a = {};
+  weighed a = weighed_of(w);
   const weighing by = weighing_of(w);
   double sums[3 * DIFFUSION_FIELDS];
   for (int i = 0; i < 3; i++) a.array[i] = w->array[arrays[i]].data;
-  a.field = a.count = w->spectrum.field;
-  const dim3 grid((unsigned)pieces_of((double)a.count), (unsigned)w->fields, 3);
+  const dim3 grid((unsigned)(a.each * w->parts.own), (unsigned)w->fields, 3);
   double *partial = w->norms + 3 * w->fields;
   sim_cuda_begin(&kernel);
-  if (w->single)
+  if (grid.x > 0 && w->single)
     square_pieces<float2><<<grid, DIFFUSION_THREADS, 0, stream()>>>(a, by, partial);
-  else
+  else if (grid.x > 0)
     square_pieces<double2><<<grid, DIFFUSION_THREADS, 0, stream()>>>(a, by, partial);
-  square_all<<<3 * w->fields, DIFFUSION_THREADS, 0, stream()>>>(partial, grid.x, w->norms);
-  sim_cuda_end(&kernel, 6.0 * diffusion_cuda_number_size(w->p) * w->fields * (double)a.count);
+  sim_cuda_end(&kernel, 6.0 * diffusion_cuda_number_size(w->p) * w->fields * (double)a.field);
+  gather_parts(w, 3 * w->fields, partial);
+  sim_cuda_begin(&then);
+  square_all<<<3 * w->fields, DIFFUSION_THREADS, 0, stream()>>>(partial, a.pieces, w->norms);
+  sim_cuda_end(&then, 24.0 * w->fields * (double)a.pieces);
   SIM_TRY(sim_backend_cuda.copy(sums, w->norms, (size_t)(3 * w->fields) * sizeof(double)));
   for (int f = 0; f < w->fields; f++) {
     const double error = sqrt(sums[f]), between = sqrt(sums[w->fields + f]);
@@ -312,29 +341,27 @@ sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes
   return SIM_OK;
 }
 
-double diffusion_cuda_norms_bytes(double fields, double numbers) {
-  return sizeof(double) * 3 * fields * (1 + (double)pieces_of(numbers));
-}
-
 /* ---- forcing ---- */
 
 /* The table that is 1 in the shell; its entries are those of visit() in pointwise.cuh. */
 struct shell_of {
-  long long field, count, n[2], entries[3], numbers; /* entries: of the table; numbers: of a field's table */
-  int parts;                                         /* numbers of an entry */
-  bool each;                                         /* of re and im */
+  long long n[2], entries[3], numbers; /* entries: of the table; numbers: of a field's table */
+  int parts;                           /* numbers of an entry */
+  bool each;                           /* of re and im */
 };
 
 /* partial[field][piece]: sums of squares of the shell's coefficients. */
 template <typename real, typename Pair>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    shell_pieces(const Pair *coefficients, const real *table, const shell_of s, const weighing w, double *partial) {
-  const long long first = (long long)blockIdx.x * PIECE, end = first + PIECE < s.count ? first + PIECE : s.count;
-  coefficients += blockIdx.y * s.field;
+    shell_pieces(const weighed of_rank, const real *table, const shell_of s, const weighing w, double *partial) {
+  const Pair *coefficients = (const Pair *)of_rank.array[0] + blockIdx.y * of_rank.field;
+  long long first, end;
+  piece_of(of_rank, blockIdx.x, first, end);
   table += blockIdx.y * s.numbers;
   double sum = 0;
   for (long long i = first + threadIdx.x; i < end; i += DIFFUSION_THREADS) {
-    const long long row = i / w.n[0], k1 = row % s.n[0], k2 = row / s.n[0];
+    const long long row = i / w.n[0], line = row / w.wide; /* as layout_wave */
+    const long long k1 = w.begin + line / w.deep * w.wide + row % w.wide, k2 = line % w.deep;
     const long long b = k1 < s.entries[1] ? k1 : s.n[0] - k1, c = k2 < s.entries[2] ? k2 : s.n[1] - k2;
     const real *of = table + ((c * s.entries[1] + b) * s.entries[0] + i % w.n[0]) * s.parts;
     const double re = of[0], im = s.each ? of[1] : of[0];
@@ -344,7 +371,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     sum += re * by.x * ((double)a.x * (double)a.x) + im * by.y * ((double)a.y * (double)a.y);
   }
   sum = over_block(SUM, sum);
-  if (threadIdx.x == 0) partial[blockIdx.y * (long long)gridDim.x + blockIdx.x] = sum;
+  if (threadIdx.x == 0) partial[blockIdx.y * of_rank.pieces + of_rank.before + blockIdx.x] = sum;
 }
 
 /* *force = power over the sum of all pieces, which is 2 E. NaN where a step of h is not accurate with it, as in
@@ -359,42 +386,40 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
 
 sim_status diffusion_cuda_force_create(diffusion_work *w) {
   void *force = NULL;
-  SIM_TRY(sim_backend_cuda.alloc((size_t)diffusion_cuda_force_bytes(w->fields, (double)w->spectrum.field), &force));
+  SIM_TRY(sim_backend_cuda.alloc((size_t)diffusion_cuda_force_bytes(&w->parts, w->fields), &force));
   w->force = (double *)force;
   return SIM_OK;
 }
 
-double diffusion_cuda_force_bytes(double fields, double numbers) {
-  return sizeof(double) * (1 + fields * (double)pieces_of(numbers));
-}
-
 void diffusion_cuda_force(diffusion_work *w, int array, double h) {
   static const sim_kernel kernel = {"diffusion_force", "sums", SIM_LIMIT_BYTES};
+  static const sim_kernel then = {"diffusion_force_all", "sums", SIM_LIMIT_BYTES};
   const diffusion_spectrum *p = &w->spectrum;
-  const shell_of s = {p->field,
-                      p->field,
-                      {p->n[1], p->n[2]},
+  const shell_of s = {{p->n[1], p->n[2]},
                       {p->table[0], p->table[1], p->table[2]},
                       p->tables,
                       p->factor == DIFFUSION_ALIKE ? 1 : 2,
                       p->factor == DIFFUSION_EACH};
   const weighing by = weighing_of(w);
-  const dim3 grid((unsigned)pieces_of((double)p->field), (unsigned)w->fields);
-  const void *from = w->array[array].data, *table = diffusion_cuda_table(w, w->method.tables - 1);
+  weighed a = weighed_of(w);
+  a.array[0] = w->array[array].data;
+  const dim3 grid((unsigned)(a.each * w->parts.own), (unsigned)w->fields);
+  const void *table = diffusion_cuda_table(w, w->method.tables - 1);
   double *partial = w->force + 1;
   sim_cuda_begin(&kernel);
-  if (w->single)
-    shell_pieces<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const float2 *)from, (const float *)table, s, by, partial);
-  else
-    shell_pieces<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const double2 *)from, (const double *)table, s, by,
-                                                           partial);
-  shell_factor<<<1, DIFFUSION_THREADS, 0, stream()>>>(partial, (long long)grid.x * grid.y, w->p->forcing.power, h,
-                                                      w->force);
+  if (grid.x > 0 && w->single)
+    shell_pieces<float, float2><<<grid, DIFFUSION_THREADS, 0, stream()>>>(a, (const float *)table, s, by, partial);
+  else if (grid.x > 0)
+    shell_pieces<double, double2><<<grid, DIFFUSION_THREADS, 0, stream()>>>(a, (const double *)table, s, by, partial);
   sim_cuda_end(&kernel, diffusion_cuda_number_size(w->p) * (double)(w->fields * p->tables));
+  gather_parts(w, w->fields, partial);
+  sim_cuda_begin(&then);
+  shell_factor<<<1, DIFFUSION_THREADS, 0, stream()>>>(partial, a.pieces * w->fields, w->p->forcing.power, h, w->force);
+  sim_cuda_end(&then, sizeof(double) * (double)(a.pieces * w->fields));
 }
 
 sim_status diffusion_cuda_force_energy(diffusion_work *w, double *out) {
-  const long long pieces = pieces_of((double)w->spectrum.field) * w->fields;
+  const long long pieces = (long long)diffusion_cuda_shared(&w->parts, 1).n * w->fields;
   double *partial = (double *)malloc((size_t)pieces * sizeof(double));
   if (!partial) return sim_no_memory("the energy of the forcing");
   const sim_status status = sim_backend_cuda.copy(partial, w->force + 1, (size_t)pieces * sizeof(double));

@@ -21,6 +21,7 @@ static const diffusion_way *way_of(const diffusion_parameters *p) {
   int i = 0;
   if (p->integrate.method == DIFFUSION_AXES) return &diffusion_way_axes;
   if (p->integrate.method == DIFFUSION_CUFFT) return &diffusion_way_general;
+  if (p->integrate.method == DIFFUSION_SLABS) return &diffusion_way_slabs;
   while (!ways[i]->supports(p)) i++;
   return ways[i];
 }
@@ -50,34 +51,39 @@ static const char *axes_lack(const diffusion_parameters *p) {
 
 static sim_status check(const diffusion_parameters *p, const sim_setup *setup) {
   const grid_shape grid = diffusion_grid_of(p);
-  const bool asked = p->integrate.method == DIFFUSION_AXES;
-  const char *lack = axes_lack(p);
-  if (asked && lack) return sim_fail(SIM_ERR_SCENARIO, "integrate.method = \"axes\" on a GPU needs %s", lack);
-  if (setup->comm->size == 1) return SIM_OK;
+  const bool asked = p->integrate.method == DIFFUSION_AXES, slabs = p->integrate.method == DIFFUSION_SLABS;
+  const char *lack = slabs ? diffusion_slabs_lack(p) : axes_lack(p);
+  if ((asked || slabs) && lack)
+    return sim_fail(SIM_ERR_SCENARIO, "integrate.method = \"%s\" on a GPU needs %s", slabs ? "slabs" : "axes", lack);
+  if (slabs) return SIM_OK;
+  if (setup->comm->size == 1 || p->members > 1) return SIM_OK; /* ranks share out the members of an ensemble */
   if (!lack && grid.rank < 3) lack = "three axes";
-  if (lack)
+  const char *neither = lack ? diffusion_slabs_lack(p) : NULL;
+  if (neither)
     return sim_fail(SIM_ERR_USAGE, "%d ranks: sim.diffusion on several GPUs needs %s; give one GPU, or --device cpu",
-                    setup->comm->size, lack);
-  if (way_of(p) != &diffusion_way_axes)
+                    setup->comm->size, neither);
+  if (lack || way_of(p) != &diffusion_way_axes)
     return sim_fail(SIM_ERR_USAGE,
-                    "%d ranks: this grid runs on several GPUs with integrate.method = \"axes\" in the scenario, which "
-                    "one GPU then takes too, with the same bits",
-                    setup->comm->size);
+                    "%d ranks: this run goes on several GPUs with integrate.method = \"%s\" in the scenario, which one "
+                    "GPU then takes too, with the same bits",
+                    setup->comm->size, lack ? "slabs" : "axes");
   return SIM_OK;
 }
 
 static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
   const grid_shape grid = diffusion_grid_of(p);
   if (setup->comm->size > 1) {
-    const sim_columns columns = diffusion_cuda_pieces(&grid, setup->comm);
+    const diffusion_gradients read = diffusion_gradients_of(p);
+    diffusion_layout layout, planes;
+    diffusion_share parts;
+    diffusion_cuda_divide(p, setup->comm, diffusion_aligned(p, &read), &layout, &planes, &parts);
+    const sim_columns columns = diffusion_cuda_pieces(p, &parts, setup->comm);
     way_of(p)->plan_ranks(p, setup->comm, out);
     sim_plan_add(out, "exchange of statistics", sim_exchange_bytes(setup->comm, &columns));
   } else {
     way_of(p)->plan(p, out);
   }
-  sim_plan_add(out, "statistics",
-               diffusion_cuda_measure_bytes(grid_cells_wanted(&grid)) +
-                   diffusion_lines_bytes(&grid, diffusion_single(p)));
+  sim_plan_add(out, "statistics", diffusion_cuda_measure_bytes(p) + diffusion_lines_bytes(&grid, diffusion_single(p)));
 }
 
 static void destroy(diffusion_work **work) {
@@ -105,7 +111,7 @@ static sim_status create_outputs(diffusion_work *w) {
   void *statistics = NULL;
   SIM_TRY(sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 2,
                             (int64_t[]){w->fields, w->natural.field}, &w->real));
-  SIM_TRY(sim_backend_cuda.alloc((size_t)diffusion_cuda_measure_bytes(grid_cells_wanted(&w->grid)), &statistics));
+  SIM_TRY(sim_backend_cuda.alloc((size_t)diffusion_cuda_measure_bytes(w->p), &statistics));
   w->statistics = statistics;
   return sim_backend_cuda.alloc((size_t)diffusion_lines_bytes(&w->grid, w->single), &w->lines);
 }
@@ -130,21 +136,23 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
   w->natural = diffusion_cuda_natural(&w->grid, &slab);
   w->slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   w->fields = (int)p->fields.count;
-  w->members = (int)grid_members(&w->grid);
+  w->members = w->grid.member_axis ? (int)(slab.end - slab.first) : 1;
   w->single = diffusion_single(p);
   w->crossed = diffusion_crossed(p);
   w->gradients = diffusion_gradients_of(p);
   w->aligned = diffusion_series_of(p, &w->gradients, &w->series) != NULL;
-  w->layout = diffusion_cuda_layout(&w->grid, w->aligned);
+  w->slabs = w->way == &diffusion_way_slabs;
+  diffusion_cuda_divide(p, comm, w->aligned, &w->layout, &w->planes, &w->parts);
   for (int f = 0; f < w->fields; f++) {
     w->lift[f] = diffusion_lift_of(p, f);
     if (diffusion_field_of(p, f)->fluctuation > 0) w->fluctuating |= 1u << f;
   }
-  const sim_columns pieces = diffusion_cuda_pieces(&w->grid, comm);
+  const sim_columns pieces = diffusion_cuda_pieces(p, &w->parts, comm);
   sim_status status = comm->size > 1 ? sim_exchange_create(comm, &pieces, &w->exchange) : SIM_OK;
   if (status == SIM_OK) status = create_outputs(w);
   if (status == SIM_OK && diffusion_mixes(p)) status = diffusion_bases_create(w, threads);
   if (status == SIM_OK) status = w->way->create(w);
+  if (w->parts.all == 1) w->parts.numbers = w->spectrum.field;
   if (status == SIM_OK && diffusion_estimates(p)) status = diffusion_cuda_norms_create(w);
   if (status == SIM_OK && diffusion_forced(p) != 0) status = diffusion_cuda_force_create(w);
   if (status == SIM_OK) status = begin_kernels(w);

@@ -40,6 +40,7 @@ static diffusion_making making_of(const diffusion_work *w, double dt) {
                         .dt = dt,
                         .rank = grid.rank,
                         .member_axis = grid.member_axis,
+                        .first_member = w->layout.first,
                         .scheme = p->integrate.scheme,
                         .dealias = diffusion_dealias(&p->integrate),
                         .forced = diffusion_forced(p) != 0,
@@ -112,6 +113,7 @@ void diffusion_cuda_make_tables(diffusion_work *w, double dt) {
   m.low = spectrum->low;
   for (int t = 0; t < m.tables; t++) m.table[t] = diffusion_cuda_table(w, t);
   const long long entries = spectrum->factor == DIFFUSION_ALIKE ? m.numbers : m.numbers / 2;
+  if (entries == 0) return; /* a rank without members */
   void *arguments[] = {&m};
   const unsigned grid[] = {(unsigned)((entries + THREADS - 1) / THREADS), w->crossed ? 1 : (unsigned)w->fields, 1};
   diffusion_cuda_launch(

@@ -27,6 +27,12 @@ typedef struct diffusion_spectrum {
   diffusion_factor factor;
 } diffusion_spectrum;
 
+/* Parts of the coefficients of a field, which ranks share out: members of an ensemble, or blocks of slabs; else one. A
+ * rank has parts first <= i < first + own of `all`, at most `most`. numbers: complex numbers of a part. */
+typedef struct diffusion_share {
+  long long all, first, own, most, numbers;
+} diffusion_share;
+
 /* Series between walls that mix value and slope, one for each pair of walls: matrices of `diffusion_robin`, transformed
  * by series.cu, and for each series its wavenumbers k_m and the mean squares of its functions. */
 enum { DIFFUSION_BASIS_FORWARD, DIFFUSION_BASIS_INVERSE, DIFFUSION_BASIS_SLOPE, DIFFUSION_BASIS_PARTS };
@@ -53,7 +59,10 @@ struct diffusion_work {
   const sim_comm *comm;
   sim_exchange *exchange; /* several ranks: exchanges the sums over pieces of the fields; else NULL */
   grid_shape grid;
-  diffusion_layout layout, natural; /* layout of transforms, and of outputs */
+  /* Layout of transforms, and of outputs. planes: of real fields between transforms; it differs from `layout` where
+   * ranks divide the grid, or may divide it (slabs). */
+  diffusion_layout layout, natural, planes;
+  diffusion_share parts;
   diffusion_spectrum spectrum;
   diffusion_method method;
   double scale;                /* factor from a forward transform to coefficients */
@@ -73,8 +82,9 @@ struct diffusion_work {
   unsigned fluctuating;       /* bit f: field f fluctuates */
   int slot, slots;            /* tables of slot s are for steps of length[s] */
   double length[DIFFUSION_SLOTS];
-  int fields, members;  /* members: grids of an ensemble */
+  int fields, members;  /* members: grids of an ensemble that this rank has */
   bool single, crossed; /* crossed: cross diffusion, tables are matrices */
+  bool slabs;           /* integrate.method = "slabs" */
 };
 
 /* ---- ops.c ---- */
@@ -84,9 +94,13 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
                                  const diffusion_way *way, diffusion_work **out) SIM_MUST_CHECK;
 
 /* ---- layout.c ---- */
-diffusion_layout diffusion_cuda_layout(const grid_shape *grid, bool aligned);
+/* Returns the layout of transforms. Of an ensemble it has the members of this slab; NULL: all members. */
+diffusion_layout diffusion_cuda_layout(const grid_shape *grid, const diffusion_slab *slab, bool aligned);
 /* Returns the layout of the fields for outputs, of this rank's slab of the grid. */
 diffusion_layout diffusion_cuda_natural(const grid_shape *grid, const diffusion_slab *slab);
+/* Sets the layouts of this rank: of coefficients, and of real fields between transforms. */
+void diffusion_cuda_divide(const diffusion_parameters *p, const sim_comm *comm, bool aligned, diffusion_layout *layout,
+                           diffusion_layout *planes, diffusion_share *parts);
 diffusion_spectrum diffusion_cuda_spectrum(const diffusion_layout *layout, bool complex);
 /* Returns the grid_boundary along x, y or z of a field or derived field; and of a column. Columns are numbered: the
  * fields, the inputs of the rates beside the fields, and the fluxes. */
@@ -135,6 +149,9 @@ void diffusion_bases_destroy(diffusion_bases **bases);
 /* Returns where the wavenumbers of a source begin in the layout's `waves`; -1: its series is of another kind. */
 long long diffusion_bases_waves(const diffusion_work *work, int source, int axis);
 
+/* ---- general/slabs.c ---- */
+const char *diffusion_slabs_lack(const diffusion_parameters *p); /* what a run lacks for slabs, for messages; or NULL */
+
 /* ---- general/write_sums.c ---- */
 /* Writes the sums of a stage at entry i of the arrays and k of the tables. Arrays in the bit set `held` are in
  * registers a0, a1, ...; arrays in `dropped` are not stored. */
@@ -174,24 +191,37 @@ void diffusion_cuda_rates(diffusion_work *work, void *fields, void *derivatives,
 /* Adds `sign` times the lifts at time t to the real fields. */
 void diffusion_cuda_lift(diffusion_work *work, double sign, double t);
 
+/* ---- pieces.c: sums over fields are made of those of pieces, of at most DIFFUSION_PIECE numbers each ---- */
+enum { DIFFUSION_PIECE = 65536 };
+long long diffusion_cuda_pieces_of(double numbers);
+/* Returns the parts of a grid whose pieces have no cells of two parts, so that any rank may have any part: members of
+ * an ensemble, and planes where the scenario asks for slabs; else 1. */
+long long diffusion_cuda_measured_parts(const diffusion_parameters *p);
+/* Return the columns of sums that ranks exchange: of cells; of coefficients, `rows` sums of a piece; and the larger
+ * ones of those of cells and of all norms. */
+sim_columns diffusion_cuda_measured(const diffusion_parameters *p, const sim_comm *comm);
+sim_columns diffusion_cuda_shared(const diffusion_share *share, int rows);
+sim_columns diffusion_cuda_pieces(const diffusion_parameters *p, const diffusion_share *share, const sim_comm *comm);
+/* Device memory of the statistics, the norms of adaptive steps, and the energy of the forcing. */
+double diffusion_cuda_measure_bytes(const diffusion_parameters *p);
+double diffusion_cuda_norms_bytes(const diffusion_share *share, double fields);
+double diffusion_cuda_force_bytes(const diffusion_share *share, double fields);
+
 /* ---- measure.cu ---- */
 sim_status diffusion_cuda_measure(diffusion_work *work, int field, double cell, diffusion_statistics *out);
-double diffusion_cuda_measure_bytes(double cells);
-/* pieces that ranks exchange to measure */
-sim_columns diffusion_cuda_pieces(const grid_shape *grid, const sim_comm *comm);
 sim_status diffusion_cuda_lines(diffusion_work *work, int field, int axis, int64_t count, void *out) SIM_MUST_CHECK;
 /* Sets *field to the first field whose state is not finite, or to -1. */
 sim_status diffusion_cuda_broken(diffusion_work *work, const sim_buffer *state, int *field) SIM_MUST_CHECK;
 /* Allocates the memory of the operation `error`, for adaptive steps. */
 sim_status diffusion_cuda_norms_create(diffusion_work *work) SIM_MUST_CHECK;
-double diffusion_cuda_norms_bytes(double fields, double numbers);
+double diffusion_cuda_norms_bytes(const diffusion_share *parts, double fields);
 sim_status diffusion_cuda_error(diffusion_work *work, double *errors, double *sizes) SIM_MUST_CHECK;
 /* Forcing: allocates its memory; computes the factor P/(2 E) for the coefficients in an array and a step of h, in
  * work->force, NaN where diffusion_force_factor fails; and copies the energy E of that factor to the host. */
 sim_status diffusion_cuda_force_create(diffusion_work *work) SIM_MUST_CHECK;
 void diffusion_cuda_force(diffusion_work *work, int array, double h);
 sim_status diffusion_cuda_force_energy(diffusion_work *work, double *out) SIM_MUST_CHECK;
-double diffusion_cuda_force_bytes(double fields, double numbers);
+double diffusion_cuda_force_bytes(const diffusion_share *parts, double fields);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,8 @@ void diffusion_run_destroy(void **self) {
 static sim_status make_kept(diffusion_run *run) {
   const sim_buffer *state = run->ops->state(run->work);
   int64_t numbers = run_numbers(state);
-  if (run->comm->size > 1 && run->method->arrays == 0) /* several ranks without arrays: the state is the slab itself */
+  /* several ranks of the CPU without arrays: the state is the slab itself */
+  if (run->backend->space == SIM_SPACE_HOST && run->comm->size > 1 && run->method->arrays == 0)
     numbers = (int64_t)diffusion_slab_numbers(&run->grid, diffusion_single(run->p), &run->slab);
   return sim_buffer_create(run->backend, state->dtype, 2, (int64_t[]){run->fields, numbers}, &run->kept);
 }

@@ -103,7 +103,7 @@ const sim_schema diffusion_field_schema = {SIM_SCHEMA(diffusion_field, "", "one 
 
 static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4", NULL};
 
-static const char *const methods[] = {"auto", "axes", "cufft", NULL};
+static const char *const methods[] = {"auto", "axes", "cufft", "slabs", NULL};
 
 static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, scheme), .type = SIM_CHOICE, .initial = "exact", .choices = schemes,
@@ -146,8 +146,8 @@ static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, method), .type = SIM_CHOICE, .initial = "auto", .choices = methods,
      .doc =
          "on GPUs, auto: the fastest passes for one GPU; axes: a pass over memory for each axis, with which grids of "
-         "256 and 512 cells an axis run on several GPUs too; cufft: transforms by cuFFT. Results differ by rounding; "
-         "the "
+         "256 and 512 cells an axis run on several GPUs too; cufft: transforms by cuFFT; slabs: by cuFFT along planes "
+         "and then along z, with which other grids of three axes run on several GPUs. Results differ by rounding; the "
          "CPU has one method"},
     {0}};
 static const sim_schema integrate_schema = {

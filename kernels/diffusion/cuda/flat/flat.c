@@ -44,7 +44,9 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
   sim_plan_add(out, "arrays of the scheme", field * method->arrays);
   const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   sim_plan_add(out, "tables of the scheme", fields * table * method->tables * slots);
-  if (diffusion_estimates(p)) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)field_of(&grid)));
+  if (diffusion_estimates(p))
+    sim_plan_add(out, "errors",
+                 diffusion_cuda_norms_bytes(&(diffusion_share){.all = 1, .numbers = field_of(&grid)}, fields));
   out->checkpoint_bytes = field;
   out->work_rate_guess = 1e11 / method->stages;
 }

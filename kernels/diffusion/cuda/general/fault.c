@@ -30,7 +30,7 @@ static sim_status find_fault(const diffusion_work *w, int derived, int field, co
 static int64_t mode_at(const diffusion_work *w, int derived, int i, int64_t entry) {
   const int axis = w->layout.axis[i], kind = diffusion_cuda_kind(w, w->fields + derived, axis);
   const int64_t n = w->layout.n[i];
-  if (grid_is_member_axis(&w->grid, axis)) return entry;
+  if (grid_is_member_axis(&w->grid, axis)) return w->layout.first + entry;
   if (kind == (int)GRID_PERIODIC) return 2 * entry > n ? entry - n : entry;
   if (w->aligned && entry >= n) entry = n - 1;
   return kind == (int)GRID_FIXED && (!w->aligned || entry == 0) ? n - entry : entry;
@@ -43,7 +43,8 @@ static sim_status fault_at(const diffusion_work *w, long long number) {
   const bool pairs = w->aligned && p->series[0] != (int)GRID_PERIODIC;
   for (int part = 0; part < 2; part++) { /* the imaginary part has its own wavenumber between walls */
     const int64_t fast = pairs ? 2 * first + part : part > 0 && first > 0 ? p->n[0] - first : first;
-    const int64_t entry[3] = {fast, row % p->n[1], row / p->n[1]};
+    const int64_t line = row / p->wide; /* as layout_wave */
+    const int64_t entry[3] = {fast, p->begin + line / p->n[2] * p->wide + row % p->wide, line % p->n[2]};
     for (int d = 0; d < (int)w->p->derived.count; d++) {
       int64_t mode[3];
       for (int i = 0; i < 3; i++) mode[p->axis[i]] = mode_at(w, d, i, entry[i]);

@@ -20,6 +20,7 @@ struct flow_at {
 template <typename Axes>
 __device__ __forceinline__ double flow_wave(const diffusion_layout &p, int i, long long entry) {
   const long long n = p.n[i];
+  if (Axes::unit(i) == 0) return 0;
   if (Axes::aligned() && Axes::kind(i)) { /* entries behind the last one are 0, with the last wavenumber */
     const long long k = entry < n ? entry : n - 1;
     if (Axes::waves(i) >= 0) return p.waves[Axes::waves(i) + k];
@@ -53,7 +54,7 @@ template <typename Axes> __device__ __forceinline__ flow_at flow_of(const flow_a
 template <typename Axes>
 __device__ __forceinline__ flow_at flow_turned(const flow_at &at, const diffusion_layout &p, int i) {
   flow_at from = at;
-  const long long step = i == 1 ? p.row / 2 : p.row / 2 * p.n[1];
+  const long long step = i == 1 ? p.row / 2 : p.row / 2 * p.wide;
   flow_set<Axes>(from, p, i, at.entry[i] ? p.n[i] - at.entry[i] : 0);
   from.number += (from.entry[i] - at.entry[i]) * step;
   return from;
@@ -215,14 +216,16 @@ template <typename Axes, int I> __device__ __forceinline__ pair flow_dropped(pai
 
 template <typename Axes, typename Work>
 __device__ __forceinline__ void flow_each(const diffusion_layout &p, Work work) {
-  const long long n0 = p.row / 2, rows = p.n[1] * p.n[2];
+  const long long n0 = p.row / 2;
   const int parts = Axes::aligned() && Axes::kind(0) ? 2 : 1; /* entries of a number along the fast axis */
   flow_at at = {};
-  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < p.rows;
        row += (long long)gridDim.x * blockDim.y) {
-    flow_set<Axes>(at, p, 1, row % p.n[1]);
-    flow_set<Axes>(at, p, 2, row / p.n[1]);
-    at.member = p.member_axis ? (double)(p.member_axis == 2 ? at.entry[2] : at.entry[1]) + 1 : 1;
+    long long middle, slow;
+    layout_wave(p, row, middle, slow);
+    flow_set<Axes>(at, p, 1, middle);
+    flow_set<Axes>(at, p, 2, slow);
+    at.member = p.member_axis ? (double)(p.first + at.entry[2]) + 1 : 1;
     for (long long k0 = blockIdx.y * (long long)blockDim.x + threadIdx.x; k0 < n0;
          k0 += (long long)gridDim.y * blockDim.x) {
       flow_set<Axes>(at, p, 0, parts * k0);

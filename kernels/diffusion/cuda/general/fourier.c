@@ -20,6 +20,8 @@
   X(ExecR2C)                                                                                                           \
   X(ExecC2R)                                                                                                           \
   X(ExecD2Z)                                                                                                           \
+  X(ExecC2C)                                                                                                           \
+  X(ExecZ2Z)                                                                                                           \
   X(ExecZ2D)
 
 static struct {
@@ -52,18 +54,15 @@ static sim_status load(void) {
                   why);
 }
 
-/* A plan transforms `batch` grids at once: all fields if they are small; else one field, which needs less work memory.
- */
+/* Grids beyond a multiple of the batch are transformed in `rest`, which has memory for a whole batch. */
 struct diffusion_fourier {
   cufftHandle forward, inverse;
-  bool made[2], single;
+  bool made[2], single, complex; /* complex: `forward` serves both ways */
   int rank;
   long long batch;
   size_t stride; /* bytes from one grid to the next */
-  void *work;
+  void *work, *rest;
 };
-
-static const double batch_numbers = 1 << 22;
 
 long long diffusion_fourier_batch(const diffusion_fourier *fourier) { return fourier->batch; }
 
@@ -95,7 +94,7 @@ static sim_status plan(diffusion_fourier *f, bool forward, const long long *n, s
   return SIM_OK;
 }
 
-sim_status diffusion_fourier_create(int rank, const long long *n, int fields, long long parts, bool single,
+sim_status diffusion_fourier_create(int rank, const long long *n, long long batch, bool ragged, bool single,
                                     diffusion_fourier **out) {
   diffusion_fourier *f = *out = calloc(1, sizeof *f);
   if (!f) return sim_no_memory("the transforms");
@@ -103,7 +102,7 @@ sim_status diffusion_fourier_create(int rank, const long long *n, int fields, lo
   for (int a = 0; a < rank - 1; a++) numbers *= (double)n[a];
   f->rank = rank;
   f->single = single;
-  f->batch = numbers * (double)parts < batch_numbers ? fields * parts : parts;
+  f->batch = batch;
   f->stride = (size_t)numbers * (single ? sizeof(float) : sizeof(double));
   if (rank == 0) return SIM_OK;
   size_t forward = 0, inverse = 0;
@@ -111,8 +110,35 @@ sim_status diffusion_fourier_create(int rank, const long long *n, int fields, lo
   if (status == SIM_OK) status = plan(f, true, n, &forward);
   if (status == SIM_OK) status = plan(f, false, n, &inverse);
   if (status == SIM_OK) status = sim_backend_cuda.alloc(forward > inverse ? forward : inverse, &f->work);
+  if (status == SIM_OK && ragged) status = sim_backend_cuda.alloc((size_t)batch * f->stride, &f->rest);
   if (status == SIM_OK) status = check(cufft.SetWorkArea(f->forward, f->work), "cufftSetWorkArea");
   if (status == SIM_OK) status = check(cufft.SetWorkArea(f->inverse, f->work), "cufftSetWorkArea");
+  if (status != SIM_OK) diffusion_fourier_destroy(out);
+  return status;
+}
+
+static sim_status plan_lines(diffusion_fourier *f, long long n, long long stride) {
+  size_t work = 0;
+  SIM_TRY(load());
+  CUFFT_TRY(Create, &f->forward);
+  f->made[true] = true;
+  CUFFT_TRY(SetAutoAllocation, f->forward, 0);
+  CUFFT_TRY(MakePlanMany64, f->forward, 1, &n, &n, stride, 1, &n, stride, 1, f->single ? CUFFT_C2C : CUFFT_Z2Z, stride,
+            &work);
+  CUFFT_TRY(SetStream, f->forward, sim_cuda_stream());
+  SIM_TRY(sim_backend_cuda.alloc(work, &f->work));
+  return check(cufft.SetWorkArea(f->forward, f->work), "cufftSetWorkArea");
+}
+
+sim_status diffusion_fourier_lines(long long n, long long stride, bool single, diffusion_fourier **out) {
+  diffusion_fourier *f = *out = calloc(1, sizeof *f);
+  if (!f) return sim_no_memory("the transforms");
+  f->rank = 1;
+  f->single = single;
+  f->complex = true;
+  f->batch = 1;
+  f->stride = (size_t)(2 * n * stride) * (single ? sizeof(float) : sizeof(double));
+  const sim_status status = plan_lines(f, n, stride);
   if (status != SIM_OK) diffusion_fourier_destroy(out);
   return status;
 }
@@ -123,11 +149,15 @@ void diffusion_fourier_destroy(diffusion_fourier **fourier) {
   if (f->made[true]) (void)cufft.Destroy(f->forward);
   if (f->made[false]) (void)cufft.Destroy(f->inverse);
   sim_backend_cuda.free(f->work);
+  sim_backend_cuda.free(f->rest);
   free(f);
   *fourier = NULL;
 }
 
 static cufftResult execute(const diffusion_fourier *f, bool forward, void *data) {
+  const int direction = forward ? CUFFT_FORWARD : CUFFT_INVERSE;
+  if (f->complex && f->single) return cufft.ExecC2C(f->forward, data, data, direction);
+  if (f->complex) return cufft.ExecZ2Z(f->forward, data, data, direction);
   if (forward && f->single) return cufft.ExecR2C(f->forward, data, data);
   if (forward) return cufft.ExecD2Z(f->forward, data, data);
   if (f->single) return cufft.ExecC2R(f->inverse, data, data);
@@ -138,10 +168,15 @@ static sim_status transform(diffusion_fourier *f, bool forward, void *data, long
   static const sim_kernel kernels[2] = {{"cufft_inverse", "transforms", SIM_LIMIT_BYTES},
                                         {"cufft_forward", "transforms", SIM_LIMIT_BYTES}};
   for (long long first = 0; f->rank > 0 && first < count; first += f->batch) {
+    char *grids = (char *)data + (size_t)first * f->stride;
+    const size_t bytes = (size_t)(count - first) * f->stride; /* of a rest */
+    const bool rest = count - first < f->batch;
+    if (rest) SIM_TRY(sim_queue_cuda.stage(f->rest, grids, bytes));
     sim_cuda_begin(&kernels[forward]);
-    cufftResult result = execute(f, forward, (char *)data + (size_t)first * f->stride);
+    cufftResult result = execute(f, forward, rest ? f->rest : grids);
     sim_cuda_end(&kernels[forward], 2.0 * f->rank * (double)f->stride * (double)f->batch);
     SIM_TRY(check(result, forward ? "forward transform" : "inverse transform"));
+    if (rest) SIM_TRY(sim_queue_cuda.stage(grids, f->rest, bytes));
   }
   return SIM_OK;
 }

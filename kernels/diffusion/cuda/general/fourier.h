@@ -12,16 +12,20 @@
 extern "C" {
 #endif
 
-/* Plans in-place transforms of `fields` real fields in device memory. Each field has `parts` grids, with rows padded to
- * 2 (n/2 + 1) numbers. n[rank]: cells of a grid, slowest axis first, each above 1; rank 0: the plan does nothing.
+/* Plans in-place transforms of real grids in device memory, `batch` grids at once. Rows are padded to 2 (n/2 + 1)
+ * numbers. n[rank]: cells of a grid, slowest axis first, each above 1; rank 0: the plan does nothing. cuFFT may choose
+ * its algorithm, and with it the last bits, by the batch, so `batch` must not depend on the number of ranks.
+ * ragged: whether some call transforms a number of grids that is no multiple of the batch.
  * SIM_ERR_NO_DEVICE without cuFFT. */
 typedef struct diffusion_fourier diffusion_fourier;
-sim_status diffusion_fourier_create(int rank, const long long *n, int fields, long long parts, bool single,
+sim_status diffusion_fourier_create(int rank, const long long *n, long long batch, bool ragged, bool single,
                                     diffusion_fourier **out) SIM_MUST_CHECK;
+/* Plans in-place transforms of complex lines of n numbers, which are `stride` apart; lines 0, 1, ..., stride - 1 begin
+ * at neighbouring numbers and are transformed at once, as one grid for the calls below. */
+sim_status diffusion_fourier_lines(long long n, long long stride, bool single, diffusion_fourier **out) SIM_MUST_CHECK;
 void diffusion_fourier_destroy(diffusion_fourier **fourier);
-/* Returns the grids that a call transforms at once: the grids of one field, or of all fields if they are small. */
 long long diffusion_fourier_batch(const diffusion_fourier *fourier);
-/* Transform `count` grids, a multiple of the batch. Forward, then inverse, multiplies by the product of n. */
+/* Transform `count` grids. Forward, then inverse, multiplies by the product of n. */
 sim_status diffusion_fourier_forward(diffusion_fourier *fourier, void *data, long long count) SIM_MUST_CHECK;
 sim_status diffusion_fourier_inverse(diffusion_fourier *fourier, void *data, long long count) SIM_MUST_CHECK;
 

@@ -12,54 +12,13 @@ static bool supports(const diffusion_parameters *p) {
   return true;
 }
 
+/* The way `slabs`, which is the same with slabs.c, is taken where the scenario asks for it. */
+static bool never(const diffusion_parameters *p) {
+  (void)p;
+  return false;
+}
+
 /* ---- memory ---- */
-
-/* Returns the number of fields that are transformed at once: on small grids all of them, with their derivatives. */
-static int together(const diffusion_parameters *p) {
-  const int fields = (int)p->fields.count;
-  return diffusion_gradients_of(p).count % fields == 0 ? fields : 1;
-}
-
-/* Returns the number of the rates' inputs beside the fields, which the fluxes replace. */
-static int slopes_of(const diffusion_parameters *p) {
-  const diffusion_gradients g = diffusion_gradients_of(p);
-  return g.count > g.fluxes ? g.count : g.fluxes;
-}
-
-static void plan(const diffusion_parameters *p, sim_plan *out) {
-  const grid_shape grid = diffusion_grid_of(p);
-  const diffusion_gradients read = diffusion_gradients_of(p);
-  diffusion_series series;
-  const bool aligned = diffusion_aligned(p, &read);
-  const diffusion_layout layout = diffusion_cuda_layout(&grid, aligned);
-  const diffusion_spectrum spectrum = diffusion_cuda_spectrum(&layout, diffusion_unfolded(p));
-  const diffusion_method *method = diffusion_method_of(p);
-  const int arrays = diffusion_method_with(p, 1).arrays;
-  const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
-  const double fields = (double)p->fields.count, number = diffusion_cuda_number_size(p);
-  const double parts = diffusion_crossed(p) ? fields * fields : fields;
-  const double field = number * (double)layout.field, table = number * (double)spectrum.tables;
-  const int slopes = slopes_of(p);
-  const double batch = layout.field < 1 << 22 ? together(p) : 1;
-  sim_plan_add(out, "transformed fields", fields * field);
-  sim_plan_add(out, "arrays of the scheme", fields * field * (arrays + diffusion_fluctuates(p)));
-  if (slopes > 0)
-    sim_plan_add(out, diffusion_gradients_of(p).fluxes > 0 ? "derivatives and fluxes" : "derivatives of fields",
-                 slopes * field);
-  sim_plan_add(out, "tables of the scheme", parts * table * diffusion_table_count(p) * slots);
-  if (diffusion_estimates(p)) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)spectrum.field));
-  if (diffusion_forced(p) != 0)
-    sim_plan_add(out, "energy of the forcing", diffusion_cuda_force_bytes(fields, (double)spectrum.field));
-  sim_plan_add(out, "transforms (about)", batch * field);
-  if (method->arrays == 0) sim_plan_add(out, "fields for outputs, transformed", batch * field);
-  for (int i = 0; i < 3 && aligned; i++)
-    if (layout.series[i] != (int)GRID_PERIODIC)
-      sim_plan_add(out, "cosines along walls", 8 * number * (double)layout.n[i]);
-  if (aligned) sim_plan_add(out, "a field between transforms", field);
-  if (diffusion_series_of(p, &read, &series)) diffusion_bases_plan(p, &series, out);
-  out->checkpoint_bytes = fields * field;
-  out->work_rate_guess = p->rates ? 4e10 / (method->stages > 0 ? method->stages : 1) : 1e13;
-}
 
 static sim_status create_array(const diffusion_work *w, int64_t fields, sim_buffer *out) {
   return sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 3,
@@ -68,30 +27,16 @@ static sim_status create_array(const diffusion_work *w, int64_t fields, sim_buff
 
 /* Returns the number of fields that are converted for outputs at once. */
 static int shown_together(const diffusion_work *w) {
-  const long long batch = diffusion_fourier_batch(w->own.general->fourier) / w->own.general->grids;
-  return batch > 1 ? (int)batch : 1;
+  const diffusion_general *g = w->own.general;
+  return !w->slabs && diffusion_fourier_batch(g->fourier) >= w->fields * g->grids ? w->fields : 1;
 }
 
-/* Creates the plan of cuFFT: along the axes with a Fourier series, or with Makhoul's order of cells. */
 static sim_status create_fourier(diffusion_work *w) {
   diffusion_general *g = w->own.general;
-  const diffusion_layout *layout = &w->layout;
-  long long n[3], lines = 1;
-  int rank = 0;
-  for (int i = 2; i >= 0; i--) {
-    const bool live = layout->n[i] > 1 && (i == 0 || i != layout->member_axis);
-    if (live && (!w->aligned || layout->series[i] == (int)GRID_PERIODIC))
-      n[rank++] = layout->n[i];
-    else
-      lines *= layout->n[i];
-  }
-  if (!w->aligned) {
-    g->grids = w->members;
-    return diffusion_fourier_create(rank, n, together(w->p) * w->members, 1, w->single, &g->fourier);
-  }
-  g->grids = rank > 0 ? lines : 1; /* rank 0: nothing is transformed */
-  return diffusion_fourier_create(rank, n, layout->field < 1 << 22 ? together(w->p) : 1, g->grids, w->single,
-                                  &g->fourier);
+  const diffusion_lines l = diffusion_general_lines_of(&w->grid, w->aligned);
+  const long long batch = diffusion_general_batch(w->p, &l), members = grid_members(&w->grid);
+  g->grids = l.rank > 0 ? l.grids / members * w->members : 1;
+  return diffusion_fourier_create(l.rank, l.n, batch, members > 1 && g->grids % batch != 0, w->single, &g->fourier);
 }
 
 static sim_status create_series(diffusion_work *w) {
@@ -100,17 +45,49 @@ static sim_status create_series(diffusion_work *w) {
   return create_array(w, 1, &w->own.general->line);
 }
 
+/* Transforms in place. */
+static sim_status create_whole(diffusion_work *w) {
+  diffusion_general *g = w->own.general;
+  SIM_TRY(create_fourier(w));
+  if (w->aligned) SIM_TRY(create_series(w));
+  SIM_TRY(create_array(w, w->fields, &w->array[0]));
+  if (diffusion_fluctuates(w->p)) SIM_TRY(create_array(w, w->fields, &w->array[DIFFUSION_NOISE]));
+  if (diffusion_general_slopes(w->p) > 0) SIM_TRY(create_array(w, diffusion_general_slopes(w->p), &g->derivatives));
+  g->real = w->array[0].data;
+  g->slopes = g->derivatives.data;
+  return SIM_OK;
+}
+
+/* Columns first, first + 1, ... of coefficients as an array. */
+static sim_buffer rows_from(const diffusion_work *w, int first, int count) {
+  return (sim_buffer){.data = diffusion_slabs_rows(w, first),
+                      .dtype = w->single ? SIM_F32 : SIM_F64,
+                      .rank = 3,
+                      .shape = {count, w->layout.field / 2, 2},
+                      .space = SIM_SPACE_DEVICE};
+}
+
+/* Transforms between planes and blocks of rows. */
+static sim_status create_slabs(diffusion_work *w) {
+  diffusion_general *g = w->own.general;
+  const int slopes = diffusion_general_slopes(w->p), columns = w->fields + slopes;
+  SIM_TRY(diffusion_slabs_create(w, columns, columns + (diffusion_fluctuates(w->p) ? w->fields : 0), &g->fourier));
+  w->array[0] = rows_from(w, 0, w->fields);
+  if (diffusion_fluctuates(w->p)) w->array[DIFFUSION_NOISE] = rows_from(w, columns, w->fields);
+  if (slopes > 0) g->derivatives = rows_from(w, w->fields, slopes);
+  g->real = diffusion_slabs_planes(w, 0);
+  g->slopes = diffusion_slabs_planes(w, w->fields);
+  return SIM_OK;
+}
+
 static sim_status create(diffusion_work *w) {
   diffusion_general *g = w->own.general = calloc(1, sizeof *g);
   if (!g) return sim_no_memory("the model");
   w->method = diffusion_method_with(w->p, 0);
   w->spectrum = diffusion_cuda_spectrum(&w->layout, diffusion_unfolded(w->p));
   w->scale = diffusion_cuda_scale(&w->grid);
-  SIM_TRY(create_fourier(w));
-  if (w->aligned) SIM_TRY(create_series(w));
-  for (int a = 0; a <= w->method.arrays; a++) SIM_TRY(create_array(w, w->fields, &w->array[a]));
-  if (diffusion_fluctuates(w->p)) SIM_TRY(create_array(w, w->fields, &w->array[DIFFUSION_NOISE]));
-  if (slopes_of(w->p) > 0) SIM_TRY(create_array(w, slopes_of(w->p), &g->derivatives));
+  SIM_TRY(w->slabs ? create_slabs(w) : create_whole(w));
+  for (int a = 1; a <= w->method.arrays; a++) SIM_TRY(create_array(w, w->fields, &w->array[a]));
   if (w->method.arrays == 0) SIM_TRY(create_array(w, shown_together(w), &g->scratch));
   return diffusion_cuda_take_tables(w);
 }
@@ -118,6 +95,7 @@ static sim_status create(diffusion_work *w) {
 static void destroy(diffusion_work *w) {
   diffusion_general *g = w->own.general;
   if (!g) return;
+  diffusion_slabs_destroy(w);
   diffusion_fourier_destroy(&g->fourier);
   sim_buffer_destroy(&g->scratch);
   sim_buffer_destroy(&g->derivatives);
@@ -181,8 +159,15 @@ static sim_status find(diffusion_work *w) {
 
 /* ---- passes ---- */
 
+/* Returns the column of coefficients in slabs that a column of this number has: the fields, then derivatives or fluxes,
+ * then the noise. */
+static int slab_column(const diffusion_work *w, int number, bool white) {
+  return white ? w->fields + diffusion_general_slopes(w->p) : number < w->fields ? number : w->fields;
+}
+
 /* Transforms the columns first, first + 1, ... (numbers of diffusion_cuda_column_kind). white: of white noise. */
 static sim_status forward_as(diffusion_work *w, void *columns, int first, int count, bool white) {
+  if (w->slabs) return diffusion_slabs_forward(w, slab_column(w, first, white), count);
   SIM_TRY(diffusion_fourier_forward(w->own.general->fourier, columns, count * w->own.general->grids));
   if (w->natural.field == w->members && w->layout.series[0] == (int)GRID_PERIODIC)
     diffusion_general_blank(w, columns, count * w->members);
@@ -198,6 +183,7 @@ static sim_status forward(diffusion_work *w, void *columns, int first, int count
 }
 
 static sim_status inverse(diffusion_work *w, void *columns, int first, int count) {
+  if (w->slabs) return diffusion_slabs_inverse(w, columns, first, count);
   if (w->aligned)
     diffusion_general_series(w, columns, first, count, DIFFUSION_INVERSE);
   else
@@ -220,7 +206,7 @@ static sim_status check_force(diffusion_work *w) {
 }
 
 static sim_status load(diffusion_work *w) {
-  diffusion_general_load(w);
+  diffusion_general_load(w, w->own.general->real);
   SIM_TRY(forward(w, w->array[0].data, 0, w->fields));
   if (w->gradients.solenoidal) diffusion_general_join(w, w->array[0].data, NULL);
   SIM_TRY(visit(w, DIFFUSION_VISIT_LOAD));
@@ -235,7 +221,7 @@ static sim_status jump(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_JUMP
  * values are not read are skipped: the rates replace them. */
 static sim_status inverse_fields(diffusion_work *w) {
   const size_t bytes = (size_t)w->layout.field * (size_t)diffusion_cuda_number_size(w->p);
-  if (diffusion_fourier_batch(w->own.general->fourier) > w->own.general->grids)
+  if (!w->slabs && diffusion_fourier_batch(w->own.general->fourier) > w->own.general->grids)
     return inverse(w, w->array[0].data, 0, w->fields);
   for (int f = 0; f < w->fields; f++)
     if (diffusion_cuda_reads_values(w->p, f)) SIM_TRY(inverse(w, (char *)w->array[0].data + (size_t)f * bytes, f, 1));
@@ -244,14 +230,15 @@ static sim_status inverse_fields(diffusion_work *w) {
 
 /* Changes array [0] from coefficients of the fields to coefficients of their rates. */
 static sim_status make_rates(diffusion_work *w, const diffusion_step_context *context) {
-  void *derivatives = w->own.general->derivatives.data;
+  const diffusion_general *g = w->own.general;
+  void *derivatives = g->derivatives.data;
   const int fluxes = w->gradients.fluxes;
   if (w->gradients.count > 0) {
     diffusion_general_derive(w);
     SIM_TRY(inverse(w, derivatives, w->fields, w->gradients.count));
   }
   SIM_TRY(inverse_fields(w));
-  diffusion_cuda_rates(w, w->array[0].data, derivatives, &w->layout, context);
+  diffusion_cuda_rates(w, g->real, g->slopes, &w->planes, context);
   SIM_TRY(forward(w, w->array[0].data, 0, w->fields));
   if (fluxes > 0) SIM_TRY(forward(w, derivatives, w->fields + w->gradients.count, fluxes));
   if (diffusion_cuda_joins(&w->gradients)) diffusion_general_join(w, w->array[0].data, fluxes > 0 ? derivatives : NULL);
@@ -263,8 +250,9 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   if (w->force) diffusion_cuda_force(w, rates->term[rates->terms - 1].source, context->h);
   if (w->method.stage[index].forward) SIM_TRY(make_rates(w, context));
   if (index == w->method.stages - 1 && w->fluctuating) {
-    diffusion_general_noise(w, context->step);
-    SIM_TRY(forward_as(w, w->array[DIFFUSION_NOISE].data, 0, w->fields, true));
+    void *noise = w->array[DIFFUSION_NOISE].data;
+    diffusion_general_noise(w, w->slabs ? w->own.general->real : noise, context->step);
+    SIM_TRY(forward_as(w, noise, 0, w->fields, true));
     if (w->gradients.solenoidal) diffusion_general_join(w, w->array[DIFFUSION_NOISE].data, NULL);
   }
   return visit(w, index);
@@ -282,15 +270,40 @@ static sim_status store(diffusion_work *w) {
       fields = scratch;
     }
     SIM_TRY(inverse(w, fields, f, batch));
-    diffusion_general_store(w, fields, f, batch);
+    diffusion_general_store(w, w->slabs ? diffusion_slabs_planes(w, f) : fields, f, batch);
   }
   return w->method.arrays > 0 ? resume(w) : SIM_OK;
+}
+
+/* ---- several ranks, which share out the parts of the coefficients ---- */
+
+static sim_status state_slab(diffusion_work *w, sim_array *out) {
+  const diffusion_share *parts = &w->parts;
+  *out = (sim_array){.field = out->field,
+                     .dtype = out->dtype,
+                     .rank = 3,
+                     .shape = {w->fields, parts->own * parts->numbers, 2},
+                     .global = {w->fields, parts->all * parts->numbers, 2},
+                     .offset = {0, parts->first * parts->numbers},
+                     .data = w->array[w->method.arrays > 0 ? 1 : 0].data,
+                     .space = SIM_SPACE_DEVICE};
+  return SIM_OK;
+}
+
+static sim_status restore_slab(diffusion_work *w, const sim_array *whole) {
+  const diffusion_share *parts = &w->parts;
+  const size_t pair = 2 * sim_dtype_size(whole->dtype), bytes = (size_t)(parts->own * parts->numbers) * pair;
+  const char *from = (const char *)whole->data + (size_t)(parts->first * parts->numbers) * pair;
+  char *to = w->array[w->method.arrays > 0 ? 1 : 0].data;
+  for (int f = 0; f < w->fields && bytes > 0; f++)
+    SIM_TRY(sim_backend_cuda.copy(to + (size_t)f * bytes, from + (size_t)f * (size_t)whole->shape[1] * pair, bytes));
+  return SIM_OK;
 }
 
 const diffusion_way diffusion_way_general = {.name = "cuFFT",
                                              .fill = "fill_entries",
                                              .supports = supports,
-                                             .plan = plan,
+                                             .plan = diffusion_general_plan,
                                              .create = create,
                                              .destroy = destroy,
                                              .write = write,
@@ -299,4 +312,24 @@ const diffusion_way diffusion_way_general = {.name = "cuFFT",
                                              .resume = resume,
                                              .stage = stage,
                                              .jump = jump,
-                                             .store = store};
+                                             .store = store,
+                                             .plan_ranks = diffusion_general_plan_ranks,
+                                             .state_slab = state_slab,
+                                             .restore_slab = restore_slab};
+
+const diffusion_way diffusion_way_slabs = {.name = "cuFFT in slabs",
+                                           .fill = "fill_entries",
+                                           .supports = never,
+                                           .plan = diffusion_general_plan,
+                                           .create = create,
+                                           .destroy = destroy,
+                                           .write = write,
+                                           .find = find,
+                                           .load = load,
+                                           .resume = resume,
+                                           .stage = stage,
+                                           .jump = jump,
+                                           .store = store,
+                                           .plan_ranks = diffusion_general_plan_ranks,
+                                           .state_slab = state_slab,
+                                           .restore_slab = restore_slab};

@@ -35,6 +35,7 @@ static shape shape_of(long long n, long long rows, int fields) {
 }
 
 static void launch(const sim_kernel *kernel, double amount, const shape &s, void *function, void **arguments) {
+  if (s.grid.x == 0) return; /* a rank without members */
   sim_cuda_begin(kernel);
   sim_cuda_failed(cudaLaunchKernel(function, s.grid, s.block, arguments, 0, stream()), "cudaLaunchKernel",
                   kernel->name);
@@ -68,7 +69,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     const bool turned = layout_negated(p.kind[1], b) != layout_negated(p.kind[2], c);
     for (long long at = blockIdx.y * (long long)blockDim.x + threadIdx.x; at < p.n[0];
          at += (long long)gridDim.y * blockDim.x) {
-      const long long cell[3] = {layout_cell(p.kind[0], p.n[0], at), b, c};
+      const long long cell[3] = {layout_cell(p.kind[0], p.n[0], at), b, p.first + c};
       const double normal = noise.fields >> field & 1 ? noise_normal(noise, layout_number(p, cell), field) : 0;
       fields[field * p.field + row * p.row + at] =
           (real)(turned != layout_negated(p.kind[0], cell[0]) ? -normal : normal);
@@ -76,9 +77,9 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
   }
 }
 
-void diffusion_general_noise(diffusion_work *w, int64_t step) {
+void diffusion_general_noise(diffusion_work *w, void *fields, int64_t step) {
   static const sim_kernel kernel = {"diffusion_noise", "noise", SIM_LIMIT_BYTES};
-  const diffusion_layout *p = &w->layout;
+  const diffusion_layout *p = &w->planes;
   const shape s = shape_of(p->n[0], p->n[1] * p->n[2], w->fields);
   diffusion_noise noise = {};
   for (int i = 0; i < 2; i++) {
@@ -86,7 +87,7 @@ void diffusion_general_noise(diffusion_work *w, int64_t step) {
     noise.step[i] = (unsigned)(((uint64_t)step + 1) >> 32 * i);
   }
   noise.fields = w->fluctuating;
-  void *fields = w->array[DIFFUSION_NOISE].data;
+  if (s.grid.x == 0) return;
   sim_cuda_begin(&kernel);
   if (w->single)
     noise_of<float><<<s.grid, s.block, 0, stream()>>>((float *)fields, *p, noise);
@@ -102,8 +103,7 @@ void diffusion_general_visit(diffusion_work *w, int visit) {
   void *arguments[] = {&s};
   const double arrays = w->method.arrays + 2; /* estimate of the arrays read and written */
   launch(&kernel, arrays * 2 * diffusion_cuda_number_size(w->p) * w->fields * (double)spectrum->field,
-         shape_of(spectrum->n[0], spectrum->n[1] * spectrum->n[2], w->crossed ? 1 : w->fields),
-         w->own.general->visit[visit], arguments);
+         shape_of(spectrum->n[0], s.rows, w->crossed ? 1 : w->fields), w->own.general->visit[visit], arguments);
 }
 
 void diffusion_general_derive(diffusion_work *w) {
@@ -113,7 +113,7 @@ void diffusion_general_derive(diffusion_work *w) {
   void *to = w->own.general->derivatives.data;
   void *arguments[] = {&fields, &to, &p};
   launch(&kernel, (w->fields + w->gradients.count) * diffusion_cuda_number_size(w->p) * (double)p.field,
-         shape_of(p.row / 2, p.n[1] * p.n[2], 1), w->own.general->derive, arguments);
+         shape_of(p.row / 2, p.rows, 1), w->own.general->derive, arguments);
 }
 
 void diffusion_general_join(diffusion_work *w, void *fields, const void *fluxes) {
@@ -122,14 +122,14 @@ void diffusion_general_join(diffusion_work *w, void *fields, const void *fluxes)
   void *arguments[] = {&fields, &fluxes, &p};
   launch(&kernel,
          (2 * w->fields + (fluxes ? w->gradients.fluxes : 0)) * diffusion_cuda_number_size(w->p) * (double)p.field,
-         shape_of(p.row / 2, p.n[1] * p.n[2], 1), w->own.general->join, arguments);
+         shape_of(p.row / 2, p.rows, 1), w->own.general->join, arguments);
 }
 
 void diffusion_general_check(diffusion_work *w, void *function, void *bad) {
   static const sim_kernel kernel = {"diffusion_check", "tables", SIM_LIMIT_BYTES};
   diffusion_layout p = w->layout;
   void *arguments[] = {&bad, &p};
-  launch(&kernel, 0, shape_of(p.row / 2, p.n[1] * p.n[2], 1), function, arguments);
+  launch(&kernel, 0, shape_of(p.row / 2, p.rows, 1), function, arguments);
 }
 
 /* ---- copies ---- */
@@ -163,19 +163,21 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
 template <typename real, bool LOADS>
 static void move_fields(diffusion_work *w, void *natural, void *transformed, int fields) {
   static const sim_kernel kernel = {LOADS ? "diffusion_load" : "diffusion_store", "output", SIM_LIMIT_BYTES};
-  const int64_t *n = w->grid.n;
+  int64_t n[3];
+  for (int i = 0; i < 3; i++) n[w->planes.axis[i]] = w->planes.n[i];
   const shape s = shape_of(n[0], n[1] * n[2], fields);
+  if (s.grid.x == 0) return;
   sim_cuda_begin(&kernel);
   move<real, LOADS>
-      <<<s.grid, s.block, 0, stream()>>>((real *)natural, (real *)transformed, w->layout, n[0], n[1], n[2]);
+      <<<s.grid, s.block, 0, stream()>>>((real *)natural, (real *)transformed, w->planes, n[0], n[1], n[2]);
   sim_cuda_end(&kernel, 2.0 * sizeof(real) * fields * (double)w->natural.field);
 }
 
-void diffusion_general_load(diffusion_work *w) {
+void diffusion_general_load(diffusion_work *w, void *to) {
   if (w->single)
-    move_fields<float, true>(w, w->real.data, w->array[0].data, w->fields);
+    move_fields<float, true>(w, w->real.data, to, w->fields);
   else
-    move_fields<double, true>(w, w->real.data, w->array[0].data, w->fields);
+    move_fields<double, true>(w, w->real.data, to, w->fields);
 }
 
 void diffusion_general_store(diffusion_work *w, void *from, int first, int fields) {
@@ -188,6 +190,7 @@ void diffusion_general_store(diffusion_work *w, void *from, int first, int field
 
 void diffusion_general_blank(diffusion_work *w, void *spectrum, int fields) {
   const size_t size = (size_t)diffusion_cuda_number_size(w->p);
+  if (fields == 0) return;
   sim_cuda_failed(cudaMemset2DAsync((char *)spectrum + size, 2 * size, 0, size, (size_t)fields, stream()),
                   "cudaMemset2DAsync", "a single cell");
 }
@@ -274,9 +277,10 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real
 
 template <typename real, bool FORWARD> static void fold_fields(diffusion_work *w, void *spectrum, int fields) {
   static const sim_kernel kernel = {"diffusion_fold", "transforms", SIM_LIMIT_BYTES};
-  const diffusion_layout *p = &w->layout;
+  const diffusion_layout *p = &w->planes;
   const long long rows = (p->kind[1] ? p->n[1] / 2 + 1 : p->n[1]) * (p->kind[2] ? p->n[2] / 2 + 1 : p->n[2]);
   const shape s = shape_of(p->row / 2, rows, fields);
+  if (s.grid.x == 0) return;
   sim_cuda_begin(&kernel);
   fold<real, FORWARD><<<s.grid, s.block, 0, stream()>>>((complex_of<real> *)spectrum, *p);
   sim_cuda_end(&kernel, 2.0 * sizeof(real) * fields * (double)p->field);

@@ -12,8 +12,12 @@ extern "C" {
 /* Passes over the coefficients beyond the method's stages. */
 enum { DIFFUSION_VISIT_LOAD = DIFFUSION_STAGES, DIFFUSION_VISIT_RESUME, DIFFUSION_VISIT_JUMP, DIFFUSION_VISITS };
 
+typedef struct diffusion_slabs diffusion_slabs;
+
 typedef struct diffusion_general {
   diffusion_fourier *fourier;
+  diffusion_slabs *slabs; /* NULL: coefficients take the place of real fields */
+  void *real, *slopes;    /* real fields, and the rates' inputs beside them, between transforms (layout `planes`) */
   void *visit[DIFFUSION_VISITS]; /* cudaKernel_t */
   /* scratch: fields for outputs; derivatives: the rates' inputs beside the fields, then their fluxes */
   sim_buffer scratch, derivatives;
@@ -23,12 +27,29 @@ typedef struct diffusion_general {
   sim_buffer line, cosines[3]; /* series.cu: a field; [8 n] along an axis with walls */
 } diffusion_general;
 
+/* ---- plan.c ---- */
+void diffusion_general_plan(const diffusion_parameters *p, sim_plan *out);
+void diffusion_general_plan_ranks(const diffusion_parameters *p, const sim_comm *comm, sim_plan *out);
+/* Returns the number of fields that are transformed at once: on small grids all of them, with their derivatives. */
+int diffusion_general_together(const diffusion_parameters *p);
+/* Returns the number of the rates' inputs beside the fields, which the fluxes replace. */
+int diffusion_general_slopes(const diffusion_parameters *p);
+/* Axes along which cuFFT transforms: those with a Fourier series, or with Makhoul's order of cells. */
+typedef struct diffusion_lines {
+  int rank;
+  long long n[3], numbers, grids; /* numbers of a padded grid; grids of a field, with all members */
+} diffusion_lines;
+diffusion_lines diffusion_general_lines_of(const grid_shape *grid, bool aligned);
+/* Returns the grids that one call of cuFFT transforms. It follows from the scenario alone. Small grids of all fields
+ * are transformed at once; of a large ensemble as many members as keep a GPU busy. */
+long long diffusion_general_batch(const diffusion_parameters *p, const diffusion_lines *lines);
+
 /* ---- passes.cu; device memory; `fields` numbers or coefficients are in array [0] unless given ---- */
 void diffusion_general_fold(diffusion_work *work, void *spectrum, int fields, bool forward); /* at walls */
-void diffusion_general_load(diffusion_work *work);                                     /* real fields to array [0] */
-void diffusion_general_store(diffusion_work *work, void *from, int first, int fields); /* to real fields */
-/* Fills array [DIFFUSION_NOISE] with the normal numbers of a step's cells, the same as diffusion_white_noise. */
-void diffusion_general_noise(diffusion_work *work, int64_t step);
+void diffusion_general_load(diffusion_work *work, void *to);                                 /* from real fields */
+void diffusion_general_store(diffusion_work *work, void *from, int first, int fields);       /* to real fields */
+/* Fills the fields with the normal numbers of a step's cells, the same as diffusion_white_noise. */
+void diffusion_general_noise(diffusion_work *work, void *fields, int64_t step);
 void diffusion_general_visit(diffusion_work *work, int visit);
 void diffusion_general_derive(diffusion_work *work); /* coefficients of the derivatives, from those in array [0] */
 /* Subtracts the divergences of fluxes (NULL: none) from the fields' coefficients. Then removes the part of the vector
@@ -47,6 +68,23 @@ sim_status diffusion_general_cosines(diffusion_work *work, int axis) SIM_MUST_CH
  * cosines are orthogonal at the cells, so that white noise stays white. */
 typedef enum diffusion_pass { DIFFUSION_FORWARD, DIFFUSION_INVERSE, DIFFUSION_WHITE } diffusion_pass;
 void diffusion_general_series(diffusion_work *work, void *columns, int first, int count, diffusion_pass pass);
+
+/* ---- slabs.c: where the scenario asks for slabs ---- */
+/* Creates memory for the planes of `columns` columns (fields, then the rates' inputs beside them or the fluxes), and
+ * for the coefficients of `rows`: the same columns, then those of the noise. along_planes: the transforms along planes.
+ */
+sim_status diffusion_slabs_create(diffusion_work *work, int columns, int rows,
+                                  diffusion_fourier **along_planes) SIM_MUST_CHECK;
+void diffusion_slabs_destroy(diffusion_work *work);
+void *diffusion_slabs_planes(const diffusion_work *work, int column);
+void *diffusion_slabs_rows(const diffusion_work *work, int column);
+/* Return the planes that cuFFT transforms at once, and the most bytes that a rank sends or receives at a time. */
+long long diffusion_slabs_batch(const diffusion_layout *layout);
+double diffusion_slabs_sent(const diffusion_parameters *p, const sim_comm *comm, const diffusion_layout *layout);
+/* Transform columns first, first + 1, ...: planes to coefficients, of the noise from the planes of the fields; and
+ * coefficients from[count], which are overwritten, to planes. All ranks call them. */
+sim_status diffusion_slabs_forward(diffusion_work *work, int first, int count) SIM_MUST_CHECK;
+sim_status diffusion_slabs_inverse(diffusion_work *work, void *from, int first, int count) SIM_MUST_CHECK;
 
 /* ---- flows.c ---- */
 /* whether a derived field that the rates read has a part of this field */

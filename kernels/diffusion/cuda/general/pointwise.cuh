@@ -104,15 +104,15 @@ __device__ inline pair by_complex(pair a, const real *table, long long k) {
 __device__ inline long long table_entry(long long k, long long n, long long entries) { return k < entries ? k : n - k; }
 
 template <typename Visit> __device__ __forceinline__ void visit(diffusion_sums s) {
-  const long long rows = s.n[1] * s.n[2];
 #pragma unroll
   for (int a = 0; a < 6; a++) s.array[a] = (pair *)s.array[a] + blockIdx.z * s.field;
 #pragma unroll
   for (int t = 0; t < 7; t++) s.table[t] = (const real *)s.table[t] + blockIdx.z * s.tables;
-  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < s.rows;
        row += (long long)gridDim.x * blockDim.y) {
-    const long long b = table_entry(row % s.n[1], s.n[1], s.table_n[1]);
-    const long long c = table_entry(row / s.n[1], s.n[2], s.table_n[2]);
+    const long long line = row / s.wide, block = line / s.n[2]; /* as layout_wave */
+    const long long b = table_entry(s.begin + block * s.wide + row % s.wide, s.n[1], s.table_n[1]);
+    const long long c = table_entry(line % s.n[2], s.n[2], s.table_n[2]);
     const long long k = (c * s.table_n[1] + b) * s.table_n[0];
     for (long long a = blockIdx.y * (long long)blockDim.x + threadIdx.x; a < s.n[0];
          a += (long long)gridDim.y * blockDim.x)

@@ -125,6 +125,7 @@ static void transform(diffusion_work *w, const void *from, void *to, int i, int 
   const series_lines s = lines_of(&w->layout, i, kind);
   const long long tiles = (s.lines + TILE - 1) / TILE * ((s.written + TILE - 1) / TILE);
   const dim3 grid((unsigned)tiles, (unsigned)(s.batches < 65535 ? s.batches : 65535));
+  if (grid.x == 0 || grid.y == 0) return; /* a rank without members */
   sim_cuda_begin(&kernel);
   if (i == 0 && forward)
     series_of<real, true, true><<<grid, DIFFUSION_THREADS, 0, stream()>>>((const real *)from, (real *)to, s, table);

@@ -31,6 +31,7 @@ local s = {
   output = { snapshots = "every 3 steps", tables = "every 1 steps", checkpoint = "every 2 steps",
              slices = cells[3] and { { name = "cut", z = 0.4, when = "every 1 steps" } } or nil },
 }
+if dt == "auto" then s.integrate.dt_max = 1 / 256 end -- few steps
 if form == "noise" then
   u.fluctuation, w.fluctuation = 0.05, 0.1
 elseif form == "walls" then
@@ -53,7 +54,7 @@ elseif form == "flow" or form == "forced" then
   end
   s.integrate.dealias = true
   if form == "forced" then s.forcing = { fields = "u, v, w", k = { 4, 12 }, power = 0.1 } end
-  if dt == "auto" then s.integrate.courant, s.integrate.dt_max = 0.02, 1 / 16 end
+  if dt == "auto" then s.integrate.courant = 0.02 end
 elseif form == "flux" then
   s.flux = function(u, v, w) return u * v, 0, 0.1 * w, 0, v * w, 0, u, 0, v end
 elseif form == "exact" then
@@ -93,7 +94,7 @@ case $part in
     SIM_COMM_DELAY=3000 divided "3" n=64x48x40 steps=2 kind=single
     ;;
   restarts)
-    for set in "scheme=strang kind=single" "form=derived dt=auto steps=24"; do
+    for set in "scheme=strang kind=single" "form=derived dt=auto steps=6"; do
       read -ra words <<<"$set"
       expect 0 "" "${run[@]}" "${alone[@]}" -o whole "${words[@]/#/--set=}"
       expect 0 "" "${run[@]}" -o chain "${by[@]}" 2 "${words[@]/#/--set=}"

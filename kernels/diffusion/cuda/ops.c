@@ -20,8 +20,7 @@ static const diffusion_way *const ways[] = {
 static const diffusion_way *way_of(const diffusion_parameters *p) {
   int i = 0;
   if (p->integrate.method == DIFFUSION_AXES) return &diffusion_way_axes;
-  if (p->integrate.method == DIFFUSION_CUFFT) return &diffusion_way_general;
-  if (p->integrate.method == DIFFUSION_SLABS) return &diffusion_way_slabs;
+  if (p->integrate.method == DIFFUSION_CUFFT || p->integrate.method == DIFFUSION_SLABS) return &diffusion_way_general;
   while (!ways[i]->supports(p)) i++;
   return ways[i];
 }
@@ -141,7 +140,7 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
   w->crossed = diffusion_crossed(p);
   w->gradients = diffusion_gradients_of(p);
   w->aligned = diffusion_series_of(p, &w->gradients, &w->series) != NULL;
-  w->slabs = w->way == &diffusion_way_slabs;
+  w->slabs = p->integrate.method == DIFFUSION_SLABS;
   diffusion_cuda_divide(p, comm, w->aligned, &w->layout, &w->planes, &w->parts);
   for (int f = 0; f < w->fields; f++) {
     w->lift[f] = diffusion_lift_of(p, f);
@@ -208,7 +207,7 @@ static sim_status show(diffusion_work *w, double t, const diffusion_step_context
   return sim_queue_cuda.status();
 }
 
-static const char *name(const diffusion_work *w) { return w->way->name; }
+static const char *name(const diffusion_work *w) { return w->slabs ? "cuFFT in slabs" : w->way->name; }
 
 static sim_status broken(diffusion_work *w, int *field) { return diffusion_cuda_broken(w, state(w), field); }
 

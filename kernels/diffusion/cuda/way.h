@@ -32,6 +32,6 @@ typedef struct diffusion_way {
 } diffusion_way;
 
 extern const diffusion_way diffusion_way_flat, diffusion_way_fused, diffusion_way_axes, diffusion_way_flow_planes,
-    diffusion_way_flow_boxes, diffusion_way_general, diffusion_way_slabs;
+    diffusion_way_flow_boxes, diffusion_way_general;
 
 #endif

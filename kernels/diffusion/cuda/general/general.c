@@ -1,5 +1,5 @@
-/* The way `general`, which supports every run. Between stages array [0] of every field holds the coefficients along all
- * axes. So does array [1] of schemes that have it. */
+/* The way `general`, which supports every run; where the scenario asks for slabs, with slabs.c. Between stages array
+ * [0] of every field holds the coefficients along all axes. So does array [1] of schemes that have it. */
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
@@ -10,12 +10,6 @@
 static bool supports(const diffusion_parameters *p) {
   (void)p;
   return true;
-}
-
-/* The way `slabs`, which is the same with slabs.c, is taken where the scenario asks for it. */
-static bool never(const diffusion_parameters *p) {
-  (void)p;
-  return false;
 }
 
 /* ---- memory ---- */
@@ -316,20 +310,3 @@ const diffusion_way diffusion_way_general = {.name = "cuFFT",
                                              .plan_ranks = diffusion_general_plan_ranks,
                                              .state_slab = state_slab,
                                              .restore_slab = restore_slab};
-
-const diffusion_way diffusion_way_slabs = {.name = "cuFFT in slabs",
-                                           .fill = "fill_entries",
-                                           .supports = never,
-                                           .plan = diffusion_general_plan,
-                                           .create = create,
-                                           .destroy = destroy,
-                                           .write = write,
-                                           .find = find,
-                                           .load = load,
-                                           .resume = resume,
-                                           .stage = stage,
-                                           .jump = jump,
-                                           .store = store,
-                                           .plan_ranks = diffusion_general_plan_ranks,
-                                           .state_slab = state_slab,
-                                           .restore_slab = restore_slab};

@@ -1,4 +1,4 @@
-/* Memory, work and exchanges of the ways `general` and `slabs`, and what cuFFT transforms at once. */
+/* Memory, work and exchanges of the way `general`, and what cuFFT transforms at once. */
 #include "kernels/diffusion/cuda/general/passes.h"
 
 int diffusion_general_together(const diffusion_parameters *p) {

@@ -63,10 +63,11 @@ double diffusion_slabs_sent(const diffusion_parameters *p, const sim_comm *comm,
   return planes * (double)(layout->wide * layout->row) * diffusion_cuda_number_size(p);
 }
 
+/* Few calls on large grids, and whole batches on as many ranks as there are blocks. */
 long long diffusion_slabs_batch(const diffusion_layout *layout) {
-  enum { NUMBERS = 1 << 20 };
+  enum { NUMBERS = 1 << 23, RANKS = 16 };
   long long planes = NUMBERS / (layout->row * layout->n[1]);
-  if (planes > layout->n[2]) planes = layout->n[2];
+  if (planes > layout->n[2] / RANKS) planes = layout->n[2] / RANKS;
   while (planes > 1 && layout->n[2] % planes != 0) planes--;
   return planes > 0 ? planes : 1;
 }

@@ -83,7 +83,7 @@ static void plan_of(const diffusion_parameters *p, const sim_comm *comm, sim_pla
   if (aligned) sim_plan_add(out, "a field between transforms", field);
   if (diffusion_series_of(p, &read, &series)) diffusion_bases_plan(p, &series, out);
   out->checkpoint_bytes = fields * number * (double)whole.field;
-  out->work_rate_guess = p->rates ? 4e10 / (method->stages > 0 ? method->stages : 1) : 1e13;
+  out->work_rate_guess = p->rates ? (slabs ? 2.2e10 : 4e10) / (method->stages > 0 ? method->stages : 1) : 1e13;
 }
 
 void diffusion_general_plan(const diffusion_parameters *p, sim_plan *out) { plan_of(p, &sim_comm_alone, out); }

@@ -36,6 +36,8 @@ static diffusion_layout layout_of(int kind_x, int kind_y, int planes, int member
   const long long n[3] = {8, 6, planes};
   for (int i = 0; i < 3; i++) p.n[i] = n[i], p.axis[i] = i, p.size[i] = i < 2 ? 1 : planes > 1 ? planes : 0;
   p.row = 10;
+  p.rows = 6 * planes;
+  p.wide = 6;
   p.field = 60 * planes;
   p.kind[0] = kind_x, p.kind[1] = kind_y;
   p.member_axis = member_axis;

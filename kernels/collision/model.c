@@ -76,7 +76,7 @@ static const collision_ops *choose_ops(const collision_parameters *p, const sim_
 
 /* Plans the communication of a step, and the work that each rank does for all grains: sorting them when lists are
  * rebuilt. For a box that is as long in all directions; halos are measured, see docs/performance.md. */
-static void plan_ranks(const collision_options *o, const collision_ops *ops, double n, sim_plan *out) {
+static void plan_ranks(const collision_options *o, const collision_ops *ops, double n, bool gpu, sim_plan *out) {
   const double ranks = o->comm->size, layer = fmin(n, pow(n, 2.0 / 3)), others = (ranks - 1) / ranks;
   if (o->comm->size == 1) return;
   out->work_rate_guess *= ranks;
@@ -84,6 +84,11 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
     out->bytes_received = 1.2 * layer * (24 + 4) + others * n * 28 / 80;
     out->exchanges = 3;
     out->undivided = 0.09;
+  } else if (gpu) { /* two layers; positions of all grains every 100 steps, in which every rank sorts all */
+    const double real = (double)sim_dtype_size(ops->dtype);
+    out->bytes_received = 2 * layer * 16 * real + others * n * 4 * real / 100;
+    out->exchanges = 1;
+    out->undivided = 0.02;
   } else {
     const double numbers = o->springs > 0 ? 12 : 9;
     out->bytes_received = 2 * layer * numbers * (double)sim_dtype_size(ops->dtype);
@@ -231,6 +236,19 @@ static sim_status plan_step(const collision_parameters *p, const sim_setup *setu
   return SIM_OK;
 }
 
+/* Refuses what several GPUs do not run. SIM_ERR_USAGE. */
+static sim_status check_gpus(const collision_options *o, const collision_ops *ops, int ranks) {
+  const char *lacks = NULL;
+  if (ops->exact) lacks = "the fixed-point solver";
+  if (o->clumps) lacks = "clumps";
+  if (o->attracted) lacks = "self_gravity";
+  if (o->varies) lacks = "insert or remove";
+  if (lacks == NULL) return SIM_OK;
+  return sim_fail(SIM_ERR_USAGE,
+                  "--ranks %d: sim.collision with %s runs on one GPU only: give --device cpu, or leave out --ranks",
+                  ranks, lacks);
+}
+
 static sim_status plan_for(const collision_parameters *p, const sim_setup *setup, collision_options options,
                            sim_plan *out) {
   const collision_ops *ops = choose_ops(p, setup);
@@ -241,9 +259,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   options.comm = setup->comm;
   options.isa = setup->isa;
   if (setup->comm->size > 1 && setup->backend->kind != SIM_BACKEND_CPU)
-    return sim_fail(SIM_ERR_USAGE,
-                    "--ranks %d: sim.collision on a GPU runs on one rank only: give --device cpu, or leave out --ranks",
-                    setup->comm->size);
+    SIM_TRY(check_gpus(&options, ops, setup->comm->size));
   SIM_TRY(count_grains(p, setup, &options, &counts));
   collision_options_bound(p, setup->saved, &options);
   SIM_TRY(collision_walls_check_images(&options, p->integrate.t_end));
@@ -255,7 +271,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   out->work_rate_guess = gpu ? (ops->exact ? 2e10 : 3e9) : cpu_rate(&options, ops->exact, counts.n);
   if (options.attracted)
     out->work_rate_guess /= 1 + attraction_work(p, counts.n, gpu) / (double)collision_gravity_every(p, dt);
-  plan_ranks(&options, ops, counts.n, out);
+  plan_ranks(&options, ops, counts.n, gpu, out);
   return SIM_OK;
 }
 

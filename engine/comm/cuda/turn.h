@@ -46,6 +46,9 @@ void sim_turn_begin(sim_turn *turn);
 void sim_turn_send(sim_turn *turn, int array, const sim_box *boxes);
 void sim_turn_end(sim_turn *turn);
 
+/* For ranks that are peers: what any rank's kernels have stored before this call, all can read after it. */
+void sim_turn_meet(sim_turn *turn);
+
 #ifdef __cplusplus
 }
 #endif

@@ -109,10 +109,10 @@ sim_status collision_cuda_write_law(const collision_options *options, bool singl
       "}\n"
       "extern \"C\" __global__ void __launch_bounds__(GENERAL_THREADS)\n"
       "    collision_law_sums(general_arrays<real> a, const __grid_constant__ general_poses poses,\n"
-      "                       general_shear<real> shift, int forces, double *partial, unsigned long long *deepest, "
-      "unsigned k) {\n"
+      "                       general_shear<real> shift, int forces, general_terms terms, double *partial,\n"
+      "                       unsigned long long *deepest, unsigned k) {\n"
       "  after_previous();\n"
-      "  sum_grains<%d, custom_law, %s>(a, poses, shift, forces, partial, deepest, k);\n"
+      "  sum_grains<%d, custom_law, %s>(a, poses, shift, forces, terms, partial, deepest, k);\n"
       "}\n",
       single ? "float" : "double", single ? 2 : 1, options->springs, more, options->springs, more);
   return written(text);

@@ -40,6 +40,46 @@ template <typename real> static void lay_out_bodies(general_work<real> *w, size_
   reserve_array(w, at, &bodies->state, count);
 }
 
+/* ---- several ranks ---- */
+
+/* Most grains of a rank. */
+static inline uint64_t share_of(uint64_t n, int ranks) { return n / (uint64_t)ranks + GENERAL_LEVELS; }
+
+/* The terms that ranks exchange at a time, see general_terms. */
+static inline sim_columns domain_columns(const collision_options *o) {
+  const size_t blocks = ((size_t)o->n + GENERAL_THREADS - 1) / GENERAL_THREADS;
+  const size_t n = (blocks < 256 ? blocks : 256) * GENERAL_THREADS;
+  return {SUM_WALL + 3 * o->forces, n, sim_comm_share(o->comm, n)};
+}
+
+/* Sizes of messages. Migrants that do not fit go in several messages, also those of one grain with all its contacts. */
+template <typename real> static void set_message_sizes(general_work<real> *w) {
+  const general_numbers *b = &w->numbers;
+  general_domain *d = &w->domain;
+  const uint64_t part = b->n / (32 * (uint64_t)d->comm->size);
+  d->migrants = (uint32_t)(part < 64 ? 64 : part);
+  d->contacts = 16 * d->migrants > UINT16_MAX ? 16 * d->migrants : UINT16_MAX;
+  d->slot = d->migrants * migrant_bytes<real>(b->wall_numbers, b->gates) +
+            (b->springs > 0 ? d->contacts * contact_bytes<real>(b->springs) : 0);
+  d->slot = (d->slot + 255) / 256 * 256;
+}
+
+template <typename real> static void lay_out_domain(general_work<real> *w, size_t *at) {
+  general_domain *d = &w->domain;
+  const uint64_t ranks = (uint64_t)w->options.comm->size;
+  const sim_columns columns = domain_columns(&w->options);
+  if (ranks == 1) return;
+  set_message_sizes(w);
+  d->terms_count = (uint32_t)columns.n;
+  reserve_array(w, at, &d->terms, (uint64_t)columns.rows * columns.n);
+  reserve_array(w, at, &d->words, 2 * ranks);
+  reserve_array(w, at, &d->counts, COUNT_RANKS + 2 * ranks);
+  reserve_array(w, at, &d->to, ranks);
+  reserve_array(w, at, &d->shift, ranks);
+  reserve_array(w, at, &d->list, share_of(w->numbers.n, (int)ranks) * (ranks - 1));
+  d->sent.grain = d->list;
+}
+
 /* Lays out all arrays in w->memory; with no memory yet, only counts. Returns the bytes. */
 template <typename real> static size_t lay_out(general_work<real> *w) {
   general_arrays<real> *a = &w->arrays;
@@ -92,6 +132,7 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
   if (w->options.attracted) reserve_array(w, &at, (double **)&a->pull, 4 * n);
   reserve_array(w, &at, &a->near, n * (uint64_t)b->meshes);
   lay_out_bodies(w, &at);
+  lay_out_domain(w, &at);
   reserve_array(w, &at, &w->sums, SUMS);
   reserve_array(w, &at, &w->partial, (uint64_t)(SUM_WALL + 3 * w->options.forces) * b->blocks);
   reserve_array(w, &at, &w->deepest, 2);
@@ -101,16 +142,19 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
   return at;
 }
 
-static inline void set_grain_count(general_numbers *b, int64_t n) {
+template <typename real> static void set_grain_count(general_work<real> *w, int64_t n) {
+  general_numbers *b = &w->numbers;
   b->n = (uint32_t)n;
   b->slices = (b->n + 31) / 32;
   b->blocks = (b->n + GENERAL_THREADS - 1) / GENERAL_THREADS;
+  if (w->options.comm->size == 1) w->arrays.own = {1, b->n, {{0, 0, b->n}}};
 }
 
 template <typename real> static void set_sizes(general_work<real> *w, double smallest, double largest) {
   general_numbers *b = &w->numbers;
   const collision_options *o = &w->options;
-  set_grain_count(b, o->n);
+  w->domain.comm = o->comm;
+  set_grain_count(w, o->n);
   b->worked = o->worked;
   b->heated = o->heated;
   b->gates = o->gates;
@@ -130,7 +174,12 @@ template <typename real> static double bytes(const collision_options *options) {
   const bool known = options->radius_most > 0 && options->radius_least > 0;
   set_sizes(&w, known ? options->radius_least : 1, known ? options->radius_most : 1);
   w.numbers.cells = 2 * w.numbers.n + 4096;
-  return (double)lay_out(&w);
+  const sim_comm *comm = options->comm;
+  if (comm->size == 1) return (double)lay_out(&w);
+  const sim_columns columns = domain_columns(options);
+  const size_t whole = lay_out(&w), parts[2] = {whole, w.domain.slot * (size_t)comm->size};
+  /* Messages to other ranks lie on the device too, unless the ranks are peers. */
+  return sim_turn_bytes(comm, 2, parts) + (double)parts[1] + sim_exchange_bytes(comm, &columns);
 }
 
 /* One grid for each class of radii; a cell is at least twice the largest reach of its class. At most about two cells a

@@ -10,6 +10,8 @@ static const double default_skin = 0.2;
 
 template <typename real> static void destroy(general_work<real> **work) {
   if (*work == NULL) return;
+  if ((*work)->domain.turn != NULL) (*work)->memory = NULL; /* see sim_turn_destroy */
+  destroy_domain(&(*work)->domain);
   sim_backend_cuda.free((*work)->memory);
   sim_backend_cuda.free((*work)->meshes);
   collision_cuda_laws_destroy(&(*work)->laws);
@@ -91,7 +93,7 @@ static sim_status create(const collision_options *options, const collision_state
   w->blocks = (unsigned)resident * (unsigned)sim_cuda_multiprocessors();
   if (w->blocks > 4096) w->blocks = 4096;
   if (w->blocks > (b->n + 31) / 32 + 1) w->blocks = (b->n + 31) / 32 + 1;
-  sim_status status = sim_backend_cuda.alloc(lay_out(w), &w->memory);
+  sim_status status = options->comm->size > 1 ? create_domain(w) : sim_backend_cuda.alloc(lay_out(w), &w->memory);
   if (status == SIM_OK) {
     (void)lay_out(w);
     status = upload_constants(w);
@@ -111,15 +113,22 @@ template <typename real> static void begin(general_work<real> *w, double t) {
 }
 
 template <typename real> static sim_status step(general_work<real> *w, double t, double dt) {
+  const bool drifts = !(w->due > 0);
+  SIM_TRY(follow_decision(w));
   w->shift.after = offset_at(w, t);
   if (w->options.hill) w->shift.hill = hill_flow_of(&w->options, (double)(real)dt); /* as on the CPU */
-  if (w->due > 0)
-    launch_contacts(w, w->due, dt);
-  else
+  if (drifts)
     launch_drift(w, dt);
+  else if (w->domain.split)
+    launch_split_contacts(w, w->due, dt);
+  else
+    launch_contacts(w, w->due, dt);
   if (w->arrays.bodies.count > 0) launch_bodies(w, step_bodies<real>, (double)(real)w->due, (double)(real)dt);
   w->shift.offset = w->shift.after;
-  launch_search(w, dt);
+  if (w->domain.comm->size > 1)
+    SIM_TRY(begin_decision(w, dt, drifts));
+  else
+    launch_search(w, dt);
   w->time = t;
   w->due = dt;
   w->ended = 0;
@@ -131,10 +140,32 @@ template <typename real> static sim_status step(general_work<real> *w, double t,
 template <typename real> static sim_status external_potential(general_work<real> *w, double *out) {
   *out = w->options.external != NULL ? NAN : 0;
   if (w->laws.energy == NULL) return SIM_OK;
+  SIM_TRY(gather_places(w));
   device_launch(&observe_launch, 0, w->numbers.blocks, GENERAL_THREADS, (energy_kernel<real> *)w->laws.energy,
                 w->arrays, w->launch, w->time, w->partial);
   device_launch(&observe_launch, 0, 1, GENERAL_THREADS, sum_all, w->partial, w->numbers.blocks, w->sums);
   return sim_backend_cuda.copy(out, w->sums, sizeof *out);
+}
+
+/* Sums over blocks of ids, from terms that each rank computes for its own grains, `terms_count` ids at a time. */
+template <typename real> static sim_status sum_with_ranks(general_work<real> *w, unsigned long long deepest[2]) {
+  const general_domain *d = &w->domain;
+  const int quantities = SUM_WALL + 3 * w->options.forces;
+  for (uint32_t first = 0; first < w->numbers.n; first += d->terms_count) {
+    const general_terms terms = {d->terms, first, d->terms_count};
+    device_launch(&observe_launch, 0, d->terms_count / GENERAL_THREADS, GENERAL_THREADS, sums_of(w), w->arrays,
+                  poses_of(w), w->shift, w->options.forces, terms, w->partial, w->deepest, w->launch);
+    sim_exchange_add(d->exchange, (int64_t *)d->terms);
+    device_launch(&observe_launch, 0, d->terms_count / GENERAL_THREADS, GENERAL_THREADS, sum_terms, terms,
+                  w->numbers.blocks, quantities, w->partial);
+  }
+  SIM_TRY(sim_backend_cuda.copy(deepest, w->deepest, 2 * sizeof *deepest));
+  for (int k = 0; k < 2; k++) {
+    uint64_t most;
+    SIM_TRY(sim_comm_agree(d->comm, deepest[k], &most));
+    deepest[k] = most;
+  }
+  return SIM_OK;
 }
 
 template <typename real> static sim_status sums(general_work<real> *w, double t, collision_sums *out) {
@@ -145,13 +176,16 @@ template <typename real> static sim_status sums(general_work<real> *w, double t,
   unsigned long long deepest[2] = {0, 0};
   SIM_TRY(external_potential(w, &external));
   SIM_TRY(sim_backend_cuda.copy(w->deepest, deepest, sizeof deepest));
-  device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, sums_of(w), w->arrays, poses_of(w),
-                w->shift, forces, w->partial, w->deepest, w->launch);
   const int quantities = SUM_WALL + 3 * forces;
+  if (w->domain.comm->size > 1)
+    SIM_TRY(sum_with_ranks(w, deepest));
+  else
+    device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, sums_of(w), w->arrays, poses_of(w),
+                  w->shift, forces, general_terms{NULL, 0, UINT32_MAX}, w->partial, w->deepest, w->launch);
   device_launch(&observe_launch, 0, (unsigned)quantities, GENERAL_THREADS, sum_all, w->partial, w->numbers.blocks,
                 w->sums);
   SIM_TRY(sim_backend_cuda.copy(all, w->sums, (size_t)quantities * sizeof *all));
-  SIM_TRY(sim_backend_cuda.copy(deepest, w->deepest, sizeof deepest));
+  if (w->domain.comm->size == 1) SIM_TRY(sim_backend_cuda.copy(deepest, w->deepest, sizeof deepest));
   *out = {};
   out->external = external;
   out->mass = all[SUM_MASS];

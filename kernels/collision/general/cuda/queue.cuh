@@ -91,15 +91,19 @@ template <typename real> static sums_kernel<real> *sums_of(const general_work<re
                   : collision_sums_form<real, 7, -1>(features);
 }
 
-/* Enqueues the contacts of a step of length dt; next > 0: also the move of the next step, of this length. */
-template <typename real> static void launch_contacts(general_work<real> *w, double dt, double next) {
+template <typename real> static void launch_external(const general_work<real> *w) {
   const general_numbers *b = &w->numbers;
   if (w->laws.acceleration != NULL)
     device_launch(&external_launch, (double)b->n * 2 * sizeof(vec4<real>), b->blocks, GENERAL_THREADS,
                   (acceleration_kernel<real> *)w->laws.acceleration, w->arrays, w->launch, w->time);
-  device_launch(&contacts_launch, (double)b->n * 14 * sizeof(vec4<real>),
-                (b->n + GENERAL_THREADS - 1) / GENERAL_THREADS, GENERAL_THREADS, contacts_of(w), w->arrays, w->poses,
-                (real)dt, (real)next, w->launch++, w->shift);
+}
+
+/* Enqueues the contacts of a step of length dt; next > 0: also the move of the next step, of this length. */
+template <typename real> static void launch_contacts(general_work<real> *w, double dt, double next) {
+  const uint32_t threads = w->arrays.own.threads;
+  launch_external(w);
+  device_launch(&contacts_launch, (double)threads * 14 * sizeof(vec4<real>), threads / GENERAL_THREADS + 1,
+                GENERAL_THREADS, contacts_of(w), w->arrays, w->poses, (real)dt, (real)next, w->launch++, w->shift);
 }
 
 template <typename real> static void launch_drift(general_work<real> *w, double dt) {
@@ -135,22 +139,33 @@ template <typename real> static void launch_last_contacts(general_work<real> *w)
   w->due = 0;
 }
 
-/* Completes the queued steps, computes the index of each id, and returns errors of the device. */
+static inline sim_status lists_are_full() {
+  return sim_fail(SIM_ERR_DIVERGED, "more grains are near to each other than fit the lists on a GPU: they are pressed "
+                                    "into each other, or run with --device cpu");
+}
+
+/* In ranks.cuh. */
+template <typename real> static sim_status follow_decision(general_work<real> *w);
+template <typename real> static sim_status exchange_halo(general_work<real> *w, bool moved, bool pushed);
+
+/* Completes the queued steps, computes the index of each id, and returns errors of the device. All ranks. */
 template <typename real> static sim_status complete_steps(general_work<real> *w) {
   int fault = 0;
+  SIM_TRY(follow_decision(w));
   if (w->due > 0) launch_last_contacts(w);
-  if (w->ended > 0)
+  if (w->ended > 0) {
     device_launch(&drift_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, finish_step<real>, w->arrays,
                   (real)w->ended, w->launch);
-  w->ended = 0;
+    w->ended = 0;
+    if (w->domain.comm->size > 1) {
+      sim_turn_begin(w->domain.turn); /* all ranks have computed their contacts */
+      SIM_TRY(exchange_halo(w, false, false));
+    }
+  }
   device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, invert_ids<real>, w->arrays, w->launch);
   SIM_TRY(sim_backend_cuda.copy(&fault, w->arrays.fault, sizeof fault));
   if (fault & GENERAL_DIVERGED) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite");
-  if (fault & GENERAL_LIST_FULL)
-    return sim_fail(SIM_ERR_DIVERGED,
-                    "more grains are near to each other than fit the lists on a GPU: they are pressed "
-                    "into each other, or run with --device cpu");
-  return SIM_OK;
+  return fault & GENERAL_LIST_FULL ? lists_are_full() : SIM_OK;
 }
 
 #endif

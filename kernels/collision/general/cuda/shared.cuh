@@ -140,6 +140,32 @@ struct general_bodies {
   collision_body *state; /* [count] */
 };
 
+/* The grains that a rank computes: in each class of radii a range of the order of the cells, `first` up to `end` - 1.
+ * Ranges begin at the threads `thread` of a launch over them, with whole warps for whole slices of the lists. A single
+ * rank has one range, all grains. */
+struct general_own {
+  uint32_t parts, threads;
+  struct {
+    uint32_t thread, first, end;
+  } part[GENERAL_LEVELS];
+};
+enum : uint32_t { GENERAL_NONE = UINT32_MAX };
+
+/* Returns the grain of a thread; GENERAL_NONE: none. */
+static __device__ __forceinline__ uint32_t own_grain(const general_own &own, uint32_t thread) {
+  uint32_t p = 0;
+  while (p + 1 < own.parts && thread >= own.part[p + 1].thread) p++;
+  const uint32_t i = (own.part[p].first & ~31u) + thread - own.part[p].thread;
+  return i >= own.part[p].first && i < own.part[p].end ? i : GENERAL_NONE;
+}
+
+/* Whether grain i is among them. */
+static __device__ __forceinline__ bool is_own(const general_own &own, uint32_t i) {
+  bool is = false;
+  for (uint32_t p = 0; p < own.parts; p++) is = is || (i >= own.part[p].first && i < own.part[p].end);
+  return is;
+}
+
 template <typename real> struct general_arrays {
   general_box<real> box;
   general_typical_pair<real> typical;
@@ -163,10 +189,19 @@ template <typename real> struct general_arrays {
   const double *pull;                      /* [4][n], by ids: self-gravity, and power of its images; NULL: none */
   geometry_mesh_cache *near;               /* [n][meshes], in the order of ids */
   general_bodies bodies;
+  general_own own;
 };
 
 struct general_poses {
   geometry_pose pose[COLLISION_WALLS_MAX];
+};
+
+/* Terms of the sums, where several ranks observe their own grains: `term` [quantities][count] for ids first ...
+ * first + count - 1, which is 0 for other ranks' grains. NULL: one rank. first and count: multiples of
+ * GENERAL_THREADS. */
+struct general_terms {
+  double *term;
+  uint32_t first, count;
 };
 
 /* Image above of a sheared box: its offset for contacts, the offset after the next step, and its additional velocity;

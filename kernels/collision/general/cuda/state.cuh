@@ -2,8 +2,7 @@
 #ifndef COLLISION_GENERAL_CUDA_STATE_CUH
 #define COLLISION_GENERAL_CUDA_STATE_CUH
 
-#include "kernels/collision/general/cuda/memory.cuh"
-#include "kernels/collision/general/cuda/queue.cuh"
+#include "kernels/collision/general/cuda/ranks.cuh"
 
 enum { PIECE = 1 << 18 };
 
@@ -109,10 +108,11 @@ static sim_status copy_crossed(const general_work<real> *w, const general_record
 
 /* Takes the present number of grains from the state, where grains are inserted or removed. */
 template <typename real> static sim_status update_count(general_work<real> *w) {
+  if (w->domain.comm->size > 1) divide_grains(w);
   if (w->state.live == NULL) return SIM_OK;
   w->state.n = *w->state.live;
   w->state.room = collision_contact_room(w->state.n, w->options.springs);
-  set_grain_count(&w->numbers, w->state.n);
+  set_grain_count(w, w->state.n);
   lay_cells(w);
   return sim_backend_cuda.copy((void *)w->arrays.numbers, &w->numbers, sizeof w->numbers);
 }
@@ -166,8 +166,16 @@ template <typename real> static sim_status begin_lists(general_work<real> *w, in
   SIM_TRY(sim_backend_cuda.copy(w->arrays.barrier, none, 2 * sizeof(unsigned)));
   if (w->numbers.meshes > 0)
     device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, clear_near<real>, w->arrays);
+  const general_own own = w->arrays.own;
+  w->arrays.own = {1, w->numbers.n, {{0, 0, w->numbers.n}}}; /* every rank has all grains now */
   launch_drift(w, 0);
-  launch_search(w, 0);
+  w->arrays.own = own;
+  if (w->domain.comm->size > 1) {
+    w->domain.listed = w->domain.pending = false;
+    SIM_TRY(rebuild(w, false, true));
+  } else {
+    launch_search(w, 0);
+  }
   return complete_steps(w);
 }
 
@@ -205,37 +213,87 @@ template <typename real> static sim_status load(general_work<real> *w) {
   return w->options.springs > 0 ? load_history(w) : SIM_OK;
 }
 
+/* Contacts with history, packed in the order of the ids of their grains. On several ranks: of one rank's grains. */
+template <typename real> struct packed_contact {
+  uint32_t grain, partner;
+  real spring[COLLISION_SPRINGS_MAX];
+};
+
+/* Empties the places of contacts from `count` on; those that are empty already are left alone, but not after an
+ * exchange of grains. */
+template <typename real> static void clear_contacts(general_work<real> *w, int64_t count) {
+  const collision_state *s = &w->state;
+  for (int64_t k = 0; k < s->room && w->exchanged; k++) s->contact_grain[k] = s->contact_partner[k] = UINT64_MAX;
+  if (w->exchanged) memset(s->contact_spring, 0, (size_t)w->options.springs * (size_t)s->room * sizeof(real));
+  w->exchanged = false;
+  for (int64_t k = count; k < s->room && s->contact_grain[k] != UINT64_MAX; k++) {
+    s->contact_grain[k] = s->contact_partner[k] = UINT64_MAX;
+    for (int c = 0; c < w->options.springs; c++) ((real *)s->contact_spring)[c * s->room + k] = 0;
+  }
+}
+
+static inline sim_status too_many_contacts(int64_t room) {
+  return sim_fail(SIM_ERR_DIVERGED, "more than %lld contacts have a history: grains are pressed into each other",
+                  (long long)room);
+}
+
+/* Stores the contacts of all ranks in the order of ids; this rank's are in the state, `own` of them. All ranks. */
+template <typename real> static sim_status merge_contacts(general_work<real> *w, uint32_t own) {
+  const collision_state *s = &w->state;
+  const sim_comm *comm = w->domain.comm;
+  const size_t n = (size_t)s->n, springs = (size_t)w->options.springs;
+  size_t ends[SIM_RANKS_MAX], bytes = own * sizeof(packed_contact<real>);
+  SIM_TRY(gather_words(&w->domain, &bytes, sizeof bytes, ends));
+  for (int r = 1; r < comm->size; r++) ends[r] += ends[r - 1];
+  const size_t total = ends[comm->size - 1] / sizeof(packed_contact<real>);
+  if (total > (size_t)s->room) return too_many_contacts(s->room);
+  packed_contact<real> *const all = (packed_contact<real> *)calloc(total + 1, sizeof *all);
+  uint64_t *const next = (uint64_t *)calloc(n + 1, sizeof *next);
+  sim_status status = all == NULL || next == NULL ? sim_no_memory("the history of contacts") : SIM_OK;
+  packed_contact<real> *const mine = all != NULL ? all + ends[comm->rank] / sizeof *all - own : NULL;
+  for (size_t k = 0; k < own && status == SIM_OK; k++) {
+    mine[k].grain = (uint32_t)s->contact_grain[k];
+    mine[k].partner = (uint32_t)s->contact_partner[k];
+    for (size_t c = 0; c < springs; c++) mine[k].spring[c] = ((const real *)s->contact_spring)[c * (size_t)s->room + k];
+  }
+  if (status == SIM_OK) status = sim_comm_gather_parts(comm, all, ends);
+  if (status == SIM_OK) clear_contacts(w, (int64_t)total);
+  for (size_t k = 0; k < total && status == SIM_OK; k++) next[all[k].grain + 1]++;
+  for (size_t i = 0; i < n && status == SIM_OK; i++) next[i + 1] += next[i];
+  for (size_t k = 0; k < total && status == SIM_OK; k++) {
+    const uint64_t to = next[all[k].grain]++;
+    s->contact_grain[to] = all[k].grain;
+    s->contact_partner[to] = all[k].partner;
+    for (size_t c = 0; c < springs; c++) ((real *)s->contact_spring)[c * (size_t)s->room + to] = all[k].spring[c];
+  }
+  free(all), free(next);
+  return status;
+}
+
 template <typename real> static sim_status store_history(general_work<real> *w) {
   const collision_state *s = &w->state;
   const int64_t n = s->n;
+  const bool many = w->domain.comm->size > 1;
   general_control now;
   uint32_t total = 0;
   launch_cooperative(w, &observe_launch, pack_history<real>, w->arrays, w->launch);
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
   SIM_TRY(sim_backend_cuda.copy(&total, w->arrays.rank + n, sizeof total));
-  if (total > s->room)
-    return sim_fail(SIM_ERR_DIVERGED, "more than %lld contacts have a history: grains are pressed into each other",
-                    (long long)s->room);
+  if (total > s->room && !many) return too_many_contacts(s->room);
   const general_list<real> *list = &w->arrays.list[now.home ^ 1];
-  /* There may have been more contacts before: the rest of the room is cleared; after an exchange all of it. */
-  for (int64_t k = 0; k < s->room && w->exchanged; k++) s->contact_grain[k] = s->contact_partner[k] = UINT64_MAX;
-  if (w->exchanged) memset(s->contact_spring, 0, (size_t)w->options.springs * (size_t)s->room * sizeof(real));
-  w->exchanged = false;
-  for (int64_t k = total; k < s->room && s->contact_grain[k] != UINT64_MAX; k++) {
-    s->contact_grain[k] = s->contact_partner[k] = UINT64_MAX;
-    for (int c = 0; c < w->options.springs; c++) ((real *)s->contact_spring)[c * s->room + k] = 0;
-  }
+  if (!many) clear_contacts(w, total);
+  const uint32_t here = total < s->room ? total : (uint32_t)s->room; /* more of one rank: found by merge_contacts */
   uint32_t *first = (uint32_t *)malloc(((size_t)n + 1) * sizeof *first);
   if (first == NULL) return sim_no_memory("the history of contacts");
   sim_status status = sim_backend_cuda.copy(first, w->arrays.rank, ((size_t)n + 1) * sizeof *first);
   for (int64_t id = 0; id < n && status == SIM_OK; id++)
-    for (uint32_t k = first[id]; k < first[id + 1]; k++) s->contact_grain[k] = (uint64_t)id;
+    for (uint32_t k = first[id]; k < first[id + 1] && k < here; k++) s->contact_grain[k] = (uint64_t)id;
   free(first);
-  if (status == SIM_OK) status = download_integers(list->neighbour, s->contact_partner, total);
+  if (status == SIM_OK) status = download_integers(list->neighbour, s->contact_partner, here);
   for (int c = 0; c < w->options.springs && status == SIM_OK; c++)
     status = sim_backend_cuda.copy((real *)s->contact_spring + (int64_t)c * s->room,
-                                   list->spring + (size_t)c * w->numbers.room, (size_t)total * sizeof(real));
-  return status;
+                                   list->spring + (size_t)c * w->numbers.room, (size_t)here * sizeof(real));
+  return status == SIM_OK && many ? merge_contacts(w, total) : status;
 }
 
 /* Downloads the grains, by id. */
@@ -243,6 +301,7 @@ template <typename real> static sim_status store_grains(general_work<real> *w) {
   const collision_state *s = &w->state;
   const int64_t n = s->n;
   general_control now;
+  SIM_TRY(gather_grains(w));
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
   device_launch(&observe_launch, 0, grid_of((uint64_t)n), GENERAL_THREADS, order_by_id<real>, w->arrays, w->launch);
   const general_grains<real> *g = &w->arrays.grains[now.order ^ 1];

@@ -96,7 +96,9 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
   double most = 0;
   if (threadIdx.x == 0) fastest = 0;
   __syncthreads();
-  for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < b.n; i += gridDim.x * GENERAL_THREADS) {
+  for (uint32_t t = blockIdx.x * GENERAL_THREADS + threadIdx.x; t < a.own.threads; t += gridDim.x * GENERAL_THREADS) {
+    const uint32_t i = own_grain(a.own, t);
+    if (i == GENERAL_NONE) continue;
     const grain_rest<real> rest = {g.velocity[i], g.spin[i], 0, 0};
     if (general_clumps(FEATURES) && dt > 0 && a.records[now.home].mobility[i].body > 0) continue;
     const double square = advance_any<FEATURES>(b, a, now, g, i, g.position[i], rest, g.acceleration[i],
@@ -133,8 +135,8 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
   step.most = (real)(now.step * 1.001);
   if (Law::named && b.reach > 0) step.margin += (real)b.reach + step.most;
   double square = 0;
-  const uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x;
-  if (i < b.n) {
+  const uint32_t i = own_grain(a.own, blockIdx.x * GENERAL_THREADS + threadIdx.x);
+  if (i != GENERAL_NONE) {
     const general_grains<real> &g = a.grains[now.order];
     const general_records<real> &records = a.records[now.home];
     if (general_clumps(FEATURES)) step.mobility = records.mobility;

@@ -54,23 +54,24 @@ static __device__ __forceinline__ void sum_body(const general_numbers &b, const 
 }
 
 /* partial [SUM_WALL + 3 forces][blocks]: sums over blocks of GENERAL_THREADS ids, so that the order of a sum is the
- * same on all devices. deepest [2]: bits of the largest overlap; and the largest pair of the overlap in single
- * precision and the complement of the id. */
+ * same on all devices; on several ranks the terms of own grains instead, see general_terms. deepest [2]: bits of the
+ * largest overlap; and the largest pair of the overlap in single precision and the complement of the id. */
 template <int SPRINGS, typename Law, int FEATURES, typename real>
-static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a, const general_poses &poses,
-                                                  const general_shear<real> &shift, int forces, double *partial,
-                                                  unsigned long long *deepest, unsigned k) {
+static __device__ __forceinline__ void
+sum_grains(const general_arrays<real> &a, const general_poses &poses, const general_shear<real> &shift, int forces,
+           const general_terms &terms, double *partial, unsigned long long *deepest, unsigned k) {
   __shared__ double shared[GENERAL_THREADS / 32];
   const general_numbers &b = *a.numbers;
   const general_control now = a.control[k & 1];
   const general_grains<real> &g = a.grains[now.order];
   const general_records<real> &records = a.records[now.home];
-  for (uint32_t block = blockIdx.x; block < b.blocks; block += gridDim.x) {
+  const uint32_t first = terms.first / GENERAL_THREADS, blocks = min(b.blocks - first, terms.count / GENERAL_THREADS);
+  for (uint32_t block = first + blockIdx.x; block < first + blocks; block += gridDim.x) {
     const uint32_t id = block * GENERAL_THREADS + threadIdx.x;
     double part[SUM_WALL] = {}, wall[3 * COLLISION_WALLS_MAX];
     for (int q = 0; q < 3 * forces; q++) wall[q] = 0;
-    if (id < b.n) {
-      const uint32_t i = a.slot[id];
+    const uint32_t i = id < b.n ? a.slot[id] : GENERAL_NONE;
+    if (id < b.n && is_own(a.own, i)) {
       contact_sum<real> sum = {};
       contact_observables at = {};
       observe_pairs<SPRINGS, Law, FEATURES>(b, a, now, shift, i, &at);
@@ -118,7 +119,9 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
         atomicMax(&deepest[1], (unsigned long long)__float_as_uint((float)at.overlap) << 32 | (uint32_t)~id);
       }
     }
-    for (int q = 0; q < SUM_WALL + 3 * forces; q++) {
+    for (int q = 0; q < SUM_WALL + 3 * forces && terms.term != nullptr; q++)
+      terms.term[(size_t)q * terms.count + (id - terms.first)] = q < SUM_WALL ? part[q] : wall[q - SUM_WALL];
+    for (int q = 0; q < SUM_WALL + 3 * forces && terms.term == nullptr; q++) {
       const double all = block_sum<GENERAL_THREADS>(q < SUM_WALL ? part[q] : wall[q - SUM_WALL], shared);
       if (threadIdx.x == 0) partial[(size_t)q * b.blocks + block] = all;
     }
@@ -128,9 +131,23 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
 template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS)
     sum_blocks(general_arrays<real> a, const __grid_constant__ general_poses poses, general_shear<real> shift,
-               int forces, double *partial, unsigned long long *deepest, unsigned k) {
+               int forces, general_terms terms, double *partial, unsigned long long *deepest, unsigned k) {
   after_previous();
-  sum_grains<SPRINGS, Law, FEATURES>(a, poses, shift, forces, partial, deepest, k);
+  sum_grains<SPRINGS, Law, FEATURES>(a, poses, shift, forces, terms, partial, deepest, k);
+}
+
+/* Adds up the terms of all ranks: sums over blocks of ids, as sum_grains makes them on one rank. */
+static __global__ void __launch_bounds__(GENERAL_THREADS)
+    sum_terms(general_terms terms, uint32_t blocks, int quantities, double *partial) {
+  __shared__ double shared[GENERAL_THREADS / 32];
+  after_previous();
+  const uint32_t first = terms.first / GENERAL_THREADS, here = min(blocks - first, terms.count / GENERAL_THREADS);
+  for (uint32_t k = blockIdx.x; k < here; k += gridDim.x)
+    for (int q = 0; q < quantities; q++) {
+      const double all =
+          block_sum<GENERAL_THREADS>(terms.term[(size_t)q * terms.count + k * GENERAL_THREADS + threadIdx.x], shared);
+      if (threadIdx.x == 0) partial[(size_t)q * blocks + first + k] = all;
+    }
 }
 
 static __global__ void __launch_bounds__(GENERAL_THREADS) sum_all(const double *partial, uint32_t blocks, double *out) {

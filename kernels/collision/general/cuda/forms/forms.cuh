@@ -11,8 +11,8 @@ enum { GENERAL_NAMED = -2 };
 
 /* Types of the kernels, also of those in laws.h that replace them. */
 template <typename real>
-using sums_kernel = void(general_arrays<real>, general_poses, general_shear<real>, int, double *, unsigned long long *,
-                         unsigned);
+using sums_kernel = void(general_arrays<real>, general_poses, general_shear<real>, int, general_terms, double *,
+                         unsigned long long *, unsigned);
 template <typename real>
 using contacts_kernel = void(general_arrays<real>, general_poses, real, real, unsigned, general_shear<real>);
 

@@ -76,11 +76,15 @@ static const collision_ops *choose_ops(const collision_parameters *p, const sim_
 
 /* Plans the communication of a step, and the work that each rank does for all grains: sorting them when lists are
  * rebuilt. For a box that is as long in all directions; halos are measured, see docs/performance.md. */
-static void plan_ranks(const collision_options *o, const collision_ops *ops, double n, sim_plan *out) {
+static void plan_ranks(const collision_options *o, const collision_ops *ops, bool gpu, double n, sim_plan *out) {
   const double ranks = o->comm->size, layer = fmin(n, pow(n, 2.0 / 3)), others = (ranks - 1) / ranks;
   if (o->comm->size == 1) return;
   out->work_rate_guess *= ranks;
-  if (ops->exact) { /* a layer of grains, and the impulses on it; all grains every 80 steps */
+  if (gpu) { /* ghosts, of 28 bytes when lists are rebuilt: every 20 steps */
+    out->bytes_received = 2 * 1.4 * layer * (24 + 28.0 / 20);
+    out->exchanges = 1 + 3.0 / 20;
+    out->undivided = 0.02;
+  } else if (ops->exact) { /* a layer of grains, and the impulses on it; all grains every 80 steps */
     out->bytes_received = 1.2 * layer * (24 + 4) + others * n * 28 / 80;
     out->exchanges = 3;
     out->undivided = 0.09;
@@ -240,10 +244,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   options.threads = setup->threads;
   options.comm = setup->comm;
   options.isa = setup->isa;
-  if (setup->comm->size > 1 && setup->backend->kind != SIM_BACKEND_CPU)
-    return sim_fail(SIM_ERR_USAGE,
-                    "--ranks %d: sim.collision on a GPU runs on one rank only: give --device cpu, or leave out --ranks",
-                    setup->comm->size);
+  SIM_TRY(collision_check_gpus(ops, setup));
   SIM_TRY(count_grains(p, setup, &options, &counts));
   collision_options_bound(p, setup->saved, &options);
   SIM_TRY(collision_walls_check_images(&options, p->integrate.t_end));
@@ -255,7 +256,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   out->work_rate_guess = gpu ? (ops->exact ? 2e10 : 3e9) : cpu_rate(&options, ops->exact, counts.n);
   if (options.attracted)
     out->work_rate_guess /= 1 + attraction_work(p, counts.n, gpu) / (double)collision_gravity_every(p, dt);
-  plan_ranks(&options, ops, counts.n, out);
+  plan_ranks(&options, ops, gpu, counts.n, out);
   return SIM_OK;
 }
 

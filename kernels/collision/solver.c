@@ -11,6 +11,15 @@ const collision_ops_pair *collision_ops_of(sim_backend_kind kind) {
   return &ops[kind];
 }
 
+sim_status collision_check_gpus(const collision_ops *ops, const sim_setup *setup) {
+  if (ops->exact || setup->comm->size == 1 || setup->backend->kind == SIM_BACKEND_CPU) return SIM_OK;
+  return sim_fail(
+      SIM_ERR_USAGE,
+      "--ranks %d: the general solver of sim.collision runs on one GPU only: give --device cpu, or leave out "
+      "--ranks",
+      setup->comm->size);
+}
+
 sim_status collision_create_work(collision_run *run, double t) {
   const sim_buffer *a = run->array;
   const collision_state state = {.n = run->n,

@@ -80,9 +80,10 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, boo
   const double ranks = o->comm->size, layer = fmin(n, pow(n, 2.0 / 3)), others = (ranks - 1) / ranks;
   if (o->comm->size == 1) return;
   out->work_rate_guess *= ranks;
-  if (gpu) { /* ghosts, of 28 bytes when lists are rebuilt: every 20 steps */
-    out->bytes_received = 2 * 1.4 * layer * (24 + 28.0 / 20);
+  if (ops->exact && gpu) { /* ghosts, with ids every 20 steps; they come while most grains are computed */
+    out->bytes_received = 2 * 1.2 * layer * (24 + 28.0 / 20);
     out->exchanges = 1 + 3.0 / 20;
+    out->beside = 0.8;
     out->undivided = 0.02;
   } else if (ops->exact) { /* a layer of grains, and the impulses on it; all grains every 80 steps */
     out->bytes_received = 1.2 * layer * (24 + 4) + others * n * 28 / 80;

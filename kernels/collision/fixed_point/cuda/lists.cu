@@ -14,9 +14,11 @@ enum { BUILD_BLOCKS = 6 };
 #endif
 enum { BUILD_FOUND = 12 }; /* pairs that a thread keeps before it appends them to the list */
 
-static __device__ uint32_t divided(uint32_t value, uint32_t magic) { return __umulhi(value, magic); }
+static __device__ uint32_t divided(uint32_t value, uint32_t magic) {
+  return magic == 0 ? value : __umulhi(value, magic);
+}
 
-/* Multiplier for exact division by `cells`: 2^32 over it, rounded up; there are fewer than 2^32 cells. */
+/* Multiplier for exact division by `cells`: 2^32 over it, rounded up, modulo 2^32; there are fewer than 2^32 cells. */
 static __device__ uint32_t magic_of(uint32_t cells) { return 0xffffffffu / cells + 1; }
 
 static __device__ uint32_t row_of(const fixed_cells &c, uint32_t x, uint32_t y, uint32_t z_block, uint32_t magic_y) {

@@ -114,14 +114,15 @@ static __device__ void await_meeting(const fixed_arrays &a, unsigned long long n
 
 /* ---- telling ---- */
 
-/* For all threads of a block, at its end. True in one thread of the block that is the last one of the launch: then the
- * stores of all blocks are visible to other ranks. */
+/* For all threads of a block, at its end. True in one thread of the block that is the last one of the launch: then
+ * fences cover the stores of all blocks. */
 static __device__ bool last_block(const fixed_arrays &a) {
-  __threadfence_system();
   __syncthreads();
-  if (threadIdx.x != 0 || atomicAdd(&a.ranks.share->ended, 1u) != gridDim.x - 1) return false;
+  if (threadIdx.x != 0) return false;
+  __threadfence_system(); /* for the stores of all threads before the barrier */
+  if (atomicAdd(&a.ranks.share->ended, 1u) != gridDim.x - 1) return false;
+  __threadfence();
   a.ranks.share->ended = 0;
-  __threadfence_system();
   return true;
 }
 
@@ -139,7 +140,8 @@ static __device__ void tell_word(const fixed_arrays &a, unsigned long long *own,
     return;
   }
   delay_word(a.ranks);
-  for (int r = 0; r < a.ranks.size; r++) fixed_flag(*at_rank(a, r, own)).store(value, cuda::memory_order_release);
+  __threadfence_system();
+  for (int r = 0; r < a.ranks.size; r++) fixed_flag(*at_rank(a, r, own)).store(value, cuda::memory_order_relaxed);
 }
 
 static __device__ void tell_launch(const fixed_arrays &a, unsigned k, unsigned square) {
@@ -159,7 +161,6 @@ static __device__ void tell_census(const fixed_arrays &a, unsigned long long num
     for (int c = 0; c < MASS_CLASSES; c++) own->fastest[c] = *(volatile const unsigned *)&a.classes->fastest[c];
   for (int r = 0; a.ranks.peers && r < a.ranks.size; r++)
     if (r != a.ranks.rank) *at_rank(a, r, own) = *own;
-  __threadfence_system();
   tell_meeting(a, number);
 }
 

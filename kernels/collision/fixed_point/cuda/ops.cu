@@ -154,10 +154,11 @@ static sim_status create(const collision_options *options, const collision_state
   const char *excluded = collision_fixed_point_excludes(options, options->n, (const float *)state->mass,
                                                         (const float *)state->radius, &fitted);
   if (excluded != NULL) return sim_fail(SIM_ERR_INTERNAL, "the fixed-point solver excludes %s", excluded);
-  if (options->n >= 1 << 24 && options->comm->size == 1)
+  const int64_t most = (1 << 24) - 1 - (options->comm->size > 1 ? FIXED_TILE : 0); /* ghosts follow whole tiles */
+  if (options->n > most)
     return sim_fail(SIM_ERR_SCENARIO,
-                    "%lld grains: the fixed-point solver takes at most %d on a GPU; run with --device cpu",
-                    (long long)options->n, (1 << 24) - 1);
+                    "%lld grains: the fixed-point solver takes at most %lld on a GPU; run with --device cpu",
+                    (long long)options->n, (long long)most);
   collision_work *w = (collision_work *)calloc(1, sizeof *w);
   *out = w;
   if (w == NULL) return sim_no_memory("the model");
@@ -311,10 +312,6 @@ static void queue(collision_work *w) {
 
 static sim_status fault_of(int fault) {
   if (fault & FIXED_LOST) return sim_fail(SIM_ERR_INTERNAL, "the ranks have lost grains");
-  if (fault & FIXED_FULL)
-    return sim_fail(SIM_ERR_SCENARIO,
-                    "a rank has more than %d grains of its own and near them: run on more ranks or with --device cpu",
-                    (1 << 24) - 1);
   if (fault & FIXED_FAST)
     return sim_fail(SIM_ERR_DIVERGED, "a grain moves by more than a thirty-second of a radius in a step: contacts are "
                                       "too stiff or grains too fast for this step");

@@ -46,23 +46,30 @@ template <typename T> static __device__ T *at_rank(const fixed_arrays &a, int ra
 
 typedef cuda::atomic_ref<unsigned long long, cuda::thread_scope_system> fixed_flag;
 
-/* Waits until `reached` says so of a word that another rank writes; *told: the host has been told that kernels wait.
- * The wait ends early when the run is given up. */
+/* For the waits of the first block, which alone looks at the host's memory: hundreds of blocks would wait long for it.
+ * *told: the host knows that kernels wait; *since: the time of the first look. Returns whether the wait is to end. */
+static __device__ bool gives_up(const fixed_ranks &ranks, unsigned long long *since, bool *told) {
+  const unsigned long long now = exchange_now();
+  if (*since == 0) *since = now;
+  if (!*told) ranks.words->waiting = 1;
+  *told = true;
+  const bool late = now - *since > ranks.words->patience;
+  if (late) ranks.words->late = 1;
+  if (!late && !ranks.words->abandoned) return false;
+  *(volatile unsigned *)&ranks.mail->abandoned = 1;
+  return true;
+}
+
+/* Waits until `reached` says so of a word that another rank writes, or until the run is given up. */
 template <typename Reached>
 static __device__ unsigned long long await_word(const fixed_ranks &ranks, unsigned long long *word, bool *told,
                                                 Reached reached) {
-  enum { LOOK = 256 /* polls between checks of the host's words */ };
+  enum { LOOK = 256 /* polls between checks whether the run is given up */ };
   fixed_flag flag(*word);
-  unsigned long long begin = 0, value;
+  unsigned long long since = 0, value;
   for (unsigned polls = 1; !reached(value = flag.load(cuda::memory_order_acquire)); polls++) {
     if (polls % LOOK != 0) continue;
-    if (begin == 0) begin = exchange_now();
-    if (!*told && blockIdx.x == 0) ranks.words->waiting = 1, *told = true;
-    if (ranks.words->abandoned) break;
-    if (exchange_now() - begin > ranks.words->patience) {
-      ranks.words->late = 1;
-      break;
-    }
+    if (blockIdx.x == 0 ? gives_up(ranks, &since, told) : *(volatile unsigned *)&ranks.mail->abandoned != 0) break;
   }
   return value;
 }
@@ -188,8 +195,6 @@ static __device__ void read_census(const fixed_arrays &a, unsigned long long num
     const int lower = ranks.neighbour[FIXED_LOWER], upper = ranks.neighbour[FIXED_UPPER];
     share->ghosts[0] = census[upper].edge[FIXED_LOWER];
     share->ghosts[1] = census[lower].edge[FIXED_UPPER];
-    if ((unsigned long long)share->tiles * FIXED_TILE + share->ghosts[0] + share->ghosts[1] > 1u << 24)
-      atomicOr(a.fault, FIXED_FULL);
     share->there[FIXED_LOWER] = census[lower].n;
     share->there[FIXED_UPPER] = census[upper].n;
     share->base[FIXED_LOWER] = ranks.peers ? tiles_of(census[lower].n) * FIXED_TILE : 0;

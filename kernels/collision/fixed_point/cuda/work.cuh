@@ -66,8 +66,8 @@ __host__ __device__ inline uint32_t mass_class_of(float weight) {
   return above < MASS_CLASSES ? above : MASS_CLASSES - 1;
 }
 
-/* FIXED_FULL: more own and ghost grains of a rank than entries of lists can name; FIXED_LOST: grains are missing. */
-enum fixed_fault { FIXED_FAST = 1, FIXED_CROWDED = 2, FIXED_CROWDED_CELL = 4, FIXED_FULL = 8, FIXED_LOST = 16 };
+/* FIXED_LOST: the ranks together have not all grains. */
+enum fixed_fault { FIXED_FAST = 1, FIXED_CROWDED = 2, FIXED_CROWDED_CELL = 4, FIXED_LOST = 8 };
 
 /* State of the lists, written by each launch for the next one. */
 struct fixed_control {
@@ -108,7 +108,8 @@ struct fixed_mail {
   unsigned long long word[4][SIM_RANKS_MAX]; /* of launch k in k & 3: see fixed_word */
   unsigned long long meeting[SIM_RANKS_MAX]; /* number of the last meeting */
   fixed_census census[SIM_RANKS_MAX];
-  unsigned arrived; /* grains that have come to this rank */
+  unsigned arrived;   /* grains that have come to this rank */
+  unsigned abandoned; /* this rank has given up its waits */
 };
 
 /* The grains of a rank, in its own memory; written when lists are rebuilt. */

@@ -95,6 +95,8 @@ extern "C" {
 extern const collision_ops collision_ops_cpu_f32, collision_ops_cpu_f64, collision_fixed_point_cpu;
 extern const collision_ops collision_ops_cuda_f32, collision_ops_cuda_f64, collision_fixed_point_cuda;
 const collision_ops_pair *collision_ops_of(sim_backend_kind kind);
+/* Refuses what a solver does not compute on several GPUs. SIM_ERR_USAGE. */
+sim_status collision_check_gpus(const collision_options *o, const collision_ops *ops, const sim_setup *setup);
 
 #ifdef __cplusplus
 }

@@ -374,17 +374,18 @@ static bool any_turns(const collision_run *run) {
 }
 
 /* Switches to the general solver where the fixed-point solver does not support the grains, which are known only now. */
-static void choose_again(collision_run *run, const sim_setup *setup) {
+static sim_status choose_again(collision_run *run, const sim_setup *setup) {
   fixed_point_system system;
-  if (!run->ops->exact) return;
+  if (!run->ops->exact) return SIM_OK;
   run->options.turning = any_turns(run);
   const float *mass = run->array[COLLISION_MASS].data;
   if (collision_fixed_point_excludes(&run->options, run->n, mass, run->array[COLLISION_RADIUS].data, &system) == NULL &&
       (setup->saved != NULL ||
        collision_fixed_point_in_range(&system, run->n, mass, run->array[COLLISION_VELOCITY].data)))
-    return;
+    return SIM_OK;
   run->ops = collision_ops_of(setup->backend->kind)->f32;
   sim_buffer_destroy(&run->array[COLLISION_QUANTA]);
+  return collision_check_gpus(&run->options, run->ops, setup);
 }
 
 /* Checks the coefficient of restitution up to a speed at which grains would overlap by their radius; inlets may insert
@@ -426,7 +427,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   warn_of_speed(run);
   run->options.dt = run->dt;
   run->options.before = setup->saved != NULL && setup->saved->clock.step > 0 ? setup->saved->clock.dt : run->dt;
-  choose_again(run, setup);
+  SIM_TRY(choose_again(run, setup));
   warn_of_places(run);
   double *controls = a[COLLISION_CONTROLLER].data;
   if (setup->saved == NULL && run->options.springs > 0) {

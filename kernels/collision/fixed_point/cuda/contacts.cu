@@ -57,8 +57,9 @@ static __global__ void __launch_bounds__(FIXED_TILE)
   const fixed_control now = a.control[k & 1];
   const Grain *const grain = (const Grain *)a.grain[now.buffer];
   const uint32_t *const id = a.id[now.order];
+  const uint32_t tiles = own_tiles(a);
   fixed_pair_sums pair_sums = {};
-  for (uint32_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
+  for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     tile_copy.grain[t] = grain_at(grain, tile * FIXED_TILE + (uint32_t)t);
     for (int c = 0; c < 3; c++) impulse[c][t] = 0;
     __syncthreads();
@@ -86,12 +87,13 @@ template <typename Grain>
 static __global__ void half_step_back(fixed_arrays a, const long long *pair_sums, unsigned k) {
   after_previous();
   Grain *const grain = (Grain *)a.grain[a.control[k & 1].buffer];
+  const uint32_t n = own_grains(a);
   if (blockIdx.x == 0 && threadIdx.x < 2) {
     const long long first = pair_sums[threadIdx.x == 0 ? FIXED_VIRIAL : FIXED_DISSIPATED];
     a.tally[2 * threadIdx.x] += 0x100000000ull - (unsigned long long)(first & 0xffffffff);
     a.tally[2 * threadIdx.x + 1] -= (unsigned long long)((first >> 32) + 1);
   }
-  for (uint32_t i = blockIdx.x * 256 + threadIdx.x; i < a.n; i += gridDim.x * 256) {
+  for (uint32_t i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256) {
     const uint4 impulse = a.scratch[i];
     grain[i].p[0] -= (int32_t)impulse.x >> 1;
     grain[i].p[1] -= (int32_t)impulse.y >> 1;

@@ -25,25 +25,23 @@ static void *carve(void *memory, size_t *at, size_t bytes) {
   return out;
 }
 
-/* Bound of the cells: two a grain, and padding of blocks. */
-static uint64_t most_cells(uint64_t n) { return 2 * n + 65536; }
-
-/* Divides w->memory into arrays; returns the bytes. NULL: only counts. */
+/* Divides w->memory into arrays; returns the bytes. NULL: only counts. On several ranks the grains are elsewhere. */
 static size_t carve_arrays(collision_work *w, uint64_t n, size_t grain) {
   fixed_arrays *a = &w->arrays;
   const uint64_t tiles = (n + FIXED_TILE - 1) / FIXED_TILE, all = tiles * FIXED_TILE;
+  const bool ranks = w->options.comm->size > 1;
   size_t at = 0;
   a->mass = (float *)carve(w->memory, &at, grain == sizeof(fixed_mixed_grain) ? all * 4 : 0);
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < 2 && !ranks; k++) {
     a->grain[k] = carve(w->memory, &at, all * grain);
     a->id[k] = (uint32_t *)carve(w->memory, &at, all * 4);
     a->collisions[k] = (uint32_t *)carve(w->memory, &at, all * 4);
   }
   a->scratch = (uint4 *)carve(w->memory, &at, all * 16);
   a->rank = (uint16_t *)carve(w->memory, &at, all * 2);
-  a->cell = (uint32_t *)carve(w->memory, &at, (most_cells(n) + FIXED_SCAN + 4) * 4);
-  a->row = (uint32_t *)carve(w->memory, &at, (most_cells(n) + FIXED_SCAN + 4) * 4);
-  a->scan = (uint32_t *)carve(w->memory, &at, (most_cells(n) / FIXED_SCAN + 2) * 8);
+  a->cell = (uint32_t *)carve(w->memory, &at, (fixed_cells_most(n) + FIXED_SCAN + 4) * 4);
+  a->row = (uint32_t *)carve(w->memory, &at, (fixed_cells_most(n) + FIXED_SCAN + 4) * 4);
+  a->scan = (uint32_t *)carve(w->memory, &at, (fixed_cells_most(n) / FIXED_SCAN + 2) * 8);
   for (int k = 0; k < FIXED_LISTS; k++) a->count[k] = (uint32_t *)carve(w->memory, &at, tiles * 4);
   a->control = (fixed_control *)carve(w->memory, &at, 2 * sizeof(fixed_control));
   a->motion = (unsigned *)carve(w->memory, &at, 16);
@@ -56,6 +54,11 @@ static size_t carve_arrays(collision_work *w, uint64_t n, size_t grain) {
   a->slot = (uint32_t *)carve(w->memory, &at, all * 4);
   w->partial = (double *)carve(w->memory, &at, (tiles + 1) * FIXED_GRAIN_SUMS * 8);
   w->output = carve(w->memory, &at, sizeof(fixed_output));
+  if (ranks) {
+    a->ranks.share = (fixed_share *)carve(w->memory, &at, sizeof(fixed_share));
+    a->ranks.send = (uint32_t *)carve(w->memory, &at, all * 4);
+    a->whole = (unsigned long long *)carve(w->memory, &at, FIXED_WHOLE * n * 8);
+  }
   return at;
 }
 
@@ -81,9 +84,11 @@ static sim_status make_lists(collision_work *w, const uint32_t room[FIXED_LISTS]
 static double bytes(const collision_options *options) {
   collision_work w = {};
   uint32_t room[FIXED_LISTS];
+  w.options.comm = options->comm;
   for (int k = 0; k < FIXED_LISTS; k++) room[k] = default_room[k] * FIXED_TILE;
   const uint64_t n = (uint64_t)options->n;
-  return (double)(carve_arrays(&w, n, sizeof(fixed_mixed_grain)) + carve_lists(&w, n, room));
+  return (double)(carve_arrays(&w, n, sizeof(fixed_mixed_grain)) + carve_lists(&w, n, room)) +
+         collision_fixed_cuda_ranks_bytes(options, sizeof(fixed_mixed_grain));
 }
 
 /* ---- cells ---- */
@@ -121,6 +126,9 @@ static void choose_cells(collision_work *w) {
   }
   const uint64_t all = (uint64_t)c->blocks[0] * c->block[1] * c->blocks[1] * c->block[2] * c->count[0];
   c->all = (uint32_t)((all + FIXED_SCAN - 1) / FIXED_SCAN * FIXED_SCAN);
+  c->layers = c->count[1];
+  c->row[0] = c->count[1] * c->count[2];
+  c->row[1] = c->count[2];
   a->skin = (float)(skin * (1 - 1e-5));
   a->radius = (float)g->radius[1];
   a->rounding = 2 * (w->numbers.length[0] + w->numbers.length[1] + w->numbers.length[2]);
@@ -132,6 +140,7 @@ static void choose_cells(collision_work *w) {
 static void destroy(collision_work **work) {
   collision_work *w = *work;
   if (w == NULL) return;
+  collision_fixed_cuda_ranks_destroy(w);
   sim_backend_cuda.free(w->memory);
   sim_backend_cuda.free(w->lists);
   free(w);
@@ -145,10 +154,11 @@ static sim_status create(const collision_options *options, const collision_state
   const char *excluded = collision_fixed_point_excludes(options, options->n, (const float *)state->mass,
                                                         (const float *)state->radius, &fitted);
   if (excluded != NULL) return sim_fail(SIM_ERR_INTERNAL, "the fixed-point solver excludes %s", excluded);
-  if (options->n >= 1 << 24)
+  const int64_t most = (1 << 24) - 1 - (options->comm->size > 1 ? FIXED_TILE : 0); /* ghosts follow whole tiles */
+  if (options->n > most)
     return sim_fail(SIM_ERR_SCENARIO,
-                    "%lld grains: the fixed-point solver takes at most %d on a GPU; run with --device cpu",
-                    (long long)options->n, (1 << 24) - 1);
+                    "%lld grains: the fixed-point solver takes at most %lld on a GPU; run with --device cpu",
+                    (long long)options->n, (long long)most);
   collision_work *w = (collision_work *)calloc(1, sizeof *w);
   *out = w;
   if (w == NULL) return sim_no_memory("the model");
@@ -160,7 +170,7 @@ static sim_status create(const collision_options *options, const collision_state
   w->arrays.n = (uint32_t)options->n;
   w->arrays.tiles = (uint32_t)((options->n + FIXED_TILE - 1) / FIXED_TILE);
   choose_cells(w);
-  if (w->arrays.cells.all > most_cells((uint64_t)options->n) + FIXED_SCAN) {
+  if (w->arrays.cells.all > fixed_cells_most((uint64_t)options->n) + FIXED_SCAN) {
     destroy(out);
     return sim_fail(SIM_ERR_INTERNAL, "more cells than memory was counted for");
   }
@@ -169,12 +179,12 @@ static sim_status create(const collision_options *options, const collision_state
   for (int k = 0; k < FIXED_LISTS; k++) room[k] = default_room[k] * FIXED_TILE;
   sim_status status = sim_backend_cuda.alloc(carve_arrays(w, (uint64_t)options->n, grain), &w->memory);
   if (status == SIM_OK) status = make_lists(w, room);
-  if (status != SIM_OK) {
-    destroy(out);
-    return status;
+  if (status == SIM_OK) {
+    (void)carve_arrays(w, (uint64_t)options->n, grain);
+    status = collision_fixed_cuda_ranks_create(w, grain);
   }
-  (void)carve_arrays(w, (uint64_t)options->n, grain);
-  return SIM_OK;
+  if (status != SIM_OK) destroy(out);
+  return status;
 }
 
 /* ---- state ---- */
@@ -212,22 +222,24 @@ template <typename Grain> static sim_status upload(collision_work *w, double *fa
   if (piece == NULL) return sim_no_memory("the grains on their way to the GPU");
   uint32_t *const id = (uint32_t *)(piece + FIXED_OUTPUT), *const collisions = id + FIXED_OUTPUT;
   sim_status status = SIM_OK;
-  for (int64_t first = 0; first < s->n && status == SIM_OK; first += FIXED_OUTPUT) {
-    const int64_t count = s->n - first < FIXED_OUTPUT ? s->n - first : (int64_t)FIXED_OUTPUT;
-    for (int64_t k = 0; k < count; k++) {
-      encode_grain(w, first + k, &piece[k]);
-      id[k] = (uint32_t)(first + k);
-      collisions[k] = (uint32_t)s->collisions[first + k];
-      double square = 0;
-      const double weight = w->system.mass / (double)((const float *)s->mass)[first + k];
-      for (int c = 0; c < 3; c++) square += piece[k].p[c] * weight * (piece[k].p[c] * weight);
-      *fastest = fmax(*fastest, square);
-    }
+  int64_t to = 0, count = 0;
+  for (int64_t i = 0; i < s->n && status == SIM_OK; i++) {
+    encode_grain(w, i, &piece[count]);
+    double square = 0;
+    const double weight = w->system.mass / (double)((const float *)s->mass)[i];
+    for (int c = 0; c < 3; c++) square += piece[count].p[c] * weight * (piece[count].p[c] * weight);
+    *fastest = fmax(*fastest, square);
+    id[count] = (uint32_t)i;
+    collisions[count] = (uint32_t)s->collisions[i];
+    if (collision_fixed_cuda_owns(w, i)) count++;
+    if (count < FIXED_OUTPUT && (i + 1 < s->n || count == 0)) continue;
     const fixed_arrays *a = &w->arrays;
-    status = sim_backend_cuda.copy((Grain *)a->grain[0] + first, piece, (size_t)count * sizeof *piece);
-    if (status == SIM_OK) status = sim_backend_cuda.copy(a->id[0] + first, id, (size_t)count * sizeof *id);
+    status = sim_backend_cuda.copy((Grain *)a->grain[0] + to, piece, (size_t)count * sizeof *piece);
+    if (status == SIM_OK) status = sim_backend_cuda.copy(a->id[0] + to, id, (size_t)count * sizeof *id);
     if (status == SIM_OK)
-      status = sim_backend_cuda.copy(a->collisions[0] + first, collisions, (size_t)count * sizeof *collisions);
+      status = sim_backend_cuda.copy(a->collisions[0] + to, collisions, (size_t)count * sizeof *collisions);
+    to += count;
+    count = 0;
   }
   free(piece);
   return status;
@@ -263,6 +275,7 @@ static sim_status upload_mass_classes(const collision_work *w) {
 static sim_status load(collision_work *w) {
   double fastest = 0;
   encode_state(w);
+  SIM_TRY(collision_fixed_cuda_ranks_load(w));
   SIM_TRY(w->system.equal ? upload<fixed_grain>(w, &fastest) : upload<fixed_mixed_grain>(w, &fastest));
   if (!w->system.equal)
     SIM_TRY(sim_backend_cuda.copy(w->arrays.mass, w->state.mass, (size_t)w->state.n * sizeof *w->arrays.mass));
@@ -274,8 +287,10 @@ static sim_status load(collision_work *w) {
   }
   if (!w->system.equal) SIM_TRY(upload_mass_classes(w));
   unsigned long long tally[4] = {};
-  convert_tally(w->state.virial, w->state.n, w->system.virial_unit, tally, true);
-  convert_tally(w->state.dissipated, w->state.n, w->system.dissipated_unit, tally + 2, true);
+  if (w->options.comm->rank == 0) { /* the sums of all ranks add up */
+    convert_tally(w->state.virial, w->state.n, w->system.virial_unit, tally, true);
+    convert_tally(w->state.dissipated, w->state.n, w->system.dissipated_unit, tally + 2, true);
+  }
   w->launch = w->undecided = 0;
   w->chunk = FIXED_CHUNK_MIN;
   w->confirmed = 0;
@@ -296,6 +311,7 @@ static void queue(collision_work *w) {
 }
 
 static sim_status fault_of(int fault) {
+  if (fault & FIXED_LOST) return sim_fail(SIM_ERR_INTERNAL, "the ranks have lost grains");
   if (fault & FIXED_FAST)
     return sim_fail(SIM_ERR_DIVERGED, "a grain moves by more than a thirty-second of a radius in a step: contacts are "
                                       "too stiff or grains too fast for this step");
@@ -309,6 +325,7 @@ static sim_status make_room(collision_work *w, fixed_control *now) {
   unsigned need[FIXED_LISTS];
   uint32_t room[FIXED_LISTS], old[FIXED_LISTS];
   sim_status status = SIM_OK;
+  uint64_t lacking;
   SIM_TRY(sim_backend_cuda.copy(need, a->need, sizeof need));
   bool fits = true;
   for (int k = 0; k < FIXED_LISTS; k++) {
@@ -319,7 +336,8 @@ static sim_status make_room(collision_work *w, fixed_control *now) {
     if (room[k] > room_most) room[k] = room_most;
   }
   if (fits) status = make_lists(w, room);
-  if (!fits || status == SIM_ERR_NO_MEMORY) {
+  SIM_TRY(sim_comm_agree(w->options.comm, !fits || status == SIM_ERR_NO_MEMORY, &lacking));
+  if (lacking) {
     a->skin *= 0.5f;
     if (a->skin < 1e-3f * a->radius) return status != SIM_OK ? status : fault_of(FIXED_CROWDED);
     now->reach_long = fminf(0.5f * now->reach_long, a->skin);
@@ -330,6 +348,7 @@ static sim_status make_room(collision_work *w, fixed_control *now) {
   const unsigned none[FIXED_LISTS] = {};
   SIM_TRY(sim_backend_cuda.copy(&a->control[w->launch & 1], now, sizeof *now));
   SIM_TRY(sim_backend_cuda.copy(a->need, none, sizeof none));
+  SIM_TRY(collision_fixed_cuda_clear_fault(w));
   return sim_backend_cuda.copy(a->fault, none, sizeof(int));
 }
 
@@ -342,6 +361,7 @@ static sim_status catch_up(collision_work *w) {
     collision_fixed_cuda_lists(w);
     SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
     SIM_TRY(sim_backend_cuda.copy(&fault, w->arrays.fault, sizeof fault));
+    SIM_TRY(collision_fixed_cuda_agree_fault(w, &fault));
     if (fault != 0 && fault != FIXED_CROWDED) return fault_of(fault);
     if (fault == FIXED_CROWDED) {
       SIM_TRY(make_room(w, &now));
@@ -362,6 +382,7 @@ static void begin(collision_work *w, double t) {
   (void)t;
   w->failed = catch_up(w);
   if (w->failed == SIM_OK) collision_fixed_cuda_contact_sums(w, true);
+  if (w->failed == SIM_OK) w->failed = collision_fixed_cuda_outdate(w);
 }
 
 static sim_status step(collision_work *w, double t, double dt) {
@@ -390,6 +411,7 @@ static sim_status sum_contacts_now(collision_work *w) {
   w->numbers = collision_fixed_point_constants(&w->system, w->before, w->before);
   collision_fixed_cuda_contact_sums(w, false);
   w->numbers = numbers;
+  collision_fixed_cuda_gather(w);
   return SIM_OK;
 }
 
@@ -411,6 +433,7 @@ static sim_status store(collision_work *w) {
     SIM_TRY(sim_backend_cuda.copy(s->collisions + first, piece->collisions, words));
   }
   SIM_TRY(sim_backend_cuda.copy(tally, w->arrays.tally, sizeof tally));
+  SIM_TRY(collision_fixed_cuda_add(w, NULL, tally));
   convert_tally(s->virial, s->n, w->system.virial_unit, tally, false);
   convert_tally(s->dissipated, s->n, w->system.dissipated_unit, tally + 2, false);
   return SIM_OK;
@@ -427,6 +450,7 @@ static sim_status sums(collision_work *w, double t, collision_sums *out) {
   SIM_TRY(sim_backend_cuda.copy(pair_sums, w->pair_sums, sizeof pair_sums));
   SIM_TRY(sim_backend_cuda.copy(all, w->partial + blocks * FIXED_GRAIN_SUMS, sizeof all));
   SIM_TRY(sim_backend_cuda.copy(tally, w->arrays.tally, sizeof tally));
+  SIM_TRY(collision_fixed_cuda_add(w, pair_sums, tally));
   const fixed_point_system *g = &w->system;
   const double dt = w->before;
   /* Contacts are in halves; sums over time in quarters, with half of the current impulses. */

@@ -4,6 +4,7 @@
  * A thread block has four tiles in shared memory: the tile whose pairs are tested; the tile before it, whose impulses
  * are computed and which moves; a tile that arrives and a tile that is written back. Each thread tests one pair. Pairs
  * in touch wait in a list, from which a few warps with all lanes active compute the impulses while others test. */
+#include "kernels/collision/fixed_point/cuda/ranks.cuh"
 #include "kernels/collision/fixed_point/cuda/tile_pipeline.cuh"
 
 /* Thread blocks a multiprocessor, chosen by measurement. */
@@ -28,19 +29,19 @@ struct fixed_entry {
 };
 static __device__ bool within(uint32_t pair, uint32_t tile) { return pair >> 16 == tile; }
 
-template <fixed_list LIST> static __device__ uint32_t count_of(const fixed_arrays &a, uint32_t tile) {
+template <fixed_list LIST> static __device__ uint32_t count_of(const fixed_arrays &a, uint32_t tiles, uint32_t tile) {
   uint32_t count = 0;
-  if (tile < a.tiles) count = a.count[LIST][tile];
+  if (tile < tiles) count = a.count[LIST][tile];
   return count;
 }
 
-template <fixed_list LIST> static __device__ void advance(const fixed_arrays &a, fixed_round *round) {
+template <fixed_list LIST> static __device__ void advance(const fixed_arrays &a, uint32_t tiles, fixed_round *round) {
   round->first += FIXED_TILE;
   if (round->first < round->count) return;
   round->first = 0;
   round->tile += gridDim.x;
   round->count = round->following;
-  round->following = count_of<LIST>(a, round->tile + gridDim.x);
+  round->following = count_of<LIST>(a, tiles, round->tile + gridDim.x);
 }
 
 template <fixed_list LIST>
@@ -77,6 +78,17 @@ static __device__ fixed_partner partner_of(const fixed_mixed_grain *grain, const
 }
 
 /* ---- a step ---- */
+
+/* On several ranks: what the threads of a block share. `to`: the array of the new states. */
+template <typename Grain>
+static __device__ void open_shared(const fixed_arrays &a, Grain *to, fixed_shared<Grain> *shared) {
+  const fixed_ranks &ranks = a.ranks;
+  shared->n = ranks.share->n;
+  shared->tiles = ranks.share->tiles;
+  shared->boundary = ranks.divided ? ranks.share->boundary : 0;
+  for (int s = 0; s < FIXED_SIDES; s++)
+    shared->ghost[s] = ranks.peers ? at_rank(a, ranks.neighbour[s], to) : (Grain *)ranks.out;
+}
 
 /* Sums of a thread. */
 struct fixed_tallies {
@@ -141,9 +153,10 @@ static __device__ void contact_impulse(const fixed_arrays &a, const fixed_point_
                       &sweep->sums);
 }
 
-template <typename Grain>
+/* slot: of the grain; on several ranks its ghosts get the new state as well. */
+template <typename Grain, bool RANKS>
 static __device__ void move(const fixed_arrays &a, const fixed_point_constants &g, fixed_shared<Grain> *shared,
-                            Grain *at, fixed_tile_impulses impulse, fixed_sweep<Grain> *sweep) {
+                            uint32_t slot, Grain *at, fixed_tile_impulses impulse, fixed_sweep<Grain> *sweep) {
   Grain own = *at;
   float v[3];
 #pragma unroll
@@ -156,6 +169,10 @@ static __device__ void move(const fixed_arrays &a, const fixed_point_constants &
     own.x[c] += (uint32_t)__float2int_rn(v[c] * g.drift[c]);
   }
   *at = own;
+  if (RANKS && slot < shared->boundary) {
+    const uint32_t to = a.ranks.send[slot];
+    if (to != FIXED_NOWHERE) shared->ghost[to >> 31][to & 0x7fffffffu] = own;
+  }
   float square = fmaf(v[2], v[2], fmaf(v[1], v[1], v[0] * v[0]));
   if (!Grain::equal) square *= shared->over[mass_class_of(own.w())];
   sweep->most = fmaxf(sweep->most, square);
@@ -172,40 +189,43 @@ static __device__ __forceinline__ void add_waiting_impulses(const fixed_arrays &
     contact_impulse<Grain, DAMPED>(a, g, shared->tile[turn % FIXED_RING].grain, shared->impulse[turn & 1], tile,
                                    shared->contact[turn & 1][c], sweep);
 }
-template <typename Grain>
+template <typename Grain, bool RANKS>
 static __device__ __forceinline__ void move_tile(const fixed_arrays &a, const fixed_point_constants &g,
                                                  fixed_shared<Grain> *shared, uint32_t turn, uint32_t tile,
                                                  fixed_sweep<Grain> *sweep) {
   if (threadIdx.x == 0) shared->contacts[turn & 1] = 0;
-  if (tile * FIXED_TILE + threadIdx.x < a.n)
-    move(a, g, shared, shared->tile[turn % FIXED_RING].grain + threadIdx.x, shared->impulse[turn & 1], sweep);
+  const uint32_t slot = tile * FIXED_TILE + threadIdx.x;
+  if (slot < (RANKS ? shared->n : a.n))
+    move<Grain, RANKS>(a, g, shared, slot, shared->tile[turn % FIXED_RING].grain + threadIdx.x,
+                       shared->impulse[turn & 1], sweep);
 }
 
 /* Makes the step for all tiles of the block, from short lists, or from long lists, from which it also makes short ones.
  * `lane`: index of the thread among the threads that test. */
-template <typename Grain, bool DAMPED, fixed_list LIST>
+template <typename Grain, bool DAMPED, bool RANKS, fixed_list LIST>
 static __device__ __forceinline__ void sweep_tiles(const fixed_arrays &a, const fixed_point_constants &g,
                                                    fixed_shared<Grain> *shared, fixed_sweep<Grain> *sweep,
                                                    uint32_t lane) {
   const Grain *const from = sweep->from;
+  const uint32_t &tiles = RANKS ? shared->tiles : a.tiles;
   uint32_t tile = blockIdx.x, turn = 0, waiting = 0;
   fetch_tile(shared, 0, from + tile * FIXED_TILE);
   commit_fetches();
-  if (tile + gridDim.x < a.tiles) fetch_tile(shared, 1, from + (tile + gridDim.x) * FIXED_TILE);
+  if (tile + gridDim.x < tiles) fetch_tile(shared, 1, from + (tile + gridDim.x) * FIXED_TILE);
   commit_fetches();
   /* Pairs are read two rounds ahead, their grains one round. */
-  fixed_round ahead = {tile, 0, count_of<LIST>(a, tile), count_of<LIST>(a, tile + gridDim.x)};
+  fixed_round ahead = {tile, 0, count_of<LIST>(a, tiles, tile), count_of<LIST>(a, tiles, tile + gridDim.x)};
   fixed_entry entry = entry_of<LIST>(a, ahead, lane);
-  advance<LIST>(a, &ahead);
+  advance<LIST>(a, tiles, &ahead);
   uint32_t next = ahead.tile;
   fixed_entry next_entry = entry_of<LIST>(a, ahead, lane);
   fixed_partner partner = partner_of(from, entry, tile);
   bool last = true;
-  while (tile < a.tiles) {
+  while (tile < tiles) {
     Grain *const grain = shared->tile[turn % FIXED_RING].grain;
     if (last) wait_tile(shared, turn % FIXED_RING, turn / FIXED_RING & 1);
     const fixed_partner next_partner = partner_of(from, next_entry, next);
-    advance<LIST>(a, &ahead);
+    advance<LIST>(a, tiles, &ahead);
     const fixed_entry after = entry_of<LIST>(a, ahead, lane);
     if (entry.any) {
       const Grain &own = grain[entry.pair & 255];
@@ -240,10 +260,10 @@ static __device__ __forceinline__ void sweep_tiles(const fixed_arrays &a, const 
         finish_list(a, FIXED_SHORT, tile, shared->listed);
         shared->listed = 0;
       }
-      if (turn > 0) move_tile(a, g, shared, turn - 1, before, sweep);
+      if (turn > 0) move_tile<Grain, RANKS>(a, g, shared, turn - 1, before, sweep);
       __syncthreads();
       if (turn > 0) write_tile(shared, (turn - 1) % FIXED_RING, sweep->to + before * FIXED_TILE);
-      if (tile + 2 * gridDim.x < a.tiles)
+      if (tile + 2 * gridDim.x < tiles)
         fetch_tile(shared, (turn + 2) % FIXED_RING, from + (tile + 2 * gridDim.x) * FIXED_TILE);
       commit_fetches();
       turn++;
@@ -257,13 +277,13 @@ static __device__ __forceinline__ void sweep_tiles(const fixed_arrays &a, const 
   const uint32_t before = blockIdx.x + (turn - 1) * gridDim.x;
   add_waiting_impulses<Grain, DAMPED>(a, g, shared, turn - 1, before, lane, waiting, sweep);
   __syncthreads();
-  move_tile(a, g, shared, turn - 1, before, sweep);
+  move_tile<Grain, RANKS>(a, g, shared, turn - 1, before, sweep);
   __syncthreads();
   write_tile(shared, (turn - 1) % FIXED_RING, sweep->to + before * FIXED_TILE);
   wait_written();
 }
 
-template <typename Grain, bool DAMPED>
+template <typename Grain, bool DAMPED, bool RANKS>
 static __global__ void __launch_bounds__(FIXED_TILE, step_blocks<Grain>())
     step(const __grid_constant__ fixed_arrays a, const __grid_constant__ fixed_point_constants g, unsigned k) {
   __shared__ fixed_shared<Grain> shared;
@@ -272,8 +292,9 @@ static __global__ void __launch_bounds__(FIXED_TILE, step_blocks<Grain>())
   if (t == 0) shared.fastest = shared.contacts[0] = shared.contacts[1] = shared.listed = 0;
   init_pipeline(&shared);
   after_previous();
-  const int fault = *a.fault;
-  fixed_control now = current_control(a, g, k);
+  const fixed_news news = RANKS ? await_launch(a, k - 1, &shared.news) : fixed_news{a.motion[(k - 1) & 3], 0};
+  const int fault = *a.fault | news.fault;
+  fixed_control now = current_control(a, g, k, news.square);
   const float margin = DAMPED ? now.step : 0;
   const bool stalled = fault != 0 || !list_holds(now.moved, margin, now.reach_long);
   const bool prune = !list_holds(now.moved_short, margin, now.reach_short);
@@ -290,9 +311,12 @@ static __global__ void __launch_bounds__(FIXED_TILE, step_blocks<Grain>())
     if (!stalled) now.buffer ^= 1, now.done++;
     a.control[(k + 1) & 1] = now;
     a.motion[(k + 1) & 3] = 0;
+    if (RANKS && news.fault != 0) atomicOr(a.fault, news.fault);
+    if (RANKS && stalled) tell_launch(a, k, 0);
   }
   if (stalled) return;
   if (t == 0) shared.half_short = 0.5f * now.reach_short;
+  if (RANKS && t == 0) open_shared(a, sweep.to, &shared);
   if (!Grain::equal && t < MASS_CLASSES) {
     const float share = a.classes->share[t];
     shared.share[t] = share;
@@ -301,10 +325,12 @@ static __global__ void __launch_bounds__(FIXED_TILE, step_blocks<Grain>())
   __syncthreads();
   /* The blocks of a multiprocessor give the waiting pairs to different warps. */
   const uint32_t lane = (t + 32 * (blockIdx.x * step_blocks<Grain>() / gridDim.x)) & (FIXED_TILE - 1);
-  if (prune)
-    sweep_tiles<Grain, DAMPED, FIXED_LONG>(a, g, &shared, &sweep, lane);
-  else
-    sweep_tiles<Grain, DAMPED, FIXED_SHORT>(a, g, &shared, &sweep, lane);
+  if (RANKS && blockIdx.x >= shared.tiles) {
+  } else if (prune) {
+    sweep_tiles<Grain, DAMPED, RANKS, FIXED_LONG>(a, g, &shared, &sweep, lane);
+  } else {
+    sweep_tiles<Grain, DAMPED, RANKS, FIXED_SHORT>(a, g, &shared, &sweep, lane);
+  }
   if (sweep.fast >> 31) atomicOr(a.fault, FIXED_FAST);
   const float most = warp_max(sweep.most);
   if (t % 32 == 0) atomicMax(&shared.fastest, __float_as_uint(most));
@@ -312,6 +338,7 @@ static __global__ void __launch_bounds__(FIXED_TILE, step_blocks<Grain>())
   if (DAMPED) add_tally(a.tally + 2, sweep.sums.dissipated);
   __syncthreads();
   if (t == 0 && shared.fastest > 0) atomicMax(&a.motion[k & 3], shared.fastest);
+  if (RANKS && last_block(a)) tell_launch(a, k, *(volatile unsigned *)&a.motion[k & 3]);
 }
 
 /* ---- launches ---- */
@@ -320,8 +347,10 @@ template <typename Grain, bool DAMPED> static void step_with(collision_work *w) 
   static const sim_kernel kernel = {"collision_fixed_point_step", "contacts and move", SIM_LIMIT_BYTES};
   const fixed_arrays &a = w->arrays;
   const unsigned grid = collision_cuda_grid(step_blocks<Grain>(), (uint64_t)a.tiles * FIXED_TILE), k = w->launch++;
-  const double bytes = 2.0 * a.n * sizeof(Grain);
-  device_launch(&kernel, bytes, grid, FIXED_TILE, step<Grain, DAMPED>, a, w->numbers, k);
+  const double bytes = 2.0 * a.n * sizeof(Grain) / w->options.comm->size;
+  device_launch(&kernel, bytes, grid, FIXED_TILE, w->exchange ? step<Grain, DAMPED, true> : step<Grain, DAMPED, false>,
+                a, w->numbers, k);
+  if (w->exchange) collision_fixed_cuda_bring(w, FIXED_STEPPED);
 }
 
 void collision_fixed_cuda_step(collision_work *w) {

@@ -12,6 +12,32 @@ static __global__ void find_slots(fixed_arrays a, uint32_t *slot, unsigned k) {
   for (uint32_t i = blockIdx.x * 256 + threadIdx.x; i < a.n; i += gridDim.x * 256) slot[id[i]] = i;
 }
 
+/* A grain by its id, with its impulse and its collisions. On several ranks from `whole`, which has no radius. */
+template <typename Grain>
+static __device__ Grain grain_of_id(const fixed_arrays &a, const fixed_control &now, const uint32_t *slot, uint32_t id,
+                                    uint4 *impulse, uint32_t *collisions) {
+  if (a.whole == NULL) {
+    const uint32_t i = slot[id];
+    *impulse = a.scratch[i];
+    *collisions = a.collisions[now.order][i];
+    return ((const Grain *)a.grain[now.buffer])[i];
+  }
+  uint32_t word[2 * FIXED_WHOLE];
+  for (int row = 0; row < FIXED_WHOLE; row++) {
+    const unsigned long long both = a.whole[(size_t)row * a.n + id];
+    word[2 * row] = (uint32_t)both;
+    word[2 * row + 1] = (uint32_t)(both >> 32);
+  }
+  Grain one = {};
+  for (int c = 0; c < 3; c++) {
+    one.x[c] = word[c];
+    one.p[c] = (int32_t)word[3 + c];
+  }
+  *impulse = make_uint4(word[6], word[7], word[8], 0);
+  *collisions = word[9];
+  return one;
+}
+
 /* Position and velocity of a grain, with half of its current impulses, in the units of the scenario. */
 template <typename Grain>
 static __device__ void observe(const Grain &grain, const uint4 &impulse, const fixed_units &u, double mass, double x[3],
@@ -30,21 +56,20 @@ static __global__ void __launch_bounds__(256)
   after_previous();
   __shared__ double shared[8];
   const fixed_control now = a.control[k & 1];
-  const Grain *const grain = (const Grain *)a.grain[now.buffer];
   const uint32_t blocks = (a.n + 255) / 256;
   long long sum[3] = {0, 0, 0};
   for (uint32_t b = blockIdx.x; b < blocks; b += gridDim.x) {
     double part[FIXED_GRAIN_SUMS] = {};
     const uint32_t id = b * 256 + threadIdx.x;
     if (id < a.n) {
-      const uint32_t i = slot[id];
-      const Grain one = grain[i];
-      const uint4 impulse = a.scratch[i];
+      uint4 impulse;
+      uint32_t collisions;
+      const Grain one = grain_of_id<Grain>(a, now, slot, id, &impulse, &collisions);
       double x[3], v[3];
       const double m = Grain::equal ? u.mass : (double)a.mass[id];
       observe(one, impulse, u, m, x, v);
       part[FIXED_MASS] = m;
-      part[FIXED_COLLISIONS] = a.collisions[now.order][i];
+      part[FIXED_COLLISIONS] = collisions;
 #pragma unroll
       for (int c = 0; c < 3; c++) {
         const int d = (c + 1) % 3, e = (c + 2) % 3;
@@ -83,11 +108,10 @@ static __global__ void write_output(fixed_arrays a, fixed_units u, const uint32_
                                     fixed_output *out, unsigned k) {
   after_previous();
   const fixed_control now = a.control[k & 1];
-  const Grain *const grain = (const Grain *)a.grain[now.buffer];
   for (uint32_t at = blockIdx.x * 256 + threadIdx.x; at < count; at += gridDim.x * 256) {
-    const uint32_t i = slot[first + at];
-    const Grain one = grain[i];
-    const uint4 impulse = a.scratch[i];
+    uint4 impulse;
+    uint32_t collisions;
+    const Grain one = grain_of_id<Grain>(a, now, slot, first + at, &impulse, &collisions);
     double x[3], v[3];
     observe(one, impulse, u, Grain::equal ? u.mass : (double)a.mass[first + at], x, v);
     for (int c = 0; c < 3; c++) {
@@ -96,7 +120,7 @@ static __global__ void write_output(fixed_arrays a, fixed_units u, const uint32_
       out->position[c][at] = rounded < (float)(u.low[c] + u.size[c]) ? rounded : (float)u.low[c];
       out->velocity[c][at] = (float)v[c];
     }
-    out->collisions[at] = a.collisions[now.order][i];
+    out->collisions[at] = collisions;
   }
 }
 
@@ -117,7 +141,7 @@ void collision_fixed_cuda_grain_sums(collision_work *w) {
   const fixed_arrays &a = w->arrays;
   const uint32_t blocks = (a.n + 255) / 256;
   double *const all = w->partial + (size_t)FIXED_GRAIN_SUMS * blocks;
-  launch_find_slots(w);
+  if (a.whole == NULL) launch_find_slots(w);
   if (w->system.equal)
     device_launch(&summing, 0, collision_cuda_grid(4, a.n), 256, sum_blocks<fixed_grain>, a, units_of(w),
                   w->arrays.slot, w->partial, w->pair_sums + FIXED_MOMENTUM, w->launch);
@@ -130,7 +154,7 @@ void collision_fixed_cuda_grain_sums(collision_work *w) {
 void collision_fixed_cuda_output(collision_work *w, int64_t first, int64_t count) {
   static const sim_kernel kernel = {"collision_fixed_point_output", "output", SIM_LIMIT_BYTES};
   fixed_output *const piece = (fixed_output *)w->output;
-  if (first == 0) launch_find_slots(w);
+  if (first == 0 && w->arrays.whole == NULL) launch_find_slots(w);
   const unsigned grid = collision_cuda_grid(8, (uint64_t)count);
   if (w->system.equal)
     device_launch(&kernel, 0, grid, 256, write_output<fixed_grain>, w->arrays, units_of(w), w->arrays.slot,

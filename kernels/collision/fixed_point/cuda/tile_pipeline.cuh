@@ -4,6 +4,7 @@
 #ifndef COLLISION_FIXED_POINT_TILE_PIPELINE_CUH
 #define COLLISION_FIXED_POINT_TILE_PIPELINE_CUH
 
+#include "kernels/collision/fixed_point/cuda/ranks.cuh"
 #include "kernels/collision/fixed_point/cuda/tile.cuh"
 
 enum { FIXED_RING = 4, FIXED_CONTACTS = FIXED_TILE /* pairs in touch that wait for their impulses */ };
@@ -16,6 +17,10 @@ template <typename Grain> struct fixed_shared {
   unsigned contacts[2], listed, fastest;
   float half_short;
   float share[MASS_CLASSES], over[MASS_CLASSES]; /* share of each mass class; one over its square */
+  /* on several ranks */
+  uint32_t n, tiles, boundary; /* own grains and tiles; slots before which grains have ghosts */
+  Grain *ghost[FIXED_SIDES];   /* by slot: where the grains' new states go */
+  fixed_news news;
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900 /* bulk copies: one thread starts them */

@@ -15,6 +15,9 @@
 #include "kernels/common/launch.cuh"
 #include "kernels/collision/fixed_point/fixed_point.h"
 
+#include "engine/comm/cuda/exchange_parts.h"
+#include "engine/comm/cuda/turn.h"
+
 #include <string.h>
 
 enum {
@@ -63,7 +66,8 @@ __host__ __device__ inline uint32_t mass_class_of(float weight) {
   return above < MASS_CLASSES ? above : MASS_CLASSES - 1;
 }
 
-enum fixed_fault { FIXED_FAST = 1, FIXED_CROWDED = 2, FIXED_CROWDED_CELL = 4 };
+/* FIXED_LOST: the ranks together have not all grains. */
+enum fixed_fault { FIXED_FAST = 1, FIXED_CROWDED = 2, FIXED_CROWDED_CELL = 4, FIXED_LOST = 8 };
 
 /* State of the lists, written by each launch for the next one. */
 struct fixed_control {
@@ -79,9 +83,66 @@ struct fixed_control {
 
 struct fixed_cells {
   uint32_t count[3], block[3]; /* cells along x, y, z; cells of a block (block[0] unused) */
-  uint32_t blocks[2];          /* blocks along y, z */
+  uint32_t blocks[2];          /* blocks along y, z; along y of the own layers */
   uint32_t all;                /* all cells, with padding */
+  uint32_t first, layers;      /* own layers of cells along y: the first one and their number */
+  uint32_t edge;               /* layers at either end of them whose grains come first; alone: 0 */
+  uint32_t row[2];             /* distance of rows along x and y, in cells */
 };
+
+/* Bound of the cells: two a grain, and padding of blocks. */
+inline uint64_t fixed_cells_most(uint64_t n) { return 2 * n + 65536; }
+
+/* ---- ranks: see ranks.cuh ---- */
+
+enum fixed_side { FIXED_LOWER, FIXED_UPPER, FIXED_SIDES };
+
+/* What a rank tells all others when lists are rebuilt. */
+struct fixed_census {
+  uint32_t n, edge[FIXED_SIDES];  /* own grains; those in the first and in the last own layer */
+  unsigned fastest[MASS_CLASSES]; /* see mass_classes */
+};
+
+/* What ranks write into each other's memory, apart from grains; [rank] is the rank that writes. */
+struct fixed_mail {
+  unsigned long long word[4][SIM_RANKS_MAX]; /* of launch k in k & 3: see fixed_word */
+  unsigned long long meeting[SIM_RANKS_MAX]; /* number of the last meeting */
+  fixed_census census[SIM_RANKS_MAX];
+  unsigned arrived;   /* grains that have come to this rank */
+  unsigned abandoned; /* this rank has given up its waits */
+};
+
+/* The grains of a rank, in its own memory; written when lists are rebuilt. */
+struct fixed_share {
+  uint32_t n, tiles;           /* own grains */
+  uint32_t before;             /* n of the order before, and the grains that came */
+  uint32_t boundary;           /* own grains of the edge layers: the first ones */
+  uint32_t ghosts[2];          /* of the upper side, which come first, and of the lower side */
+  uint32_t base[FIXED_SIDES];  /* slot of this rank's first ghost at the neighbour, or in `out`; */
+  uint32_t there[FIXED_SIDES]; /* and the neighbour's number of own grains */
+  uint32_t sent[FIXED_SIDES];  /* grains that left, where the host brings them */
+  uint32_t counted[3];         /* n and edges of the next census */
+  unsigned ended;              /* thread blocks that have ended */
+};
+
+/* How a rank reaches the others. With peer pointers kernels store into the others' memory; else into `out`, and the
+ * host brings it there. */
+struct fixed_ranks {
+  int rank, size;
+  bool peers;
+  bool divided; /* the own layers have neighbours */
+  int neighbour[FIXED_SIDES];
+  int beyond;                  /* the rank above the upper neighbour */
+  char *memory[SIM_PEERS_MAX]; /* shared memory of each rank, all with the same layout */
+  fixed_mail *mail;            /* this rank's */
+  fixed_share *share;          /* NULL: alone */
+  uint32_t *send;              /* [n]: slot of an own grain's ghost, + 2^31 for the upper side; or FIXED_NOWHERE */
+  void *out;                   /* [n]: grains for neighbours, in the memory of `whole` */
+  uint32_t *out_id, *out_collisions; /* [n] */
+  sim_peer_words *words;
+  unsigned delay; /* for tests: longest delay of a word in microseconds */
+};
+#define FIXED_NOWHERE 0xffffffffu
 
 /* Arrays in device memory. */
 struct fixed_arrays {
@@ -104,7 +165,9 @@ struct fixed_arrays {
   int *fault;
   unsigned long long *tally; /* four times virial and dissipated energy: low 32 bits and the rest, each */
   mass_classes *classes;     /* NULL: equal grains */
+  unsigned long long *whole; /* [FIXED_WHOLE][n] by id, gathered for observations; NULL: alone */
   fixed_cells cells;
+  fixed_ranks ranks;
   float skin;     /* edge of the cells less the greatest diameter */
   float radius;   /* greatest */
   float rounding; /* bound of the rounding of displacements, over the least share */
@@ -122,10 +185,20 @@ enum {
   FIXED_CONTACT_SUMS = FIXED_MOMENTUM + 3
 };
 
-/* The control of launch k: as written by launch k - 1, with the displacement of that launch. */
-__device__ inline fixed_control current_control(const fixed_arrays &a, const fixed_point_constants &g, unsigned k) {
+/* Rows of `whole`: x0 x1, x2 p0, p1 p2, impulses 0 1, impulse 2 and collisions; two words of 32 bits each. */
+enum { FIXED_WHOLE = 5 };
+
+/* Own grains and tiles. */
+__device__ inline uint32_t own_grains(const fixed_arrays &a) { return a.ranks.share != NULL ? a.ranks.share->n : a.n; }
+__device__ inline uint32_t own_tiles(const fixed_arrays &a) {
+  return a.ranks.share != NULL ? a.ranks.share->tiles : a.tiles;
+}
+
+/* The control of launch k: as written by launch k - 1, with the displacement of that launch. square: of the greatest
+ * velocity in that launch, as the bits of a float. */
+__device__ inline fixed_control current_control(const fixed_arrays &a, const fixed_point_constants &g, unsigned k,
+                                                unsigned square) {
   fixed_control now = a.control[k & 1];
-  const unsigned square = a.motion[(k - 1) & 3];
   if (square > 0) {
     now.step = g.displacement * sqrtf(__uint_as_float(square)) * 1.0001f + a.rounding;
     now.moved += now.step;
@@ -156,6 +229,35 @@ void collision_fixed_cuda_step(collision_work *w);
  * half a step back, too. */
 void collision_fixed_cuda_contact_sums(collision_work *w, bool start);
 
+/* ---- ranks.cu; these functions do nothing for one rank ---- */
+
+/* What a launch has written for other ranks. */
+enum fixed_stage { FIXED_MIGRATED, FIXED_COUNTED, FIXED_PUSHED, FIXED_STEPPED, FIXED_LISTED };
+
+/* Bytes of device memory that `create` allocates; grain: of one grain. */
+double collision_fixed_cuda_ranks_bytes(const collision_options *options, size_t grain);
+/* Opens the exchange and allocates the arrays that ranks share: grains, ids, collisions. */
+sim_status collision_fixed_cuda_ranks_create(collision_work *w, size_t grain);
+void collision_fixed_cuda_ranks_destroy(collision_work *w);
+/* Divides the layers of cells by the grains of the state, and tells what this rank owns. All ranks call it. */
+sim_status collision_fixed_cuda_ranks_load(collision_work *w);
+/* Whether grain i of the state is in one of this rank's layers. */
+bool collision_fixed_cuda_owns(const collision_work *w, int64_t i);
+/* While lists are made: sends away grains that have left the own layers; puts ghosts in order. */
+void collision_fixed_cuda_migrate(collision_work *w);
+void collision_fixed_cuda_ghosts(collision_work *w);
+/* Without peer pointers: the host brings to the other ranks what the last launch has written for them. */
+void collision_fixed_cuda_bring(collision_work *w, fixed_stage stage);
+/* Fills `whole` with the grains of all ranks, after collision_fixed_cuda_contact_sums. */
+void collision_fixed_cuda_gather(collision_work *w);
+/* Combines numbers of all ranks: sums of integers, but the greatest overlap; two words a tally. */
+sim_status collision_fixed_cuda_add(const collision_work *w, long long *pair_sums, unsigned long long tally[4]);
+/* Combines faults of all ranks; takes back those that the last launch has told. */
+sim_status collision_fixed_cuda_agree_fault(const collision_work *w, int *fault);
+sim_status collision_fixed_cuda_clear_fault(const collision_work *w);
+/* From now on the ghosts are out of date: the next launch makes new lists. */
+sim_status collision_fixed_cuda_outdate(collision_work *w);
+
 struct collision_work {
   collision_options options;
   collision_state state;
@@ -168,11 +270,15 @@ struct collision_work {
   double *partial;      /* [FIXED_GRAIN_SUMS][blocks of 256], then [FIXED_GRAIN_SUMS] of all */
   void *output;         /* fixed_output */
   unsigned launch;
-  int undecided, chunk; /* steps queued since the last decision; steps between two decisions */
-  long long queued;     /* steps queued since `load` */
-  long long confirmed;  /* number of queued steps that are known to be made */
-  double before;        /* length of the last step */
-  bool uneven;          /* the step before had another length */
+  int undecided, chunk;   /* steps queued since the last decision; steps between two decisions */
+  long long queued;       /* steps queued since `load` */
+  long long confirmed;    /* number of queued steps that are known to be made */
+  double before;          /* length of the last step */
+  bool uneven;            /* the step before had another length */
+  sim_exchange *exchange; /* NULL: alone */
+  sim_turn *turn;
+  fixed_census *census; /* [ranks], where the host brings them */
+  long long brought;    /* steps made before the last launch, there */
 };
 
 /* ---- sums.cu: observations, after collision_fixed_cuda_contact_sums ---- */

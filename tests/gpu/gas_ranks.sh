@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# grains_ranks.sh PART: gases on several GPUs (on one, which ranks share, where there is one). Digests, tables,
+# gas_ranks.sh PART: gases on several GPUs (on one, which ranks share, where there is one). Digests, tables,
 # snapshots and checkpoints have the bytes of one GPU, by peer pointers and through the host.
 # PART: peers, staged, clouds (also ranks with nothing), restarts (with another number of ranks), refused.
 . "${BASH_SOURCE[0]%/*}/lib.sh"

@@ -236,10 +236,11 @@ static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
   fluid_body_centre(m->p, machine->walls.meshes, link->body, machine->motion ? &machine->walls.pose[link->body] : NULL,
                     x, centre);
   if (machine->walls.speed) memcpy(out.speed, machine->walls.speed[edge], sizeof out.speed);
-  out.q = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
+  const double q = fluid_link_part(link);
+  out.room = fluid_link_room(m->p, m->k, &machine->walls, c, link, out.rate);
   for (int a = 0; a < machine->lattice->rank; a++) {
     const bool mirror = link->mirror & 1 << a;
-    const double y = (double)at[a] + 0.5 - out.q * v[a];
+    const double y = (double)at[a] + 0.5 - q * v[a];
     const double inside = !mirror ? y : y < 0 ? -y : fmin(y, 2 * (double)machine->grid.n[a] - y);
     out.mirror[a] = mirror;
     out.arm[a] = inside - centre[a] / m->k->dx;
@@ -365,7 +366,7 @@ static sim_status send_sponges(const maker *m) {
   for (int i = 0; share && i < sponge->layers; i++) {
     const fluid_layer *layer = &sponge->layer[i];
     memcpy(share + planes, layer->share, (size_t)layer->planes * sizeof *share);
-    for (int64_t k = 0; k < layer->planes; k++) share[all + planes + k] = (double)fluid_sponge_open(m->m, layer, k);
+    memcpy(share + all + planes, layer->open, (size_t)layer->planes * sizeof *share);
     planes += layer->planes;
   }
   SIM_TRY(fluid_cuda_send_away(share, 2 * (size_t)all * sizeof *share, (void **)&d->share));

@@ -224,7 +224,8 @@ static sim_status send_patches(const maker *m) {
   return fluid_cuda_send(NULL, (size_t)segments * sizeof(double), (void **)&m->d->segment_sum);
 }
 
-static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
+/* held[3]: the momentum that a step gives to the fluid between the half of the link and the surface, as that goes on. */
+static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge, double held[3]) {
   const fluid_machine *machine = m->m;
   const fluid_link *link = &machine->walls.link[edge];
   const fluid_cell *c = &machine->walls.cell[cell];
@@ -237,7 +238,9 @@ static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
                     x, centre);
   if (machine->walls.speed) memcpy(out.speed, machine->walls.speed[edge], sizeof out.speed);
   const double q = fluid_link_part(link);
-  out.room = fluid_link_room(m->p, m->k, &machine->walls, c, link, out.rate);
+  const double room = fluid_link_room(m->p, m->k, &machine->walls, c, link, held);
+  out.q = 0.5 + room * (machine->lattice->directions - 1) / 2;
+  for (int a = 0; a < 3; a++) held[a] *= room;
   for (int a = 0; a < machine->lattice->rank; a++) {
     const bool mirror = link->mirror & 1 << a;
     const double y = (double)at[a] + 0.5 - q * v[a];
@@ -252,6 +255,7 @@ static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
 static sim_status send_pulls(const maker *m) {
   const fluid_walls *w = &m->m->walls;
   int64_t links = 0, next = 0;
+  double held[3];
   int blocks = 0;
   for (int64_t i = 0; i < w->links; i++) links += w->link[i].body >= 0;
   if (links == 0) return SIM_OK;
@@ -262,7 +266,7 @@ static sim_status send_pulls(const maker *m) {
     const int64_t first = next;
     for (int64_t i = 0; i < w->cells; i++)
       for (int64_t j = w->cell[i].first; j < w->cell[i].first + w->cell[i].count; j++)
-        if (w->link[j].body == body) pull[next++] = pull_of(m, i, j);
+        if (w->link[j].body == body) pull[next++] = pull_of(m, i, j, held);
     for (int64_t i = first; i < next; i += FLUID_SEGMENT)
       block[blocks++] = (fluid_pull_block){(int32_t)i, (int32_t)(next - i < FLUID_SEGMENT ? next - i : FLUID_SEGMENT)};
     m->d->body_blocks[body + 1] = blocks;
@@ -397,6 +401,25 @@ sim_status fluid_cuda_build_walls(const fluid_machine *machine, const fluid_para
   SIM_TRY(send_masks(&m));
   SIM_TRY(send_cells(&m));
   return send_patches(&m);
+}
+
+void fluid_cuda_find_held(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
+                          double out[][6]) {
+  const maker m = {machine, p, k, NULL};
+  const fluid_walls *w = &machine->walls;
+  memset(out, 0, p->bodies.count * sizeof *out);
+  for (int64_t i = 0; i < w->cells && machine->motion; i++)
+    for (int64_t j = w->cell[i].first; j < w->cell[i].first + w->cell[i].count; j++) {
+      double held[3];
+      if (w->link[j].body < 0) continue;
+      double *to = out[w->link[j].body];
+      const fluid_pull pull = pull_of(&m, i, j, held);
+      for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        to[a] += held[a];
+        to[3 + a] += pull.arm[b] * held[c] - pull.arm[c] * held[b];
+      }
+    }
 }
 
 sim_status fluid_cuda_build_pulls(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,

@@ -140,7 +140,9 @@ sim_status fluid_moving_create(const fluid_parameters *p, const fluid_numbers *n
   const size_t cells = (size_t)grid_cells(&g);
   fluid_moving *v = w->moving = calloc(1, sizeof *v);
   if (!v) return sim_no_memory("bodies");
+  fluid_motion rest = {0}; /* of bodies that stand as at the start */
   memcpy(v->still.pose, w->pose, sizeof w->pose);
+  memcpy(rest.pose, w->pose, sizeof w->pose);
   v->still.meshes = w->meshes;
   v->threads = threads;
   SIM_TRY(fluid_maker_begin(&v->maker, p, numbers, w));
@@ -156,7 +158,7 @@ sim_status fluid_moving_create(const fluid_parameters *p, const fluid_numbers *n
     v->within[a] = calloc((size_t)g.n[a], sizeof(bool));
     room = room && v->within[a];
   }
-  return room ? fluid_walls_move(w, motion, NULL) : sim_no_memory("solid cells");
+  return room ? fluid_walls_move(w, motion ? motion : &rest, NULL) : sim_no_memory("solid cells");
 }
 
 void fluid_moving_destroy(fluid_moving **moving) {

@@ -112,8 +112,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   sim_status status = fluid_meshes_create(p, setup, &run->meshes);
   if (status == SIM_OK && fluid_moves(p)) status = place_bodies(run, setup);
   if (status == SIM_OK)
-    status = fluid_walls_create(p, &run->numbers, &run->meshes, setup->threads,
-                                run->machine.motion, &run->machine.walls);
+    status =
+        fluid_walls_create(p, &run->numbers, &run->meshes, setup->threads, run->machine.motion, &run->machine.walls);
   if (status == SIM_OK && !setup->saved && !fluid_counted(&grid))
     fluid_tell_walls(p, &run->numbers, &run->machine.walls);
   if (status == SIM_OK) status = fluid_drag_create(p, &run->numbers, setup, &run->machine.drag);

@@ -264,17 +264,18 @@ static void test_accelerating(void **state) {
     double u[3][24 * 24][2], fx[3], fy[3], most[2] = {0};
     for (int k = 0; k < 3; k++) { /* with the fluid; in a fluid at rest; at rest */
       flow f;
-      flow_run(&f,
-               "local motion = %s\n"
-               "return sim.fluid { precision = 'double', %s grid = { n = {24, 24}, size = {24, 24} }, viscosity = 0.1,\n"
-               "  speed = 0.1, %s\n"
-               "  bodies = { sim.ball { name = 'ball', point = {8.2, 11.1, 0}, radius = 4.6, motion = motion },\n"
-               "    sim.block { name = 'block', low = {16.3, 5.2, 0}, high = {20.8, 8.3, 0}, motion = motion } },\n"
-               "  integrate = { dt = 1, t_end = 60 } }",
-               k < 2 ? "function(t) return 1e-6 * t, 5e-7 * t end" : "nil", collisions[c],
-               k == 0   ? "acceleration = {1e-6, 5e-7},"
-               : k == 2 ? "acceleration = {-1e-6, -5e-7},"
-                        : "");
+      flow_run(
+          &f,
+          "local motion = %s\n"
+          "return sim.fluid { precision = 'double', %s grid = { n = {24, 24}, size = {24, 24} }, viscosity = 0.1,\n"
+          "  speed = 0.1, %s\n"
+          "  bodies = { sim.ball { name = 'ball', point = {8.2, 11.1, 0}, radius = 4.6, motion = motion },\n"
+          "    sim.block { name = 'block', low = {16.3, 5.2, 0}, high = {20.8, 8.3, 0}, motion = motion } },\n"
+          "  integrate = { dt = 1, t_end = 60 } }",
+          k < 2 ? "function(t) return 1e-6 * t, 5e-7 * t end" : "nil", collisions[c],
+          k == 0   ? "acceleration = {1e-6, 5e-7},"
+          : k == 2 ? "acceleration = {-1e-6, -5e-7},"
+                   : "");
       for (int i = 0; i < 24 * 24; i++) {
         u[k][i][0] = flow_field(&f, "velocity/x", i % 24, i / 24, 0);
         u[k][i][1] = flow_field(&f, "velocity/y", i % 24, i / 24, 0);
@@ -300,10 +301,10 @@ static void test_accelerating(void **state) {
 }
 
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_frame), cmocka_unit_test(test_accelerating),  cmocka_unit_test(test_couette), cmocka_unit_test(test_taylor_couette),
-      cmocka_unit_test(test_square), cmocka_unit_test(test_balance), cmocka_unit_test(test_left),
-      cmocka_unit_test(test_time)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_frame),   cmocka_unit_test(test_accelerating),
+                                     cmocka_unit_test(test_couette), cmocka_unit_test(test_taylor_couette),
+                                     cmocka_unit_test(test_square),  cmocka_unit_test(test_balance),
+                                     cmocka_unit_test(test_left),    cmocka_unit_test(test_time)};
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_order)};
   if (count > 1 && strcmp(words[1], "long") != 0) cmocka_set_test_filter(words[1]);
   if (count > 1 && strcmp(words[1], "long") == 0) return cmocka_run_group_tests(long_tests, NULL, NULL);

@@ -263,7 +263,8 @@ static void test_same(void **state) {
 /* What a GPU has of it, and what it lacks. */
 static void test_devices(void **state) {
   static const char *const given[][2] = {
-      {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3, velocity = {0.01, 0, 0}, yplus = true } }, viscosity = shear",
+      {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3, velocity = {0.01, 0, 0}, yplus = true } }, viscosity = "
+       "shear",
        NULL},
       {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3 } }, heat = { diffusivity = 0.1 }, viscosity = warm", NULL},
       {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3, yplus = true } }, heat = { diffusivity = 0.1 },\n"

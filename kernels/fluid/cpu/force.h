@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* As of fluid_kernels.force: collision.g, what acts on the fluid between the half of the link and the surface; sent and got: g of what the cell sends along the link, and of what arrives by it. */
+/* As of fluid_kernels.force: collision.g, what acts on the fluid between the half of the link and the surface; sent and
+ * got: g of what the cell sends along the link, and of what arrives by it. */
 static inline void fluid_link_force(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
                                     const fluid_cell *cell, const fluid_link *link, double sent, double got,
                                     const double centre[3], const double speed[3], double momentum[3],

@@ -224,7 +224,8 @@ static sim_status send_patches(const maker *m) {
   return fluid_cuda_send(NULL, (size_t)segments * sizeof(double), (void **)&m->d->segment_sum);
 }
 
-/* held[3]: the momentum that a step gives to the fluid between the half of the link and the surface, as that goes on. */
+/* held[3]: the momentum that a step gives to the fluid between the half of the link and the surface, as that goes on.
+ */
 static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge, double held[3]) {
   const fluid_machine *machine = m->m;
   const fluid_link *link = &machine->walls.link[edge];

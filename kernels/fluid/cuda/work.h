@@ -68,8 +68,8 @@ typedef struct fluid_segment {
 
 /* A link to a body; arms from the body's point to the surface, in cells. */
 typedef struct fluid_pull {
-  double arm[3], q, speed[3]; /* q - 1/2 is fluid_link_room times half of the directions; speed: of the surface, in units
-                                 of the lattice */
+  double arm[3], q, speed[3]; /* q - 1/2 is fluid_link_room times half of the directions; speed: of the surface, in
+                                 units of the lattice */
   int32_t cell, edge;
   int8_t mirror[3]; /* not 0: the link is mirrored at a slip side of this axis */
 } fluid_pull;

@@ -17,7 +17,7 @@ typedef struct fluid_motion {
   /* The same poses, but velocity and spin are what a step from the clock on adds to the velocity of the surface at a
    * point that does not move: V' and W' of the velocity V and the spin W, less W x V. */
   geometry_pose rate[FLUID_BODIES];
-  sim_expr_program *program[FLUID_BODIES][2];           /* motion, turning */
+  sim_expr_program *program[FLUID_BODIES][2]; /* motion, turning */
   void *scratch;
 } fluid_motion;
 /* With the poses of the start. Destroy with fluid_motion_destroy, also after a failure. */

@@ -28,7 +28,7 @@ typedef struct fluid_walls {
   int64_t room, changed_room;
   double *profile[FLUID_SIDES]; /* [cells of the side][3]: velocity of a side with a profile; NULL: it has none */
   geometry_pose pose[FLUID_BODIES], rate[FLUID_BODIES]; /* as of fluid_motion */
-  const fluid_meshes *meshes;  /* borrowed */
+  const fluid_meshes *meshes;                           /* borrowed */
   double (*speed)[3];          /* [links]: velocity of the surface, in units of the lattice; NULL: no body moves */
   struct fluid_moving *moving; /* NULL: no body moves */
   struct fluid_timed *timed;   /* NULL: no side changes with time */
@@ -65,8 +65,8 @@ int64_t fluid_cell_of(const fluid_walls *walls, int64_t row, int64_t x);
 static inline double fluid_link_part(const fluid_link *link) {
   return link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
 }
-/* The fluid between the half of a link to a body and the surface, in cells, negative where the surface comes first; sums
- * over the links of a surface are the volume between it and the sides of cells. rate[3]: what a step adds to the
+/* The fluid between the half of a link to a body and the surface, in cells, negative where the surface comes first;
+ * sums over the links of a surface are the volume between it and the sides of cells. rate[3]: what a step adds to the
  * velocity of the surface there, in units of the lattice. (bodies.c) */
 double fluid_link_room(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
                        const fluid_cell *cell, const fluid_link *link, double rate[3]);

@@ -83,9 +83,7 @@ static const char *const function_texts[] = {
     "  viscosity = function(shear) return 0.004 + 0.01 * (1 - math.exp(-shear)) / math.max(shear, 1e-9) end, speed = "
     "1,\n"
     "  sides = { x_low = { velocity = {0.5, 0}, sponge = 0.3 }, x_high = { pressure = 0.1, sponge = 0.4 } },\n"
-    "  bodies = { sim.cylinder { point = {0.6, 0.5, 0}, radius = 0.23, spin = -1,\n"
-    "    reference = { area = 0.46, length = 0.46 } } },\n"
-    "  integrate = { t_end = 100 } }",
+    "  bodies = { sim.cylinder { point = {0.6, 0.5, 0}, radius = 0.23, spin = -1 } }, integrate = { t_end = 100 } }",
     "return sim.fluid { precision = kind, grid = { n = {95, 45}, size = {1.9, 0.9}, boundary = 'wall' },\n"
     "  viscosity = function(shear, T) return 0.01 * (2 + 0.3 * T) * math.max(shear, 0.1)^-0.2 end, speed = 1,\n"
     "  sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0.1, sponge = 0.4 } },\n"

@@ -70,7 +70,10 @@ static sim_status parse_wall(const char *text, cli_options *out) {
   if (out->wall_auto) return SIM_OK;
   out->wall = cli_parse_time(text);
   if (out->wall > 0) return SIM_OK;
-  return sim_fail(SIM_ERR_USAGE, "--wall '%s': expected a time greater than 0 as HH:MM:SS, or auto", text);
+  return sim_fail(SIM_ERR_USAGE,
+                  "--wall '%s': expected a time greater than 0 as HH:MM:SS, D-HH:MM:SS, MM:SS or an integer number of "
+                  "seconds, or auto",
+                  text);
 }
 
 static sim_status parse_isa(const char *text, cli_options *out) {

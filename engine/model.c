@@ -179,6 +179,9 @@ bool sim_output_has_field(const sim_output *output, const char *name) {
 static void check_fields(const sim_model *model, const sim_output *output, sim_faults *faults) {
   const char *at = output->fields, *found;
   size_t length;
+  if (at && model->derived && output->snapshots.kind == SIM_NEVER && output->slices.count == 0)
+    sim_faults_add(faults, 0, "output.fields",
+                   "has no effect: no output has fields: expected snapshots or slices, got snapshots = \"never\"");
   while (at) {
     bool known = false;
     next_name(&at, &found, &length);
@@ -190,6 +193,9 @@ static void check_fields(const sim_model *model, const sim_output *output, sim_f
     }
     if (!model->derived)
       sim_faults_add(faults, 0, "output.fields", "sim.%s has no derived fields", model->name);
+    else if (length == 0)
+      sim_faults_add(faults, 0, "output.fields", "expected names among %s, with commas between them: a name is missing",
+                     names);
     else if (!known)
       sim_faults_add(faults, 0, "output.fields", "expected names among %s, with commas between them, got \"%.*s\"",
                      names, (int)(length < 60 ? length : 60), found);

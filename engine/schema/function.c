@@ -72,7 +72,7 @@ static bool used(const sim_expr *expr, int input) {
 static void check_outputs(const sim_expr *expr, const sim_signature *signature, sim_faults *faults, int line,
                           const char *path) {
   int count = sim_expr_output_count(expr);
-  bool allowed = !signature->outputs[0] && count > 0;
+  bool allowed = (!signature->outputs[0] || signature->counted) && count > 0;
   for (int i = 0; i < 3 && signature->outputs[i]; i++) allowed |= signature->outputs[i] == count;
   if (!allowed) {
     char wanted[64];

@@ -58,6 +58,7 @@ typedef struct sim_signature {
   const char *parameter;          /* name of this parameter in messages; NULL: "body" */
   int outputs[3];                 /* allowed numbers of results, terminated by 0; only 0: any number from 1 on */
   bool condition;                 /* results are conditions (sim.lt, ...) instead of numbers */
+  bool counted;                   /* the model's rules check the number of results, which depends on other parameters */
   const char *const *must_depend; /* NULL-terminated: some result must depend on one of these; NULL: may be constant */
   const char *returns;            /* description of the results: "potential, or acceleration by x, y, z"; may be NULL */
 } sim_signature;

@@ -95,8 +95,6 @@ sim_status fluid_sponge_delay(const fluid_machine *m, const sim_buffer *state) S
  * axis: before a side that brings it, and before the only side with a pressure. Each cell that is fluid takes its
  * share. */
 double fluid_sponge_gain(const fluid_layer *layer, const double more[FLUID_SIDES]);
-/* Number of cells of a plane that are fluid. */
-int64_t fluid_sponge_open(const fluid_machine *m, const fluid_layer *layer, int64_t plane);
 /* Changes the mean flow through planes by that. */
 void fluid_sponge_follow(const fluid_machine *m, const double more[FLUID_SIDES]);
 /* Damps a state that a step has made. */

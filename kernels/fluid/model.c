@@ -80,7 +80,10 @@ static sim_status place_bodies(fluid_run *run, const sim_setup *setup) {
   SIM_TRY(fluid_motion_create(run->p, &run->numbers, &run->meshes, &run->motion));
   run->machine.motion = &run->motion;
   const sim_array poses = fluid_poses_of(run);
-  return setup->saved ? sim_frame_restore(setup->saved, &sim_backend_cpu, &poses) : SIM_OK;
+  if (!setup->saved) return SIM_OK;
+  SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &poses));
+  fluid_motion_resume(&run->motion, setup->saved->clock.step);
+  return SIM_OK;
 }
 
 static sim_status create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
@@ -109,8 +112,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   sim_status status = fluid_meshes_create(p, setup, &run->meshes);
   if (status == SIM_OK && fluid_moves(p)) status = place_bodies(run, setup);
   if (status == SIM_OK)
-    status = fluid_walls_create(p, &run->numbers, &run->meshes, setup->threads,
-                                fluid_moves(p) ? run->motion.pose : NULL, &run->machine.walls);
+    status =
+        fluid_walls_create(p, &run->numbers, &run->meshes, setup->threads, run->machine.motion, &run->machine.walls);
   if (status == SIM_OK && !setup->saved && !fluid_counted(&grid))
     fluid_tell_walls(p, &run->numbers, &run->machine.walls);
   if (status == SIM_OK) status = fluid_drag_create(p, &run->numbers, setup, &run->machine.drag);
@@ -120,7 +123,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   if (status == SIM_OK) status = fluid_fields_create(run);
   if (status == SIM_OK) status = fluid_spectrum_create(run, setup);
   if (status == SIM_OK) status = fluid_push_create(p, &run->numbers, &run->machine, setup->isa, &run->machine.push);
-  if (status == SIM_OK) status = fluid_sponge_create(p, &run->machine.sponge);
+  if (status == SIM_OK) status = fluid_sponge_create(p, run->machine.walls.solid, &run->machine.sponge);
   if (status == SIM_OK && p->heat.given) {
     status = fluid_heat_create(p, &run->machine, &run->numbers, setup, &run->warmth);
     run->machine.warmth = &run->warmth;

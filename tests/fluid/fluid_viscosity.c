@@ -263,18 +263,21 @@ static void test_same(void **state) {
 /* What a GPU has of it, and what it lacks. */
 static void test_devices(void **state) {
   static const char *const given[][2] = {
-      {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3 } }", NULL},
-      {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3, velocity = {0.01, 0, 0} } }",
-       "a `viscosity` that is a function beside a body that moves is"},
-      {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3, yplus = true } }",
-       "y+ of a body with a `viscosity` that is a function is"}};
+      {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3, velocity = {0.01, 0, 0}, yplus = true } }, viscosity = "
+       "shear",
+       NULL},
+      {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3 } }, heat = { diffusivity = 0.1 }, viscosity = warm", NULL},
+      {"bodies = { sim.ball { point = {8, 8, 0}, radius = 3, yplus = true } }, heat = { diffusivity = 0.1 },\n"
+       "  viscosity = warm",
+       "y+ of a body with a `viscosity` that is a function of the temperature is"}};
   (void)state;
   for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
     char text[512], lacks[128] = "";
     flow f;
     snprintf(text, sizeof text,
-             "return sim.fluid { grid = { n = {16, 16}, size = {16, 16} }, speed = 1, %s,\n"
-             "  viscosity = function(shear) return 0.1 / (1 + shear) end, integrate = { t_end = 1 } }",
+             "local function shear(shear) return 0.1 / (1 + shear) end\n"
+             "local function warm(T) return 0.1 * math.exp(-0.1 * T) end\n"
+             "return sim.fluid { grid = { n = {16, 16}, size = {16, 16} }, speed = 1, %s, integrate = { t_end = 1 } }",
              given[i][0]);
     flow_open(&f, text, sim_isa_best(), 1, NULL);
     assert_true(fluid_model.supports(f.p, SIM_BACKEND_CPU, lacks, sizeof lacks));

@@ -76,7 +76,7 @@ static void *state_after(const flow *f, bool march, bool wide, int chunk, size_t
   fluid_grains grains = {0};
   must(fluid_meshes_create(f->p, &f->setup, &meshes), "meshes");
   must(fluid_walls_create(f->p, &k, &meshes, 1, NULL, &m.walls), "walls");
-  must(fluid_sponge_create(f->p, &m.sponge), "sponge");
+  must(fluid_sponge_create(f->p, m.walls.solid, &m.sponge), "sponge");
   if (f->p->heat.given) {
     must(fluid_heat_create(f->p, &m, &k, &f->setup, &warmth), "heat");
     m.warmth = &warmth;

@@ -70,7 +70,8 @@ static const char *const function_texts[] = {
     "},\n"
     "  viscosity = function(shear) return 0.005 + 0.03 * (1 + (2 * shear)^2)^-0.3 end, speed = 1,\n"
     "  initial = function(x, y, z) return 0.3 * math.sin(2*y), 0.2, 0 end,\n"
-    "  bodies = { sim.ball { point = {1.5, 1, 0.9}, radius = 0.42, velocity = {0.3, 0.1, 0} } },\n"
+    "  bodies = { sim.ball { point = {1.5, 1, 0.9}, radius = 0.42, velocity = {0.3, 0.1, 0}, yplus = true } "
+    "},\n"
     "  integrate = { t_end = 100 } }",
     "return sim.fluid { precision = kind, grid = { n = {75, 20, 26}, size = {3.75, 1, 1.3}, z = 'wall' },\n"
     "  viscosity = function(shear, T) return 0.01 * math.exp(-0.3 * (T - 300)) / (1 + shear) + 0.005 end, speed = 1,\n"

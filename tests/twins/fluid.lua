@@ -17,6 +17,15 @@ local function bounds(s, r)
   local u = eps * 30 * (1 + math.sqrt(r.steps or 40)) * 20 * lattice
   return u, u * lattice * (s.keys.density or 1)
 end
+-- Of temperatures: what the velocity's bound over that of the lattice does to how far they are apart, in the steps that it sums; and
+-- rounding of the temperature itself.
+local function warm_bound(s, r)
+  local u = bounds(s, r)
+  local low, high, most = math.huge, -math.huge, 0
+  for _, T in ipairs(r.tables.heat.least) do low, most = math.min(low, T), math.max(most, math.abs(T)) end
+  for _, T in ipairs(r.tables.heat.greatest) do high, most = math.max(high, T), math.max(most, math.abs(T)) end
+  return 10 * u / (dx_of(s) / s.keys.integrate.dt) * (high - low) + 2 ^ -53 * 600 * (1 + math.sqrt(r.steps or 40)) * most
+end
 local function names_of(s)
   local names = {}
   for a = 1, rank(s) do names[a] = "velocity/" .. axes[a] end
@@ -39,6 +48,29 @@ local function same_flow(T, what, s, r, sq, q, map, signs, order)
       b[#b + 1] = sign * q.state[other][at(sq, map(i, j, k))]
     end)
     T:near(what .. ", " .. name, a, b, f <= rank(s) and u or p)
+  end
+  if r.state.temperature and q.state.temperature then
+    local a, b = {}, {}
+    each_cell(s, function(i, j, k)
+      a[#a + 1] = r.state.temperature[at(s, i, j, k)]
+      b[#b + 1] = q.state.temperature[at(sq, map(i, j, k))]
+    end)
+    T:near(what .. ", temperature", a, b, warm_bound(s, r))
+  end
+end
+-- Compares the table `heat`: name(side) of q has the column of a side of r. A flux is a sum over the cells of a surface.
+local function same_heat(T, what, s, r, q, name)
+  if not s.keys.heat then return end
+  local cells = 8
+  for a = 1, rank(s) do cells = cells * s.keys.grid.n[a] end
+  local bound = warm_bound(s, r)
+  local flux = 8 * bound * (6 * cells ^ (1 - 1 / rank(s)) + 8) * dx_of(s) ^ (rank(s) - 1) * dx_of(s) / s.keys.integrate.dt
+  for _, column in ipairs { "mean", "least", "greatest" } do
+    T:near(what .. ", " .. column .. " temperature", r:last("heat", column), q:last("heat", column), bound)
+  end
+  for column, values in pairs(r.tables.heat) do
+    local of = column:match("^flux_(.*)$")
+    if of then T:near(what .. ", heat of " .. of, values, q.tables.heat["flux_" .. (name and name(of) or of)], flux) end
   end
 end
 local function identity(i, j, k) return i, j, k end
@@ -94,6 +126,7 @@ local function same_measures(T, what, s, r, sq, q, map, signs, turn, order, flux
     end
   end
   field("mean_pressure", "mean_pressure", 1, p)
+  if s.keys.heat then field("mean_temperature", "mean_temperature", 1, warm_bound(s, r)) end
   if not s.keys.bodies then
     if d == 2 then field("vorticity", "vorticity", turn[3], 8 * u / dx) end
     for a = 1, d do field("vorticity/" .. axes[a], "vorticity/" .. axes[order[a]], turn[a], 8 * u / dx) end
@@ -129,8 +162,13 @@ end
 -- A force at another point, of other velocities and times, its results changed: `back` are expressions of ux, uy, uz.
 local function pushed(f, point, back, results, time)
   if not f then return nil end
-  return draw.push(f.d, ("local a, b, c = (%s)(%s, %s, %s) return %s"):format(f.words, table.concat(point, ", ", 1, f.d),
-    time or "t", table.concat(back, ", ", 1, f.d), table.concat(results, ", ", 1, f.d)))
+  return draw.push(f.d, ("local a, b, c = (%s)(%s, %s, %s%s) return %s"):format(f.words, table.concat(point, ", ", 1, f.d),
+    time or "t", table.concat(back, ", ", 1, f.d), f.warm and ", T" or "", table.concat(results, ", ", 1, f.d)), f.warm)
+end
+-- The temperature of the start at another point.
+local function warm_through(h, point)
+  local f = h and h.initial
+  if f then h.initial = draw.fn(f.d, ("return (%s)(%s)"):format(f.words, table.concat(point, ", ", 1, f.d))) end
 end
 local same_velocity, same_results = { "ux", "uy", "uz" }, { "a", "b", "c" }
 
@@ -151,10 +189,10 @@ local function mirrored(s, axis)
     if gate.axis == axes[axis] then gate.at = L - gate.at end
     if range then gate[axes[axis]] = { L - range[2], L - range[1] } end
   end
-  if c.keys.sides then
-    local low, high = axes[axis] .. "_low", axes[axis] .. "_high"
-    c.keys.sides[low], c.keys.sides[high] = c.keys.sides[high], c.keys.sides[low]
-  end
+  local low, high, h = axes[axis] .. "_low", axes[axis] .. "_high", c.keys.heat
+  for _, sides in ipairs { c.keys.sides or {}, h or {}, h and h.flux or {} } do sides[low], sides[high] = sides[high], sides[low] end
+  if h and h.gravity then h.gravity[axis] = -h.gravity[axis] end
+  warm_through(h, point)
   for _, b in ipairs(c.keys.bodies or {}) do
     local k = b.keys
     if k.low then
@@ -219,6 +257,9 @@ local function slips(s)
   for a = 1, rank(s) do
     local good = s.keys.grid[axes[a]] == "slip" and not (s.keys.acceleration and s.keys.acceleration[a] ~= 0)
     for _, side in pairs(s.keys.sides or {}) do good = good and not (side.velocity and side.velocity[a] ~= 0) end
+    local h = s.keys.heat or {}
+    good = good and not (h.gravity and h.gravity[a] ~= 0)
+    for _, which in ipairs { "_low", "_high" } do good = good and not h[axes[a] .. which] and not (h.flux and h.flux[axes[a] .. which]) end
     for _, b in ipairs(s.keys.bodies or {}) do good = good and not b.keys.inside end
     if good then found = a end
   end
@@ -243,6 +284,10 @@ M.twins = {
       for i, gate in ipairs(s.keys.gates or {}) do flux[i] = gate.axis == axes[a.axis] and -1 or 1 end
       same_flow(T, "mirrored along " .. axes[a.axis], s, r, c, q, image, signs)
       same_loads(T, "mirrored along " .. axes[a.axis], s, r, q, signs, turn)
+      same_heat(T, "mirrored along " .. axes[a.axis], s, r, q, function(name)
+        local x, which = name:match("^([xyz])_(%a+)$")
+        return x == axes[a.axis] and x .. (which == "low" and "_high" or "_low") or name
+      end)
       same_measures(T, "mirrored along " .. axes[a.axis], s, r, c, q, image, signs, turn, nil, flux)
     end },
 
@@ -272,6 +317,22 @@ M.twins = {
       for old = 1, d do back[old] = "u" .. axes[to[old]] end
       c.keys.force = pushed(s.keys.force, point, back, results)
       if c.keys.acceleration then c.keys.acceleration = vector(s.keys.acceleration) end
+      local function side_of(name)
+        local x, which = name:match("^([xyz])(_%a+)$")
+        for old = 1, d do if x == axes[old] then return axes[to[old]] .. which end end
+        return name
+      end
+      if s.keys.heat then
+        local h = c.keys.heat
+        for _, sides in ipairs { "heat", "flux" } do
+          local from = sides == "heat" and s.keys.heat or s.keys.heat.flux or {}
+          local new = sides == "heat" and h or h.flux or {}
+          for name in pairs(from) do if name:match("^[xyz]_") then new[name] = nil end end
+          for name, value in pairs(from) do if name:match("^[xyz]_") then new[side_of(name)] = value end end
+        end
+        if h.gravity then h.gravity = vector(h.gravity) end
+        warm_through(h, point)
+      end
       if s.keys.sides then
         c.keys.sides = {}
         for name, side in pairs(s.keys.sides) do
@@ -305,6 +366,7 @@ M.twins = {
       end
       same_flow(T, what, s, r, c, q, place, nil, to)
       same_loads(T, what, s, r, q, ones, { sign, sign, sign }, to)
+      same_heat(T, what, s, r, q, side_of)
       same_measures(T, what, s, r, c, q, place, ones, { sign, sign, sign }, to)
     end },
 
@@ -319,6 +381,7 @@ M.twins = {
       end
       c.keys.initial = through(s.keys.initial, { "x - " .. number(by), "y", "z" }, { "a", "b", "c" })
       c.keys.force = pushed(s.keys.force, { "x - " .. number(by), "y", "z" }, same_velocity, same_results)
+      warm_through(c.keys.heat, { "x - " .. number(by), "y", "z" })
       for _, b in ipairs(c.keys.bodies or {}) do
         for _, key in ipairs { "low", "high", "point" } do if b.keys[key] then b.keys[key][1] = b.keys[key][1] + by end end
       end
@@ -326,6 +389,7 @@ M.twins = {
       local function place(i, j, k) return (i + a.cells) % n, j, k end
       same_flow(T, "shifted by cells", s, r, c, q, place)
       same_loads(T, "shifted by cells", s, r, q, ones, ones)
+      same_heat(T, "shifted by cells", s, r, q)
       same_measures(T, "shifted by cells", s, r, c, q, place, ones, ones)
     end },
 
@@ -339,6 +403,7 @@ M.twins = {
       point[axis] = ("%s - math.abs(%s - %s)"):format(number(L), number(L), x)
       results[axis] = ("sim.where(sim.lt(%s, %s), %s, -%s)"):format(x, number(L), results[axis], results[axis])
       c.keys.initial = through(s.keys.initial, point, results)
+      warm_through(c.keys.heat, point)
       local image = mirrored(s, axis)
       for i, b in ipairs(image.keys.bodies or {}) do
         local k = copy(b)
@@ -392,6 +457,12 @@ M.twins = {
       c.keys.speed, c.keys.viscosity = s.keys.speed * U, s.keys.viscosity * L * U
       c.keys.density = (s.keys.density or 1) * a.density
       scale(c.keys.acceleration, U / a.time)
+      local h = c.keys.heat
+      if h then
+        h.diffusivity = h.diffusivity * L * U
+        scale(h.gravity, U / a.time)
+        for name, flux in pairs(h.flux or {}) do h.flux[name] = flux * U end
+      end
       c.keys.integrate.dt, c.keys.integrate.t_end = s.keys.integrate.dt * a.time, s.keys.integrate.t_end * a.time
       for _, side in pairs(c.keys.sides or {}) do
         scale(side.velocity, U)
@@ -408,10 +479,12 @@ M.twins = {
         if k.radius then k.radius = k.radius * L end
         scale(k.velocity, U)
         if k.spin then k.spin = k.spin / a.time end
+        if k.flux then k.flux = k.flux * U end
       end
       local by, u = number(1 / L), number(U)
       c.keys.initial = through(s.keys.initial, { "x * " .. by, "y * " .. by, "z * " .. by },
         { "a * " .. u, "b * " .. u, "c * " .. u }, "p * " .. number(U * U * a.density))
+      warm_through(h, { "x * " .. by, "y * " .. by, "z * " .. by })
       local back, more = number(1 / U), number(U / a.time)
       c.keys.force = pushed(s.keys.force, { "x * " .. by, "y * " .. by, "z * " .. by },
         { "ux * " .. back, "uy * " .. back, "uz * " .. back }, { "a * " .. more, "b * " .. more, "c * " .. more }, "t * " .. number(1 / a.time))
@@ -421,6 +494,7 @@ M.twins = {
         for i, v in ipairs(q.state[name]) do values[i] = v / factor end
         T:near("in other units, " .. name, r.state[name], values, select(f <= rank(s) and 1 or 2, bounds(s, r)))
       end
+      if h then T:near("in other units, temperature", r.state.temperature, q.state.temperature, warm_bound(s, r)) end
     end },
 
   { name = "a wall and a block", weight = 2,
@@ -429,16 +503,20 @@ M.twins = {
     end,
     prepare = function(_, R) return { cells = R.int(1, 4) } end,
     check = function(T, s, a)
-      local c, h = copy(s), a.cells * dx_of(s)
-      c.keys.grid.n[2], c.keys.grid.size[2] = s.keys.grid.n[2] + a.cells, s.keys.grid.size[2] + h
+      local c, height = copy(s), a.cells * dx_of(s)
+      c.keys.grid.n[2], c.keys.grid.size[2] = s.keys.grid.n[2] + a.cells, s.keys.grid.size[2] + height
       local low, high = { 0, 0, 0 }, { 0, h, 0 }
       for i = 1, rank(s) do
         local L = s.keys.grid.size[i]
-        low[i], high[i] = i == 2 and -h or -L, i == 2 and h or 2 * L
+        low[i], high[i] = i == 2 and -height or -L, i == 2 and height or 2 * L
       end
-      c.keys.bodies = { call("block", { name = "floor", low = low, high = high }) }
-      c.keys.initial = through(s.keys.initial, { "x", "y - " .. number(h), "z" }, { "a", "b", "c" })
-      c.keys.force = pushed(s.keys.force, { "x", "y - " .. number(h), "z" }, same_velocity, same_results)
+      local h = c.keys.heat or {}
+      c.keys.bodies = { call("block", { name = "floor", low = low, high = high, temperature = h.y_low, flux = h.flux and h.flux.y_low }) }
+      h.y_low = nil
+      if h.flux then h.flux.y_low = nil end
+      warm_through(h, { "x", "y - " .. number(height), "z" })
+      c.keys.initial = through(s.keys.initial, { "x", "y - " .. number(height), "z" }, { "a", "b", "c" })
+      c.keys.force = pushed(s.keys.force, { "x", "y - " .. number(height), "z" }, same_velocity, same_results)
       local r, q = T:ask(s), T:ask(c)
       same_flow(T, "a wall and a block in its place", s, r, c, q, function(i, j, k) return i, j + a.cells, k end)
     end },
@@ -455,12 +533,13 @@ M.twins = {
         if b.keys.low then
           local name = "block" .. i .. ".stl"
           T:file(name, stl_of(b.keys.low, b.keys.high))
-          c.keys.bodies[i] = call("stl", { name = b.keys.name, path = name })
+          c.keys.bodies[i] = call("stl", { name = b.keys.name, path = name, temperature = b.keys.temperature, flux = b.keys.flux })
         end
       end
       local r, q = T:ask(s), T:ask(c)
       same_flow(T, "a block and its file", s, r, c, q, identity)
       same_loads(T, "a block and its file", s, r, q, ones, ones)
+      same_heat(T, "a block and its file", s, r, q)
     end },
 
   { name = "bodies in another order", applies = function(s) return s.keys.bodies and #s.keys.bodies == 2 and not overlap(s) end,
@@ -470,6 +549,7 @@ M.twins = {
       local r, q = T:ask(s), T:ask(c)
       same_flow(T, "bodies in another order", s, r, c, q, identity)
       same_loads(T, "bodies in another order", s, r, q, ones, ones)
+      same_heat(T, "bodies in another order", s, r, q)
     end },
 
   -- Displacements are sums over steps, or products: they differ by the rounding of a displacement of some cells.
@@ -493,7 +573,9 @@ M.twins = {
     applies = function(s) return has_bodies(s) and not moves(s) end, -- what a body covers takes momentum with it
     check = function(T, s)
       local c, d = copy(s), rank(s)
-      c.keys.sides, c.keys.acceleration, c.keys.force = nil, nil, nil
+      c.keys.sides, c.keys.acceleration, c.keys.force, c.keys.heat = nil, nil, nil, nil
+      for _, b in ipairs(c.keys.bodies) do b.keys.temperature, b.keys.flux = nil, nil end
+      if c.keys.turbulence then c.keys.turbulence.prandtl = nil end
       for a = 1, d do c.keys.grid[axes[a]] = "periodic" end
       local r = T:ask(c)
       local u = bounds(c, r)
@@ -514,7 +596,7 @@ M.twins = {
   { name = "a passive scalar", weight = 2,
     applies = function(s)
       for _, side in pairs(s.keys.sides or {}) do if side.pressure then return false end end
-      return not moves(s) and not s.keys.collision
+      return not moves(s) and not s.keys.collision and not s.keys.heat
     end,
     prepare = function(_, R) return { ratio = R.log(0.5, 2), waves = R.int(1, 2) } end,
     check = function(T, s, a)
@@ -535,7 +617,7 @@ M.twins = {
   -- A wall with a temperature is a block with it that covers cells beyond. (At edges of sides with a velocity the flow is not.)
   { name = "a warm wall and a warm block", weight = 2,
     applies = function(s)
-      return s.keys.grid.y == "wall" and not s.keys.sides and not has_bodies(s) and not s.keys.collision
+      return s.keys.grid.y == "wall" and not s.keys.sides and not has_bodies(s) and not s.keys.collision and not s.keys.heat
     end,
     prepare = function(_, R) return { cells = R.int(1, 4), ratio = R.log(0.5, 2), apart = R.log(0.1, 10) } end,
     check = function(T, s, a)
@@ -556,6 +638,35 @@ M.twins = {
       T:near("heat of a wall and a block", r:last("heat", "flux_y_low"), q:last("heat", "flux_floor"),
         1e-6 * math.abs(r:last("heat", "flux_y_low")) + 1e-9 * a.apart * w.keys.heat.diffusivity * s.keys.grid.size[1])
       T:near("mean of a wall and a block", r:last("heat", "mean"), q:last("heat", "mean"), 1e-7 * a.apart)
+    end },
+
+  -- Where the fluid neither enters nor leaves, what it has gains in a step the heat that sides and bodies give it, by the table.
+  { name = "heat and its fluxes", weight = 4,
+    applies = function(s)
+      for _, side in pairs(s.keys.sides or {}) do if side.pressure then return false end end
+      return s.keys.heat and not (s.keys.initial and s.keys.initial.pressure)
+    end,
+    check = function(T, s)
+      local r = T:ask(s)
+      local volume, cell = r.tables.flow.mass[1] / (s.keys.density or 1), dx_of(s) ^ rank(s)
+      volume = cell * math.floor(volume / cell + 0.5)
+      local gained, given, mean = {}, {}, r.tables.heat.mean
+      for k = 1, #mean - 1 do
+        gained[k], given[k] = (mean[k + 1] - mean[k]) * volume, 0
+        for column, values in pairs(r.tables.heat) do if column:match("^flux_") then given[k] = given[k] + s.keys.integrate.dt * values[k] end end
+      end
+      T:near("heat of a step", gained, given, warm_bound(s, r) * volume)
+    end },
+
+  -- What a snapshot has of temperatures the table has too.
+  { name = "temperatures of table and snapshot", weight = 1, applies = function(s) return s.keys.heat and not has_bodies(s) end,
+    check = function(T, s)
+      local r, sum, least, greatest = T:ask(s), 0, math.huge, -math.huge
+      for _, value in ipairs(r.state.temperature) do sum, least, greatest = sum + value, math.min(least, value), math.max(greatest, value) end
+      local bound = warm_bound(s, r)
+      T:near("mean temperature", r:last("heat", "mean"), sum / #r.state.temperature, bound)
+      T:near("least temperature", r:last("heat", "least"), least, bound)
+      T:near("greatest temperature", r:last("heat", "greatest"), greatest, bound)
     end },
 
   -- C = 1e-6 adds (1e-6 cell)^2 |strain|: less than 1e-11 of the lattice's velocity a step, |strain| being below one.
@@ -739,7 +850,7 @@ M.twins = {
       local k = s.keys
       local tau, least = 0.5 + 3 * k.viscosity * k.integrate.dt / dx_of(s) ^ 2, math.huge
       for a = 1, rank(s) do least = math.min(least, k.grid.n[a]) end
-      return rank(s) == 3 and not k.sides and not k.bodies and not k.collision and not k.force and not k.turbulence and tau <= 1 and least >= 8
+      return rank(s) == 3 and not k.heat and not k.sides and not k.bodies and not k.collision and not k.force and not k.turbulence and tau <= 1 and least >= 8
     end,
     prepare = function(s, R)
       local a = { axis = R.int(1, 3), cells = R.int(1, 7), law = R.pick("stokes", "schiller_naumann", "di_felice"), grains = {} }
@@ -796,7 +907,7 @@ M.twins = {
         most = math.max(most, math.abs(s.keys.acceleration[i]))
       end
       for _, side in pairs(s.keys.sides or {}) do open = open or side.pressure ~= nil end
-      local warm = a.warm and not open and not moves(s)
+      local warm = a.warm and not open and not moves(s) and not s.keys.heat
       c.keys.acceleration = nil
       if warm then
         c.keys.heat = { diffusivity = 0.6 * s.keys.viscosity, reference = 300, expansion = 1, gravity = down,
@@ -840,7 +951,8 @@ M.twins = {
           local words, timed = {}, {}
           for a = 1, rank(s) do
             words[a] = number(side.velocity[a])
-            timed[a] = words[a] .. " + math.min(t, 0)"
+            -- a side that the fluid may pass has a temperature for what comes in alone
+            timed[a] = words[a] .. (s.keys.heat and side.velocity[a] == 0 and "" or " + math.min(t, 0)")
           end
           side.profile, side.velocity = text(("function(x, y, z, t) return %s end"):format(table.concat(timed, ", "))), nil
           d.keys.sides[name].profile, d.keys.sides[name].velocity = draw.fn(rank(s), "return " .. table.concat(words, ", ")), nil
@@ -890,6 +1002,7 @@ M.twins = {
       local r, q = T:ask(s), T:ask(s, { device = "cpu" })
       same_flow(T, "on GPU and CPU", s, r, s, q, identity)
       same_loads(T, "on GPU and CPU", s, r, q, ones, ones)
+      same_heat(T, "on GPU and CPU", s, r, q)
       same_measures(T, "on GPU and CPU", s, r, s, q, identity, ones, ones)
     end },
 }

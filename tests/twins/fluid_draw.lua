@@ -12,25 +12,26 @@ function M.fn(d, words, pressure)
   return f
 end
 
--- A function of point, time and velocity, of which a force is.
-function M.push(d, words)
-  local f = text(("function(%s, t, u%s) %s end"):format(table.concat(axes, ", ", 1, d), table.concat(axes, ", u", 1, d), words))
-  f.d = d
+-- A function of point, time and velocity, of which a force is; `warm`: and of the temperature.
+function M.push(d, words, warm)
+  local f = text(("function(%s, t, u%s%s) %s end"):format(table.concat(axes, ", ", 1, d), table.concat(axes, ", u", 1, d),
+    warm and ", T" or "", words))
+  f.d, f.warm = d, warm
   return f
 end
 
--- A force: waves that move, a turn and a drag of the velocity.
-local function force(R, keys, dx)
+-- A force: waves that move, a turn and a drag of the velocity; warm: how far temperatures are apart, of which it is a function too.
+local function force(R, keys, dx, warm)
   local d, results, rate = #keys.grid.n, {}, keys.speed / dx
   local square = R.chance(0.3) and R.uniform(0, 0.5) / dx or 0
   for a = 1, d do
     local b = a % d + 1
-    results[a] = ("%s * math.sin(%s * %s + %s * t) - %s * u%s + %s * u%s - %s * math.abs(u%s) * u%s"):format(
+    results[a] = ("%s * math.sin(%s * %s + %s * t) - %s * u%s + %s * u%s - %s * math.abs(u%s) * u%s%s"):format(
       number(R.uniform(-1, 1) * 0.005 * keys.speed * rate), number(2 * math.pi * R.int(0, 2) / keys.grid.size[b]), axes[b],
       number(R.uniform(-1, 1) * rate), number(R.uniform(0, 0.5) * rate), axes[a], number(R.uniform(-0.5, 0.5) * rate), axes[b],
-      number(square), axes[a], axes[a])
+      number(square), axes[a], axes[a], warm and (" + %s * (T - %s)"):format(number(R.uniform(-1, 1) * 0.002 * keys.speed * rate / warm), number(keys.heat.reference)) or "")
   end
-  return M.push(d, "return " .. table.concat(results, ", "))
+  return M.push(d, "return " .. table.concat(results, ", "), warm and true)
 end
 
 -- A velocity of at most `most`, smooth over periodic sides, and a pressure or none.
@@ -101,6 +102,43 @@ local function sides(R, keys, a)
   if R.chance(0.5) then keys.sides[high] = along() end
 end
 
+-- Heat: temperatures and heat fluxes of sides and bodies, with buoyancy, or a scalar that the flow carries; returns how far temperatures
+-- are apart. The fluid that comes in has a temperature; that of an outlet is of what flows back.
+local function heat(R, keys, dx)
+  local d, apart = #keys.grid.n, R.log(0.1, 10)
+  local h = { diffusivity = keys.viscosity * R.log(0.4, 1.5), reference = R.pick(0, 0, 300, R.uniform(-5, 5)), flux = {} }
+  local function near() return h.reference + R.uniform(-1, 1) * apart end
+  local function flux() return R.uniform(-1, 1) * apart * h.diffusivity / dx * 0.1 end
+  for a = 1, d do
+    for _, which in ipairs { "_low", "_high" } do
+      local name = axes[a] .. which
+      local side = keys.sides and keys.sides[name]
+      local comes_in = side and side.velocity and side.velocity[a] ~= 0
+      if comes_in or keys.grid[axes[a]] ~= "periodic" and R.chance(0.4) then
+        h[name] = near()
+      elseif keys.grid[axes[a]] ~= "periodic" and not (side and side.pressure) and R.chance(0.2) then
+        h.flux[name] = flux()
+      end
+    end
+  end
+  if not next(h.flux) then h.flux = nil end
+  for _, b in ipairs(keys.bodies or {}) do
+    if R.chance(0.5) then b.keys.temperature = near() elseif R.chance(0.3) then b.keys.flux = flux() end
+  end
+  if R.chance(0.6) then
+    h.expansion, h.gravity = R.log(0.01, 1), {}
+    for a = 1, d do h.gravity[a] = R.uniform(-1, 1) * 0.003 * keys.speed ^ 2 / dx / (h.expansion * apart) end
+  end
+  if R.chance(0.8) then
+    local words = {}
+    for a = 1, d do
+      words[a] = ("%s * math.cos(%s * %s + %s)"):format(number(R.uniform(-1, 1) * apart / d), number(2 * math.pi * R.int(0, 2) / keys.grid.size[a]), axes[a], number(R.uniform(0, 6)))
+    end
+    h.initial = M.fn(d, ("return %s + %s"):format(number(h.reference), table.concat(words, " + ")))
+  end
+  return h, apart
+end
+
 -- What is measured beside the tables: gates, the spectrum, derived fields and running means.
 local function measures(R, keys)
   local d, moving, periodic = #keys.grid.n, false, true
@@ -149,12 +187,16 @@ function M.draw(R)
     keys.acceleration = {}
     for a = 1, d do keys.acceleration[a] = R.uniform(-1, 1) * 0.005 * keys.speed ^ 2 / dx end
   end
-  if R.chance(0.25) then keys.force = force(R, keys, dx) end
   if R.chance(0.8) then keys.initial = start(R, keys, 0.5 * keys.speed) end
   for k = 1, R.pick(0, 1, 1, 2) do
     keys.bodies = keys.bodies or {}
     keys.bodies[k] = body(R, keys, dx, k == 1 and "one" or "two")
   end
+  local moving, apart = false, nil
+  for _, b in ipairs(keys.bodies or {}) do moving = moving or b.keys.velocity ~= nil end
+  if not moving and R.chance(0.35) then keys.heat, apart = heat(R, keys, dx) end
+  if keys.heat and keys.turbulence and R.chance(0.5) then keys.turbulence.prandtl = R.uniform(0.5, 1) end
+  if R.chance(0.25) then keys.force = force(R, keys, dx, R.chance(0.5) and apart or nil) end
   if R.chance(0.3) then keys.precision = "single" end
   if not keys.turbulence and R.chance(0.4) then
     keys.collision = "trt"

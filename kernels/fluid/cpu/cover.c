@@ -185,7 +185,7 @@ static sim_status find_changed(fluid_machine *m, const bool *old, int64_t *count
 
 sim_status fluid_move_walls(fluid_machine *m, int64_t step, const bool **old, int64_t *count) {
   SIM_TRY(fluid_motion_step(m->motion, step));
-  SIM_TRY(fluid_walls_move(&m->walls, m->motion->pose, old));
+  SIM_TRY(fluid_walls_move(&m->walls, m->motion, old));
   return find_changed(m, *old, count);
 }
 

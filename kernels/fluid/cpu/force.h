@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* As of fluid_kernels.force; sent and got: g of what the cell sends along the link, and of what arrives by it. */
+/* As of fluid_kernels.force: collision.g, what acts on the fluid between the half of the link and the surface; sent and
+ * got: g of what the cell sends along the link, and of what arrives by it. */
 static inline void fluid_link_force(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
                                     const fluid_cell *cell, const fluid_link *link, double sent, double got,
                                     const double centre[3], const double speed[3], double momentum[3],
@@ -19,7 +20,7 @@ static inline void fluid_link_force(const fluid_lattice *l, const fluid_collisio
     const bool mirror = link->mirror & 1 << a;
     const double push = c[a] * fluid_weight(l, link->arriving) * (sent + got), x = (double)at[a] + 0.5 - q * c[a];
     const double inside = !mirror ? x : x < 0 ? -x : fmin(x, 2 * (double)rows->n[a] - x);
-    momentum[a] = (mirror ? push : -push) + collision->g[a] * (q - 0.5) / (0.5 * (l->directions - 1));
+    momentum[a] = (mirror ? push : -push) + collision->g[a];
     if (speed) momentum[a] -= speed[a] * fluid_weight(l, link->arriving) * (sent - got);
     arm[a] = a < l->rank ? inside - centre[a] : 0;
   }

@@ -120,8 +120,8 @@ typedef struct fluid_kernels {
                 const fluid_links *links, int64_t first, int64_t end, const void *from, void *to);
   /* What the fluid gives to a body by link `link` of a cell in a step: momentum[3], and torque[3] about `centre` (in
    * cells), in units of the lattice and without the pressure at rest (Ladd, J. Fluid Mech. 271 (1994) 285). Populations
-   * turn at the half of links, and the surface is at q: for the fluid between, q - 1/2 cells of each pair of
-   * directions, g is added. speed[3]: of a surface that moves, in whose frame momentum is exchanged (Wen, Zhang, Tu,
+   * turn at the half of links: collision.g is the force on the fluid between there and the surface, which is added.
+   * speed[3]: of a surface that moves, in whose frame momentum is exchanged (Wen, Zhang, Tu,
    * Wang and Fang, J. Comput. Phys. 266 (2014) 161); NULL: none does. */
   void (*force)(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_rows *rows,
                 const fluid_links *links, int64_t cell, int link, const void *from, const double centre[3],

@@ -289,12 +289,18 @@ static void forces_of_plane(const void *context, int64_t plane, double *sums) {
     const fluid_cell *cell = &walls->cell[i];
     const double x[3] = {grid_centre(&m->grid, 0, cell->x), grid_centre(&m->grid, 1, cell->row % m->grid.n[1]),
                          grid_centre(&m->grid, 2, cell->row / m->grid.n[1])};
-    fluid_collision collision = m->collision;
-    for (int a = 0; a < 3 && links->push; a++) collision.g[a] += links->push[i][a];
+    double g[3];
+    bool pushed = m->motion;
+    for (int a = 0; a < 3; a++) g[a] = m->collision.g[a] + (links->push ? links->push[i][a] : 0);
+    for (int a = 0; a < 3; a++) pushed = pushed || g[a] != 0;
     for (int j = 0; j < cell->count; j++) {
       const int body = walls->link[cell->first + j].body;
-      double centre[3], momentum[3] = {0}, torque[3] = {0};
+      double centre[3], momentum[3] = {0}, torque[3] = {0}, rate[3];
+      fluid_collision collision = m->collision;
       if (body < 0) continue;
+      const double room =
+          pushed ? fluid_link_room(w->p, w->numbers, walls, cell, &walls->link[cell->first + j], rate) : 0;
+      for (int a = 0; a < rank; a++) collision.g[a] = pushed ? room * (g[a] - rate[a]) : 0;
       fluid_body_centre(w->p, walls->meshes, body, &walls->pose[body], x, centre);
       for (int a = 0; a < 3; a++) centre[a] /= w->numbers->dx;
       m->kernels->force(m->lattice, &collision, &m->rows, links, i, j, fluid_first(&w->state[0]), centre,

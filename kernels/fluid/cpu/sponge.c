@@ -4,19 +4,6 @@
 
 #include <math.h>
 
-/* Cell i of a plane of a layer. */
-static int64_t cell_of(const grid_shape *g, const fluid_layer *layer, int64_t plane, int64_t i) {
-  const int axis = layer->side / 2;
-  const int64_t across = g->n[axis == 0 ? 1 : 0], first = i % across, second = i / across;
-  const int64_t along = layer->side % 2 ? g->n[axis] - 1 - plane : plane;
-  const int64_t at[3] = {axis == 0 ? along : first,
-                         axis == 1   ? along
-                         : axis == 0 ? first
-                                     : second,
-                         axis == 2 ? along : second};
-  return (at[2] * g->n[1] + at[1]) * g->n[0] + at[0];
-}
-
 typedef struct moments {
   int64_t at; /* of the first one, in the state */
   double rho1, j[3];
@@ -64,7 +51,7 @@ typedef struct flowing {
 /* Adds the momentum of cells [begin, end) of a plane of a layer and the number of those that are fluid. */
 static void add_flow(const flowing *f, int64_t plane, int64_t begin, int64_t end, double *sum, double *cells) {
   for (int64_t i = begin; i < end; i++) {
-    const int64_t cell = cell_of(&f->m->grid, f->layer, plane, i);
+    const int64_t cell = fluid_layer_cell(&f->m->grid, f->layer, plane, i);
     if (is_solid(f->m, cell)) continue;
     *sum += moments_of(f->m, f->first, cell).j[f->layer->side / 2];
     *cells += 1;
@@ -117,7 +104,7 @@ static void start_layer(const fluid_machine *m, void *first, const fluid_layer *
     const grid_range own = own_cells(m, layer, plane);
     means[plane] = flow[plane];
     for (int64_t i = own.first; i < own.end; i++) {
-      const int64_t cell = cell_of(&m->grid, layer, plane, i);
+      const int64_t cell = fluid_layer_cell(&m->grid, layer, plane, i);
       dense[plane * layer->cells + i] = is_solid(m, cell) ? 0 : moments_of(m, first, cell).rho1;
     }
   }
@@ -195,7 +182,7 @@ static void damp_plane(const fluid_machine *m, void *first, const fluid_layer *l
   double push[3] = {0};
   push[layer->side / 2] = -share * (now - *flow);
   for (int64_t i = own.first; i < own.end; i++) {
-    const int64_t cell = cell_of(&m->grid, layer, plane, i);
+    const int64_t cell = fluid_layer_cell(&m->grid, layer, plane, i);
     if (is_solid(m, cell)) continue;
     const moments old = moments_of(m, first, cell);
     const double more = -share * (old.rho1 - dense[i]);
@@ -205,19 +192,12 @@ static void damp_plane(const fluid_machine *m, void *first, const fluid_layer *l
   *flow += layer->follow * (now + push[layer->side / 2] - *flow);
 }
 
-int64_t fluid_sponge_open(const fluid_machine *m, const fluid_layer *layer, int64_t plane) {
-  int64_t cells = 0;
-  for (int64_t i = 0; i < layer->cells; i++) cells += !is_solid(m, cell_of(&m->grid, layer, plane, i));
-  return cells;
-}
-
 void fluid_sponge_follow(const fluid_machine *m, const double more[FLUID_SIDES]) {
   for (int k = 0; k < m->sponge.layers; k++) {
     const fluid_layer *layer = &m->sponge.layer[k];
     const double gain = fluid_sponge_gain(layer, more);
     for (int64_t plane = 0; plane < layer->planes && gain != 0; plane++) {
-      const int64_t open = fluid_sponge_open(m, layer, plane);
-      if (open > 0) m->sponge.mean[layer->first + plane] += gain / (double)open;
+      if (layer->open[plane] > 0) m->sponge.mean[layer->first + plane] += gain / layer->open[plane];
     }
   }
 }

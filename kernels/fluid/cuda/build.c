@@ -224,7 +224,9 @@ static sim_status send_patches(const maker *m) {
   return fluid_cuda_send(NULL, (size_t)segments * sizeof(double), (void **)&m->d->segment_sum);
 }
 
-static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
+/* held[3]: the momentum that a step gives to the fluid between the half of the link and the surface, as that goes on.
+ */
+static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge, double held[3]) {
   const fluid_machine *machine = m->m;
   const fluid_link *link = &machine->walls.link[edge];
   const fluid_cell *c = &machine->walls.cell[cell];
@@ -236,10 +238,13 @@ static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
   fluid_body_centre(m->p, machine->walls.meshes, link->body, machine->motion ? &machine->walls.pose[link->body] : NULL,
                     x, centre);
   if (machine->walls.speed) memcpy(out.speed, machine->walls.speed[edge], sizeof out.speed);
-  out.q = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
+  const double q = fluid_link_part(link);
+  const double room = fluid_link_room(m->p, m->k, &machine->walls, c, link, held);
+  out.q = 0.5 + room * (machine->lattice->directions - 1) / 2;
+  for (int a = 0; a < 3; a++) held[a] *= room;
   for (int a = 0; a < machine->lattice->rank; a++) {
     const bool mirror = link->mirror & 1 << a;
-    const double y = (double)at[a] + 0.5 - out.q * v[a];
+    const double y = (double)at[a] + 0.5 - q * v[a];
     const double inside = !mirror ? y : y < 0 ? -y : fmin(y, 2 * (double)machine->grid.n[a] - y);
     out.mirror[a] = mirror;
     out.arm[a] = inside - centre[a] / m->k->dx;
@@ -251,6 +256,7 @@ static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
 static sim_status send_pulls(const maker *m) {
   const fluid_walls *w = &m->m->walls;
   int64_t links = 0, next = 0;
+  double held[3];
   int blocks = 0;
   for (int64_t i = 0; i < w->links; i++) links += w->link[i].body >= 0;
   if (links == 0) return SIM_OK;
@@ -261,7 +267,7 @@ static sim_status send_pulls(const maker *m) {
     const int64_t first = next;
     for (int64_t i = 0; i < w->cells; i++)
       for (int64_t j = w->cell[i].first; j < w->cell[i].first + w->cell[i].count; j++)
-        if (w->link[j].body == body) pull[next++] = pull_of(m, i, j);
+        if (w->link[j].body == body) pull[next++] = pull_of(m, i, j, held);
     for (int64_t i = first; i < next; i += FLUID_SEGMENT)
       block[blocks++] = (fluid_pull_block){(int32_t)i, (int32_t)(next - i < FLUID_SEGMENT ? next - i : FLUID_SEGMENT)};
     m->d->body_blocks[body + 1] = blocks;
@@ -365,7 +371,7 @@ static sim_status send_sponges(const maker *m) {
   for (int i = 0; share && i < sponge->layers; i++) {
     const fluid_layer *layer = &sponge->layer[i];
     memcpy(share + planes, layer->share, (size_t)layer->planes * sizeof *share);
-    for (int64_t k = 0; k < layer->planes; k++) share[all + planes + k] = (double)fluid_sponge_open(m->m, layer, k);
+    memcpy(share + all + planes, layer->open, (size_t)layer->planes * sizeof *share);
     planes += layer->planes;
   }
   SIM_TRY(fluid_cuda_send_away(share, 2 * (size_t)all * sizeof *share, (void **)&d->share));
@@ -396,6 +402,25 @@ sim_status fluid_cuda_build_walls(const fluid_machine *machine, const fluid_para
   SIM_TRY(send_masks(&m));
   SIM_TRY(send_cells(&m));
   return send_patches(&m);
+}
+
+void fluid_cuda_find_held(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
+                          double out[][6]) {
+  const maker m = {machine, p, k, NULL};
+  const fluid_walls *w = &machine->walls;
+  memset(out, 0, p->bodies.count * sizeof *out);
+  for (int64_t i = 0; i < w->cells && machine->motion; i++)
+    for (int64_t j = w->cell[i].first; j < w->cell[i].first + w->cell[i].count; j++) {
+      double held[3];
+      if (w->link[j].body < 0) continue;
+      double *to = out[w->link[j].body];
+      const fluid_pull pull = pull_of(&m, i, j, held);
+      for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        to[a] += held[a];
+        to[3 + a] += pull.arm[b] * held[c] - pull.arm[c] * held[b];
+      }
+    }
 }
 
 sim_status fluid_cuda_build_pulls(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,

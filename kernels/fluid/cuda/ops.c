@@ -380,13 +380,15 @@ sim_status fluid_cuda_bodies(fluid_work *w, double *values) {
   if (!part) return sim_no_memory("forces");
   const size_t bytes = 6 * (size_t)blocks * sizeof *all;
   const sim_status status = bytes > 0 ? sim_backend_cuda.copy(all, w->d.pull_sum, bytes) : SIM_OK;
+  double held[FLUID_BODIES][6];
+  fluid_cuda_find_held(w->m, w->p, w->numbers, held);
   for (int body = 0; body < (int)w->p->bodies.count; body++)
     for (int i = 0; i < columns; i++) {
       const int first = w->d.body_blocks[body], count = w->d.body_blocks[body + 1] - first;
       const bool torque = i >= rank;
       const int which = !torque ? i : rank == 2 ? 5 : 3 + i - rank;
       for (int b = 0; b < count; b++) part[b] = all[6 * (first + b) + which];
-      *values++ = (torque ? force * dx : force) * sim_reduce_tree(part, (size_t)count);
+      *values++ = (torque ? force * dx : force) * (sim_reduce_tree(part, (size_t)count) - held[body][which]);
     }
   free(part);
   return status;

@@ -68,7 +68,8 @@ typedef struct fluid_segment {
 
 /* A link to a body; arms from the body's point to the surface, in cells. */
 typedef struct fluid_pull {
-  double arm[3], q, speed[3]; /* speed: of the surface, in units of the lattice */
+  double arm[3], q, speed[3]; /* q - 1/2 is fluid_link_room times half of the directions; speed: of the surface, in
+                                 units of the lattice */
   int32_t cell, edge;
   int8_t mirror[3]; /* not 0: the link is mirrored at a slip side of this axis */
 } fluid_pull;
@@ -385,6 +386,9 @@ sim_status fluid_cuda_build_walls(const fluid_machine *m, const fluid_parameters
                                   fluid_device *out) SIM_MUST_CHECK;
 sim_status fluid_cuda_build_pulls(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
                                   fluid_device *out) SIM_MUST_CHECK;
+/* out[bodies][6]: momentum and torque, in units of the lattice, that a step gives to the fluid between the surfaces of
+ * bodies that move and the halves of links, which goes with them: fluid_cuda_pull has more by as much. */
+void fluid_cuda_find_held(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, double out[][6]);
 sim_status fluid_cuda_build_cuts(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
                                  fluid_device *out) SIM_MUST_CHECK;
 

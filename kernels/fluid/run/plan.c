@@ -294,8 +294,8 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
 static const char *gpu_lacks(const fluid_parameters *p) {
   if (p->drag) return "`drag` of grains is";
   if (p->force && p->collision == FLUID_TRT) return "`force` with collision = \"trt\" is";
-  if (fluid_has_law(p) && fluid_moves(p)) return "a `viscosity` that is a function beside a body that moves is";
-  if (fluid_has_law(p) && fluid_tells_some_plus(p)) return "y+ of a body with a `viscosity` that is a function is";
+  if (sim_expr_depends(p->law, 0, 1) && fluid_tells_some_plus(p))
+    return "y+ of a body with a `viscosity` that is a function of the temperature is";
   if (p->collision != FLUID_TRT) return NULL;
   if (p->heat.given) return "`heat` with collision = \"trt\" is";
   if (fluid_has_sponge(p)) return "a `sponge` with collision = \"trt\" is";

@@ -38,6 +38,7 @@ static const sim_schema box_schema = {
 
 static const sim_signature profile_signature = {.inputs = (const char *const[]){"x", "y", "z", "t", NULL},
                                                 .outputs = {2, 3},
+                                                .counted = true,
                                                 .returns = "the velocity: a number for each axis of the grid"};
 static const sim_signature pressure_signature = {.inputs = (const char *const[]){"x", "y", "z", "t", NULL},
                                                  .outputs = {1}};
@@ -81,6 +82,7 @@ static const sim_schema sides_schema = {
 
 static const sim_signature motion_signature = {.inputs = (const char *const[]){"t", NULL},
                                                .outputs = {2, 3},
+                                               .counted = true,
                                                .returns = "the velocity: a number for each axis of the grid"};
 static const sim_signature turning_signature = {.inputs = (const char *const[]){"t", NULL}, .outputs = {1}};
 static const sim_field reference_fields[] = {
@@ -271,6 +273,7 @@ static const sim_schema integrate_schema = {
 static const sim_signature initial_signature = {
     .inputs = (const char *const[]){"x", "y", "z", NULL},
     .outputs = {2, 3, 4},
+    .counted = true,
     .returns = "the velocity, a number for each axis of the grid, and the pressure or not"};
 
 static const char *const channels[] = {"auto", "grey", "red", "green", "blue", "alpha", NULL};
@@ -300,6 +303,7 @@ static const sim_signature viscosity_signature = {.inputs = (const char *const[]
 static const sim_signature force_signature = {
     .inputs = (const char *const[]){"x", "y", "z", "t", "ux", "uy", "uz", "T", NULL},
     .outputs = {2, 3},
+    .counted = true,
     .returns = "the acceleration: a number for each axis of the grid"};
 static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, grid), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &box_schema,

@@ -207,3 +207,29 @@ void fluid_body_centre(const fluid_parameters *p, const fluid_meshes *meshes, in
   nearest(&grid, &s, x, near);
   for (int a = 0; a < 3; a++) out[a] = s.centre[a] + x[a] - near[a];
 }
+
+/* Of a link along c by whose cut the surface with the normal n stands a part of a cell off, 6 w (c.n)^2 of that is
+ * counted: over the links by which a plane cuts a cell these are 1. */
+double fluid_link_room(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
+                       const fluid_cell *cell, const fluid_link *link, double rate[3]) {
+  const grid_shape grid = fluid_grid_of(p);
+  const fluid_lattice *lattice = fluid_lattice_for(p);
+  const fluid_shape shape = fluid_body_shape(p, walls->meshes, link->body, &walls->pose[link->body]);
+  const int64_t at[3] = {cell->x, cell->row % grid.n[1], cell->row / grid.n[1]};
+  const double q = fluid_link_part(link);
+  double x[3], normal[3], along = 0;
+  for (int a = 0; a < 3; a++) rate[a] = 0;
+  for (int a = 0; a < 3; a++) {
+    x[a] = grid_centre(&grid, a, at[a]) - q * lattice->c[link->arriving][a] * numbers->dx;
+    if (link->mirror & 1 << a) x[a] = x[a] < 0 ? -x[a] : fmin(x[a], 2 * grid.size[a] - x[a]);
+  }
+  if (fluid_body_moves(p, link->body)) {
+    const fluid_shape faster = fluid_body_shape(p, walls->meshes, link->body, &walls->rate[link->body]);
+    (void)fluid_body_distance(&grid, &faster, x, rate);
+    for (int a = 0; a < 3; a++) rate[a] *= numbers->dt / numbers->dx;
+  }
+  fluid_body_normal(&grid, &shape, x, normal);
+  for (int a = 0; a < lattice->rank; a++)
+    along += (link->mirror & 1 << a ? -1 : 1) * lattice->c[link->arriving][a] * normal[a];
+  return (q - 0.5) * 6 * fluid_weight(lattice, link->arriving) * along * along;
+}

@@ -14,13 +14,18 @@ typedef struct fluid_motion {
   const fluid_meshes *meshes; /* borrowed */
   double dt;
   geometry_pose pose[FLUID_BODIES], last[FLUID_BODIES]; /* last: a step before, half a step behind the clock */
-  sim_expr_program *program[FLUID_BODIES][2];           /* motion, turning */
+  /* The same poses, but velocity and spin are what a step from the clock on adds to the velocity of the surface at a
+   * point that does not move: V' and W' of the velocity V and the spin W, less W x V. */
+  geometry_pose rate[FLUID_BODIES];
+  sim_expr_program *program[FLUID_BODIES][2]; /* motion, turning */
   void *scratch;
 } fluid_motion;
 /* With the poses of the start. Destroy with fluid_motion_destroy, also after a failure. */
 sim_status fluid_motion_create(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
                                fluid_motion *out) SIM_MUST_CHECK;
 void fluid_motion_destroy(fluid_motion *motion);
+/* Sets the rates of the poses that a checkpoint of a step has brought. */
+void fluid_motion_resume(fluid_motion *motion, int64_t step);
 /* Moves the poses over the step that ends half a step after the clock's step `step`. SIM_ERR_SCENARIO: a body leaves
  * the box, is faster than `speed`, or its velocity is not finite. */
 sim_status fluid_motion_step(fluid_motion *motion, int64_t step) SIM_MUST_CHECK;

@@ -144,7 +144,7 @@ static double cut_of(const fluid_maker *m, int body, const int64_t at[3], const 
  * the list; its cut by bisection, to the last bit. False: no body is there. */
 static bool body_link(fluid_maker *m, const int64_t at[3], int c, int mirror, double end, fluid_link *out) {
   const int8_t *v = m->lattice->c[c];
-  double y[3], u[3], q = INFINITY;
+  double y[3], u[3], rate[3] = {0}, q = INFINITY;
   int first = -1;
   for (int body = 0; body < m->bodies; body++) {
     double low = 0, high = end;
@@ -180,9 +180,13 @@ static bool body_link(fluid_maker *m, const int64_t at[3], int c, int mirror, do
   } else if (find_behind(m, at, v, out)) {
     out->kind = FLUID_NEAR;
   }
-  /* What the force of a step adds to populations is not interpolated: the fluid at rest under it stays at rest. */
-  for (int a = 0; a < m->lattice->rank && out->kind != FLUID_BOUNCE; a++)
-    out->constant -= 3 * (1 - out->weight) * v[a] * m->g[a];
+  /* What the force of a step adds to populations is not interpolated, but for the part that goes with the surface: the
+   * fluid that rests on it stays at rest there. */
+  if (fluid_body_moves(m->p, first)) (void)fluid_body_distance(&m->grid, &m->faster[first], y, rate);
+  for (int a = 0; a < m->lattice->rank && out->kind != FLUID_BOUNCE; a++) {
+    const double along = (mirror & 1 << a ? -v[a] : v[a]) * rate[a] * m->numbers->dt / m->numbers->dx;
+    out->constant -= 3 * (1 - out->weight) * (v[a] * m->g[a] - along);
+  }
   return true;
 }
 

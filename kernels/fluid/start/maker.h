@@ -14,8 +14,8 @@ typedef struct fluid_maker {
   sim_expr_program *profile[FLUID_SIDES], *push[FLUID_SIDES];
   double time; /* of the sides */
   void *scratch;
-  fluid_shape shape[FLUID_BODIES];
-  bool without[FLUID_BODIES]; /* bodies that are left out */
+  fluid_shape shape[FLUID_BODIES], faster[FLUID_BODIES]; /* faster: at the poses fluid_walls.rate, where bodies move */
+  bool without[FLUID_BODIES];                            /* bodies that are left out */
   int bodies;
   bool rock;         /* solid cells are from an image: their sides are walls, and there are no bodies */
   bool speeds;       /* stores the velocity of each link */

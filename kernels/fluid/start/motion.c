@@ -46,6 +46,33 @@ static void move(fluid_motion *v, int body, double from, double to) {
   }
 }
 
+/* Sets motion.rate of a body for the step after step number `step`. */
+static void find_rate(fluid_motion *v, int body, int64_t step) {
+  const double from = (double)step * v->dt, times[3] = {from, from + v->dt, from + v->dt};
+  const fluid_shape now = fluid_body_shape(v->p, v->meshes, body, &v->pose[body]);
+  const double *axis = now.wall.turn, *velocity = now.pose.velocity;
+  geometry_pose *rate = &v->rate[body];
+  double values[3][3];
+  *rate = now.pose;
+  rate->spin = 0;
+  for (int a = 0; a < 3; a++) {
+    const int b = (a + 1) % 3, c = (a + 2) % 3;
+    rate->velocity[a] = -now.pose.spin * v->dt * (axis[b] * velocity[c] - axis[c] * velocity[b]);
+  }
+  if (v->program[body][0]) {
+    evaluate(v, body, 0, times, values);
+    for (int a = 0; a < 3; a++) rate->velocity[a] += values[a][1] - values[a][0];
+  }
+  if (v->program[body][1]) {
+    evaluate(v, body, 1, times, values);
+    rate->spin = values[0][1] - values[0][0];
+  }
+}
+
+void fluid_motion_resume(fluid_motion *v, int64_t step) {
+  for (int b = 0; b < (int)v->p->bodies.count; b++) find_rate(v, b, step);
+}
+
 sim_status fluid_motion_create(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
                                fluid_motion *out) {
   size_t scratch = 64;
@@ -63,6 +90,7 @@ sim_status fluid_motion_create(const fluid_parameters *p, const fluid_numbers *n
   out->scratch = aligned_alloc(64, scratch);
   if (!out->scratch) return sim_no_memory("motion of bodies");
   for (int b = 0; b < (int)p->bodies.count; b++) move(out, b, 0, numbers->dt / 2);
+  fluid_motion_resume(out, 0);
   return SIM_OK;
 }
 
@@ -141,6 +169,7 @@ sim_status fluid_motion_step(fluid_motion *v, int64_t step) {
   for (int b = 0; b < (int)v->p->bodies.count; b++) {
     if (!fluid_body_moves(v->p, b)) continue;
     move(v, b, from, to);
+    find_rate(v, b, step);
     SIM_TRY(check(v, b, to, &most));
   }
   return SIM_OK;

@@ -116,7 +116,7 @@ static sim_status link_rows(fluid_moving *v) {
   return SIM_OK;
 }
 
-sim_status fluid_walls_move(fluid_walls *w, const geometry_pose *pose, const bool **old) {
+sim_status fluid_walls_move(fluid_walls *w, const fluid_motion *motion, const bool **old) {
   fluid_moving *v = w->moving;
   fluid_maker *m = &v->maker;
   bool *solid = v->before;
@@ -124,22 +124,25 @@ sim_status fluid_walls_move(fluid_walls *w, const geometry_pose *pose, const boo
   w->solid = solid;
   if (old) *old = v->before;
   for (int b = 0; b < m->bodies; b++) {
-    w->pose[b] = pose[b];
-    m->shape[b] = fluid_body_shape(m->p, w->meshes, b, &pose[b]);
+    w->pose[b] = motion->pose[b];
+    w->rate[b] = motion->rate[b];
+    m->shape[b] = fluid_body_shape(m->p, w->meshes, b, &w->pose[b]);
+    m->faster[b] = fluid_body_shape(m->p, w->meshes, b, &w->rate[b]);
   }
   mark_solid(v);
   SIM_TRY(link_rows(v));
   return fluid_patches_create(m->lattice, &m->grid, w);
 }
 
-sim_status fluid_moving_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads, fluid_walls *w) {
+sim_status fluid_moving_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
+                               const fluid_motion *motion, fluid_walls *w) {
   const grid_shape g = fluid_grid_of(p);
   const size_t cells = (size_t)grid_cells(&g);
-  geometry_pose pose[FLUID_BODIES];
   fluid_moving *v = w->moving = calloc(1, sizeof *v);
   if (!v) return sim_no_memory("bodies");
-  memcpy(pose, w->pose, sizeof pose);
-  memcpy(v->still.pose, w->pose, sizeof pose);
+  fluid_motion rest = {0}; /* of bodies that stand as at the start */
+  memcpy(v->still.pose, w->pose, sizeof w->pose);
+  memcpy(rest.pose, w->pose, sizeof w->pose);
   v->still.meshes = w->meshes;
   v->threads = threads;
   SIM_TRY(fluid_maker_begin(&v->maker, p, numbers, w));
@@ -155,7 +158,7 @@ sim_status fluid_moving_create(const fluid_parameters *p, const fluid_numbers *n
     v->within[a] = calloc((size_t)g.n[a], sizeof(bool));
     room = room && v->within[a];
   }
-  return room ? fluid_walls_move(w, pose, NULL) : sim_no_memory("solid cells");
+  return room ? fluid_walls_move(w, motion ? motion : &rest, NULL) : sim_no_memory("solid cells");
 }
 
 void fluid_moving_destroy(fluid_moving **moving) {

@@ -25,6 +25,29 @@ static fluid_layer layer_of(const fluid_parameters *p, const grid_shape *g, int 
                        .first = first};
 }
 
+int64_t fluid_layer_cell(const grid_shape *g, const fluid_layer *layer, int64_t plane, int64_t i) {
+  const int axis = layer->side / 2;
+  const int64_t across = g->n[axis == 0 ? 1 : 0], first = i % across, second = i / across;
+  const int64_t along = layer->side % 2 ? g->n[axis] - 1 - plane : plane;
+  const int64_t at[3] = {axis == 0 ? along : first,
+                         axis == 1   ? along
+                         : axis == 0 ? first
+                                     : second,
+                         axis == 2 ? along : second};
+  return (at[2] * g->n[1] + at[1]) * g->n[0] + at[0];
+}
+
+static sim_status count_open(const grid_shape *g, const bool *solid, fluid_layer *layer) {
+  layer->open = malloc((size_t)(layer->planes + 1) * sizeof *layer->open);
+  if (!layer->open) return sim_no_memory("sponges");
+  for (int64_t plane = 0; plane < layer->planes; plane++) {
+    int64_t closed = 0;
+    for (int64_t i = 0; solid && i < layer->cells; i++) closed += solid[fluid_layer_cell(g, layer, plane, i)];
+    layer->open[plane] = (double)(layer->cells - closed);
+  }
+  return SIM_OK;
+}
+
 /* The damping rate grows linearly towards the side, to 2 FLUID_SPONGE_DEPTH c/width. */
 static sim_status set_shares(const fluid_parameters *p, const grid_shape *g, fluid_layer *layer) {
   const double sound = 1 / sqrt(3), width = p->sides[layer->side].sponge * (double)g->n[0] / g->size[0];
@@ -36,7 +59,7 @@ static sim_status set_shares(const fluid_parameters *p, const grid_shape *g, flu
   return SIM_OK;
 }
 
-sim_status fluid_sponge_create(const fluid_parameters *p, fluid_sponge *out) {
+sim_status fluid_sponge_create(const fluid_parameters *p, const bool *solid, fluid_sponge *out) {
   const grid_shape g = fluid_grid_of(p);
   *out = (fluid_sponge){0};
   for (int s = 0; s < 2 * g.rank; s++) {
@@ -44,6 +67,7 @@ sim_status fluid_sponge_create(const fluid_parameters *p, fluid_sponge *out) {
     fluid_layer *layer = &out->layer[out->layers++];
     *layer = layer_of(p, &g, s, out->means);
     SIM_TRY(set_shares(p, &g, layer));
+    SIM_TRY(count_open(&g, solid, layer));
     out->means += layer->planes * (1 + layer->cells);
   }
   if (out->means > 0) out->mean = calloc((size_t)out->means, sizeof *out->mean);
@@ -51,7 +75,10 @@ sim_status fluid_sponge_create(const fluid_parameters *p, fluid_sponge *out) {
 }
 
 void fluid_sponge_destroy(fluid_sponge *sponge) {
-  for (int i = 0; i < sponge->layers; i++) free(sponge->layer[i].share);
+  for (int i = 0; i < sponge->layers; i++) {
+    free(sponge->layer[i].share);
+    free(sponge->layer[i].open);
+  }
   free(sponge->mean);
   *sponge = (fluid_sponge){0};
 }
@@ -68,7 +95,7 @@ double fluid_sponge_bytes(const fluid_parameters *p) {
   for (int s = 0; s < 2 * g.rank; s++) {
     if (!has_sponge(&p->sides[s])) continue;
     const fluid_layer layer = layer_of(p, &g, s, 0);
-    out += (double)layer.planes * (2 + (double)layer.cells) * sizeof(double);
+    out += (double)layer.planes * (3 + (double)layer.cells) * sizeof(double);
   }
   return out;
 }

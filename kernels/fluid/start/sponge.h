@@ -17,6 +17,7 @@ typedef struct fluid_layer {
   int64_t first;         /* of its means */
   double follow;         /* share of the difference that means take up in a step */
   double *share;         /* [planes], from the side on */
+  double *open;          /* [planes]: cells of a plane that are fluid; of use where no body moves */
 } fluid_layer;
 typedef struct fluid_sponge {
   int layers;
@@ -29,9 +30,11 @@ typedef struct fluid_sponge {
 #define FLUID_SPONGE_MEMORY 30.0 /* time of the running mean: passages of sound through the layer */
 enum { FLUID_SPONGE_LEAST = 8 }; /* cells */
 bool fluid_has_sponge(const fluid_parameters *p);
-/* Without layers where no side has a sponge; the means are not set. Destroy with fluid_sponge_destroy, also after a
- * failure. */
-sim_status fluid_sponge_create(const fluid_parameters *p, fluid_sponge *out) SIM_MUST_CHECK;
+/* Without layers where no side has a sponge; the means are not set. solid[cells]: NULL: none is. Destroy with
+ * fluid_sponge_destroy, also after a failure. */
+sim_status fluid_sponge_create(const fluid_parameters *p, const bool *solid, fluid_sponge *out) SIM_MUST_CHECK;
+/* Cell i of a plane of a layer. */
+int64_t fluid_layer_cell(const grid_shape *g, const fluid_layer *layer, int64_t plane, int64_t i);
 void fluid_sponge_destroy(fluid_sponge *sponge);
 double fluid_sponge_bytes(const fluid_parameters *p);
 

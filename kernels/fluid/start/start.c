@@ -171,7 +171,7 @@ sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *num
   filling f = filling_of(&m, p, setup->isa, NULL);
   fluid_motion motion;
   sim_status status = fluid_motion_create(p, numbers, meshes, &motion);
-  if (status == SIM_OK) status = fluid_walls_create(p, numbers, meshes, setup->threads, motion.pose, &m.walls);
+  if (status == SIM_OK) status = fluid_walls_create(p, numbers, meshes, setup->threads, &motion, &m.walls);
   if (status == SIM_OK) status = fluid_timed_check(p, numbers, &m.walls);
   if (status == SIM_OK) status = fluid_check_bodies(p, numbers, &m.walls);
   if (status == SIM_OK) status = fluid_check_probes(p, &m.walls);

@@ -173,12 +173,12 @@ sim_status fluid_check_bodies(const fluid_parameters *p, const fluid_numbers *nu
 }
 
 sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
-                              int threads, const geometry_pose *pose, fluid_walls *out) {
+                              int threads, const fluid_motion *motion, fluid_walls *out) {
   *out = (fluid_walls){.meshes = meshes};
   for (int b = 0; b < (int)p->bodies.count; b++)
-    out->pose[b] = pose ? pose[b] : (geometry_pose){.spin = fluid_body_of(p, b)->spin};
+    out->pose[b] = motion ? motion->pose[b] : (geometry_pose){.spin = fluid_body_of(p, b)->spin};
   if (fluid_moves(p)) {
-    SIM_TRY(fluid_moving_create(p, numbers, threads, out));
+    SIM_TRY(fluid_moving_create(p, numbers, threads, motion, out));
   } else {
     SIM_TRY(fluid_walls_build(p, numbers, threads, out));
     const grid_shape grid = fluid_grid_of(p);

@@ -27,16 +27,17 @@ typedef struct fluid_walls {
   int64_t *changed;    /* [changed_room]: of cover.c */
   int64_t room, changed_room;
   double *profile[FLUID_SIDES]; /* [cells of the side][3]: velocity of a side with a profile; NULL: it has none */
-  geometry_pose pose[FLUID_BODIES];
-  const fluid_meshes *meshes;  /* borrowed */
+  geometry_pose pose[FLUID_BODIES], rate[FLUID_BODIES]; /* as of fluid_motion */
+  const fluid_meshes *meshes;                           /* borrowed */
   double (*speed)[3];          /* [links]: velocity of the surface, in units of the lattice; NULL: no body moves */
   struct fluid_moving *moving; /* NULL: no body moves */
   struct fluid_timed *timed;   /* NULL: no side changes with time */
 } fluid_walls;
-/* Releases with fluid_walls_destroy, also after a failure. pose[bodies]: NULL: those of the start; `meshes` live as
+struct fluid_motion; /* bodies.h */
+/* Releases with fluid_walls_destroy, also after a failure. motion NULL: bodies stand as at the start; `meshes` live as
  * long as the walls. SIM_ERR_SCENARIO: a profile is wrong, or no cell is fluid. */
 sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
-                              int threads, const geometry_pose *pose, fluid_walls *out) SIM_MUST_CHECK;
+                              int threads, const struct fluid_motion *motion, fluid_walls *out) SIM_MUST_CHECK;
 /* SIM_ERR_SCENARIO: no cell of the fluid touches a body. */
 sim_status fluid_check_bodies(const fluid_parameters *p, const fluid_numbers *numbers,
                               const fluid_walls *walls) SIM_MUST_CHECK;
@@ -64,17 +65,22 @@ int64_t fluid_cell_of(const fluid_walls *walls, int64_t row, int64_t x);
 static inline double fluid_link_part(const fluid_link *link) {
   return link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
 }
+/* The fluid between the half of a link to a body and the surface, in cells, negative where the surface comes first;
+ * sums over the links of a surface are the volume between it and the sides of cells. rate[3]: what a step adds to the
+ * velocity of the surface there, in units of the lattice. (bodies.c) */
+double fluid_link_room(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
+                       const fluid_cell *cell, const fluid_link *link, double rate[3]);
 /* The link by which a direction arrives at a cell; NULL: none. */
 const fluid_link *fluid_link_of(const fluid_walls *walls, int64_t row, int64_t x, int arriving);
 
 /* ---- start/moving.c: walls that move ---- */
 
-/* Moves the bodies to poses[bodies]: the solid cells, links and patches. `old` is where cells were solid before, until
- * the next call. SIM_ERR_NO_MEMORY, SIM_ERR_SCENARIO: no cell is fluid. */
-sim_status fluid_walls_move(fluid_walls *walls, const geometry_pose *pose, const bool **old) SIM_MUST_CHECK;
+/* Moves the bodies to the poses of `motion`: the solid cells, links and patches. `old` is where cells were solid
+ * before, until the next call. SIM_ERR_NO_MEMORY, SIM_ERR_SCENARIO: no cell is fluid. */
+sim_status fluid_walls_move(fluid_walls *walls, const struct fluid_motion *motion, const bool **old) SIM_MUST_CHECK;
 /* Called by fluid_walls_create where bodies move. */
 sim_status fluid_moving_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
-                               fluid_walls *walls) SIM_MUST_CHECK;
+                               const struct fluid_motion *motion, fluid_walls *walls) SIM_MUST_CHECK;
 void fluid_moving_destroy(struct fluid_moving **moving);
 
 /* ---- start/timed.c: sides that change with time ---- */

@@ -160,6 +160,24 @@ static void make_american_heston(pricing *d) {
   pricing_add(d, &option_american_schema, 110, OPTION_PUT)->fit_paths = 20000;
 }
 
+/* Rules that see the volatility of one asset, of two, and of none. */
+static void make_american_volatilities(pricing *d) {
+  for (int a = 1; a < 3; a++) pricing_add_asset(d, 100, 0.25);
+  for (int a = 0; a < 2; a++) pricing_set_motion(d, a);
+  d->assets[0].heston = pricing_heston(0.04, 1.5, 0.05, 0.6, -0.7);
+  d->assets[1].sabr = (option_sabr){true, 2, 0.5, -0.4, 0.7};
+  option_payoff *o = pricing_add(d, &option_american_schema, 105, OPTION_PUT);
+  o->asset = 2;
+  o->fit_paths = 20000;
+  o = pricing_add(d, &option_american_schema, 95, OPTION_CALL);
+  o->asset = 3;
+  o->fit_paths = 10000;
+  o = pricing_add(d, &option_american_schema, 100, OPTION_PUT);
+  o->on = OPTION_ON_WORST;
+  o->every = 2;
+  o->fit_paths = 20000;
+}
+
 static void use_sobol(pricing *d, int construction) {
   d->p.sampling.sequence = OPTION_SOBOL;
   d->p.sampling.scrambles = 16;
@@ -615,6 +633,7 @@ const option_case option_cases[OPTION_CASES] = {
     {"local volatility", make_local, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
     {"american", make_american, 12, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
     {"american, Heston", make_american_heston, 2, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1},
+    {"american, volatilities", make_american_volatilities, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
     {"Sobol", make_sobol, 13, OPTION_CONTROL_GEOMETRIC, true, false, OPTION_AUTO, 0.2, 1},
     {"Sobol, components", make_components, 6, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
     {"Sobol, one step", make_sobol, 1, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},

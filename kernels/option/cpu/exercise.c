@@ -63,6 +63,13 @@ static sim_status make_simulation(const regression *f, const option_parameters *
     w->feature[k] = (option_feature){.kind = number < assets ? OPTION_FIXING : OPTION_HIGHEST,
                                      .asset = asset < 0 ? (int)(number % assets) : asset,
                                      .step = f->rule.step[k / prices]};
+    if (asset < 0 && number >= (f->rule.maxima ? 2 * assets : assets)) w->feature[k].kind = OPTION_VOLATILITY;
+  }
+  for (size_t k = 0, a = 0; k < features; k++) { /* the volatilities are those of some assets, in order */
+    if (w->feature[k].kind != OPTION_VOLATILITY) continue;
+    if (k == 0 || w->feature[k - 1].kind != OPTION_VOLATILITY) a = 0;
+    while (!(f->rule.volatilities >> a & 1)) a++;
+    w->feature[k].asset = (int)a++;
   }
   return option_cholesky(p, w->cholesky);
 }
@@ -145,7 +152,7 @@ sim_status option_cpu_simulate(regression *f, const option_rule *rule, int asset
   size_t end;
   f->rule = *rule;
   f->chunks = chunks;
-  f->prices = asset >= 0 ? 1 : rule->maxima ? 2 * f->market->assets : f->market->assets;
+  f->prices = asset >= 0 ? 1 : option_rule_inputs(rule, f->market->assets);
   f->share = (int)sim_comm_share(f->comm, (size_t)chunks);
   f->first = (int)sim_comm_first(f->comm, (size_t)chunks, &end);
   f->end = (int)end;

@@ -42,7 +42,7 @@ typedef struct asset_state {
 
 enum {
   NEED_SINGLES = 1 << OPTION_FIXING | 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY |
-                 1 << OPTION_VARIANCE | 1 << OPTION_HIGHEST
+                 1 << OPTION_VARIANCE | 1 << OPTION_HIGHEST | 1 << OPTION_VOLATILITY
 };
 
 /* Derivatives of one asset's path by a parameter: y of ln S, the others of the features' sums and extremes before
@@ -147,19 +147,23 @@ static inline void exercise(const option_rule *rule, int step, vreal price, vrea
   settle(payoff, hold, rule->growth[date], last, value);
 }
 
-/* The same on the prices of several assets, with their highest prices so far behind them where the rule reads those; a
- * payoff that is not finite makes the value so. */
-static inline void exercise_jointly(const option_rule *rule, int step, const vreal *price, int assets, void *scratch,
+/* The random volatility of an asset whose variance, or sigma of SABR, is v. */
+LANES_INLINE vreal random_volatility(const option_dynamics *m, vreal v) {
+  return m->motion == OPTION_SABR ? v : v_root(v_max(v, v_set((real)1e-30)));
+}
+
+/* The same by a program of `inputs` numbers: see option_rule_inputs; a payoff that is not finite makes the value so. */
+static inline void exercise_jointly(const option_rule *rule, int step, const vreal *input, int inputs, void *scratch,
                                     vreal *value) {
   const int date = rule->date[step];
   const real *beta = rule->single ? (const void *)rule->beta_single : (const void *)rule->beta;
   const bool last = date == rule->dates - 1;
   vreal result[1 + OPTION_BASES_MAX], hold = v_set(0);
-  const void *in[2 * OPTION_ASSETS_MAX];
+  const void *in[3 * OPTION_ASSETS_MAX];
   void *out[1 + OPTION_BASES_MAX];
   if (step == 0) *value = v_set(-1);
   if (date < 0) return;
-  for (int a = 0; a < (rule->maxima ? 2 * assets : assets); a++) in[a] = &price[a];
+  for (int k = 0; k < inputs; k++) in[k] = &input[k];
   for (int k = 0; k <= rule->bases; k++) out[k] = &result[k];
   sim_expr_program_run(rule->program, LANES, in, out, scratch);
   for (int k = 0; k < rule->bases && !last; k++) hold = v_fma(result[k + 1], v_set(beta[date * rule->bases + k]), hold);
@@ -183,6 +187,10 @@ LANES_INLINE void update_single_features(const option_paths *p, int step, int as
     }
     if (feature->kind == OPTION_VARIANCE) {
       if (observed && feature->step == observation + 1) *value = t->v;
+      continue;
+    }
+    if (feature->kind == OPTION_VOLATILITY) {
+      if (observed && feature->step == observation + 1) *value = random_volatility(&v->dynamics[asset], t->v);
       continue;
     }
     if (feature->kind == OPTION_HIGHEST) {

@@ -26,7 +26,7 @@ static double *columns(const joint *j) { return (double *)(void *)(j->rooms + (s
 static void evaluate(const joint *j, int date, size_t at, double *column) {
   const option_cpu_regression *f = j->f;
   const size_t row = (size_t)f->share * CHUNK, prices = (size_t)f->prices;
-  const void *in[2 * OPTION_ASSETS_MAX];
+  const void *in[3 * OPTION_ASSETS_MAX];
   void *out[1 + OPTION_BASES_MAX];
   for (size_t a = 0; a < prices; a++) in[a] = f->price + ((size_t)date * prices + a) * row + at;
   for (int k = 0; k <= j->bases; k++) out[k] = column + (size_t)k * CHUNK;
@@ -76,8 +76,10 @@ static sim_status set_program(joint *j, const sim_expr_program *program, int bas
   return j->rooms != NULL ? SIM_OK : sim_no_memory("early exercise");
 }
 
-static sim_status find_scale(joint *j, int number, int assets, double (*scale)[2]) {
+static sim_status find_scale(joint *j, const option_payoff *o, int number, double (*scale)[2]) {
   option_cpu_regression *f = j->f;
+  int input[OPTION_SCALES_MAX];
+  const int inputs = option_joint_scaled(f->p, o, input);
   double *sum = calloc((size_t)f->sums_each, sizeof *sum);
   if (sum == NULL) return sim_no_memory("early exercise");
   const size_t row = (size_t)f->share * CHUNK;
@@ -92,17 +94,17 @@ static sim_status find_scale(joint *j, int number, int assets, double (*scale)[2
         to[0]++;
         to[1] += column[i];
         to[2] += column[i] * column[i];
-        for (int a = 0; a < assets; a++) {
-          const double x = f->price[((size_t)d * (size_t)f->prices + (size_t)a) * row + at + (size_t)i];
-          to[3 + 2 * a] += x;
-          to[4 + 2 * a] += x * x;
+        for (int k = 0; k < inputs; k++) {
+          const double x = f->price[((size_t)d * (size_t)f->prices + (size_t)input[k]) * row + at + (size_t)i];
+          to[3 + 2 * k] += x;
+          to[4 + 2 * k] += x * x;
         }
       }
     }
   }
   sim_status status = check_valid(j, number);
   if (status == SIM_OK) status = option_cpu_total(f, sum);
-  if (status == SIM_OK) option_joint_scale(sum, assets, scale);
+  if (status == SIM_OK) option_joint_scale(sum, option_joint_scaled_assets(f->p, o), inputs, scale);
   memset(f->sums, 0, (size_t)f->share * (size_t)f->comm->size * (size_t)f->sums_each * sizeof *f->sums);
   free(sum);
   return status;
@@ -149,7 +151,7 @@ static sim_status find_rule(joint *j, const option_payoff *o, int number, int ch
   sim_status status = option_joint_graph(p, o, OPTION_JOINT_PAYMENT, NULL, &expr, &bases);
   if (status == SIM_OK) status = sim_expr_program_create(expr, &(sim_expr_target){.isa = j->f->isa}, &payment);
   if (status == SIM_OK) status = set_program(j, payment, 0);
-  if (status == SIM_OK) status = find_scale(j, number, option_joint_scaled_assets(p, o), scale);
+  if (status == SIM_OK) status = find_scale(j, o, number, scale);
   sim_expr_program_free(&payment);
   sim_expr_free(&expr);
   if (status == SIM_OK)
@@ -178,8 +180,8 @@ static sim_status find_rule(joint *j, const option_payoff *o, int number, int ch
 sim_status option_cpu_joint(void *self, const option_payoff *o, int number, int chunks, option_rule *rule,
                             option_joint_rule *out) {
   joint j = {.f = self, .rule = rule};
-  const int bases = option_joint_bases(j.f->p, o), assets = j.f->market->assets;
-  j.f->sums_each = (int)fmax(bases * (bases + 3) / 2, 3 + 2 * assets);
+  const int bases = option_joint_bases(j.f->p, o);
+  j.f->sums_each = (int)fmax(bases * (bases + 3) / 2, 3 + 2 * option_joint_scaled(j.f->p, o, NULL));
   j.not_valid = calloc((size_t)j.f->threads, sizeof *j.not_valid);
   const sim_status status =
       j.not_valid != NULL ? find_rule(&j, o, number, chunks, out) : sim_no_memory("early exercise");

@@ -187,20 +187,23 @@ static void update_schedules(const option_paths *p, int step, int variant, int a
   }
 }
 
-/* Early exercise by rules on several assets, after all assets of all variants have moved. */
+/* Early exercise by rules on several numbers of a path, after all assets of all variants have moved. */
 static void exercise_all(const option_paths *p, int step, int at, workspace *w, void *const *out) {
-  vreal price[2 * OPTION_ASSETS_MAX];
+  vreal input[3 * OPTION_ASSETS_MAX];
   if ((step + 1) % (p->skip + 1) != 0) return;
   for (int f = 0; f < p->features; f++) {
     if (p->feature[f].kind != OPTION_EARLY || p->feature[f].asset >= 0) continue;
     for (int v = 0; v < p->variants; v++) {
-      const option_rule *rule = &p->variant[v].rule[p->feature[f].step];
+      const option_variant *variant = &p->variant[v];
+      const option_rule *rule = &variant->rule[p->feature[f].step];
+      int inputs = rule->maxima ? 2 * p->assets : p->assets;
       for (int a = 0; a < p->assets; a++) {
         const asset_state *t = &w->state[v * p->assets + a];
-        price[a] = price_ratio(t->x, p->far) * (real)p->variant[v].spot[a];
-        if (rule->maxima) price[p->assets + a] = price_ratio(t->most, p->far) * (real)p->variant[v].spot[a];
+        input[a] = price_ratio(t->x, p->far) * (real)variant->spot[a];
+        if (rule->maxima) input[p->assets + a] = price_ratio(t->most, p->far) * (real)variant->spot[a];
+        if (rule->volatilities >> a & 1) input[inputs++] = random_volatility(&variant->dynamics[a], t->v);
       }
-      exercise_jointly(rule, step / (p->skip + 1), price, p->assets, program_room(p, w),
+      exercise_jointly(rule, step / (p->skip + 1), input, inputs, program_room(p, w),
                        (vreal *)(void *)((real *)out[v * p->features + f] + at));
     }
   }
@@ -310,7 +313,8 @@ static bool general_paths(const option_paths *p, uint64_t first, int count, unsi
       for (int a = 0; a < p->assets; a++) {
         asset_state *t = &w->state[v * p->assets + a];
         *t = begin_asset();
-        if (p->variant[v].dynamics != NULL) t->v = v_set((real)p->variant[v].dynamics[a].v);
+        if (p->variant[v].dynamics != NULL)
+          t->v = v_set((real)(p->variant[v].v != NULL ? p->variant[v].v[a] : p->variant[v].dynamics[a].v));
       }
     for (int k = 0; k < p->variants * p->schedules; k++) w->state[p->variants * p->assets + k] = begin_asset();
     if (p->rates) memset(rates_of(p, w), 0, option_rates_scratch(p->variants));

@@ -16,10 +16,12 @@ typedef struct joint {
   void *scale, *sums; /* kernels */
 } joint;
 
-static sim_status find_scale(joint *j, int number, int assets, double (*scale)[2]) {
+static sim_status find_scale(joint *j, const option_payoff *o, int number, double (*scale)[2]) {
   static const sim_kernel scaling = {"option_joint_scale", "exercise", SIM_LIMIT_BYTES};
   option_cuda_regression *f = j->f;
-  int each = 4 + 2 * assets, dates = j->rule->dates;
+  const option_parameters *p = f->plan.parameters;
+  const int inputs = option_joint_scaled(p, o, NULL);
+  int each = 4 + 2 * inputs, dates = j->rule->dates;
   size_t paths = option_cuda_regression_paths(f);
   double *partial = option_cuda_partial(f, each), *sum = calloc((size_t)each, sizeof *sum);
   if (sum == NULL) return sim_no_memory("early exercise");
@@ -28,7 +30,7 @@ static sim_status find_scale(joint *j, int number, int assets, double (*scale)[2
                        (void *[]){&f->price, &paths, &dates, &partial});
   sim_status status = option_cuda_total(f, each, sum);
   if (status == SIM_OK) status = option_joint_check(f->comm, !(sum[each - 1] == 0), number);
-  if (status == SIM_OK) option_joint_scale(sum, assets, scale);
+  if (status == SIM_OK) option_joint_scale(sum, option_joint_scaled_assets(p, o), inputs, scale);
   free(sum);
   return status;
 }
@@ -58,7 +60,8 @@ static sim_status find_kernel(const option_cuda_regression *f, const char *what,
   return sim_module_kernel(f->module, name, out);
 }
 
-static sim_status find_rule(joint *j, int number, int chunks, int assets, option_rule *rule, option_joint_rule *out) {
+static sim_status find_rule(joint *j, const option_payoff *o, int number, int chunks, option_rule *rule,
+                            option_joint_rule *out) {
   option_cuda_regression *f = j->f;
   SIM_TRY(find_kernel(f, "scale", number, &j->scale));
   SIM_TRY(find_kernel(f, "sums", number, &j->sums));
@@ -69,7 +72,7 @@ static sim_status find_rule(joint *j, int number, int chunks, int assets, option
   rule->beta = out->beta;
   rule->beta_single = single;
   SIM_TRY(option_cuda_simulate(f, rule, -1, chunks));
-  SIM_TRY(find_scale(j, number, assets, out->scale));
+  SIM_TRY(find_scale(j, o, number, out->scale));
   SIM_TRY(option_joint_go_back(rule, f->market->bond, sums_at, j, out->beta));
   for (size_t k = 0; k < count; k++) single[k] = (float)out->beta[k];
   return SIM_OK;
@@ -79,10 +82,10 @@ sim_status option_cuda_joint(void *self, const option_payoff *o, int number, int
                              option_joint_rule *out) {
   option_cuda_regression *f = self;
   const option_parameters *p = f->plan.parameters;
-  const int bases = rule->bases = option_joint_bases(p, o), assets = option_joint_scaled_assets(p, o);
+  const int bases = rule->bases = option_joint_bases(p, o);
   joint j = {.f = f, .rule = rule, .of = out, .scales = (size_t)option_joint_scales(p, o)};
-  f->sums_each = (int)fmax(bases * (bases + 3) / 2, 4 + 2 * assets);
-  const sim_status status = find_rule(&j, number, chunks, assets, rule, out);
+  f->sums_each = (int)fmax(bases * (bases + 3) / 2, 4 + 2 * option_joint_scaled(p, o, NULL));
+  const sim_status status = find_rule(&j, o, number, chunks, rule, out);
   option_cuda_release(f);
   return status;
 }

@@ -1,14 +1,14 @@
-/* Writes early exercise on several assets: the type J of paths/joint_rule.cuh for each payoff, and its kernels. */
+/* Writes early exercise by joint rules: the type J of paths/joint_rule.cuh for each payoff, and its kernels. */
 #include "kernels/option/cuda/plan.h"
 
 #include <stdio.h>
 
-enum { INLINED = 4 /* exercises on several assets whose code is repeated; more of them share it */ };
+enum { INLINED = 4 /* exercises by joint rules whose code is repeated; more of them share it */ };
 
-/* Next payoff on several assets from `i` on, or the number of payoffs. */
+/* Next payoff with a joint rule from `i` on, or the number of payoffs. */
 static size_t next_joint(const option_parameters *p, size_t i) {
   while (i < p->payoffs.count &&
-         (p->payoffs.items[i].schema != &option_american_schema || !option_is_joint(p->payoffs.items[i].data)))
+         (p->payoffs.items[i].schema != &option_american_schema || !option_rule_is_joint(p, p->payoffs.items[i].data)))
     i++;
   return i;
 }
@@ -17,24 +17,27 @@ static size_t next_joint(const option_parameters *p, size_t i) {
 static void add_type(const option_cuda_plan *plan, int number, int bases, sim_bytes *text) {
   const option_parameters *p = plan->parameters;
   const option_payoff *o = p->payoffs.items[number].data;
-  const int assets = (int)p->assets.count, scales = option_joint_scales(p, o);
+  const option_rule rule = {.volatilities = option_joint_volatilities(p, o)};
+  const int assets = (int)p->assets.count, scales = option_joint_scales(p, o),
+            inputs = option_rule_inputs(&rule, assets);
   sim_bytes_format(
       text,
       "struct joint_%d {\n"
       "  typedef %s real;\n"
-      "  enum : int { ASSETS = %d, BASES = %d, SCALES = %d, SCALED = %d };\n"
-      "  static __device__ __forceinline__ void functions(const real *price, const real *scale, real *o) {\n"
+      "  enum : int { ASSETS = %d, INPUTS = %d, BASES = %d, SCALES = %d, SCALED = %d };\n"
+      "  static __device__ __forceinline__ void functions(const real *input, const real *scale, real *o) {\n"
       "    joint_functions_%d(",
-      number, plan->single ? "float" : "double", assets, bases, scales, option_joint_scaled_assets(p, o), number);
-  for (int a = 0; a < assets; a++) sim_bytes_format(text, "price[%d], ", a);
+      number, plan->single ? "float" : "double", assets, inputs, bases, scales, option_joint_scaled(p, o, NULL),
+      number);
+  for (int k = 0; k < inputs; k++) sim_bytes_format(text, "input[%d], ", k);
   for (int k = 0; k < 2 * scales; k++) sim_bytes_format(text, "scale[%d], ", k);
   for (int k = 0; k <= bases; k++) sim_bytes_format(text, "%so + %d", k ? ", " : "", k);
   sim_bytes_format(text,
                    ");\n"
                    "  }\n"
-                   "  static __device__ %s real settle(const real *price, const real *rule, int date, bool last,\n"
+                   "  static __device__ %s real settle(const real *input, const real *rule, int date, bool last,\n"
                    "                                   real paid) {\n"
-                   "    return settle_jointly<joint_%d>(price, rule, date, last, paid);\n"
+                   "    return settle_jointly<joint_%d>(input, rule, date, last, paid);\n"
                    "  }\n"
                    "};\n",
                    plan->exercises > INLINED ? "__noinline__" : "__forceinline__", number);
@@ -62,12 +65,12 @@ sim_status option_cuda_add_joint(const option_cuda_plan *plan, sim_bytes *text) 
 
 void option_cuda_add_settle(const option_cuda_plan *plan, sim_bytes *text) {
   const option_parameters *p = plan->parameters;
-  sim_bytes_text(text, "  static __device__ __forceinline__ void settle(int k, const real *price, const real *rule,\n"
+  sim_bytes_text(text, "  static __device__ __forceinline__ void settle(int k, const real *input, const real *rule,\n"
                        "                                                int date, real &paid) {\n"
                        "    const bool last = date == early_dates(k) - 1;\n"
                        "    switch (early_joint(k)) {\n");
   for (size_t i = next_joint(p, 0); i < p->payoffs.count; i = next_joint(p, i + 1))
-    sim_bytes_format(text, "    case %zu: paid = joint_%zu::settle(price, rule, date, last, paid); break;\n", i, i);
+    sim_bytes_format(text, "    case %zu: paid = joint_%zu::settle(input, rule, date, last, paid); break;\n", i, i);
   sim_bytes_text(text, "    }\n  }\n");
 }
 

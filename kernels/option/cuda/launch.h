@@ -41,13 +41,15 @@ typedef struct option_joint_step {
   int holds; /* whether beta is the rule of the date after this one; else holding on is worth 0 there */
 } option_joint_step;
 
-/* Device buffer for prices at exercise dates: out[dates][stride] of one asset, or with asset -1 out[dates][assets]
- * [stride] of all. date[steps]: number of the date at each step's end, or -1; device memory. */
+/* Device buffer for prices at exercise dates: out[dates][stride] of one asset, or with asset -1 out[dates][numbers]
+ * [stride] of all, with the volatilities behind them of the assets whose bits are set. date[steps]: number of the date
+ * at each step's end, or -1; device memory. */
 typedef struct option_recorder {
   double *out;
   const int *date;
   unsigned stride;
-  int asset;
+  int asset, numbers;
+  unsigned long long volatilities;
 } option_recorder;
 
 #endif

@@ -93,12 +93,12 @@ static int parts_of(const option_sampler *s, int64_t count) {
   return s->scrambles > 0 ? (int)(count / s->block) * block_parts(s) : (int)divide(count, s->plan.part);
 }
 
-/* Numbers of the exercise rules on several assets in one market. */
+/* Numbers of the joint exercise rules in one market. */
 static double joint_numbers(const option_parameters *p) {
   double sum = 0;
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
-    if (option_is_joint(o)) sum += (1.0 + option_joint_bases(p, o)) * (double)option_date_count(p, o);
+    if (option_rule_is_joint(p, o)) sum += (1.0 + option_joint_bases(p, o)) * (double)option_date_count(p, o);
   }
   return sum * (p->sampling.antithetic ? 2 : 1);
 }

@@ -238,7 +238,7 @@ static size_t early_numbers(const option_cuda_plan *plan, int early) {
   const option_parameters *p = plan->parameters;
   const option_payoff *o = early_payoff(plan, early);
   const size_t dates = option_date_count(p, o);
-  if (!option_is_joint(o)) return (size_t)(o->degree + 2) * dates;
+  if (!option_rule_is_joint(p, o)) return (size_t)(o->degree + 2) * dates;
   return (size_t)plan->assets + 2 * (size_t)option_joint_scales(p, o) + (size_t)(1 + option_joint_bases(p, o)) * dates;
 }
 
@@ -355,7 +355,7 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema != &option_american_schema) continue;
     for (int a = 0; a < plan->assets; a++)
-      if (option_is_joint(o) || a + 1 == o->asset) plan->need[a] |= 1u << OPTION_EARLY;
+      if (option_rule_is_joint(p, o) || a + 1 == o->asset) plan->need[a] |= 1u << OPTION_EARLY;
   }
   choose_form(plan);
   return SIM_OK;

@@ -129,7 +129,7 @@ sim_source option_cuda_source(const option_cuda_plan *plan, const sim_bytes *tex
 extern const sim_source_file option_cuda_files[];
 /* payoff_text.c: the functions of the payoffs; takes their numbers as literals of the plan. */
 sim_status option_cuda_add_payoffs(option_cuda_plan *plan, sim_bytes *text) SIM_MUST_CHECK;
-/* joint_text.c: early exercise on several assets. Types and functions of each payoff, before the scheme; the function
+/* joint_text.c: early exercise by joint rules. Types and functions of each payoff, before the scheme; the function
  * of the scheme that calls them; the kernels of their regression. */
 sim_status option_cuda_add_joint(const option_cuda_plan *plan, sim_bytes *text) SIM_MUST_CHECK;
 void option_cuda_add_settle(const option_cuda_plan *plan, sim_bytes *text);

@@ -14,7 +14,7 @@ typedef struct option_cuda_regression {
   void *table, *constants; /* on the device; on the host */
   int chunks, share;       /* of all ranks; most of one rank */
   int first, own;          /* chunks of this rank: the first of them, and their number */
-  int prices;              /* assets whose prices are kept */
+  int prices;              /* numbers of a path and date: a price, or what a joint rule reads */
   int sums_each;           /* sums of a chunk, at most */
   double *price, *cash;    /* on the device, of this rank's paths: [dates][prices][paths], [paths] */
   double *partial;         /* on the device, of all chunks: [ranks * share][sums of a chunk] */

@@ -126,7 +126,8 @@ static void add_tangents(const option_cuda_plan *plan, sim_bytes *text) {
 
 static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
   const size_t room = (size_t)plan->exercises + 1;
-  int *list = calloc((4 + (size_t)plan->assets) * room, sizeof *list), degree = 0, joints = 0;
+  const size_t each = room * (size_t)plan->assets;
+  int *list = calloc(4 * room + 2 * each, sizeof *list), degree = 0, joints = 0, seen = 0;
   if (list == NULL) {
     text->failed = true;
     return;
@@ -136,23 +137,29 @@ static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
     const option_payoff *o = plan->parameters->payoffs.items[f->step].data;
     list[k] = (int)o->every;
     list[room + (size_t)k] = (int)option_date_count(plan->parameters, o);
-    const bool joint = option_is_joint(o);
+    const bool joint = option_rule_is_joint(plan->parameters, o);
+    const uint64_t volatilities = joint ? option_joint_volatilities(plan->parameters, o) : 0;
+    seen |= volatilities != 0;
     list[2 * room + (size_t)k] = joint ? 0 : (int)o->degree;
     list[3 * room + (size_t)k] = joint ? f->step : -1;
     joints += joint;
     if (degree < (int)o->degree && !joint) degree = (int)o->degree;
-    for (int a = 0; a < plan->assets && joint; a++)
-      list[4 * room + (size_t)(k * plan->assets + a)] = plan->line_of[plan->early[k].market * plan->assets + a];
+    for (int a = 0; a < plan->assets && joint; a++) {
+      int *of = list + 4 * room + (size_t)(k * plan->assets + a);
+      of[0] = plan->line_of[plan->early[k].market * plan->assets + a];
+      of[each] = volatilities >> a & 1;
+    }
   }
   sim_bytes_format(text,
-                   "  enum : int { EXERCISES = %d, JOINTS = %d, DEGREE = %d, C_EARLY = %d, RECORD = %d, DATED = %d, "
-                   "R_DATE = %d };\n",
-                   plan->exercises, joints, degree, plan->at_early, plan->record, plan->dated, plan->row_date);
+                   "  enum : int { EXERCISES = %d, JOINTS = %d, SEEN = %d, DEGREE = %d, C_EARLY = %d, RECORD = %d, "
+                   "DATED = %d, R_DATE = %d };\n",
+                   plan->exercises, joints, seen, degree, plan->at_early, plan->record, plan->dated, plan->row_date);
   add_list(text, "early_every", list, plan->exercises + 1);
   add_list(text, "early_dates", list + room, plan->exercises + 1);
   add_list(text, "early_degree", list + 2 * room, plan->exercises + 1);
   add_list(text, "early_joint", list + 3 * room, plan->exercises + 1);
   add_list(text, "joint_line", list + 4 * room, plan->exercises * plan->assets + 1);
+  add_list(text, "joint_sees", list + 4 * room + each, plan->exercises * plan->assets + 1);
   add_views(text, "early_line", plan, plan->early, plan->exercises, BY_LINE);
   add_views(text, "early_sign", plan, plan->early, plan->exercises, BY_SIGN);
   add_offsets(text, "early_at", plan->early_at, plan->exercises);

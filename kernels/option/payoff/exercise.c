@@ -126,10 +126,11 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
                           .beta = beta,
                           .beta_single = single};
     rule->maxima = option_reads_maxima(o);
+    rule->volatilities = option_joint_volatilities(p, o);
     set_dates(p, market, o, step, step + steps, rule);
     step += 2 * steps;
     const int chunks = (int)((o->fit_paths + OPTION_CHUNK - 1) / OPTION_CHUNK);
-    if (option_is_joint(o)) {
+    if (option_rule_is_joint(p, o)) {
       SIM_TRY(regression->joint(regression->self, o, (int)i, chunks, rule, &out->joint[i]));
       continue;
     }
@@ -145,7 +146,8 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
 /* Sums of a chunk at a date. */
 static double sums_of(const option_parameters *p, const option_payoff *o) {
   const double bases = option_joint_bases(p, o);
-  return option_is_joint(o) ? fmax(bases * (bases + 3) / 2, 3 + 2 * (double)p->assets.count) : SUMS;
+  return option_rule_is_joint(p, o) ? fmax(bases * (bases + 3) / 2, 3 + 2 * (double)option_joint_scaled(p, o, NULL))
+                                    : SUMS;
 }
 
 /* Each date's sums are gathered, once for the scale and once on the way back, which begins before the last date; of
@@ -157,7 +159,7 @@ void option_policy_exchanges(const option_parameters *p, int ranks, double *byte
     if (p->payoffs.items[i].schema != &option_american_schema) continue;
     const double share = ceil(ceil((double)o->fit_paths / OPTION_CHUNK) / ranks),
                  dates = (double)option_date_count(p, o);
-    const double gathers = option_is_joint(o) ? dates : 2 * dates - 1;
+    const double gathers = option_rule_is_joint(p, o) ? dates : 2 * dates - 1;
     *exchanges += gathers;
     *bytes += gathers * (ranks - 1) * share * sums_of(p, o) * sizeof(double);
   }
@@ -169,7 +171,8 @@ double option_policy_bytes(const option_parameters *p, int ranks) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema != &option_american_schema) continue;
     const double chunks = (double)o->fit_paths / OPTION_CHUNK, dates = (double)option_date_count(p, o);
-    const double kept = dates * (option_is_joint(o) ? (double)p->assets.count * (option_reads_maxima(o) ? 2 : 1) : 1);
+    const option_rule rule = {.maxima = option_reads_maxima(o), .volatilities = option_joint_volatilities(p, o)};
+    const double kept = dates * (option_rule_is_joint(p, o) ? option_rule_inputs(&rule, (int)p->assets.count) : 1);
     most = fmax(most, (ceil(chunks / ranks) * (kept + 1) * OPTION_CHUNK + (chunks + ranks) * (sums_of(p, o) + 1)) *
                           sizeof(double));
   }

@@ -7,7 +7,7 @@
 #include "kernels/option/payoff/rule.h"
 #include "kernels/option/scenario/market.h"
 
-/* What the rule of a payoff on several assets owns. */
+/* What a rule by functions of several numbers of a path owns. */
 typedef struct option_joint_rule {
   sim_expr_program *program, *in_double; /* in the paths' precision; for the regression */
   double *beta;                          /* [dates][bases], and the same rounded to fp32 */
@@ -40,24 +40,33 @@ typedef struct option_regression {
 } option_regression;
 
 /* Places of the centre and factor of what functions of the regression are scaled by: of the payment, of the ordered
- * prices and of each price. */
+ * prices, of each price where those are scaled, and of each volatility that the rule sees. */
 enum { OPTION_SCALE_PAYMENT, OPTION_SCALE_COMMON, OPTION_SCALE_ASSETS };
 
 /* OPTION_JOINT_OPEN: inputs centre_k and factor_k of each scale k stand behind the prices. */
 typedef enum option_joint_form { OPTION_JOINT_PAYMENT, OPTION_JOINT_SCALED, OPTION_JOINT_OPEN } option_joint_form;
 
 /* joint.c: the payment of an exercise, and but for OPTION_JOINT_PAYMENT the functions of the regression, as one graph
- * of the prices of all assets, and of their highest prices so far where `exercise` reads them: outputs 1 + *bases.
- * scale[option_joint_scales()]: numbers of OPTION_JOINT_SCALED. */
+ * of the prices of all assets, of their highest prices so far where `exercise` reads them, and of the volatilities that
+ * the rule sees: outputs 1 + *bases. scale[option_joint_scales()]: numbers of OPTION_JOINT_SCALED. */
 sim_status option_joint_graph(const option_parameters *p, const option_payoff *o, option_joint_form form,
                               const double (*scale)[2], sim_expr **out, int *bases) SIM_MUST_CHECK;
-/* Number of the scales that the functions of the regression take, and of the assets among them: all, or none. */
+/* Whether the rule of an American payoff is by functions of several numbers of a path: of all prices, or of a price and
+ * its volatility. */
+bool option_rule_is_joint(const option_parameters *p, const option_payoff *o);
+/* Bit a: the rule sees the volatility of asset a, which is random. */
+uint64_t option_joint_volatilities(const option_parameters *p, const option_payoff *o);
+/* Number of the scales that the functions of the regression take. */
 int option_joint_scales(const option_parameters *p, const option_payoff *o);
+/* The inputs of the graph that have a scale of their own: all prices, or none, and all volatilities. Returns their
+ * count; out[OPTION_SCALES_MAX] may be NULL. */
+int option_joint_scaled(const option_parameters *p, const option_payoff *o, int *out);
+/* Number of the prices among them: all, or 0. */
 int option_joint_scaled_assets(const option_parameters *p, const option_payoff *o);
 /* Centres and factors from sums over the paths and dates with a positive payment: sum[0] their number, sum[1] and
- * sum[2] the payment and its square, sum[3 + 2a] and sum[4 + 2a] the price of asset a and its square. A centre is a
- * mean, a factor half the inverse of the deviation. */
-void option_joint_scale(const double *sum, int assets, double (*scale)[2]);
+ * sum[2] the payment and its square, sum[3 + 2k] and sum[4 + 2k] scaled input k and its square. A centre is a mean, a
+ * factor half the inverse of the deviation. `assets`: prices among the `count` scaled inputs. */
+void option_joint_scale(const double *sum, int assets, int count, double (*scale)[2]);
 /* Whether the function of an exercise reads the highest prices so far, path.max[i]. */
 bool option_reads_maxima(const option_payoff *o);
 /* Number of the functions of the regression. */

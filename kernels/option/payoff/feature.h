@@ -21,7 +21,8 @@ typedef enum option_kind {
   OPTION_KINDS,
   OPTION_VARIANCE =
       OPTION_KINDS, /* Heston's variance at the end of `step`; read by exposures on the CPU, by no payoff */
-  OPTION_HIGHEST    /* highest price at the steps until the end of `step`; read by the regression of exercise rules */
+  OPTION_HIGHEST,   /* highest price at the steps until the end of `step`; read by the regression of exercise rules */
+  OPTION_VOLATILITY /* root of the variance, or SABR's sigma, at the end of `step`; read likewise */
 } option_kind;
 
 /* What features need from the path of their asset: bits by kind. */

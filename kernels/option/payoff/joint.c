@@ -14,6 +14,9 @@
  * and one more. */
 enum { RATIO_DEGREE = 4, PER_MAXIMUM = RATIO_DEGREE + 1 };
 
+/* Functions of the regression for a random volatility alone, and for each of several: see add_volatility. */
+enum { ALONE = 5, SHARED = 3 };
+
 /* ---- keys ---- */
 
 /* Whether the function of an exercise reads "last_2" or "max_2", say. */
@@ -66,7 +69,46 @@ static int basis_of(const option_parameters *p, const option_payoff *o) {
   return bases_of(p, o, OPTION_BASIS_ORDERED) <= OPTION_BASES_MAX ? OPTION_BASIS_ORDERED : OPTION_BASIS_PAYOFF;
 }
 
-int option_joint_bases(const option_parameters *p, const option_payoff *o) { return bases_of(p, o, basis_of(p, o)); }
+/* Assets with a random volatility, on whose prices an exercise pays. */
+static uint64_t random_volatilities(const option_parameters *p, const option_payoff *o) {
+  uint64_t out = 0;
+  for (int a = 0; a < (int)p->assets.count; a++) {
+    const option_asset *asset = option_asset_at(p, a);
+    const bool paid = o->exercise != NULL        ? reads(o, "last", a) || reads(o, "max", a)
+                      : o->on == OPTION_ON_ASSET ? a + 1 == o->asset
+                                                 : true;
+    if (paid && (option_has_variance(asset) || asset->rough_bergomi.given)) out |= (uint64_t)1 << a;
+  }
+  return out;
+}
+
+static int count_of(uint64_t bits) {
+  int count = 0;
+  for (; bits != 0; bits &= bits - 1) count++;
+  return count;
+}
+
+/* Functions of the regression for each random volatility; 0: the rule sees none. An exposure reads prices alone at the
+ * dates of an exercise. */
+static int per_volatility(const option_parameters *p, const option_payoff *o) {
+  const int count = count_of(random_volatilities(p, o));
+  if (count == 0 || o->basis == OPTION_BASIS_PAYOFF || p->exposure.given) return 0;
+  if (option_joint_scaled_assets(p, o) + count > OPTION_SCALES_MAX - OPTION_SCALE_ASSETS) return 0;
+  const int room = (OPTION_BASES_MAX - bases_of(p, o, basis_of(p, o))) / count, most = count == 1 ? ALONE : SHARED;
+  return room < most ? (room > 0 ? room : 0) : most;
+}
+
+uint64_t option_joint_volatilities(const option_parameters *p, const option_payoff *o) {
+  return per_volatility(p, o) > 0 ? random_volatilities(p, o) : 0;
+}
+
+bool option_rule_is_joint(const option_parameters *p, const option_payoff *o) {
+  return option_is_joint(o) || per_volatility(p, o) > 0;
+}
+
+int option_joint_bases(const option_parameters *p, const option_payoff *o) {
+  return bases_of(p, o, basis_of(p, o)) + per_volatility(p, o) * count_of(random_volatilities(p, o));
+}
 
 /* Place among the prices, and the highest prices so far behind them, of an input "last_2" or "max_2" of the function;
  * -1: another input. */
@@ -87,9 +129,15 @@ bool option_reads_maxima(const option_payoff *o) {
 
 /* Reason against an upper bound, or NULL. */
 static const char *against_upper(const option_parameters *p) {
-  for (int a = 0; a < (int)p->assets.count; a++)
-    if (option_asset_at(p, a)->vol == NULL)
-      return "the paths from a date on begin at prices alone: expected assets with vol, and no upper_paths with others";
+  for (int a = 0; a < (int)p->assets.count; a++) {
+    const option_asset *asset = option_asset_at(p, a);
+    if (asset->vol == NULL && (!option_has_variance(asset) || asset->leverage.given))
+      return "the paths from a date on begin at prices and volatilities alone: expected assets with vol, heston "
+             "without "
+             "leverage or sabr, and no upper_paths with others";
+    if (asset->sabr.given && (asset->jumps.given || asset->dividends.rows > 0))
+      return "the paths from a date on do not know SABR's f behind jumps or cash dividends: expected none of both";
+  }
   return NULL;
 }
 
@@ -144,7 +192,8 @@ sim_status option_check_american(const option_parameters *p, size_t item, sim_fa
                    "exercise: path.max is of equal steps: expected every, and no dates or maturities in the run");
   if (option_reads_maxima(o) && o->upper_paths > 0)
     sim_faults_add(faults, line, path,
-                   "upper_paths: the paths from a date on begin at prices alone: expected no path.max in exercise");
+                   "upper_paths: the paths from a date on begin at prices and volatilities alone: expected no path.max "
+                   "in exercise");
   inputs[count] = NULL;
   if (sim_expr_output_count(o->exercise) != 1)
     sim_faults_add(faults, line, path, "exercise: expected one number, got %d", sim_expr_output_count(o->exercise));
@@ -165,10 +214,11 @@ typedef struct maker {
   sim_expr_builder *builder;
   sim_status status;
   sim_expr_ref price[2 * OPTION_ASSETS_MAX]; /* and the highest so far */
-  sim_expr_ref scale[OPTION_SCALES_MAX][2];  /* see option_joint_scale */
-  sim_expr_ref factor;                       /* what multiplies the functions of the regression */
-  int factors, states;                       /* assets that multiply the payment, and the others */
-  int state[OPTION_ASSETS_MAX];              /* numbers of the latter */
+  sim_expr_ref volatility[OPTION_ASSETS_MAX];
+  sim_expr_ref scale[OPTION_SCALES_MAX][2]; /* see option_joint_scale */
+  sim_expr_ref factor;                      /* what multiplies the functions of the regression */
+  int factors, states;                      /* assets that multiply the payment, and the others */
+  int state[OPTION_ASSETS_MAX];             /* numbers of the latter */
   sim_expr_ref out[1 + OPTION_BASES_MAX];
   int count, degree;
 } maker;
@@ -200,8 +250,8 @@ static sim_expr_ref payment(maker *m, const option_parameters *p, const option_p
     if (m->status == SIM_OK) m->status = sim_expr_builder_insert(m->builder, o->exercise, in, &out);
     return out;
   }
-  sim_expr_ref of = m->price[0];
-  for (int a = 0; a < assets; a++) {
+  sim_expr_ref of = m->price[o->on == OPTION_ON_ASSET ? o->asset - 1 : 0];
+  for (int a = 0; a < assets && o->on != OPTION_ON_ASSET; a++) {
     const double weight = o->weights.rows > 0 ? o->weights.data[a] : 1.0 / assets;
     sim_expr_ref part = o->on == OPTION_ON_BASKET ? call(m, SIM_EXPR_MUL, m->price[a], number(m, weight)) : m->price[a];
     const sim_expr_op op = o->on == OPTION_ON_BEST    ? SIM_EXPR_MAX
@@ -265,6 +315,18 @@ static void add_maximum(maker *m, const option_parameters *p, int asset, sim_exp
   add_powers(m, call(m, SIM_EXPR_SUB, call(m, SIM_EXPR_DIV, m->price[asset], highest), number(m, 1)), 1, RATIO_DEGREE);
 }
 
+/* The volatility of an asset and its products with powers of the scaled payment: the first `count` of w, w y, w w,
+ * w y y, w w y. */
+static void add_volatility(maker *m, sim_expr_ref w, sim_expr_ref y, int count) {
+  static const int powers[][2] = {{1, 0}, {1, 1}, {2, 0}, {1, 2}, {2, 1}};
+  for (int k = 0; k < count; k++) {
+    sim_expr_ref product = w;
+    if (powers[k][0] == 2) product = call(m, SIM_EXPR_MUL, w, w);
+    for (int i = 0; i < powers[k][1]; i++) product = call(m, SIM_EXPR_MUL, product, y);
+    add_function(m, product);
+  }
+}
+
 static sim_expr_ref input(maker *m, const char *what, int number) {
   char name[24];
   sim_expr_ref out = 0;
@@ -290,6 +352,9 @@ static void make(maker *m, const option_parameters *p, const option_payoff *o, o
   const int assets = (int)p->assets.count, basis = basis_of(p, o);
   for (int a = 0; a < assets; a++) m->price[a] = input(m, "last", a + 1);
   for (int a = 0; a < assets && option_reads_maxima(o); a++) m->price[assets + a] = input(m, "max", a + 1);
+  const uint64_t volatilities = option_joint_volatilities(p, o);
+  for (int a = 0; a < assets; a++)
+    if (volatilities >> a & 1) m->volatility[a] = input(m, "volatility", a + 1);
   add(m, payment(m, p, o));
   if (form == OPTION_JOINT_PAYMENT) return;
   for (int k = 0; k < 2 * option_joint_scales(p, o); k++)
@@ -307,6 +372,8 @@ static void make(maker *m, const option_parameters *p, const option_payoff *o, o
   if (basis == OPTION_BASIS_ASSETS || basis == OPTION_BASIS_ALL) add_assets(m);
   for (int a = 0; a < assets && basis != OPTION_BASIS_PAYOFF; a++)
     if (reads(o, "max", a)) add_maximum(m, p, a, y);
+  for (int a = 0, k = OPTION_SCALE_ASSETS + option_joint_scaled_assets(p, o); a < assets; a++)
+    if (volatilities >> a & 1) add_volatility(m, scaled(m, m->volatility[a], k++), y, per_volatility(p, o));
 }
 
 sim_status option_joint_graph(const option_parameters *p, const option_payoff *o, option_joint_form form,
@@ -332,19 +399,28 @@ int option_joint_scaled_assets(const option_parameters *p, const option_payoff *
   return basis_of(p, o) == OPTION_BASIS_PAYOFF ? 0 : (int)p->assets.count;
 }
 
-int option_joint_scales(const option_parameters *p, const option_payoff *o) {
-  return OPTION_SCALE_ASSETS + option_joint_scaled_assets(p, o);
+int option_joint_scaled(const option_parameters *p, const option_payoff *o, int *out) {
+  const int prices = option_joint_scaled_assets(p, o), assets = (int)p->assets.count,
+            volatilities = count_of(option_joint_volatilities(p, o));
+  for (int k = 0; k < prices && out != NULL; k++) out[k] = k;
+  for (int k = 0; k < volatilities && out != NULL; k++)
+    out[prices + k] = (option_reads_maxima(o) ? 2 * assets : assets) + k;
+  return prices + volatilities;
 }
 
-void option_joint_scale(const double *sum, int assets, double (*scale)[2]) {
+int option_joint_scales(const option_parameters *p, const option_payoff *o) {
+  return OPTION_SCALE_ASSETS + option_joint_scaled(p, o, NULL);
+}
+
+void option_joint_scale(const double *sum, int assets, int count, double (*scale)[2]) {
   double common[2] = {0, 0};
-  for (int k = 0; k <= assets; k++) {
+  for (int k = 0; k <= count; k++) {
     const double n = sum[0], mean = n > 0 ? sum[1 + 2 * k] / n : 0;
     const double variance = n > 0 ? sum[2 + 2 * k] / n - mean * mean : 0;
     const int at = k == 0 ? OPTION_SCALE_PAYMENT : OPTION_SCALE_ASSETS + k - 1;
     scale[at][0] = mean;
     scale[at][1] = variance > 1e-12 * mean * mean ? 1 / (2 * sqrt(variance)) : mean != 0 ? 1 / fabs(mean) : 1;
-    for (int i = 0; i < 2 && k > 0; i++) common[i] += scale[at][i] / assets;
+    for (int i = 0; i < 2 && k > 0 && k <= assets; i++) common[i] += scale[at][i] / assets;
   }
   memcpy(scale[OPTION_SCALE_COMMON], common, sizeof common);
 }

@@ -1,6 +1,7 @@
 /* Payoffs as graphs of path features: named payoffs are built here, the scenario's function is inserted. Control
  * variates are further outputs of the same graph. */
 #include "kernels/option/payoff/builder.h"
+#include "kernels/option/payoff/exercise.h"
 #include "kernels/option/scenario/currency.h"
 
 #include <math.h>
@@ -287,7 +288,7 @@ static sim_expr_ref named(option_builder *m, const sim_item *item, int number, i
   const int asset = (int)o->asset - 1;
   if (item->schema == &option_american_schema)
     return option_builder_feature(
-        m, (option_feature){.kind = OPTION_EARLY, .asset = option_is_joint(o) ? -1 : asset, .step = number});
+        m, (option_feature){.kind = OPTION_EARLY, .asset = option_rule_is_joint(m->p, o) ? -1 : asset, .step = number});
   if (option_pays_at_dates(item)) return at_dates(m, item);
   if (item->schema == &option_european_schema) return european(m, o, asset, payoff);
   if (item->schema == &option_digital_schema) {

@@ -33,19 +33,22 @@ typedef struct upper {
   size_t scratch; /* bytes of a thread */
   char *rooms;    /* [threads][scratch] */
   int threads;
+  int columns;                       /* prices, and the volatilities of the assets that have random ones */
+  int volatility[OPTION_ASSETS_MAX]; /* column of the volatility of each asset; 0: it is not random */
   /* of one payoff: */
   int number; /* of the named payoff */
   const option_payoff *payoff;
   uint64_t first;                /* number of its first path */
-  double *price;                 /* [dates][assets][CHUNK], at the dates of the outer paths */
+  double *price;                 /* [dates][columns][CHUNK], prices and volatilities at the dates of the outer paths */
   double *payment, *hold, *gaps; /* [dates][CHUNK] each; [upper_paths] */
 } upper;
 
 static int dates_of(const upper *u) { return u->rule[u->number].dates; }
 
-/* Paths of one or both signs of the normals from the end of step `from` on, at `spot`. */
-static void run_paths(const upper *u, int from, const double *spot, const option_feature *feature, int features,
-                      const option_rule *rule, int signs, uint64_t first, int count, void *const *out) {
+/* Paths of one or both signs of the normals from the end of step `from` on, at `spot` with variances v0 (NULL: the
+ * first ones). */
+static void run_paths(const upper *u, int from, const double *spot, const double *v0, const option_feature *feature,
+                      int features, const option_rule *rule, int signs, uint64_t first, int count, void *const *out) {
   const option_market *m = &u->market;
   const size_t at = (size_t)from * (size_t)m->assets;
   option_variant variant[2];
@@ -53,6 +56,7 @@ static void run_paths(const upper *u, int from, const double *spot, const option
     variant[v] = (option_variant){.drift = m->drift + at,
                                   .vol = (v == 0 ? m->vol : u->mirrored) + at,
                                   .spot = spot,
+                                  .v = v0,
                                   .dynamics = m->dynamics,
                                   .kind = m->grid.kind != NULL ? m->grid.kind + from : NULL,
                                   .time = m->grid.time != NULL ? m->grid.time + from : NULL,
@@ -73,22 +77,45 @@ static void run_paths(const upper *u, int from, const double *spot, const option
   u->kernel(&paths, first, count, out, u->rooms + (size_t)omp_get_thread_num() * u->scratch);
 }
 
+/* Prices and variances at a date, from which paths begin: spot[assets], v[assets]. SABR's is its sigma where f, the
+ * price over its growth and the spot, is 1 again. */
+static void set_start(const upper *u, int date, int place, double *spot, double *v) {
+  const option_market *m = &u->market;
+  const int from = u->rule[u->number].step[date];
+  for (int a = 0; a < m->assets; a++) {
+    const double *at = u->price + (size_t)date * (size_t)u->columns * CHUNK + place;
+    spot[a] = at[a * CHUNK];
+    v[a] = 0;
+    if (u->volatility[a] == 0) continue;
+    const option_dynamics *dynamics = &m->dynamics[a];
+    v[a] = at[u->volatility[a] * CHUNK];
+    if (dynamics->motion != OPTION_SABR) {
+      v[a] *= v[a];
+      continue;
+    }
+    double grown = 0;
+    for (int s = 0; s < from; s++) grown += m->drift[s * m->assets + a];
+    v[a] *= pow(fmax(spot[a] / m->spot[a] * exp2(-grown), 0x1p-100), dynamics->beta - 1);
+  }
+}
+
 /* The discounted value of holding on at a date, on path `outer` whose column of the chunk is `place`. */
 static double hold_on(const upper *u, int date, int64_t outer, int place) {
-  const int assets = u->market.assets, from = u->rule[u->number].step[date];
+  const int from = u->rule[u->number].step[date];
   const int64_t pairs = (u->payoff->inner_paths + 1) / 2, calls = (pairs + CHUNK - 1) / CHUNK;
   option_rule rule = u->rule[u->number];
-  const option_feature early = {
-      .kind = OPTION_EARLY, .asset = option_is_joint(u->payoff) ? -1 : (int)u->payoff->asset - 1, .step = 0};
-  double spot[OPTION_ASSETS_MAX], sum = 0;
+  const option_feature early = {.kind = OPTION_EARLY,
+                                .asset = option_rule_is_joint(&u->p, u->payoff) ? -1 : (int)u->payoff->asset - 1,
+                                .step = 0};
+  double spot[OPTION_ASSETS_MAX], v[OPTION_ASSETS_MAX], sum = 0;
   _Alignas(64) double paid[2][CHUNK];
   rule.date += from;
-  for (int a = 0; a < assets; a++) spot[a] = u->price[(date * assets + a) * CHUNK + place];
+  set_start(u, date, place, spot, v);
   const uint64_t first = u->first + (uint64_t)(u->payoff->upper_paths + CHUNK - 1) / CHUNK * CHUNK +
                          ((uint64_t)outer * (uint64_t)dates_of(u) + (uint64_t)date) * (uint64_t)calls * CHUNK;
   for (int64_t done = 0; done < pairs; done += CHUNK) {
     const int count = (int)fmin(CHUNK, (double)(pairs - done));
-    run_paths(u, from, spot, &early, 1, &rule, 2, first + (uint64_t)done, count, (void *[]){paid[0], paid[1]});
+    run_paths(u, from, spot, v, &early, 1, &rule, 2, first + (uint64_t)done, count, (void *[]){paid[0], paid[1]});
     for (int i = 0; i < count; i++) sum += paid[0][i] + paid[1][i];
   }
   return u->market.bond[rule.end - 1] * sum / (2 * (double)pairs);
@@ -121,7 +148,7 @@ static void apply_rule(const upper *u) {
   char *room = u->rooms;
   for (int d = 0; d < r->dates; d++) {
     double *payment = u->payment + d * CHUNK, *hold = u->hold + d * CHUNK;
-    const double *price = u->price + (size_t)d * (size_t)assets * CHUNK;
+    const double *price = u->price + (size_t)d * (size_t)u->columns * CHUNK;
     memset(hold, 0, CHUNK * sizeof *hold);
     if (r->program == NULL) {
       price += (size_t)(u->payoff->asset - 1) * CHUNK;
@@ -131,10 +158,14 @@ static void apply_rule(const upper *u) {
         for (int k = r->degree; k >= 0; k--) hold[i] = hold[i] * ((price[i] - r->centre) * r->scale) + beta[k];
       }
     } else {
-      const void *in[OPTION_ASSETS_MAX];
+      const void *in[2 * OPTION_ASSETS_MAX];
       void *out[1 + OPTION_BASES_MAX];
       double *column = (double *)(void *)room;
-      for (int a = 0; a < assets; a++) in[a] = price + a * CHUNK;
+      int inputs = assets;
+      for (int a = 0; a < assets; a++) {
+        in[a] = price + a * CHUNK;
+        if (r->volatilities >> a & 1) in[inputs++] = price + u->volatility[a] * CHUNK;
+      }
       for (int k = 0; k <= r->bases; k++) out[k] = k == 0 ? payment : column + (k - 1) * CHUNK;
       sim_expr_program_run(r->program, CHUNK, in, out, column + r->bases * CHUNK);
       for (int k = 0; k < r->bases; k++)
@@ -147,21 +178,25 @@ static void apply_rule(const upper *u) {
 /* Terms of the paths of this rank's share, chunk by chunk. */
 static sim_status sample_gaps(upper *u) {
   const sim_comm *comm = u->setup->comm;
-  const int assets = u->market.assets, dates = dates_of(u);
+  const int dates = dates_of(u), numbers = dates * u->columns;
   const size_t count = (size_t)u->payoff->upper_paths, share = sim_comm_share(comm, count);
   const option_rule *r = &u->rule[u->number];
-  option_feature *feature = calloc((size_t)dates * (size_t)assets, sizeof *feature);
-  void **out = calloc((size_t)dates * (size_t)assets, sizeof *out);
+  option_feature *feature = calloc((size_t)numbers, sizeof *feature);
+  void **out = calloc((size_t)numbers, sizeof *out);
   sim_status status = feature != NULL && out != NULL ? SIM_OK : sim_no_memory("an upper bound");
-  for (int k = 0; k < dates * assets && status == SIM_OK; k++) {
-    feature[k] = (option_feature){.kind = OPTION_FIXING, .asset = k % assets, .step = r->step[k / assets]};
-    out[k] = u->price + (size_t)k * CHUNK;
-  }
+  for (int d = 0; d < dates && status == SIM_OK; d++)
+    for (int a = 0; a < u->market.assets; a++) {
+      option_feature *of = &feature[d * u->columns];
+      of[a] = (option_feature){.kind = OPTION_FIXING, .asset = a, .step = r->step[d]};
+      if (u->volatility[a] > 0)
+        of[u->volatility[a]] = (option_feature){.kind = OPTION_VOLATILITY, .asset = a, .step = r->step[d]};
+    }
+  for (int k = 0; k < numbers && status == SIM_OK; k++) out[k] = u->price + (size_t)k * CHUNK;
   size_t end;
   const size_t first = sim_comm_first(comm, count, &end);
   for (size_t chunk = first / CHUNK * CHUNK; chunk < end && status == SIM_OK; chunk += CHUNK) {
     sim_startup("upper bound of early exercise: paths", (double)(chunk - first / CHUNK * CHUNK), (double)(end - first));
-    run_paths(u, 0, u->market.spot, feature, dates * assets, NULL, 1, u->first + chunk, CHUNK, out);
+    run_paths(u, 0, u->market.spot, NULL, feature, numbers, NULL, 1, u->first + chunk, CHUNK, out);
     apply_rule(u);
     const int from = chunk < first ? (int)(first - chunk) : 0, to = (int)fmin(CHUNK, (double)(end - chunk));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(u->threads)
@@ -175,7 +210,7 @@ static sim_status sample_gaps(upper *u) {
 
 static sim_status find_gap(upper *u, double *gap, double *error) {
   const size_t count = (size_t)u->payoff->upper_paths, dates = (size_t)dates_of(u);
-  const size_t prices = dates * (size_t)u->market.assets * CHUNK;
+  const size_t prices = dates * (size_t)u->columns * CHUNK;
   const size_t kept = prices + 2 * dates * CHUNK,
                all = (size_t)fmax((double)kept, (double)count) + count + (size_t)u->setup->comm->size;
   u->price = aligned_alloc(64, (all * sizeof(double) + 63) / 64 * 64);
@@ -226,6 +261,9 @@ static sim_status prepare(upper *u, const option_parameters *p, const sim_setup 
     if (u->mrg == NULL) return sim_no_memory("random numbers");
     option_mrg_make(p->common.seed, u->mrg);
   }
+  u->columns = (int)assets;
+  for (int a = 0; a < (int)assets; a++)
+    if (option_has_variance(option_asset_at(p, a))) u->volatility[a] = u->columns++;
   for (size_t i = 0; i < assets * steps; i++) u->mirrored[i] = -u->market.vol[i];
   option_policy_for_market(&u->policy, &u->market, u->rule, u->growth);
   return option_cholesky(p, u->cholesky);
@@ -262,9 +300,9 @@ double option_upper_bytes(const option_parameters *p, const sim_setup *setup) {
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (o->upper_paths == 0) continue;
-    const double dates = (double)option_date_count(p, o), assets = (double)p->assets.count;
-    most = fmax(most,
-                (fmax(dates * (assets + 2) * CHUNK, (double)o->upper_paths) + (double)o->upper_paths) * sizeof(double));
+    const double dates = (double)option_date_count(p, o), columns = 2 * (double)p->assets.count;
+    most = fmax(most, (fmax(dates * (columns + 2) * CHUNK, (double)o->upper_paths) + (double)o->upper_paths) *
+                          sizeof(double));
   }
   return most > 0 ? most + setup->threads * (0x1p19 + 64.0 * CHUNK * sizeof(double)) +
                         option_policy_bytes(p, setup->comm->size)

@@ -101,6 +101,11 @@ template <class S> __device__ constexpr bool has_volatility(int a) {
          (has_motion<S>(LEVERAGE) && S::motion(a) == LEVERAGE);
 }
 
+/* The random volatility of asset a whose variance, or sigma of SABR, is v. */
+template <class S> __device__ inline typename S::real random_volatility(int a, typename S::real v) {
+  return has_motion<S>(SABR) && S::motion(a) == SABR ? v : root(greatest(v, (typename S::real)1e-30));
+}
+
 template <class S> __device__ inline void begin_path(path_state<S> &p, const constants<S> &c) {
   OPTION_EACH
   for (int t = 0; t < S::TRACKS; t++)
@@ -185,17 +190,24 @@ template <class S> __device__ inline int exercise_date(const rows<S> &row, int k
   return S::DATED ? (int)row.of(S::R_DATE + k, i) : (step + 1) % every != 0 ? -1 : (step + 1) / every - 1;
 }
 
-/* Early exercise k on several assets at the end of a step; see settle_jointly. */
+/* Early exercise k by a joint rule at the end of a step; see settle_jointly. */
 template <class S>
 __device__ inline void exercise_jointly(path_state<S> &p, const constants<S> &c, const rows<S> &row, int k, int i) {
   typedef typename S::real real;
   const int date = exercise_date(row, k, i), s = S::early_sign(k);
   if (date < 0) return;
   const real *rule = row.table + S::early_at(k);
-  real prices[S::ASSETS];
+  real input[S::SEEN ? 2 * S::ASSETS : S::ASSETS];
   OPTION_EACH
-  for (int a = 0; a < S::ASSETS; a++) prices[a] = price<S>(p.x[S::joint_line(k * S::ASSETS + a)][s]) * __ldg(rule + a);
-  S::settle(k, prices, rule, date, p.early[k]);
+  for (int a = 0; a < S::ASSETS; a++) input[a] = price<S>(p.x[S::joint_line(k * S::ASSETS + a)][s]) * __ldg(rule + a);
+  if constexpr (S::SEEN) {
+    int inputs = S::ASSETS;
+    OPTION_EACH
+    for (int a = 0; a < S::ASSETS; a++)
+      if (S::joint_sees(k * S::ASSETS + a))
+        input[inputs++] = random_volatility<S>(a, p.variance[S::line_track(S::joint_line(k * S::ASSETS + a))][s]);
+  }
+  S::settle(k, input, rule, date, p.early[k]);
 }
 
 /* Early exercise k at the end of a step. Its rule: E_NUMBERS constants, and in the table, for each date, the growth
@@ -293,8 +305,11 @@ __device__ inline void add_line(path_state<S> &p, marks<S> &m, const constants<S
     }
     if (S::RECORD && (a == p.record.asset || p.record.asset < 0) && p.record.date[row.first + i] >= 0) {
       const size_t date = (size_t)p.record.date[row.first + i];
-      p.record.out[(p.record.asset < 0 ? date * S::ASSETS + a : date) * p.record.stride] =
+      p.record.out[(p.record.asset < 0 ? date * p.record.numbers + a : date) * p.record.stride] =
           price<S>(x) * c.c[S::C_EARLY + a];
+      if (has_volatility<S>(a) && p.record.asset < 0 && (p.record.volatilities >> a & 1))
+        p.record.out[(date * p.record.numbers + S::ASSETS + __popcll(p.record.volatilities & ((1ull << a) - 1))) *
+                     p.record.stride] = random_volatility<S>(a, p.variance[t][s]);
     }
     p.x[l][s] = x;
   }

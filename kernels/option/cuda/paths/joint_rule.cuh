@@ -1,11 +1,13 @@
-/* Early exercise by rules on several assets, and the normal equations of their regression. Twins: `exercise_jointly`
- * of cpu/features.h, cpu/joint_rule.c. Device code.
+/* Early exercise by rules on several numbers of a path, and the normal equations of their regression. Twins:
+ * `exercise_jointly` of cpu/features.h, cpu/joint_rule.c. Device code.
  *
  * The generated source of a run defines a type J for each payoff (joint_text.c):
  *   J::real                            float or double, of a regression double
  *   J::ASSETS, J::BASES, J::SCALES     assets; functions of the regression; centres and factors that they take
- *   J::SCALED                          assets that have a centre and factor of their own: all, or none
- *   J::functions(price, scale, out)    price [ASSETS], scale [SCALES][2] -> out [1 + BASES]: payment, then functions */
+ *   J::INPUTS                          prices [ASSETS], and behind them the volatilities that the rule sees
+ *   J::SCALED                          inputs that have a centre and factor of their own: all prices, or none, and all
+ *                                      volatilities
+ *   J::functions(input, scale, out)    input [INPUTS], scale [SCALES][2] -> out [1 + BASES]: payment, then functions */
 #ifndef OPTION_CUDA_JOINT_RULE_CUH
 #define OPTION_CUDA_JOINT_RULE_CUH
 
@@ -15,13 +17,13 @@
  * carried to the payment date, and NaN where the payment is not finite. rule, in the table: spots [ASSETS], scales
  * [SCALES][2], then for each date the growth of money until the payment date and the coefficients [BASES]. */
 template <class J>
-__device__ inline typename J::real settle_jointly(const typename J::real *price, const typename J::real *rule, int date,
+__device__ inline typename J::real settle_jointly(const typename J::real *input, const typename J::real *rule, int date,
                                                   bool last, typename J::real paid) {
   typedef typename J::real real;
   real scale[2 * J::SCALES], out[1 + J::BASES], hold = 0;
 #pragma unroll
   for (int k = 0; k < 2 * J::SCALES; k++) scale[k] = __ldg(rule + J::ASSETS + k);
-  J::functions(price, scale, out);
+  J::functions(input, scale, out);
   const real *of = rule + J::ASSETS + 2 * J::SCALES + date * (1 + J::BASES);
   if (!last)
 #pragma unroll
@@ -33,24 +35,24 @@ __device__ inline typename J::real settle_jointly(const typename J::real *price,
 
 /* ---- regression ---- */
 
-/* Prices [ASSETS] of a path; column i of price[ASSETS][stride]. */
-template <class J> __device__ inline void read_prices(const double *price, size_t stride, size_t i, double *out) {
+/* Inputs [INPUTS] of a path; column i of price[INPUTS][stride]. */
+template <class J> __device__ inline void read_inputs(const double *price, size_t stride, size_t i, double *out) {
 #pragma unroll
-  for (int a = 0; a < J::ASSETS; a++) out[a] = price[a * stride + i];
+  for (int k = 0; k < J::INPUTS; k++) out[k] = price[k * stride + i];
 }
 
 /* Sums over the paths of a chunk and all dates, as option_joint_scale reads them: the first 3 + 2 SCALED numbers of
  * partial[blocks][4 + 2 SCALED]; behind them the number of payments that are not finite. One chunk a thread block. */
 template <class J> __device__ inline void joint_scale(const double *price, size_t stride, int dates, double *partial) {
-  enum { SUMS = 4 + 2 * J::SCALED, WARPS = OPTION_CUDA_THREADS / 32 };
+  enum { SUMS = 4 + 2 * J::SCALED, PRICED = J::SCALED - (J::INPUTS - J::ASSETS), WARPS = OPTION_CUDA_THREADS / 32 };
   __shared__ double all[WARPS][SUMS];
   const double scale[2 * J::SCALES] = {};
   double sum[SUMS] = {};
 #pragma unroll 1
   for (int n = threadIdx.x; n < dates * OPTION_CHUNK; n += OPTION_CUDA_THREADS) {
-    double at[J::ASSETS], out[1 + J::BASES];
+    double at[J::INPUTS], out[1 + J::BASES];
     const size_t path = (size_t)blockIdx.x * OPTION_CHUNK + n % OPTION_CHUNK, date = n / OPTION_CHUNK;
-    read_prices<J>(price + date * J::ASSETS * stride, stride, path, at);
+    read_inputs<J>(price + date * J::INPUTS * stride, stride, path, at);
     J::functions(at, scale, out); /* the payment alone is kept */
     if (!isfinite(out[0])) sum[SUMS - 1] += 1;
     if (!(out[0] > 0)) continue;
@@ -58,9 +60,10 @@ template <class J> __device__ inline void joint_scale(const double *price, size_
     sum[1] += out[0];
     sum[2] = fused(out[0], out[0], sum[2]);
 #pragma unroll
-    for (int a = 0; a < J::SCALED; a++) {
-      sum[3 + 2 * a] += at[a];
-      sum[4 + 2 * a] = fused(at[a], at[a], sum[4 + 2 * a]);
+    for (int k = 0; k < J::SCALED; k++) {
+      const double x = at[k < PRICED ? k : J::ASSETS + k - PRICED];
+      sum[3 + 2 * k] += x;
+      sum[4 + 2 * k] = fused(x, x, sum[4 + 2 * k]);
     }
   }
 #pragma unroll
@@ -107,15 +110,15 @@ __device__ inline int go_back(const option_joint_step &f, const double *now, con
 #pragma unroll
   for (int turn = 0; turn < TURNS; turn++) {
     const size_t i = first + turn * OPTION_CUDA_THREADS;
-    double at[J::ASSETS], out[1 + J::BASES], hold = 0, brings = cash[i];
-    read_prices<J>(next, stride, i, at);
+    double at[J::INPUTS], out[1 + J::BASES], hold = 0, brings = cash[i];
+    read_inputs<J>(next, stride, i, at);
     J::functions(at, &f.scale[0][0], out);
 #pragma unroll
     for (int k = 0; k < J::BASES; k++) hold = fused(out[1 + k], f.beta[k], hold);
     if (!f.holds) hold = 0;
     if (out[0] > 0 && out[0] >= hold) brings = out[0];
     cash[i] = brings * f.discount;
-    read_prices<J>(now, stride, i, at);
+    read_inputs<J>(now, stride, i, at);
     J::functions(at, &f.scale[0][0], out); /* the payment alone is kept */
     votes[turn] = warp_ballot(out[0] > 0);
     if (threadIdx.x % 32 == 0) counts[turn * WARPS + threadIdx.x / 32] = __popc(votes[turn]);
@@ -135,7 +138,7 @@ __device__ inline int go_back(const option_joint_step &f, const double *now, con
 }
 
 /* Sums of a chunk, one a thread block, as option_joint_solve reads them: partial[blocks][BASES (BASES + 3)/2]. now,
- * next: prices [ASSETS][stride] at the date and at the one after it. */
+ * next: inputs [INPUTS][stride] at the date and at the one after it. */
 template <class J>
 __device__ inline void joint_sums(const option_joint_step &f, const double *now, const double *next, size_t stride,
                                   double *cash, double *partial) {
@@ -153,8 +156,8 @@ __device__ inline void joint_sums(const option_joint_step &f, const double *now,
     const int rows = min((int)shape::ROWS, count - first);
     for (int r = threadIdx.x; r < rows; r += OPTION_CUDA_THREADS) {
       const size_t i = (size_t)blockIdx.x * OPTION_CHUNK + paid[first + r];
-      double at[J::ASSETS], out[1 + J::BASES], *to = tile + r * shape::WIDTH;
-      read_prices<J>(now, stride, i, at);
+      double at[J::INPUTS], out[1 + J::BASES], *to = tile + r * shape::WIDTH;
+      read_inputs<J>(now, stride, i, at);
       J::functions(at, &f.scale[0][0], out);
 #pragma unroll
       for (int k = 0; k < J::BASES; k++) to[k] = out[1 + k];

@@ -9,6 +9,38 @@
 #include <math.h>
 #include <omp.h>
 
+/* Time of a step of an asset over that of a geometric Brownian motion, the mean over the assets (measured on a CPU in
+ * single and double precision). A GPU has more arithmetic for its memory: half of it. */
+static double step_cost(const option_parameters *p, bool cpu) {
+  double sum = 0;
+  for (int a = 0; a < (int)p->assets.count; a++) {
+    const option_asset *of = option_asset_at(p, a);
+    sum += of->leverage.given                            ? 8
+           : of->heston.given                            ? 6
+           : of->sabr.given                              ? 11
+           : of->rough_bergomi.given                     ? 3
+           : of->local_vol != NULL || of->vol_grid.given ? 4
+                                                         : 1;
+    sum += of->jumps.given;
+  }
+  const double mean = sum / (double)p->assets.count;
+  return cpu ? mean : fmax(mean / 2, 1);
+}
+
+/* Path-steps of one regression of all exercise rules, with those that its sums are worth: of products of the functions
+ * at each date. */
+static double regression_work(const option_parameters *p, double step) {
+  double work = 0;
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const option_payoff *o = p->payoffs.items[i].data;
+    if (p->payoffs.items[i].schema != &option_american_schema) continue;
+    const double bases = option_rule_is_joint(p, o) ? option_joint_bases(p, o) : (double)o->degree + 1;
+    work += (double)o->fit_paths * (step * (double)p->nodes * (double)p->assets.count +
+                                    (1 + bases * bases / 50) * (double)option_date_count(p, o));
+  }
+  return work;
+}
+
 /* Time of a path over that of a path whose payoffs are functions of the prices at its steps: each market of a finite
  * difference adds a fifth, or a whole one where a rule of exercise sees all assets, and in every market an extreme
  * between the steps or its probability a half, a minimum and a maximum drawn jointly 31 (measured on a CPU, 252 steps).
@@ -66,11 +98,17 @@ sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan 
   const double useful = sim_plan_shares(out, setup->comm->size);
   const double on_host = guess[host.isa] * fmin(host.threads * useful, omp_get_num_procs());
   out->work_rate_guess = cpu ? on_host : 8e11 * useful;
-  const double in_double = 0.3; /* of the rate */
+  const double in_double = 0.3, own = step_cost(p, cpu), host_cost = step_cost(p, true); /* in_double: of the rate */
+  const double regressions = regression_work(p, host_cost) * (cpu ? rules : rules - 1);
   out->start_seconds =
-      (option_upper_work(p) + option_exposure_work(p) + option_leverage_work(p)) / (in_double * on_host);
+      (option_upper_work(p) * host_cost + option_exposure_work(p) + option_leverage_work(p) + regressions) /
+      (in_double * on_host);
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= in_double;
-  out->work_rate_guess /= cost;
+  out->work_rate_guess /= cost * own;
+  if (option_has_bias(p)) { /* paths of its own beside the run's, on the host */
+    const double more = option_bias_work(p) / p->sampling.paths;
+    out->work_rate_guess = 1 / (1 / out->work_rate_guess + more * cost * host_cost / (in_double * on_host));
+  }
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
   out->t_end = p->sampling.paths;
   return SIM_OK;

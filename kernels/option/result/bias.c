@@ -39,6 +39,11 @@ double option_bias_bytes(const option_parameters *p, const sim_setup *setup) {
   return 3 * option_ops_cpu.bytes(&q, setup);
 }
 
+double option_bias_work(const option_parameters *p) {
+  const double pair = p->sampling.antithetic ? 2 : 1;
+  return 3 * (double)option_bias_chunks(p->sampling.paths / pair) * OPTION_CHUNK * pair;
+}
+
 sim_status option_bias_create(const option_parameters *p, const sim_setup *setup, option_bias **out) {
   const option_parameters q = plain(p);
   option_bias *b = *out = calloc(1, sizeof *b);

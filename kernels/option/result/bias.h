@@ -8,6 +8,9 @@ typedef struct option_bias option_bias;
 sim_status option_bias_create(const option_parameters *p, const sim_setup *setup, option_bias **out) SIM_MUST_CHECK;
 void option_bias_destroy(option_bias **bias);
 double option_bias_bytes(const option_parameters *p, const sim_setup *setup);
+/* Steps of the run's length, of one asset, of all paths for the bias of a whole run, over the run's steps of one path.
+ */
+double option_bias_work(const option_parameters *p);
 
 /* Chunks of OPTION_CHUNK samples for the bias of a run of n samples. */
 int option_bias_chunks(double n);

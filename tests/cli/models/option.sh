@@ -300,17 +300,25 @@ echo "return sim.option { $market, payoffs = { $joint }, greeks = { delta = true
 expect 0 'no faults' "$SIM" check s.lua --device cpu --threads 1
 awk -v a="$plain" -v b="$(rate)" 'BEGIN { exit !(a > 50 * b && a < 200 * b) }' || fail "rates $plain and $(rate) in plans"
 
-# The time of an upper bound stands before that of the steps: here that of 64 * 512 paths from three dates on, of 189,
-# 126 and 63 steps: 1.24e7 path-steps.
+# The times of rules and of an upper bound stand before that of the steps: here those of 2^16 paths of 252 steps for the
+# rule, once more for the bound's own, and of 64 * 512 paths from three dates on, of 189, 126 and 63 steps: 1.24e7
+# path-steps. A step of Heston's model counts as six, and those of the least 2^14 paths for the bias, in steps of two
+# lengths, are 1.5 times those of the run's 2^15.
 bound='sim.american { strike = 100, type = "put", every = 63, upper_paths = 64, inner_paths = 512 }'
 echo "return sim.option { $market, precision = \"double\", payoffs = { $bound } }" >s.lua
 expect 0 'no faults' "$SIM" check s.lua --device cpu --threads 1
-told=$(sed -n 's/^start .*about \(.*\) s before the first step/\1/p' output)
-awk -v a="${told:-0}" -v b="$(rate)" 'BEGIN { exit !(a * b > 0.8 * 1.24e7 && a * b < 1.3 * 1.24e7) }' ||
-  fail "an upper bound of $told s in a plan of $(rate) path-steps/s"
+begins() { sed -n 's/^start .*about \(.*\) s before the first step/\1/p' output; }
+awk -v a="$(begins)" -v b="$(rate)" 'BEGIN { c = 2 * 65536 * 252 + 1.24e7; exit !(a * b > 0.8 * c && a * b < 1.3 * c) }' ||
+  fail "an upper bound of $(begins) s in a plan of $(rate) path-steps/s"
 sed -i 's/, upper_paths = 64, inner_paths = 512//' s.lua
 expect 0 'no faults' "$SIM" check s.lua --device cpu --threads 1
-has_not 'before the first step'
+plain=$(rate)
+awk -v a="$(begins)" -v b="$plain" 'BEGIN { c = 65536 * 252; exit !(a * b > 0.8 * c && a * b < 1.3 * c) }' ||
+  fail "a rule of $(begins) s in a plan of $plain path-steps/s"
+sed -i 's/vol = 0.2/heston = { v = 0.04, kappa = 2, theta = 0.04, sigma = 0.3, rho = -0.5 }/g' s.lua
+expect 0 'no faults' "$SIM" check s.lua --device cpu --threads 1
+awk -v a="$plain" -v b="$(rate)" 'BEGIN { exit !(a > 12 * b && a < 18 * b) }' ||
+  fail "rates $plain, and under Heston $(rate) in plans"
 
 # A Greek by an asset that the payoff does not see has no noise.
 echo 'return sim.option { assets = { { spot = 100, vol = 0.2 }, { spot = 90, vol = 0.3 } }, rate = 0.05, maturity = 1,

@@ -19,10 +19,10 @@ enum {
   OPTION_BASES_MAX = 64,         /* functions of the regression of an exercise rule of several assets */
   OPTION_LADDER_MAX = 64,        /* shifts of one kind in a ladder, at most */
   OPTION_POINTS_MAX = 1024,      /* points of a ladder, at most */
-  OPTION_SCALES_MAX = 40,    /* centres and factors of their arguments: at most 36 prices and volatilities, for each
-                                of which OPTION_BASES_MAX has a function */
-  OPTION_EXPOSURES_MAX = 32, /* dates of an exposure, with time 0 and the contracts' maturities */
-  OPTION_LEVELS_MAX = 13,    /* of a multilevel run: steps in 1 to 2^12 pieces */
+  OPTION_SCALES_MAX = 40,        /* centres and factors of their arguments: those of at most 38 prices and
+                                    volatilities, see per_volatility in payoff/joint.c */
+  OPTION_EXPOSURES_MAX = 32,     /* dates of an exposure, with time 0 and the contracts' maturities */
+  OPTION_LEVELS_MAX = 13,        /* of a multilevel run: steps in 1 to 2^12 pieces */
   OPTION_BLOCK = 1 << 16, /* samples of a logical block: the unit of sums, so that results do not depend on batches */
   OPTION_CHUNK = 1024,    /* samples of one call of the CPU's kernel, at most */
   OPTION_CHUNKS = OPTION_BLOCK / OPTION_CHUNK,

@@ -434,6 +434,40 @@ LANES_INLINE void lean_sharing(const option_paths *p, uint64_t first, int count,
     }
 }
 
+/* The same where all features are last prices: all variants from one draw, each exponential once. */
+static __attribute__((noinline)) void lean_last(const option_paths *p, uint64_t first, int count, int curved,
+                                                void *const *out) {
+  const int all = option_share(p->steps) * OPTION_SHARE_STRIDE;
+  for (int from = 0; from < count; from += all)
+    for (int at = from; at < from + OPTION_SHARE_STRIDE && at < count; at += LANES) {
+      vreal z[4];
+      lean_normals(p->seed, shared_path(first + (uint64_t)at), (uint32_t)(first + (uint64_t)from) / (uint32_t)all, z);
+      for (int r = 0; r * p->steps < 4 && at + r * OPTION_SHARE_STRIDE < count; r++)
+        for (int v = 0; v < p->variants; v++) {
+          const option_variant *variant = &p->variant[v];
+          const real *drift = variant->drift, *vol = variant->vol, side = v == 1 ? -1 : 1;
+          const int tangents = v < p->sloped ? p->tangents : 0;
+          if (is_kept(p, v, 0)) continue;
+          vreal x = v_set(0), y[LEAN_TANGENTS] = {{0}};
+          for (int step = 0; step < p->steps; step++) {
+            const vreal normal = z[r * p->steps + step];
+            x = v_fma(v_set(vol[step]), normal, x + drift[step]);
+            for (int g = 0; g < tangents; g++) {
+              const real *slope = p->tangent[g].drift, *spread = p->tangent[g].vol;
+              y[g] = g < curved ? v_fma(normal, v_set(spread[step] * side), y[g] + slope[step]) : v_set(slope[step]);
+            }
+          }
+          const vreal price = price_ratio(x, p->far) * (real)variant->spot[0];
+          for (int f = 0; f < p->features; f++) {
+            const int tangent = p->feature[f].tangent;
+            if (tangent > tangents) continue;
+            const vreal value = tangent > 0 ? price * y[tangent - 1] : price;
+            memcpy((real *)out[v * p->features + f] + at + r * OPTION_SHARE_STRIDE, &value, sizeof value);
+          }
+        }
+    }
+}
+
 LANES_INLINE void lean_paths(const option_paths *p, uint64_t first, int count, unsigned need, int variants, int curved,
                              int flat, void *const *out) {
   if (p->steps <= 2) {
@@ -516,6 +550,10 @@ bool OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const 
                     !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&
                     lean_tangents(p, need, &curved, &flat);
   if (!lean) return general_paths(p, first, count, need, out, scratch);
+  if (p->steps <= 2 && (p->variants > 1 || p->tangents > 0) && !(need & (NEED_SUM | NEED_LOGS))) {
+    lean_last(p, first, count, curved, out);
+    return true;
+  }
   for (int v = 0; v < p->variants;) {
     const int left = p->variants - v;
     const bool slopes = p->tangents > 0 && v < p->sloped;

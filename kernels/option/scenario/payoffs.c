@@ -142,7 +142,7 @@ PAYOFF(american, "European payoff that may be exercised at any of the dates, by 
        {SIM_FIELD(option_payoff, basis), .type = SIM_CHOICE, .choices = bases, .initial = "auto",
         .doc = "functions of the regression: powers of the payoff; of several assets also the ordered prices, their "
                "squares and products of neighbours (ordered), the prices, their squares and products (assets; auto: "
-               "basket, exercise), or both (all; auto: best_of, worst_of)"},
+               "basket, exercise), or both (all; auto: best_of, worst_of); all but payoff also of random volatilities"},
        {SIM_FIELD(option_payoff, degree), .type = SIM_INT, .doc = "degree of the powers of the payoff",
         .flags = SIM_RANGE, .min = 1, .max = OPTION_DEGREE_MAX, .initial = "5"},
        {SIM_FIELD(option_payoff, fit_paths), .type = SIM_INT,

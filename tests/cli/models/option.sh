@@ -342,6 +342,20 @@ done
 expect 0 'CVA' "$SIM" s.lua --resume --device cpu --set n=8192
 exposures | cmp - exposures.1 || fail "another exposure after a restart"
 
+# A rule that sees volatilities and its bound have the same numbers on any number of ranks and threads.
+echo 'return sim.option { assets = { { spot = 100, heston = { v = 0.04, kappa = 2, theta = 0.04, sigma = 0.3, rho = -0.5 } },
+  { spot = 100, sabr = { alpha = 2, beta = 0.5, rho = -0.4, nu = 0.5 } } }, rate = 0.05, maturity = 1, steps = 8,
+  payoffs = { sim.american { strike = 100, type = "put", every = 4, fit_paths = 8192, upper_paths = 70, inner_paths = 64 },
+    sim.american { strike = 100, type = "put", on = "worst_of", every = 2, fit_paths = 8192 } },
+  greeks = { delta = true, vega = true }, sampling = { paths = 2^14 } }' >s.lua
+expect 0 'digest' "$SIM" s.lua --force --device cpu --threads 1
+grep 'upper\|digest' output >rule.1
+for way in '--ranks 3' '--threads 3'; do
+  # shellcheck disable=SC2086
+  expect 0 'digest' "$SIM" s.lua --force --device cpu $way
+  grep 'upper\|digest' output | cmp - rule.1 || fail "another rule with $way"
+done
+
 # A ladder and paths have the same numbers on any number of ranks and threads, and in a run that goes on; both files are
 # checked with the others. A run without a folder prints them.
 price "$book" 'paths = sim.param("n", 2^16)' 'ladder = { spot = { -0.1, 0, 0.1 }, vol = { 0, 0.05 } }, paths = { count = 100, every = 3 }'

@@ -129,7 +129,7 @@ else
     skip "no Python with $modules, and none could be installed (see $BUILD/python.log)"
   # PyVista and VTK are some hundred megabytes: only with `long`.
   [ "${2:-}" != long ] || python=$(python_with "$modules,pyvista" pyvista==0.49.1 vtk==9.7.2) || skip "no PyVista"
-  export PYTHONPATH=$ROOT/viz MPLBACKEND=agg MPLCONFIGDIR=$scratch PYTHONDONTWRITEBYTECODE=1
+  export PYTHONPATH=$ROOT/viz MPLBACKEND=agg MPLCONFIGDIR=$scratch
   printf '#!/bin/sh\nexec "%s" -m simview "$@"\n' "$python" >bin/simview
   chmod +x bin/simview
   expect 0 "" sim run galaxy.lua

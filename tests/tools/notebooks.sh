@@ -7,7 +7,7 @@ root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 modules=numpy,h5py,pandas,xarray,matplotlib,PIL,jupytext,nbclient,ipykernel
 python=$(python_with "$modules" -r "$root/viz/requirements.txt" jupytext==1.19.6 nbclient==0.11.0 ipykernel==7.4.0) ||
   skip "no Python with $modules, and none could be installed (see $BUILD/python.log)"
-export MPLCONFIGDIR=$scratch PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$root/viz
+export MPLCONFIGDIR=$scratch PYTHONPATH=$root/viz
 unset MPLBACKEND # a kernel has its own
 export IPYTHONDIR=$scratch JUPYTER_CONFIG_DIR=$scratch JUPYTER_RUNTIME_DIR=$scratch/runtime
 cat >spot.lua <<'LUA'

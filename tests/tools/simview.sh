@@ -16,7 +16,7 @@ if [ "$kind" = long ]; then
 fi
 python=$(python_with "$modules" "${packages[@]}") ||
   skip "no Python with $modules, and none could be installed (see $BUILD/python.log)"
-export SIM MPLCONFIGDIR=$scratch MPLBACKEND=agg PYTHONDONTWRITEBYTECODE=1
+export SIM MPLCONFIGDIR=$scratch MPLBACKEND=agg
 selection=(-m "not long")
 if [ "$kind" = long ]; then selection=(); fi
 "$python" -m pytest -c "$root/viz/pyproject.toml" --rootdir "$root/viz" "${selection[@]}" "$root/viz/tests" >pytest.log 2>&1 || {

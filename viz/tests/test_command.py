@@ -95,7 +95,7 @@ def test_movie_that_breaks(pair, simview, tmp_path, monkeypatch):
     copy = tmp_path / "bad.out"
     shutil.copytree(pair, copy)
     monkeypatch.setattr("simview.movie.FRAMES", 5)
-    monkeypatch.setattr("simview.movie.cores", lambda: 3)
+    monkeypatch.setattr("simview.movie.cores", lambda: 2)
     damaged = sorted((copy / "snap").iterdir())[5]
     whole = damaged.read_bytes()
     for command, said in ((None, damaged.name), ("import os; os._exit(3)", "ended early (exit code 3)")):
@@ -143,7 +143,7 @@ def test_no_snapshot_yet(clusters, simview, tmp_path):
     assert "none yet" in simview("summary", copy)[1]
 
 
-@pytest.mark.parametrize("keep", [0, 100, 2000, -100])
+@pytest.mark.parametrize("keep", [pytest.param(0, marks=pytest.mark.long), 100, pytest.param(2000, marks=pytest.mark.long), -100])
 def test_cut_short(clusters, simview, tmp_path, keep):
     copy, snapshots = wrong(clusters, tmp_path)
     for victim in (snapshots[-1], copy / "tables.h5"):
@@ -162,7 +162,7 @@ def test_damaged(clusters, simview, tmp_path):
     whole = snapshots[-1].read_bytes()
     for place in range(100, 20000, 4000):
         snapshots[-1].write_bytes(whole[:place] + bytes(b ^ 0x55 for b in whole[place : place + 400]) + whole[place + 400 :])
-        code, _, fault = simview("plot", copy, "--only", "picture")
+        code, _, fault = simview("plot", copy, "--only", "picture", "--pixels", "100", "--dpi", "50")
         assert code in (0, 65, 66) and fault.count("\n") == (code != 0)
     snapshots[-1].write_bytes(whole)
     import h5py

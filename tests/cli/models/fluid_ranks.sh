@@ -153,11 +153,12 @@ every=(plain eddies walls slip bodies moving outlet "outlet across" trt "trt res
 
 # ---- every number of ranks ----
 
-for terms in "${every[@]}"; do
-  divided "2 7" "terms=$terms"
+for ((k = 0; k < ${#every[@]}; k++)); do
+  terms=${every[k]}
+  divided "$((k % 2 ? 7 : 2))" "terms=$terms"
   hosts "3" "terms=$terms" # planes are swapped
+  if ((k % 2)); then divided "3" "terms=$terms" flat=1 kind=single; fi # the others by `long`
 done
-for terms in "${every[@]}"; do divided "3" "terms=$terms" flat=1 kind=single; done
 for terms in "heat law" "outlet timed" "force heat"; do
   divided "3 7" "terms=$terms"
   divided "2" "terms=$terms" flat=1 kind=single
@@ -246,7 +247,8 @@ cmp -s alone together || fail "a temperature out of bounds is told otherwise by 
 for set in "terms=moving" "terms=heat open" "terms=outlet across" "terms=trt resistance" terms=grains \
   "terms=points crowd"; do
   expect 0 "" "${run[@]}" -o whole --set "$set" --set steps=24 --set last=19
-  for hosts in 1 2; do
+  hosts=$((1 + ${hosts:-1} % 2)) # in turn
+  for hosts in $([ "${1:-short}" = long ] && echo 1 2 || echo $hosts); do
     SIM_COMM_HOSTS=$hosts expect 0 "" "${run[@]}" -o chain --set "$set" --set steps=24 --set last=19 --ranks 4
     for ranks in 3 1; do
       # shellcheck disable=SC2046 # one word each

@@ -1,5 +1,5 @@
 /* Kernels of the diffusion model with rates and sums of a scenario, tested without a GPU: every scheme compiles, and
- * NVRTC is given the files of this tree. */
+ * NVRTC is given the files of this tree. Every second case; with an argument all. */
 #include "kernels/diffusion/cuda/axes/axes.h"
 #include "kernels/diffusion/cuda/work.h"
 #include "tests/gpu/text/sources.h"
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static bool all;
 
 static void test_files(void **state) {
   (void)state;
@@ -81,7 +83,7 @@ static void test_schemes(void **state) {
                                 {.name = (char[]){"v"}, .D = 1, .axes = {1, 1, 1}}};
   sim_item items[2] = {{.schema = &diffusion_field_schema, .data = &species[0]},
                        {.schema = &diffusion_field_schema, .data = &species[1]}};
-  for (int i = 0; i < DIFFUSION_SCHEMES + 2; i++) {
+  for (int i = 0; i < DIFFUSION_SCHEMES + 2; i += all ? 1 : 2) {
     const int scheme =
         i < DIFFUSION_SCHEMES ? i : i - DIFFUSION_SCHEMES + DIFFUSION_ETDRK2; /* then with adaptive steps */
     diffusion_parameters p = {.fields = {items, 2}, .integrate = {.scheme = scheme}};
@@ -106,7 +108,7 @@ static void test_crossed(void **state) {
                                 {.name = (char[]){"v"}, .D = 1, .axes = {1, 1, 1}}};
   sim_item items[2] = {{.schema = &diffusion_field_schema, .data = &species[0]},
                        {.schema = &diffusion_field_schema, .data = &species[1]}};
-  for (int i = 0; i < 3; i++) {
+  for (int i = all ? 0 : 1; i < (all ? 3 : 2); i++) {
     diffusion_parameters p = {
         .fields = {items, 2}, .rates = rates_of(), .integrate = {.scheme = DIFFUSION_ETDRK2 + i % 2}};
     if (i == 2) p.integrate.dt = NAN;
@@ -132,7 +134,7 @@ static void test_two_passes(void **state) {
   sim_item item = {.schema = &diffusion_field_schema, .data = &species};
   static double sizes[][3] = {{256, 1024, 256}, {512, 512, 512}};
   double side[3] = {1, 1, 1};
-  for (int i = 0; i < 2; i++) {
+  for (int i = all ? 0 : 1; i < 2; i++) {
     diffusion_parameters p = {.fields = {&item, 1}, .rates = one_rate()};
     p.grid = (grid_parameters){
         .n = {sizes[i], 3, 1}, .size = {side, 3, 1}, .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
@@ -152,7 +154,7 @@ static void test_axes(void **state) {
   static double sizes[][3] = {{512, 512, 512}, {256, 1024, 256}, {1024, 256, 0}};
   static const int along[][3] = {{1, 1, 1}, {2, 0, 1}, {0, 2, 0}};
   double side[3] = {1, 1, 1};
-  for (int i = 0; i < 3; i++) {
+  for (int i = all ? 0 : 1; i < 3; i++) {
     const size_t rank = i == 2 ? 2 : 3;
     diffusion_parameters p = {.fields = {&item, 1}, .rates = one_rate()};
     p.grid = (grid_parameters){
@@ -178,7 +180,7 @@ static void test_flat(void **state) {
   static double sizes[][2] = {{256, 4096}, {4096, 256}, {512, 256}};
   static const int schemes[] = {DIFFUSION_LIE, DIFFUSION_ETDRK4, DIFFUSION_ETDRK4};
   double side[2] = {1, 1};
-  for (int i = 0; i < 3; i++) {
+  for (int i = all ? 0 : 2; i < 3; i++) {
     diffusion_parameters p = {.fields = {&item, 1}, .rates = one_rate()};
     p.grid = (grid_parameters){
         .n = {sizes[i], 2, 1}, .size = {side, 2, 1}, .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
@@ -190,7 +192,9 @@ static void test_flat(void **state) {
   }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  (void)argv;
+  all = argc > 1;
   if (!sources_compile()) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_files),   cmocka_unit_test(test_schemes),
                                      cmocka_unit_test(test_crossed), cmocka_unit_test(test_two_passes),

@@ -79,6 +79,8 @@ typedef struct cli_options {
 } cli_options;
 
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) SIM_MUST_CHECK;
+/* environment.c: SIM_ERR_USAGE if a variable of the exchange between ranks has a value that cannot be used. */
+sim_status cli_environment(const cli_options *options) SIM_MUST_CHECK;
 /* Parses --seed: an integer from 0 to 2^64 - 1, digits only. */
 sim_status cli_parse_seed(const char *text, uint64_t *out) SIM_MUST_CHECK;
 

@@ -92,6 +92,7 @@ int cli_main(int argc, char **argv) {
   if (!fill_standard_descriptors()) return sim_status_exit_code(SIM_ERR_IO);
   static cli_options options;
   sim_status status = cli_options_parse(argc, argv, &options);
+  if (status == SIM_OK && computes(&options)) status = cli_environment(&options);
   if (status != SIM_OK && options.ranks == 0 && cli_launcher_find().rank > 0)
     cli_terminal_mute(); /* only one process prints */
   if (status == SIM_OK && computes(&options)) cli_wait_asleep(argv);

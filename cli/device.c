@@ -33,9 +33,7 @@ static const char *share_out(const cli_scheduler *scheduler, const char *device,
   return count > 1 && cli_gpu(scheduler->local % count, name) ? name : device;
 }
 
-/* Whether "auto" looks for a GPU: the model runs on one and supports everything in the scenario. Logs a line if only
- * the latter fails. A build without GPU code cannot know this, and reports that no GPU is usable. */
-static bool gpu_able(const cli_job *job) {
+bool cli_gpu_able(const cli_job *job) {
   char lacks[160];
   if (!job->model->backends[SIM_BACKEND_CUDA].runs) return false;
 #ifndef SIM_HAS_CUDA
@@ -47,13 +45,35 @@ static bool gpu_able(const cli_job *job) {
   return false;
 }
 
+/* Refuses to leave the GPU of a batch job idle unasked. */
+static sim_status fail_without_gpu(const cli_scheduler *scheduler, const char *why) {
+  return sim_fail(SIM_ERR_NO_DEVICE, "%s's job %s was given a GPU, and %s; --device cpu runs without it",
+                  scheduler->name, scheduler->job, why);
+}
+
+static void warn_idle_gpu(const cli_scheduler *scheduler) {
+  sim_log(SIM_LOG_WARN, "%s's job %s was given a GPU, which this run does not use", scheduler->name, scheduler->job);
+}
+
 /* *out: whether the ranks use GPUs if no device is named: every rank of every host must have one. */
 static sim_status gpus_suffice(const cli_job *job, bool *out) {
   const sim_comm *comm = job->setup.comm;
-  const int count = gpu_able(job) ? cli_gpus() : 0;
+  const cli_scheduler *scheduler = &job->scheduler;
+  const bool able = cli_gpu_able(job);
+  const int count = able ? cli_gpus() : 0;
   uint64_t lacks = count < comm->host_size;
-  if (job->options->command != CLI_CHECK) SIM_TRY(sim_comm_agree(comm, lacks, &lacks));
+  if (comm->ops != sim_comm_alone.ops) SIM_TRY(sim_comm_agree(comm, lacks, &lacks)); /* else sim check or batch */
   *out = lacks == 0;
+  if (scheduler->gpu && !able) warn_idle_gpu(scheduler);
+  if (scheduler->gpu && able && !*out && count >= comm->host_size)
+    return fail_without_gpu(scheduler, "another host has fewer GPUs than ranks");
+  if (scheduler->gpu && able && !*out) {
+    const char *reason = count == 0 ? sim_backend_cuda.unavailable() : NULL;
+    char why[512];
+    snprintf(why, sizeof why, "%d rank%s of this host see %d GPU%s%s%s", comm->host_size,
+             comm->host_size == 1 ? "" : "s", count, count == 1 ? "" : "s", reason ? ": " : "", reason ? reason : "");
+    return fail_without_gpu(scheduler, why);
+  }
   if (count > 0 && !*out)
     sim_log(SIM_LOG_INFO, "on the CPU: %d ranks on this host, %d GPU%s", comm->host_size, count, count == 1 ? "" : "s");
   return SIM_OK;
@@ -69,7 +89,7 @@ static sim_status open_gpu_of_rank(cli_job *job) {
   const int count = cli_gpus();
   bool shared = false;
   if (count > 0) (void)cli_gpu(comm->host_rank % count, own);
-  if (job->options->command != CLI_CHECK) {
+  if (comm->ops != sim_comm_alone.ops) {
     SIM_TRY(comm->ops->gather(comm, own, sizeof own, names));
     for (int r = 0; r < comm->size; r++)
       for (int q = 0; q < r; q++) shared |= *names[r] && strcmp(names[r], names[q]) == 0;
@@ -114,7 +134,7 @@ static sim_status choose_for_ranks(cli_job *job) {
 
 /* Chooses the device. A restart uses the device of the first part unless the user requests another, because the last
  * bits differ. A job with a GPU does not run without it unless the user requests that. */
-static sim_status choose_backend(cli_job *job) {
+static sim_status choose_one_or_more(cli_job *job) {
   const char *device = job->options->device;
   const cli_scheduler *scheduler = &job->scheduler;
   const sim_backend **backend = &job->setup.backend;
@@ -128,12 +148,10 @@ static sim_status choose_backend(cli_job *job) {
                     "last bits",
                     job->saved.path, sim_error_last()->message);
   }
-  bool able = !automatic || gpu_able(job);
+  bool able = !automatic || cli_gpu_able(job);
   if (automatic && scheduler->gpu && able && sim_backend_select(share_out(scheduler, "cuda", name), backend) != SIM_OK)
-    return sim_fail(SIM_ERR_NO_DEVICE, "%s's job %s was given a GPU, and %s; --device cpu runs without it",
-                    scheduler->name, scheduler->job, sim_error_last()->message);
-  if (automatic && scheduler->gpu && !able)
-    sim_log(SIM_LOG_WARN, "%s's job %s was given a GPU, which this run does not use", scheduler->name, scheduler->job);
+    return fail_without_gpu(scheduler, sim_error_last()->message);
+  if (automatic && scheduler->gpu && !able) warn_idle_gpu(scheduler);
   if (automatic && !able) device = "cpu";
   SIM_TRY(sim_backend_select(share_out(scheduler, device, name), backend));
   if (job->has_saved && strcmp(job->saved.backend, (*backend)->name) != 0)
@@ -142,12 +160,23 @@ static sim_status choose_backend(cli_job *job) {
   return SIM_OK;
 }
 
+static sim_status choose_backend(cli_job *job) {
+  SIM_TRY(choose_one_or_more(job));
+  if (job->options->oversubscribe && (job->setup.comm->size == 1 || job->setup.backend->kind == SIM_BACKEND_CPU))
+    return sim_fail(SIM_ERR_USAGE, "--oversubscribe is for ranks that share GPUs: this run has %s",
+                    job->setup.comm->size == 1 ? "one rank" : "none");
+  return SIM_OK;
+}
+
 /* Chooses the instruction set. In double precision every one continues with the same bits; otherwise the first one is
  * required unless the user requests another. */
 static sim_status choose_isa(cli_job *job) {
   const cli_options *options = job->options;
   sim_isa *isa = &job->setup.isa;
-  *isa = options->isa;
+  *isa = options->isa < sim_isa_best() ? options->isa : sim_isa_best();
+  if (options->isa_given && options->isa > *isa)
+    return sim_fail(SIM_ERR_NO_DEVICE, "--isa %s: this processor does not have it", sim_isa_name(options->isa));
+  if (!options->isa_given && *cli_ranks_isa_text()) sim_log(SIM_LOG_INFO, "%s", cli_ranks_isa_text());
   if (!job->has_saved || cli_common(job)->precision == SIM_DOUBLE) return SIM_OK;
   if (strcmp(job->saved.backend, "cpu") != 0 || job->setup.backend->kind != SIM_BACKEND_CPU) return SIM_OK;
   if (strcmp(job->saved.isa, sim_isa_name(*isa)) == 0) return SIM_OK;
@@ -159,8 +188,9 @@ static sim_status choose_isa(cli_job *job) {
   for (*isa = 0; *isa <= sim_isa_best(); ++*isa)
     if (strcmp(job->saved.isa, sim_isa_name(*isa)) == 0) return SIM_OK;
   return sim_fail(SIM_ERR_INCOMPATIBLE,
-                  "%s: the run began with %s, which this processor lacks; --isa %s continues with other last bits",
-                  job->saved.path, job->saved.isa, sim_isa_name(sim_isa_best()));
+                  "%s: the run began with %s, which %s lacks; --isa %s continues with other last bits", job->saved.path,
+                  job->saved.isa, cli_ranks_launched() ? "the processor of a rank" : "this processor",
+                  sim_isa_name(sim_isa_best()));
 }
 
 static double resident_bytes(void) {

@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 #include "cli/option_table.h"
 #include "cli/batch/scheduler.h"
+#include "cli/run/launcher.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -80,7 +81,8 @@ static sim_status parse_isa(const char *text, cli_options *out) {
   if (strcmp(text, "auto") == 0) return SIM_OK;
   for (sim_isa isa = 0; isa < SIM_ISA_COUNT; isa++) {
     if (strcmp(text, sim_isa_name(isa)) != 0) continue;
-    if (isa > sim_isa_best()) return sim_fail(SIM_ERR_NO_DEVICE, "--isa %s: this processor does not have it", text);
+    if (isa > sim_isa_best() && cli_launcher_find().size <= 1) /* all ranks together see which one lacks it */
+      return sim_fail(SIM_ERR_NO_DEVICE, "--isa %s: this processor does not have it", text);
     out->isa = isa;
     out->isa_given = true;
     return SIM_OK;

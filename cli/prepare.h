@@ -55,6 +55,9 @@ void cli_prepare_again(cli_job *job);
 sim_status cli_prepare_output(cli_job *job, const char *suffix) SIM_MUST_CHECK;
 /* device.c: number of GPUs that this process may use; makes no context on them. */
 int cli_gpus(void);
+/* Whether "auto" looks for a GPU: the model runs on one and supports everything in the scenario. Logs a line if only
+ * the latter fails. A build without GPU code cannot know this, and reports that no GPU is usable. */
+bool cli_gpu_able(const cli_job *job);
 /* Writes the name of GPU `number` for --device: "cuda:GPU-" and its UUID. False: there are fewer GPUs. */
 enum { CLI_GPU_NAME = 64 };
 bool cli_gpu(int number, char name[CLI_GPU_NAME]);

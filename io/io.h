@@ -136,6 +136,10 @@ sim_status io_checkpoint_check_run(const char *folder, const io_checkpoint *chec
 sim_status io_checkpoint_newest(const char *folder, io_checkpoint *out) SIM_MUST_CHECK;
 void io_checkpoint_free(io_checkpoint *checkpoint);
 
+/* Removes the checkpoints of steps after `step`; those that cannot be removed are warned of. Call when no checkpoint is
+ * being written. */
+void io_checkpoint_disown(const io_folder *folder, int64_t step);
+
 /* What status.json says about the files of a run; checkpoint_step -1 or digest "": not known. */
 typedef struct io_expected {
   int64_t checkpoint_step; /* step of the newest checkpoint */

@@ -22,7 +22,7 @@ typedef struct script {
   int nodes, tasks;
   const char *mpi;   /* value of srun --mpi; NULL: one task, or unknown */
   char plugin[4096]; /* value of $SIM_MPI; "": one task */
-  bool pbs;
+  bool pbs, on_gpu;  /* on_gpu: the scenario can run on a GPU */
 } script;
 
 /* Checks that both schedulers accept an array: "0-9" or "3,5,8-12%4". */
@@ -132,6 +132,7 @@ static void fill(const cli_job *job, size_t sweep, script *s) {
   long long whole = (long long)ceil(job_seconds(job));
   snprintf(s->time, sizeof s->time, "%02lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
   const bool device = job->setup.backend->space == SIM_SPACE_DEVICE;
+  s->on_gpu = cli_gpu_able(job);
   s->gpus = options->gpus >= 0 ? options->gpus : device ? 1 : 0;
   s->nodes = options->nodes > 0 ? options->nodes : 1;
   s->tasks = cli_script_tasks(options);
@@ -202,12 +203,16 @@ static void print_option(const char *name, const char *value) {
   quoted(value);
 }
 
-/* Prints the options of the run as given; every value is quoted. */
-static void print_options(const cli_options *o) {
+/* Prints the options of the run as given, and that a GPU of the job is to be used; every value is quoted. */
+static void print_options(const script *s) {
+  const cli_options *o = s->job->options;
   for (const char *const *set = o->sets; *set; set++) print_option("--set", *set);
   print_option("--precision", o->precision);
   if (o->seed_given) print_option("--seed", o->seed_text);
-  if (strcmp(o->device, "auto") != 0) print_option("--device", o->device);
+  if (strcmp(o->device, "auto") != 0)
+    print_option("--device", o->device);
+  else if (s->gpus > 0 && s->on_gpu)
+    printf(" --device cuda");
   if (o->isa_given) print_option("--isa", sim_isa_name(o->isa));
   if (o->lua_seconds != 1.5) printf(" --lua-seconds %g", o->lua_seconds);
 }
@@ -247,7 +252,7 @@ static void print_run(const script *s) {
   if (!s->pbs && s->mpi) printf("--mpi=%s ", s->mpi);
   if (!s->pbs) printf("--cpus-per-task=%d ", s->cpus);
   printf("\"$sim\" %s \"$scenario\"", s->sweep > 0 ? "sweep" : "run");
-  print_options(o);
+  print_options(s);
   if (s->sweep > 0)
     printf(" -o \"$sweep\" --only \"$%s\" --wall auto%s\n", task, o->yes ? " --yes" : "");
   else if (*s->array)
@@ -255,6 +260,12 @@ static void print_run(const script *s) {
   else
     printf(" -o \"$out\" --resume=auto --wall auto --no-progress\n");
   printf("code=$?\n");
+  if (s->tasks > 1)
+    printf("case $code in 9 | 15 | 137 | 143) # srun ends the tasks of a run that has ended in order by a signal\n"
+           "  case $(\"$sim\" status --value state \"$out\" 2>/dev/null) in\n"
+           "  done | stopped | failed) code=$(\"$sim\" status --value exit_code \"$out\") ;; # else it was killed\n"
+           "  esac ;;\n"
+           "esac\n");
 }
 
 static void print_requeue(const script *s) {

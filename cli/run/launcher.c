@@ -191,6 +191,7 @@ sim_status cli_mpi_join(const cli_launcher *launcher, sim_mpi_on_lost *lost, sim
   snprintf(joined, sizeof joined, "%.100s (plugin %s)", library, chosen.name);
   int size = 1;
   if (!never_joins(launcher, plugin->family)) {
+    comm->rank = launcher->rank;
     SIM_TRY(sim_mpi_attach(plugin, lost, comm));
     if (comm->size == launcher->size) return SIM_OK;
     size = comm->size;

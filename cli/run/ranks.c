@@ -94,8 +94,11 @@ sim_status cli_ranks_check_start(const cli_job *job) {
   const uint64_t word = XXH3_64bits_withSeed(job->blob.data, job->blob.size, (XXH64_hash_t)step);
   SIM_TRY(sim_comm_same(job->setup.comm, word, &same));
   if (same) return SIM_OK;
-  return sim_fail(SIM_ERR_SCENARIO, "%s: the ranks have read different scenarios: do not change the file at the start",
-                  job->options->target);
+  return sim_fail(
+      SIM_ERR_SCENARIO,
+      "%s: the ranks have different scenarios: give all the same file, --set, --seed and --precision, and do "
+      "not change the file at the start",
+      job->options->target);
 }
 
 /* ---- ranks of a launcher ---- */
@@ -192,6 +195,7 @@ sim_status cli_ranks_join(const cli_options *options, bool *done) {
   json = options->log_json;
   (void)signal(SIGALRM, on_alarm);
   SIM_TRY(cli_mpi_join(&launcher, on_lost, &comm));
+  SIM_TRY(cli_ranks_compare(options, &comm));
   return find_sharing();
 }
 

@@ -18,6 +18,11 @@ sim_status cli_ranks_attach(void) SIM_MUST_CHECK;
  * given. Ranks above 0 print nothing. *done: another process does all of this command. SIM_ERR_USAGE if they cannot be
  * joined, and for sim sweep and sim bench. */
 sim_status cli_ranks_join(const cli_options *options, bool *done) SIM_MUST_CHECK;
+/* alike.c: fails on all ranks unless they are of one build, have one command and one C library. Where processors differ
+ * sim_isa_best is from then on that of the least of them. */
+sim_status cli_ranks_compare(const cli_options *options, const sim_comm *comm) SIM_MUST_CHECK;
+/* alike.c: a line about an instruction set that all ranks use because one has no wider one; "" otherwise. */
+const char *cli_ranks_isa_text(void);
 /* Whether a launcher has started the ranks of this run. */
 bool cli_ranks_launched(void);
 /* *size: number of ranks that share the cores of this process; *rank: number of this rank among them. */

@@ -164,6 +164,18 @@ static sim_status loop(cli_session *s) {
   return status;
 }
 
+/* After ranks have ended with different states: no run may continue from what this one has saved. */
+static void disown_checkpoints(cli_session *s) {
+  const sim_error cause = *sim_error_last();
+  const int64_t before = s->resumed ? s->from.step : -1;
+  io_checkpoint_disown(s->folder, before);
+  s->run.checkpoint_step = before;
+  s->run.checkpoint_t = s->resumed ? s->from.t : 0;
+  sim_fail_at(cause.status, cause.file, cause.line,
+              "%.600s: tables and snapshots of this run cannot be trusted, and its checkpoints are removed",
+              cause.message);
+}
+
 void cli_session_close(cli_session *s) {
   for (size_t i = 0; i < s->sink_count; i++)
     if (s->sinks[i].destroy) s->sinks[i].destroy(&s->sinks[i].self);
@@ -240,6 +252,7 @@ sim_status cli_session_run(cli_session *s, io_folder_mode mode) {
     cli_session_say_summary(s, status);
     cli_terminal_event(status == SIM_OK ? "done" : "stopped", &s->run.clock, s->run.digest);
   } else {
+    if (s->run.differ) disown_checkpoints(s);
     if (status == SIM_ERR_IO) cli_session_say_lost(s);
     if (status == SIM_ERR_IO || status == SIM_ERR_RANK || status == SIM_ERR_DEVICE) cli_session_say_what_to_do(s);
     cli_terminal_event("failed", &s->run.clock, "");

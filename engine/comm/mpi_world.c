@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,13 +49,34 @@ static long setting(const char *name, long most) {
   return value < most ? value : most;
 }
 
+/* Seconds until the processes of the launcher must have joined, and how long this one has waited. */
+static int wait_most, waited;
+
+/* Called once a second while the processes join. The start of a library cannot be given up otherwise. */
+static void on_waiting(void *nothing) {
+  char host[64] = "", message[256];
+  (void)nothing;
+  if (++waited <= wait_most) return;
+  (void)gethostname(host, sizeof host - 1);
+  snprintf(message, sizeof message,
+           "rank %d on %s: has waited %d s for the other processes of the launcher: all must make the same run",
+           all->rank, host, wait_most);
+  if (all->lost) all->lost(SIM_ERR_RANK, message);
+  _exit(sim_status_exit_code(SIM_ERR_RANK));
+}
+
 sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, sim_comm *comm) {
   cpu_set_t cores;
   struct stat info;
   const bool known = sched_getaffinity(0, sizeof cores, &cores) == 0;
   all->mpi = plugin;
   all->lost = lost;
+  sim_pulse *waiting;
+  all->rank = comm->rank;
+  wait_most = (int)fmin(ceil(4 * sim_heartbeat_limit()), 1e8) + (all->rank < 2 ? 2 * all->rank : 4);
+  SIM_TRY(sim_pulse_begin(on_waiting, NULL, &waiting));
   const int error = plugin->start(&comm->rank, &comm->size, &comm->host_rank, &comm->host_size);
+  sim_pulse_end(&waiting);
   if (error != 0) return sim_mpi_fail(error, "start");
   if (known) (void)sched_setaffinity(0, sizeof cores, &cores); /* some libraries bind the process to one core */
   all->rank = comm->rank;

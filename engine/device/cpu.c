@@ -1,5 +1,5 @@
 /* The CPU as a device: instruction sets and memory. */
-#include "engine/device/backend.h"
+#include "engine/device/isa.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +11,11 @@
 
 /* ---- instruction sets ---- */
 
-sim_isa sim_isa_best(void) {
+static sim_isa most = SIM_ISA_COUNT;
+
+void sim_isa_limit(sim_isa isa) { most = isa; }
+
+static sim_isa widest(void) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -21,6 +25,11 @@ sim_isa sim_isa_best(void) {
   if (avx2) return SIM_ISA_AVX2;
 #endif
   return SIM_ISA_PLAIN;
+}
+
+sim_isa sim_isa_best(void) {
+  const sim_isa isa = widest();
+  return isa < most ? isa : most;
 }
 
 bool sim_cpu_is_intel(void) {

@@ -307,6 +307,7 @@ static sim_status check_ranks(sim_run *run, bool divided) {
   }
   memcpy(&word, run->digest, sizeof word);
   SIM_TRY(sim_comm_same(run->comm, word, &same));
+  run->differ = !same;
   return same ? SIM_OK : sim_fail(SIM_ERR_INTERNAL, "the ranks differ at step %lld", (long long)run->clock.step);
 }
 

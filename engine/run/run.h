@@ -57,6 +57,7 @@ typedef struct sim_run {
   /* results */
   sim_progress last;
   char digest[33];           /* digest of the final state */
+  bool differ;               /* ranks ended with different states: no file of this run can be trusted */
   int64_t checkpoint_step;   /* step of the newest good checkpoint; -1: none */
   double checkpoint_t;       /* its time; 0: none */
   double checkpoint_seconds; /* duration of the slowest checkpoint so far; initially an estimate */

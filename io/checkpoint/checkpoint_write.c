@@ -177,9 +177,24 @@ static bool is_good(writer *self, const char *name, int64_t step) {
   return good;
 }
 
-static void remove_file(const writer *self, const char *name) {
-  if (unlinkat(self->folder->ckpt, name, 0) != 0 && errno != ENOENT)
-    sim_log(SIM_LOG_WARN, "%s/%s: cannot remove: %s", self->folder->ckpt_path, name, strerror(errno));
+static void remove_file(const io_folder *folder, const char *name) {
+  if (unlinkat(folder->ckpt, name, 0) != 0 && errno != ENOENT)
+    sim_log(SIM_LOG_WARN, "%s/%s: cannot remove: %s", folder->ckpt_path, name, strerror(errno));
+}
+
+void io_checkpoint_disown(const io_folder *folder, int64_t step) {
+  int64_t *steps;
+  size_t count;
+  if (io_list_steps(folder->ckpt, folder->ckpt_path, "ck_", &steps, &count) != SIM_OK) {
+    sim_log(SIM_LOG_WARN, "cannot look for checkpoints: %s", sim_error_last()->message);
+    return;
+  }
+  for (size_t i = 0; i < count; i++) {
+    char name[64];
+    snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)steps[i]);
+    if (steps[i] > step) remove_file(folder, name);
+  }
+  free(steps);
 }
 
 /* Removes older files except the last good ones; the one just written is durable and counts as good. If the run
@@ -202,9 +217,9 @@ static void prune(writer *self, int64_t written) {
     snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)steps[i]);
     if (steps[i] > written || (parent >= 0 && steps[i] > parent && !is_known(self, steps[i]))) {
       sim_log(SIM_LOG_INFO, "%s: removed: the run continued from an earlier checkpoint", name);
-      remove_file(self, name);
+      remove_file(self->folder, name);
     } else if (good >= IO_CHECKPOINTS_KEPT) {
-      remove_file(self, name);
+      remove_file(self->folder, name);
     } else if (is_good(self, name, steps[i])) {
       good++;
     }

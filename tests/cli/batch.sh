@@ -51,6 +51,7 @@ if ! "$SIM" info | grep -q '^cuda .*memory free'; then
   for model in nbody collision diffusion option; do
     "$SIM" new "$model" >new.lua
     SLURM_JOB_ID=7 SLURM_JOB_GPUS=0 expect 69 "was given a GPU" "$SIM" run new.lua -o nogpu
+    SLURM_JOB_ID=7 SLURM_JOB_GPUS=0 expect 69 "was given a GPU" "$SIM" run new.lua -o nogpu --ranks 2
   done
   SLURM_JOB_ID=7 SLURM_JOB_GPUS=0 CUDA_VISIBLE_DEVICES=0 expect 69 "was given a GPU" "${run[@]}" -o nogpu
   PBS_JOBID=7.host PBS_NGPUS=1 expect 69 "was given a GPU" "${run[@]}" -o nogpu
@@ -242,6 +243,8 @@ for scheduler in slurm pbs; do
   bash -n $scheduler.sh
 done
 grep -qx '#SBATCH --time=02:00:00' slurm.sh && grep -qx '#SBATCH --gpus=1' slurm.sh || fail "$(cat slurm.sh)"
+grep -q 'run "$scenario" .*--device cuda ' slurm.sh && grep -q 'run "$scenario" .*--device cuda ' pbs.sh ||
+  fail "a job with a GPU does not ask for it: $(cat slurm.sh)"
 grep -qx '#PBS -J 0-9' pbs.sh && grep -q 'ncpus=8:.*:ngpus=1' pbs.sh || fail "$(cat pbs.sh)"
 
 # Partition and account: as lines of the script, and kept by a chain of PBS jobs, of which each submits the next one.
@@ -320,4 +323,20 @@ for pair in openmpi=pmix mpich=pmi2; do
   SIM_MPI=${pair%=*} expect 0 "srun --kill-on-bad-exit=1 --mpi=${pair#*=} --cpus-per-task=3 " "${tasks[@]}" --nodes 2 --ntasks 6 --cpus 3
   grep -qx "export SIM_MPI='${pair%=*}'" output || fail "$(cat output)"
   grep -qx '#SBATCH --nodes=2' output && grep -qx '#SBATCH --ntasks=6' output || fail "$(cat output)"
+  # A step that srun ends by a signal has the exit code that the run has written: requeued, or not.
+  for code in 75 70 ""; do
+    state=running
+    [ "$code" != 75 ] || state=stopped
+    [ "$code" != 70 ] || state=failed
+    rm -rf signalled requeued
+    sed -e '/^srun/,/^code=/c code=137' -e "s|^sim=.*|sim='$SIM'|; s|^out=.*|out=signalled|" output >signalled.sh
+    mkdir signalled
+    echo "{\"state\": \"$state\", \"checkpoint_step\": 3, \"exit_code\": ${code:-0}}" >signalled/status.json
+    printf '#!/bin/sh\ntouch "%s/requeued"\n' "$PWD" >fake/scontrol
+    chmod +x fake/scontrol
+    got=0
+    SLURM_JOB_ID=7 bash signalled.sh >log 2>&1 || got=$?
+    [ "$got" = "$([ "$code" = 75 ] && echo 0 || echo "${code:-137}")" ] || fail "a killed step of a run that said '$code': $got, $(cat log)"
+    [ "$([ -e requeued ] && echo 75)" = "$([ "$code" = 75 ] && echo 75)" ] || fail "a killed step of a run that said '$code' is requeued, or not"
+  done
 done

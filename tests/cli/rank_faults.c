@@ -4,10 +4,12 @@
  *   stuck    its clocks stand still
  *   exit0, exit75  its process ends with this exit code in one of its exchanges once the file FAULT_FILE exists (with
  *            SIM_COMM_DELAY set)
+ *   bits     the last bits of its pow are wrong
  *   hang     its main thread hangs in its exchanges once the file FAULT_FILE exists (with SIM_COMM_DELAY set); the
  *            thread that gives signs of life goes on */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,4 +45,11 @@ __attribute__((visibility("default"))) int nanosleep(const struct timespec *want
   const bool main_thread = syscall(SYS_gettid) == getpid();
   while (main_thread && strcmp(fault, "hang") == 0 && file && access(file, F_OK) == 0) (void)sleep(1000);
   return (int)syscall(SYS_nanosleep, wanted, left);
+}
+
+__attribute__((visibility("default"))) double pow(double x, double y) {
+  static double (*real)(double, double);
+  if (!real) *(void **)(&real) = dlsym(RTLD_NEXT, "pow");
+  const double value = real(x, y);
+  return strcmp(fault, "bits") == 0 ? nextafter(value, INFINITY) : value;
 }

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Ranks that are not alike: settings that cannot be used, ranks that end with different states, and processes of a
+# launcher of other builds, commands, instruction sets or C libraries. Nothing of it ends with 0 and other bits.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+. "${BASH_SOURCE[0]%/*}/mpi_lib.sh"
+: "${FAULTS:?the library rank_faults}"
+unset SIM_MPI
+export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
+cat >bodies.lua <<'LUA'
+return sim.nbody {
+  bodies    = { sim.plummer { n = 600, mass = 1, radius = 1 } },
+  gravity   = { G = 1, softening = 0.05, solver = "direct" },
+  integrate = { dt = 1/1024, t_end = sim.param("steps", 6, "steps")/1024 },
+  precision = "single",
+  output    = { tables = "never", checkpoint = "every 2 steps" },
+}
+LUA
+run=("$SIM" run bodies.lua --threads 1)
+one_line() { [ "$(grep -c '^sim: ' output)" = 1 ] || fail "$1: not one line"; }
+
+# ---- settings ----
+for setting in SIM_COMM_PATIENCE=abc SIM_COMM_PATIENCE=0 SIM_COMM_HOSTS=0 SIM_COMM_HOSTS=3 SIM_COMM_PATH=foo \
+  SIM_COMM_DELAY=1s SIM_COMM_CHUNK=-1 SIM_IO_SHARED_FROM=x SIM_ISA=sse; do
+  expect 64 "${setting%=*}" env "$setting" "${run[@]}" -o refused --ranks 2
+  one_line "$setting"
+done
+expect 64 "--oversubscribe is for ranks that share GPUs" "${run[@]}" -o refused --ranks 2 --oversubscribe
+expect 64 "--oversubscribe is for ranks that share GPUs" "${run[@]}" -o refused --oversubscribe
+[ ! -e refused ] || fail "a refused run leaves a folder"
+
+# ---- ranks that end with different states ----
+differ=(env LD_PRELOAD="$FAULTS" FAULT=bits FAULT_RANK=1)
+expect 70 "the ranks differ at step 6" "${differ[@]}" "${run[@]}" -o differ --ranks 2
+one_line "ranks that differ"
+[ -z "$(checkpoints differ)" ] || fail "checkpoints of ranks that differ are left"
+[ "$(key exit_code differ)" = 70 ] || fail "ranks that differ: exit code $(key exit_code differ) in status.json"
+expect 66 "holds no checkpoint" "$SIM" resume differ
+expect 0 "" "${run[@]}" -o calm
+expect 0 "" "${run[@]}" -o differ --resume=auto
+same calm differ "after ranks that differed"
+
+find_mpi
+for mpi in "${mpis[@]}"; do
+  use_mpi "$mpi"
+  one=("${launch[@]}" -n 1)
+  # ---- instruction sets ----
+  for set in plain avx2; do
+    "$SIM" run bodies.lua --isa $set -o set_$set --force >output 2>&1 || continue # not on this processor
+    expect 0 "all ranks use $set: rank 1 on $(uname -n)" "${one[@]}" "${run[@]}" -o both --force : -n 1 env SIM_ISA=$set "${run[@]}" -o both
+    same set_$set both "$mpi: rank 1 with $set"
+    expect 0 "" "${one[@]}" env SIM_ISA=$set "${run[@]}" -o both --force : -n 1 "${run[@]}" -o both
+    same set_$set both "$mpi: rank 0 with $set"
+    # a restart uses the set of the first part
+    rm both/ckpt/ck_000000000006.h5
+    expect 0 "" "${launch[@]}" -n 2 "$SIM" resume both --threads 1
+    same set_$set both "$mpi: a restart with $set"
+  done
+  rm -rf set_* both
+  expect 64 "rank 1 on $(uname -n) was started as sim run --isa plain" \
+    "${one[@]}" "${run[@]}" -o refused : -n 1 "${run[@]}" --isa plain -o refused
+  one_line "$mpi: --isa of one rank"
+  expect 69 "the processor of rank 1 on $(uname -n) does not have it" "${one[@]}" "${run[@]}" --isa avx2 -o refused : \
+    -n 1 env SIM_ISA=plain "${run[@]}" --isa avx2 -o refused
+  # ---- commands, scenarios ----
+  expect 64 "was started as sim run --device cpu" "${one[@]}" "${run[@]}" -o refused : -n 1 "${run[@]}" --device cpu
+  expect 65 "the ranks have different scenarios" "${one[@]}" "${run[@]}" -o refused : -n 1 "${run[@]}" --set steps=7
+  [ "$(grep -c 'different scenarios' output)" = 1 ] || fail "$mpi: unlike scenarios are told more than once"
+  code=0 # the launcher of MPICH ends with 1
+  SIM_COMM_PATIENCE=1 timeout 60 "${one[@]}" "${run[@]}" -o refused : -n 1 "$SIM" check bodies.lua >output 2>&1 || code=$?
+  [[ $code = 82 || $mpi:$code = mpich:1 ]] || fail "$mpi: a process that does not join: exit $code"
+  grep -qF "sim: rank 0 on $(uname -n): has waited 4 s for the other processes" output || fail "$mpi: what the line says"
+  one_line "$mpi: a process that does not join"
+  # ---- C libraries: without FMA the C library has other functions ----
+  without=glibc.cpu.hwcaps=-AVX2_Usable,-FMA_Usable,-AVX2,-FMA,-FMA4
+  if grep -qw fma /proc/cpuinfo; then
+    expect 64 "rank 1 on $(uname -n) has functions of its C library" \
+      "${one[@]}" "${run[@]}" -o refused : -n 1 env GLIBC_TUNABLES=$without "${run[@]}" -o refused
+    one_line "$mpi: another C library"
+  fi
+  # ---- builds ----
+  revision=$("$SIM" --version | sed 's/.*(\([0-9a-z]*\).*/\1/')
+  mkdir -p other
+  LC_ALL=C sed "s/$revision/$(printf '%s' "$revision" | tr '0-9a-z' z)/g" "$SIM" >other/sim
+  chmod +x other/sim
+  cp "$plugin" other/
+  expect 64 "start one build on all hosts" "${one[@]}" "${run[@]}" -o refused : -n 1 other/sim "${run[@]:1}" -o refused
+  one_line "$mpi: another build"
+  grep -qF "$revision" output && grep -qF zzz output || fail "$mpi: the line does not name both revisions"
+  rm -r other
+  [ ! -e refused ] || fail "$mpi: a refused run leaves a folder"
+done

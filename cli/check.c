@@ -64,6 +64,7 @@ static const double worth = 1.33; /* speed-up over one rank below which the rank
 /* Speed-up over one rank with the same number of threads, divided by the number of ranks. A rank computes its share and
  * the undivided part, and then waits for the exchange. NaN: unknown. */
 static double efficiency(const sim_plan *plan, sim_backend_kind kind, int ranks) {
+  if (ranks == 1) return 1;
   const double shares = sim_plan_shares(plan, ranks);
   const double alone =
       plan->work_per_step / plan->work_rate_guess * shares; /* the rate is that of all ranks together */
@@ -72,14 +73,26 @@ static double efficiency(const sim_plan *plan, sim_backend_kind kind, int ranks)
   return alone / (ranks * (own + bytes + plan->exchanges * exchange_times[kind]));
 }
 
+/* The fewest ranks that are as fast as `ranks`, within 2 %: the exchange is taken as that of `ranks`. */
+static int as_fast(const sim_plan *plan, sim_backend_kind kind, int ranks) {
+  sim_plan fewer = *plan;
+  const double alone = plan->work_per_step / plan->work_rate_guess * sim_plan_shares(plan, ranks),
+               speed = efficiency(plan, kind, ranks) * ranks;
+  for (int r = 1; r < ranks; r++) {
+    fewer.work_rate_guess = plan->work_per_step / alone * sim_plan_shares(plan, r);
+    if (efficiency(&fewer, kind, r) * r >= 0.98 * speed) return r;
+  }
+  return ranks;
+}
+
 static void check_ranks(const sim_plan *plan, sim_backend_kind kind, int ranks) {
   char text[64], limit[128] = "";
   const double share = efficiency(plan, kind, ranks);
   if (ranks == 1) return;
   if (plan->most_ranks > 0)
-    snprintf(limit, sizeof limit, "; more than %d would not be faster%s",
+    snprintf(limit, sizeof limit, "; the work can be divided among %d%s",
              plan->most_ranks < SIM_RANKS_MAX ? plan->most_ranks : SIM_RANKS_MAX,
-             kind == SIM_BACKEND_CPU ? ", nor more than there are free cores" : "");
+             kind == SIM_BACKEND_CPU ? ", and no more than there are free cores" : "");
   cli_say("ranks       %d%s", ranks, limit);
   cli_bytes(plan->bytes_received, text, sizeof text);
   cli_say("  %-24s %s received by a rank in a step, %.0f time%s waiting for all", "communication", text,
@@ -92,6 +105,8 @@ static void check_ranks(const sim_plan *plan, sim_backend_kind kind, int ranks) 
   if (!isfinite(share)) return;
   cli_say("  %-24s about %.0f %% of %d times one rank of as many threads, at %.0f GB/s and %.0f us an exchange",
           "efficiency", 100 * share, ranks, 1e-9 * exchange_rates[kind], 1e6 * exchange_times[kind]);
+  const int fewest = as_fast(plan, kind, ranks);
+  if (fewest < ranks) cli_say("  %-24s than %d rank%s", "no faster", fewest, fewest == 1 ? "" : "s");
   if (share * ranks < worth)
     cli_say("  %-24s %d ranks make a step about %.1f times as fast as one%s", "not advised", ranks, share * ranks,
             plan->divided && plan->most_ranks > 1 ? "; they divide its memory" : "");

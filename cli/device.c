@@ -162,7 +162,7 @@ static sim_status choose_one_or_more(cli_job *job) {
 
 static sim_status choose_backend(cli_job *job) {
   SIM_TRY(choose_one_or_more(job));
-  if (job->options->oversubscribe && (job->setup.comm->size == 1 || job->setup.backend->kind == SIM_BACKEND_CPU))
+  if (job->options->oversubscribe && job->setup.backend->kind == SIM_BACKEND_CPU)
     return sim_fail(SIM_ERR_USAGE, "--oversubscribe is for ranks that share GPUs: this run has %s",
                     job->setup.comm->size == 1 ? "one rank" : "none");
   return SIM_OK;

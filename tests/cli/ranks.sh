@@ -189,4 +189,9 @@ expect 0 "" env OMPI_COMM_WORLD_SIZE=4 "${run[@]}" --set paths=700 -o launched -
 
 expect 0 "on the fullest rank" "$SIM" check many.lua --ranks 8
 grep -q "before the first step .* received by a rank, 15 times waiting for all" output || fail "what early exercise exchanges"
-expect 0 "ranks       8; more than 1 would not be faster" "$SIM" check many.lua --set kind=plain --set paths=700 --ranks 8
+# What is said of the number of ranks follows from the efficiency beside it.
+expect 0 "no faster                than 1 rank" "$SIM" check "$ROOT/scenarios/granular_gas.lua" --ranks 8
+expect 0 "the work can be divided among 16" "$SIM" check "$ROOT/scenarios/heat.lua" --ranks 2
+grep -qE "efficiency  *about [5-9][0-9] %" output || fail "heat.lua on 2 ranks: $(cat output)"
+! grep -q "no faster" output || fail "heat.lua on 2 ranks is no faster"
+expect 0 "ranks       8; the work can be divided among 1" "$SIM" check many.lua --set kind=plain --set paths=700 --ranks 8

@@ -261,7 +261,7 @@ done
 
 # ---- check, profile ----
 
-expect 0 "ranks       4; more than 13 would not be faster" "$SIM" check fluid.lua --ranks 4
+expect 0 "ranks       4; the work can be divided among 13" "$SIM" check fluid.lua --ranks 4
 grep -q "communication  *0 B received by a rank in a step, 1 time waiting for all" output || fail "what ranks exchange"
 expect 0 "" "$SIM" check fluid.lua --ranks 2 --set terms=bodies
 grep -qE "communication  *[0-9.]+ KiB received by a rank in a step, 2 times" output || fail "what ranks exchange at bodies"

@@ -97,5 +97,5 @@ done
 
 # ---- check ----
 
-expect 0 "more than 4 would not be faster" "$SIM" check bodies.lua --ranks 8
-expect 0 "more than 1 would not be faster" "$SIM" check bodies.lua --ranks 2 --set n=100
+expect 0 "the work can be divided among 4" "$SIM" check bodies.lua --ranks 8
+expect 0 "the work can be divided among 1" "$SIM" check bodies.lua --ranks 2 --set n=100

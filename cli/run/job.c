@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* Loads a checkpoint; the folder is locked and unchanged. A signal ends the loading at any time. */
@@ -83,7 +84,19 @@ static sim_status resume_job(cli_job *job) {
   return status;
 }
 
+/* Files that a process of a run has open at once: its folder, logs, lock, libraries and files being written. */
+enum { FILES_NEEDED = 48 };
+
+static sim_status check_files(const cli_options *options) {
+  struct rlimit files;
+  if (options->command != CLI_RUN && options->command != CLI_RESUME) return SIM_OK;
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= FILES_NEEDED) return SIM_OK;
+  return sim_fail(SIM_ERR_USAGE, "a process may have %llu files open (ulimit -n), and a run needs %d",
+                  (unsigned long long)files.rlim_cur, FILES_NEEDED);
+}
+
 static sim_status with_job(const cli_options *options, sim_status (*work)(cli_job *)) {
+  SIM_TRY(check_files(options));
   cli_job *job = calloc(1, sizeof *job);
   if (!job) return sim_no_memory("a run");
   job->options = options;

@@ -28,7 +28,9 @@ int sim_mpi_receive_failure(void) {
 }
 
 void sim_mpi_look(void) {
-  for (int arrived = 0; all->mpi->test(&all->failure_receive, &arrived) == 0 && arrived; arrived = 0) {
+  for (int arrived = 0; !all->parted && all->mpi->test(&all->failure_receive, &arrived) == 0 && arrived; arrived = 0) {
+    all->parted = all->arriving.status == SIM_OK;
+    if (all->parted) return;
     if (all->arriving.rank == all->rank) atomic_store(&all->given_up, true);
     note_failure(&all->arriving);
     if (sim_mpi_receive_failure() != 0) return;

@@ -97,11 +97,6 @@ static int test(sim_mpi_request *request, int *complete) {
   return MPI_Test(handle(request), complete, MPI_STATUS_IGNORE);
 }
 
-static int cancel(sim_mpi_request *request) {
-  const int error = MPI_Cancel(handle(request));
-  return error != MPI_SUCCESS ? error : MPI_Wait(handle(request), MPI_STATUS_IGNORE);
-}
-
 __attribute__((visibility("default"))) extern const sim_mpi_plugin sim_mpi_functions;
 const sim_mpi_plugin sim_mpi_functions = {.version = SIM_MPI_VERSION,
                                           .family = FAMILY,
@@ -114,5 +109,4 @@ const sim_mpi_plugin sim_mpi_functions = {.version = SIM_MPI_VERSION,
                                           .send = send,
                                           .receive = receive,
                                           .gather = gather,
-                                          .test = test,
-                                          .cancel = cancel};
+                                          .test = test};

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* Increase it with every change of struct sim_mpi_plugin. */
-#define SIM_MPI_VERSION 1
+#define SIM_MPI_VERSION 2
 #define SIM_MPI_SYMBOL "sim_mpi_functions"
 
 /* An operation under way, in memory of the caller; the plugin fills it. */
@@ -41,8 +41,6 @@ typedef struct sim_mpi_plugin {
    * unchanged. With `in` NULL this rank's bytes are in `out` already. All ranks call it, in the same order. */
   int (*gather)(const void *in, int bytes, void *out, size_t stride, sim_mpi_request *request);
   int (*test)(sim_mpi_request *request, int *complete);
-  /* Cancels a receive for which nothing has arrived. */
-  int (*cancel)(sim_mpi_request *request);
 } sim_mpi_plugin;
 
 #endif

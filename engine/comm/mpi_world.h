@@ -19,7 +19,7 @@ typedef struct sim_mpi_member {
   uint64_t namespace; /* inode of the namespace of process numbers */
 } sim_mpi_member;
 
-/* A failure as sent between ranks. */
+/* A failure as sent between ranks; the last message of a rank that leaves in order has the status SIM_OK. */
 typedef struct sim_mpi_failure {
   int32_t rank, status, patience; /* patience: seconds */
   char message[1012];
@@ -39,6 +39,7 @@ typedef struct sim_mpi_world {
   /* failures */
   atomic_int failed;    /* `first` holds a failure */
   atomic_bool follows;  /* this rank fails because another one has, so it reports no failure of its own */
+  bool parted;          /* the last message of another rank has arrived: no failure can follow */
   atomic_bool given_up; /* another rank reports this one as lost; set before `failed` */
   sim_mpi_failure first, arriving, own;
   sim_mpi_request failure_receive, *failure_sends; /* [size] */

@@ -26,6 +26,9 @@ for setting in SIM_COMM_PATIENCE=abc SIM_COMM_PATIENCE=0 SIM_COMM_HOSTS=0 SIM_CO
 done
 expect 64 "--oversubscribe is for ranks that share GPUs" "${run[@]}" -o refused --ranks 2 --oversubscribe
 expect 64 "--oversubscribe is for ranks that share GPUs" "${run[@]}" -o refused --oversubscribe
+# shellcheck disable=SC2016
+expect 64 "files open (ulimit -n)" bash -c 'ulimit -n 12; exec "$0" run bodies.lua -o refused --ranks 9' "$SIM"
+one_line "ulimit -n"
 [ ! -e refused ] || fail "a refused run leaves a folder"
 
 # ---- ranks that end with different states ----
@@ -43,6 +46,9 @@ find_mpi
 for mpi in "${mpis[@]}"; do
   use_mpi "$mpi"
   one=("${launch[@]}" -n 1)
+  # ---- a run that ends in order leaves no requests: MPICH over UCX warns of them ----
+  expect 0 "" "${launch[@]}" -n 3 "${run[@]}" -o set_calm
+  ! grep -i "warn" output || fail "$mpi: a run that ends in order"
   # ---- instruction sets ----
   for set in plain avx2; do
     "$SIM" run bodies.lua --isa $set -o set_$set --force >output 2>&1 || continue # not on this processor

@@ -91,7 +91,7 @@ static sim_status check_files(const cli_options *options) {
   struct rlimit files;
   if (options->command != CLI_RUN && options->command != CLI_RESUME) return SIM_OK;
   if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= FILES_NEEDED) return SIM_OK;
-  return sim_fail(SIM_ERR_USAGE, "a process may have %llu files open (ulimit -n), and a run needs %d",
+  return sim_fail(SIM_ERR_IO, "a process may have %llu open files (ulimit -n), and a run needs %d",
                   (unsigned long long)files.rlim_cur, FILES_NEEDED);
 }
 

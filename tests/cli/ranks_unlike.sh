@@ -27,7 +27,7 @@ done
 expect 64 "--oversubscribe is for ranks that share GPUs" "${run[@]}" -o refused --ranks 2 --oversubscribe
 expect 64 "--oversubscribe is for ranks that share GPUs" "${run[@]}" -o refused --oversubscribe
 # shellcheck disable=SC2016
-expect 64 "files open (ulimit -n)" bash -c 'ulimit -n 12; exec "$0" run bodies.lua -o refused --ranks 9' "$SIM"
+expect 74 "open files (ulimit -n)" bash -c 'ulimit -n 12; exec "$0" run bodies.lua -o refused --ranks 9' "$SIM"
 one_line "ulimit -n"
 [ ! -e refused ] || fail "a refused run leaves a folder"
 

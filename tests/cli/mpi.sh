@@ -20,15 +20,7 @@ return sim.diffusion {
   output    = { tables = "every 1 steps", checkpoint = "ends" },
 }
 LUA
-cat >bodies.lua <<'LUA'
-return sim.nbody {
-  bodies    = { sim.plummer { n = 600, mass = 1, radius = 1 } },
-  gravity   = { G = 1, softening = 0.05, solver = "direct" },
-  integrate = { dt = 1/1024, t_end = sim.param("steps", 10, "steps")/1024 },
-  precision = "single",
-  output    = { tables = "never", checkpoint = "every 100 steps" },
-}
-LUA
+bodies_scenario "every 100 steps"
 run=("$SIM" run many.lua --threads 1)
 long=("${run[@]}" --set "paths=$((20000 * 1048576))") # minutes; stopped long before
 has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }

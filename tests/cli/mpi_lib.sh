@@ -57,3 +57,15 @@ rank_of() {
     echo "$process"
   done
 }
+# bodies_scenario CADENCE: writes bodies.lua, with checkpoints of this cadence.
+bodies_scenario() {
+  cat >bodies.lua <<LUA
+return sim.nbody {
+  bodies    = { sim.plummer { n = 600, mass = 1, radius = 1 } },
+  gravity   = { G = 1, softening = 0.05, solver = "direct" },
+  integrate = { dt = 1/1024, t_end = sim.param("steps", 10, "steps")/1024 },
+  precision = "single",
+  output    = { tables = "never", checkpoint = "$1" },
+}
+LUA
+}

@@ -6,16 +6,8 @@
 : "${FAULTS:?the library rank_faults}"
 unset SIM_MPI
 export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
-cat >bodies.lua <<'LUA'
-return sim.nbody {
-  bodies    = { sim.plummer { n = 600, mass = 1, radius = 1 } },
-  gravity   = { G = 1, softening = 0.05, solver = "direct" },
-  integrate = { dt = 1/1024, t_end = sim.param("steps", 6, "steps")/1024 },
-  precision = "single",
-  output    = { tables = "never", checkpoint = "every 2 steps" },
-}
-LUA
-run=("$SIM" run bodies.lua --threads 1)
+bodies_scenario "every 2 steps"
+run=("$SIM" run bodies.lua --set steps=6 --threads 1)
 one_line() { [ "$(grep -c '^sim: ' output)" = 1 ] || fail "$1: not one line"; }
 
 # ---- settings ----
@@ -51,7 +43,7 @@ for mpi in "${mpis[@]}"; do
   ! grep -i "warn" output || fail "$mpi: a run that ends in order"
   # ---- instruction sets ----
   for set in plain avx2; do
-    "$SIM" run bodies.lua --isa $set -o set_$set --force >output 2>&1 || continue # not on this processor
+    "${run[@]}" --isa $set -o set_$set --force >output 2>&1 || continue # not on this processor
     expect 0 "all ranks use $set: rank 1 on $(uname -n)" "${one[@]}" "${run[@]}" -o both --force : -n 1 env SIM_ISA=$set "${run[@]}" -o both
     same set_$set both "$mpi: rank 1 with $set"
     expect 0 "" "${one[@]}" env SIM_ISA=$set "${run[@]}" -o both --force : -n 1 "${run[@]}" -o both
@@ -69,7 +61,7 @@ for mpi in "${mpis[@]}"; do
     -n 1 env SIM_ISA=plain "${run[@]}" --isa avx2 -o refused
   # ---- commands, scenarios ----
   expect 64 "was started as sim run --device cpu" "${one[@]}" "${run[@]}" -o refused : -n 1 "${run[@]}" --device cpu
-  expect 65 "the ranks have different scenarios" "${one[@]}" "${run[@]}" -o refused : -n 1 "${run[@]}" --set steps=7
+  expect 65 "the ranks have different scenarios" "${one[@]}" "${run[@]}" -o refused : -n 1 "${run[@]}" --seed 7
   [ "$(grep -c 'different scenarios' output)" = 1 ] || fail "$mpi: unlike scenarios are told more than once"
   code=0 # the launcher of MPICH ends with 1
   SIM_COMM_PATIENCE=1 timeout 60 "${one[@]}" "${run[@]}" -o refused : -n 1 "$SIM" check bodies.lua >output 2>&1 || code=$?

@@ -162,6 +162,11 @@ static sim_status wait_for(sim_forked *f, int rank) {
   return status;
 }
 
+/* For tests: what is to be received is no number until it has come, so that nobody uses what was there before. */
+static void poison(const sim_forked *f, void *out, size_t bytes) {
+  if (f->delay > 0 && bytes > 0) memset(out, 0xff, bytes);
+}
+
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 static sim_status gather_parts(const sim_comm *comm, void *data, const size_t *ends) {
@@ -180,6 +185,7 @@ static sim_status gather_parts(const sim_comm *comm, void *data, const size_t *e
       const size_t first = (from > 0 ? ends[from - 1] : 0) + at;
       const size_t here = first < ends[from] ? least(ends[from] - first, BUFFER) : 0;
       char *part = (char *)data + first;
+      if (k > 0) poison(f, part, here);
       if (k > 0) SIM_TRY(wait_for(f, from));
       if (k > 0 && here > 0) memcpy(part, buffer(f, from), here);
       if (k > 0) f->totals.bytes += (double)here;
@@ -217,6 +223,8 @@ static sim_status swap(const sim_comm *comm, const sim_piece *pieces, size_t cou
         memcpy(buffer(f, comm->rank) + (size_t)pieces[i].rank * slot, (const char *)pieces[i].in + at,
                least(pieces[i].in_bytes - at, slot));
     arrive(comm);
+    for (size_t i = 0; i < count; i++)
+      if (at < pieces[i].out_bytes) poison(f, (char *)pieces[i].out + at, least(pieces[i].out_bytes - at, slot));
     for (int k = 0; k < comm->size; k++) SIM_TRY(wait_for(f, (comm->rank + k) % comm->size));
     for (size_t i = 0; i < count; i++)
       if (at < pieces[i].out_bytes)

@@ -4,7 +4,8 @@
  * Every rank gives a sign of life each second (engine/comm/heartbeat.h), which the starting process checks.
  *
  * For tests: with SIM_COMM_DELAY=N in the environment a rank sleeps a random time below N microseconds before it
- * contributes to an exchange; with SIM_COMM_HOSTS=N the ranks report that they are on N hosts. */
+ * contributes to an exchange, and overwrites what it is to receive by NaN before it waits; with SIM_COMM_HOSTS=N the
+ * ranks report that they are on N hosts. */
 #ifndef SIM_ENGINE_COMM_FORKED_H
 #define SIM_ENGINE_COMM_FORKED_H
 

@@ -217,19 +217,24 @@ double fluid_link_room(const fluid_parameters *p, const fluid_numbers *numbers, 
   const fluid_shape shape = fluid_body_shape(p, walls->meshes, link->body, &walls->pose[link->body]);
   const int64_t at[3] = {cell->x, cell->row % grid.n[1], cell->row / grid.n[1]};
   const double q = fluid_link_part(link);
-  double x[3], normal[3], along = 0;
+  double x[3], near[3], behind[3], c[3] = {0}, normal[3], along = 0;
   for (int a = 0; a < 3; a++) rate[a] = 0;
   for (int a = 0; a < 3; a++) {
+    c[a] = (link->mirror & 1 << a ? -1 : 1) * lattice->c[link->arriving][a];
     x[a] = grid_centre(&grid, a, at[a]) - q * lattice->c[link->arriving][a] * numbers->dx;
     if (link->mirror & 1 << a) x[a] = x[a] < 0 ? -x[a] : fmin(x[a], 2 * grid.size[a] - x[a]);
   }
+  /* A link that meets an edge exactly gets the normal of a face that it passes, by the point just behind it. */
+  nearest(&grid, &shape, x, near);
+  for (int a = 0; a < 3; a++)
+    behind[a] =
+        x[a] + 1e-9 * numbers->dx * (c[a] == 0 ? copysign(2, shape.centre[a] - near[a]) : -(1 + 0.1 * a) * c[a]);
   if (fluid_body_moves(p, link->body)) {
     const fluid_shape faster = fluid_body_shape(p, walls->meshes, link->body, &walls->rate[link->body]);
     (void)fluid_body_distance(&grid, &faster, x, rate);
     for (int a = 0; a < 3; a++) rate[a] *= numbers->dt / numbers->dx;
   }
-  fluid_body_normal(&grid, &shape, x, normal);
-  for (int a = 0; a < lattice->rank; a++)
-    along += (link->mirror & 1 << a ? -1 : 1) * lattice->c[link->arriving][a] * normal[a];
+  fluid_body_normal(&grid, &shape, behind, normal);
+  for (int a = 0; a < lattice->rank; a++) along += c[a] * normal[a];
   return (q - 0.5) * 6 * fluid_weight(lattice, link->arriving) * along * along;
 }

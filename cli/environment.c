@@ -61,7 +61,7 @@ sim_status cli_environment(const cli_options *options) {
   SIM_TRY(check_count("SIM_COMM_DELAY", 0, 900000));
   SIM_TRY(check_count("SIM_COMM_CHUNK", 0, LONG_MAX));
   SIM_TRY(check_count("SIM_IO_SHARED_FROM", 0, LONG_MAX));
-  if (hosts && options->command != CLI_BENCH && options->ranks > 0 && atoi(hosts) > options->ranks)
+  if (hosts && options->command != CLI_BENCH && options->ranks > 1 && atoi(hosts) > options->ranks)
     return sim_fail(SIM_ERR_USAGE, "SIM_COMM_HOSTS = %s and --ranks %d: a host without a rank", hosts, options->ranks);
   return limit_isa();
 }

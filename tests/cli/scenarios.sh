@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Every example is a valid scenario, and begins to run: a third of a second of it, or all. Those whose first step takes
-# seconds run with fewer paths or bodies; they are checked as they are.
+# seconds run with fewer paths, bodies or shares; they are checked as they are.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 cp -r -- "${ROOT:?the source tree}/scenarios" "$ROOT/data" .
 [ -f scenarios/galaxy.lua ] || fail "no scenarios"
 for file in scenarios/*.lua; do
   name=$(basename "$file" .lua)
   expect 0 "no faults" "$SIM" check "$file"
-  sed -E 's/2\^(1[3-9]|2[0-9])\>/2^12/g; s/"n", 32, "bodies/"n", 12, "bodies/' "$file" >"scenarios/$name.short"
+  sed -E 's/2\^(1[3-9]|2[0-9])\>/2^12/g; s/"n", 32, "bodies/"n", 12, "bodies/; s/"assets", 3, "shares/"assets", 2, "shares/' \
+    "$file" >"scenarios/$name.short"
   code=0
   brief "$SIM" run "scenarios/$name.short" -o "$name" || code=$?
   [ "$code" = 0 ] || [ "$code" = 75 ] || fail "$file: exit $code"

@@ -160,7 +160,8 @@ sim_status option_check_american(const option_parameters *p, size_t item, sim_fa
   if (o->on == OPTION_ON_BASKET && o->weights.rows > 0 && o->weights.rows != p->assets.count)
     sim_faults_add(faults, line, path, "weights: expected %zu, got %zu", p->assets.count, o->weights.rows);
   if (!option_is_joint(o) && o->basis > OPTION_BASIS_PAYOFF)
-    sim_faults_add(faults, line, path, "basis: of one asset: expected \"auto\", or \"payoff\", powers of its price alone");
+    sim_faults_add(faults, line, path,
+                   "basis: of one asset: expected \"auto\", or \"payoff\", powers of its price alone");
   if (option_is_joint(o) && option_joint_bases(p, o) > OPTION_BASES_MAX)
     sim_faults_add(faults, line, path,
                    "basis: expected at most %d functions, got %d of %zu assets: expected \"ordered\", \"payoff\" or a "

@@ -27,12 +27,12 @@ skip() {
   exit 77
 }
 
-# expect CODE TEXT COMMAND...: checks the exit code, and that TEXT is in the output (./output).
+# expect CODE TEXT COMMAND...: checks the exit code (or $also), and that TEXT is in the output (./output).
 expect() {
   local code=$1 text=$2 got=0
   shift 2
   timeout -k 5 120 "$@" >output 2>&1 || got=$?
-  [ "$got" = "$code" ] || fail "exit $got, not $code: $*"
+  [[ $got = "$code" || $got = "${also:-$code}" ]] || fail "exit $got, not $code: $*"
   grep -qF -- "$text" output || fail "no '$text' in the output of: $*"
 }
 

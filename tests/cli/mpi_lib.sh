@@ -36,6 +36,8 @@ find_mpi() {
 # use_mpi NAME: from here on `launch` and `plugin` are of it.
 use_mpi() {
   mpi=$1
+  also= # once in thousands of starts SIGPIPE ends MPICH's launcher when its processes end at once
+  [ "$mpi" != mpich ] || also=141
   launch=("$(launcher_of "$mpi")")
   four=("${launch[@]}" -n 4)
   plugin=$(dirname -- "$SIM")/libsim_mpi_$mpi.so

@@ -72,6 +72,53 @@ static void test_elements(void **state) {
   }
 }
 
+/* E - sin E for sign -1, sinh E - E for 1, by series where E is small. */
+static long double lag(long double E, int sign) {
+  long double sum = 0, term = E * E * E / 6;
+  if (fabsl(E) > 1) return sign < 0 ? E - sinl(E) : sinhl(E) - E;
+  for (int k = 4; k < 40; k += 2) {
+    sum += term;
+    term *= sign * E * E / (k * (k + 1));
+  }
+  return sum;
+}
+
+/* Orbits close to a parabola, at all mean anomalies, against Kepler's equation solved by bisection in long double.
+ * Tolerance: 100 roundings, of the position relative to the distance r, of the velocity to the mean one where that is
+ * more; and a rounding of M, which changes the eccentric anomaly by |M| a/r roundings and so the position by twice as
+ * much of r. */
+static void test_elements_near_parabola(void **state) {
+  (void)state;
+  static const double eccentricities[] = {0.9999, 0.999999, 0.99999999, 1 - 1e-13, 1.0000001, 1.001};
+  for (int i = 0; i < 6; i++)
+    for (int k = 0; k < 400; k++) {
+      const bool ellipse = eccentricities[i] < 1;
+      const double a = ellipse ? 3 : -3, mu = 2;
+      const double M = k % 4 == 0 ? pow(10, -12.0 + k / 40.0) : (ellipse ? pi : 300) * (k / 200.0 - 1);
+      const long double e = eccentricities[i];
+      long double low = ellipse ? -3.2L : -10, high = ellipse ? 3.2L : 10;
+      for (int n = 0; n < 200; n++) {
+        const long double E = (low + high) / 2;
+        const bool early = fabsl(1 - e) * E + e * lag(E, ellipse ? -1 : 1) < M;
+        *(early ? &low : &high) = E;
+      }
+      const long double E = low, half = ellipse ? sinl(E / 2) : sinhl(E / 2), b = 3 * sqrtl(fabsl(1 - e) * (1 + e));
+      const long double r = 3 * (fabsl(1 - e) + 2 * e * half * half), rate = sqrtl(mu / 3) / r; /* a dE/dt */
+      const long double along = ellipse ? sinl(E) : sinhl(E), across = ellipse ? cosl(E) : coshl(E);
+      const long double expected[4] = {3 * (fabsl(1 - e) - 2 * half * half), b * along, -3 * along * rate,
+                                       b * across * rate};
+      const nbody_elements el = {a, eccentricities[i], 0, 0, 0, M};
+      double x[3], v[3];
+      assert_true(nbody_elements_place(&el, mu, x, v));
+      const double speed = (double)hypotl(expected[2], expected[3]);
+      const double error[2] = {hypot((double)(x[0] - expected[0]), (double)(x[1] - expected[1])) / (double)r,
+                               hypot((double)(v[0] - expected[2]), (double)(v[1] - expected[3])) / speed};
+      const double slow = fmax(1, sqrt(mu / 3) / speed), spread = fabs(M) * 3 / (double)r * 2;
+      if (!(error[0] < (100 + spread) * 0x1p-53 && error[1] < (100 * slow + spread) * 0x1p-53))
+        fail_msg("e = %.14g, M = %g: off by %.2e and %.2e", eccentricities[i], M, error[0], error[1]);
+    }
+}
+
 /* A circle in the plane has no node and no pericentre. A straight line has only a and e. */
 static void test_elements_of_circle(void **state) {
   (void)state;
@@ -717,6 +764,7 @@ static void test_events_restart(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_elements),
+      cmocka_unit_test(test_elements_near_parabola),
       cmocka_unit_test(test_elements_of_circle),
       cmocka_unit_test(test_order),
       cmocka_unit_test(test_eccentric),

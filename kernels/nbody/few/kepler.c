@@ -39,14 +39,16 @@ static void stumpff(double beta, double s, double G[4]) {
   G[3] = s * s * s * c3;
 }
 
-/* Solves r0 s + eta G2(s) + zeta G3(s) = dt, dt > 0, for s. The left side rises everywhere: its derivative is the
- * distance. Halley's iteration, which triples the digits, is kept within a bracket. Fills in G[1 to 3] at the root, and
- * *r, the distance there. */
+/* Solves r0 s + eta G2(s) + zeta G3(s) = dt, dt > 0 and at most a period, for s. The left side rises everywhere: its
+ * derivative is the distance. Halley's iteration, which triples the digits, is kept within a bracket; s beta^0.5 is the
+ * change of the eccentric anomaly, at most 2 pi. Far from the root, where the bend is strong, a step of Halley's is
+ * short as well, and one of Newton's is not. Fills in G[1 to 3] at the root, and *r, the distance there. */
 static bool solve(double r0, double eta, double zeta, double beta, double dt, double G[4], double *r) {
-  double low = 0, high = INFINITY;
+  double low = 0, high = beta > 0 ? 6.3 / sqrt(beta) : INFINITY;
   const double u = dt / r0;
   double s = u * (1 - 0.5 * u * eta / r0 + (u * u) * (0.5 * eta * eta / (r0 * r0) - zeta / (6 * r0)));
   if (!(s > 0 && s < 2 * u)) s = u;
+  if (s >= high) s = 0.5 * high;
   for (int k = 0; k < 200; k++) {
     stumpff(beta, s, G);
     *r = r0 + eta * G[1] + zeta * G[2];
@@ -58,7 +60,8 @@ static bool solve(double r0, double eta, double zeta, double beta, double dt, do
     const double bend = eta * G[0] + zeta * G[1];
     double next = s - excess * *r / (*r * *r - 0.5 * excess * bend);
     const double ds = next - s;
-    if (fabs(ds) <= 1e-6 * s) { /* last digits by Taylor's series: G_k' = G_k-1, and G_0' = -beta G_1 */
+    if (fabs(ds) <= 1e-6 * s &&
+        fabs(excess) <= 2e-6 * *r * s) { /* last digits by Taylor's series: G_k' = G_k-1, and G_0' = -beta G_1 */
       G[3] += ds * (G[2] + 0.5 * ds * G[1]);
       G[2] += ds * (G[1] + 0.5 * ds * G[0]);
       G[1] += ds * (G[0] - 0.5 * ds * beta * G[1]);
@@ -103,17 +106,17 @@ bool nbody_elements_place(const nbody_elements *el, double mu, double x[3], doub
   const double q = el->a * (1 - el->e), speed = sqrt(mu * (1 + el->e) / q);
   const double motion = sqrt(mu / fabs(el->a)) / fabs(el->a);
   const double M = el->a > 0 ? remainder(el->M, two_pi) : el->M;
-  double dx[3], dv[3];
+  double G[4] = {1}, r = q;
+  if (M != 0 && !solve(q, 0, mu * el->e, mu / el->a, fabs(M) / motion, G, &r)) return false;
+  /* towards the pericentre and at right angles to it, without differences of numbers that are larger by 1/(1 - e) */
+  const double forward = M < 0 ? -1 : 1;
+  const double place[2] = {q - mu * G[2], forward * speed * q * G[1]};
+  const double rate[2] = {-forward * mu * G[1] / r, speed * (q - mu * (1 - el->e) * G[2]) / r};
   for (int c = 0; c < 3; c++) {
-    x[c] = q * toward[c];
-    v[c] = speed * along[c];
+    x[c] = place[0] * toward[c] + place[1] * along[c];
+    v[c] = rate[0] * toward[c] + rate[1] * along[c];
   }
-  if (!nbody_kepler_step(mu, M / motion, x, v, dx, dv)) return false;
-  for (int c = 0; c < 3; c++) {
-    x[c] += dx[c];
-    v[c] += dv[c];
-  }
-  return true;
+  return isfinite(x[0] + x[1] + x[2] + v[0] + v[1] + v[2]);
 }
 
 static double turned(double angle) { return angle < 0 ? angle + two_pi : angle; }

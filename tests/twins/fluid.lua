@@ -901,12 +901,12 @@ M.twins = {
   { name = "acceleration and force", weight = 3, applies = function(s) return s.keys.acceleration and not s.keys.force end,
     prepare = function(_, R) return { warm = R.chance(0.5) } end,
     check = function(T, s, a)
-      local c, words, down, most, open = copy(s), {}, {}, 0, false
+      local c, words, down, most, open, sponge = copy(s), {}, {}, 0, false, false
       for i = 1, rank(s) do
         words[i], down[i] = number(s.keys.acceleration[i]), -s.keys.acceleration[i]
         most = math.max(most, math.abs(s.keys.acceleration[i]))
       end
-      for _, side in pairs(s.keys.sides or {}) do open = open or side.pressure ~= nil end
+      for _, side in pairs(s.keys.sides or {}) do open, sponge = open or side.pressure ~= nil, sponge or side.sponge end
       local warm = a.warm and not open and not moves(s) and not s.keys.heat
       c.keys.acceleration = nil
       if warm then
@@ -919,7 +919,9 @@ M.twins = {
       local u, p = bounds(s, r)
       local lattice = dx_of(s) / s.keys.integrate.dt
       local g = most * s.keys.integrate.dt / lattice
-      local more = r.steps * g * (10 * g + (has_bodies(s) and 3e-3 or 0))
+      -- With heat a sponge changes the density before the force acts, otherwise after it: by u/c of it, c^2 = 1/3.
+      local dense = s.keys.heat and sponge and 3 ^ 0.5 * s.keys.speed / lattice or 0
+      local more = r.steps * g * (10 * g + dense + (has_bodies(s) and 3e-3 or 0))
       for f, name in ipairs(names_of(s)) do
         T:near((warm and "with buoyancy, " or "with a force that is a function, ") .. name, r.state[name], q.state[name],
           f <= rank(s) and u + more * lattice or p + more * lattice ^ 2 * (s.keys.density or 1))

@@ -16,7 +16,8 @@ typedef struct nbody_elements {
  * the equation has no finite solution: a fall onto the centre, or numbers that are not finite. */
 bool nbody_kepler_step(double mu, double dt, const double x[3], const double v[3], double dx[3], double dv[3]);
 
-/* Computes position and velocity at given elements; e != 1. False where nbody_kepler_step fails. */
+/* Computes position and velocity at given elements to rounding, for any e but 1. False where Kepler's equation has no
+ * finite solution. */
 bool nbody_elements_place(const nbody_elements *elements, double mu, double x[3], double v[3]);
 /* Computes osculating elements; 0 <= inc <= pi; node, peri and the M of an ellipse are from 0 to 2 pi. Where the orbit
  * has no inclination, node is 0 and the x axis replaces the node; where e <= 1e-12, peri is 0 and M counts from the

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static struct {
@@ -102,6 +103,21 @@ int io_sys_sync(int fd) {
   int error = injected();
   if (error) return error;
   return fsync(fd) != 0 ? errno : 0;
+}
+
+int io_sys_open_direct(int fd) {
+  enum { EXT4 = 0xEF53, XFS = 0x58465342 };
+  struct statfs system;
+  char path[64];
+  if (fstatfs(fd, &system) != 0 || (system.f_type != EXT4 && system.f_type != XFS)) return -1;
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  return open(path, O_WRONLY | O_CLOEXEC | O_DIRECT);
+}
+
+int io_sys_reserve(int fd, int64_t from, int64_t size) {
+  int error = injected();
+  if (error) return error;
+  return fallocate(fd, 0, (off_t)from, (off_t)size) != 0 && errno == ENOSPC ? ENOSPC : 0;
 }
 
 void io_sys_start(int fd, int64_t from, int64_t size) {

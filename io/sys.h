@@ -16,6 +16,12 @@ int io_sys_truncate(int fd, int64_t size);
 int io_sys_sync(int fd);
 /* Starts to write cached data of a file, without waiting; size 0: up to the end. Only a hint: it never fails. */
 void io_sys_start(int fd, int64_t from, int64_t size);
+/* Opens the file of `fd` again, for writes that pass by the page cache: offset, size and address of each must be
+ * multiples of the disk's sector. -1: not possible, or not known to be fast on this file system (ext4 and XFS are). */
+int io_sys_open_direct(int fd);
+/* Reserves a range of the file on the disk, and makes the file long enough. ENOSPC; 0 also where the file system cannot
+ * reserve. */
+int io_sys_reserve(int fd, int64_t from, int64_t size);
 int io_sys_close(int fd); /* closes even if it returns an error */
 int io_sys_rename(int folder, const char *from, const char *to);
 /* Reads until `size` bytes or the end of the file; *got: number of bytes read. Tests cannot make it fail. */

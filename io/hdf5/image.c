@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays go to the file as they are");
 
@@ -16,6 +17,7 @@ enum {
   VECTORS = 256,
   RUN = 256 << 10,
   WRITERS = 2, /* threads: one hashes while the system, which serves one writer of a file at a time, copies */
+  DIRECT = 4,  /* threads for direct writes: each waits for the disk, which takes several blocks at a time */
   BEHIND = 16  /* blocks that start going to the disk together, while the blocks after them are being written */
 };
 
@@ -161,6 +163,7 @@ typedef struct job {
   io_seal_digest *digests; /* [number of blocks of the file] */
   size_t count;
   int fd;
+  int direct;         /* the same file, for whole blocks, which then pass by the page cache; -1: none */
   bool large;         /* several threads write, and writing to disk starts before they end */
   atomic_size_t next; /* index in `blocks` of the first block that no thread has taken */
   atomic_int error;
@@ -185,10 +188,25 @@ static int write_block(job *j, size_t block, io_seal_hash *hash) {
   return 0;
 }
 
+/* Copies a whole block into `buffer`, which is aligned for direct writes, and writes it. */
+static int write_direct(job *j, size_t block, io_seal_hash *hash, char *buffer) {
+  const uint64_t at = (uint64_t)block * IO_SEAL_BLOCK;
+  struct iovec part;
+  walk w = walk_from(j->image, j->order, at);
+  for (size_t done = 0; advance(&w, IO_SEAL_BLOCK - done < RUN ? IO_SEAL_BLOCK - done : RUN, &part);) {
+    memcpy(buffer + done, part.iov_base, part.iov_len);
+    io_seal_hash_add(hash, buffer + done, part.iov_len);
+    if ((done += part.iov_len) == IO_SEAL_BLOCK) break;
+  }
+  j->digests[block] = io_seal_hash_end(hash);
+  const int error = io_sys_write(j->direct, buffer, IO_SEAL_BLOCK, (int64_t)at);
+  return error == EINVAL ? io_sys_write(j->fd, buffer, IO_SEAL_BLOCK, (int64_t)at) : error; /* other alignment */
+}
+
 /* Starts to write earlier blocks to the disk while the next ones are hashed and copied: with much memory, the system
  * itself would start late. */
 static void start_behind(const job *j, size_t i) {
-  if (!j->large || i % BEHIND != 0 || i < 2 * BEHIND) return;
+  if (!j->large || j->direct >= 0 || i % BEHIND != 0 || i < 2 * BEHIND) return;
   const size_t first = j->blocks[i - 2 * BEHIND], last = j->blocks[i - BEHIND - 1];
   io_sys_start(j->fd, (int64_t)first * IO_SEAL_BLOCK, (int64_t)(last + 1 - first) * IO_SEAL_BLOCK);
 }
@@ -196,37 +214,57 @@ static void start_behind(const job *j, size_t i) {
 static void *write_blocks(void *opaque) {
   job *j = opaque;
   io_seal_hash *hash = io_seal_hash_create();
+  char *buffer = j->direct >= 0 ? aligned_alloc(IO_PAGE, IO_SEAL_BLOCK) : NULL;
   int error = hash ? 0 : ENOMEM;
   for (size_t i; error == 0 && atomic_load(&j->error) == 0 && (i = atomic_fetch_add(&j->next, 1)) < j->count;) {
-    error = write_block(j, j->blocks[i], hash);
+    const bool whole = (uint64_t)(j->blocks[i] + 1) * IO_SEAL_BLOCK <= j->image->pages.size;
+    error = buffer && whole ? write_direct(j, j->blocks[i], hash, buffer) : write_block(j, j->blocks[i], hash);
     if (error == 0) start_behind(j, i);
   }
   int none = 0;
   if (error) (void)atomic_compare_exchange_strong(&j->error, &none, error);
   io_seal_hash_free(hash);
+  free(buffer);
   return NULL;
 }
 
-/* Writes with this thread, and for large files with another: on a fast disk the processor is the limit. */
+/* Writes with this thread, and for large files with others. */
 static void write_with_threads(job *j) {
-  pthread_t threads[WRITERS];
+  pthread_t threads[DIRECT];
   int count = 0;
-  const int more = j->large ? WRITERS - 1 : 0;
+  const int more = !j->large ? 0 : (j->direct >= 0 ? DIRECT : WRITERS) - 1;
   while (count < more && pthread_create(&threads[count], NULL, write_blocks, j) == 0) count++;
   (void)write_blocks(j);
   for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
 }
 
+/* Opens a large file for direct writes, and reserves its place on the disk: blocks within a reserved range can be
+ * written at once. 0 or an errno: the disk is full. */
+static int begin_large(job *j) {
+  size_t first = j->count ? j->blocks[0] : 0, last = first;
+  for (size_t i = 0; i < j->count; i++) {
+    if (j->blocks[i] < first) first = j->blocks[i];
+    if (j->blocks[i] > last) last = j->blocks[i];
+  }
+  const uint64_t from = (uint64_t)first * IO_SEAL_BLOCK, end = (uint64_t)(last + 1) * IO_SEAL_BLOCK,
+                 size = j->image->pages.size;
+  j->direct = io_sys_open_direct(j->fd);
+  if (j->direct < 0 || j->count == 0) return 0;
+  return io_sys_reserve(j->fd, (int64_t)from, (int64_t)((end < size ? end : size) - from));
+}
+
 int io_image_write_blocks(const io_image *image, int fd, const size_t *blocks, size_t count, io_seal_digest *digests) {
-  job j = {.image = image, .blocks = blocks, .count = count, .digests = digests, .fd = fd};
+  job j = {.image = image, .blocks = blocks, .count = count, .digests = digests, .fd = fd, .direct = -1};
   j.large = image->pages.size >= io_image_shared_from();
   j.order = malloc((image->count + 1) * sizeof *j.order);
   if (!j.order) return ENOMEM;
   for (size_t i = 0; i < image->count; i++) j.order[i] = &image->pieces[i];
   if (image->count) qsort(j.order, image->count, sizeof *j.order, by_place);
-  write_with_threads(&j);
+  const int full = j.large ? begin_large(&j) : 0;
+  if (full == 0) write_with_threads(&j);
+  if (j.direct >= 0) (void)close(j.direct);
   free(j.order);
-  return atomic_load(&j.error);
+  return full ? full : atomic_load(&j.error);
 }
 
 /* Number of blocks of the file without the seal. */

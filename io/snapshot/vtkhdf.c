@@ -1,6 +1,7 @@
 #include "io/snapshot/vtkhdf.h"
 
 #include "io/hdf5/h5.h"
+#include "io/snapshot/counting.h"
 #include "io/snapshot/snapshot.h"
 #include "io/snapshot/virtual.h"
 
@@ -18,16 +19,19 @@ static sim_status cannot_write(const char *name) { return sim_fail(SIM_ERR_IO, "
  * nothing. */
 static sim_status write_list(hid_t parent, const char *name, hsize_t count, const int64_t *values, int64_t first,
                              int64_t step) {
-  enum { BLOCK = 8192 };
+  enum { BLOCK = IO_COUNTING_CHUNK };
   int64_t block[BLOCK];
   const hsize_t chunk = BLOCK;
+  bool compressed = false;
   hid_t plist = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &count, NULL), set = -1;
   bool good = plist >= 0 && space >= 0;
   if (good && count > BLOCK && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0)
-    good = H5Pset_chunk(plist, 1, &chunk) >= 0 && H5Pset_shuffle(plist) >= 0 && H5Pset_deflate(plist, 1) >= 0;
+    good = compressed =
+        H5Pset_chunk(plist, 1, &chunk) >= 0 && H5Pset_shuffle(plist) >= 0 && H5Pset_deflate(plist, 1) >= 0;
   if (good) set = H5Dcreate2(parent, name, H5T_STD_I64LE, space, H5P_DEFAULT, plist, H5P_DEFAULT);
   good = set >= 0;
-  for (hsize_t at = 0; good && at < count; at += BLOCK) {
+  const hsize_t written = good && compressed && !values && first == 0 && step == 1 ? io_counting_write(set, count) : 0;
+  for (hsize_t at = written; good && at < count; at += BLOCK) {
     const hsize_t some = count - at < BLOCK ? count - at : BLOCK;
     for (hsize_t i = 0; i < some; i++) block[i] = values ? values[at + i] : first + (int64_t)(at + i) * step;
     hid_t part = H5Screate_simple(1, &some, NULL);

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CHUNK = 1 << 30 }; /* bytes: MPI counts with int, and longer exchanges are cut into messages */
@@ -126,14 +125,14 @@ static sim_status part(void) {
   pthread_mutex_unlock(&all->lock);
   if (error != 0) return sim_mpi_fail(error, "end");
   SIM_TRY(sim_mpi_wait(&sent, "end"));
-  for (;;) {
+  while (!all->parted) { /* a failure may arrive first */
+    SIM_TRY(sim_mpi_wait(&all->failure_receive, "end"));
     pthread_mutex_lock(&all->lock);
-    sim_mpi_look();
+    sim_mpi_look(); /* MPI says of an operation that has been seen as complete that it is complete */
     pthread_mutex_unlock(&all->lock);
-    if (all->parted) return SIM_OK;
     SIM_TRY(sim_mpi_check());
-    (void)nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
   }
+  return SIM_OK;
 }
 
 sim_status sim_mpi_detach(sim_comm *comm) {

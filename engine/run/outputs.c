@@ -273,6 +273,27 @@ sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
   return SIM_OK;
 }
 
+sim_status sim_outputs_compare(sim_outputs *o, const sim_frame *state) {
+  sim_run *run = o->run;
+  sim_array arrays[SIM_ARRAYS_MAX];
+  sim_frame part = *state;
+  char digest[33];
+  bool same;
+  if (!run->comm || run->comm->size == 1) return SIM_OK;
+  if (state->divided) { /* such a state is in stage 0 */
+    part.arrays = arrays;
+    part.array_count = 0;
+    for (size_t i = 0; i < state->array_count; i++)
+      if (o->stages[0].undivided[i]) arrays[part.array_count++] = state->arrays[i];
+  }
+  sim_frame_digest(&part, digest);
+  digest[16] = '\0';
+  SIM_TRY(sim_comm_same(run->comm, strtoull(digest, NULL, 16), &same));
+  if (same) return SIM_OK;
+  run->differ = true;
+  return sim_fail(SIM_ERR_INTERNAL, "the ranks differ at step %lld", (long long)run->clock.step);
+}
+
 /* Computes this step's rows, at most once a step. A value that is not finite may come from an invalid state, whose
  * error is then returned. */
 static sim_status observe(sim_outputs *o) {
@@ -304,6 +325,7 @@ static sim_status give_now(sim_outputs *o, uint32_t due, bool save) {
   const sim_frame *state = NULL;
   const uint32_t tables = tables_of(o->run, due);
   if (save || tables != due) SIM_TRY(sim_outputs_state(o, &state));
+  if (save) SIM_TRY(sim_outputs_compare(o, state));
   if (tables) SIM_TRY(copy_rows(o, o->values));
   SIM_TRY(deliver(o, &now, state));
   return sim_outputs_poll(o);
@@ -356,6 +378,7 @@ sim_status sim_outputs_enqueue(sim_outputs *o, uint32_t due, bool save) {
     if (is_together(o, due, save)) return write_together(o, due, save);
     SIM_TRY(wait_for_room(o, save, &j.stage));
     SIM_TRY(sim_stage_copy(&o->stages[j.stage], &o->view, save));
+    if (save) SIM_TRY(sim_outputs_compare(o, &o->stages[j.stage].frame));
   }
   if (tables) SIM_TRY(copy_rows(o, j.values));
   post(o, &j);

@@ -16,8 +16,9 @@ sim_status sim_outputs_create(sim_run *run, sim_outputs **out) SIM_MUST_CHECK;
 void sim_outputs_destroy(sim_outputs **outputs);
 
 /* Enqueues this step's outputs for the sinks in `due` (bit i: run->sinks[i], no checkpoints) and, with `save`, for all
- * checkpoint sinks. Sets run->last.health. Fails if the state is not finite, memory is lacking, or a second checkpoint
- * in a row could not be written, and returns the writer's first error. Other failures of sinks go to the log. */
+ * checkpoint sinks. Sets run->last.health. Fails if the state is not finite, with `save` if the ranks have different
+ * states, if memory is lacking, or a second checkpoint in a row could not be written, and returns the writer's first
+ * error. Other failures of sinks go to the log. */
 sim_status sim_outputs_enqueue(sim_outputs *outputs, uint32_t due, bool save) SIM_MUST_CHECK;
 
 /* Computes the rows of this step and evaluates run->stop_when on them; this step's outputs use the same rows. */
@@ -39,6 +40,11 @@ sim_status sim_outputs_end(sim_outputs *outputs) SIM_MUST_CHECK;
 
 /* *out: all arrays of this step's state in host memory, checked to be finite; valid until the next step. */
 sim_status sim_outputs_state(sim_outputs *outputs, const sim_frame **out) SIM_MUST_CHECK;
+
+/* Fails with SIM_ERR_INTERNAL, and sets run->differ, if the ranks have different states in host memory: `state` is that
+ * of sim_outputs_state, or of a checkpoint. Of a state that ranks divide, the arrays that every rank has whole are
+ * compared. All ranks call it. */
+sim_status sim_outputs_compare(sim_outputs *outputs, const sim_frame *state) SIM_MUST_CHECK;
 
 /* After sim_outputs_end: writes a checkpoint of this step unless a durable one exists. Errors as
  * sim_outputs_enqueue. */

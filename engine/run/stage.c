@@ -107,14 +107,17 @@ static int divided_axis(const sim_array *array, const extent *parts, int ranks) 
 }
 
 /* Gathers an array in host memory. Rank 0 gets all parts in whole[global shape], by one swap for each index before the
- * divided axis (each field, say); the other ranks copy their part to whole[shape]. The part may be in device memory. */
-static sim_status gather_array(const sim_backend *backend, const sim_comm *comm, const sim_array *part, char *whole) {
+ * divided axis (each field, say); the other ranks copy their part to whole[shape]. The part may be in device memory.
+ * *undivided: every rank has the whole. */
+static sim_status gather_array(const sim_backend *backend, const sim_comm *comm, const sim_array *part, char *whole,
+                               bool *undivided) {
   extent own, parts[SIM_RANKS_MAX];
   sim_piece pieces[SIM_RANKS_MAX];
   memcpy(own.shape, part->shape, sizeof own.shape);
   memcpy(own.offset, part->offset, sizeof own.offset);
   SIM_TRY(comm->ops->gather(comm, &own, sizeof own, parts));
   const int axis = divided_axis(part, parts, comm->size);
+  *undivided = axis < 0;
   if (comm->rank > 0 || axis < 0) SIM_TRY(take_bytes(backend, part, 0, whole, sim_array_bytes(part)));
   if (axis < 0) return SIM_OK;
   size_t outer = 1, inner = sim_dtype_size(part->dtype);
@@ -143,13 +146,15 @@ static sim_status take_array(sim_stage *stage, const sim_frame *view, const sim_
   const sim_array here = staged_array(stage->comm, view, from);
   const size_t bytes = sim_array_bytes(&here), size = aligned(bytes);
   char *host = (char *)stage->host + *mirrored, *device = (char *)stage->device + *staged;
+  bool *undivided = &stage->undivided[stage->frame.array_count];
   sim_array *to = &stage->arrays[stage->frame.array_count++];
+  *undivided = true;
   *to = here;
   to->data = host;
   to->space = SIM_SPACE_HOST;
   *mirrored += size;
   if (is_staged(view, from)) *staged += size;
-  if (view->divided) return gather_array(backend, stage->comm, from, host);
+  if (view->divided) return gather_array(backend, stage->comm, from, host, undivided);
   if (from->space == SIM_SPACE_HOST) {
     copy_bytes(host, from->data, bytes);
     return SIM_OK;

@@ -19,6 +19,7 @@ typedef struct sim_stage {
   size_t device_bytes, host_bytes;
   bool pinned; /* the host memory is the backend's, else the CPU's */
   sim_array arrays[SIM_ARRAYS_MAX];
+  bool undivided[SIM_ARRAYS_MAX]; /* of each array: every rank has the whole */
   sim_species species[SIM_SPECIES_MAX];
   sim_frame frame; /* the staged state; its arrays are in host memory */
 } sim_stage;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ranks_fail.sh [COUNT]: a rank that is killed, COUNT times (8) at random moments; a rank that is frozen or, with a
-# COUNT above 8, hangs; a clock that is wrong on one rank; a full disk. All ranks end with one exit code and one line,
+# COUNT above 8, hangs; other bits on one rank; a clock that is wrong on one rank; a full disk. All ranks end with one exit code and one line,
 # leave no lock, and the resumed run has the digest of an undisturbed one. SEED repeats a sequence of kills.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 . "${BASH_SOURCE[0]%/*}/ranks_fail_lib.sh"
@@ -29,6 +29,35 @@ one_line() { [ "$(grep -c '^sim: rank ' output)" = 1 ] || fail "$1: the rank is 
 begin=$(seconds)
 expect 0 "" "${run[@]}" -o calm --ranks 3
 whole=$(awk -v from="$begin" -v to="$(seconds)" 'BEGIN { print to - from }')
+
+# ---- ranks with other bits: no checkpoint is ever written from them, which a kill could leave ----
+
+cat >bodies.lua <<'LUA'
+return sim.nbody {
+  bodies    = { sim.plummer { n = 600, mass = 1, radius = 1 } },
+  gravity   = { G = 1, softening = 0.05, solver = "direct" },
+  integrate = { dt = 1/1024, t_end = 4/1024 },
+  output    = { tables = "never", checkpoint = "every 2 steps" },
+}
+LUA
+cat >settling.lua <<'LUA' # ranks divide the cells, and each has all grains
+return sim.fluid {
+  grid      = { n = {28, 28, 44}, size = {0.014, 0.014, 0.022}, boundary = "wall" },
+  viscosity = 1e-4, density = 900, speed = 0.09, mach = 0.15,
+  grains    = { sim.random_spheres { n = 4, radius = 1.6e-3, density = 2500 } },
+  contact   = { contact_time = 1e-3, restitution = 0.9 },
+  integrate = { t_end = 1e-3 },
+  output    = { tables = "never", checkpoint = "every 1 steps" },
+}
+LUA
+for scenario in bodies settling; do
+  expect 0 "" "$SIM" run $scenario.lua --threads 1 --ranks 2 -o alike
+  [ -n "$(checkpoints alike)" ] || fail "$scenario: ranks that are alike write no checkpoint"
+  expect 70 "the ranks differ at step 0" env LD_PRELOAD="$FAULTS" FAULT=bits FAULT_RANK=1 \
+    "$SIM" run $scenario.lua --threads 1 --ranks 2 -o unlike
+  [ -z "$(checkpoints unlike)" ] || fail "$scenario: ranks that differ write a checkpoint"
+  rm -rf alike unlike
+done
 
 # ---- killed at random moments ----
 

@@ -215,11 +215,9 @@ static void send_staged(sim_turn *t, int array, const sim_box *boxes) {
 
 /* ---- any way ---- */
 
-void sim_turn_meet(sim_turn *t) {
+void sim_turn_begin(sim_turn *t) {
   if (t->peers) sim_peers_meet(t->peers);
 }
-
-void sim_turn_begin(sim_turn *t) { sim_turn_meet(t); }
 
 void sim_turn_send(sim_turn *t, int array, const sim_box *boxes) {
   if (t->peers)

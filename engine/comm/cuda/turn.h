@@ -38,16 +38,14 @@ void *sim_turn_peer(const sim_turn *turn, int rank, int array);
 double sim_turn_bytes(const sim_comm *comm, int arrays, const size_t *bytes);
 
 /* All ranks call these in the same order; the queue keeps failures.
- * begin: lets other ranks store into this rank's arrays after all work enqueued so far.
+ * begin: lets other ranks store into this rank's arrays after all work enqueued so far. Between ranks that are peers,
+ *   what any rank's kernels have stored before, all can read after it.
  * send: copies boxes[size], one for each rank (this one too), after all work enqueued so far. The source of a box must
  *   stay unchanged until `end`.
  * end: work enqueued later finds the boxes that all ranks have sent since `begin` in this rank's arrays. */
 void sim_turn_begin(sim_turn *turn);
 void sim_turn_send(sim_turn *turn, int array, const sim_box *boxes);
 void sim_turn_end(sim_turn *turn);
-
-/* For ranks that are peers: what any rank's kernels have stored before this call, all can read after it. */
-void sim_turn_meet(sim_turn *turn);
 
 #ifdef __cplusplus
 }

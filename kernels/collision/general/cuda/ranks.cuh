@@ -241,7 +241,7 @@ template <typename real> static sim_status exchange_halo(general_work<real> *w, 
     device_launch(&halo_launch, (double)count * 8 * sizeof(vec4<real>), grid_of(count + 1), GENERAL_THREADS,
                   push_halo<real>, w->arrays, pushed ? nothing : d->sent, ranks, (const long long *)d->shift,
                   moved ? words + d->comm->rank : NULL, w->launch);
-    sim_turn_meet(d->turn);
+    sim_turn_begin(d->turn); /* what all ranks have stored before, all can read after it */
     return sim_queue_cuda.status();
   }
   send_halo(w);

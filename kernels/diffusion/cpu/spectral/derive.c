@@ -2,17 +2,26 @@
  * divergence. */
 #include "kernels/diffusion/cpu/spectral/parts.h"
 
+#include "kernels/common/fft/fft_simd.h"
+
 #include <string.h>
 
-/* This file is compiled for each instruction set and precision. G: coefficients of a point; LANES: the most numbers. */
-#if DERIVE_SINGLE
-typedef float real;
-enum { G = 16 };
+/* This file is compiled for each instruction set and precision. Products and sums round one by one, so that in fp64 the
+ * bits are the same everywhere. NUMBERS: of a point, [LANES re][LANES im]. */
+enum { NUMBERS = 2 * LANES };
+
+FFT_INLINE vreal at_lane(const real *from, int lane) { return *(const vreal *)(from + lane); }
+FFT_INLINE void put_lane(real *to, int lane, vreal value) { *(vreal *)(to + lane) = value; }
+
+/* Returns a/b where b > 0, else 0. */
+FFT_INLINE vreal over_positive(vreal a, vreal b) {
+#if FFT_SINGLE
+  typedef int32_t mask __attribute__((vector_size(VECTOR_BYTES)));
 #else
-typedef double real;
-enum { G = 8 };
+  typedef int64_t mask __attribute__((vector_size(VECTOR_BYTES)));
 #endif
-enum { LANES = 2 * G };
+  return (vreal)((mask)(a / b) & (mask)(b > v_set(0)));
+}
 
 /* Returns how many numbers of a point have a wavenumber of their own. */
 static int lanes_of(const diffusion_spectral *s) { return (int)(s->packing == FFT_TWO_REAL ? 2 * s->group : s->group); }
@@ -45,7 +54,7 @@ typedef struct derivative {
   const int32_t *from;
   int powers; /* powers of the wavenumber along the column */
   bool odd;
-  double lane[LANES];
+  double lane[NUMBERS];
 } derivative;
 
 /* Builds the derivative of a field or derived field. (cos kx)' = -k sin kx, (sin kx)' = k cos kx. Both series have the
@@ -55,7 +64,7 @@ static derivative derivative_of(const diffusion_spectral *s, int source, diffusi
                                                    {Z, Z},  {X, Y},  {X, Z},  {Y, Z}};
   const int lanes = lanes_of(s), back = back_axis(s);
   derivative d = {.source = source, .sum = kind == DIFFUSION_LAPLACIAN};
-  double k[LANES], sign = 1;
+  double k[NUMBERS], sign = 1;
   int turns = 0; /* number of factors i */
   for (int l = 0; l < lanes; l++) d.lane[l] = 0;
   if (d.sum) {
@@ -104,145 +113,149 @@ static void factors_at(const diffusion_spectral *s, const derivative *d, int64_t
     out[l] = d->sum ? -(d->lane[l] + (d->moves ? back : 0)) : d->moves ? d->lane[l] * back : d->lane[l];
 }
 
+/* Computes the factors at point p for each number of a point. */
+static void point_factors(const diffusion_spectral *s, const derivative *d, int64_t p, real *out) {
+  double k[NUMBERS];
+  factors_at(s, d, p, k);
+  for (int l = 0; l < NUMBERS; l++) out[l] = (real)k[s->packing == FFT_TWO_REAL ? l : l % LANES];
+}
+
 static void derive_column(const diffusion_spectral *s, const derivative *d, const real *sources, real *targets) {
-  const bool two = s->packing == FFT_TWO_REAL;
-  double k[LANES];
-  real f[2 * G] = {0};
+  real f[NUMBERS] __attribute__((aligned(64)));
   for (int64_t i = 0; i < s->kept_backs; i++) {
     const int64_t p = s->kept_back[i], at = d->from ? d->from[p] : p;
-    const real *restrict source = sources + (at < 0 ? 0 : at) * 2 * G;
-    real *restrict target = targets + p * 2 * G;
+    const real *source = sources + (at < 0 ? 0 : at) * NUMBERS;
+    real *target = targets + p * NUMBERS;
     if (at < 0) {
-      memset(target, 0, 2 * G * sizeof *target);
+      memset(target, 0, NUMBERS * sizeof *target);
       continue;
     }
-    if (i == 0 || d->moves) {
-      factors_at(s, d, at, k);
-      for (int l = 0; l < G; l++) f[l] = (real)k[l], f[G + l] = (real)k[two ? G + l : l];
+    if (i == 0 || d->moves) point_factors(s, d, at, f);
+    for (int l = 0; l < LANES; l += WIDTH) {
+      const vreal re = at_lane(source, l), im = at_lane(source, LANES + l);
+      put_lane(target, l, d->first ? -at_lane(f, l) * im : at_lane(f, l) * re);
+      put_lane(target, LANES + l, d->first ? at_lane(f, l) * re : at_lane(f, LANES + l) * im);
     }
-    if (d->first)
-      for (int l = 0; l < G; l++) {
-        target[l] = -f[l] * source[G + l];
-        target[G + l] = f[l] * source[l];
-      }
-    else
-      for (int l = 0; l < 2 * G; l++) target[l] = f[l] * source[l];
   }
 }
 
 /* at[count]: the positions; NULL: all. */
 static void subtract_column(const diffusion_spectral *s, const derivative *d, int64_t count, const int32_t *at,
                             const real *flux, int64_t stride, real *column) {
-  const bool two = s->packing == FFT_TWO_REAL;
-  double k[LANES];
-  real f[2 * G] = {0};
+  real f[NUMBERS] __attribute__((aligned(64)));
   for (int64_t i = 0; i < count; i++) {
     const int64_t p = at ? at[i] : i;
-    const real *restrict from = flux + p * stride * 2 * G;
-    real *restrict target = column + p * 2 * G;
-    if (i == 0 || d->moves) {
-      factors_at(s, d, p, k);
-      for (int l = 0; l < G; l++) f[l] = (real)k[l], f[G + l] = (real)k[two ? G + l : l];
-    }
-    if (!d->first) {
-      for (int l = 0; l < 2 * G; l++) target[l] -= f[l] * from[l];
-      continue;
-    }
-    for (int l = 0; l < G; l++) {
-      target[l] += f[l] * from[G + l];
-      target[G + l] -= f[l] * from[l];
+    const real *from = flux + p * stride * NUMBERS;
+    real *target = column + p * NUMBERS;
+    if (i == 0 || d->moves) point_factors(s, d, p, f);
+    for (int l = 0; l < LANES; l += WIDTH) {
+      const vreal re = at_lane(from, l), im = at_lane(from, LANES + l);
+      const vreal to_re = at_lane(target, l), to_im = at_lane(target, LANES + l);
+      put_lane(target, l, d->first ? to_re + at_lane(f, l) * im : to_re - at_lane(f, l) * re);
+      put_lane(target, LANES + l, d->first ? to_im - at_lane(f, l) * re : to_im - at_lane(f, LANES + l) * im);
     }
   }
 }
 
 /* target += coefficients times source. entry: numbers of a table entry. slot: of a position; NULL: one for all. */
-static void add_column(const diffusion_spectral *s, const real *table, const int32_t *slot, int entry,
-                       diffusion_parts parts, const real *sources, real *targets) {
+FFT_INLINE void add_points(const diffusion_spectral *s, const real *table, const int32_t *slot, int entry,
+                           diffusion_parts parts, const real *sources, real *targets) {
   for (int64_t i = 0; i < s->kept_backs; i++) {
     const int64_t p = s->kept_back[i];
-    const real *restrict source = sources + p * 2 * G, *restrict c = table + (slot ? (ptrdiff_t)slot[p] * entry : 0);
-    real *restrict target = targets + p * 2 * G;
-    if (parts == DIFFUSION_REAL)
-      for (int l = 0; l < G; l++) {
-        target[l] += c[l] * source[l];
-        target[G + l] += c[entry - G + l] * source[G + l];
+    const real *source = sources + p * NUMBERS, *c = table + (slot ? (ptrdiff_t)slot[p] * entry : 0);
+    real *target = targets + p * NUMBERS;
+    for (int l = 0; l < LANES; l += WIDTH) {
+      const vreal re = at_lane(source, l), im = at_lane(source, LANES + l), first = at_lane(c, l);
+      const vreal to_re = at_lane(target, l), to_im = at_lane(target, LANES + l);
+      const vreal second = parts == DIFFUSION_IMAGINARY ? first : at_lane(c, entry - LANES + l);
+      if (parts == DIFFUSION_REAL) {
+        put_lane(target, l, to_re + first * re);
+        put_lane(target, LANES + l, to_im + second * im);
+      } else if (parts == DIFFUSION_IMAGINARY) {
+        put_lane(target, l, to_re - first * im);
+        put_lane(target, LANES + l, to_im + first * re);
+      } else {
+        put_lane(target, l, to_re + (first * re - second * im));
+        put_lane(target, LANES + l, to_im + (first * im + second * re));
       }
-    else if (parts == DIFFUSION_IMAGINARY)
-      for (int l = 0; l < G; l++) {
-        target[l] -= c[l] * source[G + l];
-        target[G + l] += c[l] * source[l];
-      }
-    else
-      for (int l = 0; l < G; l++) {
-        target[l] += c[l] * source[l] - c[G + l] * source[G + l];
-        target[G + l] += c[l] * source[G + l] + c[G + l] * source[l];
-      }
+    }
+  }
+}
+static void add_column(const diffusion_spectral *s, const real *table, const int32_t *slot, int entry,
+                       diffusion_parts parts, const real *sources, real *targets) {
+  switch (parts) {
+  case DIFFUSION_ABSENT: break;
+  case DIFFUSION_REAL: add_points(s, table, slot, entry, DIFFUSION_REAL, sources, targets); break;
+  case DIFFUSION_IMAGINARY: add_points(s, table, slot, entry, DIFFUSION_IMAGINARY, sources, targets); break;
+  case DIFFUSION_BOTH: add_points(s, table, slot, entry, DIFFUSION_BOTH, sources, targets); break;
   }
 }
 
 /* Turns a column by i, or by -i for sign = -1. */
 static void turn_column(int64_t n, int sign, real *v) {
-  for (int64_t p = 0; p < n; p++, v += 2 * G)
-    for (int l = 0; l < G; l++) {
-      const real re = v[l];
-      v[l] = sign > 0 ? -v[G + l] : v[G + l];
-      v[G + l] = sign > 0 ? re : -re;
+  for (int64_t p = 0; p < n; p++, v += NUMBERS)
+    for (int l = 0; l < LANES; l += WIDTH) {
+      const vreal re = at_lane(v, l), im = at_lane(v, LANES + l);
+      put_lane(v, l, sign > 0 ? -im : im);
+      put_lane(v, LANES + l, sign > 0 ? re : -re);
     }
 }
 
-/* Does the same as project_column where all axes have walls, so that all 2 G lanes are separate real numbers. signs: of
- * the derivatives of the components. */
-static void project_walled(const diffusion_spectral *s, const int *source, const int *signs, double lane[3][LANES],
+/* v -= k (k . v)/k^2 at a point; no change where k = 0. k[axis]: of the lanes. */
+FFT_INLINE void project_lanes(int axes, const vreal *k, real *const *v, int64_t at) {
+  vreal square = v_set(0), along = v_set(0);
+  for (int a = 0; a < axes; a++) square = square + k[a] * k[a];
+  const vreal over = over_positive(v_set(1), square);
+  for (int a = 0; a < axes; a++) along = along + k[a] * at_lane(v[a] + at, 0);
+  along = along * over;
+  for (int a = 0; a < axes; a++) put_lane(v[a] + at, 0, at_lane(v[a] + at, 0) - k[a] * along);
+}
+
+/* Does the same as project_column where all axes have walls, so that all numbers of a point are separate coefficients.
+ * signs: of the derivatives of the components. */
+static void project_walled(const diffusion_spectral *s, const int *source, const int *signs, double lane[3][NUMBERS],
                            real *const *v) {
   const int axes = s->grid.rank - (s->grid.member_axis > 0);
+  real waves[3][NUMBERS] __attribute__((aligned(64)));
+  for (int a = 0; a < axes; a++)
+    for (int l = 0; l < NUMBERS; l++) waves[a][l] = (real)(a < s->grid.rank - 1 ? lane[a][l] : 0);
   for (int64_t p = 0; p < s->slab.backs; p++) {
-    const double back = s->grid.rank > axes ? 0 : back_wave(s, source[axes - 1], p, true);
-    for (int l = 0; l < LANES; l++) {
-      real k[3], over = 0, along = 0;
+    const real back = (real)(s->grid.rank > axes ? 0 : back_wave(s, source[axes - 1], p, true));
+    for (int l = 0; l < NUMBERS; l += WIDTH) {
+      vreal k[3], square = v_set(0), along = v_set(0);
       for (int a = 0; a < axes; a++) {
-        k[a] = (real)(a < s->grid.rank - 1 ? lane[a][l] : back);
-        over += k[a] * k[a];
-        along += (real)signs[a] * k[a] * v[a][2 * p * G + l];
+        k[a] = a < s->grid.rank - 1 ? at_lane(waves[a], l) : v_set(back);
+        square = square + k[a] * k[a];
+        along = along + v_set((real)signs[a]) * k[a] * at_lane(v[a] + p * NUMBERS, l);
       }
-      along = over > 0 ? along / over : 0;
-      for (int a = 0; a < axes; a++) v[a][2 * p * G + l] -= (real)signs[a] * k[a] * along;
+      along = over_positive(along, square);
+      for (int a = 0; a < axes; a++) {
+        real *to = v[a] + p * NUMBERS;
+        put_lane(to, l, at_lane(to, l) - v_set((real)signs[a]) * k[a] * along);
+      }
     }
   }
 }
 
-/* v -= k (k . v)/k^2; no change where k = 0. lane[axis]: wavenumbers of the axes before the last one. last: source of
- * the component along the last axis. */
-__attribute__((always_inline)) static inline void project_points(const diffusion_spectral *s, int axes, bool turns,
-                                                                 int last, double lane[3][LANES], real *const *v) {
-  real k[3][G];
+/* lane[axis]: wavenumbers of the axes before the last one. last: source of the component along the last axis. */
+FFT_INLINE void project_points(const diffusion_spectral *s, int axes, bool turns, int last, double lane[3][NUMBERS],
+                               real *const *v) {
+  real waves[3][LANES] __attribute__((aligned(64)));
   for (int a = 0; a < axes; a++)
-    for (int l = 0; l < G; l++) k[a][l] = (real)(a < s->grid.rank - 1 ? lane[a][l] : 0);
+    for (int l = 0; l < LANES; l++) waves[a][l] = (real)(a < s->grid.rank - 1 ? lane[a][l] : 0);
   for (int64_t i = 0; i < s->kept_backs; i++) {
     const int64_t p = s->kept_back[i];
-    real over[G];
-    const real back = turns ? (real)back_wave(s, last, p, true) : 0;
-    for (int l = 0; l < G && turns; l++) k[axes - 1][l] = back;
-    for (int l = 0; l < G; l++) over[l] = 0;
-    for (int a = 0; a < axes; a++)
-      for (int l = 0; l < G; l++) over[l] += k[a][l] * k[a][l];
-    for (int l = 0; l < G; l++) over[l] = over[l] > 0 ? 1 / over[l] : 0;
-    for (int part = 0; part < 2; part++) {
-      real along[G];
-      for (int l = 0; l < G; l++) along[l] = 0;
-      for (int a = 0; a < axes; a++) {
-        const real *restrict from = v[a] + (2 * p + part) * G;
-        for (int l = 0; l < G; l++) along[l] += k[a][l] * from[l];
-      }
-      for (int l = 0; l < G; l++) along[l] *= over[l];
-      for (int a = 0; a < axes; a++) {
-        real *restrict to = v[a] + (2 * p + part) * G;
-        for (int l = 0; l < G; l++) to[l] -= k[a][l] * along[l];
-      }
+    const vreal back = v_set(turns ? (real)back_wave(s, last, p, true) : 0);
+    for (int l = 0; l < LANES; l += WIDTH) {
+      vreal k[3];
+      for (int a = 0; a < axes; a++) k[a] = turns && a == axes - 1 ? back : at_lane(waves[a], l);
+      project_lanes(axes, k, v, p * NUMBERS + l);
+      project_lanes(axes, k, v, p * NUMBERS + LANES + l);
     }
   }
 }
 
-static void project_column(const diffusion_spectral *s, int axes, int last, double lane[3][LANES], real *const *v) {
+static void project_column(const diffusion_spectral *s, int axes, int last, double lane[3][NUMBERS], real *const *v) {
   const bool turns = s->grid.rank == axes; /* the last component is along the column */
   if (axes == 3)
     project_points(s, 3, true, last, lane, v);
@@ -263,7 +276,7 @@ static void derive(const diffusion_spectral *s, int field, diffusion_kind kind, 
 static void subtract(const diffusion_spectral *s, int field, int axis, const diffusion_at *at, const void *from,
                      int64_t from_stride, void *target) {
   derivative d = derivative_of(s, field, (diffusion_kind)axis, at);
-  for (int l = 0; l < LANES && s->shape[field].boundary[axis] != GRID_PERIODIC; l++) d.lane[l] = -d.lane[l];
+  for (int l = 0; l < NUMBERS && s->shape[field].boundary[axis] != GRID_PERIODIC; l++) d.lane[l] = -d.lane[l];
   /* along the column the flux is transformed, and elsewhere mixed */
   const bool back = axis == back_axis(s);
   subtract_column(s, &d, back ? s->kept_backs : s->slab.backs, back ? s->kept_back : NULL, from, from_stride, target);
@@ -276,7 +289,7 @@ static void derived(const diffusion_spectral *s, const diffusion_symbols *symbol
   const int64_t row = table_row(s, at->middle, at->group, !walled);
   const int64_t groups = s->slab.group_end - s->slab.group_first;
   const int32_t *slot = !walled || s->grid.rank == 1 ? s->position : s->slot[s->grid.rank - 2] + s->back_first;
-  for (int64_t i = 0; i < s->kept_backs; i++) memset((real *)target + s->kept_back[i] * 2 * G, 0, 128);
+  for (int64_t i = 0; i < s->kept_backs; i++) memset((real *)target + s->kept_back[i] * NUMBERS, 0, 128);
   for (int f = 0; f < s->fields; f++) {
     const diffusion_parts parts = symbols->parts[derived][f];
     if (parts == DIFFUSION_ABSENT) continue;
@@ -296,22 +309,22 @@ static void drop_highest(const diffusion_spectral *s, int field, int axis, const
   if (s->shape[field].boundary[axis] != GRID_FIXED) return;
   if (axis == back_axis(s)) {
     for (int64_t p = 0; p < s->slab.backs; p++)
-      if (mode_of(s, field, axis, p, true) == n) memset(v + 2 * G * p, 0, 2 * G * sizeof *v);
+      if (mode_of(s, field, axis, p, true) == n) memset(v + NUMBERS * p, 0, NUMBERS * sizeof *v);
     return;
   }
   for (int64_t l = 0; l < lanes_of(s); l++) {
     const int64_t entry = at->group * lanes_of(s) + l;
     if ((axis == X ? mode_along_x(s, field, entry) : mode_of(s, field, Y, at->middle, true)) != n) continue;
     for (int64_t p = 0; p < s->slab.backs; p++) {
-      v[2 * G * p + l] = 0;
-      if (s->packing != FFT_TWO_REAL) v[2 * G * p + G + l] = 0;
+      v[NUMBERS * p + l] = 0;
+      if (s->packing != FFT_TWO_REAL) v[NUMBERS * p + LANES + l] = 0;
     }
   }
 }
 
 static void project(const diffusion_spectral *s, const diffusion_at *at, void *const *columns) {
   const int axes = s->grid.rank - (s->grid.member_axis > 0);
-  double lane[3][LANES];
+  double lane[3][NUMBERS];
   void *v[3] = {NULL, NULL, NULL};
   int signs[3] = {0, 0, 0}; /* signs of a component's derivative along its own axis, between walls */
   for (int a = 0; a < axes; a++) {

@@ -3,6 +3,7 @@
 
 local n     = sim.param("n", 256, "cells along an axis")
 local steps = sim.param("steps", 100, "steps")
+local snapshots = sim.param("snapshots", "never", "when snapshots are written")
 local method = sim.param("method", "auto", "how a GPU makes steps; cufft: by cuFFT")
 
 return sim.diffusion {
@@ -21,5 +22,5 @@ return sim.diffusion {
   },
   rates      = function(u, v, w, a, b, c) return v * c - w * b, w * a - u * c, u * b - v * a end,
   integrate  = { scheme = "etdrk2", dt = 1e-3, t_end = steps * 1e-3, dealias = true, method = method },
-  output     = { snapshots = "never", checkpoint = "never", tables = "ends" },
+  output     = { snapshots = snapshots, checkpoint = "never", tables = "ends" },
 }

@@ -230,6 +230,7 @@ sim_status cli_prepare_device(cli_job *job) {
   setup->read_particles = io_read_particles;
   setup->count_particles = io_count_particles;
   setup->read_grid = io_read_grid;
+  setup->inputs = setup->comm->size > 1 ? &job->inputs : NULL;
   char name[224], ranks[32];
   snprintf(ranks, sizeof ranks, "%d ranks, each ", setup->comm->size);
   const int shown = setup->comm->size > 1 ? (int)strlen(ranks) : 0;

@@ -255,10 +255,10 @@ static double stack_bytes(int threads) {
   return (threads - 1) * each;
 }
 
-/* SIM_ERR_NO_MEMORY, with the list of items, if the items in one kind of memory, and the stacks, do not fit. */
-static sim_status check_space(const cli_job *job, sim_space space, double stacks, size_t available) {
+/* SIM_ERR_NO_MEMORY, with the list of items, if the items of so many ranks in one kind of memory, and the stacks, do
+ * not fit. */
+static sim_status check_space(const cli_job *job, sim_space space, int ranks, double stacks, size_t available) {
   const sim_plan *plan = &job->plan;
-  const int ranks = space == SIM_SPACE_HOST ? job->setup.comm->host_size : 1;
   double total = space == SIM_SPACE_HOST ? sim_plan_host_bytes(plan, ranks, stacks) : sim_plan_bytes(plan, space);
   if (total <= (double)available) return SIM_OK;
   char size[32], here[32];
@@ -286,9 +286,11 @@ sim_status cli_prepare_memory(const cli_job *job) {
   if (backend->space == SIM_SPACE_DEVICE) {
     const size_t free_bytes = backend->memory_free();
     SIM_TRY(backend->queue->status());
-    SIM_TRY(check_space(job, SIM_SPACE_DEVICE, 0, free_bytes));
+    SIM_TRY(check_space(job, SIM_SPACE_DEVICE, 1, 0, free_bytes));
   }
-  return check_space(job, SIM_SPACE_HOST, stack_bytes(job->setup.threads), sim_backend_cpu.memory_free());
+  const double stacks = stack_bytes(job->setup.threads);
+  SIM_TRY(check_space(job, SIM_SPACE_HOST, 1, stacks, sim_backend_cpu.memory_free()));
+  return check_space(job, SIM_SPACE_HOST, job->setup.comm->host_size, stacks, sim_host_memory_free());
 }
 
 double cli_step_seconds(const cli_job *job) {
@@ -310,6 +312,7 @@ void cli_prepare_again(cli_job *job) {
   if (job->model) sim_model_parameters_free(job->model, &job->parameters);
   job->model = NULL;
   sim_value_free(&job->resolved);
+  sim_bytes_free(&job->inputs);
   sim_bytes_free(&job->blob);
   sim_bytes_free(&job->json);
   scenario_free(&job->source);

@@ -53,10 +53,18 @@ static const sim_field common_fields[] = {
     {0}};
 const sim_schema sim_common_schema = {SIM_SCHEMA(sim_common, "", "parameters of every model", common_fields)};
 
+static void note_input(sim_bytes *inputs, const char *path) {
+  const char *data = (const char *)inputs->data;
+  for (size_t at = 0; at < inputs->size; at += strlen(data + at) + 1)
+    if (strcmp(data + at, path) == 0) return;
+  sim_bytes_add(inputs, path, strlen(path) + 1);
+}
+
 sim_status sim_setup_path(const sim_setup *setup, const char *path, char out[4096]) {
   const bool alone = path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
   const int length = alone ? snprintf(out, 4096, "%s", path) : snprintf(out, 4096, "%s/%s", setup->folder, path);
   if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
+  if (setup->inputs) note_input(setup->inputs, out);
   return SIM_OK;
 }
 

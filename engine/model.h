@@ -90,6 +90,7 @@ typedef struct sim_setup {
   sim_particle_reader *read_particles;
   sim_particle_counter *count_particles;
   sim_grid_reader *read_grid;
+  sim_bytes *inputs;      /* NULL, or gets each path that sim_setup_path has resolved, once, with its final 0 */
   const sim_frame *saved; /* NULL: a new run; else the state of a checkpoint, checked to be finite */
 } sim_setup;
 

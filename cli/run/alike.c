@@ -1,5 +1,5 @@
 /* What the ranks of a launcher must have in common, compared before anything else: the build of the program, the
- * command, the functions of the C library and the instruction set. */
+ * command, how files are written, the functions of the C library and the instruction set. */
 #include "cli/run/ranks.h"
 
 #include "cli/run/launcher.h"
@@ -15,7 +15,8 @@
 #include <string.h>
 
 typedef struct card {
-  char build[192], command[192], library[32];
+  char build[192], command[512], shared_from[24], library[32];
+  uint64_t words;     /* digest of the whole command */
   uint64_t functions; /* digest of what the C library's functions give */
   int32_t isa;        /* the widest set of this processor */
 } card;
@@ -36,12 +37,43 @@ static uint64_t digest_of_functions(void) {
   return word;
 }
 
+/* Skips a word of a command line that is quoted for a shell, and the blank after it. */
+static const char *skip_word(const char *at) {
+  for (bool quoted = false; *at && (quoted || *at != ' '); at++) {
+    if (*at == '\\' && !quoted && at[1])
+      at++;
+    else if (*at == '\'')
+      quoted = !quoted;
+  }
+  return *at ? at + 1 : at;
+}
+
+/* Writes the command line without the program's path and without --threads, in which ranks may differ. */
+static void common_words(const char *line, sim_bytes *out) {
+  static const char threads[] = "--threads";
+  sim_bytes_text(out, "sim");
+  for (const char *at = skip_word(line), *end; *at; at = end) {
+    end = skip_word(at);
+    if (strncmp(at, threads, strlen(threads)) != 0) {
+      sim_bytes_text(out, " ");
+      sim_bytes_add(out, at, (size_t)(end - at) - (end[-1] == ' '));
+    } else if (at[strlen(threads)] != '=') {
+      end = skip_word(end);
+    }
+  }
+}
+
 static void fill(const cli_options *o, card *c) {
+  const char *from = getenv("SIM_IO_SHARED_FROM");
+  sim_bytes words = {0};
   *c = (card){.functions = digest_of_functions(), .isa = (int32_t)sim_isa_best()};
+  common_words(o->command_line, &words);
+  c->words = XXH3_64bits(words.data, words.size);
+  snprintf(c->command, sizeof c->command, "%.*s%s", (int)fmin((double)words.size, 500), (const char *)words.data,
+           words.size > 500 ? "..." : "");
+  sim_bytes_free(&words);
+  snprintf(c->shared_from, sizeof c->shared_from, "%s", from ? from : "");
   snprintf(c->build, sizeof c->build, "sim %s (%s, %.100s)", cli_version_text, cli_revision_text, cli_compiler_text);
-  snprintf(c->command, sizeof c->command, "sim %s%s%s --device %.100s%s%s", o->command == CLI_RESUME ? "resume" : "run",
-           o->isa_given ? " --isa " : "", o->isa_given ? sim_isa_name(o->isa) : "", o->device,
-           o->oversubscribe ? " --oversubscribe" : "", o->profile ? " --profile" : "");
   snprintf(c->library, sizeof c->library, "%s", gnu_get_libc_version());
 }
 
@@ -54,10 +86,15 @@ static sim_status compare(const sim_comm *comm, const card *cards) {
     if (strcmp(c->build, first->build) != 0)
       return sim_fail(SIM_ERR_USAGE, "rank %d on %s is %s, and rank 0 on %s is %s: start one build on all hosts", r,
                       host, c->build, sim_mpi_host(comm, 0), first->build);
-    if (strcmp(c->command, first->command) != 0)
+    if (c->words != first->words)
       return sim_fail(SIM_ERR_USAGE,
-                      "rank %d on %s was started as %s, and rank 0 on %s as %s: give all ranks one command", r, host,
-                      c->command, sim_mpi_host(comm, 0), first->command);
+                      "rank %d on %s was started as %.300s, and rank 0 on %s as %.300s: give all ranks one command", r,
+                      host, c->command, sim_mpi_host(comm, 0), first->command);
+    if (strcmp(c->shared_from, first->shared_from) != 0)
+      return sim_fail(SIM_ERR_USAGE,
+                      "rank %d on %s has SIM_IO_SHARED_FROM = \"%s\", and rank 0 on %s \"%s\": give all "
+                      "ranks one",
+                      r, host, c->shared_from, sim_mpi_host(comm, 0), first->shared_from);
     if (strcmp(c->library, first->library) != 0 || c->functions != first->functions)
       return sim_fail(SIM_ERR_USAGE,
                       "rank %d on %s has functions of its C library (version %s) whose last bits differ from those of "

@@ -3,6 +3,8 @@
 #include "cli/run/ranks.h"
 #include "cli/run/watch.h"
 
+#include "engine/wall_clock.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -71,9 +73,10 @@ sim_status cli_follow(cli_job *job) {
       &(cli_watched){.device_alone = true, .comm = run->comm, .step = cli_step_seconds(job), .limit = INFINITY});
   sim_status status = job->model->create(job->parameters, &job->setup, &run->clock, &run->self);
   const sim_comm_totals before = sim_comm_counted(run->comm);
+  const double begin = sim_wall_clock();
   if (status == SIM_OK) status = sim_run_loop(run);
   cli_watch_end(watch);
-  if (job->options->profile) status = cli_say_ranks(run->comm, &before, run->last.elapsed, status);
+  if (job->options->profile) status = cli_say_ranks(run->comm, &before, sim_wall_clock() - begin, status);
   if (run->self) job->model->destroy(&run->self);
   free(run);
   return status;

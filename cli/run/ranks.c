@@ -5,9 +5,6 @@
 #include "engine/comm/heartbeat.h"
 #include "engine/wall_clock.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -71,34 +68,6 @@ sim_status cli_ranks_end(sim_status status) {
   if (met != SIM_OK && !whole) return met;
   sim_forked_end(&comm);
   return status == SIM_OK ? SIM_OK : sim_fail_at(status, cause.file, cause.line, "%s", cause.message);
-}
-
-sim_status cli_ranks_share_checkpoint(cli_job *job) {
-  const sim_comm *all = job->setup.comm;
-  char own[sizeof job->saved.path] = "", *paths;
-  if (all->size == 1) return SIM_OK;
-  if (job->has_saved) memcpy(own, job->saved.path, sizeof own);
-  if (!(paths = malloc((size_t)all->size * sizeof own))) return sim_no_memory("the ranks");
-  const sim_status status = all->ops->gather(all, own, sizeof own, paths);
-  memcpy(own, paths, sizeof own);
-  free(paths);
-  if (status != SIM_OK || all->rank == 0 || !*own) return status;
-  job->has_saved = true;
-  return io_checkpoint_read(own, &job->saved);
-}
-
-sim_status cli_ranks_check_start(const cli_job *job) {
-  const int64_t step = job->has_saved ? job->saved.frame.clock.step : -1;
-  bool same;
-  if (job->setup.comm->size == 1) return SIM_OK;
-  const uint64_t word = XXH3_64bits_withSeed(job->blob.data, job->blob.size, (XXH64_hash_t)step);
-  SIM_TRY(sim_comm_same(job->setup.comm, word, &same));
-  if (same) return SIM_OK;
-  return sim_fail(
-      SIM_ERR_SCENARIO,
-      "%s: the ranks have different scenarios: give all the same file, --set, --seed and --precision, and do "
-      "not change the file at the start",
-      job->options->target);
 }
 
 /* ---- ranks of a launcher ---- */

@@ -47,13 +47,14 @@ int cli_ranks_launch(const cli_options *options, char **argv);
  * are done. Returns the status with which this process ends. */
 sim_status cli_ranks_end(sim_status status) SIM_MUST_CHECK;
 
-/* Rank 0 sends the path of the checkpoint that it has loaded, if any; the other ranks load it. */
+/* inputs.c: rank 0 sends the path of the checkpoint that it has loaded, if any, and the other ranks load it.
+ * SIM_ERR_INCOMPATIBLE if it is another file there. */
 sim_status cli_ranks_share_checkpoint(cli_job *job) SIM_MUST_CHECK;
-/* Waits for all ranks before the model is created. SIM_ERR_SCENARIO unless all have the same parameters and first
- * step. */
+/* inputs.c: waits for all ranks before the model is created, after its plan. SIM_ERR_SCENARIO unless all have the same
+ * parameters, files of the scenario and first step. */
 sim_status cli_ranks_check_start(const cli_job *job) SIM_MUST_CHECK;
 
-/* profile.c: call on all ranks after a loop that took `seconds` and ended with `status`. Rank 0 prints what each rank
+/* profile.c: call on all ranks `seconds` after the loop began, which ended with `status`. Rank 0 prints what each rank
  * has waited and received since the totals `before`. Returns `status`, or the failure of this exchange. */
 sim_status cli_say_ranks(const sim_comm *comm, const sim_comm_totals *before, double seconds,
                          sim_status status) SIM_MUST_CHECK;

@@ -158,6 +158,7 @@ static sim_status loop(cli_session *s) {
   steps.run = run;
   steps.stopped = cli_session_step_given_up;
   s->exchanged = sim_comm_counted(run->comm);
+  s->loop = sim_wall_clock();
   cli_watch *watch = cli_watch_begin(&steps);
   const sim_status status = sim_run_loop(run);
   cli_watch_end(watch);
@@ -260,7 +261,7 @@ sim_status cli_session_run(cli_session *s, io_folder_mode mode) {
   }
   if (s->job->options->profile) {
     cli_say_profile(s->folder, s->job->setup.backend);
-    status = cli_say_ranks(s->job->setup.comm, &s->exchanged, s->run.last.elapsed, status);
+    status = cli_say_ranks(s->job->setup.comm, &s->exchanged, sim_wall_clock() - s->loop, status);
   }
   cli_session_write_status(s, status == SIM_OK ? "done" : status == SIM_ERR_STOPPED ? "stopped" : "failed", status);
   return status;

@@ -16,6 +16,7 @@ typedef struct cli_session {
   size_t sink_count;
   sim_run run;
   sim_comm_totals exchanged; /* totals of the ranks' exchange before the loop */
+  double loop;               /* time of the clock then */
   bool resumed, begun;       /* begun: the folder's files belong to this run */
   bool limit_said;
   sim_bytes remark; /* the model's remark on unmet goals */

@@ -82,7 +82,7 @@ sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, s
   all->rank = comm->rank;
   all->size = comm->size;
   const long chunk = setting("SIM_COMM_CHUNK", CHUNK);
-  all->chunk = chunk > 0 ? (int)chunk : CHUNK;
+  all->chunk = CHUNK;
   all->patience = fmin(fmax(sim_heartbeat_limit(), 1e-3 * SIM_MPI_TICK), 1e8);
   all->delay = setting("SIM_COMM_DELAY", 900000);
   all->random = (unsigned)comm->rank * 2654435761u + (unsigned)getpid();
@@ -94,9 +94,11 @@ sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, s
   sim_mpi_member *own = &all->members[all->rank];
   (void)gethostname(own->host, sizeof own->host - 1);
   own->process = getpid();
+  own->chunk = chunk > 0 ? (int)chunk : CHUNK;
   if (stat("/proc/self/ns/pid", &info) == 0) own->namespace = info.st_ino;
   SIM_TRY(sim_mpi_watch_listen());
   SIM_TRY(comm->ops->gather(comm, own, sizeof *own, all->members));
+  all->chunk = all->members[0].chunk;
   all->introduced = true;
   find_processes();
   return sim_mpi_watch_start();

@@ -17,6 +17,7 @@ typedef struct sim_mpi_member {
   char host[64];
   int64_t process;
   uint64_t namespace; /* inode of the namespace of process numbers */
+  int chunk;          /* most bytes of a message; the one of rank 0 is used */
 } sim_mpi_member;
 
 /* A failure as sent between ranks; the last message of a rank that leaves in order has the status SIM_OK. */

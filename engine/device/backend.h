@@ -75,6 +75,9 @@ struct sim_backend {
 };
 
 extern const sim_backend sim_backend_cpu;
+/* Bytes of memory that all processes together can still allocate on this host: the less of what the system and the
+ * control group leave. A limit of one process's address space counts in sim_backend_cpu.memory_free. */
+size_t sim_host_memory_free(void);
 
 /* All kinds of device, in order of preference; NULL-terminated. */
 extern const sim_backend *const sim_backends[];

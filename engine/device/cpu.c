@@ -124,8 +124,7 @@ static double kernel_number(const char *path, const char *key, double otherwise)
   return number;
 }
 
-/* Bytes that can still be allocated: the least of what the system, the control group and this process's limit leave. */
-static size_t cpu_memory_free(void) {
+size_t sim_host_memory_free(void) {
   double bytes = kernel_number("/proc/meminfo", "MemAvailable:", 0) * 1024;
   if (bytes <= 0) bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   double group = kernel_number("/sys/fs/cgroup/memory.max", NULL, -1);
@@ -134,6 +133,12 @@ static size_t cpu_memory_free(void) {
     group += kernel_number("/sys/fs/cgroup/memory.stat", "inactive_file ", 0);
     if (group < bytes) bytes = group;
   }
+  return bytes > 0 ? (size_t)bytes : 0;
+}
+
+/* Bytes that this process can still allocate. */
+static size_t cpu_memory_free(void) {
+  double bytes = (double)sim_host_memory_free();
   struct rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     double mapped = kernel_number("/proc/self/statm", NULL, 0) * (double)sysconf(_SC_PAGESIZE);

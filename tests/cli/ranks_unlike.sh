@@ -34,19 +34,78 @@ expect 0 "" "${run[@]}" -o calm
 expect 0 "" "${run[@]}" -o differ --resume=auto
 same calm differ "after ranks that differed"
 
+# ---- a limit of the address space is for each rank ----
+cat >large.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {128, 128, 128}, size = {1, 1, 1} }, precision = "double",
+  fields    = { { name = "u", D = 1e-3, initial = function(x) return math.sin(2 * math.pi * x) end } },
+  integrate = { dt = 1e-3, t_end = 1e-3 }, output = { snapshots = "never" },
+}
+LUA
+"$SIM" check large.lua --ranks 3 >output
+most=$(sed -n 's/^memory *\([0-9]*\).* MiB on the fullest rank.*/\1/p' output)
+[ -n "$most" ] || fail "sim check: memory of the fullest rank"
+# shellcheck disable=SC2016
+expect 0 "" bash -c 'ulimit -v "$1"; exec "$0" run large.lua -o large --ranks 3 --threads 1' "$SIM" $((1024 * (2 * most + 400)))
+
+# ---- a rank waits no longer than the run takes ----
+expect 0 "profile of the ranks" "${run[@]}" -o profile --ranks 3 --profile
+awk '/profile of the ranks/ { rows = 1 } rows && $5 == "%" && $4 > 100 { exit 1 }' output || fail "--profile: a share above 100 %"
+
+# ---- files that hosts have twice: two folders with scenarios of one text ----
+mkdir A B
+for here in A B; do
+  printf 'mass,x,y,z,vx,vy,vz\n1,0,0,0,0,0,0\n1,%s,0,0,0,0,0\n' "$([ $here = A ] && echo 1 || echo 1.5)" >$here/cloud.csv
+  cat >$here/start.lua <<LUA
+return sim.diffusion {
+  grid      = { n = {16, 16}, size = {1, 1} },
+  fields    = { { name = "u", D = 0, initial = function(x) return $([ $here = A ] && echo x || echo "1 - x") end } },
+  integrate = { dt = 1, t_end = 1 }, output = { snapshots = "ends" },
+}
+LUA
+  (cd $here && "$SIM" run start.lua -o start --threads 1 && cp start/snap/*1.h5 field.h5 && cp field.h5 rock.h5) >output 2>&1 ||
+    fail "a field as a file"
+  cat >$here/cloud.lua <<'LUA'
+return sim.nbody {
+  bodies    = { sim.from_file { path = "cloud.csv" } },
+  gravity   = { G = 1, softening = 0.05, solver = "direct" },
+  integrate = { dt = 1/1024, t_end = sim.param("end", 4)/1024 },
+  output    = { checkpoint = "ends" },
+}
+LUA
+  cat >$here/field.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {16, 16}, size = {1, 1} },
+  fields    = { { name = "u", D = 1e-3, file = { path = "field.h5", dataset = "u" }, initial = function(file) return file end } },
+  integrate = { dt = 0.1, t_end = 0.2 },
+}
+LUA
+  cat >$here/rock.lua <<'LUA'
+return sim.fluid {
+  grid      = { n = {16, 16}, size = {1, 1} }, viscosity = 1e-2, speed = 0.1,
+  solid     = { path = "rock.h5", dataset = "u" }, integrate = { t_end = 1 },
+}
+LUA
+  (cd $here && "$SIM" run cloud.lua -o cloud.out --threads 1) >output 2>&1 || fail "a run in each folder"
+  { cat bodies.lua; echo "-- $here"; } >$here/bodies.lua
+  [ $here = A ] || sed -i 's/600/601/' $here/bodies.lua
+done
+
 find_mpi
 for mpi in "${mpis[@]}"; do
   use_mpi "$mpi"
   one=("${launch[@]}" -n 1)
+  # shellcheck disable=SC2016 # for the ranks' shells
+  apart=("${launch[@]}" -n 2 bash -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" = 1 ] && cd B || cd A; exec "$@"' - "$SIM")
   # ---- a run that ends in order leaves no requests: MPICH over UCX warns of them ----
   expect 0 "" "${launch[@]}" -n 3 "${run[@]}" -o set_calm
   ! grep -i "warn" output || fail "$mpi: a run that ends in order"
   # ---- instruction sets ----
   for set in plain avx2; do
     "${run[@]}" --isa $set -o set_$set --force >output 2>&1 || continue # not on this processor
-    expect 0 "all ranks use $set: rank 1 on $(uname -n)" "${one[@]}" "${run[@]}" -o both --force : -n 1 env SIM_ISA=$set "${run[@]}" -o both
+    expect 0 "all ranks use $set: rank 1 on $(uname -n)" "${one[@]}" "${run[@]}" -o both --force : -n 1 env SIM_ISA=$set "${run[@]}" -o both --force
     same set_$set both "$mpi: rank 1 with $set"
-    expect 0 "" "${one[@]}" env SIM_ISA=$set "${run[@]}" -o both --force : -n 1 "${run[@]}" -o both
+    expect 0 "" "${one[@]}" env SIM_ISA=$set "${run[@]}" -o both --force : -n 1 "${run[@]}" -o both --force
     same set_$set both "$mpi: rank 0 with $set"
     # a restart uses the set of the first part
     rm both/ckpt/ck_000000000006.h5
@@ -54,15 +113,34 @@ for mpi in "${mpis[@]}"; do
     same set_$set both "$mpi: a restart with $set"
   done
   rm -rf set_* both
-  expect 64 "rank 1 on $(uname -n) was started as sim run --isa plain" \
+  expect 64 "rank 1 on $(uname -n) was started as sim run bodies.lua --set steps=6 --isa plain -o refused, and rank 0" \
     "${one[@]}" "${run[@]}" -o refused : -n 1 "${run[@]}" --isa plain -o refused
   one_line "$mpi: --isa of one rank"
   expect 69 "the processor of rank 1 on $(uname -n) does not have it" "${one[@]}" "${run[@]}" --isa avx2 -o refused : \
     -n 1 env SIM_ISA=plain "${run[@]}" --isa avx2 -o refused
   # ---- commands, scenarios ----
-  expect 64 "was started as sim run --device cpu" "${one[@]}" "${run[@]}" -o refused : -n 1 "${run[@]}" --device cpu
-  expect 65 "the ranks have different scenarios" "${one[@]}" "${run[@]}" -o refused : -n 1 "${run[@]}" --seed 7
+  for option in "--device cpu" "--wall 9" --force --resume=auto "--seed 7" "--set steps=7" --profile; do
+    # shellcheck disable=SC2086 # words
+    expect 64 " $option, and rank 0" "${one[@]}" "${run[@]}" -o refused : -n 1 "${run[@]}" -o refused $option
+    one_line "$mpi: $option of one rank"
+  done
+  expect 0 "" "${one[@]}" "${run[@]}" -o calm --force : -n 1 "${run[@]:0:5}" --threads=2 -o calm --force
+  expect 65 "the ranks have different scenarios" "${apart[@]}" run bodies.lua -o "$PWD/refused"
   [ "$(grep -c 'different scenarios' output)" = 1 ] || fail "$mpi: unlike scenarios are told more than once"
+  # ---- files of scenarios, checkpoints ----
+  for scenario in field rock cloud; do
+    expect 65 "rank 1 on $(uname -n) reads other contents than rank 0" "${apart[@]}" run $scenario.lua -o "$PWD/refused"
+    [ "$(grep -cE "^$scenario.lua: $scenario.(h5|csv): " output)" = 1 ] || fail "$mpi: $scenario.lua: what the line says"
+  done
+  expect 78 "is not the checkpoint that rank 0 has" "${apart[@]}" run cloud.lua -o cloud.out --resume
+  one_line "$mpi: unlike checkpoints"
+  for chunk in 100 1000; do # rank 0's is taken
+    expect 0 "" "${one[@]}" env SIM_COMM_CHUNK=$chunk "${run[@]}" -o both --force : -n 1 "${run[@]}" -o both --force
+    same calm both "$mpi: unlike SIM_COMM_CHUNK"
+  done
+  expect 64 "has SIM_IO_SHARED_FROM = \"\", and rank 0 on $(uname -n) \"0\"" \
+    "${one[@]}" env SIM_IO_SHARED_FROM=0 "${run[@]}" -o refused : -n 1 "${run[@]}" -o refused
+  one_line "$mpi: unlike SIM_IO_SHARED_FROM"
   code=0 # the launcher of MPICH ends with 1; a process that ended would be Open MPI's to tell
   SIM_COMM_PATIENCE=1 timeout 60 "${one[@]}" "${run[@]}" -o refused : -n 1 sleep 100 >output 2>&1 || code=$?
   [[ $code = 82 || $mpi:$code = mpich:1 ]] || fail "$mpi: a process that does not join: exit $code"

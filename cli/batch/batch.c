@@ -178,8 +178,9 @@ static void print_comment(const script *s) {
   if (isfinite(plan->steps) && !(plan->work_most > 0))
     cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, took, sizeof took);
   printf("#\n# Brings %s to its end, over as many jobs as it takes. Made by sim %s; submit it with %s.\n"
-         "# Estimate of sim check: %s of memory, %s in all on the machine where this was made.\n#\n",
-         target, cli_version_text, s->pbs ? "qsub" : "sbatch", memory, took);
+         "# Estimate of sim check: %s of memory%s, %s in all on the machine where this was made.\n#\n",
+         target, cli_version_text, s->pbs ? "qsub" : "sbatch", memory,
+         s->job->setup.comm->size > 1 ? " for each process" : "", took);
   printf("# sim stops in time for the job's limit with a checkpoint and exit 75; then, and only then, the job is put\n"
          "# back into the queue, and the same command continues it. After %d jobs in a row without a new checkpoint it "
          "is not.\n",

@@ -25,7 +25,7 @@ one_line "ulimit -n"
 
 # ---- ranks that end with different states ----
 differ=(env LD_PRELOAD="$FAULTS" FAULT=bits FAULT_RANK=1)
-expect 70 "the ranks differ at step 6" "${differ[@]}" "${run[@]}" -o differ --ranks 2
+expect 70 "the ranks differ at step 0" "${differ[@]}" "${run[@]}" -o differ --ranks 2
 one_line "ranks that differ"
 [ -z "$(checkpoints differ)" ] || fail "checkpoints of ranks that differ are left"
 [ "$(key exit_code differ)" = 70 ] || fail "ranks that differ: exit code $(key exit_code differ) in status.json"

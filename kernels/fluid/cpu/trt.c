@@ -38,12 +38,12 @@ static rates rates_of(const fluid_collision *k) {
 #include "kernels/fluid/cpu/trt.inc"
 
 FLUID_INLINE void sweep_row(const fluid_lattice *l, int rank, int directions, const rates *k, const real *const *from,
-                            const fluid_row *r, bool resists, bool stream, bool *wrong) {
+                            const fluid_row *r, bool pushed, bool resists, bool stream, bool *wrong) {
   const int64_t end = r->n / WHOLE * WHOLE;
   for (int64_t x = 0; x < end; x = x == 0 && end > WHOLE ? end - WHOLE : end)
-    end_vector(l, rank, directions, k, from, r, resists, stream, x, wrong);
-  sweep_vector(l, rank, directions, k, from, r, resists, stream, WHOLE, end - WHOLE, wrong);
-  for (int64_t x = end; x < r->n; x++) end_scalar(l, rank, directions, k, from, r, resists, false, x, wrong);
+    end_vector(l, rank, directions, k, from, r, pushed, resists, stream, x, wrong);
+  sweep_vector(l, rank, directions, k, from, r, pushed, resists, stream, WHOLE, end - WHOLE, wrong);
+  for (int64_t x = end; x < r->n; x++) end_scalar(l, rank, directions, k, from, r, pushed, resists, false, x, wrong);
 }
 
 FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const fluid_collision *collision,
@@ -55,14 +55,19 @@ FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const 
     const int8_t *v = l->c[c];
     from[c] = (const real *)r->from[3 * (1 - v[2]) + 1 - v[1]] + c * r->stride - v[0];
   }
+  const bool pushed = k.g[0] != 0 || k.g[1] != 0 || k.g[2] != 0;
   if (r->drag && streams(r))
-    sweep_row(l, rank, directions, &k, from, r, true, true, &wrong);
+    sweep_row(l, rank, directions, &k, from, r, true, true, true, &wrong);
   else if (r->drag)
-    sweep_row(l, rank, directions, &k, from, r, true, false, &wrong);
+    sweep_row(l, rank, directions, &k, from, r, true, true, false, &wrong);
+  else if (pushed && streams(r))
+    sweep_row(l, rank, directions, &k, from, r, true, false, true, &wrong);
+  else if (pushed)
+    sweep_row(l, rank, directions, &k, from, r, true, false, false, &wrong);
   else if (streams(r))
-    sweep_row(l, rank, directions, &k, from, r, false, true, &wrong);
+    sweep_row(l, rank, directions, &k, from, r, false, false, true, &wrong);
   else
-    sweep_row(l, rank, directions, &k, from, r, false, false, &wrong);
+    sweep_row(l, rank, directions, &k, from, r, false, false, false, &wrong);
   return wrong;
 }
 
@@ -138,9 +143,9 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
                                                  : neighbour(l, rows, cell, from, fluid_opposite(c))[c * pitch];
     const real resistance = collision->drag ? (real)collision->drag[cell->row * rows->n[0] + cell->x] : 0;
     const real *drag = collision->drag ? &resistance : NULL;
-    wrong |= l->rank == 2          ? collide_scalar(&fluid_d2q9, 2, 9, &k, drag, in, out, pitch, false)
-             : l->directions == 19 ? collide_scalar(&fluid_d3q19, 3, 19, &k, drag, in, out, pitch, false)
-                                   : collide_scalar(&fluid_d3q27, 3, 27, &k, drag, in, out, pitch, false);
+    wrong |= l->rank == 2          ? collide_scalar(&fluid_d2q9, 2, 9, &k, true, drag, in, out, pitch, false)
+             : l->directions == 19 ? collide_scalar(&fluid_d3q19, 3, 19, &k, true, drag, in, out, pitch, false)
+                                   : collide_scalar(&fluid_d3q27, 3, 27, &k, true, drag, in, out, pitch, false);
   }
   return wrong;
 }

@@ -7,11 +7,13 @@
 
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -490,6 +492,56 @@ static void test_hostile(void **state) {
 #endif
 }
 
+static volatile pid_t *script; /* the last child of a load, in shared memory */
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+pid_t __wrap_fork(void) {
+  const pid_t pid = __real_fork();
+  if (pid > 0 && script) *script = pid;
+  return pid;
+}
+
+/* Stops and continues the script's process until the test ends that: of each `stopped` + 2 ms it may run 2 ms. */
+static pid_t slow_down(useconds_t stopped) {
+  *script = 0;
+  const pid_t test = getpid(), pid = __real_fork();
+  if (pid != 0) return pid;
+  while (getppid() == test) {
+    const pid_t slow = *script;
+    if (slow > 0) kill(slow, SIGSTOP);
+    usleep(slow > 0 ? 1000 * stopped : 100);
+    if (slow > 0) kill(slow, SIGCONT);
+    usleep(slow > 0 ? 2000 : 0);
+  }
+  _exit(0);
+}
+static void end(pid_t pid) {
+  kill(pid, SIGKILL);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* A process that is stopped is given up after 20 times the limit of processor time, 1 s. One that gets only 2 ms in
+ * 200, as on a busy machine, goes on to that limit, however long: 0.05 s take 5 s. */
+static void test_waits(void **state) {
+  (void)state;
+  static const char text[] = "while true do end";
+  scenario loaded;
+  script = mmap(NULL, sizeof *script, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(script, MAP_FAILED);
+  pid_t slow = slow_down(10000);
+  assert_int_equal(load_size(text, strlen(text), no_sets, 0.05, &loaded), SIM_ERR_SCENARIO);
+  end(slow);
+  expect_message("s.lua: the script's process got no processor time for 1 s");
+  scenario_free(&loaded);
+  slow = slow_down(200);
+  assert_int_equal(load_size(text, strlen(text), no_sets, 0.05, &loaded), SIM_ERR_SCENARIO);
+  end(slow);
+  expect_message("the script used more than 0.05 s of processor time");
+  scenario_free(&loaded);
+  munmap((void *)script, sizeof *script);
+  script = NULL;
+}
+
 static void test_budget_of_instructions(void **state) {
   (void)state;
   refuse("while true do pcall(function() while true do end end) end", "s.lua:1: the script ran more than 400 million");
@@ -598,14 +650,23 @@ static void test_random(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_tree_and_lines), cmocka_unit_test(test_mark_and_line_ends),
-      cmocka_unit_test(test_lines_of_code),  cmocka_unit_test(test_params),
-      cmocka_unit_test(test_wrong_sets),     cmocka_unit_test(test_each),
-      cmocka_unit_test(test_bad_values),     cmocka_unit_test(test_order),
-      cmocka_unit_test(test_weak_tables),    cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_print),          cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_hostile),        cmocka_unit_test(test_budget_of_instructions),
-      cmocka_unit_test(test_files),          cmocka_unit_test(test_descriptors),
+      cmocka_unit_test(test_tree_and_lines),
+      cmocka_unit_test(test_mark_and_line_ends),
+      cmocka_unit_test(test_lines_of_code),
+      cmocka_unit_test(test_params),
+      cmocka_unit_test(test_wrong_sets),
+      cmocka_unit_test(test_each),
+      cmocka_unit_test(test_bad_values),
+      cmocka_unit_test(test_order),
+      cmocka_unit_test(test_weak_tables),
+      cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_print),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_hostile),
+      cmocka_unit_test(test_waits),
+      cmocka_unit_test(test_budget_of_instructions),
+      cmocka_unit_test(test_files),
+      cmocka_unit_test(test_descriptors),
       cmocka_unit_test(test_random),
   };
   return cmocka_run_group_tests(tests, enter, leave);

@@ -50,11 +50,11 @@ run() {
 
   local err=$scratch/said/$name
   if [[ $name == *.lua ]]; then
-    { time timeout 40 "$SIM" "$name" "${arguments[@]}" >../out 2>"$err" </dev/null; } 2>../time
+    { time timeout 400 "$SIM" "$name" "${arguments[@]}" >../out 2>"$err" </dev/null; } 2>../time
     got=$?
   else
     mkdir "$scratch/$name" && cd "$scratch/$name" || exit 1
-    { time timeout 60 bash "$case" >../out 2>"$err" </dev/null; } 2>../time
+    { time timeout 400 bash "$case" >../out 2>"$err" </dev/null; } 2>../time
     got=$?
     [ "$got" = 125 ] && echo "$name: cannot run here: $(<"$err")" && return 125
   fi

@@ -17,5 +17,6 @@ file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "/* Made by cmake/BuildInfo.cmake. */
 #define SIM_DATE \"${date}\" /* of the revision */
 #define SIM_COMPILER \"${COMPILER}\"
 #define SIM_CMAKE_NEEDED \"${CMAKE_NEEDED}\"
+#define SIM_CUDA_QUICK ${QUICK} /* GPU code is not optimised */
 #define SIM_BUILD_TYPE \"${BUILD_TYPE}\"
 ")

@@ -6,6 +6,8 @@ set_property(CACHE SIM_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(SIM_CUDA_ARCHITECTURES "" CACHE STRING
   "Compute capabilities such as 80;90, or native; empty: all from 75 to 120 that the toolkit knows")
 
+option(SIM_CUDA_QUICK "GPU code that compiles in a tenth of the time and runs slowly: for tests without a GPU" OFF)
+
 # Ends the search: with SIM_CUDA=ON by an error.
 macro(sim_without_cuda reason)
   if(SIM_CUDA STREQUAL "ON")
@@ -69,6 +71,19 @@ function(sim_try_nvcc out)
   endif()
 endfunction()
 
+# The options of nvcc that make SIM_CUDA_QUICK, where it knows them.
+function(sim_quick_options out)
+  set(folder ${CMAKE_BINARY_DIR}/CMakeFiles/SimCuda)
+  execute_process(COMMAND ${SIM_NVCC} -std=c++20 -Ofc=max -c try.cu -o try.o WORKING_DIRECTORY ${folder}
+    OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE failed)
+  if(failed)
+    message(STATUS "SIM_CUDA_QUICK=ON: this nvcc has no -Ofc, and compiles as ever")
+    set(${out} "" PARENT_SCOPE)
+  else()
+    set(${out} -Ofc=max PARENT_SCOPE)
+  endif()
+endfunction()
+
 if(NOT SIM_CUDA MATCHES "^(ON|OFF|AUTO)$")
   message(FATAL_ERROR "SIM_CUDA=${SIM_CUDA}: expected ON, OFF or AUTO")
 endif()
@@ -96,11 +111,20 @@ else()
     set(CMAKE_CUDA_LINKER_PREFERENCE_PROPAGATES 0) # programs are C, and linked as such
     find_package(CUDAToolkit REQUIRED)
     set(SIM_HAS_CUDA TRUE)
+    set(sim_quick "")
+    if(SIM_CUDA_QUICK)
+      sim_quick_options(sim_quick)
+    endif()
     string(REPLACE ";" " " sim_shown "${CMAKE_CUDA_ARCHITECTURES}")
     string(REGEX REPLACE "([0-9a-z]+)-virtual" "PTX \\1" sim_shown "${sim_shown}")
     string(REPLACE "-real" "" sim_shown "${sim_shown}")
+    set(sim_quick_shown "")
+    if(sim_quick)
+      set(sim_quick_shown ", quickly compiled for tests")
+    endif()
     set(SIM_CUDA_SUMMARY
-      "CUDA toolkit ${sim_nvcc_release}: building for the GPU too (architecture ${sim_shown})" CACHE INTERNAL "")
+      "CUDA toolkit ${sim_nvcc_release}: building for the GPU too (architecture ${sim_shown}${sim_quick_shown})"
+      CACHE INTERNAL "")
     message(STATUS "${SIM_CUDA_SUMMARY}")
   endif()
 endif()

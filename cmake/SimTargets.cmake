@@ -17,8 +17,8 @@ target_compile_definitions(sim_options INTERFACE _GNU_SOURCE)
 set(sim_cuda_host_options -Wall -Wextra -Wshadow -ffp-contract=off -fno-exceptions -fno-rtti
   -fno-threadsafe-statics -fvisibility=hidden -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
   $<$<BOOL:${SIM_WERROR}>:-Werror>)
-set(sim_cuda_options -std=c++20 -lineinfo -Xfatbin=-compress-all $<$<BOOL:${SIM_WERROR}>:-Werror=all-warnings>
-  "-Xcompiler=$<JOIN:${sim_cuda_host_options},$<COMMA>>")
+set(sim_cuda_options -std=c++20 -lineinfo -Xfatbin=-compress-all ${sim_quick}
+  $<$<BOOL:${SIM_WERROR}>:-Werror=all-warnings> "-Xcompiler=$<JOIN:${sim_cuda_host_options},$<COMMA>>")
 if(SIM_HAS_CUDA)
   target_compile_definitions(sim_options INTERFACE SIM_HAS_CUDA=1)
   target_compile_options(sim_options INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:${sim_cuda_options}>")

@@ -50,5 +50,9 @@ if [ -n "${NVCC:-}" ]; then
   grep -qE 'for (75-real;)?80-real;86-real;89-real;90-real;([0-9]+-real;)*([0-9]+)-virtual$' "$scratch/log" ||
     fail "the architectures of a release"
   says 0 "building for the GPU too (architecture 80 90)" -DSIM_CUDA_ARCHITECTURES="80;90" -DSIM_NVCC="$NVCC"
+  says 0 "building for the GPU too (architecture 90)" -DSIM_CUDA_ARCHITECTURES=90 -DSIM_NVCC="$NVCC"
+  if "$NVCC" --help | grep -q Ofast-compile; then
+    says 0 "(architecture 90, quickly compiled for tests)" -DSIM_CUDA_ARCHITECTURES=90 -DSIM_NVCC="$NVCC" -DSIM_CUDA_QUICK=ON
+  fi
 fi
 echo "a toolkit is found, or the reason is said"

@@ -21,7 +21,10 @@ cmake_minimum_required(VERSION 3.25)
 project(small LANGUAGES C)
 find_program(NVCC nvcc NO_CACHE NO_CMAKE_SYSTEM_PATH)
 if(NVCC)
-  set(SIM_CUDA_SUMMARY "CUDA toolkit: for the GPU too (${SIM_CUDA_ARCHITECTURES})" CACHE INTERNAL "")
+  if(SIM_CUDA_QUICK)
+    set(quickly ", quickly")
+  endif()
+  set(SIM_CUDA_SUMMARY "CUDA toolkit: for the GPU too (${SIM_CUDA_ARCHITECTURES}${quickly})" CACHE INTERNAL "")
 else()
   set(SIM_CUDA_SUMMARY "no CUDA toolkit: building for the CPU only" CACHE INTERNAL "")
 endif()
@@ -80,6 +83,21 @@ grep -q 'CUDA toolkit: for the GPU too (native)' "$scratch/log" || fail "no tool
 PATH=$PATH:$scratch/cuda "$tree/dev" build 2>"$scratch/log" && [ ! -s "$scratch/log" ] || fail "a toolkit that stays is not quiet"
 "$tree/dev" build 2>"$scratch/log" || fail "a build after a toolkit"
 grep -q 'for the CPU only' "$scratch/log" || fail "a toolkit that goes: $(cat "$scratch/log")"
+
+# Tests compile GPU code quickly where no GPU is, in new folders alone; what others build is never so.
+if ! compgen -G '/dev/nvidia[0-9]*' >/dev/null && ! nvidia-smi -L >/dev/null 2>&1; then
+  quickly() { grep -q '^SIM_CUDA_SUMMARY:INTERNAL=.*quickly' "$tree/build/release/CMakeCache.txt"; }
+  with_toolkit() { PATH=$PATH:$scratch/cuda "$tree/dev" "$@" >"$scratch/log" 2>&1 || fail "dev $*: $(cat "$scratch/log")"; }
+  with_toolkit build
+  with_toolkit test -N && ! quickly || fail "a test makes an old folder quick"
+  rm -rf "$tree/build/release"
+  with_toolkit test -N && quickly || fail "a test does not compile quickly"
+  with_toolkit test -N && quickly || fail "a second test does not compile quickly"
+  with_toolkit build && ! quickly || fail "a build after a test is quick"
+  grep -q 'is for tests: building it anew' "$scratch/log" || fail "no word on GPU code for tests: $(cat "$scratch/log")"
+  with_toolkit build && [ ! -s "$scratch/log" ] || fail "a build after that is not quiet"
+  "$tree/dev" build 2>"$scratch/log" || fail "a build after a toolkit"
+fi
 
 "$tree/dev" sim pid >"$scratch/pid" &
 pid=$!

@@ -167,14 +167,14 @@ static void test_chunks(void **state) {
   for (int single = 0; single < 2; single++) {
     char first[33] = "", digest[33];
     for (int threads = 1; threads <= 7; threads += 6) {
-      driver d = heap(single ? SIM_SINGLE : SIM_DOUBLE, threads, 0.2);
+      driver d = heap(single ? SIM_SINGLE : SIM_DOUBLE, threads, 0.1);
       spheres.n = 3000;
       spheres.temperature = 10;
       spheres.size = (collision_radii){NAN, {(double[]){0.2, 0.35}, 2, 1}, COLLISION_UNIFORM};
       d.parameters.contact.values.cohesion.model = COLLISION_JKR;
       d.parameters.contact.values.cohesion.surface_energy = 0.1;
       driver_create(&d);
-      driver_until(&d, 0.1);
+      driver_until(&d, 0.05);
       if (threads > 1) assert_true(driver_value(&d, "contacts", "coordination") > 0.1);
       driver_run(&d);
       driver_digest(&d, digest);

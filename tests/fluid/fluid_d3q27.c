@@ -281,7 +281,7 @@ static const char *const texts[] = {
     "    { radius = 4, density = 2, position = {1, 10, 12} }, { radius = 3.5, density = 2, position = {12, 12, 14} } "
     "},\n"
     "  integrate = { t_end = 1e4 } }"};
-enum { TEXTS = sizeof texts / sizeof *texts, STEPS = 24 };
+enum { TEXTS = sizeof texts / sizeof *texts, STEPS = 12, HALF = 5 };
 
 /* One digest on other threads, vectors and after a restart, in both precisions. */
 static void test_same(void **state) {
@@ -292,11 +292,11 @@ static void test_same(void **state) {
     for (int k = 0; k < 4; k++) {
       flow f, g;
       flow_open(&f, text, k == 1 ? SIM_ISA_PLAIN : sim_isa_best(), k == 2 ? 7 : 2, NULL);
-      flow_steps(&f, k == 3 ? 11 : STEPS);
+      flow_steps(&f, k == 3 ? HALF : STEPS);
       if (k == 3) {
         flow_look(&f);
         flow_open(&g, text, sim_isa_best(), 3, &f.frame);
-        flow_steps(&g, STEPS - 11);
+        flow_steps(&g, STEPS - HALF);
         flow_digest(&g, other);
         flow_close(&g);
       } else {
@@ -312,7 +312,7 @@ static void test_same(void **state) {
 static void test_mass(void **state) {
   (void)state;
   static const char *const keys[] = {"", "collision = 'trt',"};
-  enum { LONG = 2000 };
+  enum { LONG = 500 };
   for (int i = 0; i < 4; i++) {
     const double eps = i % 2 ? 0x1p-24 : 0x1p-53;
     char text[1024];

@@ -1,4 +1,3 @@
-#include "build_info.h"
 #include "cli/prepare.h"
 #include "cli/run/ranks.h"
 #include "engine/device/cuda.h"
@@ -166,8 +165,6 @@ static sim_status choose_backend(cli_job *job) {
   if (job->options->oversubscribe && job->setup.backend->kind == SIM_BACKEND_CPU)
     return sim_fail(SIM_ERR_USAGE, "--oversubscribe is for ranks that share GPUs: this run has %s",
                     job->setup.comm->size == 1 ? "one rank" : "none");
-  if (SIM_CUDA_QUICK && job->setup.backend->kind == SIM_BACKEND_CUDA)
-    sim_log(SIM_LOG_WARN, "the GPU code of this program is compiled for tests and runs slowly: build it anew");
   return SIM_OK;
 }
 

@@ -1,6 +1,8 @@
 /* What a run prints: its first lines, its summary, and what was lost. */
 #include "cli/run/session.h"
 
+#include "build_info.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -23,6 +25,8 @@ void cli_session_say_header(cli_session *s) {
   if (s->resumed)
     cli_say("  continues from checkpoint %s: step %lld, t = %.9g of %.9g", s->provenance.parent_checkpoint,
             (long long)s->run.clock.step, s->run.clock.t, s->run.clock.t_end);
+  if (SIM_CUDA_QUICK && job->setup.backend->kind == SIM_BACKEND_CUDA)
+    sim_log(SIM_LOG_WARN, "the GPU code of this program is compiled for tests and runs slowly: build it anew");
   cli_terminal_event("start", &s->run.clock, "");
 }
 

@@ -6,7 +6,7 @@ set_property(CACHE SIM_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(SIM_CUDA_ARCHITECTURES "" CACHE STRING
   "Compute capabilities such as 80;90, or native; empty: all from 75 to 120 that the toolkit knows")
 
-option(SIM_CUDA_QUICK "GPU code that compiles in a tenth of the time and runs slowly: for tests without a GPU" OFF)
+option(SIM_CUDA_QUICK "GPU code that compiles several times faster and runs slowly: for tests without a GPU" OFF)
 
 # Ends the search: with SIM_CUDA=ON by an error.
 macro(sim_without_cuda reason)

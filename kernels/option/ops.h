@@ -15,8 +15,12 @@ typedef struct option_ops {
   void (*destroy)(option_sampler **sampler);
   /* Draws the samples first .. first + count - 1; first is a multiple of the block. Host memory, block by block:
    * mean[blocks][quantities], and squares likewise: sums of squared deviations of the means of option_unit samples.
-   * The same bits for every count, number of threads and ranks, and device size. */
-  sim_status (*sample)(option_sampler *sampler, int64_t first, int64_t count, double *mean, double *squares);
+   * tails[blocks][quantities][2]: sums over groups of samples of the squared deviations in each group, and of the
+   * squares of these sums. Groups are the `lanes` of a chunk, or whole blocks. The same bits for every count, number of
+   * threads and ranks, and device size. */
+  sim_status (*sample)(option_sampler *sampler, int64_t first, int64_t count, double *mean, double *squares,
+                       double *tails);
+  int lanes;                                          /* groups of a chunk (cpu/sums.h); 0: a group is a block */
   const char *(*name)(const option_sampler *sampler); /* "one path a lane (avx512)" */
 } option_ops;
 extern const option_ops option_ops_cpu, option_ops_cuda;

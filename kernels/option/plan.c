@@ -83,9 +83,9 @@ sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan 
   const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */
   const double unit = cpu ? chunk : option_groups(p) > 1 ? option_block_samples(p) : OPTION_BLOCK;
   out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / unit);
-  if (setup->comm->size > 1) { /* two sums of each quantity for each chunk or block */
+  if (setup->comm->size > 1) { /* sums of each quantity for each chunk or block */
     const double share = (double)sim_comm_share(setup->comm, (size_t)out->most_ranks);
-    out->bytes_received = share * (setup->comm->size - 1) * 2 * quantities * sizeof(double);
+    out->bytes_received = share * (setup->comm->size - 1) * (cpu ? 4 : 2) * quantities * sizeof(double);
     out->exchanges = 1 + option_ladder_parts(p);
   }
   option_policy_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);

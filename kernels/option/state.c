@@ -4,12 +4,28 @@
 #include <math.h>
 #include <string.h>
 
-enum { MEAN, SQUARES, WHOLE_MEAN, WHOLE_SQUARES, BIAS_MEAN, BIAS_SQUARES, BIAS_CHUNKS, LEVELS, ARRAYS };
+enum {
+  MEAN,
+  SQUARES,
+  WHOLE_MEAN,
+  WHOLE_SQUARES,
+  TAILS,
+  WHOLE_TAILS,
+  BIAS_MEAN,
+  BIAS_SQUARES,
+  BIAS_CHUNKS,
+  LEVELS,
+  ARRAYS
+};
 const sim_field option_state[] = {
     [MEAN] = {.name = "mean", .type = SIM_REAL, .doc = "means of each quantity's samples"},
     [SQUARES] = {.name = "squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
     [WHOLE_MEAN] = {.name = "whole_mean", .type = SIM_REAL, .doc = "means over the whole logical blocks"},
     [WHOLE_SQUARES] = {.name = "whole_squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
+    [TAILS] = {.name = "tails",
+               .type = SIM_REAL,
+               .doc = "of each quantity, over groups of samples: sums of squared deviations, and of their squares"},
+    [WHOLE_TAILS] = {.name = "whole_tails", .type = SIM_REAL, .doc = "the same over the whole logical blocks"},
     [BIAS_MEAN] = {.name = "bias_mean", .type = SIM_REAL, .doc = "bias of each quantity by the time steps"},
     [BIAS_SQUARES] = {.name = "bias_squares",
                       .type = SIM_REAL,
@@ -17,7 +33,9 @@ const sim_field option_state[] = {
     [BIAS_CHUNKS] = {.name = "bias_chunks", .type = SIM_REAL, .doc = "number of chunks"},
     [LEVELS] = {.name = "levels",
                 .type = SIM_REAL,
-                .doc = "of a multilevel run, and alone: samples, means, squared deviations, samples other than 0"},
+                .doc =
+                    "of a multilevel run, and alone: samples, means, squared deviations, samples other than 0, squared "
+                    "deviations of pieces squared"},
     [ARRAYS] = {.name = NULL}};
 enum { ARRAYS_EXACT = BIAS_MEAN /* of a run whose steps are exact */ };
 /* The arrays of a run: from the first on. */
@@ -32,6 +50,8 @@ static void state_data(option_run *run, double *data[ARRAYS]) {
   data[SQUARES] = run->squares;
   data[WHOLE_MEAN] = run->whole;
   data[WHOLE_SQUARES] = run->whole + all;
+  data[TAILS] = run->tails;
+  data[WHOLE_TAILS] = run->whole_tails;
   data[BIAS_MEAN] = run->bias_mean;
   data[BIAS_SQUARES] = run->bias_squares;
   data[BIAS_CHUNKS] = &run->bias_chunks;
@@ -41,6 +61,7 @@ static void state_data(option_run *run, double *data[ARRAYS]) {
 static int64_t state_numbers(const option_run *run, int array) {
   if (array == LEVELS) return option_levels_numbers(run->parameters);
   if (array == BIAS_CHUNKS) return 1;
+  if (array == TAILS || array == WHOLE_TAILS) return 2 * run->quantities;
   return array >= BIAS_MEAN ? run->told : run->quantities * run->groups;
 }
 
@@ -64,7 +85,7 @@ sim_status option_view(void *self, sim_array *arrays, sim_species *species, sim_
 double option_state_bytes(const option_parameters *p) {
   const double told = option_quantities(p, NULL), quantities = told + option_ladder_quantities(p);
   if (p->sampling.multilevel) return (double)option_levels_numbers(p) * sizeof(double);
-  const double sums = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
+  const double sums = (TAILS * quantities * option_groups(p) + 4 * quantities) * sizeof(double);
   return option_has_bias(p) ? sums + (2 * told + 1) * sizeof(double) : sums;
 }
 
@@ -86,8 +107,13 @@ static void extend(option_run *run, sim_clock *clock) {
   const size_t all = (size_t)run->quantities * (size_t)run->groups;
   const double n = option_samples(run, clock->t), base = floor(n / run->round) * run->round;
   if (!isnan(run->parameters->sampling.standard_error) || !(clock->t < run->parameters->sampling.paths)) return;
-  if (base == 0) memset(run->whole, 0, 2 * all * sizeof *run->whole); /* with fewer paths the rounds may be smaller */
+  const size_t tails = 2 * (size_t)run->quantities * sizeof *run->tails;
+  if (base == 0) { /* with fewer paths the rounds may be smaller */
+    memset(run->whole, 0, 2 * all * sizeof *run->whole);
+    memset(run->whole_tails, 0, tails);
+  }
   memcpy(run->mean, run->whole, 2 * all * sizeof *run->mean);
+  memcpy(run->tails, run->whole_tails, tails);
   clock->t = base * run->pair;
   clock->step = (int64_t)floor(base / ((double)run->batch * OPTION_BLOCK));
 }

@@ -60,13 +60,14 @@ static bool is_break(const option_run *run, double n) {
 
 /* Adds a block to a group that has `before` samples: the update of Chan, Golub and LeVeque. */
 static void add_block(option_run *run, int group, double before, double count, const double *mean,
-                      const double *squares) {
+                      const double *squares, const double *tails) {
   double *into = run->mean + group * run->quantities, *spread = run->squares + group * run->quantities;
   for (int q = 0; q < run->quantities; q++) {
     const double d = mean[q] - into[q], all = before + count;
     into[q] += d * (count / all);
     spread[q] += squares[q] + d * d * (before * (count / all));
   }
+  for (int i = 0; i < 2 * run->quantities; i++) run->tails[i] += tails[i];
 }
 
 static sim_status check_finite(const option_run *run, const double *mean, const double *squares, double first,
@@ -134,19 +135,25 @@ sim_status option_step(void *self, sim_clock *clock) {
   double done = 0, of_group = rounds * run->block; /* samples so far: of this step, and of each of several groups */
   int group = 0;
   /* An incomplete round is discarded: it is sampled again from its beginning. */
-  if (base < n) memcpy(run->mean, run->whole, 2 * all * sizeof *run->mean);
+  const size_t tails = 2 * (size_t)run->quantities * sizeof *run->tails;
+  if (base < n) {
+    memcpy(run->mean, run->whole, 2 * all * sizeof *run->mean);
+    memcpy(run->tails, run->whole_tails, tails);
+  }
   SIM_TRY(option_ladder_sample(run, (int64_t)base, (int64_t)count));
   for (int b = 0; done < count; b++) {
     const double here = fmin(run->block, count - done);
     const double *mean = run->block_mean + b * run->quantities, *squares = run->block_squares + b * run->quantities;
     SIM_TRY(check_finite(run, mean, squares, base + done, here));
     const double before = run->groups > 1 ? of_group : base + done;
-    add_block(run, group, before / run->unit, here / run->unit, mean, squares);
+    add_block(run, group, before / run->unit, here / run->unit, mean, squares,
+              run->block_tails + 2 * b * run->quantities);
     done += here;
     if (here < run->block || ++group < run->groups) continue;
     group = 0;
     of_group += run->block;
     memcpy(run->whole, run->mean, 2 * all * sizeof *run->mean);
+    memcpy(run->whole_tails, run->tails, tails);
     if (is_break(run, base + done)) break;
   }
   SIM_TRY(estimate_bias(run, base + done));

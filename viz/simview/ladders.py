@@ -90,7 +90,7 @@ def changes(run: Run, axes: Any, which: int = 0) -> None:
     if ladder.sizes["spot"] <= 7 and ladder.sizes["vol"] <= 9:
         for (row, column), value in np.ndenumerate(values):
             pale = "white" if abs(value) > 0.6 * most else "black"
-            told = f"{value:.3g}" + ("" if errors[row, column] == 0 else f"\n±{errors[row, column]:.1g}")
+            told = f"{value:.3g}" + ("" if errors[row, column] == 0 else f"\n±{errors[row, column]:.1g}".replace("nan", "?"))
             axes.text(column, row, told, ha="center", va="center", fontsize=5.5, color=pale)
     axes.set(xlabel="relative shift of the spot", ylabel=f"shift of the volatility, {_shift('time', float(ladder['time']))}")
     axes.figure.colorbar(image, ax=axes, label=f"change of {_payoff(run.ladder, which)}")

@@ -308,6 +308,8 @@ def _draw_column(axes: Any, column: Column, wide: float) -> None:
     bars = np.nan_to_num(column.errors)
     axes.hlines(places, 0, 1, transform=axes.get_yaxis_transform(), color="#e4e4e4", lw=0.6, zorder=0)
     axes.errorbar(column.values, places, xerr=bars, color=COLOURS[0], marker="o", ms=3, ls="none", capsize=2.5)
+    unknown = np.isfinite(column.values) & ~np.isfinite(column.errors)
+    axes.plot(column.values[unknown], places[unknown], color=COLOURS[0], mfc="white", marker="o", ms=3, ls="none", zorder=3)
     axes.plot(column.exact, places, color=COLOURS[1], marker="|", ms=9, mew=1.3, ls="none")
     for at, value, error in zip(places, column.values, column.errors):
         if not np.isfinite(value):
@@ -394,6 +396,10 @@ def estimates(run: Run, axes: Any) -> None:
         handles.append(Line2D([], [], color=COLOURS[2], marker="s", ms=3, label="bias of the time steps ± one standard error"))
     if _has_errors(run):
         handles.append(Patch(color=COLOURS[4], alpha=0.3, lw=0, label="one standard error of the price"))
+    if any((np.isfinite(column.values) & ~np.isfinite(column.errors)).any() for column in found):
+        handles.append(Line2D([], [], color=COLOURS[0], mfc="white", marker="o", ms=3, ls="none", label="error unknown: too few paths"))
+    elif "paths carry" in str(run.provenance.get("remark", "")):
+        handles.append(Line2D([], [], ls="none", label="few paths: an error may be too small (remark)"))
     below = -0.35 / (size(run, wide)[1] - 1)
     count = len(_payoff_columns(run))
     left_out = f"the first {len(names)} of {count} payoffs" if count > len(names) else None

@@ -251,8 +251,9 @@ static void sample_chunk(const option_sampler *s, const option_workspace *r, uin
       sum.addends +=
           add_addends(s, r, c->term[t].market, c->term[t].output, c->term[t].factor, sum.addend + sum.addends);
     if (c->control >= 0) sum.controls = add_addends(s, r, 0, c->control, c->control_factor, sum.control);
-    s->sum(&sum, count, sums + 2 * q);
-    if (!valid) sums[2 * q] = sums[2 * q + 1] = NAN;
+    double *out = sums + OPTION_SUMS_OF * q;
+    s->sum(&sum, count, out);
+    if (!valid) out[OPTION_SUM_FIRST] = out[OPTION_SUM_SECOND] = NAN;
   }
 }
 
@@ -280,15 +281,17 @@ static void pilot(option_sampler *s) {
   option_estimate_set(&s->estimate, moments, OPTION_PILOT);
 }
 
-/* Sums a block's chunks in the fixed tree: [chunks][quantities][2] -> mean and squared deviations of `count`
- * samples. */
+/* Sums a block's chunks in the fixed tree: [chunks][quantities][OPTION_SUMS_OF] -> mean and squared deviations of
+ * `count` samples, and the sums over lanes. */
 static void close_block(const option_sampler *s, const double *sums, int chunks, int64_t count, double *mean,
-                        double *squares) {
+                        double *squares, double *tails) {
   for (int q = 0; q < s->estimate.quantities; q++) {
-    double part[2][OPTION_CHUNKS];
+    double part[OPTION_SUMS_OF][OPTION_CHUNKS];
     for (int c = 0; c < chunks; c++)
-      for (int k = 0; k < 2; k++)
-        part[k][c] = sums[2 * ((size_t)c * (size_t)s->estimate.quantities + (size_t)q) + (size_t)k];
+      for (int k = 0; k < OPTION_SUMS_OF; k++)
+        part[k][c] = sums[OPTION_SUMS_OF * ((size_t)c * (size_t)s->estimate.quantities + (size_t)q) + (size_t)k];
+    tails[2 * q] = sim_reduce_tree(part[OPTION_SUM_LANE], (size_t)chunks);
+    tails[2 * q + 1] = sim_reduce_tree(part[OPTION_SUM_LANE_SQUARE], (size_t)chunks);
     for (int c = 0; c < chunks && s->matched; c++) {
       part[0][c] /= OPTION_CHUNK;
       part[1][c] = part[0][c] * part[0][c];
@@ -299,7 +302,7 @@ static void close_block(const option_sampler *s, const double *sums, int chunks,
     squares[q] = fmax(second - first * first / (double)count, 0);
     /* Only zeros, each -shift in the sums, but for rounding: a payoff that pilot paths alone have got. */
     if (fabs(mean[q]) <= 0x1p-40 * fabs(shift) && squares[q] <= 0x1p-40 * (double)count * shift * shift)
-      mean[q] = squares[q] = 0;
+      mean[q] = squares[q] = tails[2 * q] = tails[2 * q + 1] = 0;
     if (isnan(second)) squares[q] = NAN;
   }
 }
@@ -310,9 +313,11 @@ uint64_t option_path_of(const option_sampler *s, int64_t sample) {
   return (uint64_t)scramble << OPTION_SCRAMBLE_SHIFT | (uint64_t)(block / s->groups * s->block + sample % s->block);
 }
 
-static sim_status sample(option_sampler *s, int64_t first, int64_t count, double *mean, double *squares) {
+static sim_status sample(option_sampler *s, int64_t first, int64_t count, double *mean, double *squares,
+                         double *tails) {
   const int chunks = (int)((count + s->chunk - 1) / s->chunk), each = s->block / s->chunk;
-  const size_t row = 2 * (size_t)s->estimate.quantities, sent = sim_comm_share(s->comm, (size_t)chunks) * row;
+  const size_t row = OPTION_SUMS_OF * (size_t)s->estimate.quantities,
+               sent = sim_comm_share(s->comm, (size_t)chunks) * row;
   size_t end;
   const int own = (int)sim_comm_first(s->comm, (size_t)chunks, &end);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
@@ -326,7 +331,8 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
     const int here = chunks - b * each < each ? chunks - b * each : each;
     const int64_t left = count - (int64_t)b * s->block, size = left < s->block ? left : s->block;
     close_block(s, s->sums + (size_t)(b * each) * row, here, s->matched ? here : size,
-                mean + b * s->estimate.quantities, squares + b * s->estimate.quantities);
+                mean + b * s->estimate.quantities, squares + b * s->estimate.quantities,
+                tails + 2 * b * s->estimate.quantities);
   }
   return SIM_OK;
 }
@@ -370,7 +376,7 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   s->block = s->groups > 1 ? option_block_samples(p) : OPTION_BLOCK;
   s->chunk = s->block < OPTION_CHUNK ? s->block : OPTION_CHUNK;
   s->sums = calloc((size_t)OPTION_BATCH * OPTION_CHUNKS * (size_t)(OPTION_CHUNK / s->chunk) + (size_t)s->comm->size,
-                   2 * (size_t)s->estimate.quantities * sizeof(double));
+                   OPTION_SUMS_OF * (size_t)s->estimate.quantities * sizeof(double));
   if (s->workspaces == NULL || s->sums == NULL) return sim_no_memory("the sums");
   s->paths.variants = s->simulated * s->estimate.signs;
   s->paths.sloped = option_reuse_sloped(s);
@@ -522,12 +528,17 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   return rates + option_quasi_bytes(p) + option_policy_bytes(p, setup->comm->size) + steps + kinds +
          rough * (variants + 4) + setup->threads * past +
          setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
-         quantities * (OPTION_BATCH * OPTION_CHUNKS + setup->comm->size) * 2 * sizeof(double);
+         quantities * (OPTION_BATCH * OPTION_CHUNKS + setup->comm->size) * OPTION_SUMS_OF * sizeof(double);
 }
 
 static const char *name(const option_sampler *s) { return s->name; }
 
 static int batch(const option_parameters *p) { return isnan(p->sampling.standard_error) ? OPTION_BATCH : OPTION_GROUP; }
 
-const option_ops option_ops_cpu = {
-    .batch = batch, .bytes = bytes, .create = create, .destroy = destroy, .sample = sample, .name = name};
+const option_ops option_ops_cpu = {.batch = batch,
+                                   .bytes = bytes,
+                                   .create = create,
+                                   .destroy = destroy,
+                                   .sample = sample,
+                                   .lanes = OPTION_SUM_LANES,
+                                   .name = name};

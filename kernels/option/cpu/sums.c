@@ -51,20 +51,27 @@ SUMS_INLINE void add(const option_sum *s, int addends, bool controlled, int at, 
   }
 }
 
-SUMS_INLINE void add_all(const option_sum *s, int addends, bool controlled, int count, double out[2]) {
+SUMS_INLINE void add_all(const option_sum *s, int addends, bool controlled, int count, double *out) {
   doubles first[PARTS] = {{0}}, second[PARTS] = {{0}};
   const int whole = count / OPTION_SUM_LANES * OPTION_SUM_LANES;
   for (int at = 0; at < whole; at += OPTION_SUM_LANES) add(s, addends, controlled, at, OPTION_SUM_LANES, first, second);
   if (whole < count) add(s, addends, controlled, whole, count - whole, first, second);
-  double lanes[2][OPTION_SUM_LANES];
-  memcpy(lanes[0], first, sizeof first);
-  memcpy(lanes[1], second, sizeof second);
-  for (int k = 0; k < 2; k++) out[k] = sim_reduce_tree(lanes[k], OPTION_SUM_LANES);
+  double lanes[OPTION_SUMS_OF][OPTION_SUM_LANES];
+  memcpy(lanes[OPTION_SUM_FIRST], first, sizeof first);
+  memcpy(lanes[OPTION_SUM_SECOND], second, sizeof second);
+  for (int i = 0; i < OPTION_SUM_LANES; i++) {
+    const int own = whole / OPTION_SUM_LANES + (i < count - whole);
+    const double sum = lanes[OPTION_SUM_FIRST][i], square = lanes[OPTION_SUM_SECOND][i];
+    const double spread = own > 1 && square > sum * sum / own ? square - sum * sum / own : 0;
+    lanes[OPTION_SUM_LANE][i] = spread;
+    lanes[OPTION_SUM_LANE_SQUARE][i] = spread * spread;
+  }
+  for (int k = 0; k < OPTION_SUMS_OF; k++) out[k] = sim_reduce_tree(lanes[k], OPTION_SUM_LANES);
 }
 
 /* Reads arrays up to the next multiple of OPTION_SUM_LANES. */
 option_sum_kernel OPTION_SUMS;
-void OPTION_SUMS(const option_sum *s, int count, double out[2]) {
+void OPTION_SUMS(const option_sum *s, int count, double out[OPTION_SUMS_OF]) {
   if (s->controls > 0)
     add_all(s, s->addends, true, count, out);
   else if (s->addends == 1)

@@ -20,8 +20,10 @@ typedef struct option_sum {
   double slope, control_mean, shift;
 } option_sum;
 
-/* out[2]: the sums of (sample - shift) and of its square, in a tree of fixed shape. */
-typedef void option_sum_kernel(const option_sum *sum, int count, double out[2]);
+/* Sums of a chunk, in trees of fixed shape: of d = sample - shift, of d^2, and over the lanes of the squared deviations
+ * from the lane's own mean and of their squares. A lane has each OPTION_SUM_LANES-th sample. */
+enum { OPTION_SUM_FIRST, OPTION_SUM_SECOND, OPTION_SUM_LANE, OPTION_SUM_LANE_SQUARE, OPTION_SUMS_OF };
+typedef void option_sum_kernel(const option_sum *sum, int count, double out[OPTION_SUMS_OF]);
 option_sum_kernel *option_sum_find(bool single, sim_isa isa);
 
 #endif

@@ -248,7 +248,8 @@ static bool never_paid(double shift, const double *sums, double n) {
          fabs(sums[1] / n - shift * shift) <= 1e-6 * shift * shift;
 }
 
-static sim_status sample(option_sampler *s, int64_t first, int64_t count, double *mean, double *squares) {
+static sim_status sample(option_sampler *s, int64_t first, int64_t count, double *mean, double *squares,
+                         double *tails) {
   SIM_TRY(run(s, first, count));
   const int quantities = s->estimate.quantities;
   for (int64_t b = 0; b * s->block < count; b++) {
@@ -264,6 +265,9 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
       squares[b * quantities + q] = scale * scale * fmax(sums[1] - sums[0] * sums[0] / (unit * n), 0);
       if (never_paid(shift, sums, n)) mean[b * quantities + q] = squares[b * quantities + q] = 0;
       if (isnan(sums[1])) squares[b * quantities + q] = NAN;
+      const double spread = squares[b * quantities + q];
+      tails[2 * (b * quantities + q)] = spread;
+      tails[2 * (b * quantities + q) + 1] = spread * spread;
     }
   }
   return SIM_OK;

@@ -20,6 +20,18 @@ double option_level_spread(const option_level_sums *s, int q) {
   return sum;
 }
 
+double option_level_carriers(const option_level_sums *s, int q) {
+  const double all = option_level_spread(s, q);
+  double sum = 0;
+  for (int l = 0; l < s->levels && all > 0; l++) {
+    const double n = s->count[l], squares = at(s, s->squares, l, q);
+    if (!(squares > 0)) continue;
+    const double share = option_level_variance(s, l, q) / n / all;
+    sum += share * share * fmax(at(s, s->tails, l, q) / (squares * squares) - OPTION_LEVELS_PIECE / n, 1 / n);
+  }
+  return sum > 0 ? 1 / sum : INFINITY;
+}
+
 /* Standard error of the mean of a level. */
 static double mean_error(const option_level_sums *s, int level, int q) {
   return sqrt(option_level_variance(s, level, q) / s->count[level]);

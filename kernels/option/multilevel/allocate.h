@@ -33,6 +33,7 @@ typedef struct option_level_sums {
   bool certain;                         /* nothing is random */
   const double *count, *mean, *squares; /* [most], [most][width], [most][width]: squared deviations */
   const double *hits;                   /* [most][width]: samples other than 0 */
+  const double *tails;                  /* [most][width]: sums of the squared squares of pieces */
   const double *cost;                   /* [most]: work of a sample */
 } option_level_sums;
 
@@ -42,6 +43,8 @@ typedef struct option_level_sums {
 double option_level_variance(const option_level_sums *s, int level, int quantity);
 /* Squared standard error of the sum of all means by the spread of the samples. */
 double option_level_spread(const option_level_sums *s, int quantity);
+/* Samples that carry that spread: see option_carriers. */
+double option_level_carriers(const option_level_sums *s, int quantity);
 /* Whether no sample of level 0 is other than 0 although it may be. */
 bool option_level_unpaid(const option_level_sums *s, int quantity);
 /* The bias B. */

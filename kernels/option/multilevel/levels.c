@@ -33,7 +33,7 @@ int option_levels_most(const option_parameters *p) {
 double option_levels_first_samples(void) { return 4 * OPTION_CHUNK + (OPTION_LEVELS_LEAST - 1) * OPTION_CHUNK; }
 
 int64_t option_levels_numbers(const option_parameters *p) {
-  return OPTION_LEVELS_MAX * (1 + 3 * (int64_t)option_quantities(p, NULL));
+  return OPTION_LEVELS_MAX * (1 + 4 * (int64_t)option_quantities(p, NULL));
 }
 
 double option_levels_bytes(const option_parameters *p, const sim_setup *setup) {
@@ -71,6 +71,7 @@ static void point_to_state(option_levels *o) {
   o->of.mean = o->state + most;
   o->of.squares = o->of.mean + numbers;
   o->of.hits = o->of.squares + numbers;
+  o->of.tails = o->of.hits + numbers;
 }
 
 static sim_status make(option_levels *o, const option_parameters *p, const sim_setup *setup, bool certain) {
@@ -182,12 +183,14 @@ static sim_status add_piece(option_levels *o, int level, const double *piece) {
   const int width = o->of.width;
   double *count = &o->state[level], *mean = o->state + OPTION_LEVELS_MAX + (size_t)level * (size_t)width;
   double *squares = mean + OPTION_LEVELS_MAX * (size_t)width, *hits = squares + OPTION_LEVELS_MAX * (size_t)width;
+  double *tails = hits + OPTION_LEVELS_MAX * (size_t)width;
   bool valid = piece[3 * width] == 1;
   for (int q = 0; q < width; q++) {
     const double d = piece[3 * q] - mean[q], all = *count + PIECE;
     mean[q] += d * (PIECE / all);
     squares[q] += piece[3 * q + 1] + d * d * (*count * (PIECE / all));
     hits[q] += piece[3 * q + 2];
+    tails[q] += piece[3 * q + 1] * piece[3 * q + 1];
     valid &= isfinite(squares[q]) && isfinite(mean[q]);
   }
   *count += PIECE;

@@ -46,11 +46,11 @@ int option_ladder_batch(const option_parameters *p, const option_ops *ops) {
 
 double option_ladder_bytes(const option_parameters *p, const option_ops *ops, const sim_setup *setup) {
   const int parts = option_ladder_parts(p);
-  const double batch = option_ladder_batch(p, ops), numbers = 4 + 2 * batch; /* of each quantity: see make in model.c */
+  const double batch = option_ladder_batch(p, ops), numbers = 8 + 4 * batch; /* of each quantity: see make in model.c */
   if (parts == 0) return 0;
   const option_parameters q = parameters_of(p, 0);
   return parts * ops->bytes(&q, setup) + (numbers * option_groups(p) * option_ladder_quantities(p) +
-                                          2 * batch * option_groups(p) * option_quantities(&q, NULL)) *
+                                          4 * batch * option_groups(p) * option_quantities(&q, NULL)) *
                                              sizeof(double);
 }
 
@@ -71,8 +71,9 @@ sim_status option_ladder_create(option_run *run, const sim_setup *setup) {
     SIM_TRY(run->ops->create(&part->p, setup, &part->sampler));
   }
   const size_t numbers = most * (size_t)run->groups * (size_t)run->batch;
-  run->part_mean = calloc(2 * numbers, sizeof *run->part_mean);
+  run->part_mean = calloc(4 * numbers, sizeof *run->part_mean);
   run->part_squares = run->part_mean + numbers;
+  run->part_tails = run->part_squares + numbers;
   return run->part_mean != NULL ? SIM_OK : sim_no_memory("the ladder");
 }
 
@@ -85,12 +86,13 @@ void option_ladder_destroy(option_run *run) {
 /* Samples by one sampler, and copies its quantities from number `skip` on to those of the run from `to` on. */
 static sim_status sample_part(option_run *run, option_sampler *sampler, int quantities, int skip, int to, int64_t first,
                               int64_t count) {
-  SIM_TRY(run->ops->sample(sampler, first, count, run->part_mean, run->part_squares));
+  SIM_TRY(run->ops->sample(sampler, first, count, run->part_mean, run->part_squares, run->part_tails));
   const int64_t blocks = (count + run->block - 1) / run->block;
   for (int64_t b = 0; b < blocks; b++) {
     const size_t bytes = (size_t)(quantities - skip) * sizeof(double);
     memcpy(run->block_mean + b * run->quantities + to, run->part_mean + b * quantities + skip, bytes);
     memcpy(run->block_squares + b * run->quantities + to, run->part_squares + b * quantities + skip, bytes);
+    memcpy(run->block_tails + 2 * (b * run->quantities + to), run->part_tails + 2 * (b * quantities + skip), 2 * bytes);
   }
   return SIM_OK;
 }
@@ -98,7 +100,8 @@ static sim_status sample_part(option_run *run, option_sampler *sampler, int quan
 sim_status option_ladder_sample(option_run *run, int64_t first, int64_t count) {
   const int payoffs = option_payoff_count(run->parameters);
   int to = run->told;
-  if (run->parts == 0) return run->ops->sample(run->sampler, first, count, run->block_mean, run->block_squares);
+  if (run->parts == 0)
+    return run->ops->sample(run->sampler, first, count, run->block_mean, run->block_squares, run->block_tails);
   SIM_TRY(sample_part(run, run->sampler, run->told, 0, 0, first, count));
   for (int i = 0; i < run->parts; i++) {
     const int quantities = option_quantities(&run->part[i].p, NULL);

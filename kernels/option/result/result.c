@@ -117,13 +117,6 @@ bool option_unpaid(const option_run *run, double n, int q) {
   return (only_zeros(run, n, q) && !least) || only_zeros(run, n, of->payoff) || only_one_value(run, n, of->payoff);
 }
 
-double option_spread(const option_run *run, double n, int q) {
-  if (option_unpaid(run, n, q)) return NAN;
-  const double spread = bare_spread(run, n, q);
-  if (run->levels != NULL) return spread;
-  return isnan(spread) ? spread : fmax(fmax(spread, point_worth(run, n, q)), jump_error(run, n, q));
-}
-
 /* Rounding error of a second derivative that is a difference of prices: each price is off by 2^-52 of it in fp64,
  * 2^-24 in fp32, and is divided by both steps. The programs of different markets may round differently, on every path
  * in the same way, also where the payoff does not depend on what changes. In fp32 that is told of such payoffs alone,
@@ -149,6 +142,68 @@ static double rounding(const option_run *run, int q) {
   if (of->greek >= 0) size = fmax(size, option_greek_size(p, of, option_mean(run, of->payoff)));
   if (of->change) size = fmax(fabs(option_mean(run, q - 1)), fabs(option_mean(run, of->payoff)));
   return fmax(share * size, difference_rounding(run, q));
+}
+
+double option_carriers(const option_run *run, double n, int q) {
+  if (run->certain || !(n > 0) || !(bare_spread(run, n, q) > rounding(run, q))) return INFINITY;
+  if (run->levels != NULL) return option_level_carriers(option_levels_sums(run->levels), q);
+  const double sum = run->tails[2 * q], squares = run->tails[2 * q + 1];
+  return sum > 0 ? 1 / fmax(squares / (sum * sum) - run->group / n, 1 / n) : INFINITY;
+}
+
+/* Whether a path more or less changes a quantity by an amount that is known, which is its least error. */
+static bool has_least(const option_run *run, int q) {
+  return run->jump[q] + run->jump_deviation[q] + run->jump_factor[q] > 0;
+}
+
+/* Fewer carriers than these tell no standard error. Paths that are paid get about the same where (sum y)^2 / sum y^2 of
+ * a price is about the number of carriers. */
+static double carriers_needed(const option_run *run, double n, int q, double carriers) {
+  const option_quantity *of = &run->quantity[q];
+  double squares = 0;
+  bool equal = false;
+  if (has_least(run, q)) return 0;
+  for (int g = 0; g < run->groups && run->levels == NULL; g++) squares += run->squares[g * run->quantities + q];
+  if (of->greek < 0 && run->levels == NULL && run->unit == 1) {
+    const double mean = option_mean(run, q);
+    equal |= n * mean * mean < 1.5 * carriers * (squares / n + mean * mean);
+  }
+  return equal ? OPTION_CARRIED_EQUAL : of->greek >= 0 ? OPTION_CARRIED_GREEK : OPTION_CARRIED_LEAST;
+}
+
+/* Whether so few paths carry a quantity that its spread tells no error. */
+static bool is_carried_by_few(const option_run *run, double n, int q) {
+  const double carriers = option_carriers(run, n, q);
+  return carriers < OPTION_CARRIED_LEAST && carriers < carriers_needed(run, n, q, carriers);
+}
+
+/* Whether no path has differed from the control of a price, which is another payoff: rarer ones may. */
+static bool only_control(const option_run *run, double n, int q) {
+  const option_parameters *p = run->parameters;
+  const option_quantity *of = &run->quantity[q];
+  if (p->sampling.control != OPTION_CONTROL_UNDERLYING || of->greek >= 0 || run->certain || !(n > 0)) return false;
+  return !(bare_spread(run, n, q) * sqrt(n) > 0x1p-40 * fabs(option_mean(run, q)));
+}
+
+/* Whether a gamma by differences has met no path near the strike: rounding alone. Of a floating strike or one that is a
+ * share of a price, gamma is 0. */
+static bool only_linear(const option_run *run, double n, int q) {
+  const option_parameters *p = run->parameters;
+  const option_quantity *of = &run->quantity[q];
+  const int named = of->payoff - (option_payoff_count(p) - (int)p->payoffs.count);
+  if (of->greek != OPTION_GAMMA || named < 0 || run->certain || !(n > 0)) return false;
+  const option_payoff *o = p->payoffs.items[named].data;
+  return o->strike > 0 && !option_is_swap(&p->payoffs.items[named]) &&
+         option_payoff_feels(p, of->payoff, of->greek, of->asset) && fabs(option_mean(run, q)) <= rounding(run, q) &&
+         !(bare_spread(run, n, q) > rounding(run, q));
+}
+
+double option_spread(const option_run *run, double n, int q) {
+  if (only_linear(run, n, q)) return NAN;
+  if (option_unpaid(run, n, q) || is_carried_by_few(run, n, q) || only_control(run, n, q)) return NAN;
+  const double spread = bare_spread(run, n, q);
+  if (run->levels != NULL) return spread;
+  return isnan(spread) ? spread : fmax(fmax(spread, point_worth(run, n, q)), jump_error(run, n, q));
 }
 
 double option_error(const option_run *run, double n, int q) {
@@ -232,6 +287,8 @@ static void quantity_text(const option_run *run, double n, int q, char *out, siz
   const double value = option_mean(run, q), error = option_error(run, n, q), least = rounding(run, q);
   if (fabs(value) <= least && error <= least)
     snprintf(out, capacity, "0");
+  else if (fabs(value) <= least && isnan(error) && run->quantity[q].greek >= 0)
+    snprintf(out, capacity, "unknown");
   else
     option_cell_text(value, error, out, capacity);
 }
@@ -439,6 +496,54 @@ static void remark_unpaid(const option_run *run, double n, sim_bytes *out) {
                           : ": the price comes from rarer paths, or is 0, and its error is unknown");
 }
 
+/* Remarks on the price or Greek that the fewest paths carry, relative to what its error needs: a price before any
+ * Greek.
+ */
+static void remark_few(const option_run *run, double n, sim_bytes *out) {
+  const option_parameters *p = run->parameters;
+  const int payoffs = option_payoff_count(p);
+  double least = OPTION_CARRIED;
+  int worst = -1, count = 0;
+  for (int q = 0; q < run->quantities; q++) {
+    const double carriers = option_carriers(run, n, q);
+    if (option_unpaid(run, n, q) || !(carriers < OPTION_CARRIED)) continue;
+    const double needed = carriers_needed(run, n, q, carriers);
+    const int named = run->quantity[q].payoff - (payoffs - (int)p->payoffs.count);
+    const bool digital = named >= 0 && p->payoffs.items[named].schema == &option_digital_schema;
+    if (needed == 0 && (digital || !(carriers < OPTION_CARRIED_GREEK))) continue;
+    if (needed == OPTION_CARRIED_EQUAL && !(carriers < needed)) continue;
+    count++;
+    if (!(carriers < least) || (q >= payoffs && worst >= 0 && worst < payoffs)) continue;
+    least = carriers;
+    worst = q;
+  }
+  if (worst < 0) return;
+  const option_quantity *of = &run->quantity[worst];
+  char name[OPTION_PAYOFF_NAME], what[40];
+  option_payoff_name(p, of->payoff, name, sizeof name);
+  column_name(p, of, what, sizeof what);
+  sim_bytes_format(out, "%sabout %.0f of %.0f paths carry the %s of %s%s", out->size > 0 ? "; " : "",
+                   ceil(least) * run->pair, n * run->pair, what, name, of->point > 0 ? " in the ladder" : "");
+  if (count > 1) sim_bytes_format(out, " (and %d more numbers have few)", count - 1);
+  sim_bytes_format(out, ": rarer paths may be worth more, and its error %s; expected more paths%s",
+                   isnan(option_error(run, n, worst)) ? "is unknown" : "may be too small",
+                   of->greek >= 0 ? ", or another greeks.method" : ", or a control");
+}
+
+/* Remarks on a price that is its control's alone. */
+static void remark_control(const option_run *run, double n, sim_bytes *out) {
+  char name[OPTION_PAYOFF_NAME];
+  for (int k = 0; k < option_payoff_count(run->parameters); k++) {
+    if (!only_control(run, n, k)) continue;
+    option_payoff_name(run->parameters, k, name, sizeof name);
+    sim_bytes_format(out,
+                     "%sno path of %.0f tells %s from its control: what rarer paths add, and the error, are unknown; "
+                     "expected more paths, or control = \"none\"",
+                     out->size > 0 ? "; " : "", n * run->pair, name);
+    return;
+  }
+}
+
 /* Remarks on the price or Greek whose bias is largest relative to its error, where it significantly exceeds the error:
  * a price before any Greek. */
 static void remark_bias(const option_run *run, double n, sim_bytes *out) {
@@ -480,14 +585,17 @@ void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   const double n = option_samples(run, clock->t);
   double by_paths = 0, reported = 0;
   remark_unpaid(run, n, out);
-  const bool unpaid = out->size > 0;
+  remark_control(run, n, out);
+  remark_few(run, n, out);
+  bool unknown = false;
+  for (int k = 0; k < option_payoff_count(run->parameters); k++) unknown |= isnan(option_spread(run, n, k));
   remark_bias(run, n, out);
   if (isnan(s->standard_error)) return;
   for (int k = 0; k < option_payoff_count(run->parameters); k++) {
     by_paths = fmax(by_paths, option_spread(run, n, k));
     reported = fmax(reported, option_error(run, n, k));
   }
-  if (unpaid || by_paths > s->standard_error) {
+  if (unknown || by_paths > s->standard_error) {
     sim_bytes_format(out, "%sstandard_error = %.3g is not reached", out->size > 0 ? "; " : "", s->standard_error);
     if (by_paths > s->standard_error) sim_bytes_format(out, ": it is %.3g", by_paths);
     sim_bytes_format(out, " after %.0f paths, where %s ended the run", clock->t,

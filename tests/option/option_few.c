@@ -1,0 +1,125 @@
+/* Error bars of lognormal prices that few paths carry: volatilities and strikes from those that all paths carry to
+ * those that no path of a run meets. `long`: 200 seeds. */
+#include "kernels/option/run.h"
+#include "tests/must.h"
+#include "tests/option/option_driver.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int seeds = 20;
+
+typedef struct tally {
+  int runs, far, farther; /* farther than 5, than 10 standard errors */
+  double squares;
+} tally;
+
+static void count(tally *to, double off) {
+  to->runs++;
+  to->far += fabs(off) > 5;
+  to->farther += fabs(off) > 10;
+  to->squares += off * off;
+}
+
+static double normal(double x) { return erfc(-x / sqrt(2)) / 2; }
+
+/* Price and delta of a call with spot 100, rate 0, until 1. */
+static void known_of(double vol, double strike, double known[2]) {
+  const double d1 = log(100 / strike) / vol + vol / 2;
+  known[1] = normal(d1);
+  known[0] = 100 * known[1] - strike * normal(d1 - vol);
+}
+
+/* Over one volatility at a time: the runs whose error is told without a warning, with one, and unknown. The last are
+ * compared with the spread that the rule refuses. */
+static void survey(double vol, int paths, int sampling, tally told[3]) {
+  static const double strikes[] = {1, 100, 1000, 20000};
+  for (size_t k = 0; k < sizeof strikes / sizeof *strikes; k++) {
+    double known[2];
+    known_of(vol, strikes[k], known);
+    for (int seed = 1; seed <= seeds; seed++) {
+      pricing d;
+      pricing_make(&d, SIM_DOUBLE, vol, 0, 1, 1);
+      d.p.common.seed = (uint64_t)seed;
+      d.p.sampling.paths = paths;
+      d.p.sampling.antithetic = sampling == 1;
+      d.p.greeks.want[OPTION_DELTA] = true;
+      d.p.greeks.method = OPTION_PATHWISE;
+      pricing_add(&d, &option_european_schema, strikes[k], OPTION_CALL);
+      pricing_run(&d);
+      const option_run *run = d.self;
+      const double n = option_samples(run, d.clock.t);
+      for (int q = 0; q < 2; q++) {
+        const double value = option_mean(run, q), error = option_error(run, n, q);
+        if (option_unpaid(run, n, q)) {
+          assert_true(isnan(error));
+          continue;
+        }
+        const double spread = sqrt(run->squares[q] / (n - 1) / n), carriers = option_carriers(run, n, q);
+        if (!isnan(error)) assert_true(fabs(error - spread) < 1e-9 * spread);
+        count(&told[isnan(error) ? 2 : carriers < OPTION_CARRIED ? 1 : 0], (value - known[q]) / spread);
+      }
+      pricing_free(&d);
+    }
+  }
+}
+
+/* Of n errors that are told, no more are beyond 5 than a share p of them and 4 deviations, root(n p): p = 0.05 with a
+ * warning (of prices 0.016 at 16 to 24 carriers, 0.003 at 48, of deltas 0.07 at 8 to 16, by 10^4 runs in NumPy), p =
+ * 0.002 without. The mean square of the latter is 1.1 (1.06 at 64 carriers, 1.27 at 32). The spread alone, as of the
+ * errors that are refused, is beyond 5 in more than a tenth of the runs, and beyond 10 in some. */
+static void test_lognormal(void **state) {
+  (void)state;
+  static const double vols[] = {0.2, 0.5, 1, 1.5, 2, 3, 4};
+  for (int sampling = 0; sampling < 2; sampling++) {
+    tally told[3] = {{0}};
+    for (size_t v = 0; v < sizeof vols / sizeof *vols; v++) survey(vols[v], 1 << 12, sampling, told);
+    for (int k = 0; k < 3; k++)
+      print_message("    %s: %d runs, %d beyond 5 errors, %d beyond 10, mean square %.3g\n",
+                    (const char *[]){"told", "warned", "refused"}[k], told[k].runs, told[k].far, told[k].farther,
+                    told[k].squares / told[k].runs);
+    for (int k = 0; k < 2; k++) {
+      const double most = told[k].runs * (k == 0 ? 0.002 : 0.05);
+      assert_true(told[k].runs > 20 * seeds / 20 && told[k].far <= most + 4 * sqrt(most));
+    }
+    assert_true(told[0].squares < (1.1 + 4 * sqrt(2. / told[0].runs)) * told[0].runs);
+    assert_true(told[2].far > told[2].runs / 10 && told[2].farther > 0);
+  }
+}
+
+/* Sums of groups of samples know the carriers that sums of fourth powers do: of 2^14 samples of a lognormal call of
+ * volatility 0.5, kurtosis k, some 2^14/k of them, with 16 groups a chunk of 1024. The relative deviation of the sum of
+ * squared squares of 256 groups is some root(2/256)/((k - 1)/64), a third for k = 20. */
+static void test_groups(void **state) {
+  (void)state;
+  double sums[5] = {0};
+  enum { STEPS = 200000 };
+  const double v = 0.5;
+  for (int i = 0; i < STEPS; i++) { /* moments by the midpoint rule over the normal */
+    const double z = -10 + 20 * (i + 0.5) / STEPS, w = exp(-z * z / 2) / sqrt(2 * acos(-1)) * 20 / STEPS;
+    const double y = fmax(100 * exp(v * z - v * v / 2) - 100, 0);
+    for (int k = 0; k < 5; k++) sums[k] += w * pow(y, k);
+  }
+  const double m = sums[1], m2 = sums[2] - m * m, m4 = sums[4] - 4 * m * sums[3] + 6 * m * m * sums[2] - 3 * pow(m, 4);
+  pricing d;
+  pricing_make(&d, SIM_DOUBLE, v, 0, 1, 1);
+  d.p.sampling.paths = 0x1p20;
+  pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+  pricing_run(&d);
+  const double carriers = option_carriers(d.self, 0x1p20, 0), known = 0x1p20 * m2 * m2 / m4;
+  print_message("    carriers %.0f, known %.0f\n", carriers, known);
+  assert_true(carriers > known / 1.5 && carriers < known * 1.5);
+  pricing_free(&d);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "long") == 0) seeds = 200;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_lognormal), cmocka_unit_test(test_groups)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -46,6 +46,7 @@ static sim_status make_simulation(const regression *f, const option_parameters *
     program = (size_t)fmax((double)program, (double)sim_expr_program_scratch(w->local[a]) + 128);
   }
   if (option_any_rough(p)) program += option_rough_scratch((int)assets, market->steps);
+  if (market->rates != NULL) program += option_rates_scratch(1);
   w->scratch = (option_path_scratch((int)assets, 1, program) + 63) / 64 * 64;
   w->feature = calloc(features, sizeof *w->feature);
   w->cholesky = calloc(assets * assets, sizeof *w->cholesky);
@@ -64,6 +65,10 @@ static sim_status make_simulation(const regression *f, const option_parameters *
                                      .asset = asset < 0 ? (int)(number % assets) : asset,
                                      .step = f->rule.step[k / prices]};
     if (asset < 0 && number >= (f->rule.maxima ? 2 * assets : assets)) w->feature[k].kind = OPTION_VOLATILITY;
+    if (market->rates != NULL && number + 1 + f->rule.rate >= prices) {
+      w->feature[k].kind = number + 1 == prices ? OPTION_DEFLATOR : OPTION_RATE;
+      w->feature[k].asset = -1;
+    }
   }
   for (size_t k = 0, a = 0; k < features; k++) { /* the volatilities are those of some assets, in order */
     if (w->feature[k].kind != OPTION_VOLATILITY) continue;
@@ -94,6 +99,8 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
                                   .dynamics = market->dynamics != NULL ? w->dynamics : NULL,
                                   .kind = market->grid.kind,
                                   .time = market->grid.time,
+                                  .rates = market->rates,
+                                  .rise = market->rise,
                                   .tilt = market->tilt};
   const option_paths paths = {.seed = p->common.seed,
                               .assets = market->assets,
@@ -106,6 +113,7 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
                               .mrg = w->mrg,
                               .cash = market->cash,
                               .rough = option_any_rough(p),
+                              .rates = market->rates != NULL,
                               .far = true};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
   for (int c = f->first; c < f->end; c++) {
@@ -152,7 +160,7 @@ sim_status option_cpu_simulate(regression *f, const option_rule *rule, int asset
   size_t end;
   f->rule = *rule;
   f->chunks = chunks;
-  f->prices = asset >= 0 ? 1 : option_rule_inputs(rule, f->market->assets);
+  f->prices = asset >= 0 ? 1 : option_rule_inputs(rule, f->market->assets) + (f->market->rates != NULL);
   f->share = (int)sim_comm_share(f->comm, (size_t)chunks);
   f->first = (int)sim_comm_first(f->comm, (size_t)chunks, &end);
   f->end = (int)end;

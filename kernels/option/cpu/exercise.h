@@ -14,8 +14,8 @@ typedef struct option_cpu_regression {
   int first, end;    /* chunks of this rank */
   int threads;
   sim_isa isa;
-  int prices;           /* numbers of a path and date: prices, or what a joint rule reads */
-  int sums_each;        /* sums of a chunk */
+  int prices;    /* numbers of a path and date: prices, or what a joint rule reads, then a random rate's deflator */
+  int sums_each; /* sums of a chunk */
   double *price, *cash; /* [dates][prices][share * OPTION_CHUNK], [share * OPTION_CHUNK] */
   double *sums;         /* [ranks * share][sums_each], the first `chunks` used */
   double *column;       /* [chunks] */

@@ -127,8 +127,8 @@ LANES_INLINE vreal tangent_value(const option_paths *p, const asset_state *t, co
 
 /* Early exercise at a date: *value is -1 before exercise, then the amount paid, carried to maturity. At the last date
  * it is the payoff, if positive. */
-LANES_INLINE void settle(vreal payoff, vreal hold, double growth, bool last, vreal *value) {
-  const vreal alive = v_zero_unless_positive(0 - *value, v_set(1)), paid = payoff * (real)growth;
+LANES_INLINE void settle(vreal payoff, vreal hold, vreal growth, bool last, vreal *value) {
+  const vreal alive = v_zero_unless_positive(0 - *value, v_set(1)), paid = payoff * growth;
   const vreal now = alive * v_zero_unless_positive(payoff, v_zero_unless_positive(payoff - hold, v_set(1)));
   *value += now * (paid + 1);
   if (last) *value = v_max(v_set(0), *value); /* NaN stays */
@@ -144,7 +144,7 @@ static inline void exercise(const option_rule *rule, int step, vreal price, vrea
   const vreal payoff = (price - (real)rule->strike) * (real)rule->sign;
   const vreal x = (price - (real)rule->centre) * (real)rule->scale;
   const vreal hold = last ? v_set(0) : v_polynomial(beta + date * (OPTION_DEGREE_MAX + 1), rule->degree + 1, x);
-  settle(payoff, hold, rule->growth[date], last, value);
+  settle(payoff, hold, v_set((real)rule->growth[date]), last, value);
 }
 
 /* The random volatility of an asset whose variance, or sigma of SABR, is v. */
@@ -152,14 +152,15 @@ LANES_INLINE vreal random_volatility(const option_dynamics *m, vreal v) {
   return m->motion == OPTION_SABR ? v : v_root(v_max(v, v_set((real)1e-30)));
 }
 
-/* The same by a program of `inputs` numbers: see option_rule_inputs; a payoff that is not finite makes the value so. */
-static inline void exercise_jointly(const option_rule *rule, int step, const vreal *input, int inputs, void *scratch,
-                                    vreal *value) {
+/* The same by a program of `inputs` numbers: see option_rule_inputs; a payoff that is not finite makes the value so.
+ * `deflator`: of a random rate, at the end of the step; NULL: the rate is known. */
+static inline void exercise_jointly(const option_rule *rule, int step, const vreal *input, int inputs,
+                                    const vreal *deflator, void *scratch, vreal *value) {
   const int date = rule->date[step];
   const real *beta = rule->single ? (const void *)rule->beta_single : (const void *)rule->beta;
   const bool last = date == rule->dates - 1;
   vreal result[1 + OPTION_BASES_MAX], hold = v_set(0);
-  const void *in[3 * OPTION_ASSETS_MAX];
+  const void *in[3 * OPTION_ASSETS_MAX + 1];
   void *out[1 + OPTION_BASES_MAX];
   if (step == 0) *value = v_set(-1);
   if (date < 0) return;
@@ -167,7 +168,9 @@ static inline void exercise_jointly(const option_rule *rule, int step, const vre
   for (int k = 0; k <= rule->bases; k++) out[k] = &result[k];
   sim_expr_program_run(rule->program, LANES, in, out, scratch);
   for (int k = 0; k < rule->bases && !last; k++) hold = v_fma(result[k + 1], v_set(beta[date * rule->bases + k]), hold);
-  settle(result[0], hold, rule->growth[date], last, value);
+  vreal growth = v_set((real)rule->growth[date]);
+  if (deflator != NULL) growth *= *deflator;
+  settle(result[0], hold, growth, last, value);
   *value += result[0] - result[0];
 }
 

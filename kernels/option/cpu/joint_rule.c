@@ -26,7 +26,7 @@ static double *columns(const joint *j) { return (double *)(void *)(j->rooms + (s
 static void evaluate(const joint *j, int date, size_t at, double *column) {
   const option_cpu_regression *f = j->f;
   const size_t row = (size_t)f->share * CHUNK, prices = (size_t)f->prices;
-  const void *in[3 * OPTION_ASSETS_MAX];
+  const void *in[3 * OPTION_ASSETS_MAX + 2];
   void *out[1 + OPTION_BASES_MAX];
   for (size_t a = 0; a < prices; a++) in[a] = f->price + ((size_t)date * prices + a) * row + at;
   for (int k = 0; k <= j->bases; k++) out[k] = column + (size_t)k * CHUNK;
@@ -120,6 +120,17 @@ static void exercise_chunk(const joint *j, int date, const double *beta, size_t 
     if (column[i] > 0 && column[i] >= hold[i]) cash[i] = column[i];
 }
 
+/* Discounts the cash of a chunk from the next date to `date`; along the paths, where the rate is random. */
+static void discount_chunk(const joint *j, int date, double discount, size_t at) {
+  const option_cpu_regression *f = j->f;
+  const size_t row = (size_t)f->share * CHUNK, prices = (size_t)f->prices;
+  double *cash = f->cash + at;
+  for (int i = 0; i < CHUNK; i++) cash[i] *= discount;
+  if (f->market->rates == NULL) return;
+  const double *now = f->price + ((size_t)date * prices + prices - 1) * row + at, *next = now + prices * row;
+  for (int i = 0; i < CHUNK; i++) cash[i] *= next[i] / now[i];
+}
+
 /* option_joint_sums of a joint. */
 static sim_status sums_at(void *self, int date, const double *beta, double discount, double *sum) {
   const joint *j = self;
@@ -129,7 +140,7 @@ static sim_status sums_at(void *self, int date, const double *beta, double disco
     double *column = columns(j), paid[CHUNK], *to = f->sums + (size_t)c * (size_t)f->sums_each;
     const size_t at = (size_t)(c - f->first) * CHUNK;
     exercise_chunk(j, date + 1, beta, at, column);
-    for (int i = 0; i < CHUNK; i++) f->cash[at + (size_t)i] *= discount;
+    discount_chunk(j, date, discount, at);
     evaluate(j, date, at, column);
     const int kept = gather_paid(column, j->bases + 1, f->cash + at, paid);
     for (int a = 0; a < j->bases; a++) {

@@ -189,7 +189,7 @@ static void update_schedules(const option_paths *p, int step, int variant, int a
 
 /* Early exercise by rules on several numbers of a path, after all assets of all variants have moved. */
 static void exercise_all(const option_paths *p, int step, int at, workspace *w, void *const *out) {
-  vreal input[3 * OPTION_ASSETS_MAX];
+  vreal input[3 * OPTION_ASSETS_MAX + 1], deflator = v_set(1);
   if ((step + 1) % (p->skip + 1) != 0) return;
   for (int f = 0; f < p->features; f++) {
     if (p->feature[f].kind != OPTION_EARLY || p->feature[f].asset >= 0) continue;
@@ -203,7 +203,9 @@ static void exercise_all(const option_paths *p, int step, int at, workspace *w, 
         if (rule->maxima) input[p->assets + a] = price_ratio(t->most, p->far) * (real)variant->spot[a];
         if (rule->volatilities >> a & 1) input[inputs++] = random_volatility(&variant->dynamics[a], t->v);
       }
-      exercise_jointly(rule, step / (p->skip + 1), input, inputs, program_room(p, w),
+      if (rule->rate) input[inputs++] = rates_of(p, w)[v].x;
+      if (p->rates) deflator = price_ratio(rates_of(p, w)[v].deflator, true);
+      exercise_jointly(rule, step / (p->skip + 1), input, inputs, p->rates ? &deflator : NULL, program_room(p, w),
                        (vreal *)(void *)((real *)out[v * p->features + f] + at));
     }
   }

@@ -38,13 +38,14 @@ static inline vreal rate_step(const option_rate_step *m, double rise, bool mirro
   return grown;
 }
 
-/* Stores the deflators of the payments at the end of an observed step. */
+/* Stores the deflators of the payments, and x, at the end of an observed step. */
 static inline void store_deflators(const option_paths *p, int observation, int at, const rate_state *t,
                                    void *const *out) {
   for (int f = 0; f < p->features; f++) {
-    if (p->feature[f].kind != OPTION_DEFLATOR || p->feature[f].step != observation + 1) continue;
+    const option_kind kind = p->feature[f].kind;
+    if ((kind != OPTION_DEFLATOR && kind != OPTION_RATE) || p->feature[f].step != observation + 1) continue;
     for (int v = 0; v < p->variants; v++) {
-      const vreal value = price_ratio(t[v].deflator, true);
+      const vreal value = kind == OPTION_RATE ? t[v].x : price_ratio(t[v].deflator, true);
       memcpy((real *)out[v * p->features + f] + at, &value, sizeof value);
     }
   }

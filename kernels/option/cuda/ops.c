@@ -56,6 +56,11 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
       snprintf(lacks, capacity, "path.max in exercise is");
       return false;
     }
+  for (size_t i = 0; i < p->payoffs.count && p->hull_white.given; i++)
+    if (p->payoffs.items[i].schema == &option_american_schema) {
+      snprintf(lacks, capacity, "early exercise with hull_white is");
+      return false;
+    }
   if (option_any_currency(p)) {
     snprintf(lacks, capacity, "assets in another currency are");
     return false;

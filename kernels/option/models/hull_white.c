@@ -119,8 +119,10 @@ static void check_payoffs(const option_parameters *p, sim_faults *faults) {
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const sim_item *item = &p->payoffs.items[i];
     snprintf(path, sizeof path, "payoffs[%zu]", i + 1);
-    if (item->schema == &option_american_schema)
-      sim_faults_add(faults, item->line, path, "early exercise is not built for hull_white: expected a constant rate");
+    if (item->schema == &option_american_schema && ((const option_payoff *)item->data)->upper_paths > 0)
+      sim_faults_add(
+          faults, item->line, path,
+          "upper_paths: the paths from a date on do not know the rate of hull_white: expected no upper_paths");
     if (((const option_payoff *)item->data)->monitoring == OPTION_CONTINUOUS)
       sim_faults_add(faults, item->line, path, "expected monitoring = \"steps\" with hull_white");
   }

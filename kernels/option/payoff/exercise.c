@@ -127,6 +127,7 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
                           .beta_single = single};
     rule->maxima = option_reads_maxima(o);
     rule->volatilities = option_joint_volatilities(p, o);
+    rule->rate = option_joint_rate(p, o);
     set_dates(p, market, o, step, step + steps, rule);
     step += 2 * steps;
     const int chunks = (int)((o->fit_paths + OPTION_CHUNK - 1) / OPTION_CHUNK);
@@ -171,8 +172,11 @@ double option_policy_bytes(const option_parameters *p, int ranks) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema != &option_american_schema) continue;
     const double chunks = (double)o->fit_paths / OPTION_CHUNK, dates = (double)option_date_count(p, o);
-    const option_rule rule = {.maxima = option_reads_maxima(o), .volatilities = option_joint_volatilities(p, o)};
-    const double kept = dates * (option_rule_is_joint(p, o) ? option_rule_inputs(&rule, (int)p->assets.count) : 1);
+    const option_rule rule = {.maxima = option_reads_maxima(o),
+                              .volatilities = option_joint_volatilities(p, o),
+                              .rate = option_joint_rate(p, o)};
+    const int inputs = option_rule_is_joint(p, o) ? option_rule_inputs(&rule, (int)p->assets.count) : 1;
+    const double kept = dates * (inputs + p->hull_white.given);
     most = fmax(most, (ceil(chunks / ranks) * (kept + 1) * OPTION_CHUNK + (chunks + ranks) * (sums_of(p, o) + 1)) *
                           sizeof(double));
   }

@@ -56,10 +56,12 @@ sim_status option_joint_graph(const option_parameters *p, const option_payoff *o
 bool option_rule_is_joint(const option_parameters *p, const option_payoff *o);
 /* Bit a: the rule sees the volatility of asset a, which is random. */
 uint64_t option_joint_volatilities(const option_parameters *p, const option_payoff *o);
+/* Whether the rule sees x of a random rate. */
+bool option_joint_rate(const option_parameters *p, const option_payoff *o);
 /* Number of the scales that the functions of the regression take. */
 int option_joint_scales(const option_parameters *p, const option_payoff *o);
-/* The inputs of the graph that have a scale of their own: all prices, or none, and all volatilities. Returns their
- * count; out[OPTION_SCALES_MAX] may be NULL. */
+/* The inputs of the graph that have a scale of their own: all prices, or none, all volatilities, and a rate. Returns
+ * their count; out[OPTION_SCALES_MAX] may be NULL. */
 int option_joint_scaled(const option_parameters *p, const option_payoff *o, int *out);
 /* Number of the prices among them: all, or 0. */
 int option_joint_scaled_assets(const option_parameters *p, const option_payoff *o);

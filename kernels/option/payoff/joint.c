@@ -88,10 +88,15 @@ static int count_of(uint64_t bits) {
   return count;
 }
 
-/* Functions of the regression for each random volatility; 0: the rule sees none. An exposure reads prices alone at the
- * dates of an exercise. */
+/* Number of the random volatilities, and of a random rate. */
+static int random_states(const option_parameters *p, const option_payoff *o) {
+  return count_of(random_volatilities(p, o)) + p->hull_white.given;
+}
+
+/* Functions of the regression for each random volatility and a random rate; 0: the rule sees none. An exposure reads
+ * prices alone at the dates of an exercise. */
 static int per_volatility(const option_parameters *p, const option_payoff *o) {
-  const int count = count_of(random_volatilities(p, o));
+  const int count = random_states(p, o);
   if (count == 0 || o->basis == OPTION_BASIS_PAYOFF || p->exposure.given) return 0;
   if (option_joint_scaled_assets(p, o) + count > OPTION_SCALES_MAX - OPTION_SCALE_ASSETS) return 0;
   const int room = (OPTION_BASES_MAX - bases_of(p, o, basis_of(p, o))) / count, most = count == 1 ? ALONE : SHARED;
@@ -102,12 +107,16 @@ uint64_t option_joint_volatilities(const option_parameters *p, const option_payo
   return per_volatility(p, o) > 0 ? random_volatilities(p, o) : 0;
 }
 
+bool option_joint_rate(const option_parameters *p, const option_payoff *o) {
+  return p->hull_white.given && per_volatility(p, o) > 0;
+}
+
 bool option_rule_is_joint(const option_parameters *p, const option_payoff *o) {
-  return option_is_joint(o) || per_volatility(p, o) > 0;
+  return option_is_joint(o) || p->hull_white.given || per_volatility(p, o) > 0;
 }
 
 int option_joint_bases(const option_parameters *p, const option_payoff *o) {
-  return bases_of(p, o, basis_of(p, o)) + per_volatility(p, o) * count_of(random_volatilities(p, o));
+  return bases_of(p, o, basis_of(p, o)) + per_volatility(p, o) * random_states(p, o);
 }
 
 /* Place among the prices, and the highest prices so far behind them, of an input "last_2" or "max_2" of the function;
@@ -167,6 +176,9 @@ sim_status option_check_american(const option_parameters *p, size_t item, sim_fa
                    "basis: expected at most %d functions, got %d of %zu assets: expected \"ordered\", \"payoff\" or a "
                    "lower degree",
                    OPTION_BASES_MAX, option_joint_bases(p, o), p->assets.count);
+  if (o->upper_paths == 0 && o->inner_paths > 0)
+    sim_faults_add(faults, line, path, "inner_paths: are of an upper bound: expected upper_paths beside them");
+  if (o->upper_paths > 0 && o->inner_paths == SIM_INT_KEYWORD) o->inner_paths = 1024;
   if (o->upper_paths > 0 && against_upper(p) != NULL)
     sim_faults_add(faults, line, path, "upper_paths: %s", against_upper(p));
   if (option_is_joint(o)) o->asset = 0;
@@ -215,7 +227,7 @@ typedef struct maker {
   sim_expr_builder *builder;
   sim_status status;
   sim_expr_ref price[2 * OPTION_ASSETS_MAX]; /* and the highest so far */
-  sim_expr_ref volatility[OPTION_ASSETS_MAX];
+  sim_expr_ref volatility[OPTION_ASSETS_MAX], rate;
   sim_expr_ref scale[OPTION_SCALES_MAX][2]; /* see option_joint_scale */
   sim_expr_ref factor;                      /* what multiplies the functions of the regression */
   int factors, states;                      /* assets that multiply the payment, and the others */
@@ -316,8 +328,8 @@ static void add_maximum(maker *m, const option_parameters *p, int asset, sim_exp
   add_powers(m, call(m, SIM_EXPR_SUB, call(m, SIM_EXPR_DIV, m->price[asset], highest), number(m, 1)), 1, RATIO_DEGREE);
 }
 
-/* The volatility of an asset and its products with powers of the scaled payment: the first `count` of w, w y, w w,
- * w y y, w w y. */
+/* The volatility of an asset, or the rate, and its products with powers of the scaled payment: the first `count` of w,
+ * w y, w w, w y y, w w y. */
 static void add_volatility(maker *m, sim_expr_ref w, sim_expr_ref y, int count) {
   static const int powers[][2] = {{1, 0}, {1, 1}, {2, 0}, {1, 2}, {2, 1}};
   for (int k = 0; k < count; k++) {
@@ -356,6 +368,7 @@ static void make(maker *m, const option_parameters *p, const option_payoff *o, o
   const uint64_t volatilities = option_joint_volatilities(p, o);
   for (int a = 0; a < assets; a++)
     if (volatilities >> a & 1) m->volatility[a] = input(m, "volatility", a + 1);
+  if (option_joint_rate(p, o)) m->rate = input(m, "rate", 1);
   add(m, payment(m, p, o));
   if (form == OPTION_JOINT_PAYMENT) return;
   for (int k = 0; k < 2 * option_joint_scales(p, o); k++)
@@ -373,8 +386,10 @@ static void make(maker *m, const option_parameters *p, const option_payoff *o, o
   if (basis == OPTION_BASIS_ASSETS || basis == OPTION_BASIS_ALL) add_assets(m);
   for (int a = 0; a < assets && basis != OPTION_BASIS_PAYOFF; a++)
     if (reads(o, "max", a)) add_maximum(m, p, a, y);
-  for (int a = 0, k = OPTION_SCALE_ASSETS + option_joint_scaled_assets(p, o); a < assets; a++)
+  int k = OPTION_SCALE_ASSETS + option_joint_scaled_assets(p, o);
+  for (int a = 0; a < assets; a++)
     if (volatilities >> a & 1) add_volatility(m, scaled(m, m->volatility[a], k++), y, per_volatility(p, o));
+  if (option_joint_rate(p, o)) add_volatility(m, scaled(m, m->rate, k), y, per_volatility(p, o));
 }
 
 sim_status option_joint_graph(const option_parameters *p, const option_payoff *o, option_joint_form form,
@@ -402,7 +417,7 @@ int option_joint_scaled_assets(const option_parameters *p, const option_payoff *
 
 int option_joint_scaled(const option_parameters *p, const option_payoff *o, int *out) {
   const int prices = option_joint_scaled_assets(p, o), assets = (int)p->assets.count,
-            volatilities = count_of(option_joint_volatilities(p, o));
+            volatilities = count_of(option_joint_volatilities(p, o)) + option_joint_rate(p, o);
   for (int k = 0; k < prices && out != NULL; k++) out[k] = k;
   for (int k = 0; k < volatilities && out != NULL; k++)
     out[prices + k] = (option_reads_maxima(o) ? 2 * assets : assets) + k;

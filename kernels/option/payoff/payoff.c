@@ -401,7 +401,8 @@ static void make(option_builder *m, const option_parameters *p, sim_expr_ref *re
     const sim_item *item = k >= functions ? &p->payoffs.items[k - functions] : NULL;
     const option_payoff none = {0}, *o = item != NULL ? item->data : &none;
     if (item == NULL || !option_pays_at_dates(item))
-      refs[k] = paid_at(m, o, item != NULL ? option_foreign_asset(p, item) : -1, refs[k], g->end[k]);
+      if (!(m->p->hull_white.given && item != NULL && item->schema == &option_american_schema)) /* has its deflator */
+        refs[k] = paid_at(m, o, item != NULL ? option_foreign_asset(p, item) : -1, refs[k], g->end[k]);
     g->control[k] = -1;
     if (p->sampling.control == OPTION_NO_CONTROL) continue;
     g->control[k] = g->outputs;

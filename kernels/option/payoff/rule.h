@@ -14,6 +14,7 @@ typedef struct option_rule {
   bool single;           /* whether paths use beta_single or beta */
   bool maxima;           /* whether `program` reads the highest prices so far, behind the prices */
   uint64_t volatilities; /* bit a: `program` reads the volatility of asset a, behind those; in the order of assets */
+  bool rate;             /* `program` reads x of a random rate, last; what is paid is discounted along the path */
   int dates, degree;
   const int *step; /* [dates]: numbers of the steps, from 1, that end at the dates */
   const int *date; /* [steps]: number of the date at each step's end; -1: none */
@@ -28,7 +29,7 @@ typedef struct option_rule {
 
 /* Numbers that the program reads of a path. */
 static inline int option_rule_inputs(const option_rule *rule, int assets) {
-  int count = rule->maxima ? 2 * assets : assets;
+  int count = (rule->maxima ? 2 * assets : assets) + rule->rate;
   for (int a = 0; a < assets; a++) count += rule->volatilities >> a & 1;
   return count;
 }

@@ -151,7 +151,8 @@ PAYOFF(american, "European payoff that may be exercised at any of the dates, by 
        {SIM_FIELD(option_payoff, upper_paths), .type = SIM_INT, .flags = SIM_RANGE, .max = 0x1p20, .initial = "0",
         .doc = "paths of an upper bound (Andersen and Broadie), 1000 or so; 0: none"},
        {SIM_FIELD(option_payoff, inner_paths), .type = SIM_INT, .flags = SIM_RANGE, .min = 2, .max = 0x1p20,
-        .initial = "1024", .doc = "paths from each of its dates where exercise pays or is decided"},
+        .initial = "auto", .keyword = "auto",
+        .doc = "paths from each date of the upper bound where exercise pays or is decided; auto: 1024"},
        DATES("times at which it can be exercised"));
 
 PAYOFF(

@@ -76,7 +76,7 @@ def quantlib(rho, T, dates):
 
 if __name__ == "__main__":
     for rho in (0.4, -0.5):
-        for dates, sign in ((1, -1), (3, -1), (10, -1), (10, 1)):
+        for dates, sign in ((1, -1), (3, -1), (3, 1), (10, -1)):
             print("rho %4.1f, %2d dates, %s: %.5f" % (rho, dates, "put" if sign < 0 else "call", price(rho, 3.0, dates, sign)), flush=True)
     if "--quantlib" in sys.argv:
         print("QuantLib: %.4f %.4f" % (quantlib(0.4, 3.0, 10), quantlib(-0.5, 3.0, 10)))

@@ -163,6 +163,9 @@ static void test_bermudan(void **state) {
   for (int way = 0; way < 6; way++)
     below_known("put, 3 dates", bermudan(0.4, 0.03, 3, OPTION_PUT, OPTION_BASIS_AUTO, way), 12.65606, 0.002);
   below_known("put, 10 dates", bermudan(0.4, 0.03, 10, OPTION_PUT, OPTION_BASIS_AUTO, 0), 12.79540, 0.002);
+  below_known("put, 3 dates, against the rate", bermudan(-0.5, 0.03, 3, OPTION_PUT, OPTION_BASIS_AUTO, 0), 11.34334,
+              0.002);
+  below_known("call, the same", bermudan(-0.5, 0.03, 3, OPTION_CALL, OPTION_BASIS_AUTO, 0), 13.43403, 0.002);
   const estimate blind = bermudan(0.4, 0.03, 10, OPTION_PUT, OPTION_BASIS_PAYOFF, 0);
   assert_true(blind.value < 12.79540 * 0.98);
   const estimate still = bermudan(0, 1e-6, 6, OPTION_PUT, OPTION_BASIS_AUTO, 0),

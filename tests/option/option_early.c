@@ -155,7 +155,8 @@ static void test_one(void **state) {
 static void test_greeks(void **state) {
   (void)state;
   pricing d;
-  make(&d, SIM_DOUBLE, 2, 100)->upper_paths = 0;
+  option_payoff *o = make(&d, SIM_DOUBLE, 2, 100);
+  o->upper_paths = o->inner_paths = 0;
   d.p.greeks.want[OPTION_DELTA] = true;
   pricing_run(&d);
   const estimate a = pricing_greek(&d, "delta_1"), b = pricing_greek(&d, "delta_2");

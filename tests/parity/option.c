@@ -185,7 +185,7 @@ static void test_single(void **state) {
 /* The same bits however the blocks are cut into launches, and on a second run; a restart is such a cut. */
 static void test_order(void **state) {
   (void)state;
-  static double sums[3][2][2 * 12];
+  static double sums[3][4][2 * 12]; /* means, squares, tails */
   const option_ops *ops = &option_ops_cuda;
   pricing d;
   option_case_make(&d, 2, SIM_SINGLE, &sim_backend_cuda);
@@ -194,9 +194,11 @@ static void test_order(void **state) {
   const size_t row = (size_t)option_quantities(&d.p, NULL);
   assert_true(row <= 12);
   must(ops->create(&d.p, &d.setup, &sampler), "create");
-  for (int k = 0; k < 2; k++) must(ops->sample(sampler, 0, 2 * OPTION_BLOCK, sums[k][0], sums[k][1]), "sample");
+  for (int k = 0; k < 2; k++)
+    must(ops->sample(sampler, 0, 2 * OPTION_BLOCK, sums[k][0], sums[k][1], sums[k][2]), "sample");
   for (size_t b = 0; b < 2; b++)
-    must(ops->sample(sampler, (int64_t)b * OPTION_BLOCK, OPTION_BLOCK, sums[2][0] + b * row, sums[2][1] + b * row),
+    must(ops->sample(sampler, (int64_t)b * OPTION_BLOCK, OPTION_BLOCK, sums[2][0] + b * row, sums[2][1] + b * row,
+                     sums[2][2] + 2 * b * row),
          "sample");
   for (int k = 1; k < 3; k++) assert_memory_equal(sums[0], sums[k], sizeof sums[0]);
   assert_true(sums[0][0][0] != sums[0][0][row]); /* blocks differ */

@@ -95,8 +95,8 @@ static void check_ranks(const sim_plan *plan, sim_backend_kind kind, int ranks) 
              kind == SIM_BACKEND_CPU ? ", and no more than there are free cores" : "");
   cli_say("ranks       %d%s", ranks, limit);
   cli_bytes(plan->bytes_received, text, sizeof text);
-  cli_say("  %-24s %s received by a rank in a step, %.0f time%s waiting for all, without outputs", "communication", text,
-          plan->exchanges, plan->exchanges == 1 ? "" : "s");
+  cli_say("  %-24s %s received by a rank in a step, %.0f time%s waiting for all, without outputs", "communication",
+          text, plan->exchanges, plan->exchanges == 1 ? "" : "s");
   if (plan->start_exchanges > 0) {
     cli_bytes(plan->start_received, text, sizeof text);
     cli_say("  %-24s %s received by a rank, %.0f times waiting for all", "before the first step", text,

@@ -16,7 +16,7 @@ typedef struct cli_job {
   const sim_model *model;
   void *parameters;     /* model->parameters->size bytes; begins with a sim_common */
   sim_value *resolved;  /* the parameters as a tree */
-  sim_bytes inputs; /* sim_setup.inputs, in runs with several ranks */
+  sim_bytes inputs;     /* sim_setup.inputs, in runs with several ranks */
   sim_bytes blob, json; /* forms of `resolved`: sim_value_write, and JSON */
   cli_scheduler scheduler;
   sim_setup setup;

@@ -111,7 +111,7 @@ sim_status cli_ranks_check_start(const cli_job *job) {
   if (same) return check_files(job);
   return sim_fail(
       SIM_ERR_SCENARIO,
-      "%s: the ranks have different scenarios: give all the same file, --set, --seed and --precision, and do "
+      "%s: the ranks have different scenarios: give all the same file, curves, --set, --seed and --precision, and do "
       "not change the file at the start",
       job->options->target);
 }

@@ -156,19 +156,28 @@ static bool has_least(const option_run *run, int q) {
   return run->jump[q] + run->jump_deviation[q] + run->jump_factor[q] > 0;
 }
 
+/* Whether a payoff is a named one of this kind. */
+static bool is_kind(const option_run *run, int payoff, const sim_schema *schema) {
+  const option_parameters *p = run->parameters;
+  const int named = payoff - (option_payoff_count(p) - (int)p->payoffs.count);
+  return named >= 0 && p->payoffs.items[named].schema == schema;
+}
+
 /* Fewer carriers than these tell no standard error. Paths that are paid get about the same where (sum y)^2 / sum y^2 of
- * a price is about the number of carriers. */
+ * a price is about the number of carriers. A barrier's price jumps, but by payments of all sizes: one path's worth is
+ * no least error where few carry it. */
 static double carriers_needed(const option_run *run, double n, int q, double carriers) {
   const option_quantity *of = &run->quantity[q];
   double squares = 0;
   bool equal = false;
-  if (has_least(run, q)) return 0;
+  if (has_least(run, q) && (of->greek >= 0 || !is_kind(run, of->payoff, &option_barrier_schema))) return 0;
   for (int g = 0; g < run->groups && run->levels == NULL; g++) squares += run->squares[g * run->quantities + q];
   if (of->greek < 0 && run->levels == NULL && run->unit == 1) {
     const double mean = option_mean(run, q);
     equal |= n * mean * mean < 1.5 * carriers * (squares / n + mean * mean);
   }
-  return equal ? OPTION_CARRIED_EQUAL : of->greek >= 0 ? OPTION_CARRIED_GREEK : OPTION_CARRIED_LEAST;
+  if (equal || has_least(run, q)) return OPTION_CARRIED_EQUAL;
+  return of->greek >= 0 ? OPTION_CARRIED_GREEK : OPTION_CARRIED_LEAST;
 }
 
 /* Whether so few paths carry a quantity that its spread tells no error. */
@@ -508,9 +517,9 @@ static void remark_few(const option_run *run, double n, sim_bytes *out) {
     const double carriers = option_carriers(run, n, q);
     if (option_unpaid(run, n, q) || !(carriers < OPTION_CARRIED)) continue;
     const double needed = carriers_needed(run, n, q, carriers);
-    const int named = run->quantity[q].payoff - (payoffs - (int)p->payoffs.count);
-    const bool digital = named >= 0 && p->payoffs.items[named].schema == &option_digital_schema;
-    if (needed == 0 && (digital || !(carriers < OPTION_CARRIED_GREEK))) continue;
+    if (needed == 0 &&
+        (is_kind(run, run->quantity[q].payoff, &option_digital_schema) || !(carriers < OPTION_CARRIED_GREEK)))
+      continue;
     if (needed == OPTION_CARRIED_EQUAL && !(carriers < needed)) continue;
     count++;
     if (!(carriers < least) || (q >= payoffs && worst >= 0 && worst < payoffs)) continue;
@@ -523,11 +532,13 @@ static void remark_few(const option_run *run, double n, sim_bytes *out) {
   option_payoff_name(p, of->payoff, name, sizeof name);
   column_name(p, of, what, sizeof what);
   sim_bytes_format(out, "%sabout %.0f of %.0f paths carry the %s of %s%s", out->size > 0 ? "; " : "",
-                   ceil(least) * run->pair, n * run->pair, what, name, of->point > 0 ? " in the ladder" : "");
+                   fmax(floor(least), 1) * run->pair, n * run->pair, what, name, of->point > 0 ? " in the ladder" : "");
   if (count > 1) sim_bytes_format(out, " (and %d more numbers have few)", count - 1);
   sim_bytes_format(out, ": rarer paths may be worth more, and its error %s; expected more paths%s",
                    isnan(option_error(run, n, worst)) ? "is unknown" : "may be too small",
-                   of->greek >= 0 ? ", or another greeks.method" : ", or a control");
+                   of->greek >= 0                                     ? ", or another greeks.method"
+                   : p->sampling.control == OPTION_CONTROL_UNDERLYING ? ", or control = \"none\""
+                                                                      : ", or a control");
 }
 
 /* Remarks on a price that is its control's alone. */
@@ -598,11 +609,15 @@ void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   if (unknown || by_paths > s->standard_error) {
     sim_bytes_format(out, "%sstandard_error = %.3g is not reached", out->size > 0 ? "; " : "", s->standard_error);
     if (by_paths > s->standard_error) sim_bytes_format(out, ": it is %.3g", by_paths);
-    sim_bytes_format(out, " after %.0f paths, where %s ended the run", clock->t,
-                     is_at_finest(run, clock->t) ? "the bias of the finest steps that are possible"
-                     : is_full(run, clock->t)    ? "sampling.paths"
-                     : s->time > 0               ? "sampling.time"
-                                                 : "stop_when");
+    const bool finest = is_at_finest(run, clock->t);
+    if (finest && !(by_paths > s->standard_error))
+      sim_bytes_format(out, " after %.0f paths, as an error is unknown", clock->t);
+    else
+      sim_bytes_format(out, " after %.0f paths, where %s ended the run", clock->t,
+                       finest                   ? "the bias of the finest steps that are possible"
+                       : is_full(run, clock->t) ? "sampling.paths"
+                       : s->time > 0            ? "sampling.time"
+                                                : "stop_when");
   } else if (reported > s->standard_error) {
     sim_bytes_format(out, "%sstandard_error = %.3g is below what rounding leaves: %.3g%s", out->size > 0 ? "; " : "",
                      s->standard_error, reported,

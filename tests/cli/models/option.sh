@@ -83,6 +83,11 @@ has 'paths carry the price of payoffs[1]: rarer paths may be worth more, and its
 has 'standard_error = 20 is not reached after 65536 paths'
 price 'assets = { { spot = 100, vol = 1 } }, payoffs = { sim.european { strike = 1 } }' 'paths = 2^16'
 has_not warning
+# A knock-in that 2 paths of 65536 carry: 2e-6 +- 6e-6 by their spread, 2.5e-4 by importance sampling.
+price 'payoffs = { sim.barrier { strike = 100, level = 70, direction = "down", knock = "in" } }' \
+  'paths = 2^16, standard_error = 1e-4' 'steps = 12, seed = 59'
+grep -q '^  price [0-9.e-]* +- ?$' output || fail "an error of a knock-in that few paths tell"
+has 'standard_error = 0.0001 is not reached'
 # Of a call far in the money no path tells the control from the payoff, and no gamma by differences meets the strike.
 price 'payoffs = { sim.european { strike = 40 } }' 'paths = 2^12, control = "underlying"'
 has 'no path of 4096 tells payoffs[1] from its control'

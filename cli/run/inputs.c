@@ -2,6 +2,7 @@
 #include "cli/run/ranks.h"
 
 #include "cli/run/launcher.h"
+#include "io/seal.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK = 1 << 20, SEAL = 512 /* bytes at the end of a checkpoint, with the digest of the others */ };
+enum { BLOCK = 1 << 20 };
 
 /* Digest of a file's last `most` bytes. 0 where it cannot be read: what reads it tells the reason. */
 static uint64_t digest_of(const char *path, off_t most) {
@@ -48,9 +49,9 @@ sim_status cli_ranks_share_checkpoint(cli_job *job) {
     uint64_t digest;
   } own = {0}, *first;
   if (all->size == 1) return SIM_OK;
-  if (job->has_saved) {
+  if (job->has_saved) { /* the seal, at a file's end, has the digest of all of it */
     memcpy(own.path, job->saved.path, sizeof own.path);
-    own.digest = digest_of(own.path, SEAL);
+    own.digest = digest_of(own.path, IO_SEAL_SIZE);
   }
   if (!(first = malloc((size_t)all->size * sizeof own))) return sim_no_memory("the ranks");
   const sim_status status = all->ops->gather(all, &own, sizeof own, first);
@@ -59,7 +60,7 @@ sim_status cli_ranks_share_checkpoint(cli_job *job) {
   if (status != SIM_OK || all->rank == 0 || !*own.path) return status;
   job->has_saved = true;
   SIM_TRY(io_checkpoint_read(own.path, &job->saved));
-  if (digest_of(own.path, SEAL) == own.digest) return SIM_OK;
+  if (digest_of(own.path, IO_SEAL_SIZE) == own.digest) return SIM_OK;
   return sim_fail(SIM_ERR_INCOMPATIBLE,
                   "%s: is not the checkpoint that rank 0 has under this path: all hosts must see "
                   "the run's folder",

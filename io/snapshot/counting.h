@@ -1,6 +1,5 @@
 /* The list 0, 1, 2, ... as a dataset of 64-bit integers that HDF5's filters shuffle and deflate in chunks. Its chunks
- * differ in few bytes, so that they are put together from pieces that are compressed once: a list of 10^8 numbers takes
- * some milliseconds, and HDF5's own filters take a second. */
+ * differ in few bytes, so that they are put together from pieces that are compressed once. */
 #ifndef SIM_IO_COUNTING_H
 #define SIM_IO_COUNTING_H
 

@@ -74,9 +74,11 @@ static const collision_ops *choose_ops(const collision_parameters *p, const sim_
   return pair->fixed_point != NULL && collision_fixed_point_possible(p, setup->saved) ? pair->fixed_point : pair->f32;
 }
 
-/* Plans the communication of a step, and the work that each rank does for all grains: sorting them when lists are
- * rebuilt. For a box that is as long in all directions; halos are measured, see docs/performance.md. */
-static void plan_ranks(const collision_options *o, const collision_ops *ops, double n, bool gpu, sim_plan *out) {
+/* Plans the communication of a step, in which self-gravity is computed `pulls` times, and the work that each rank does
+ * for all grains: sorting them when lists are rebuilt. For a box that is as long in all directions; halos are measured,
+ * see docs/performance.md. */
+static void plan_ranks(const collision_options *o, const collision_ops *ops, double n, double pulls, bool gpu,
+                       sim_plan *out) {
   const double ranks = o->comm->size, layer = fmin(n, pow(n, 2.0 / 3)), others = (ranks - 1) / ranks;
   if (o->comm->size == 1) return;
   out->work_rate_guess *= ranks;
@@ -94,6 +96,9 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
     out->bytes_received = 2 * layer * 16 * real + others * n * 4 * real / 100;
     out->exchanges = 1;
     out->undivided = 0.02;
+    /* positions, velocities and attractions of all grains */
+    out->bytes_received += pulls * others * n * (8 * real + 5 * sizeof(double));
+    out->exchanges += pulls * (2 + n / COLLISION_EXCHANGED);
   } else {
     const double numbers = o->springs > 0 ? 12 : 9;
     out->bytes_received = 2 * layer * numbers * (double)sim_dtype_size(ops->dtype);
@@ -101,7 +106,8 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
     out->undivided = 0.02;
   }
   if (!o->clumps) return;
-  out->bytes_received += others * n * 6 * (double)sim_dtype_size(ops->dtype); /* forces and torques of all spheres */
+  /* forces and torques of all spheres */
+  out->bytes_received += others * n * (gpu ? 8 : 6) * (double)sim_dtype_size(ops->dtype);
   out->exchanges += 2;
   out->undivided = 0.15; /* every rank moves all clumps */
 }
@@ -225,7 +231,7 @@ static void plan_memory(const collision_options *o, const collision_ops *ops, co
   sim_plan_add(out, "neighbours and forces", ops->bytes(o));
   if (o->attracted) {
     double host, device;
-    collision_gravity_bytes(setup->backend, n, &host, &device);
+    collision_gravity_bytes(setup->backend, o->comm, n, &host, &device);
     sim_plan_add_host(out, "self-gravity", host);
     if (gpu) sim_plan_add(out, "self-gravity there", device);
   }
@@ -259,7 +265,6 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   options.threads = setup->threads;
   options.comm = setup->comm;
   options.isa = setup->isa;
-  SIM_TRY(collision_check_gpus(&options, ops, setup));
   SIM_TRY(count_grains(p, setup, &options, &counts));
   collision_options_bound(p, setup->saved, &options);
   SIM_TRY(collision_walls_check_images(&options, p->integrate.t_end));
@@ -271,7 +276,8 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   out->work_rate_guess = gpu ? (ops->exact ? 2e10 : 3e9) : cpu_rate(&options, ops->exact, counts.n);
   if (options.attracted)
     out->work_rate_guess /= 1 + attraction_work(p, counts.n, gpu) / (double)collision_gravity_every(p, dt);
-  plan_ranks(&options, ops, counts.n, gpu, out);
+  const double pulls = options.attracted ? 1 / (double)collision_gravity_every(p, dt) : 0; /* in a step */
+  plan_ranks(&options, ops, counts.n, pulls, gpu, out);
   return SIM_OK;
 }
 

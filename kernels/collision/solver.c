@@ -11,18 +11,6 @@ const collision_ops_pair *collision_ops_of(sim_backend_kind kind) {
   return &ops[kind];
 }
 
-sim_status collision_check_gpus(const collision_options *o, const collision_ops *ops, const sim_setup *setup) {
-  const char *what = NULL;
-  if (ops->exact || setup->comm->size == 1 || setup->backend->kind == SIM_BACKEND_CPU) return SIM_OK;
-  if (o->clumps) what = "clumps";
-  if (o->attracted) what = "self_gravity";
-  if (o->varies) what = "insert or remove";
-  if (what == NULL) return SIM_OK;
-  return sim_fail(SIM_ERR_USAGE,
-                  "--ranks %d: sim.collision with %s runs on one GPU only: give --device cpu, or leave out --ranks",
-                  setup->comm->size, what);
-}
-
 sim_status collision_create_work(collision_run *run, double t) {
   const sim_buffer *a = run->array;
   const collision_state state = {.n = run->n,

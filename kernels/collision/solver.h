@@ -7,6 +7,10 @@
 #include "kernels/collision/scenario/options.h"
 #include "kernels/collision/state.h"
 
+struct sim_exchange; /* see engine/comm/cuda/exchange.h */
+/* Grains of which the GPUs of a run exchange numbers at a time. */
+enum { COLLISION_EXCHANGED = 65536 };
+
 /* Sums over all grains, in fp64. */
 typedef struct collision_sums {
   double external;   /* potential energy by `external`; NaN: unknown */
@@ -60,10 +64,12 @@ typedef struct collision_ops {
   sim_status (*store)(collision_work *work);
   sim_status (*sums)(collision_work *work, double t, collision_sums *out);
   /* For self-gravity, where the state is on a device: writes masses [n] and positions [3][n] after some time without
-   * other forces, by index, to memory of the device. *pull: the device's array of the state's `pull`, to be written.
-   * NULL: the state's arrays are read after `store`, and `pull` is written there. */
+   * other forces, by index, to memory of the device; on every rank those of all grains. *pull: the device's array of
+   * the state's `pull`, to be written. *exchange: borrowed, for at least 5 rows of COLLISION_EXCHANGED columns, or of n
+   * if these are fewer; NULL with one rank. The operation is NULL where the state's arrays are read after `store`, and
+   * `pull` is written there. */
   sim_status (*predict)(collision_work *work, const collision_prediction *prediction, double *position, double *mass,
-                        double **pull);
+                        double **pull, struct sim_exchange **exchange);
 
   /* Appends, in the order of indices, the pairs that began to touch in the last step. With `of`: the pairs that overlap
    * and have at least one grain in `of` (increasing). NULL: the solver does not merge grains. */
@@ -95,8 +101,6 @@ extern "C" {
 extern const collision_ops collision_ops_cpu_f32, collision_ops_cpu_f64, collision_fixed_point_cpu;
 extern const collision_ops collision_ops_cuda_f32, collision_ops_cuda_f64, collision_fixed_point_cuda;
 const collision_ops_pair *collision_ops_of(sim_backend_kind kind);
-/* Refuses what a solver does not compute on several GPUs. SIM_ERR_USAGE. */
-sim_status collision_check_gpus(const collision_options *o, const collision_ops *ops, const sim_setup *setup);
 
 #ifdef __cplusplus
 }

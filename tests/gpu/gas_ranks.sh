@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gas_ranks.sh PART: gases on several GPUs (on one, which ranks share, where there is one). Digests, tables,
 # snapshots and checkpoints have the bytes of one GPU, by peer pointers and through the host.
-# PART: peers, staged, clouds (also ranks with nothing), restarts (with another number of ranks), refused.
+# PART: peers, staged, clouds (also ranks with nothing), restarts (with another number of ranks), planned.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/models/ranks_lib.sh"
 part=${1:?which part}
@@ -76,10 +76,7 @@ case $part in
       done
     done
     ;;
-  refused) # and what a check says
-    grains grains.lua
-    expect 64 "with insert or remove runs on one GPU only" "$SIM" run grains.lua --set law=rain -o refused --force "${by[@]}" 2
-    [ "$(wc -l <output)" = 1 ] || fail "a refusal is told more than once"
+  planned) # what a check says, and profiles
     expect 0 "2 ranks, each " "$SIM" check gas.lua --gpus 2
     expect 0 "" "${run[@]}" -o many "${by[@]}" 2 --profile
     ;;

@@ -7,8 +7,9 @@
 
 struct collision_field {
   collision_device_tree *tree;
-  double *pull; /* of the solver, on the device: the state's array `pull` */
-  bool kept;    /* whether the tree has the attractions of its positions */
+  double *pull;           /* of the solver, on the device: the state's array `pull` */
+  sim_exchange *exchange; /* of the solver; NULL: one rank */
+  bool kept;              /* whether the tree has the attractions of its positions */
 };
 
 static void destroy(collision_field **field) {
@@ -21,13 +22,13 @@ static void destroy(collision_field **field) {
 static sim_status create(collision_run *run, collision_field **out) {
   *out = calloc(1, sizeof **out);
   if (*out == NULL) return sim_no_memory("self-gravity");
-  return collision_device_tree_create(run->n, &(*out)->tree);
+  return collision_device_tree_create(run->options.comm, run->n, &(*out)->tree);
 }
 
 /* The host has the terms of the potential energy. */
-static void bytes(double n, double *host, double *device) {
+static void bytes(const sim_comm *comm, double n, double *host, double *device) {
   *host = n * sizeof(double);
-  *device = collision_device_tree_bytes(n);
+  *device = collision_device_tree_bytes(comm, n);
 }
 
 static sim_status build(collision_run *run, double ahead) {
@@ -35,14 +36,14 @@ static sim_status build(collision_run *run, double ahead) {
   const collision_prediction prediction = collision_prediction_of(&run->options, ahead);
   f->kept = false;
   SIM_TRY(run->ops->predict(run->work, &prediction, collision_device_tree_position(f->tree),
-                            collision_device_tree_mass(f->tree), &f->pull));
+                            collision_device_tree_mass(f->tree), &f->pull, &f->exchange));
   return collision_device_tree_build(f->tree);
 }
 
 static sim_status attract(collision_run *run, const collision_images *images) {
   const collision_gravity *g = run->gravity;
   if (g->field->kept) return SIM_OK;
-  SIM_TRY(collision_device_tree_attract(g->field->tree, images, g->softening, g->opening));
+  SIM_TRY(collision_device_tree_attract(g->field->tree, g->field->exchange, images, g->softening, g->opening));
   g->field->kept = true;
   return SIM_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "kernels/collision/gravity/device.h"
 #include "kernels/collision/gravity/walk.h"
+#include "kernels/collision/solver.h"
 #include "kernels/common/launch.cuh"
 
 enum { GRAVITY_THREADS = 256 };
@@ -23,11 +24,13 @@ typedef struct gravity_arrays {
   collision_attraction *attraction; /* [n], by index */
   collision_image *image;           /* [COLLISION_IMAGES_MAX] */
   collision_cube *cube;
+  double *gathered; /* [pieces][GRAVITY_NUMBERS][piece]: attractions in the order of the tree; NULL: one rank */
   double *extremes; /* [6]: least and greatest positions */
   double *partial;  /* [gravity_partials] = [samples][blocks][numbers] */
 } gravity_arrays;
 
 struct collision_device_tree {
+  const sim_comm *comm;
   int64_t n, cells, room; /* room: of cells */
   void *memory, *cell_memory;
   gravity_arrays arrays;
@@ -36,6 +39,9 @@ struct collision_device_tree {
   void *scratch;
   size_t scratch_bytes;
 };
+
+/* Grains, in the order of the tree, whose attractions ranks exchange at a time. */
+static inline int64_t gravity_piece(int64_t n) { return n < COLLISION_EXCHANGED ? n : (int64_t)COLLISION_EXCHANGED; }
 
 static inline unsigned gravity_blocks(int64_t items) {
   return (unsigned)((items + GRAVITY_THREADS - 1) / GRAVITY_THREADS);

@@ -11,7 +11,7 @@ typedef struct collision_field collision_field;
 typedef struct collision_field_ops {
   sim_status (*create)(collision_run *run, collision_field **out); /* `destroy` frees *out, after failures too */
   void (*destroy)(collision_field **field);
-  void (*bytes)(double n, double *host, double *device);
+  void (*bytes)(const sim_comm *comm, double n, double *host, double *device);
   /* Builds the tree for the positions of the grains after a time `ahead` without other forces. */
   sim_status (*build)(collision_run *run, double ahead);
   /* Attractions by the present tree; they become the state's array `pull`. */

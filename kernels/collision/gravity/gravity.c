@@ -47,8 +47,8 @@ sim_status collision_gravity_check_step(const collision_parameters *p, const col
                   most, step);
 }
 
-void collision_gravity_bytes(const sim_backend *backend, double n, double *host, double *device) {
-  field_ops_of(backend)->bytes(n, host, device);
+void collision_gravity_bytes(const sim_backend *backend, const sim_comm *comm, double n, double *host, double *device) {
+  field_ops_of(backend)->bytes(comm, n, host, device);
 }
 
 static collision_images images_at(const collision_run *run, double t) {

@@ -17,7 +17,7 @@ void collision_gravity_destroy(collision_run *run);
 sim_status collision_gravity_check_step(const collision_parameters *p, const collision_options *o,
                                         double dt) SIM_MUST_CHECK;
 /* Memory for n grains on the host and on a GPU. */
-void collision_gravity_bytes(const sim_backend *backend, double n, double *host, double *device);
+void collision_gravity_bytes(const sim_backend *backend, const sim_comm *comm, double n, double *host, double *device);
 /* Computes the accelerations before a step, where the time of the last ones has ended. */
 sim_status collision_gravity_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* Potential energy of all pairs of grains, with images, at the time of the clock. */

@@ -32,7 +32,8 @@ static sim_status create(collision_run *run, collision_field **out) {
   return collision_tree_create(run->n, run->options.threads, run->options.isa, &f->tree);
 }
 
-static void bytes(double n, double *host, double *device) {
+static void bytes(const sim_comm *comm, double n, double *host, double *device) {
+  (void)comm; /* every rank has all grains */
   *host = collision_tree_bytes(n) + n * (4 * sizeof(double) + sizeof(collision_attraction));
   *device = 0;
 }

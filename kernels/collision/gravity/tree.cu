@@ -35,6 +35,8 @@ static size_t lay_out(collision_device_tree *t) {
   place(memory, &at, &a->attraction, t->n);
   place(memory, &at, &a->image, COLLISION_IMAGES_MAX);
   place(memory, &at, &a->cube, 1);
+  a->gathered = NULL;
+  if (t->comm->size > 1) place(memory, &at, &a->gathered, GRAVITY_NUMBERS * (t->n + gravity_piece(t->n)));
   place(memory, &at, &a->extremes, 6);
   place(memory, &at, &a->partial, gravity_partials);
   place(memory, &at, &scratch, (int64_t)t->scratch_bytes);
@@ -88,9 +90,10 @@ static size_t greatest(const size_t bytes[3]) {
   return most;
 }
 
-sim_status collision_device_tree_create(int64_t n, collision_device_tree **out) {
+sim_status collision_device_tree_create(const sim_comm *comm, int64_t n, collision_device_tree **out) {
   collision_device_tree *t = *out = (collision_device_tree *)calloc(1, sizeof *t);
   if (t == NULL) return sim_no_memory("a tree on the GPU");
+  t->comm = comm;
   t->n = n;
   size_t bytes[3] = {0, 0, 0};
   sim_cuda_failed(sort_pairs(t, NULL, &bytes[0]), "SortPairs", sort_launch.name);
@@ -111,8 +114,9 @@ void collision_device_tree_destroy(collision_device_tree **tree) {
   *tree = NULL;
 }
 
-double collision_device_tree_bytes(double n) {
+double collision_device_tree_bytes(const sim_comm *comm, double n) {
   collision_device_tree t = {};
+  t.comm = comm;
   t.n = (int64_t)n;
   t.scratch_bytes = (size_t)(1e6 + 0.1 * n); /* measured: less */
   return (double)lay_out(&t) + (double)usual_cells(n) * (sizeof(collision_cell) + 1);

@@ -72,10 +72,19 @@ static __device__ __forceinline__ void walk_image(const collision_cell *__restri
   }
 }
 
+/* The grains of a rank: in each piece of the order of the tree, `count` from `first` on, the last piece may have fewer.
+ * One rank has one piece. */
+typedef struct grain_share {
+  int64_t piece, first, count;
+} grain_share;
+
 static __global__ void __launch_bounds__(THREADS)
-    walk_tree(gravity_arrays a, int64_t n, int64_t cells, int images, collision_walk_numbers w) {
+    walk_tree(gravity_arrays a, int64_t n, grain_share share, int64_t cells, int images, collision_walk_numbers w) {
   after_previous();
-  const int64_t thread = (int64_t)blockIdx.x * THREADS + threadIdx.x, i = thread < n ? thread : n - 1;
+  const int64_t thread = (int64_t)blockIdx.x * THREADS + threadIdx.x, piece = thread / share.count,
+                within = share.first + thread % share.count, at = piece * share.piece + within;
+  const bool begins = at < n;
+  const int64_t i = begins ? at : n - 1;
   const collision_cell &leaf = a.cell[a.offset[i + 1] - 1]; /* the last cell that begins at grain i or before */
   const collision_point &q = a.at[i];
   const walk_target p = {{q.x[0] - leaf.centre[0], q.x[1] - leaf.centre[1], q.x[2] - leaf.centre[2]},
@@ -84,8 +93,24 @@ static __global__ void __launch_bounds__(THREADS)
                          i};
   collision_attraction sum = {};
 #pragma unroll 1
-  for (int k = 0; k < images; k++) walk_image(a.cell, a.at, (unsigned)cells, a.image[k], w, p, thread < n, &sum);
-  if (thread < n) a.attraction[a.index[i]] = sum;
+  for (int k = 0; k < images; k++) walk_image(a.cell, a.at, (unsigned)cells, a.image[k], w, p, begins, &sum);
+  if (!begins) return;
+  if (a.gathered == nullptr) {
+    a.attraction[a.index[i]] = sum;
+    return;
+  }
+  double *const to = a.gathered + piece * GRAVITY_NUMBERS * share.piece + within;
+  const double numbers[GRAVITY_NUMBERS] = {sum.a[0], sum.a[1], sum.a[2], sum.potential, sum.swept};
+  for (int k = 0; k < GRAVITY_NUMBERS; k++) to[k * share.piece] = numbers[k];
+}
+
+/* Brings gathered attractions into the order of indices. */
+static __global__ void __launch_bounds__(GRAVITY_THREADS) take_gathered(gravity_arrays a, int64_t n, int64_t piece) {
+  after_previous();
+  const int64_t i = (int64_t)blockIdx.x * GRAVITY_THREADS + threadIdx.x;
+  if (i >= n) return;
+  const double *const of = a.gathered + i / piece * GRAVITY_NUMBERS * piece + i % piece;
+  a.attraction[a.index[i]] = {{of[0], of[piece], of[2 * piece]}, of[3 * piece], of[4 * piece]};
 }
 
 static sim_status send_images(const collision_device_tree *t, const collision_images *images, int *count) {
@@ -94,13 +119,25 @@ static sim_status send_images(const collision_device_tree *t, const collision_im
   return sim_backend_cuda.copy(t->arrays.image, image, (size_t)*count * sizeof *image);
 }
 
-sim_status collision_device_tree_attract(collision_device_tree *t, const collision_images *images, double softening,
-                                         double opening) {
+sim_status collision_device_tree_attract(collision_device_tree *t, sim_exchange *exchange,
+                                         const collision_images *images, double softening, double opening) {
   int count;
   SIM_TRY(send_images(t, images, &count));
-  device_launch(&walk_launch, (double)t->n * sizeof(collision_attraction), (unsigned)((t->n + THREADS - 1) / THREADS),
-                THREADS, walk_tree, t->arrays, t->n, t->cells, count,
-                collision_walk_numbers_of(images, softening, opening));
+  const int64_t piece = t->comm->size > 1 ? gravity_piece(t->n) : t->n, pieces = (t->n + piece - 1) / piece;
+  const sim_columns columns = {GRAVITY_NUMBERS, (size_t)piece, sim_comm_share(t->comm, (size_t)piece)};
+  size_t end;
+  const size_t first = sim_comm_first(t->comm, columns.n, &end);
+  const grain_share share = {piece, (int64_t)first, (int64_t)(end > first ? end - first : 0)};
+  const int64_t threads = pieces * share.count;
+  if (threads > 0)
+    device_launch(&walk_launch, (double)threads * sizeof(collision_attraction),
+                  (unsigned)((threads + THREADS - 1) / THREADS), THREADS, walk_tree, t->arrays, t->n, share, t->cells,
+                  count, collision_walk_numbers_of(images, softening, opening));
+  if (t->comm->size == 1) return sim_queue_cuda.status();
+  for (int64_t p = 0; p < pieces; p++)
+    sim_exchange_gather_columns(exchange, &columns, t->arrays.gathered + p * GRAVITY_NUMBERS * piece);
+  device_launch(&walk_launch, (double)t->n * 2 * sizeof(collision_attraction), gravity_blocks(t->n), GRAVITY_THREADS,
+                take_gathered, t->arrays, t->n, piece);
   return sim_queue_cuda.status();
 }
 

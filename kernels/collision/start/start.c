@@ -385,7 +385,7 @@ static sim_status choose_again(collision_run *run, const sim_setup *setup) {
     return SIM_OK;
   run->ops = collision_ops_of(setup->backend->kind)->f32;
   sim_buffer_destroy(&run->array[COLLISION_QUANTA]);
-  return collision_check_gpus(&run->options, run->ops, setup);
+  return SIM_OK;
 }
 
 /* Checks the coefficient of restitution up to a speed at which grains would overlap by their radius; inlets may insert

@@ -84,8 +84,9 @@ elseif case == "shear" then
   return all { box = { size = {9, 9, 6}, boundary = "periodic", shear_rate = 1 }, grains = { spheres { n = 2 * n } },
                profile = { axis = "y", bins = 5 } }
 elseif case == "ring" then -- Hill's equations, self-gravity, restitution by speed
-  return all { box = { size = {9, 9, 9}, z_low = "open", z_high = "open" }, hill = { omega = 1 }, grains = { spheres { n = 2 * n } },
-               self_gravity = { G = 0.1, error = 1e-2, step = 7 * dt },
+  local side = n > 1000 and long or 9
+  return all { box = { size = {side, side, 9}, z_low = "open", z_high = "open" }, hill = { omega = 1 },
+               grains = { spheres { n = 2 * n } }, self_gravity = { G = 0.1, error = 1e-2, step = 7 * dt },
                contact = { law = "linear", contact_time = 1, friction = 0.5,
                            restitution_law = function(speed) return sim.exp(-0.2 * speed) end } }
 elseif case == "flow" then -- inlets, outlets, a gate, cones, two materials; grains come from 100 steps on
@@ -112,11 +113,27 @@ elseif case == "named" then -- laws by name, heat, and a lid that holds a force
                            tangential = "mindlin_rescale", cohesion = { model = "jkr", surface_energy = 0.2 },
                            rolling = { model = "sds", coefficient = 0.1, stiffness = 20 } } }
 elseif case == "clumps" then -- rods across sides that are periodic, and loose grains, on a floor
-  return all { box = { size = {14, 8, 20}, boundary = "periodic", z_low = "wall", z_high = "open" },
+  local side = n > 300 and long or 14
+  return all { box = { size = {side, 8, 20}, boundary = "periodic", z_low = "wall", z_high = "open" },
                gravity = {0.3, 0.1, -1}, contact = { law = "linear", stiffness = 50, restitution = 0.6, friction = 0.5 },
-               grains = { sim.clumps { n = n // 3, density = mass, temperature = hot, low = {0, 0, 0}, high = {14, 8, 9},
+               grains = { sim.clumps { n = n // 3, density = mass, temperature = hot, low = {0, 0, 0}, high = {side, 8, 9},
                                        spheres = { {-0.5, 0, 0, 0.4}, {0.1, 0.1, 0, 0.5}, {0.6, 0, 0.2, 0.3} } },
-                          spheres { n = n // 5, low = {0, 0, 0}, high = {14, 8, 9} } } }
+                          spheres { n = n // 5, low = {0, 0, 0}, high = {side, 8, 9} } } }
+elseif case == "rods" then -- clumps alone, in a mesh that turns, below a plane that holds a force
+  return all { box = { size = {12, 12, 12}, origin = {-6, -6, -2}, boundary = "open" }, gravity = {0, 0, -1},
+               contact = { law = "linear", stiffness = 50, restitution = 0.6, friction = 0.5 },
+               grains = { sim.clumps { n = n // 16, density = mass, temperature = hot, low = {-2, -2, 3}, high = {2, 2, 6.5},
+                                       spheres = { {-0.3, 0, 0, 0.4}, {0.3, 0.1, 0, 0.4} } } },
+               walls = { sim.stl { path = "funnel.stl", spin = 0.5, axis = {0, 0, 1} },
+                         sim.plane { point = {0, 0, 7}, normal = {0, 0, -1}, servo = { force = 20, speed = 1 } } } }
+elseif case == "pile" then -- more grains remain than memory is planned for, as if all flowed through; from 600 steps on
+  return all { box = { size = {8, 8, 14}, boundary = "wall", z_high = "open" }, gravity = {0, 0, -1},
+               grains = { spheres { n = n // 4, low = {0, 0, 0}, high = {8, 8, 4} } },
+               integrate = { dt = dt / 2, t_end = steps * dt / 2 },
+               contact = { law = "hertz", young = 800, poisson = 0.3, restitution = 0.5, friction = 0.5 },
+               insert = { sim.inlet { rate = 20, radii = {0.4, 0.5}, density = mass, low = {0, 0, 8}, high = {8, 8, 12},
+                                      velocity = {0, 0, -10} } },
+               remove = { { low = {0, 0, 13}, high = {8, 8, 14} } } }
 elseif case == "merger" then -- grains that become one, also across the cuts
   return all { box = { size = {12, 12, 12}, boundary = "periodic" }, merge = { when = "touch" },
                grains = { spheres { radius = 0.4, temperature = 4 * hot }, spheres { n = 4, radius = 0.8 } } }

@@ -88,13 +88,16 @@ struct general_decision {
 /* ---- each step ---- */
 
 /* Stores the halo into the other ranks' memory, which is at shift[r] bytes from this rank's; word: where the greatest
- * speed of this rank's grains belongs, of launch k - 1; NULL: nowhere. */
+ * speed of this rank's grains belongs, of launch k - 1; NULL: nowhere, and spheres of clumps are stored too. All ranks
+ * have moved these otherwise, and may still do so. */
 template <typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS)
     push_halo(general_arrays<real> a, const __grid_constant__ general_sent sent, int ranks, const long long *shift,
               unsigned long long *word, unsigned k) {
   after_previous();
-  const general_grains<real> &g = a.grains[a.control[k & 1].order];
+  const general_control now = a.control[k & 1];
+  const general_grains<real> &g = a.grains[now.order];
+  const general_mobility *const mobility = word != nullptr ? a.records[now.home].mobility : nullptr;
   const uint32_t first = blockIdx.x * GENERAL_THREADS + threadIdx.x;
   if (word != nullptr && blockIdx.x == 0)
     for (uint32_t r = threadIdx.x; r < (uint32_t)ranks; r += GENERAL_THREADS)
@@ -104,15 +107,36 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
     while (t >= sent.first[r + 1]) r++;
     const uint32_t i = sent.grain[t];
     const long long there = shift[r];
+    if (g.temperature != nullptr) *(double *)((char *)(g.temperature + i) + there) = g.temperature[i];
+    if (mobility != nullptr && mobility[i].body > 0) continue;
     *(vec4<real> *)((char *)(g.position + i) + there) = g.position[i];
     *(vec4<real> *)((char *)(g.velocity + i) + there) = g.velocity[i];
     *(vec4<real> *)((char *)(g.v_pred + i) + there) = g.v_pred[i];
     *(vec4<real> *)((char *)(g.w_pred + i) + there) = g.w_pred[i];
-    if (g.temperature != nullptr) *(double *)((char *)(g.temperature + i) + there) = g.temperature[i];
   }
 }
 
-/* The same into messages: of each rank's grains `count` from `skip` on. */
+/* Stores forces and torques on own spheres of clumps into the memory of the other ranks. other: they stand in the other
+ * set, as the contacts have moved loose grains. */
+template <typename real>
+static __global__ void __launch_bounds__(GENERAL_THREADS)
+    push_forces(general_arrays<real> a, int ranks, int rank, const long long *shift, bool other, unsigned k) {
+  after_previous();
+  const general_control now = a.control[k & 1];
+  const general_grains<real> &g = a.grains[now.order ^ (int)other];
+  for (uint32_t t = blockIdx.x * GENERAL_THREADS + threadIdx.x; t < a.own.threads; t += gridDim.x * GENERAL_THREADS) {
+    const uint32_t i = own_grain(a.own, t);
+    if (i == GENERAL_NONE || a.records[now.home].mobility[i].body == 0) continue;
+    const vec4<real> force = g.acceleration[i], torque = g.angular_acceleration[i];
+    for (int r = 0; r < ranks; r++) {
+      if (r == rank) continue;
+      *(vec4<real> *)((char *)(g.acceleration + i) + shift[r]) = force;
+      *(vec4<real> *)((char *)(g.angular_acceleration + i) + shift[r]) = torque;
+    }
+  }
+}
+
+/* The halo into messages: of each rank's grains `count` from `skip` on. */
 template <typename real>
 static __global__ void pack_halo(general_arrays<real> a, const __grid_constant__ general_sent sent, int ranks,
                                  char *const *to, uint32_t skip, uint32_t count, unsigned k) {

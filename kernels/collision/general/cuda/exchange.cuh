@@ -15,16 +15,18 @@ static inline region_batch regions_from(const collision_region *regions, int cou
   return batch;
 }
 
-/* Operation `within`, on the positions of the last step. */
+/* Operation `within`, on the positions of the last step. All ranks. */
 template <typename real>
 static sim_status within(general_work<real> *w, const collision_region *regions, int count, bool *out) {
   int any = 0;
+  uint64_t all;
   SIM_TRY(sim_backend_cuda.copy(w->any, &any, sizeof any));
   for (int first = 0; first < count; first += 8)
     device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, find_within<real>, w->arrays,
                   regions_from(regions, count, first), w->launch, w->any);
   SIM_TRY(sim_backend_cuda.copy(&any, w->any, sizeof any));
-  *out = any != 0;
+  SIM_TRY(sim_comm_agree(w->domain.comm, (uint64_t)any, &all));
+  *out = all != 0;
   return SIM_OK;
 }
 
@@ -65,6 +67,7 @@ template <typename real>
 static sim_status pick(general_work<real> *w, const collision_region *regions, int count, collision_indices *out) {
   uint32_t picked = 0;
   SIM_TRY(complete_steps(w));
+  SIM_TRY(gather_grains(w));
   for (int first = 0; first < count; first += 8)
     device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, mark_within<real>, w->arrays,
                   regions_from(regions, count, first), first > 0, w->launch);
@@ -127,14 +130,46 @@ static sim_status upload_new_grains(const general_work<real> *w, const general_c
   return status;
 }
 
+/* Gives every rank the history of the others' contacts: their `counts`, packed in the other list. All ranks. */
+template <typename real> static sim_status share_history(general_work<real> *w, const uint32_t *counts) {
+  const general_domain *d = &w->domain;
+  const int ranks = d->comm->size, rank = d->comm->rank;
+  const size_t size = contact_bytes<real>(w->options.springs);
+  const uint32_t each = (uint32_t)(d->slot / size);
+  uint32_t most = 0;
+  for (int r = 0; r < ranks; r++) most = counts[r] > most ? counts[r] : most;
+  for (uint64_t from = 0; from < most; from += each) {
+    uint32_t here[SIM_RANKS_MAX];
+    size_t bytes[SIM_RANKS_MAX];
+    for (int r = 0; r < ranks; r++) {
+      const uint64_t left = counts[r] > from ? counts[r] - from : 0;
+      here[r] = left < each ? (uint32_t)left : each;
+    }
+    for (int r = 0; r < ranks; r++) bytes[r] = here[rank] * size;
+    sim_turn_begin(d->turn);
+    if (here[rank] > 0)
+      device_launch(&migrants_launch, 0, grid_of(here[rank]), GENERAL_THREADS, send_history<real>, w->arrays,
+                    (uint32_t)from, here[rank], (char *const *)d->to, ranks, rank, w->launch);
+    send_messages(d, 0, bytes);
+    sim_turn_end(d->turn);
+    for (int r = 0; r < ranks; r++)
+      if (r != rank && here[r] > 0)
+        device_launch(&migrants_launch, 0, grid_of(here[r]), GENERAL_THREADS, receive_history<real>, w->arrays,
+                      message_from(d, r), here[r], w->launch);
+  }
+  return sim_queue_cuda.status();
+}
+
 template <typename real>
 static sim_status exchange(general_work<real> *w, const collision_move *moves, int64_t move_count,
                            const collision_indices *come) {
   const int springs = w->options.springs;
   general_control now;
-  grain_moves to;
-  uint32_t contacts = 0;
+  grain_moves to = {};
+  uint32_t contacts = 0, counts[SIM_RANKS_MAX];
+  uint64_t all = 0;
   SIM_TRY(complete_steps(w));
+  SIM_TRY(gather_grains(w));
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
   SIM_TRY(upload_moves(w, moves, move_count, &to));
   device_launch(&observe_launch, 0, grid_of(to.before), GENERAL_THREADS, order_by_id<real>, w->arrays, w->launch);
@@ -143,7 +178,9 @@ static sim_status exchange(general_work<real> *w, const collision_move *moves, i
   if (springs > 0) {
     launch_cooperative(w, &observe_launch, move_history<real>, w->arrays, to, w->start, w->launch);
     SIM_TRY(sim_backend_cuda.copy(&contacts, w->start + to.after, sizeof contacts));
-    if (contacts > collision_contact_room(to.after, springs))
+    SIM_TRY(gather_words(&w->domain, &contacts, sizeof contacts, counts));
+    for (int r = 0; r < w->domain.comm->size; r++) all += counts[r];
+    if (all > (uint64_t)collision_contact_room(to.after, springs))
       return sim_fail(SIM_ERR_DIVERGED, "more than %lld contacts have a history: grains are pressed into each other",
                       (long long)collision_contact_room(to.after, springs));
   }
@@ -155,10 +192,10 @@ static sim_status exchange(general_work<real> *w, const collision_move *moves, i
   w->exchanged = true;
   SIM_TRY(update_count(w));
   SIM_TRY(begin_lists(w, now.order, now.home));
-  if (contacts == 0) return SIM_OK;
+  if (all == 0) return SIM_OK;
   SIM_TRY(sim_backend_cuda.copy(w->arrays.rank, w->start, ((size_t)to.after + 1) * sizeof *w->start));
   device_launch(&observe_launch, 0, grid_of(to.after), GENERAL_THREADS, unpack_history<real>, w->arrays, w->launch);
-  return sim_queue_cuda.status();
+  return w->domain.comm->size > 1 ? share_history(w, counts) : sim_queue_cuda.status();
 }
 
 #endif

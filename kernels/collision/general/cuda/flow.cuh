@@ -3,6 +3,7 @@
 #ifndef COLLISION_GENERAL_CUDA_FLOW_CUH
 #define COLLISION_GENERAL_CUDA_FLOW_CUH
 
+#include "kernels/collision/general/cuda/domain.cuh"
 #include "kernels/collision/general/cuda/observe.cuh"
 
 struct region_batch {
@@ -20,15 +21,16 @@ template <typename real> static __device__ bool is_within(const region_batch &ba
   return false;
 }
 
-/* *any = 1 where some grain is in one of the regions. */
+/* *any = 1 where some own grain is in one of the regions. */
 template <typename real>
 static __global__ void find_within(general_arrays<real> a, const __grid_constant__ region_batch batch, unsigned k,
                                    int *any) {
   after_previous();
-  const general_numbers &b = *a.numbers;
   const vec4<real> *const position = a.grains[a.control[k & 1].order].position;
-  for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < b.n; i += gridDim.x * GENERAL_THREADS)
-    if (is_within(batch, position[i])) *any = 1;
+  for (uint32_t t = blockIdx.x * GENERAL_THREADS + threadIdx.x; t < a.own.threads; t += gridDim.x * GENERAL_THREADS) {
+    const uint32_t i = own_grain(a.own, t);
+    if (i != GENERAL_NONE && is_within(batch, position[i])) *any = 1;
+  }
 }
 
 /* Sets rank[id]: whether the grain is in one of the regions; `more`: or in a region of an earlier launch. */
@@ -163,6 +165,47 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
     if (pass == 0) scan(start, moves.after, a.partial, a.barrier, &round, shared);
   }
   if (first == 0) a.barrier[1] = round;
+}
+
+/* Sends packed contacts `first` ... first + count - 1 of the other list to all other ranks, each with its grain's id,
+ * its partner's id and its springs. to: see general_mail. */
+template <typename real>
+static __global__ void send_history(general_arrays<real> a, uint32_t first, uint32_t count, char *const *to, int ranks,
+                                    int rank, unsigned k) {
+  after_previous();
+  const general_numbers &b = *a.numbers;
+  const general_list<real> &from = a.list[a.control[k & 1].home ^ 1];
+  const size_t size = contact_bytes<real>(b.springs);
+  for (uint32_t t = blockIdx.x * GENERAL_THREADS + threadIdx.x; t < count; t += gridDim.x * GENERAL_THREADS) {
+    const uint32_t at = first + t;
+    uint32_t low = 0, high = b.n; /* the last id whose contacts begin at `at` or before */
+    while (high - low > 1) {
+      const uint32_t middle = low + (high - low) / 2;
+      if (a.rank[middle] <= at)
+        low = middle;
+      else
+        high = middle;
+    }
+    for (int r = 0; r < ranks; r++) {
+      if (r == rank) continue;
+      char *const contact = to[r] + size * t;
+      ((uint32_t *)contact)[0] = low;
+      ((uint32_t *)contact)[1] = from.neighbour[at];
+      for (int s = 0; s < b.springs; s++) ((real *)(contact + 8))[s] = from.spring[(size_t)s * b.room + at];
+    }
+  }
+}
+
+template <typename real>
+static __global__ void receive_history(general_arrays<real> a, const char *from, uint32_t count, unsigned k) {
+  after_previous();
+  const general_numbers &b = *a.numbers;
+  const general_list<real> &list = a.list[a.control[k & 1].home];
+  const size_t size = contact_bytes<real>(b.springs);
+  for (uint32_t t = blockIdx.x * GENERAL_THREADS + threadIdx.x; t < count; t += gridDim.x * GENERAL_THREADS) {
+    const uint32_t *const ids = (const uint32_t *)(from + size * t);
+    unpack_contact(b, a, list, ids[0], ids[1], (const real *)(ids + 2), 1);
+  }
 }
 
 #endif

@@ -183,6 +183,10 @@ static __device__ void sort_grains(const general_numbers &b, const general_array
       to.position[i] = from.position[k];
       a.records[next.home].id[i] = a.records[now.home].id[k];
       a.records[next.home].material[i] = a.records[now.home].material[k];
+      if (a.bodies.count > 0) { /* all ranks move all clumps: they have their spheres' masses and mobilities */
+        to.velocity[i] = from.velocity[k];
+        a.records[next.home].mobility[i] = a.records[now.home].mobility[k];
+      }
     }
     if (a.bodies.count > 0) a.slot[a.records[next.home].id[i]] = i;
   }

@@ -48,7 +48,8 @@ static inline uint64_t share_of(uint64_t n, int ranks) { return n / (uint64_t)ra
 /* The terms that ranks exchange at a time, see general_terms. */
 static inline sim_columns domain_columns(const collision_options *o) {
   const size_t blocks = ((size_t)o->n + GENERAL_THREADS - 1) / GENERAL_THREADS;
-  const size_t n = (blocks < 256 ? blocks : 256) * GENERAL_THREADS;
+  const size_t most = COLLISION_EXCHANGED / (size_t)GENERAL_THREADS;
+  const size_t n = (blocks < most ? blocks : most) * GENERAL_THREADS;
   return {SUM_WALL + 3 * o->forces, n, sim_comm_share(o->comm, n)};
 }
 

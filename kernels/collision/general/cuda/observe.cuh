@@ -124,28 +124,35 @@ static __global__ void __launch_bounds__(GENERAL_THREADS) pack_history(general_a
   if (first == 0) a.barrier[1] = round;
 }
 
+/* Writes the history of a contact, packed by ids, into the rows of both grains, where this rank has them. spring: value
+ * s is at spring[s * stride]. */
+template <typename real>
+static __device__ void unpack_contact(const general_numbers &b, const general_arrays<real> &a,
+                                      const general_list<real> &list, uint32_t id, uint32_t partner, const real *spring,
+                                      size_t stride) {
+  const uint32_t side[2] = {a.slot[id], a.slot[partner]};
+  for (int t = 0; t < 2; t++) {
+    const uint32_t i = side[t], base = list.base[i / 32] + i % 32;
+    for (uint32_t e = 0; e < list.count[i]; e++) {
+      if (list.neighbour[base + 32 * e] != side[1 - t]) continue;
+      for (int s = 0; s < b.springs; s++) {
+        const real value = spring[(size_t)s * stride];
+        list.spring[(size_t)s * b.room + base + 32 * e] =
+            t == 0 || s == b.law_springs || contact_even(b.law_springs, s) ? value : -value;
+      }
+    }
+  }
+}
+
 /* Unpacks the history from the other list, as pack_history left it. */
 template <typename real> static __global__ void unpack_history(general_arrays<real> a, unsigned k) {
   after_previous();
   const general_numbers &b = *a.numbers;
   const int home = a.control[k & 1].home;
   const general_list<real> &list = a.list[home], &from = a.list[home ^ 1];
-  for (uint32_t id = blockIdx.x * GENERAL_THREADS + threadIdx.x; id < b.n; id += gridDim.x * GENERAL_THREADS) {
-    for (uint32_t at = a.rank[id]; at < a.rank[id + 1]; at++) {
-      const uint32_t side[2] = {a.slot[id], a.slot[from.neighbour[at]]};
-      for (int t = 0; t < 2; t++) {
-        const uint32_t i = side[t], base = list.base[i / 32] + i % 32;
-        for (uint32_t e = 0; e < list.count[i]; e++) {
-          if (list.neighbour[base + 32 * e] != side[1 - t]) continue;
-          for (int s = 0; s < b.springs; s++) {
-            const real value = from.spring[(size_t)s * b.room + at];
-            list.spring[(size_t)s * b.room + base + 32 * e] =
-                t == 0 || s == b.law_springs || contact_even(b.law_springs, s) ? value : -value;
-          }
-        }
-      }
-    }
-  }
+  for (uint32_t id = blockIdx.x * GENERAL_THREADS + threadIdx.x; id < b.n; id += gridDim.x * GENERAL_THREADS)
+    for (uint32_t at = a.rank[id]; at < a.rank[id + 1]; at++)
+      unpack_contact(b, a, list, id, from.neighbour[at], from.spring + at, b.room);
 }
 
 #endif

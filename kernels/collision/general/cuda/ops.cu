@@ -108,12 +108,15 @@ static sim_status create(const collision_options *options, const collision_state
 template <typename real> static void begin(general_work<real> *w, double t) {
   w->time = t;
   w->poses = poses_of(w);
+  w->domain.known = false;
   launch_contacts(w, 0, 0);
+  share_forces(w, false);
   if (w->arrays.bodies.count > 0) launch_bodies(w, push_bodies<real>, 0.0);
 }
 
 template <typename real> static sim_status step(general_work<real> *w, double t, double dt) {
   const bool drifts = !(w->due > 0);
+  w->domain.known = false;
   SIM_TRY(follow_decision(w));
   w->shift.after = offset_at(w, t);
   if (w->options.hill) w->shift.hill = hill_flow_of(&w->options, (double)(real)dt); /* as on the CPU */
@@ -123,6 +126,7 @@ template <typename real> static sim_status step(general_work<real> *w, double t,
     launch_split_contacts(w, w->due, dt);
   else
     launch_contacts(w, w->due, dt);
+  if (!drifts) share_forces(w, true);
   if (w->arrays.bodies.count > 0) launch_bodies(w, step_bodies<real>, (double)(real)w->due, (double)(real)dt);
   w->shift.offset = w->shift.after;
   if (w->domain.comm->size > 1)
@@ -213,14 +217,16 @@ template <typename real> static sim_status sums(general_work<real> *w, double t,
   return SIM_OK;
 }
 
-/* Of grains in the order of ids, for self-gravity. */
+/* Of grains in the order of ids, for self-gravity. All ranks. */
 template <typename real>
 static sim_status predict(general_work<real> *w, const collision_prediction *prediction, double *position, double *mass,
-                          double **pull) {
+                          double **pull, struct sim_exchange **exchange) {
   SIM_TRY(complete_steps(w));
+  SIM_TRY(gather_places(w));
   device_launch(&predict_launch, (double)w->numbers.n * (2 * sizeof(vec4<real>) + 36), grid_of(w->numbers.n),
                 GENERAL_THREADS, predict_grains<real>, w->arrays, w->launch, *prediction, position, mass);
   *pull = (double *)w->arrays.pull;
+  *exchange = w->domain.exchange;
   return sim_queue_cuda.status();
 }
 

@@ -131,9 +131,15 @@ static void launch_bodies(general_work<real> *w, void (*function)(Parameters...)
                 function, w->arrays, w->launch, arguments...);
 }
 
+/* In ranks.cuh. */
+template <typename real> static sim_status follow_decision(general_work<real> *w);
+template <typename real> static sim_status exchange_halo(general_work<real> *w, bool moved, bool pushed);
+template <typename real> static void share_forces(general_work<real> *w, bool other);
+
 /* The contacts of the last step, with accelerations in place of the next step's move. */
 template <typename real> static void launch_last_contacts(general_work<real> *w) {
   launch_contacts(w, w->due, 0);
+  share_forces(w, false);
   if (w->arrays.bodies.count > 0) launch_bodies(w, push_bodies<real>, (double)(real)w->due);
   w->ended = w->due;
   w->due = 0;
@@ -144,14 +150,11 @@ static inline sim_status lists_are_full() {
                                     "into each other, or run with --device cpu");
 }
 
-/* In ranks.cuh. */
-template <typename real> static sim_status follow_decision(general_work<real> *w);
-template <typename real> static sim_status exchange_halo(general_work<real> *w, bool moved, bool pushed);
-
 /* Completes the queued steps, computes the index of each id, and returns errors of the device. All ranks. */
 template <typename real> static sim_status complete_steps(general_work<real> *w) {
   int fault = 0;
   SIM_TRY(follow_decision(w));
+  if (w->due > 0 || w->ended > 0) w->domain.known = false;
   if (w->due > 0) launch_last_contacts(w);
   if (w->ended > 0) {
     device_launch(&drift_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, finish_step<real>, w->arrays,

@@ -122,7 +122,8 @@ template <typename real> static sim_status gather_grains(general_work<real> *w) 
   const general_numbers *b = &w->numbers;
   const uint64_t n = b->n;
   general_control now;
-  if (w->domain.comm->size == 1) return SIM_OK;
+  if (w->domain.comm->size == 1 || w->domain.known) return SIM_OK;
+  w->domain.known = true;
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
   const general_grains<real> *g = &w->arrays.grains[now.order];
   const general_records<real> *records = &w->arrays.records[now.home];
@@ -251,6 +252,25 @@ template <typename real> static sim_status exchange_halo(general_work<real> *w, 
   return sim_backend_cuda.copy(words, all, (size_t)ranks * sizeof *all);
 }
 
+/* Gives every rank the forces and torques on all spheres of clumps, after contacts; other: see push_forces. */
+template <typename real> static void share_forces(general_work<real> *w, bool other) {
+  const general_domain *d = &w->domain;
+  if (d->comm->size == 1 || w->arrays.bodies.count == 0) return;
+  sim_turn_begin(d->turn);
+  if (d->peers) {
+    device_launch(&halo_launch, (double)w->arrays.own.threads * 2 * sizeof(vec4<real>),
+                  grid_of(w->arrays.own.threads + 1), GENERAL_THREADS, push_forces<real>, w->arrays, d->comm->size,
+                  d->comm->rank, (const long long *)d->shift, other, w->launch);
+  } else {
+    general_control now = {};
+    (void)sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now); /* the queue keeps failures */
+    const general_grains<real> *g = &w->arrays.grains[now.order ^ (int)other];
+    send_array(w, g->acceleration, sizeof(vec4<real>));
+    send_array(w, g->angular_acceleration, sizeof(vec4<real>));
+  }
+  sim_turn_end(d->turn);
+}
+
 /* ---- rebuilding ---- */
 
 /* What ranks tell each other of their lists. */
@@ -351,7 +371,7 @@ template <typename real> static sim_status send_migrants(general_work<real> *w, 
 template <typename real> static void split_own(general_work<real> *w, const uint32_t *edges) {
   general_domain *d = &w->domain;
   const general_own *own = &w->arrays.own;
-  d->split = d->peers && 2 * own->parts <= GENERAL_LEVELS;
+  d->split = d->peers && 2 * own->parts <= GENERAL_LEVELS && w->arrays.bodies.count == 0;
   d->edge = d->inner = {};
   for (uint32_t p = 0; p < own->parts && d->split; p++) {
     const uint32_t first = own->part[p].first, end = own->part[p].end;

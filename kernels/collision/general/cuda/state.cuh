@@ -108,12 +108,14 @@ static sim_status copy_crossed(const general_work<real> *w, const general_record
 
 /* Takes the present number of grains from the state, where grains are inserted or removed. */
 template <typename real> static sim_status update_count(general_work<real> *w) {
+  if (w->state.live != NULL) {
+    w->state.n = *w->state.live;
+    w->state.room = collision_contact_room(w->state.n, w->options.springs);
+    set_grain_count(w, w->state.n);
+    lay_cells(w);
+  }
   if (w->domain.comm->size > 1) divide_grains(w);
   if (w->state.live == NULL) return SIM_OK;
-  w->state.n = *w->state.live;
-  w->state.room = collision_contact_room(w->state.n, w->options.springs);
-  set_grain_count(w, w->state.n);
-  lay_cells(w);
   return sim_backend_cuda.copy((void *)w->arrays.numbers, &w->numbers, sizeof w->numbers);
 }
 
@@ -160,6 +162,7 @@ template <typename real> static sim_status begin_lists(general_work<real> *w, in
   const unsigned long long none[4] = {0};
   w->launch = 0;
   w->ended = w->due = 0;
+  w->domain.known = false;
   SIM_TRY(sim_backend_cuda.copy(w->arrays.control, control, sizeof control));
   SIM_TRY(sim_backend_cuda.copy(w->arrays.motion, none, sizeof none));
   SIM_TRY(sim_backend_cuda.copy(w->arrays.fault, none, sizeof(int)));

@@ -32,6 +32,7 @@ struct general_domain {
   unsigned long long steps;   /* decisions so far */
   bool pending;               /* the last one is not yet followed */
   bool listed;                /* there are lists */
+  bool known;                 /* gather_grains has been called since the grains moved */
   /* The halo is sent beside the contacts of the grains that are not in it; with peers. */
   bool split; /* edge and inner are set: ranges with all grains of `sent`, and the rest of own grains */
   general_own edge, inner;

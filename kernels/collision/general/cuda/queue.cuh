@@ -54,6 +54,14 @@ template <typename real> static general_poses poses_of(const general_work<real> 
 template <typename real> using acceleration_kernel = void(general_arrays<real>, unsigned, double);
 template <typename real> using energy_kernel = void(general_arrays<real>, unsigned, double, double *);
 
+/* Whether not all pairs of materials have the same law. The material of walls counts, also where there is none. */
+static inline bool laws_differ(const collision_options *o) {
+  for (int a = 0; a < o->materials; a++)
+    for (int b = 0; b < o->materials; b++)
+      if (memcmp(&o->law[a][b], &o->law[0][0], sizeof o->law[0][0]) != 0) return true;
+  return false;
+}
+
 /* Features that kernels need: GENERAL_BARE ... GENERAL_CLUMP_MESHES. */
 static inline int features_of(const collision_options *o) {
   for (int k = 0; k < o->walls; k++)
@@ -62,7 +70,7 @@ static inline int features_of(const collision_options *o) {
   if (o->gates > 0 || o->shear != 0 || o->hill || o->attracted || o->external != NULL || o->force == COLLISION_CUSTOM ||
       o->restitution != NULL)
     return GENERAL_EXTRAS;
-  return o->worked ? GENERAL_WORK : o->walls > 0 || o->materials > 1 ? GENERAL_WALLS : GENERAL_BARE;
+  return o->worked ? GENERAL_WORK : o->walls > 0 || laws_differ(o) ? GENERAL_WALLS : GENERAL_BARE;
 }
 
 template <typename real> static contacts_kernel<real> *contacts_of(const general_work<real> *w) {

@@ -42,25 +42,27 @@ case $part in
     divided "2 3" case=flow steps=240
     divided "3" case=flow kind=double steps=240 n=4 # one grain at first
     divided "2" case=pile steps=900                 # memory grows
-    divided "2 3" case=ring
+    divided "2" case=drain steps=240
+    divided "2 3" case=ring n=60 dt=0.01
     grains rain.lua
     rain "2 3" steps=240
     ;;
   large)
     divided "2" case=bed n=600 steps=200 hot=25
     divided "2" case=clumps n=600 steps=100 hot=9
-    divided "3" case=ring n=40000 steps=20 length=200 kind=double
+    divided "3" case=ring n=36000 steps=6 length=200 kind=double
     ;;
   delays)
     export SIM_COMM_DELAY=2000
-    for case in bed clumps ring; do divided "3" case=$case; done
+    for case in bed clumps ring; do divided "3" case=$case n=60 dt=0.01; done
     divided "3" case=flow steps=240
     ;;
   restarts)
     for case in bed mesh clumps flow ring; do
-      steps=$([ $case = flow ] && echo 360 || echo 90)
-      expect 0 "" "${run[@]}" "${alone[@]}" -o whole --set steps="$steps" --set case=$case
-      expect 0 "" "${run[@]}" "${by[@]}" 2 -o chain --set steps="$steps" --set case=$case
+      set=(--set case=$case --set steps=$([ $case = flow ] && echo 360 || echo 90))
+      [ $case != ring ] || set+=(--set n=60 --set dt=0.01)
+      expect 0 "" "${run[@]}" "${alone[@]}" -o whole "${set[@]}"
+      expect 0 "" "${run[@]}" "${by[@]}" 2 -o chain "${set[@]}"
       for ranks in 1 3; do
         rm -- "$(checkpoints chain | tail -n 1)"
         expect 0 "continues from checkpoint" "$SIM" resume chain "${by[@]}" $ranks

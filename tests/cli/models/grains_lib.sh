@@ -126,6 +126,11 @@ elseif case == "rods" then -- clumps alone, in a mesh that turns, below a plane 
                                        spheres = { {-0.3, 0, 0, 0.4}, {0.3, 0.1, 0, 0.4} } } },
                walls = { sim.stl { path = "funnel.stl", spin = 0.5, axis = {0, 0, 1} },
                          sim.plane { point = {0, 0, 7}, normal = {0, 0, -1}, servo = { force = 20, speed = 1 } } } }
+elseif case == "drain" then -- an outlet that grains of one rank alone reach
+  return all { box = { size = {14, 6, 20}, boundary = "wall", z_high = "open" }, gravity = {0.1, 0, -1},
+               grains = { spheres { low = {0, 0, 0}, high = {14, 6, 8} } },
+               remove = { { low = {12, 0, 0}, high = {14, 6, 20} } },
+               contact = { law = "hertz", young = 800, poisson = 0.3, restitution = 0.5, friction = 0.5 } }
 elseif case == "pile" then -- more grains remain than memory is planned for, as if all flowed through; from 600 steps on
   return all { box = { size = {8, 8, 14}, boundary = "wall", z_high = "open" }, gravity = {0, 0, -1},
                grains = { spheres { n = n // 4, low = {0, 0, 0}, high = {8, 8, 4} } },

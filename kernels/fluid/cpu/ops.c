@@ -66,8 +66,7 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   const fluid_rows rows = fluid_rows_of(p);
   const double planes = (double)grid.n[grid.rank - 1];
   /* of the rank that has most, with the planes beside it */
-  const double common = setup->comm->host_size == setup->comm->size;
-  const double own = fmin(planes, ceil(planes / setup->comm->size) + (common ? 0 : 2)) / planes;
+  const double own = fmin(1, fluid_part_share(&grid, setup->comm, setup->comm->host_size < setup->comm->size));
   const double state = fluid_state_numbers(&rows) * number, fields = (grid.rank + 1) * cells * number;
   const double heat = p->heat.given ? fluid_heat_numbers(p) * sizeof(double) : 0;
   sim_plan_add(out,

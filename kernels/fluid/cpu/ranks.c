@@ -2,6 +2,7 @@
 
 #include "engine/reduce.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +12,11 @@ fluid_part fluid_part_of(const grid_shape *grid, const sim_comm *comm) {
   out.first = fluid_part_first(&out, comm->rank);
   out.end = fluid_part_first(&out, comm->rank + 1);
   return out;
+}
+
+double fluid_part_share(const grid_shape *grid, const sim_comm *comm, bool beside) {
+  const double planes = (double)grid->n[grid->rank - 1];
+  return comm->size > 1 ? (ceil(planes / comm->size) + (beside ? 2 : 0)) / planes : 1;
 }
 
 /* The rank that has a plane. */

@@ -30,6 +30,8 @@ typedef struct fluid_part {
 } fluid_part;
 
 fluid_part fluid_part_of(const grid_shape *grid, const sim_comm *comm);
+/* Planes of the rank that has most, with the two beside them or without, over those of the grid. */
+double fluid_part_share(const grid_shape *grid, const sim_comm *comm, bool beside);
 /* The first plane of a rank; that of rank comm->size is `planes`. */
 static inline int64_t fluid_part_first(const fluid_part *part, int rank) {
   return part->planes * rank / part->comm->size;

@@ -19,7 +19,8 @@ template <typename real> static fluid_edges<real> edges_of(const fluid_device *d
   fluid_edges<real> e = {};
   e.cell = d->cell;
   e.edge = (const fluid_edge<real> *)d->edge;
-  e.cells = d->cells;
+  e.first = d->first_cell;
+  e.cells = d->end_cell;
   e.lost = d->lost;
   e.body = d->edge_body;
   return e;
@@ -105,7 +106,9 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
   s.from = (const real *)d->state[d->now];
   s.to = (real *)d->state[1 - d->now];
   s.skip = d->skip;
-  s.chunk = d->chunk;
+  s.begin = d->l.first;
+  s.end = d->l.first + d->l.own;
+  s.stride = s.chunk = d->chunk;
   s.k = factors_of<RANK, real>(d);
   s.w = warm_factors_of<real>(d);
   s.guard = d->guard;
@@ -117,7 +120,7 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
 /* With the cells of sponges; state: which has the rates of relaxation. */
 template <typename real> static fluid_edges<real> listed_edges_of(const fluid_device *d, int state) {
   fluid_edges<real> e = edges_of<real>(d);
-  e.cells = d->listed;
+  if (d->end_cell == d->cells) e.cells = d->listed;
   e.warm = d->warm.edge;
   if (d->heat && d->eddies) e.rate = (real *)d->state[state] + d->numbers + d->members;
   e.covered = d->balls.covered;

@@ -1,11 +1,12 @@
 /* Walls in device memory: masks of cells, links, patches of cells at bodies, links by body, and what lies beside cells.
  */
-#include "kernels/fluid/cuda/work.h"
+#include "kernels/fluid/cuda/host.h"
 #include "kernels/fluid/start/start.h"
 
 #include "engine/device/cuda.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,14 +38,14 @@ static void release(void *at) {
 }
 
 static void free_walls(fluid_device *d) {
-  void *const all[] = {&d->skip, &d->beside.solid, &d->cell,   &d->edge,       &d->edge_body,
-                       &d->lost, &d->segment,      &d->member, &d->segment_sum};
+  void *const all[] = {&d->skip, &d->beside.solid, &d->cell,   &d->edge,        &d->edge_body,
+                       &d->lost, &d->segment,      &d->member, &d->segment_sum, &d->packed};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
-  d->cells = d->listed = d->members = d->segments = 0;
+  d->cells = d->listed = d->members = d->segments = d->first_cell = d->end_cell = 0;
 }
 
 static void free_pulls(fluid_device *d) {
-  void *const all[] = {&d->pull, &d->pull_block, &d->pull_sum};
+  void *const all[] = {&d->pull, &d->pull_block, &d->pull_sum, &d->terms};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
   d->pull_blocks = 0;
 }
@@ -129,8 +130,30 @@ static void mask_cell(void *context, int64_t row, int64_t x) {
   set_bit(m->l, m->mask, row, x);
 }
 
-sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_layout *l, fluid_mask which, uint32_t **out) {
+/* Cells with links of some planes. */
+static grid_range cells_of_planes(const fluid_machine *m, int64_t first, int64_t end) {
   const fluid_walls *w = &m->walls;
+  return fluid_items_of_rows(w->cell, sizeof *w->cell, offsetof(fluid_cell, row), w->cells,
+                             (grid_range){first * m->part.rows, end * m->part.rows});
+}
+
+/* Sets the bits of a plane of the grid, whose first row is row `to` of the mask. */
+static void mask_plane(const fluid_machine *m, const fluid_layout *l, int64_t plane, int64_t to, bool walls,
+                       uint32_t *mask) {
+  const fluid_walls *w = &m->walls;
+  const int64_t first = plane * m->part.rows;
+  const grid_range spans = fluid_items_of_rows(w->span, sizeof *w->span, offsetof(fluid_span, row), w->spans,
+                                               (grid_range){first, first + m->part.rows});
+  const grid_range cells = cells_of_planes(m, plane, plane + 1);
+  for (int64_t i = spans.first; i < spans.end; i++)
+    for (int64_t j = 0; j < w->span[i].count; j++) set_bit(l, mask, w->span[i].row - first + to, w->span[i].x + j);
+  for (int64_t i = cells.first; walls && i < cells.end; i++)
+    set_bit(l, mask, w->cell[i].row - first + to, w->cell[i].x);
+}
+
+sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_device *d, fluid_mask which, uint32_t **out) {
+  const fluid_walls *w = &m->walls;
+  const fluid_layout *l = &d->l;
   const size_t words = (size_t)l->n[1] * (size_t)l->n[2] * (size_t)l->groups;
   const bool walls = which != FLUID_MASK_SOLID && w->cells > 0;
   const bool layers = which == FLUID_MASK_LISTED && m->warmth && m->sponge.layers > 0;
@@ -139,9 +162,8 @@ sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_layout *l, f
   if (w->spans == 0 && !walls && !layers) return SIM_OK;
   uint32_t *mask = calloc(words, sizeof *mask);
   if (!mask) return sim_no_memory("the walls");
-  for (int64_t i = 0; i < w->spans; i++)
-    for (int64_t j = 0; j < w->span[i].count; j++) set_bit(l, mask, w->span[i].row, w->span[i].x + j);
-  for (int64_t i = 0; walls && i < w->cells; i++) set_bit(l, mask, w->cell[i].row, w->cell[i].x);
+  for (int64_t k = 0; k < l->n[m->grid.rank - 1]; k++)
+    mask_plane(m, l, fluid_cuda_plane(m, d, k), k * m->part.rows, walls, mask);
   if (layers) (void)each_damped(m, mask_cell, &(masking){l, mask});
   const sim_status status = fluid_cuda_send_away(mask, words * sizeof *mask, &there);
   *out = there;
@@ -150,22 +172,32 @@ sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_layout *l, f
 
 static sim_status send_masks(const maker *m) {
   uint32_t *solid;
-  const sim_status status = fluid_cuda_send_mask(m->m, &m->d->l, FLUID_MASK_SOLID, &solid);
+  const sim_status status = fluid_cuda_send_mask(m->m, m->d, FLUID_MASK_SOLID, &solid);
   m->d->beside.solid = solid;
-  return status == SIM_OK ? fluid_cuda_send_mask(m->m, &m->d->l, FLUID_MASK_LISTED, &m->d->skip) : status;
+  return status == SIM_OK ? fluid_cuda_send_mask(m->m, m->d, FLUID_MASK_LISTED, &m->d->skip) : status;
 }
 
-static fluid_edge_cell edge_cell(const fluid_machine *m, int64_t row, int64_t x, int32_t first, int32_t count) {
-  return (fluid_edge_cell){{(int32_t)x, (int32_t)(row % m->grid.n[1]), (int32_t)(row / m->grid.n[1])}, first, count};
+/* The row of the arrays here of a row of this rank's planes; of other rows it is none. */
+static int64_t row_here(const fluid_machine *m, const fluid_device *d, int64_t row) {
+  return row - d->from * m->part.rows;
+}
+
+static fluid_edge_cell edge_cell(const fluid_machine *m, const fluid_device *d, int64_t row, int64_t x, int32_t first,
+                                 int32_t count) {
+  const int64_t y = row % m->grid.n[1], z = row / m->grid.n[1];
+  const bool flat = m->grid.rank == 2;
+  return (fluid_edge_cell){
+      {(int32_t)x, (int32_t)(flat ? y - d->from : y), (int32_t)(flat ? z : z - d->from)}, first, count};
 }
 
 typedef struct listing {
   const fluid_machine *m;
+  const fluid_device *d;
   fluid_edge_cell *next;
 } listing;
 static void list_cell(void *context, int64_t row, int64_t x) {
   listing *to = context;
-  *to->next++ = edge_cell(to->m, row, x, 0, 0);
+  *to->next++ = edge_cell(to->m, to->d, row, x, 0, 0);
 }
 
 static sim_status send_cells(const maker *m) {
@@ -173,12 +205,15 @@ static sim_status send_cells(const maker *m) {
   const int64_t listed = w->cells + fluid_cuda_damped_cells(m->m);
   const size_t links = (size_t)w->links;
   if (listed == 0) return SIM_OK;
+  const grid_range own = cells_of_planes(m->m, m->m->part.first, m->m->part.end);
   m->d->cells = (int)w->cells;
   m->d->listed = (int)listed;
+  m->d->first_cell = (int)own.first;
+  m->d->end_cell = (int)own.end;
   fluid_edge_cell *cell = malloc((size_t)listed * sizeof *cell);
   for (int64_t i = 0; cell && i < w->cells; i++)
-    cell[i] = edge_cell(m->m, w->cell[i].row, w->cell[i].x, w->cell[i].first, w->cell[i].count);
-  if (cell) (void)each_damped(m->m, list_cell, &(listing){m->m, cell + w->cells});
+    cell[i] = edge_cell(m->m, m->d, w->cell[i].row, w->cell[i].x, w->cell[i].first, w->cell[i].count);
+  if (cell) (void)each_damped(m->m, list_cell, &(listing){m->m, m->d, cell + w->cells});
   SIM_TRY(fluid_cuda_send_away(cell, (size_t)listed * sizeof *cell, (void **)&m->d->cell));
   const size_t size = m->d->single ? sizeof(fluid_edge_single) : sizeof(fluid_edge_double);
   void *edges = calloc(links + 1, size); /* one more: there may be none */
@@ -204,6 +239,8 @@ static sim_status send_patches(const maker *m) {
   if (w->members == 0) return SIM_OK;
   SIM_TRY(fluid_cuda_send(w->member, (size_t)w->members * sizeof *w->member, (void **)&m->d->member));
   SIM_TRY(fluid_cuda_send(NULL, (size_t)m->d->listed * sizeof(double), (void **)&m->d->lost));
+  if (fluid_cuda_divided(m->m))
+    SIM_TRY(fluid_cuda_send(NULL, (size_t)w->members * sizeof(double), (void **)&m->d->packed));
   int8_t *body = malloc((size_t)w->links);
   for (int64_t i = 0; body && i < w->links; i++) body[i] = (int8_t)w->link[i].body;
   SIM_TRY(fluid_cuda_send_away(body, (size_t)w->links, (void **)&m->d->edge_body));
@@ -281,6 +318,8 @@ static sim_status send_pulls(const maker *m) {
   }
   free(pull);
   if (status == SIM_OK) status = fluid_cuda_send(NULL, (size_t)blocks * 6 * sizeof(double), (void **)&m->d->pull_sum);
+  if (status == SIM_OK && fluid_cuda_divided(m->m))
+    status = fluid_cuda_send(NULL, (size_t)links * 6 * sizeof(double), (void **)&m->d->terms);
   return status;
 }
 
@@ -290,7 +329,7 @@ static bool touches_body(const fluid_walls *w, const fluid_cell *cell) {
   return out;
 }
 
-/* Surfaces between cells that touch bodies and their solid neighbours along axes. */
+/* Surfaces between this rank's cells that touch bodies and their solid neighbours along axes. */
 static sim_status send_cuts(const maker *m) {
   const fluid_machine *machine = m->m;
   const fluid_walls *w = &machine->walls;
@@ -300,9 +339,10 @@ static sim_status send_cuts(const maker *m) {
   if (w->members == 0) return SIM_OK;
   fluid_cut *cut = malloc((size_t)(w->members * sides) * sizeof *cut);
   if (!cut) return sim_no_memory("the walls");
-  for (int64_t i = 0; i < w->cells; i++) {
+  const grid_range own = cells_of_planes(machine, machine->part.first, machine->part.end);
+  for (int64_t i = own.first; i < own.end; i++) {
     const fluid_cell *c = &w->cell[i];
-    const int64_t at[3] = {c->x, c->row % n[1], c->row / n[1]};
+    const int64_t at[3] = {c->x, c->row % n[1], c->row / n[1]}, row = row_here(machine, m->d, c->row);
     for (int side = 0; side < sides && touches_body(w, c); side++) {
       const int axis = side / 2, sign = side % 2 ? 1 : -1;
       int64_t to[3] = {at[0], at[1], at[2]};
@@ -310,7 +350,7 @@ static sim_status send_cuts(const maker *m) {
       if ((to[axis] < 0 || to[axis] >= n[axis]) && !grid_is_periodic(&machine->grid, axis)) continue;
       to[axis] = (to[axis] + n[axis]) % n[axis];
       if (!w->solid[(to[2] * n[1] + to[1]) * n[0] + to[0]]) continue;
-      cut[cuts].key = 6 * (unsigned long long)(c->row * n[0] + c->x) + (unsigned long long)side;
+      cut[cuts].key = 6 * (unsigned long long)(row * n[0] + c->x) + (unsigned long long)side;
       fluid_find_cut(machine, m->p, at, axis, sign, &cut[cuts].far, cut[cuts].velocity);
       cuts++;
     }
@@ -320,6 +360,25 @@ static sim_status send_cuts(const maker *m) {
   const sim_status status = fluid_cuda_send_away(cut, (size_t)cuts * sizeof *cut, &there);
   m->d->beside.cut = there;
   return status;
+}
+
+/* Numbers of the velocities of a side, [3] of each of its cells, in a plane of the last axis; *planes: that are here.
+ */
+static size_t profile_plane(const grid_shape *g, const fluid_device *d, int side, int64_t *planes) {
+  const int last = g->rank - 1;
+  *planes = side / 2 == last ? 1 : d->l.n[last];
+  return (size_t)(grid_cells(g) / g->n[side / 2] / (side / 2 == last ? 1 : g->n[last])) * 3;
+}
+
+sim_status fluid_cuda_copy_profile(const fluid_machine *m, const fluid_device *d, int side, void *to) {
+  int64_t planes;
+  const size_t bytes = profile_plane(&m->grid, d, side, &planes) * sizeof(double);
+  const char *from = (const char *)m->walls.profile[side];
+  if (!fluid_cuda_divided(m) || planes == 1) return sim_backend_cuda.copy(to, from, (size_t)planes * bytes);
+  for (int64_t k = 0; k < planes; k++)
+    SIM_TRY(
+        sim_backend_cuda.copy((char *)to + (size_t)k * bytes, from + (size_t)fluid_cuda_plane(m, d, k) * bytes, bytes));
+  return SIM_OK;
 }
 
 static sim_status send_sides(const maker *m) {
@@ -342,9 +401,11 @@ static sim_status send_sides(const maker *m) {
       b->velocity[s][a] = side->velocity.data[a];
     if (!profile) continue;
     void *there = NULL;
-    const int64_t cells = grid_cells(g) / g->n[s / 2];
-    SIM_TRY(fluid_cuda_send(profile, (size_t)cells * 3 * sizeof *profile, &there));
+    int64_t planes;
+    const size_t bytes = profile_plane(g, m->d, s, &planes) * sizeof *profile;
+    SIM_TRY(fluid_cuda_send(NULL, (size_t)planes * bytes, &there));
     b->profile[s] = there;
+    SIM_TRY(fluid_cuda_copy_profile(m->m, m->d, s, there));
   }
   return SIM_OK;
 }
@@ -352,7 +413,11 @@ static sim_status send_sides(const maker *m) {
 static sim_status send_probes(const maker *m) {
   long long cell[FLUID_PROBES];
   m->d->probes = (int)m->p->probes.rows;
-  for (int i = 0; i < m->d->probes; i++) cell[i] = fluid_probe_cell(m->p, (size_t)i);
+  for (int i = 0; i < m->d->probes; i++) {
+    const int64_t at = fluid_probe_cell(m->p, (size_t)i), nx = m->m->grid.n[0];
+    const bool own = fluid_part_has_row(&m->m->part, at / nx); /* of others: any cell */
+    cell[i] = own ? row_here(m->m, m->d, at / nx) * nx + at % nx : 0;
+  }
   SIM_TRY(fluid_cuda_send(cell, (size_t)m->d->probes * sizeof *cell, (void **)&m->d->probe));
   return fluid_cuda_send(NULL, (size_t)(m->d->probes * (m->d->rank + 1)) * sizeof(double), (void **)&m->d->probed);
 }

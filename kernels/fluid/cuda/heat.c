@@ -180,7 +180,7 @@ sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) 
       s->T /= d->warm.scale;
     }
   sim_status status = fluid_cuda_send_away(surface, bytes, &there);
-  if (status == SIM_OK) status = fluid_cuda_send_mask(m, &d->l, FLUID_MASK_WALLS, &walls);
+  if (status == SIM_OK) status = fluid_cuda_send_mask(m, d, FLUID_MASK_WALLS, &walls);
   if (status == SIM_OK) {
     fluid_cuda_begin_heat(d, there, walls);
     status = sim_queue_cuda.finish();

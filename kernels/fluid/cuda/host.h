@@ -5,8 +5,11 @@
 #include "kernels/fluid/cuda/work.h"
 #include "kernels/fluid/ops.h"
 
+typedef struct fluid_exchange fluid_exchange; /* ranks.c */
+
 struct fluid_work {
   fluid_device d;
+  fluid_exchange *exchange; /* NULL: one rank */
   fluid_machine *m;
   const fluid_parameters *p;
   const fluid_numbers *numbers;
@@ -50,6 +53,28 @@ sim_status fluid_cuda_gates(fluid_work *work, double *out) SIM_MUST_CHECK;
 sim_status fluid_cuda_change(fluid_work *work, double *out) SIM_MUST_CHECK;
 sim_status fluid_cuda_remember(fluid_work *work) SIM_MUST_CHECK; /* of populations */
 double fluid_cuda_remembered_bytes(const fluid_parameters *p);   /* in device memory, of populations */
+
+/* ---- ranks.c: several GPUs ---- */
+
+bool fluid_cuda_divided(const fluid_machine *m);
+/* The planes that are here: l.n, l.first, l.own, from. */
+void fluid_cuda_choose_planes(const fluid_machine *m, fluid_device *d);
+/* The plane of the grid that is a plane here. */
+int64_t fluid_cuda_plane(const fluid_machine *m, const fluid_device *d, int64_t plane);
+/* Bytes of device memory: two states of so many bytes, and the exchange. */
+double fluid_cuda_exchange_bytes(const sim_comm *comm, double state, double members);
+/* Makes the states of [rows][row] numbers, and the exchange between them; leave: releases them. */
+sim_status fluid_cuda_join(fluid_work *work, const int64_t shape[2]) SIM_MUST_CHECK;
+void fluid_cuda_leave(fluid_work *work);
+sim_status fluid_cuda_swap(fluid_work *work) SIM_MUST_CHECK; /* the planes of the present state that others need */
+sim_status fluid_cuda_step_divided(fluid_work *work) SIM_MUST_CHECK;
+/* work->sums[columns][blocks] of all ranks from d.sum. */
+sim_status fluid_cuda_gather_sums(fluid_work *work, int columns) SIM_MUST_CHECK;
+/* Of all ranks, with numbers of cells of the grid. */
+sim_status fluid_cuda_gather_guards(const fluid_work *work, fluid_guard *guard) SIM_MUST_CHECK;
+sim_status fluid_cuda_pull_divided(fluid_work *work) SIM_MUST_CHECK; /* pull_sum */
+/* values[probes][rank + 1], of which each rank has those of its planes. */
+sim_status fluid_cuda_gather_probes(const fluid_work *work, double *values) SIM_MUST_CHECK;
 
 /* ---- timed.c ---- */
 

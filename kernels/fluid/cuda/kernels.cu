@@ -5,6 +5,7 @@
 #include "kernels/fluid/cuda/grains.cuh"
 #include "kernels/fluid/cuda/outputs.cuh"
 #include "kernels/fluid/cuda/plain.cuh"
+#include "kernels/fluid/cuda/ranks.cuh"
 #include "kernels/fluid/cuda/sponge.cuh"
 #include "kernels/fluid/cuda/tiles.cuh"
 #include "kernels/fluid/cuda/timed.cuh"
@@ -44,7 +45,8 @@ static void launch_with(const sim_kernel *kernel, dim3 grid, unsigned threads, s
   config.numAttrs = device_overlaps() ? 1 : 0;
   sim_cuda_begin(kernel);
   sim_cuda_failed(cudaLaunchKernelEx(&config, function, s), "cudaLaunchKernelEx", kernel->name);
-  sim_cuda_end(kernel, 2.0 * s.l.numbers * sizeof(real) * s.l.n[0] * s.l.n[1] * s.l.n[2]);
+  const double planes = s.stride == s.chunk ? s.end - s.begin : grid.z;
+  sim_cuda_end(kernel, 2.0 * s.l.numbers * sizeof(real) * s.l.n[0] * s.l.n[1] * planes);
 }
 
 template <typename form, bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
@@ -58,7 +60,7 @@ static void launch_form(const sim_kernel *kernel, const fluid_step<real> &s) {
         cudaFuncSetAttribute((const void *)function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
         "cudaFuncSetAttribute", kernel->name);
   const dim3 grid((unsigned)tiles_of(s.l.n[0], form::tx), (unsigned)tiles_of(s.l.n[1], form::ty - 2),
-                  (unsigned)tiles_of(s.l.n[2], s.chunk));
+                  (unsigned)tiles_of(s.end - s.begin, s.stride));
   launch_with(kernel, grid, tile::threads, (size_t)shared, function, s);
 }
 template <bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
@@ -71,10 +73,30 @@ static void launch_march(const fluid_device *d, const fluid_step<real> &s) {
     launch_form<typename forms::narrow, SKIP, FORCE, EDDY, HEAT, real>(&kernel, s);
 }
 
-template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real> static void launch_cells(const fluid_device *d) {
+/* Which planes of this rank: all; those at both ends, or all where they are not made in parts; the other ones. */
+enum fluid_planes { FLUID_PLANES_ALL, FLUID_PLANES_ENDS, FLUID_PLANES_INNER };
+
+/* Whether the planes at both ends are made before the other ones. */
+static bool makes_ends(const fluid_device *d) { return d->march && d->l.own > 2; }
+
+template <typename real> static void choose_planes(const fluid_device *d, fluid_planes which, fluid_step<real> *s) {
+  if (!makes_ends(d) || which == FLUID_PLANES_ALL) return;
+  if (which == FLUID_PLANES_ENDS) {
+    s->stride = d->l.own - 1;
+    s->chunk = 1;
+  } else {
+    s->begin++;
+    s->end--;
+  }
+}
+
+template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real>
+static void launch_cells(const fluid_device *d, fluid_planes which) {
   constexpr int RANK = fluid_rank(Q);
   static const sim_kernel plain = {"fluid_step_cells", "step", SIM_LIMIT_BYTES};
-  const fluid_step<real> s = step_of<RANK, real>(d);
+  fluid_step<real> s = step_of<RANK, real>(d);
+  if (which == FLUID_PLANES_INNER && !makes_ends(d)) return;
+  choose_planes(d, which, &s);
   if constexpr (Q == 19) {
     if (d->march) {
       if (d->skip)
@@ -84,7 +106,7 @@ template <int Q, bool FORCE, bool EDDY, bool HEAT, typename real> static void la
       return;
     }
   }
-  const size_t rows = (size_t)s.l.n[1] * (size_t)s.l.n[2];
+  const size_t rows = (size_t)(s.end - s.begin) * (RANK == 3 ? (size_t)s.l.n[1] : 1);
   const dim3 grid((unsigned)((size_t)s.l.groups * ((rows + FLUID_PLAIN_ROWS - 1) / FLUID_PLAIN_ROWS)));
   device_launch(&plain, 2.0 * d->l.numbers * sizeof(real) * cells_of(d), grid, FLUID_GROUP * FLUID_PLAIN_ROWS,
                 step_cells<Q, FORCE, EDDY, HEAT, real>, s);
@@ -132,32 +154,39 @@ template <int Q, typename real> static double listed_bytes(const fluid_device *d
   return (double)(Q * 4 + fluid_moments(fluid_rank(Q))) * sizeof(real) * d->listed;
 }
 
-/* The walls' part of a step, and that of sponges with heat; without the temperature. */
-template <int Q, typename real> static void step_walls(const fluid_device *d) {
+/* The walls' part of a step, and that of sponges with heat; without the temperature, and without what the patches get
+ * back. */
+template <int Q, typename real> static void step_listed(const fluid_device *d) {
   constexpr int RANK = fluid_rank(Q);
-  static const sim_kernel sum = {"fluid_sum_lost", "walls", SIM_LIMIT_BYTES};
-  static const sim_kernel give = {"fluid_give_mass", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel links = {"fluid_step_links", "walls", SIM_LIMIT_BYTES};
+  static const sim_kernel pack = {"fluid_pack_lost", "walls", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
   const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
-  if (d->listed == 0) return;
   if (d->laws.links)
     fluid_cuda_law_links(d);
   else if (d->push > 0)
     fluid_cuda_pushed_links(d);
-  else
-    device_launch(&links, listed_bytes<Q, real>(d), listed_blocks(d), 128,
+  else if (e.cells > e.first)
+    device_launch(&links, listed_bytes<Q, real>(d), dim3((unsigned)(e.cells - e.first + 127) / 128), 128,
                   d->straight ? d->eddies ? step_links<Q, true, true, real> : step_links<Q, false, true, real>
                   : d->eddies ? step_links<Q, true, false, real>
                               : step_links<Q, false, false, real>,
                   s, e);
-  if (d->segments > 0) {
-    const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
-    const real *rest = s.from + d->numbers;
-    device_launch(&sum, 8.0 * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, sum_lost, p, d->lost);
-    device_launch(&give, 4.0 * sizeof(real) * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT,
-                  give_mass<RANK, real>, s, e, p, rest, s.to + d->numbers);
-  }
+  if (d->packed)
+    device_launch(&pack, 16.0 * d->members, dim3((unsigned)(d->members + 255) / 256), 256, pack_lost, d->member,
+                  d->members, e.first, e.cells, d->lost, d->packed);
+}
+
+template <int RANK, typename real> static void give_back(const fluid_device *d) {
+  static const sim_kernel sum = {"fluid_sum_lost", "walls", SIM_LIMIT_BYTES};
+  static const sim_kernel give = {"fluid_give_mass", "walls", SIM_LIMIT_BYTES};
+  const fluid_step<real> s = step_of<RANK, real>(d);
+  const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
+  const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments, d->packed};
+  if (d->segments == 0) return;
+  device_launch(&sum, 8.0 * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, sum_lost, p, d->lost);
+  device_launch(&give, 4.0 * sizeof(real) * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, give_mass<RANK, real>,
+                s, e, p, s.from + d->numbers, s.to + d->numbers);
 }
 
 template <int RANK, typename real> static void step_warm(const fluid_device *d) {
@@ -168,22 +197,28 @@ template <int RANK, typename real> static void step_warm(const fluid_device *d) 
                 step_of<RANK, real>(d), listed_edges_of<real>(d, 1 - d->now));
 }
 
-template <int Q, typename real> static void step(const fluid_device *d) {
+template <int Q, typename real> static void step_planes(const fluid_device *d, fluid_planes which) {
   if (d->laws.cells)
     fluid_cuda_law_cells(d);
   else if (d->heat && d->eddies)
-    launch_cells<Q, true, true, true, real>(d);
+    launch_cells<Q, true, true, true, real>(d, which);
   else if (d->heat)
-    launch_cells<Q, true, false, true, real>(d);
+    launch_cells<Q, true, false, true, real>(d, which);
   else if (d->force && d->eddies)
-    launch_cells<Q, true, true, false, real>(d);
+    launch_cells<Q, true, true, false, real>(d, which);
   else if (d->force)
-    launch_cells<Q, true, false, false, real>(d);
+    launch_cells<Q, true, false, false, real>(d, which);
   else if (d->eddies)
-    launch_cells<Q, false, true, false, real>(d);
+    launch_cells<Q, false, true, false, real>(d, which);
   else
-    launch_cells<Q, false, false, false, real>(d);
-  step_walls<Q, real>(d);
+    launch_cells<Q, false, false, false, real>(d, which);
+}
+
+template <int Q, typename real> static void step(const fluid_device *d) {
+  step_planes<Q, real>(d, FLUID_PLANES_ALL);
+  if (d->listed == 0) return;
+  step_listed<Q, real>(d);
+  give_back<fluid_rank(Q), real>(d);
 }
 
 template <int RANK, typename real> static void damp_step(const fluid_device *d) {
@@ -283,6 +318,14 @@ template <int Q, typename real> static void pulls(const fluid_device *d) {
     launch_pull<Q>(&kernel, d, cells, edges_of<real>(d));
 }
 
+template <int Q, typename real> static void terms(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_pull_terms", "observe", SIM_LIMIT_BYTES};
+  const fluid_moment_cells<Q, real> cells = {d->l, (const real *)d->state[d->now], false, {0, 0, 0}, 0};
+  if (d->pull_blocks == 0) return;
+  device_launch(&kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull_terms<Q, fluid_moment_cells<Q, real>>,
+                cells, edges_of<real>(d), d->pull, d->pull_block, d->g[0], d->g[1], d->g[2], d->terms);
+}
+
 /* ---- the temperature ---- */
 
 template <int RANK, typename real>
@@ -351,8 +394,10 @@ template <int RANK, typename real> static void gates(const fluid_device *d) {
 
 template <int RANK, typename real> static void find_wall_velocities(const fluid_device *d, double *out) {
   static const sim_kernel kernel = {"fluid_wall_velocities", "observe", SIM_LIMIT_BYTES};
-  device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128, wall_velocities<RANK, fluid_view<real>>,
-                present_view<real>(d), d->cell, d->cells, out);
+  const int own = d->end_cell - d->first_cell;
+  if (own == 0) return;
+  device_launch(&kernel, 0.0, dim3((unsigned)(own + 127) / 128), 128, wall_velocities<RANK, fluid_view<real>>,
+                present_view<real>(d), d->cell + d->first_cell, own, out + 3 * (size_t)d->first_cell);
 }
 
 /* A function of the lattice and the precision. */
@@ -367,6 +412,17 @@ template <int RANK, typename real> static void find_wall_velocities(const fluid_
   } while (0)
 
 void fluid_cuda_step(const fluid_device *d) { BY_LATTICE(step, d); }
+void fluid_cuda_step_links(const fluid_device *d) { BY_LATTICE(step_listed, d); }
+void fluid_cuda_give_back(const fluid_device *d) { BY_KIND(give_back, d); }
+void fluid_cuda_step_ends(const fluid_device *d) { BY_LATTICE(step_planes, d, FLUID_PLANES_ENDS); }
+void fluid_cuda_step_inner(const fluid_device *d) { BY_LATTICE(step_planes, d, FLUID_PLANES_INNER); }
+void fluid_cuda_pull_terms(const fluid_device *d) { BY_LATTICE(terms, d); }
+void fluid_cuda_sum_terms(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_sum_terms", "observe", SIM_LIMIT_BYTES};
+  if (d->pull_blocks == 0) return;
+  device_launch(&kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, sum_terms, d->pull_block, d->terms,
+                d->pull_sum);
+}
 void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step, d); }
 void fluid_cuda_warm(const fluid_device *d) { BY_KIND(step_warm, d); }
 void fluid_cuda_mark_balls(const fluid_device *d) { mark_cells(d); }

@@ -14,7 +14,7 @@ template <typename real> using fluid_edge = typename fluid_edge_type<real>::type
 template <typename real> struct fluid_edges {
   const fluid_edge_cell *cell;
   const fluid_edge<real> *edge;
-  int cells;
+  int first, cells;            /* cells [first, cells) make their step */
   const fluid_warm_edge *warm; /* [edges]; NULL: no heat */
   real *rate;                  /* [cells]: of relaxation, for heat; NULL: not wanted */
   double *lost;                /* [cells]: mass that links to bodies take; NULL: no body */
@@ -258,7 +258,7 @@ __device__ __forceinline__ void step_linked(const fluid_step<real> &s, const flu
                                             const source &cells, const laws &law) {
   constexpr int RANK = fluid_rank(Q);
   after_previous();
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = links.first + (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= links.cells) return;
   const fluid_edge_cell at = links.cell[i];
   const size_t place = place_of(s.l, at);
@@ -324,14 +324,16 @@ struct fluid_patches {
   const int32_t *member; /* numbers of cells with links */
   double *sums;          /* [segments] */
   int segments;
+  const double *packed; /* [members]: what the cells of all ranks have lost; NULL: one rank */
 };
 
 static __global__ void __launch_bounds__(FLUID_SEGMENT) sum_lost(const fluid_patches p, const double *lost) {
   __shared__ double shared[FLUID_SEGMENT / 32];
   after_previous();
   const fluid_segment mine = p.segment[blockIdx.x];
-  const int i = (int)threadIdx.x;
-  const double sum = block_sum<FLUID_SEGMENT>(i < mine.count ? lost[p.member[mine.first + i]] : 0, shared);
+  const int i = (int)threadIdx.x, member = mine.first + i;
+  const double own = i >= mine.count ? 0 : p.packed ? p.packed[member] : lost[p.member[member]];
+  const double sum = block_sum<FLUID_SEGMENT>(own, shared);
   if (i == 0) p.sums[blockIdx.x] = sum;
 }
 
@@ -356,7 +358,9 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
   const int i = (int)threadIdx.x;
   const double part = patch_part(p, mine);
   if (i >= mine.count) return;
-  const fluid_edge_cell at = links.cell[p.member[mine.first + i]];
+  const int cell = p.member[mine.first + i];
+  if (cell < links.first || cell >= links.cells) return;
+  const fluid_edge_cell at = links.cell[cell];
   real *to = s.to + place_of(s.l, at);
   const double add = part + (double)from_rest[mine.first + i];
   const real old = *to, now = (real)((double)old + add);
@@ -382,32 +386,40 @@ __device__ __forceinline__ void pull_of_link(const fluid_pull &p, int c, double 
     out[3 + a] = p.arm[(a + 1) % 3] * out[(a + 2) % 3] - p.arm[(a + 2) % 3] * out[(a + 1) % 3];
 }
 
+/* The same of the link number `i`. */
+template <int Q, typename source>
+__device__ __forceinline__ void pull_of_number(const source &s, const fluid_edges<typename source::number> &links,
+                                               const fluid_pull &p, double g0, double g1, double g2, double *out) {
+  const fluid_edge_cell at = links.cell[p.cell];
+  const fluid_edge<typename source::number> e = links.edge[p.edge];
+  const double sent = s.template sent<double>(at, fluid_opposite_of(e.arriving));
+  double g[3] = {0, 0, 0};
+  if (s.has_lift()) s.lift(at, g);
+  g[0] += g0;
+  g[1] += g1;
+  g[2] += g2;
+  pull_of_link<Q>(p, e.arriving, sent, arrive<Q, double>(s, at, e), g, out);
+}
+/* sums[6] of a block, of out[6] of its threads. */
+__device__ __forceinline__ void sum_pulls(const double *out, double *sums) {
+  __shared__ double shared[FLUID_SEGMENT / 32];
+#pragma unroll
+  for (int k = 0; k < 6; k++) {
+    const double sum = block_sum<FLUID_SEGMENT>(out[k], shared);
+    if (threadIdx.x == 0) sums[k] = sum;
+  }
+}
+
 /* sums[blocks][6]: momentum and torque that the fluid gives by the links of a block. */
 template <int Q, typename source>
 __global__ void __launch_bounds__(FLUID_SEGMENT)
     pull(const source s, const fluid_edges<typename source::number> links, const fluid_pull *pulls,
          const fluid_pull_block *blocks, double g0, double g1, double g2, double *sums) {
-  __shared__ double shared[FLUID_SEGMENT / 32];
   after_previous();
   const fluid_pull_block mine = blocks[blockIdx.x];
   double out[6] = {0, 0, 0, 0, 0, 0};
-  if ((int)threadIdx.x < mine.count) {
-    const fluid_pull p = pulls[mine.first + (int)threadIdx.x];
-    const fluid_edge_cell at = links.cell[p.cell];
-    const fluid_edge<typename source::number> e = links.edge[p.edge];
-    const double sent = s.template sent<double>(at, fluid_opposite_of(e.arriving));
-    double g[3] = {0, 0, 0};
-    if (s.has_lift()) s.lift(at, g);
-    g[0] += g0;
-    g[1] += g1;
-    g[2] += g2;
-    pull_of_link<Q>(p, e.arriving, sent, arrive<Q, double>(s, at, e), g, out);
-  }
-#pragma unroll
-  for (int k = 0; k < 6; k++) {
-    const double sum = block_sum<FLUID_SEGMENT>(out[k], shared);
-    if (threadIdx.x == 0) sums[6 * blockIdx.x + k] = sum;
-  }
+  if ((int)threadIdx.x < mine.count) pull_of_number<Q>(s, links, pulls[mine.first + (int)threadIdx.x], g0, g1, g2, out);
+  sum_pulls(out, sums + 6 * blockIdx.x);
 }
 
 #endif

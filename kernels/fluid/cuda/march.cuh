@@ -220,7 +220,7 @@ __global__ void __launch_bounds__((march_tile<form, HEAT>::threads), MARCH_BLOCK
                     : ty == 0 || ty == TY - 1                    ? MARCH_DIAGONAL
                                                                  : MARCH_ALONG_X;
   const bool inner = role == MARCH_INNER && x < s.l.n[0] && y < s.l.n[1];
-  const int nz = s.l.n[2], first = (int)blockIdx.z * s.chunk, end = min(first + s.chunk, nz);
+  const int nz = s.l.n[2], first = s.begin + (int)blockIdx.z * s.stride, end = min(first + s.chunk, s.end);
   /* around the box, also where it is narrower than a tile */
   const int column = (x + s.l.n[0]) % s.l.n[0], line = (y + s.l.n[1]) % s.l.n[1];
   const size_t words = (size_t)s.l.n[1] * (size_t)s.l.groups, plane = words * (cell * FLUID_GROUP),

@@ -126,6 +126,18 @@ __device__ __forceinline__ void gradient(const view &v, const int at[3], double 
   }
 }
 
+/* Cells [first, end) of the state that block number `block` adds: of one plane that this rank makes. */
+struct fluid_summed {
+  size_t first, end;
+};
+template <int RANK> __device__ __forceinline__ fluid_summed summed_by(const fluid_layout &l, unsigned block) {
+  const size_t plane = (size_t)l.n[0] * (RANK == 3 ? (size_t)l.n[1] : 1);
+  const unsigned blocks = (unsigned)((plane + FLUID_SUMMED - 1) / FLUID_SUMMED);
+  const size_t begin = ((size_t)l.first + block / blocks) * plane,
+               first = begin + (size_t)(block % blocks) * FLUID_SUMMED;
+  return {first, first + FLUID_SUMMED < begin + plane ? first + FLUID_SUMMED : begin + plane};
+}
+
 /* The greater one; NaN stays. */
 struct greatest {
   __device__ static double of(double a, double b) { return isnan(a) || b <= a ? a : b; }
@@ -136,11 +148,10 @@ struct greatest {
 template <int RANK, typename view> __global__ void __launch_bounds__(256) sum_flow(const view v, double *sums) {
   __shared__ double shared[8];
   after_previous();
-  const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2],
-               first = (size_t)blockIdx.x * FLUID_SUMMED;
+  const fluid_summed mine = summed_by<RANK>(v.l, blockIdx.x);
   const double speed = v.dx / v.dt;
   double sum[FLUID_SUMS] = {};
-  for (size_t i = first + threadIdx.x; i < cells && i < first + FLUID_SUMMED; i += 256) {
+  for (size_t i = mine.first + threadIdx.x; i < mine.end; i += 256) {
     const int x = (int)(i % (size_t)v.l.n[0]);
     const size_t row = i / (size_t)v.l.n[0];
     if (is_solid(v.beside, v.l, x, row)) continue;

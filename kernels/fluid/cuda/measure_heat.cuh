@@ -43,10 +43,9 @@ template <int RANK, typename real>
 __global__ void __launch_bounds__(256) sum_warm(const fluid_view<real> v, double *sums) {
   __shared__ double shared[8];
   after_previous();
-  const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2],
-               first = (size_t)blockIdx.x * FLUID_SUMMED;
+  const fluid_summed mine = summed_by<RANK>(v.l, blockIdx.x);
   double sum = 0, least = INFINITY, most = -INFINITY;
-  for (size_t i = first + threadIdx.x; i < cells && i < first + FLUID_SUMMED; i += 256) {
+  for (size_t i = mine.first + threadIdx.x; i < mine.end; i += 256) {
     const int x = (int)(i % (size_t)v.l.n[0]);
     const size_t row = i / (size_t)v.l.n[0];
     if (is_solid(v.beside, v.l, x, row)) continue;

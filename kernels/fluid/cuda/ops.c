@@ -27,7 +27,11 @@ static double state_rows(const fluid_parameters *p, double more) {
   return (double)g->n[1] * (double)g->n[2] * groups_of(g) + ceil(more / row);
 }
 
-double fluid_cuda_sum_blocks(const grid_shape *g) { return ceil(grid_cells_wanted(g) / FLUID_SUMMED); }
+/* Planes are added by themselves, so that no sum depends on which GPU has them. */
+double fluid_cuda_sum_blocks(const grid_shape *g) {
+  const double planes = (double)g->n[g->rank - 1];
+  return planes * ceil(grid_cells_wanted(g) / planes / FLUID_SUMMED);
+}
 
 void fluid_cuda_plan_walls(const fluid_parameters *p, const fluid_meshes *meshes, sim_plan *out) {
   const grid_shape g = fluid_grid_of(p);
@@ -55,12 +59,23 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   const double more = (p->bodies.count > 0 && !fluid_moves(p) ? linked : 0) +
                       (has_rates(p) ? linked + fluid_cuda_damped_bound(p) : 0) + (p->force ? g.rank * cells : 0) +
                       (fluid_cuda_stores_rates(p) ? cells : 0);
-  const double state = state_rows(p, more) * row, fields = (g.rank + 1) * cells * number;
-  (void)setup;
-  sim_plan_add(out,
-               p->heat.given ? "moments and temperature, before and after a step" : "moments, before and after a step",
-               2 * state);
-  sim_plan_add(out, "velocity and pressure", fields);
+  const double state = state_rows(p, more) * row, planes = (double)g.n[g.rank - 1];
+  const double here = fluid_part_share(&g, setup->comm, true);
+  const double fields = (g.rank + 1) * cells * number;
+  if (setup->comm->size > 1) {
+    const double cells_here = state_rows(p, 0) * row * here, behind = state - state_rows(p, 0) * row;
+    sim_plan_add(out, "moments, before and after a step, and what ranks exchange",
+                 fluid_cuda_exchange_bytes(setup->comm, cells_here + behind, p->bodies.count > 0 ? linked : 1));
+    sim_plan_add_host(out, "staged for other ranks, at most", 2 * state_rows(p, 0) * row / planes);
+    out->bytes_received = 2 * state_rows(p, 0) * row / planes + (p->bodies.count > 0 ? sizeof(double) * linked : 0);
+    out->exchanges = p->bodies.count > 0 ? 2 : 1;
+    out->beside = 0.9; /* the inner planes, where the marching kernel makes them */
+  } else {
+    sim_plan_add(
+        out, p->heat.given ? "moments and temperature, before and after a step" : "moments, before and after a step",
+        2 * state);
+  }
+  sim_plan_add(out, "velocity and pressure", fields * here);
   fluid_cuda_plan_walls(p, meshes, out);
   if (p->grains.count > 0) sim_plan_add(out, "masks of cells", fluid_cuda_mask_bytes(p));
   if (fluid_has_sponge(p)) sim_plan_add(out, "sponges", fluid_sponge_bytes(p));
@@ -70,7 +85,7 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
     if (fluid_cuda_heat_bytes(p, meshes) > 0)
       sim_plan_add(out, "links of the temperature", fluid_cuda_heat_bytes(p, meshes));
   }
-  if (p->initial) sim_plan_add_host(out, "velocity and pressure at the start", fields);
+  if (p->initial) sim_plan_add_host(out, "velocity and pressure at the start", fields * here);
   out->checkpoint_bytes = state;
   out->work_rate_guess = (fluid_single(p) ? 4e10 : 2e10) *
                          (g.rank == 2                 ? 1.2
@@ -87,6 +102,7 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
 void fluid_cuda_destroy(fluid_work **work) {
   fluid_work *w = *work;
   if (!w) return;
+  fluid_cuda_leave(w);
   for (int i = 0; i < 2; i++) {
     sim_queue_cuda.graph_destroy(&w->graph[i]);
     sim_buffer_destroy(&w->state[i]);
@@ -102,25 +118,29 @@ void fluid_cuda_destroy(fluid_work **work) {
   *work = NULL;
 }
 
+/* Of the planes that are here: on several GPUs those of a rank, and those beside them. */
 static sim_status allocate(fluid_work *w) {
   const grid_shape *g = &w->m->grid;
+  const int64_t cells = (int64_t)w->d.l.n[0] * w->d.l.n[1] * w->d.l.n[2];
   fluid_device *d = &w->d;
   const int row = FLUID_GROUP * numbers_of(w->p);
   const int64_t rests = w->m->motion ? 0 : w->m->walls.members;
   const int64_t rates = has_rates(w->p) ? w->m->walls.cells + fluid_cuda_damped_cells(w->m) : 0;
-  const int64_t pushes = w->p->force ? g->rank * grid_cells(g) : 0,
-                laws = fluid_cuda_stores_rates(w->p) ? grid_cells(g) : 0;
-  const double rows = state_rows(w->p, (double)(rests + rates + pushes + laws));
+  const int64_t pushes = w->p->force ? g->rank * cells : 0, laws = fluid_cuda_stores_rates(w->p) ? cells : 0;
+  const double here = (double)d->l.n[1] * d->l.n[2] * d->l.groups,
+               rows = here + ceil((double)(rests + rates + pushes + laws) / row);
   const sim_dtype type = d->single ? SIM_F32 : SIM_F64;
   if (!(rows * row < 0x1p58)) return sim_no_memory("the fluid");
+  if (fluid_cuda_divided(w->m)) SIM_TRY(fluid_cuda_join(w, (int64_t[]){(int64_t)rows, row}));
   for (int i = 0; i < 2; i++) {
-    SIM_TRY(sim_buffer_create(&sim_backend_cuda, type, 2, (int64_t[]){(int64_t)rows, row}, &w->state[i]));
+    if (!w->exchange)
+      SIM_TRY(sim_buffer_create(&sim_backend_cuda, type, 2, (int64_t[]){(int64_t)rows, row}, &w->state[i]));
     d->state[i] = w->state[i].data;
   }
-  d->numbers = (size_t)state_rows(w->p, 0) * (size_t)row;
+  d->numbers = (size_t)here * (size_t)row;
   if (pushes > 0) d->push = d->numbers + (size_t)(rests + rates);
   if (laws > 0) d->rates = d->numbers + (size_t)(rests + rates + pushes);
-  SIM_TRY(sim_buffer_create(&sim_backend_cuda, type, 2, (int64_t[]){g->rank + 1, grid_cells(g)}, &w->fields));
+  SIM_TRY(sim_buffer_create(&sim_backend_cuda, type, 2, (int64_t[]){g->rank + 1, cells}, &w->fields));
   d->fields = w->fields.data;
   return fluid_cuda_allocate_guards(w);
 }
@@ -128,7 +148,7 @@ static sim_status allocate(fluid_work *w) {
 sim_status fluid_cuda_allocate_guards(fluid_work *w) {
   fluid_device *d = &w->d;
   void *made = NULL;
-  d->sum_blocks = (int)fluid_cuda_sum_blocks(&w->m->grid);
+  d->sum_blocks = (int)(fluid_cuda_sum_blocks(&w->m->grid) / (double)w->m->part.planes) * d->l.own;
   SIM_TRY(sim_backend_cuda.alloc(FLUID_SUMS * (size_t)d->sum_blocks * sizeof(double), &made));
   d->sum = made;
   SIM_TRY(sim_backend_cuda.alloc(sizeof *d->guard, &made));
@@ -158,6 +178,7 @@ sim_status fluid_cuda_new(fluid_machine *m, const fluid_parameters *p, const flu
     d->g[a] = m->collision.g[a];
     d->force = d->force || d->g[a] != 0;
   }
+  fluid_cuda_choose_planes(m, d);
   d->fast = fluid_speed_of_mach(FLUID_MACH_FAST);
   d->fastest = fluid_speed_of_mach(FLUID_MACH_FASTEST);
   d->dx = k->dx;
@@ -168,7 +189,7 @@ sim_status fluid_cuda_new(fluid_machine *m, const fluid_parameters *p, const flu
 }
 
 sim_status fluid_cuda_allocate_sums(fluid_work *w) {
-  int most = FLUID_SUMS * w->d.sum_blocks; /* of heat FLUID_WARM_SUMS */
+  int most = FLUID_SUMS * (int)fluid_cuda_sum_blocks(&w->m->grid); /* of heat FLUID_WARM_SUMS */
   if (2 * w->d.warm.pull_blocks > most) most = 2 * w->d.warm.pull_blocks;
   w->sums = malloc((size_t)most * sizeof *w->sums);
   return w->sums ? SIM_OK : sim_no_memory("sums of cells");
@@ -208,16 +229,32 @@ sim_status fluid_cuda_set_step(fluid_work *w, int64_t step, bool fast) {
   return sim_backend_cuda.copy(w->d.guard, &guard, sizeof guard);
 }
 
-/* Copies the fields of the start to the device. */
+/* Copies the fields of the start to the device, plane by plane where a GPU has some of them: the host has room for all,
+ * of which it touches these. */
 static sim_status fill_fields(fluid_work *w, const sim_setup *setup) {
+  const fluid_part *part = &w->m->part;
+  const size_t plane = (size_t)(part->rows * w->m->grid.n[0]) * sim_dtype_size(w->fields.dtype);
+  const size_t each = plane * (size_t)part->planes,
+               there = (size_t)w->fields.shape[1] * sim_dtype_size(w->fields.dtype);
+  const int64_t planes = fluid_cuda_divided(w->m) ? w->d.l.n[w->d.rank - 1] : 1; /* one GPU: all at once */
   void *values[FIELDS] = {NULL};
-  sim_buffer host;
-  SIM_TRY(sim_buffer_create(&sim_backend_cpu, w->fields.dtype, 2, w->fields.shape, &host));
-  for (int i = 0; i <= w->d.rank; i++)
-    values[i] = (char *)host.data + (size_t)i * (size_t)host.shape[1] * sim_dtype_size(host.dtype);
-  sim_status status = fluid_fill(w->m, w->p, setup, values);
-  if (status == SIM_OK) status = sim_backend_cuda.copy(w->fields.data, host.data, sim_buffer_bytes(&host));
-  sim_buffer_destroy(&host);
+  fluid_machine m = *w->m;
+  sim_status status = SIM_OK;
+  char *host = calloc((size_t)w->d.rank + 1, each);
+  if (!host) return sim_no_memory("velocity and pressure at the start");
+  for (int i = 0; i <= w->d.rank; i++) values[i] = host + (size_t)i * each;
+  for (int64_t k = 0; k < planes && status == SIM_OK; k++) {
+    if (fluid_cuda_divided(w->m)) {
+      m.part.first = fluid_cuda_plane(w->m, &w->d, k);
+      m.part.end = m.part.first + 1;
+    }
+    const size_t bytes = (size_t)(m.part.end - m.part.first) * plane, from = (size_t)m.part.first * plane;
+    status = fluid_fill(&m, w->p, setup, values);
+    for (int i = 0; i <= w->d.rank && status == SIM_OK; i++)
+      status = sim_backend_cuda.copy((char *)w->fields.data + (size_t)i * there + (size_t)k * plane,
+                                     (char *)values[i] + from, bytes);
+  }
+  free(host);
   return status;
 }
 
@@ -234,11 +271,13 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   if (w->d.heat) fluid_cuda_start_push(&w->d);
   if (w->d.heat) SIM_TRY(fluid_cuda_start_heat(w->m, &w->d));
   if (w->d.heat) fluid_cuda_delay_sponge(&w->d);
+  if (w->exchange) SIM_TRY(fluid_cuda_swap(w));
   SIM_TRY(sim_queue_cuda.status());
   return fluid_cuda_check_laws(w->m, w->numbers, &w->d, 0, &(fluid_seen){.seen = false});
 }
 
 static sim_status resume(fluid_work *w, int64_t step, bool fast) {
+  if (w->exchange) SIM_TRY(fluid_cuda_swap(w));
   SIM_TRY(fluid_cuda_time_sides(w, step, false));
   return fluid_cuda_set_step(w, step, fast);
 }
@@ -284,7 +323,10 @@ static sim_status step_graph(fluid_work *w) {
 }
 
 static sim_status step(fluid_work *w, int64_t number) {
-  SIM_TRY(w->m->motion ? step_moving(w, number) : w->m->grains ? step_grains(w) : step_graph(w));
+  SIM_TRY(w->exchange    ? fluid_cuda_step_divided(w)
+          : w->m->motion ? step_moving(w, number)
+          : w->m->grains ? step_grains(w)
+                         : step_graph(w));
   w->made = number;
   w->stepped = true;
   return fluid_cuda_time_sides(w, number, true);
@@ -317,6 +359,7 @@ static fluid_seen seen_of(const fluid_work *w, const fluid_guard *guard, int kin
 sim_status fluid_cuda_guards(fluid_work *w, int64_t number, fluid_seen seen[FLUID_WARNINGS]) {
   fluid_guard guard;
   SIM_TRY(sim_backend_cuda.copy(&guard, w->d.guard, sizeof guard));
+  SIM_TRY(fluid_cuda_gather_guards(w, &guard));
   const fluid_seen dense = seen_of(w, &guard, FLUID_TOLD_DENSE), fastest = seen_of(w, &guard, FLUID_TOLD_FASTEST);
   const fluid_seen hot = seen_of(w, &guard, FLUID_TOLD_HOT);
   seen[FLUID_WARN_END] = dense.seen && !(fastest.seen && fastest.step < dense.step) ? dense : fastest;
@@ -337,7 +380,7 @@ static sim_status show(fluid_work *w) {
 
 /* Sums of all cells, with fluid_flow_row's units. */
 static sim_status sum_cells(fluid_work *w, double sums[FLUID_FLOW_SUMS]) {
-  const size_t blocks = (size_t)w->d.sum_blocks;
+  const size_t blocks = (size_t)fluid_cuda_sum_blocks(&w->m->grid);
   static const int columns[FLUID_SUMS] = {FLUID_MASS,     FLUID_KINETIC,      FLUID_ENSTROPHY,   FLUID_SPEED,
                                           FLUID_MOMENTUM, FLUID_MOMENTUM + 1, FLUID_MOMENTUM + 2};
   double most = 0;
@@ -345,7 +388,7 @@ static sim_status sum_cells(fluid_work *w, double sums[FLUID_FLOW_SUMS]) {
   w->old_cuts = false;
   SIM_TRY(fluid_cuda_send_profiles(w));
   (w->d.populations ? fluid_trt_flow : fluid_cuda_flow)(&w->d);
-  SIM_TRY(sim_backend_cuda.copy(w->sums, w->d.sum, FLUID_SUMS * blocks * sizeof(double)));
+  SIM_TRY(fluid_cuda_gather_sums(w, FLUID_SUMS));
   const double *speed = w->sums + FLUID_SUM_SPEED * blocks;
   for (size_t i = 0; i < blocks; i++)
     if (!(speed[i] <= most)) most = speed[i];
@@ -375,7 +418,10 @@ sim_status fluid_cuda_bodies(fluid_work *w, double *values) {
   w->old_pulls = false;
   const int rank = w->d.rank, columns = rank == 2 ? 3 : 6, blocks = w->d.pull_blocks;
   const double dx = w->d.dx, force = w->d.density * pow(dx, rank + 1) / (w->d.dt * w->d.dt);
-  (w->d.populations ? fluid_trt_pull : fluid_cuda_pull)(&w->d);
+  if (w->exchange)
+    SIM_TRY(fluid_cuda_pull_divided(w));
+  else
+    (w->d.populations ? fluid_trt_pull : fluid_cuda_pull)(&w->d);
   double *part = malloc(7 * (size_t)(blocks + 1) * sizeof *part), *const all = part + blocks;
   if (!part) return sim_no_memory("forces");
   const size_t bytes = 6 * (size_t)blocks * sizeof *all;
@@ -396,7 +442,8 @@ sim_status fluid_cuda_bodies(fluid_work *w, double *values) {
 
 static sim_status probes(fluid_work *w, double *values) {
   fluid_cuda_probe(&w->d);
-  return sim_backend_cuda.copy(values, w->d.probed, (size_t)(w->d.probes * (w->d.rank + 1)) * sizeof *values);
+  SIM_TRY(sim_backend_cuda.copy(values, w->d.probed, (size_t)(w->d.probes * (w->d.rank + 1)) * sizeof *values));
+  return fluid_cuda_gather_probes(w, values);
 }
 
 static double *means(const fluid_work *w) { return w->d.mean; }
@@ -437,6 +484,10 @@ const fluid_ops fluid_ops_cuda = {.plan = plan,
                                   .destroy = fluid_cuda_destroy,
                                   .state = state_of,
                                   .fields = fluid_cuda_fields,
+                                  .first_plane = fluid_cuda_first_plane,
+                                  .plane = fluid_cuda_plane_of,
+                                  .divide = fluid_cuda_divide,
+                                  .restore = fluid_cuda_restore,
                                   .start = start,
                                   .resume = resume,
                                   .step = step,

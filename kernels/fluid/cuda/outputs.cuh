@@ -58,10 +58,9 @@ template <int RANK, typename view, typename before>
 __global__ void __launch_bounds__(256) sum_change(const view v, const before past, double *sums) {
   __shared__ double shared[8];
   after_previous();
-  const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2],
-               first = (size_t)blockIdx.x * FLUID_SUMMED;
+  const fluid_summed mine = summed_by<RANK>(v.l, blockIdx.x);
   double sum = 0;
-  for (size_t i = first + threadIdx.x; i < cells && i < first + FLUID_SUMMED; i += 256) {
+  for (size_t i = mine.first + threadIdx.x; i < mine.end; i += 256) {
     const int x = (int)(i % (size_t)v.l.n[0]);
     const size_t row = i / (size_t)v.l.n[0];
     if (is_solid(v.beside, v.l, x, row)) continue;
@@ -81,10 +80,9 @@ __global__ void __launch_bounds__(256)
     sum_warm_change(const fluid_view<real> v, const fluid_view<real> past, double *sums) {
   __shared__ double shared[8];
   after_previous();
-  const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2],
-               first = (size_t)blockIdx.x * FLUID_SUMMED;
+  const fluid_summed mine = summed_by<RANK>(v.l, blockIdx.x);
   double sum = 0;
-  for (size_t i = first + threadIdx.x; i < cells && i < first + FLUID_SUMMED; i += 256) {
+  for (size_t i = mine.first + threadIdx.x; i < mine.end; i += 256) {
     const int x = (int)(i % (size_t)v.l.n[0]);
     const size_t row = i / (size_t)v.l.n[0];
     if (is_solid(v.beside, v.l, x, row)) continue;
@@ -97,16 +95,22 @@ __global__ void __launch_bounds__(256)
 
 /* ---- gates ---- */
 
-/* sums[planes][blocks][FLUID_GATE_SUMS] of the cells of a block. */
+/* sums[planes][blocks][FLUID_GATE_SUMS] of the cells of a block: of a gate across the last axis in the order of cells,
+ * of others within one plane of that axis, which this rank makes. */
 template <int RANK, typename view>
 __global__ void __launch_bounds__(256) sum_gates(const view v, const fluid_gate_plane *planes, double *sums) {
   __shared__ double shared[8];
   after_previous();
   const fluid_gate_plane p = planes[blockIdx.y];
   const int b = p.axis == 0 ? 1 : 0, c = p.axis == 2 ? 1 : 2, across = v.l.n[b];
-  const long long cells = (long long)across * v.l.n[c], first = (long long)blockIdx.x * FLUID_SUMMED;
+  const bool whole = p.axis == RANK - 1;
+  const long long width = whole ? (long long)across * v.l.n[c] : RANK == 3 ? across : 1;
+  const int parts = (int)((width + FLUID_SUMMED - 1) / FLUID_SUMMED), line = (int)blockIdx.x / parts;
+  const long long begin = whole ? 0 : (v.l.first + line) * width,
+                  first = begin + (long long)((int)blockIdx.x % parts) * FLUID_SUMMED;
+  const bool here = whole ? p.plane >= 0 && line == 0 : line < v.l.own;
   double sum[FLUID_GATE_SUMS] = {};
-  for (long long i = first + threadIdx.x; i < cells && i < first + FLUID_SUMMED; i += 256) {
+  for (long long i = first + threadIdx.x; here && i < begin + width && i < first + FLUID_SUMMED; i += 256) {
     int at[3];
     at[p.axis] = p.plane;
     at[b] = (int)(i % across);

@@ -15,8 +15,10 @@ __device__ __forceinline__ void step_plain(const fluid_step<real> &s, const laws
   const int x = (int)(group * FLUID_GROUP + threadIdx.x % FLUID_GROUP);
   const unsigned long long step = *s.step + 1;
   if (blockIdx.x == 0 && threadIdx.x == 0) *s.next = step;
-  const size_t row = (size_t)(blockIdx.x / (unsigned)s.l.groups) * FLUID_PLAIN_ROWS + threadIdx.x / FLUID_GROUP;
-  if (x >= s.l.n[0] || row >= (size_t)s.l.n[1] * (size_t)s.l.n[2] || is_skipped(s, x, row)) return;
+  const size_t each = fluid_rank(Q) == 3 ? (size_t)s.l.n[1] : 1; /* rows of a plane */
+  const size_t row = (size_t)s.begin * each + (size_t)(blockIdx.x / (unsigned)s.l.groups) * FLUID_PLAIN_ROWS +
+                     threadIdx.x / FLUID_GROUP;
+  if (x >= s.l.n[0] || row >= (size_t)s.end * each || is_skipped(s, x, row)) return;
   const int y = (int)(row % (size_t)s.l.n[1]), z = (int)(row / (size_t)s.l.n[1]);
   const size_t place = fluid_place(s.l, x, row);
   constexpr int RANK = fluid_rank(Q), numbers = fluid_numbers_of_cell(RANK, HEAT);

@@ -8,7 +8,9 @@
 /* A step from one state to another. */
 template <typename real> struct fluid_step {
   fluid_layout l;
-  int chunk; /* planes that a block of the marching kernel makes */
+  /* Planes [begin, end) along the last axis are made. A block of the marching kernel makes `chunk` of them from
+   * begin + k stride on. */
+  int begin, end, stride, chunk;
   const real *from;
   real *to;
   const uint32_t *skip; /* [rows][groups]: cells that are solid or have links; NULL: none */

@@ -101,9 +101,8 @@ sim_status fluid_cuda_send_profiles(fluid_work *w) {
   const grid_shape *g = &w->m->grid;
   if (!w->old_profiles) return SIM_OK;
   for (int s = 0; s < 2 * g->rank; s++) {
-    const size_t bytes = (size_t)(grid_cells(g) / g->n[s / 2]) * 3 * sizeof(double);
     if (w->m->walls.profile[s] && fluid_side_is_timed(&w->p->sides[s]))
-      SIM_TRY(sim_backend_cuda.copy((void *)(uintptr_t)w->d.beside.profile[s], w->m->walls.profile[s], bytes));
+      SIM_TRY(fluid_cuda_copy_profile(w->m, &w->d, s, (void *)(uintptr_t)w->d.beside.profile[s]));
   }
   w->old_profiles = false;
   return SIM_OK;

@@ -103,7 +103,7 @@ template <int Q, typename store> static void launch_mass(const fluid_device *d) 
   if (d->segments == 0) return;
   fluid_slots<store> after = slots_of<Q, store>(d);
   after.parity = 1 - after.parity;
-  const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
+  const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments, nullptr};
   real *const rest = (real *)(after.state + (size_t)Q * after.words);
   device_launch(&sum, 8.0 * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, sum_lost, p, d->lost);
   device_launch(&give, 2.0 * Q * sizeof(real) * d->members, dim3((unsigned)d->segments), FLUID_SEGMENT,

@@ -15,6 +15,7 @@
 enum { FLUID_GROUP = 32 };
 typedef struct fluid_layout {
   int n[3], groups, numbers;
+  int first, own; /* planes along the last axis that this rank makes; beside them are those of other ranks (ranks.c) */
 } fluid_layout;
 
 /* ---- guards ---- */
@@ -173,7 +174,7 @@ typedef struct fluid_ball_rooms fluid_ball_rooms; /* memory of grains.c */
 /* One of the two planes of cells beside a gate, and its part; parts of the cells along the first and behind them along
  * the second of the other axes. */
 typedef struct fluid_gate_plane {
-  int axis, plane;
+  int axis, plane; /* plane -1: of another rank */
   double part;
   const double *parts;
 } fluid_gate_plane;
@@ -200,8 +201,8 @@ typedef struct fluid_beside {
   int cuts;
 } fluid_beside;
 
-/* Cells that a block of sum_flow adds, and its sums: mass above that at rest, kinetic energy, enstrophy, greatest
- * squared speed, momentum. */
+/* Cells of a plane that a block of sum_flow adds, and its sums: mass above that at rest, kinetic energy, enstrophy,
+ * greatest squared speed, momentum. */
 enum { FLUID_SUMMED = 4096, FLUID_SUMS = 7, FLUID_SUM_SPEED = 3 };
 
 #ifndef __cplusplus
@@ -226,6 +227,7 @@ typedef struct fluid_device {
   void *fields;   /* [rank + 1][cells] */
   size_t numbers; /* of the cells of a state */
   int now;        /* the present state */
+  int from;       /* plane l.first + from of the grid is plane l.first here (fluid_cuda_plane) */
   bool wide;      /* which of two tiles the marching kernel has */
   int chunk;      /* planes that one of its blocks makes */
   /* of the collision: fluid_collision; and the unit of what rounding takes from J */
@@ -247,6 +249,10 @@ typedef struct fluid_device {
   int8_t *edge_body; /* -1: a side of the box */
   double *lost;
   int cells, listed, members; /* cells: with links */
+  /* Cells with links are those of the whole grid; this rank makes [first_cell, end_cell), without those of sponges. */
+  int first_cell, end_cell;
+  double *packed; /* [members]: what the members of all ranks lose; NULL: one rank */
+  double *terms;  /* [links to bodies][6]: what each gives to its body; NULL: one rank */
   fluid_segment *segment;
   int32_t *member;
   double *segment_sum;
@@ -256,8 +262,8 @@ typedef struct fluid_device {
   double *pull_sum;                 /* [blocks][6] */
   int pull_blocks, body_blocks[11]; /* blocks of body b: from body_blocks[b] to body_blocks[b + 1] */
   fluid_beside beside;
-  double *sum; /* [FLUID_SUMS][sum_blocks] */
-  int sum_blocks;
+  double *sum;    /* [FLUID_SUMS][sum_blocks] */
+  int sum_blocks; /* of the planes that this rank makes, each of whole blocks */
   fluid_warm warm;
   fluid_damped damped[6];
   int layers;
@@ -289,7 +295,15 @@ extern "C" {
 
 /* ---- kernels.cu: each enqueues work ---- */
 
-void fluid_cuda_step(const fluid_device *d);         /* from the present state to the other one */
+void fluid_cuda_step(const fluid_device *d); /* from the present state to the other one */
+/* Parts of fluid_cuda_step, of several ranks: links and the masses that they lose, packed; what the patches get back of
+ * them, when they are those of all ranks; the cells without links of the planes at both ends, and of the other ones. */
+void fluid_cuda_step_links(const fluid_device *d);
+void fluid_cuda_give_back(const fluid_device *d);
+void fluid_cuda_step_ends(const fluid_device *d);
+void fluid_cuda_step_inner(const fluid_device *d);
+void fluid_cuda_pull_terms(const fluid_device *d);   /* terms, of the links of this rank */
+void fluid_cuda_sum_terms(const fluid_device *d);    /* pull_sum, of the terms of all ranks */
 void fluid_cuda_push(const fluid_device *d);         /* the force that is a function, to the other state; or nothing */
 void fluid_cuda_start_push(const fluid_device *d);   /* half of it, to the present state; before the temperatures */
 void fluid_cuda_pushed_links(const fluid_device *d); /* part of fluid_cuda_step where there is such a force */
@@ -360,6 +374,14 @@ void fluid_trt_wall_velocities(const fluid_device *d, double *out);
 #endif
 
 #ifndef __cplusplus
+/* ---- ranks.c ---- */
+
+/* As of fluid_ops. */
+int64_t fluid_cuda_first_plane(const fluid_work *work);
+int64_t fluid_cuda_plane_of(const fluid_work *work, int64_t k);
+sim_status fluid_cuda_divide(fluid_work *work, sim_array *array) SIM_MUST_CHECK;
+sim_status fluid_cuda_restore(fluid_work *work, const sim_array *whole, const sim_array *own) SIM_MUST_CHECK;
+
 /* ---- ops.c ---- */
 
 fluid_device *fluid_cuda_device(fluid_work *work); /* for tests */
@@ -373,13 +395,16 @@ void fluid_cuda_free(fluid_device *d); /* what build has made */
 sim_status fluid_cuda_send(const void *data, size_t bytes, void **out) SIM_MUST_CHECK;
 sim_status fluid_cuda_send_away(void *data, size_t bytes, void **out) SIM_MUST_CHECK;
 
+/* Copies the velocities of a side with a profile, of the planes that are here. */
+sim_status fluid_cuda_copy_profile(const fluid_machine *m, const fluid_device *d, int side, void *to) SIM_MUST_CHECK;
+
 /* Cells of sponges that have no links and are not solid, with heat; 0 without. */
 int64_t fluid_cuda_damped_cells(const fluid_machine *m);
 /* A bound on them. */
 double fluid_cuda_damped_bound(const fluid_parameters *p);
 /* *out: bits of the solid cells, and with WALLS of those with links, with LISTED of all that are listed; NULL: none. */
 typedef enum fluid_mask { FLUID_MASK_SOLID, FLUID_MASK_WALLS, FLUID_MASK_LISTED } fluid_mask;
-sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_layout *l, fluid_mask which,
+sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_device *d, fluid_mask which,
                                 uint32_t **out) SIM_MUST_CHECK;
 /* What changes with walls that move, after a move; and what rows of `flow` and `bodies` need of it. */
 sim_status fluid_cuda_build_walls(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,

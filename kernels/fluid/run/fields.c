@@ -28,16 +28,52 @@ double fluid_velocity_bytes(const fluid_parameters *p) {
   return wanted ? g.rank * grid_cells_wanted(&g) * (fluid_single(p) ? sizeof(float) : sizeof(double)) : 0;
 }
 
+/* Whether a device has some planes alone. */
+static bool has_planes(const fluid_run *run) {
+  return run->backend->space == SIM_SPACE_DEVICE && run->machine.part.comm->size > 1;
+}
+
+/* Cells of a mean, where it is; before there is a state a bound. */
+static int64_t cells_of(const fluid_run *run) {
+  return has_planes(run) ? run->ops->fields(run->work)->shape[1] : grid_cells(&run->machine.grid);
+}
+static int64_t most_cells(const fluid_run *run) {
+  const fluid_part *part = &run->machine.part;
+  return has_planes(run) ? (part->end - part->first + 2) * part->rows * run->machine.grid.n[0]
+                         : grid_cells(&run->machine.grid);
+}
+
 /* Whether velocity and pressure are shown in memory of a device. */
 static bool is_shown_there(const fluid_run *run) {
   return run->backend->space == SIM_SPACE_DEVICE && !run->ops->tables_of_state;
+}
+
+static size_t plane_bytes(const fluid_run *run) {
+  const fluid_machine *m = &run->machine;
+  return (size_t)(m->part.rows * m->grid.n[0]) * (m->single ? sizeof(float) : sizeof(double));
+}
+
+/* The planes of the velocity that a rank has on its device, to their places on the host. */
+static sim_status copy_planes(fluid_run *run, const sim_buffer *shown) {
+  const size_t plane = plane_bytes(run), each = (size_t)shown->shape[1] * sim_dtype_size(shown->dtype);
+  const int64_t planes = (int64_t)(each / plane);
+  for (int a = 0; a < run->machine.grid.rank; a++)
+    for (int64_t k = 0; k < planes; k++) {
+      const size_t to = (size_t)a * (size_t)run->machine.part.planes + (size_t)run->ops->plane(run->work, k);
+      SIM_TRY(run->backend->copy((char *)run->velocity + to * plane,
+                                 (const char *)shown->data + (size_t)a * each + (size_t)k * plane, plane));
+    }
+  return SIM_OK;
 }
 
 sim_status fluid_velocity_here(fluid_run *run, const void *out[3]) {
   const sim_buffer *shown = run->ops->fields(run->work);
   const size_t bytes = (size_t)shown->shape[1] * sim_dtype_size(shown->dtype), rank = (size_t)run->machine.grid.rank;
   const char *first = run->velocity ? run->velocity : shown->data;
-  for (size_t a = 0; a < 3; a++) out[a] = a < rank ? first + a * bytes : NULL;
+  const bool divided = run->velocity && has_planes(run);
+  const size_t whole = divided ? plane_bytes(run) * (size_t)run->machine.part.planes : bytes;
+  for (size_t a = 0; a < 3; a++) out[a] = a < rank ? first + a * whole : NULL;
+  if (divided) return copy_planes(run, shown);
   return run->velocity ? run->backend->copy(run->velocity, shown->data, rank * bytes) : SIM_OK;
 }
 
@@ -57,13 +93,19 @@ sim_status fluid_fields_create(fluid_run *run) {
                size = run->machine.single ? sizeof(float) : sizeof(double);
   const size_t derived = (size_t)fluid_derived_count(run->p), means = (size_t)fluid_means_count(run->p);
   if (derived > 0 && !(run->derived = calloc(cells, derived * size))) return sim_no_memory("derived fields");
-  if (means > 0) SIM_TRY(create_means(run, cells * means * sizeof *run->means));
+  if (means > 0) SIM_TRY(create_means(run, (size_t)most_cells(run) * means * sizeof *run->means));
   const size_t velocity = (size_t)fluid_velocity_bytes(run->p);
-  return velocity > 0 && is_shown_there(run) ? run->backend->alloc_host(velocity, &run->velocity) : SIM_OK;
+  if (velocity == 0 || !is_shown_there(run)) return SIM_OK;
+  if (run->machine.part.comm->size == 1) return run->backend->alloc_host(velocity, &run->velocity);
+  run->velocity = calloc(1, velocity); /* a rank touches the planes that it has */
+  return run->velocity ? SIM_OK : sim_no_memory("the velocity on the host");
 }
 
 void fluid_fields_destroy(fluid_run *run) {
-  if (run->velocity) run->backend->free_host(run->velocity);
+  if (run->velocity && run->machine.part.comm->size > 1)
+    free(run->velocity);
+  else if (run->velocity)
+    run->backend->free_host(run->velocity);
   free(run->derived);
   if (run->backend->space == SIM_SPACE_HOST)
     free(run->means);
@@ -189,7 +231,7 @@ sim_status fluid_take_sample(fluid_run *run, const sim_clock *clock) {
 /* ---- arrays ---- */
 
 static sim_array mean_array(const fluid_run *run, int number, int at) {
-  const int64_t cells = grid_cells(&run->machine.grid);
+  const int64_t cells = cells_of(run);
   return grid_view(&run->machine.grid, &run->mesh, &fluid_mean_fields[number], SIM_F64, run->means + at * cells,
                    run->backend->space);
 }
@@ -228,8 +270,9 @@ sim_status fluid_restore_means(fluid_run *run, const sim_setup *setup) {
   int numbers[MEANS];
   for (int i = 0, count = run->means ? mean_numbers(run->p, run->machine.grid.rank, numbers) : 0; i < count; i++) {
     const sim_array to = mean_array(run, kept_number(numbers[i]), i), *from;
+    const int64_t first = has_planes(run) ? run->ops->first_plane(run->work) : part->first;
     SIM_TRY(sim_frame_find(setup->saved, &to, &from));
-    SIM_TRY(run->backend->copy((double *)to.data + (size_t)part->first * plane,
+    SIM_TRY(run->backend->copy((double *)to.data + (size_t)first * plane,
                                (const double *)from->data + (size_t)part->first * plane,
                                (size_t)(part->end - part->first) * plane * sizeof(double)));
   }

@@ -181,17 +181,47 @@ static void plan_grains(const fluid_parameters *p, const fluid_grains_plan *grai
   out->checkpoint_bytes += grains->checkpoint;
 }
 
-static void plan_fields(const fluid_parameters *p, double cells, double number, bool there, sim_plan *out) {
+/* share: of the cells of a device, with planes of other ranks */
+static void plan_fields(const fluid_parameters *p, double cells, double number, bool there, double share,
+                        sim_plan *out) {
   const double derived = cells * number * fluid_derived_count(p), means = cells * sizeof(double) * fluid_means_count(p);
   if (derived + (there ? 0 : means) > 0)
     sim_plan_add_host(out, "derived fields and means", derived + (there ? 0 : means));
-  if (there && means > 0) sim_plan_add(out, "running means", means);
+  if (there && means > 0) sim_plan_add(out, "running means", means * share);
   if (there) out->staged_bytes += means;
   out->snapshot_bytes += derived + means;
   out->unsaved_bytes += derived;
   out->checkpoint_bytes += means;
   /* A sample takes about as long as five steps; on a GPU, by the bytes that it moves, as two and a half. */
   if (means > 0) out->work_rate_guess /= 1 + (there ? 2.5 : 5.0) / (double)p->average.every;
+}
+
+/* What runs on one GPU only. */
+static sim_status check_gpus(const fluid_parameters *p, const grid_shape *grid, const sim_setup *setup) {
+  const struct {
+    bool asked;
+    const char *what;
+  } lacks[] = {
+      {p->collision == FLUID_TRT, "collision = \"trt\""},
+      {p->heat.given, "heat"},
+      {p->force != NULL, "a force that is a function"},
+      {fluid_has_law(p), "a viscosity that is a function"},
+      {fluid_has_sponge(p), "a sponge"},
+      {fluid_moves(p), "bodies that move"},
+      {p->grains.count > 0, "grains"},
+  };
+  if (setup->comm->size == 1 || setup->backend->kind == SIM_BACKEND_CPU) return SIM_OK;
+  for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++)
+    if (lacks[i].asked)
+      return sim_fail(SIM_ERR_USAGE,
+                      "--ranks %d: sim.fluid with %s runs on one GPU only: give --device cpu, or leave out --ranks",
+                      setup->comm->size, lacks[i].what);
+  const long long planes = (long long)grid->n[grid->rank - 1];
+  if (planes < setup->comm->size)
+    return sim_fail(SIM_ERR_USAGE,
+                    "--ranks %d: GPUs divide the %lld planes of the last axis: expected at most %lld ranks",
+                    setup->comm->size, planes, planes);
+  return SIM_OK;
 }
 
 static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup,
@@ -201,10 +231,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&grid);
   fluid_grains_plan grains;
   SIM_TRY(check_grains(p, &k, setup, &grains));
-  if (setup->comm->size > 1 && setup->backend->kind != SIM_BACKEND_CPU)
-    return sim_fail(SIM_ERR_USAGE,
-                    "--ranks %d: sim.fluid on a GPU runs on one rank only: give --device cpu, or leave out --ranks",
-                    setup->comm->size);
+  SIM_TRY(check_gpus(p, &grid, setup));
   if (setup->backend->space == SIM_SPACE_DEVICE && cells > UINT32_MAX)
     return sim_fail(SIM_ERR_SCENARIO, "grid.n: a GPU makes at most %lld cells", (long long)UINT32_MAX);
   if (!setup->saved) {
@@ -271,9 +298,10 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     out->unsaved_bytes += temperature;
   }
   const bool there = setup->backend->space == SIM_SPACE_DEVICE;
-  plan_fields(p, cells, number, there, out);
+  const double share = fluid_part_share(&grid, setup->comm, true);
+  plan_fields(p, cells, number, there, share, out);
   if (there && !fluid_ops_of(p, setup)->tables_of_state && fluid_velocity_bytes(p) > 0)
-    sim_plan_add_host(out, "velocity on the host", fluid_velocity_bytes(p));
+    sim_plan_add_host(out, "velocity on the host", fluid_velocity_bytes(p) * share);
   if (p->spectrum > 0) sim_plan_add_host(out, "spectrum", fluid_spectrum_bytes(p, setup->threads));
   plan_grains(p, &grains, setup, out);
   out->work_per_step = cells;

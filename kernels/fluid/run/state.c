@@ -211,10 +211,12 @@ static void divide_numbers(const fluid_run *run, int64_t each, sim_array *array)
 /* The same of a field. */
 static void divide_field(const fluid_run *run, sim_array *array) {
   const fluid_part *part = &run->machine.part;
+  const bool there = array->space == SIM_SPACE_DEVICE; /* it has some planes alone */
+  const int64_t first = there ? run->ops->first_plane(run->work) : part->first;
   array->offset[0] = part->first;
   array->shape[0] = part->end - part->first;
   array->data =
-      (char *)array->data + (size_t)(part->first * part->rows * run->machine.grid.n[0]) * sim_dtype_size(array->dtype);
+      (char *)array->data + (size_t)(first * part->rows * run->machine.grid.n[0]) * sim_dtype_size(array->dtype);
 }
 
 static int64_t moments_of_plane(const fluid_run *run) {
@@ -235,6 +237,18 @@ static sim_status restore_numbers(const fluid_run *run, const sim_setup *setup, 
   return SIM_OK;
 }
 
+static sim_status restore_moments(fluid_run *run, const sim_setup *setup) {
+  sim_array to = moments_of(run);
+  const sim_array *from;
+  if (!run->ops->divide || run->machine.part.comm->size == 1)
+    return restore_numbers(run, setup, to, moments_of_plane(run));
+  SIM_TRY(run->ops->divide(run->work, &to));
+  sim_array whole = to;
+  memcpy(whole.shape, to.global, sizeof whole.shape);
+  SIM_TRY(sim_frame_find(setup->saved, &whole, &from));
+  return run->ops->restore(run->work, from, &to);
+}
+
 /* Makes all arrays of a view those of this rank, but for what every rank has. */
 static sim_status divide(fluid_run *run, sim_array *arrays, sim_frame *frame) {
   frame->divided = run->machine.part.comm->size > 1;
@@ -243,7 +257,10 @@ static sim_status divide(fluid_run *run, sim_array *arrays, sim_frame *frame) {
   for (size_t i = 0; i < frame->array_count; i++) {
     const sim_field *field = arrays[i].field;
     if (arrays[i].mesh) divide_field(run, &arrays[i]);
-    if (field == &fluid_state_fields[STATE_MOMENTS]) divide_numbers(run, moments_of_plane(run), &arrays[i]);
+    if (field == &fluid_state_fields[STATE_MOMENTS] && run->ops->divide)
+      SIM_TRY(run->ops->divide(run->work, &arrays[i]));
+    else if (field == &fluid_state_fields[STATE_MOMENTS])
+      divide_numbers(run, moments_of_plane(run), &arrays[i]);
     if (field == &fluid_state_fields[STATE_HEAT]) divide_numbers(run, heat_of_plane(run), &arrays[i]);
   }
   return SIM_OK;
@@ -253,8 +270,7 @@ static sim_status divide(fluid_run *run, sim_array *arrays, sim_frame *frame) {
 sim_status fluid_restore(fluid_run *run, const sim_setup *setup) {
   const sim_array first = first_of(run);
   const int64_t *n = run->machine.grid.n;
-  if (restore_numbers(run, setup, moments_of(run), moments_of_plane(run)) != SIM_OK)
-    return sim_fail_context("moments on %s", setup->backend->name);
+  if (restore_moments(run, setup) != SIM_OK) return sim_fail_context("moments on %s", setup->backend->name);
   if (run->machine.sponge.means > 0) {
     const sim_array sponge = sponge_of(run);
     SIM_TRY(sim_frame_restore(setup->saved, setup->backend, &sponge));

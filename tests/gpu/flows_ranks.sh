@@ -42,6 +42,7 @@ local s = {
   spectrum     = late == 1 and form == "periodic" and 6 or nil,
   integrate    = { dt = 0.5, t_end = steps * 0.5 },
   output       = { snapshots = "every 6 steps", tables = "every 4 steps", checkpoint = "every 6 steps",
+                   slices = { { name = "cut", x = 0.4 * size[1], when = "every 3 steps" } },
                    fields = late == 1 and "vorticity, q, shear" or nil },
 }
 if push > 0 then s.acceleration = of(push, push / 2, 0) end

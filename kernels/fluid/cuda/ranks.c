@@ -10,10 +10,7 @@
 #include "engine/device/cuda.h"
 #include "engine/comm/cuda/turn.h"
 
-#include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct fluid_exchange {
   sim_exchange *exchange;
@@ -24,13 +21,14 @@ struct fluid_exchange {
 
 bool fluid_cuda_divided(const fluid_machine *m) { return m->part.comm->size > 1; }
 
+/* Whether ranks divide a periodic axis. */
+static bool goes_around(const fluid_machine *m) {
+  return fluid_cuda_divided(m) && grid_is_periodic(&m->grid, m->grid.rank - 1);
+}
+
 /* Whether a rank has a plane of others below its own, or above. */
-static bool has_below(const fluid_machine *m, int rank) {
-  return fluid_cuda_divided(m) && (rank > 0 || grid_is_periodic(&m->grid, m->grid.rank - 1));
-}
-static bool has_above(const fluid_machine *m, int rank) {
-  return fluid_cuda_divided(m) && (rank + 1 < m->part.comm->size || grid_is_periodic(&m->grid, m->grid.rank - 1));
-}
+static bool has_below(const fluid_machine *m, int rank) { return rank > 0 || goes_around(m); }
+static bool has_above(const fluid_machine *m, int rank) { return rank + 1 < m->part.comm->size || goes_around(m); }
 static int64_t planes_of(const fluid_machine *m, int rank) {
   return fluid_part_first(&m->part, rank + 1) - fluid_part_first(&m->part, rank);
 }
@@ -40,7 +38,7 @@ static int64_t planes_of(const fluid_machine *m, int rank) {
  */
 void fluid_cuda_choose_planes(const fluid_machine *m, fluid_device *d) {
   const int rank = m->part.comm->rank, axis = m->grid.rank - 1;
-  d->l.first = fluid_cuda_divided(m) && grid_is_periodic(&m->grid, axis) ? 2 : has_below(m, rank);
+  d->l.first = goes_around(m) ? 2 : has_below(m, rank);
   d->l.own = (int)planes_of(m, rank);
   d->l.n[axis] = d->l.own + has_below(m, rank) + has_above(m, rank);
   d->from = (int)m->part.first - d->l.first;
@@ -48,7 +46,7 @@ void fluid_cuda_choose_planes(const fluid_machine *m, fluid_device *d) {
 
 int64_t fluid_cuda_plane(const fluid_machine *m, const fluid_device *d, int64_t plane) {
   const int64_t n = m->part.planes;
-  return ((plane == 0 && d->l.first == 2 ? m->part.end : d->from + plane) + n) % n;
+  return ((plane == 0 && goes_around(m) ? m->part.end : d->from + plane) + n) % n;
 }
 
 int64_t fluid_cuda_first_plane(const fluid_work *w) { return w->d.l.first; }
@@ -105,8 +103,8 @@ static void send_plane(fluid_work *w, int state, bool up) {
   const size_t bytes = plane_numbers(w) * number_size(w);
   const int to = (comm->rank + (up ? 1 : comm->size - 1)) % comm->size;
   const size_t own = (size_t)w->d.l.first + (up ? (size_t)w->d.l.own - 1 : 0);
-  const bool periodic = has_below(m, 0);
-  const size_t there = up ? periodic : periodic ? 0 : (size_t)has_below(m, to) + (size_t)planes_of(m, to);
+  const bool around = goes_around(m);
+  const size_t there = up ? around : around ? 0 : (size_t)has_below(m, to) + (size_t)planes_of(m, to);
   sim_box boxes[SIM_RANKS_MAX] = {{.rows = 0}};
   if (up ? has_above(m, comm->rank) : has_below(m, comm->rank))
     boxes[to] = (sim_box){.from = (char *)w->state[state].data + own * bytes,

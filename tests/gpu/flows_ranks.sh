@@ -93,18 +93,6 @@ refused() { # refused WHAT FILE
   expect 64 "sim.fluid with $1 runs on one GPU only: give --device cpu, or leave out --ranks" "$SIM" run "$2" --force -o refused "${by[@]}" 2
 }
 
-restarted() { # restarted SET...: from 2 ranks to 1 and to 3
-  local ranks
-  expect 0 "" "${run[@]}" "${alone[@]}" -o whole "${@/#/--set=}"
-  expect 0 "" "${run[@]}" -o chain "${by[@]}" 2 "${@/#/--set=}"
-  equal whole chain "$*"
-  for ranks in 1 3; do
-    rm -- "$(checkpoints chain | tail -n 1)"
-    expect 0 "continues from checkpoint" "$SIM" resume chain "${by[@]}" $ranks
-    equal whole chain "$*: 2 ranks, then $ranks"
-  done
-}
-
 case $part in
   boxes)
     divided "2 3" kind=single n=64x24x20 late=1

@@ -124,18 +124,6 @@ refused() { # refused CODE MESSAGE SET...
   expect "$code" "$message" "${run[@]}" -o refused "${by[@]}" 2 "${@/#/--set=}"
 }
 
-restarted() { # restarted SET...: from 2 ranks to 1 and to 3
-  local ranks
-  expect 0 "" "${run[@]}" "${alone[@]}" -o whole "${@/#/--set=}"
-  expect 0 "" "${run[@]}" -o chain "${by[@]}" 2 "${@/#/--set=}"
-  equal whole chain "$*"
-  for ranks in 1 3; do
-    rm -- "$(checkpoints chain | tail -n 1)"
-    expect 0 "continues from checkpoint" "$SIM" resume chain "${by[@]}" $ranks
-    equal whole chain "$*: 2 ranks, then $ranks"
-  done
-}
-
 case $part in
   members)
     of members

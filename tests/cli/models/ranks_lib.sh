@@ -36,3 +36,15 @@ divided() {
 }
 # The same as on two hosts, without memory in common.
 hosts() { SIM_COMM_HOSTS=2 divided "$@"; }
+# A run of one rank, and one that 2 ranks begin and 1 and then 3 go on with.
+restarted() { # restarted SET...: from 2 ranks to 1 and to 3
+  local ranks
+  expect 0 "" "${run[@]}" "${alone[@]}" -o whole "${@/#/--set=}"
+  expect 0 "" "${run[@]}" -o chain "${by[@]}" 2 "${@/#/--set=}"
+  equal whole chain "$*"
+  for ranks in 1 3; do
+    rm -- "$(checkpoints chain | tail -n 1)"
+    expect 0 "continues from checkpoint" "$SIM" resume chain "${by[@]}" $ranks
+    equal whole chain "$*: 2 ranks, then $ranks"
+  done
+}

@@ -112,7 +112,7 @@ int cli_main(int argc, char **argv) {
     if (unwritten == EPIPE) sim_error_clear(); /* the reader has closed the pipe */
   }
   report(status, &options);
-  cli_ranks_leave(sim_status_exit_code(status));
+  cli_ranks_leave(status, options.log_json);
   if (status == SIM_ERR_STOPPED && cli_signals_which() == SIGINT) cli_signals_end_by(SIGINT);
   return sim_status_exit_code(status);
 }

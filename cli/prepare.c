@@ -94,7 +94,7 @@ static sim_status decode(cli_job *job, const char *file, const sim_value *value)
 /* Reads text files of numbers. If a file is missing, tells how to continue a run that has begun: its checkpoints hold
  * the rows. */
 static sim_status read_rows(cli_job *job) {
-  const sim_status status = cli_read_rows(job->model->parameters, job->folder, job->source.value);
+  const sim_status status = cli_read_rows(job->model->parameters, job->folder, job->source.value, &job->rows);
   const sim_error cause = *sim_error_last();
   struct stat info;
   if (status != SIM_ERR_NO_INPUT || job->options->resume == CLI_RESUME_NO) return status;
@@ -313,6 +313,7 @@ void cli_prepare_again(cli_job *job) {
   job->model = NULL;
   sim_value_free(&job->resolved);
   sim_bytes_free(&job->inputs);
+  sim_bytes_free(&job->rows);
   sim_bytes_free(&job->blob);
   sim_bytes_free(&job->json);
   scenario_free(&job->source);

@@ -17,6 +17,7 @@ typedef struct cli_job {
   void *parameters;     /* model->parameters->size bytes; begins with a sim_common */
   sim_value *resolved;  /* the parameters as a tree */
   sim_bytes inputs;     /* sim_setup.inputs, in runs with several ranks */
+  sim_bytes rows;       /* paths of the files whose rows are in the parameters (rows.h) */
   sim_bytes blob, json; /* forms of `resolved`: sim_value_write, and JSON */
   cli_scheduler scheduler;
   sim_setup setup;

@@ -32,7 +32,7 @@ static sim_status make_curve(const sim_field *field, const char *path, const dou
   return *out != NULL ? SIM_OK : sim_no_memory("the curve of %s", path);
 }
 
-static sim_status read_file(const sim_field *field, const char *folder, sim_entry *entry) {
+static sim_status read_file(const sim_field *field, const char *folder, sim_entry *entry, sim_bytes *files) {
   const char *name = entry->value->u.string.data;
   const bool curve = field->type == SIM_FUNCTION;
   const size_t columns = curve ? 2 : field->components > 1 ? (size_t)field->components : 1;
@@ -43,6 +43,7 @@ static sim_status read_file(const sim_field *field, const char *folder, sim_entr
   if (strlen(name) != entry->value->u.string.size) return SIM_OK; /* contains a zero byte: the decoder refuses it */
   if ((size_t)snprintf(path, sizeof path, "%s%s%s", below ? folder : "", below ? "/" : "", name) >= sizeof path)
     return sim_fail(SIM_ERR_SCENARIO, "%s: the path is too long", field->name);
+  sim_bytes_add(files, path, strlen(path) + 1);
   SIM_TRY(io_read_rows(path, columns, &rows, &count));
   sim_value *made = NULL;
   sim_status status = SIM_OK;
@@ -74,13 +75,13 @@ static const sim_schema *variant_of(const sim_field *field, const sim_value *ite
   return NULL;
 }
 
-static sim_status read_list(const sim_field *field, const char *folder, sim_value *list) {
+static sim_status read_list(const sim_field *field, const char *folder, sim_value *list, sim_bytes *files) {
   const sim_schema *alone = variant_of(field, list); /* a single item counts as a list of one */
-  if (alone != NULL) return cli_read_rows(alone, folder, list);
+  if (alone != NULL) return cli_read_rows(alone, folder, list, files);
   for (size_t i = 0; list->kind == SIM_VALUE_TABLE && i < list->u.table.count; i++) {
     sim_value *item = list->u.table.entries[i].value;
     const sim_schema *schema = variant_of(field, item);
-    if (schema != NULL) SIM_TRY(cli_read_rows(schema, folder, item));
+    if (schema != NULL) SIM_TRY(cli_read_rows(schema, folder, item, files));
   }
   return SIM_OK;
 }
@@ -92,14 +93,15 @@ static const sim_field *field_of(const sim_schema *schema, const char *name) {
   return NULL;
 }
 
-sim_status cli_read_rows(const sim_schema *schema, const char *folder, sim_value *value) {
+sim_status cli_read_rows(const sim_schema *schema, const char *folder, sim_value *value, sim_bytes *files) {
   for (size_t i = 0; value->kind == SIM_VALUE_TABLE && i < value->u.table.count; i++) {
     sim_entry *entry = &value->u.table.entries[i];
     const sim_field *field = entry->key != NULL ? field_of(schema, entry->key) : NULL;
     if (field == NULL) continue;
-    if (field->type == SIM_STRUCT) SIM_TRY(cli_read_rows(field->table, folder, entry->value));
-    if (field->type == SIM_LIST) SIM_TRY(read_list(field, folder, entry->value));
-    if (field->flags & SIM_OR_FILE && entry->value->kind == SIM_VALUE_STRING) SIM_TRY(read_file(field, folder, entry));
+    if (field->type == SIM_STRUCT) SIM_TRY(cli_read_rows(field->table, folder, entry->value, files));
+    if (field->type == SIM_LIST) SIM_TRY(read_list(field, folder, entry->value, files));
+    if (field->flags & SIM_OR_FILE && entry->value->kind == SIM_VALUE_STRING)
+      SIM_TRY(read_file(field, folder, entry, files));
   }
   return SIM_OK;
 }

@@ -39,6 +39,34 @@ cli_launcher cli_launcher_find(void) {
   return (cli_launcher){.rank = 0, .size = 1};
 }
 
+/* Whether the environment of a process says that it is its host's first: of Open MPI, MPICH or Slurm. */
+static bool is_first_of_host(long process) {
+  static const char *const marks[] = {"OMPI_COMM_WORLD_LOCAL_RANK=0", "MPI_LOCALRANKID=0", "SLURM_LOCALID=0"};
+  char path[64], *line = NULL;
+  size_t room = 0;
+  bool found = false;
+  snprintf(path, sizeof path, "/proc/%ld/environ", process);
+  FILE *file = fopen(path, "re");
+  while (file && !found && getdelim(&line, &room, '\0', file) > 0)
+    for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) found |= strcmp(line, marks[k]) == 0;
+  free(line);
+  if (file) fclose(file);
+  return found;
+}
+
+/* The launcher starts all processes of a host from one process. */
+bool cli_launcher_fails_alone(const cli_launcher *launcher) {
+  const long own = (long)getpid(), parent = (long)getppid();
+  char path[96];
+  bool alone = launcher->rank > 0 && is_first_of_host(own);
+  snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", parent, parent);
+  FILE *file = fopen(path, "re");
+  for (long process; file && !alone && fscanf(file, "%ld", &process) == 1;)
+    alone = process != own && is_first_of_host(process);
+  if (file) fclose(file);
+  return alone;
+}
+
 /* ---- plugins ---- */
 
 /* Writes the folder of the program, without a slash at its end. */
@@ -170,7 +198,7 @@ static bool never_joins(const cli_launcher *l, const char *family) {
          strcmp(family, "openmpi") == 0 && !getenv("PMIX_RANK");
 }
 
-sim_status cli_mpi_join(const cli_launcher *launcher, sim_mpi_on_lost *lost, sim_comm *comm) {
+sim_status cli_mpi_join(const cli_launcher *launcher, sim_mpi_on_lost *lost, bool (*stopped)(void), sim_comm *comm) {
   const sim_mpi_plugin *plugin = NULL;
   cli_mpi chosen;
   char how[64] = "", library[128];
@@ -192,7 +220,7 @@ sim_status cli_mpi_join(const cli_launcher *launcher, sim_mpi_on_lost *lost, sim
   int size = 1;
   if (!never_joins(launcher, plugin->family)) {
     comm->rank = launcher->rank;
-    SIM_TRY(sim_mpi_attach(plugin, lost, comm));
+    SIM_TRY(sim_mpi_attach(plugin, lost, stopped, comm));
     if (comm->size == launcher->size) return SIM_OK;
     size = comm->size;
     if (size == 1) SIM_TRY(sim_mpi_detach(comm));

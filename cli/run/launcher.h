@@ -13,6 +13,9 @@ typedef struct cli_launcher {
   bool connects;      /* the launcher offers its processes a way to find each other */
 } cli_launcher;
 cli_launcher cli_launcher_find(void);
+/* For a process above rank 0 that has failed before it joined the others: whether no other process of this host has
+ * told a failure of all, because this is its first process, or because the first one still runs. */
+bool cli_launcher_fails_alone(const cli_launcher *launcher);
 
 /* An MPI plugin in the folder of the program. */
 typedef struct cli_mpi {
@@ -27,7 +30,8 @@ sim_status cli_mpi_choose(const cli_launcher *launcher, cli_mpi *chosen) SIM_MUS
 
 /* Joins the processes of the launcher to a world. SIM_ERR_USAGE unless the world has the launcher's number of
  * processes. */
-sim_status cli_mpi_join(const cli_launcher *launcher, sim_mpi_on_lost *lost, sim_comm *comm) SIM_MUST_CHECK;
+sim_status cli_mpi_join(const cli_launcher *launcher, sim_mpi_on_lost *lost, bool (*stopped)(void),
+                        sim_comm *comm) SIM_MUST_CHECK;
 /* Library and plugin of the world that was joined: "Open MPI v4.1.4 (plugin openmpi)". */
 const char *cli_mpi_joined(void);
 

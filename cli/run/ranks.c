@@ -74,12 +74,14 @@ sim_status cli_ranks_end(sim_status status) {
 
 static bool json; /* messages are JSON */
 
+static bool asked_to_stop(void) { return cli_requests.stop || cli_requests.warning; }
+
 static atomic_bool spoken; /* a failure has been reported, or is being reported */
 
 bool cli_ranks_speak(void) { return !atomic_exchange(&spoken, true); }
 
-/* Called before this rank is ended because it does not stop after a failure. Reports the failure, unless the main
- * thread is reporting it and then ends all processes. */
+/* Called before this rank is ended because it does not stop after a failure, or is to stop before it has joined the
+ * others. Reports that, unless the main thread is reporting it and then ends all processes. */
 static void on_lost(sim_status status, const char *message) {
   if (!cli_ranks_speak()) {
     (void)nanosleep(&(struct timespec){.tv_sec = 5}, NULL);
@@ -87,6 +89,7 @@ static void on_lost(sim_status status, const char *message) {
   }
   cli_terminal_unmute();
   cli_report(status, message, json);
+  if (status == SIM_ERR_STOPPED && cli_signals_which() == SIGINT) cli_signals_end_by(SIGINT);
 }
 
 /* Called if the MPI library does not end this process in time. */
@@ -163,7 +166,7 @@ sim_status cli_ranks_join(const cli_options *options, bool *done) {
   if (!makes_run) return SIM_OK;
   json = options->log_json;
   (void)signal(SIGALRM, on_alarm);
-  SIM_TRY(cli_mpi_join(&launcher, on_lost, &comm));
+  SIM_TRY(cli_mpi_join(&launcher, on_lost, asked_to_stop, &comm));
   SIM_TRY(cli_ranks_compare(options, &comm));
   return find_sharing();
 }
@@ -176,19 +179,32 @@ void cli_ranks_text(char *out, size_t capacity) {
     snprintf(out, capacity, "%d ranks on this host, by shared memory", comm.size);
 }
 
-/* Waits before the end, for processes that fail before they are joined: all fail alike, and the first prints the
- * reason. Open MPI's launcher ends all processes once one has failed, and loses what it has not passed on; mute
- * processes go last. */
-static void let_line_pass(void) {
+/* The end of a process that fails before it has joined the others. Mostly all fail alike, and the first prints the
+ * reason: mute processes go last, and print theirs if the first does not fail. Open MPI's launcher ends all processes
+ * once one has failed, and loses what it has not passed on. */
+static void let_line_pass(sim_status status) {
   const cli_launcher launcher = cli_launcher_find();
   const struct timespec moment = {.tv_nsec = 300000000}, longer = {.tv_sec = 2};
-  const bool open = launcher.family && strcmp(launcher.family, "openmpi") == 0;
-  if (open && launcher.size > 1) (void)nanosleep(cli_terminal_muted() ? &longer : &moment, NULL);
+  const sim_error *error = sim_error_last();
+  char host[64] = "", message[sizeof error->message];
+  const bool ends_all = launcher.family && strcmp(launcher.family, "openmpi") == 0;
+  if (launcher.size <= 1 || !(ends_all || cli_terminal_muted())) return;
+  if (cli_terminal_muted()) {
+    (void)nanosleep(&longer, NULL);
+    if (status == SIM_ERR_STOPPED || !*error->message || !cli_launcher_fails_alone(&launcher)) return;
+    (void)gethostname(host, sizeof host - 1);
+    snprintf(message, sizeof message, "rank %d on %s: %.900s", launcher.rank, host, error->message);
+    cli_terminal_unmute();
+    cli_report(status, message, json);
+  }
+  (void)nanosleep(&moment, NULL);
 }
 
-void cli_ranks_leave(int code) {
+void cli_ranks_leave(sim_status status, bool in_json) {
+  const int code = sim_status_exit_code(status);
+  json = in_json;
   if (!sim_mpi_is(&comm)) {
-    if (code != 0) let_line_pass();
+    if (code != 0) let_line_pass(status);
     return;
   }
   if (code != 0 && code != sim_status_exit_code(SIM_ERR_STOPPED)) sim_mpi_abort(&comm, code);

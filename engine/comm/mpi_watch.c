@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 enum { TICKS_A_BEAT = 4 };
-/* Seconds that ranks 0, 1 and the others leave to each other, in this order, to report a failure and to end the world;
- * turn_of_late is for a rank that was given up. A launcher loses what is printed while another rank ends the world. */
-static const double turns[3] = {0, 2, 4}, turn_of_late = 8;
+enum { TURN_OF_LATE = 8 }; /* seconds: sim_mpi_turn of a rank that was given up */
 static sim_mpi_world *const all = &sim_mpi_joined;
+
+int sim_mpi_turn(int rank) { return rank < 2 ? 2 * rank : 4; }
 
 /* Ends all processes of the world, this one too. Other ranks may wait in MPI for ever, and only MPI's abort ends them;
  * the watching thread has no caller to return a status to. The sleep lets the launcher pass on what was printed last.
@@ -85,7 +85,7 @@ static void *watch(void *nothing) {
     const double now = sim_wall_clock();
     if (since <= 0) since = now;
     const bool late = atomic_load(&all->given_up);
-    if (now - since < f.patience + (late ? turn_of_late : turns[all->rank < 2 ? all->rank : 2])) continue;
+    if (now - since < f.patience + (late ? TURN_OF_LATE : sim_mpi_turn(all->rank))) continue;
     const sim_status status = sim_mpi_check();
     const bool speaks = all->rank == (f.rank == 0 ? 1 : 0) && !late;
     if (all->lost && speaks) all->lost(status, sim_error_last()->message);

@@ -49,23 +49,33 @@ static long setting(const char *name, long most) {
   return value < most ? value : most;
 }
 
-/* Seconds until the processes of the launcher must have joined, and how long this one has waited. */
-static int wait_most, waited;
+/* The wait for the other processes of the launcher, in seconds: the most, so far, and since a request to stop. */
+static struct {
+  int most, passed, since_request;
+  bool (*stopped)(void);
+} joining;
+
+_Noreturn static void give_up(sim_status status, const char *message) {
+  if (all->lost) all->lost(status, message);
+  _exit(sim_status_exit_code(status));
+}
 
 /* Called once a second while the processes join. The start of a library cannot be given up otherwise. */
 static void on_waiting(void *nothing) {
   char host[64] = "", message[256];
   (void)nothing;
-  if (++waited <= wait_most) return;
+  if (joining.stopped && joining.stopped() && joining.since_request++ >= sim_mpi_turn(all->rank))
+    give_up(SIM_ERR_STOPPED, "stopped before the first step, while waiting for the other processes of the launcher: "
+                             "nothing was saved; run the same command again");
+  if (++joining.passed <= joining.most) return;
   (void)gethostname(host, sizeof host - 1);
   snprintf(message, sizeof message,
            "rank %d on %s: has waited %d s for the other processes of the launcher: all must make the same run",
-           all->rank, host, wait_most);
-  if (all->lost) all->lost(SIM_ERR_RANK, message);
-  _exit(sim_status_exit_code(SIM_ERR_RANK));
+           all->rank, host, joining.most);
+  give_up(SIM_ERR_RANK, message);
 }
 
-sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, sim_comm *comm) {
+sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, bool (*stopped)(void), sim_comm *comm) {
   cpu_set_t cores;
   struct stat info;
   const bool known = sched_getaffinity(0, sizeof cores, &cores) == 0;
@@ -73,7 +83,8 @@ sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, s
   all->lost = lost;
   sim_pulse *waiting;
   all->rank = comm->rank;
-  wait_most = (int)fmin(ceil(4 * sim_heartbeat_limit()), 1e8) + (all->rank < 2 ? 2 * all->rank : 4);
+  joining.stopped = stopped;
+  joining.most = (int)fmin(ceil(4 * sim_heartbeat_limit()), 1e8) + sim_mpi_turn(all->rank);
   SIM_TRY(sim_pulse_begin(on_waiting, NULL, &waiting));
   const int error = plugin->start(&comm->rank, &comm->size, &comm->host_rank, &comm->host_size);
   sim_pulse_end(&waiting);

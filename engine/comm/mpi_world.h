@@ -89,5 +89,8 @@ void sim_mpi_watch_stop(void);
 sim_status sim_mpi_watch_drain(void) SIM_MUST_CHECK;
 /* Ends all processes of the world, this one too. */
 void sim_mpi_end_world(int exit_code);
+/* Seconds that ranks 0, 1 and the others leave to each other, in this order, to report a failure and to end the world:
+ * a launcher loses what is printed while another rank ends it. */
+int sim_mpi_turn(int rank);
 
 #endif

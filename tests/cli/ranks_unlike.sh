@@ -8,6 +8,7 @@ unset SIM_MPI
 export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
 bodies_scenario "every 2 steps"
 run=("$SIM" run bodies.lua --set steps=6 --threads 1)
+started() { [ -n "$(ranks_of "$1")" ]; }
 one_line() { [ "$(grep -c '^sim: ' output)" = 1 ] || fail "$1: not one line"; }
 
 # ---- settings ----
@@ -86,6 +87,13 @@ return sim.fluid {
   solid     = { path = "rock.h5", dataset = "u" }, integrate = { t_end = 1 },
 }
 LUA
+  printf '0,%s\n1,0.2\n' "$([ $here = A ] && echo 0.2 || echo 0.3)" >$here/vol.csv
+  cat >$here/curve.lua <<'LUA'
+return sim.option {
+  assets   = { { spot = 100, vol = "vol.csv" } }, rate = 0.05, maturity = 1,
+  payoffs  = { sim.european { strike = 100 } }, sampling = { paths = 4096 },
+}
+LUA
   (cd $here && "$SIM" run cloud.lua -o cloud.out --threads 1) >output 2>&1 || fail "a run in each folder"
   { cat bodies.lua; echo "-- $here"; } >$here/bodies.lua
   [ $here = A ] || sed -i 's/600/601/' $here/bodies.lua
@@ -128,9 +136,9 @@ for mpi in "${mpis[@]}"; do
   expect 65 "the ranks have different scenarios" "${apart[@]}" run bodies.lua -o "$PWD/refused"
   [ "$(grep -c 'different scenarios' output)" = 1 ] || fail "$mpi: unlike scenarios are told more than once"
   # ---- files of scenarios, checkpoints ----
-  for scenario in field rock cloud; do
+  for scenario in field rock cloud curve; do
     expect 65 "rank 1 on $(uname -n) reads other contents than rank 0" "${apart[@]}" run $scenario.lua -o "$PWD/refused"
-    [ "$(grep -cE "^$scenario.lua: $scenario.(h5|csv): " output)" = 1 ] || fail "$mpi: $scenario.lua: what the line says"
+    [ "$(grep -cE "^$scenario.lua: ($scenario|vol).(h5|csv): " output)" = 1 ] || fail "$mpi: $scenario.lua: what the line says"
   done
   expect 78 "is not the checkpoint that rank 0 has" "${apart[@]}" run cloud.lua -o cloud.out --resume
   one_line "$mpi: unlike checkpoints"
@@ -146,6 +154,26 @@ for mpi in "${mpis[@]}"; do
   [[ $code = 82 || $mpi:$code = mpich:1 ]] || fail "$mpi: a process that does not join: exit $code"
   grep -qF "sim: rank 0 on $(uname -n): has waited 4 s for the other processes" output || fail "$mpi: what the line says"
   one_line "$mpi: a process that does not join"
+  # ---- a process that waits for the others can be stopped; one that fails alone says why ----
+  for signal in TERM INT; do
+    timeout 60 "${one[@]}" "${run[@]}" -o refused : -n 1 sleep 100 >output 2>&1 &
+    launcher=$!
+    until_true 60 started refused || fail "$mpi: no process"
+    sleep 0.5 # it has handlers and waits in the MPI library
+    kill -s $signal "$(ranks_of refused)"
+    code=0
+    wait $launcher || code=$?
+    [[ $code != 0 && $code != 124 ]] || fail "$mpi: $signal to a process that waits: exit $code"
+    [[ $signal = INT || $code = 75 ]] || fail "$mpi: $signal to a process that waits: exit $code"
+    grep -qF "stopped before the first step, while waiting for the other processes" output || fail "$mpi: $signal: what the line says"
+    one_line "$mpi: $signal to a process that waits"
+  done
+  code=0
+  timeout 5 "${one[@]}" "${run[@]}" -o refused : -n 1 env SIM_MPI=nosuch "${run[@]}" -o refused >output 2>&1 || code=$?
+  [ $code != 0 ] || fail "$mpi: a process that fails before it joins: exit $code"
+  grep -qF "sim: rank 1 on $(uname -n): SIM_MPI = \"nosuch\": no MPI plugin" output || fail "$mpi: a process that fails before it joins"
+  expect 64 "sim: SIM_MPI = \"nosuch\"" env SIM_MPI=nosuch "${launch[@]}" -n 3 "${run[@]}" -o refused
+  one_line "$mpi: processes that fail alike"
   # ---- C libraries: without FMA the C library has other functions ----
   without=glibc.cpu.hwcaps=-AVX2_Usable,-FMA_Usable,-AVX2,-FMA,-FMA4
   if grep -qw fma /proc/cpuinfo; then

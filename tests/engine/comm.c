@@ -469,7 +469,7 @@ static int fail_to_leave(sim_comm *comm) {
 static int play_by_mpi(const char *path, const char *name) {
   const sim_mpi_plugin *plugin;
   sim_comm comm;
-  if (sim_mpi_load(path, &plugin) != SIM_OK || sim_mpi_attach(plugin, NULL, &comm) != SIM_OK) {
+  if (sim_mpi_load(path, &plugin) != SIM_OK || sim_mpi_attach(plugin, NULL, NULL, &comm) != SIM_OK) {
     fprintf(stderr, "%s\n", sim_error_last()->message);
     return 100;
   }

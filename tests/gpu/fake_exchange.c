@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
   const sim_mpi_plugin *plugin;
   const sim_backend *backend;
   sim_comm comm;
-  CHECK(argc == 2 && sim_mpi_load(argv[1], &plugin) == SIM_OK && sim_mpi_attach(plugin, NULL, &comm) == SIM_OK);
+  CHECK(argc == 2 && sim_mpi_load(argv[1], &plugin) == SIM_OK && sim_mpi_attach(plugin, NULL, NULL, &comm) == SIM_OK);
   CHECK(sim_backend_select("cuda:0", &backend) == SIM_OK);
   try_columns(&comm, 3, 1001);
   try_columns(&comm, 1, 2); /* fewer columns than ranks */

@@ -31,6 +31,8 @@ static void check_items(const cli_job *job, sim_space space) {
   }
   cli_bytes(job->resident, text, sizeof text);
   if (host) cli_say("  %-24s %s", "program and libraries", text);
+  cli_bytes(plan->room_bytes, text, sizeof text);
+  if (host && plan->room_bytes > 0) cli_say("  %-24s %s", "of it usually unused", text);
 }
 
 /* Prints the files of one cadence, each of `bytes` plus the common overhead; slice "": snapshots. */

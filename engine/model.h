@@ -109,6 +109,7 @@ typedef struct sim_plan {
   double unsaved_bytes;   /* bytes of a snapshot's arrays with SIM_NO_CHECKPOINT */
   bool divided;           /* ranks divide the state, and rank 0 gathers it for outputs */
   double first_bytes;     /* bytes of host memory among the items that only rank 0 needs */
+  double room_bytes;      /* bytes of host memory among the items that a run usually leaves unused */
   double work_per_step;   /* in work_unit, all ranks together; the least if it depends on the state */
   double work_most;       /* most work of one step if it depends on the state; 0: always work_per_step */
   double work_rate_guess; /* estimated work a second on this backend, all ranks together, for `sim check` */

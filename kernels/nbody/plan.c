@@ -100,6 +100,7 @@ sim_status nbody_plan(const void *parameters, const sim_setup *setup, sim_plan *
       host = fmax(host, other_host), device = fmax(device, other_device);
       made = fmax(made, nbody_settle_bytes(n));
     }
+    if (choice.other == NULL && choice.solver->room != NULL) out->room_bytes = choice.solver->room(&options);
     scratch = ops->bytes(&options);
     status = nbody_estimate(p, &options, choice.solver, setup->backend->kind, n, out);
   }

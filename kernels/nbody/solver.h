@@ -91,6 +91,8 @@ typedef struct nbody_solver {
   /* Memory in bytes that `create` allocates on the host and on the device (0 on the CPU). options->spread may be
    * unknown (0). */
   void (*bytes)(const nbody_options *options, double *host, double *device);
+  /* Bytes of the host among them that a run usually leaves unused; NULL: none. */
+  double (*room)(const nbody_options *options);
   sim_status (*estimate)(const nbody_options *options, double n, nbody_cost *out);
   /* Allocates all its memory, and borrows the arrays of `state`. SIM_ERR_NO_MEMORY. */
   sim_status (*create)(const nbody_options *options, const nbody_state *state, nbody_solver_work **out);

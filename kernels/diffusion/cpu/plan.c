@@ -91,6 +91,7 @@ static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab
     out->exchanges += diffusion_method_of(p)->stages;
     out->bytes_received += diffusion_method_of(p)->stages * diffusion_shell_received(p);
   }
+  out->bytes_received += (comm->size - 1) * (double)sizeof(uint64_t); /* whether the state is finite */
   out->exchanges += 1 + (diffusion_estimates(p) ? 3 * fields : diffusion_adaptive(p) ? (double)p->grid.n.rows : 0);
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/nbody/direct/cpu/rounds.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -92,6 +93,24 @@ double nbody_rounds_size(const nbody_options *options, int block, double padded,
   const int levels = levels_of(options, block, blocks);
   const sizes s = sizes_of(ranks_of(options, levels), levels, padded);
   return sums * (s.left + s.done + s.sent + s.received) + leaves_size(blocks);
+}
+
+double nbody_rounds_received(const nbody_options *options, int block, double padded, int sums) {
+  const int levels = levels_of(options, block, (int64_t)padded / block);
+  const sim_comm *comm = ranks_of(options, levels);
+  nbody_subtree of[NBODY_SUBTREES_MAX];
+  int most;
+  const int all = count_subtrees(comm, levels, &most);
+  double received = 0;
+  for (int rank = 0; rank < comm->size; rank++) {
+    const sim_comm here = {.rank = rank, .size = comm->size};
+    size_t end;
+    const size_t first = sim_comm_first(&here, (size_t)padded, &end);
+    const int others = all - find_subtrees(comm, rank, levels, of);
+    received = fmax(received, (double)others * (double)(end > first ? end - first : 0));
+  }
+  if (comm->size > 1) received += (comm->size - 1) * (double)sim_comm_share(comm, (size_t)padded);
+  return sums * received * (double)sizeof(double);
 }
 
 int nbody_rounds_most_ranks(const nbody_options *options, int block, double padded) {

@@ -45,6 +45,8 @@ double nbody_rounds_size(const nbody_options *options, int block, double padded,
 /* Divides the rounds among the ranks; borrows `memory`. */
 void nbody_rounds_create(const nbody_options *options, const nbody_packed *packed, int sums, double *memory,
                          nbody_rounds *out);
+/* Bytes that the rank that receives most gets in nbody_rounds_exchange. */
+double nbody_rounds_received(const nbody_options *options, int block, double padded, int sums);
 /* Number of ranks beyond which more ranks save nothing. */
 int nbody_rounds_most_ranks(const nbody_options *options, int block, double padded);
 

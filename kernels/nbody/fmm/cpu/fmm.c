@@ -361,7 +361,8 @@ static void add_exchange(const nbody_options *options, double n, double seconds,
   const double received = nbody_fmm_tree_received(options, &exchanges);
   if (ranks == 1) return;
   out->undivided = fmin(1, n * (received > 0 ? 5e-9 : 50e-9) / seconds);
-  out->bytes_received = (received + 3 * n * sizeof(double)) * (ranks - 1) / ranks;
+  const double dealt = received > 0 ? n * (sizeof(uint32_t) + 3 * sizeof(double)) / ranks : 0; /* results, by slices */
+  out->bytes_received = (received + dealt + 3 * n * sizeof(double)) * (ranks - 1) / ranks;
   out->bytes_received += (ranks - 1) * sizeof(uint64_t) * NBODY_FMM_BINS;
   out->exchanges = exchanges + 1 + (received > 0 ? 12 : 3) + (options->box > 0 ? 1 : 0);
   const double exchange = out->exchanges * exchange_seconds + out->bytes_received / exchange_rate;
@@ -380,6 +381,7 @@ const nbody_solver nbody_fmm_cpu = {
     .name = "fast multipoles",
     .supports = supports,
     .bytes = nbody_fmm_work_bytes,
+    .room = nbody_fmm_work_room,
     .estimate = estimate,
     .create = nbody_fmm_work_create,
     .destroy = nbody_fmm_work_destroy,

@@ -39,14 +39,30 @@ double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings) {
   return body_bytes(n) + cell_bytes(nbody_fmm_tree_usual_cells(n, settings->leaf), settings->order);
 }
 
+double nbody_fmm_tree_expected_cells(const nbody_options *options) {
+  const double n = (double)options->n, leaf = options->fmm.leaf;
+  double cells = 1, all = 1;
+  if (options->box == 0) return fmin(4.05 * n / leaf, 3 * n); /* counted: 4.02 to 4.12 for 10^5 and 4 10^5 bodies */
+  for (double bodies = leaf; bodies < n; bodies *= 8) all += cells *= 8; /* levels whose cells all split */
+  const double mean = n / cells, fuller = 0.5 * erfc((leaf + 0.5 - mean) / sqrt(2 * mean));
+  return all + 8 * cells * fuller;
+}
+
+/* The first tree of a run is in fp64. */
+double nbody_fmm_tree_room(const nbody_options *options) {
+  const double most = nbody_fmm_tree_usual_cells((double)options->n, options->fmm.leaf);
+  return cell_bytes(most, options->fmm.order) - cell_bytes(nbody_fmm_tree_expected_cells(options), options->fmm.order);
+}
+
 static bool is_divided(const nbody_options *options) { return options->comm->size > 1 && options->n >= PARALLEL_FROM; }
 
 double nbody_fmm_tree_received(const nbody_options *options, double *exchanges) {
   const double n = (double)options->n, real = options->single_pairs ? sizeof(float) : sizeof(double);
-  const double cells = 3 * n / options->fmm.leaf; /* of a Plummer sphere */
+  const double cells = nbody_fmm_tree_expected_cells(options);
   *exchanges = is_divided(options) ? 10 : 0;
   if (!is_divided(options)) return 0;
-  return n * (sizeof(uint64_t) + sizeof(uint32_t) + 4 * real) +
+  const double listed = sizeof(uint64_t) + sizeof(uint32_t), dealt = listed / options->comm->size; /* to sort them */
+  return n * (listed + dealt + 4 * real) +
          cells * (double)(4 + row_size(nbody_fmm_order_of_moments(options->fmm.order, options->single_pairs, false))) *
              real;
 }

@@ -56,6 +56,10 @@ static inline int nbody_fmm_order_of_moments(int order, bool single, bool potent
 double nbody_fmm_tree_usual_cells(double n, int leaf);
 /* Returns the bytes of a tree of n bodies with that number of cells. */
 double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings);
+/* Cells of a Plummer sphere, or of bodies at random places in a periodic box. */
+double nbody_fmm_tree_expected_cells(const nbody_options *options);
+/* Bytes of nbody_fmm_tree_bytes that so many cells leave unused. */
+double nbody_fmm_tree_room(const nbody_options *options);
 /* Returns the bytes of bodies, keys and moments that a rank receives in a force, and fills in the number of exchanges;
  * 0 where each rank makes them itself. */
 double nbody_fmm_tree_received(const nbody_options *options, double *exchanges);

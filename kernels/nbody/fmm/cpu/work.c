@@ -147,10 +147,9 @@ sim_status nbody_fmm_work_create(const nbody_options *options, const nbody_state
 /* Returns the bytes of lists, which grow at need; the greatest that is usual. Counted for Plummer and uniform spheres
  * of 2 10^4 and 10^5 bodies: cells left up to 21 entries open at angles from 0.7 on, and 155 at 0.4; the other lists of
  * a thread had up to 18000 entries, and 29000 at 0.4. */
-static double list_bytes(const nbody_options *options) {
+static double list_bytes(const nbody_options *options, double cells) {
   enum { OPEN = 25, OTHERS = 40000 };
   const double wider = 0.8 / options->fmm.theta, leaf = options->fmm.leaf;
-  const double cells = nbody_fmm_tree_usual_cells((double)options->n, options->fmm.leaf);
   const double sources = NBODY_FMM_P2P_PIECE * leaf * 2 * 4 * sizeof(double);
   return cells * (OPEN * wider * wider * wider * sizeof(uint32_t) + sizeof(nbody_fmm_open) + options->individual) +
          options->threads * (OTHERS * wider * sizeof(uint32_t) + sources);
@@ -164,9 +163,16 @@ void nbody_fmm_work_bytes(const nbody_options *options, double *host, double *de
     nbody_direct_periodic_cpu.bytes(&direct, &outer, device);
     outer += (double)((NBODY_FMM_OUTER_TENSORS + 2 * outer_moments) * sizeof(double));
   }
-  *host = nbody_fmm_tree_bytes(n, &options->fmm) + list_bytes(options) +
+  *host = nbody_fmm_tree_bytes(n, &options->fmm) +
+          list_bytes(options, nbody_fmm_tree_usual_cells(n, options->fmm.leaf)) +
           (double)(term_count(options->n) * sizeof(double) + sizeof(nbody_solver_work)) + outer;
   const double ranks = options->comm->size;
   *host += ((double)work_rows(options) * NBODY_FMM_BINS + (ranks > 1 ? ranks * ranks : 0)) * sizeof(uint64_t);
   *device = 0;
+}
+
+double nbody_fmm_work_room(const nbody_options *options) {
+  const double most = nbody_fmm_tree_usual_cells((double)options->n, options->fmm.leaf);
+  return nbody_fmm_tree_room(options) + list_bytes(options, most) -
+         list_bytes(options, nbody_fmm_tree_expected_cells(options));
 }

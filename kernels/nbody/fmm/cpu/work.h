@@ -48,6 +48,7 @@ sim_status nbody_fmm_work_create(const nbody_options *options, const nbody_state
                                  nbody_solver_work **out) SIM_MUST_CHECK;
 void nbody_fmm_work_destroy(nbody_solver_work **work);
 void nbody_fmm_work_bytes(const nbody_options *options, double *host, double *device);
+double nbody_fmm_work_room(const nbody_options *options);
 
 /* Allocates `open` and `walked` for the cells of the tree. SIM_ERR_NO_MEMORY. */
 sim_status nbody_fmm_work_take_cells(nbody_solver_work *w) SIM_MUST_CHECK;

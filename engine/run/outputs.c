@@ -286,9 +286,12 @@ sim_status sim_outputs_compare(sim_outputs *o, const sim_frame *state) {
     for (size_t i = 0; i < state->array_count; i++)
       if (o->stages[0].undivided[i]) arrays[part.array_count++] = state->arrays[i];
   }
+  sim_profile_range_begin("compare the ranks");
   sim_frame_digest(&part, digest);
   digest[16] = '\0';
-  SIM_TRY(sim_comm_same(run->comm, strtoull(digest, NULL, 16), &same));
+  const sim_status met = sim_comm_same(run->comm, strtoull(digest, NULL, 16), &same);
+  sim_profile_range_end();
+  SIM_TRY(met);
   if (same) return SIM_OK;
   run->differ = true;
   return sim_fail(SIM_ERR_INTERNAL, "the ranks differ at step %lld", (long long)run->clock.step);

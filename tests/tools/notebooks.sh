@@ -60,18 +60,26 @@ for name, data, said in (line.rstrip("\n").split(" ", 2) for line in open("examp
 PY
 pictures script
 
-# As notebooks, each in a kernel of its own: the output of each, and that it shows a picture.
-"$python" - "$root/viz/notebooks" <<'PY' >output 2>&1 || fail "the worked examples as notebooks"
-import sys, jupytext
+# As notebooks, one after another in one kernel whose names are cleared before each: the output of each, and that it
+# shows a picture. With `long` each in a kernel of its own.
+"$python" - "$root/viz/notebooks" "$@" <<'PY' >output 2>&1 || fail "the worked examples as notebooks"
+import sys, jupytext, nbformat
 from nbclient import NotebookClient
+from jupyter_client.manager import start_new_kernel
+shared, client = start_new_kernel(kernel_name="python3") if "long" not in sys.argv else (None, None)
 for name, data, said in (line.rstrip("\n").split(" ", 2) for line in open("examples")):
     book = jupytext.read(f"{sys.argv[1]}/{name}.py")
-    NotebookClient(book, timeout=120, kernel_name="python3").execute()
+    if shared:
+        book.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))
+    NotebookClient(book, km=shared, timeout=120, kernel_name="python3").execute()
     shown = [output for cell in book.cells for output in cell.get("outputs", ())]
     text = "".join(output.get("text", "") for output in shown)
     if said not in text:
         sys.exit(f"the notebook {name} does not say '{said}': {text}")
     if not any("image/png" in output.get("data", {}) for output in shown):
         sys.exit(f"the notebook {name} shows no picture")
+if shared:
+    client.stop_channels()
+    shared.shutdown_kernel(now=True)
 PY
 pictures notebook

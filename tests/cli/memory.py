@@ -1,9 +1,10 @@
 """The memory that `sim check` tells, against the most that a run took (the kernel's VmHWM), in every model.
 
-memory.py SIM [RANKS...]: one rank takes the planned memory to 5 %, without what the plan says is usually unused (cells of the
-multipoles); where a plan has other room that a run may leave unused (contacts, the links of a moving body) at most 5 % more. On several ranks none takes more than 5 % above the plan
-of the fullest. Ranks of one host have the fields of sim.diffusion and sim.fluid in common memory, which VmHWM counts
-for each of them: there the proportional share (Pss), looked at now and then, stands for the peak."""
+memory.py SIM [RANKS...]: one rank takes the planned memory to 5 %, without what the plan says is usually unused
+(cells of the multipoles); where a plan has other room that a run may leave unused (contacts, the links of a moving
+body) at most 5 % more. On several ranks none takes more than 5 % above the plan of the fullest. Ranks of one host
+have the fields of sim.diffusion and sim.fluid in common memory, which VmHWM counts for each of them: there the
+proportional share (Pss), looked at now and then, stands for the peak."""
 import os, re, subprocess, sys, tempfile, time
 
 SIM, RANKS = sys.argv[1], [int(text) for text in sys.argv[2:]] or [1, 2]

@@ -504,8 +504,8 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
         reference ? 1 : nbody_rounds_most_ranks(options, block_size(options->n), padded_size(options, reference));
   if (out->most_ranks > 1) { /* received: the other ranks' sums for its own bodies, then all sums */
     out->exchanges = 2;
-    out->bytes_received = nbody_rounds_received(options, block_size(options->n), padded_size(options, reference),
-                                                sum_count(options));
+    out->bytes_received =
+        nbody_rounds_received(options, block_size(options->n), padded_size(options, reference), sum_count(options));
   }
   return SIM_OK;
 }

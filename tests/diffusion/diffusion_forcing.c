@@ -221,6 +221,71 @@ static void test_same_bits(void **state) {
   }
 }
 
+/* Random forcing between walls, against a separate code in NumPy (tests/diffusion/stirred.py) that draws the same
+ * numbers: a shell of sines; two fields of unlike walls beside a periodic axis, in two and three dimensions; walls
+ * along all axes, one of them of two kinds. Values are below 3; each of 8 steps makes and unmakes series of at most 24
+ * cells an axis, with rounding below 3 x 24 u of the values a step on either side: 8 x 2 x 72 x 3 x 1.1e-16 = 4e-13. A
+ * checkpoint in the midst, with other threads and instructions, changes no bit. */
+static void test_stirred(void **state) {
+  static const struct {
+    const char *name, *text;
+    int fields;
+  } cases[] = {
+      {"line",
+       "grid = { n = {24}, size = {3}, boundary = 'fixed' }, fields = {{ name = 'u', D = 0.02,"
+       " initial = function(x) return 0.2*x*(3 - x) end }}, rates = function(u) return u - u^3 end,"
+       "forcing = { fields = 'u', k = {2, 6}, power = 0.3, random = true },",
+       1},
+      {"channel",
+       "grid = { n = {16, 12}, size = {6, 2}, y = 'no_flux' }, fields = {{ name = 'u', D = 0.02,"
+       " initial = function(x, y) return 0.3*math.cos(math.pi/3*x) end }, { name = 'v', D = 0.05, sides = {"
+       " y_low = { value = 0 }, y_high = { value = 0 } }, initial = function(x, y) return 0.1*y*(2 - y) end }},"
+       "rates = function(u, v) return u - u^3, v - v^3 end,"
+       "forcing = { fields = 'u, v', k = {1, 4}, power = 0.3, random = true },",
+       2},
+      {"box",
+       "grid = { n = {10, 9, 8}, size = {3, 2, 4}, x = 'no_flux', y = 'no_flux' }, fields = {{ name = 'u', D = 0.02,"
+       " sides = { y_low = { value = 0 } }, initial = function(x, y) return 0.2*y end }, { name = 'v', D = 0.05,"
+       " sides = { x_low = { value = 0 }, x_high = { value = 0 }, y_high = { value = 0 } },"
+       " initial = function(x, y) return 0.1*x*(2 - y) end }}, rates = function(u, v) return u - u^3, v - v^3 end,"
+       "forcing = { fields = 'u, v', k = {2, 4}, power = 0.3, random = true },",
+       2},
+      {"sealed",
+       "grid = { n = {9, 7, 8}, size = {3, 2, 4}, boundary = 'no_flux' }, fields = {{ name = 'u', D = 0.03,"
+       " sides = { y_low = { value = 0 }, y_high = { value = 0 }, z_low = { value = 0 } },"
+       " initial = function(x, y, z) return 0.1*y*z end }}, rates = function(u) return u - u^3 end,"
+       "forcing = { fields = 'u', k = {1, 3}, power = 0.3, random = true },",
+       1}};
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    char text[2048];
+    system_run first, s;
+    snprintf(text, sizeof text,
+             "return sim.diffusion { seed = 11, %s integrate = { scheme = 'etd1', dt = 0.05, t_end = 0.4 } }",
+             cases[c].text);
+    open_with(&first, text, SIM_ISA_PLAIN, 1, NULL);
+    run_to(&first, 3);
+    look(&first);
+    open_with(&s, text, sim_isa_best(), 3, &first.frame);
+    run_to(&first, INT64_MAX);
+    run_to(&s, INT64_MAX);
+    look(&first);
+    look(&s);
+    if (distance(&first, &s) != 0) fail_msg("%s: a restart changes bits", cases[c].name);
+    for (int f = 0; f < cases[c].fields; f++) {
+      double want[1024];
+      assert_true(cells(&s) <= 1024);
+      read_reference("stirred.txt", cases[c].name, f, cells(&s), want);
+      for (int64_t i = 0; i < cells(&s); i++)
+        if (!(fabs(value(&s, f, i) - want[i]) < 4e-13))
+          fail_msg("%s, field %d, cell %lld: %.15g, not %.15g", cases[c].name, f, (long long)i, value(&s, f, i),
+                   want[i]);
+    }
+    shut(&s);
+    shut(&first);
+  }
+}
+
 /* A shell that is empty at the start is a fault of the scenario. A shell that loses its energy is a failure of the run.
  */
 static void test_no_energy(void **state) {
@@ -280,8 +345,9 @@ static void test_plan(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact),     cmocka_unit_test(test_budget),
-                                     cmocka_unit_test(test_transfer),  cmocka_unit_test(test_same_bits),
-                                     cmocka_unit_test(test_no_energy), cmocka_unit_test(test_plan)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact),    cmocka_unit_test(test_budget),
+                                     cmocka_unit_test(test_transfer), cmocka_unit_test(test_same_bits),
+                                     cmocka_unit_test(test_stirred),  cmocka_unit_test(test_no_energy),
+                                     cmocka_unit_test(test_plan)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,6 +136,8 @@ hosts "3" terms=vector n=16x20x14
 divided "3" terms=vector n=66x70 kind=single
 divided "3" terms=stirred n=50x40 "along=no_flux periodic"
 divided "2" terms=stirred n=50 "along=no_flux"
+divided "3" terms=stirred "along=no_flux periodic fixed"
+divided "2" terms=stirred "along=fixed no_flux no_flux" kind=single scheme=etd1
 divided "3" dt=auto n=32x40x9
 hosts "3" dt=auto n=32x40x9
 divided "2" scheme=exact n=30x18x5
@@ -200,7 +202,7 @@ expect 80 "$expected" "$SIM" run diverges.lua --threads 1 -o bad --force --ranks
 
 # ---- restart with another number of ranks; a rank that is killed ----
 
-for set in n=24x20x14 terms=forced "terms=vector --set n=16x20x14" "dt=auto --set n=32x70" "scheme=strang --set kind=single" "members=40 --set n=20"; do
+for set in n=24x20x14 terms=forced "terms=stirred --set along=no_flux" "terms=vector --set n=16x20x14" "dt=auto --set n=32x70" "scheme=strang --set kind=single" "members=40 --set n=20"; do
   # shellcheck disable=SC2086
   expect 0 "" "${run[@]}" -o whole --set steps=8 --set $set
   # shellcheck disable=SC2086

@@ -169,6 +169,37 @@ static void test_numpy(void **state) {
   shut(&s);
 }
 
+/* A Lyapunov exponent with padding, against a separate code in NumPy (tests/diffusion/neighbours.py) that draws the
+ * same first difference. The distance is 1e-5 of fields of order 1; each of 100 steps adds rounding of some 20 u to
+ * both runs, of which an interval has 20 steps: 2 x 20 x 20 x 1.1e-16 / 1e-5 = 1e-8. A restart has the same row. */
+static void test_lyapunov(void **state) {
+  static const char text[] =
+      "return sim.diffusion { seed = 11, grid = { n = {32}, size = {22} }, fields = {{ name = 'u', linear = "
+      "function(k2) return k2 - k2^2 end,"
+      " initial = function(x) return math.cos(2*math.pi*x/22) + 0.3*math.sin(4*math.pi*x/22) + 0.2 end }},"
+      " rates = function(u, u_x) return -u*u_x end, lyapunov = { every = 1, start = 2, size = 1e-5 },"
+      " integrate = { scheme = 'etd1', dt = 0.05, t_end = 5, dealias = 'padding' } }";
+  system_run s, again;
+  double want[2], rows[2][4];
+  int table = 0;
+  (void)state;
+  read_reference("neighbours.txt", "growth", 0, 2, want);
+  open_with(&s, text, SIM_ISA_PLAIN, 1, NULL);
+  while (s.p->tables[table] && strcmp(s.p->tables[table]->name, "lyapunov") != 0) table++;
+  run_to(&s, 47);
+  look(&s);
+  open_with(&again, text, sim_isa_best(), 2, &s.frame);
+  run_to(&s, INT64_MAX), run_to(&again, INT64_MAX);
+  must(diffusion_model.observe(s.self, &s.clock, table, rows[0]), "observe");
+  must(diffusion_model.observe(again.self, &again.clock, table, rows[1]), "observe");
+  assert_memory_equal(rows[0], rows[1], sizeof rows[0]);
+  for (int i = 0; i < 2; i++)
+    if (!(fabs(rows[0][i] - want[i]) < 1e-8)) fail_msg("column %d: %.15g, not %.15g", i, rows[0][i], want[i]);
+  assert_true(rows[0][3] == 3);
+  shut(&again);
+  shut(&s);
+}
+
 /* Energy and enstrophy of a flow without viscosity change by the scheme's error alone: as with the cut on 36 x 36
  * cells, but for rounding, and of fourth order in dt at least (the energy's error passes through 0 near dt = 0.11).
  * Transfers add up to 0. */
@@ -230,10 +261,8 @@ static void test_bits(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cut),
-      cmocka_unit_test(test_numpy),
-      cmocka_unit_test(test_inviscid),
-      cmocka_unit_test(test_bits),
+      cmocka_unit_test(test_cut),      cmocka_unit_test(test_numpy), cmocka_unit_test(test_lyapunov),
+      cmocka_unit_test(test_inviscid), cmocka_unit_test(test_bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,6 +111,15 @@ double distance_from(const system_run *s, double (*exact)(double x)) {
   return most;
 }
 
+void restart_at(int64_t step, const char *text, system_run *s, system_run *again) {
+  open_with(s, text, SIM_ISA_PLAIN, 1, NULL);
+  run_to(s, step);
+  look(s);
+  open_with(again, text, sim_isa_best(), 3, &s->frame);
+  run_to(s, INT64_MAX), run_to(again, INT64_MAX);
+  look(s), look(again);
+}
+
 void read_reference(const char *file, const char *name, int number, int64_t count, double *out) {
   char line[512], word[64];
   int of, found = 0;

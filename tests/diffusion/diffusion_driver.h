@@ -29,6 +29,9 @@ double value(const system_run *s, int field, int64_t cell);
 int64_t cells(const system_run *s);
 /* Runs a text to its end and leaves the fields in `s`. */
 void whole(system_run *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Runs a text to its end, by one thread with plain instructions; and again from a checkpoint of the step `step`, by
+ * three threads with the best instructions. Computes the real fields of both. */
+void restart_at(int64_t step, const char *text, system_run *s, system_run *again);
 /* Reads field `number` of a case from data/FILE, whose sections are "NAME NUMBER COUNT" and as many values. out[count]
  */
 void read_reference(const char *file, const char *name, int number, int64_t count, double *out);

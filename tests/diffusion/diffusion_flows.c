@@ -110,12 +110,7 @@ static void test_adaptive_budgets(void **state) {
                "return sim.diffusion { %s %s integrate = { scheme = 'etdrk4', dt = 'auto', %s, t_end = 0.5,"
                " dealias = true } }",
                cases[c].text, cases[c].tables, steps[i]);
-      open_with(&s, text, SIM_ISA_PLAIN, 1, NULL);
-      run_to(&s, 4);
-      look(&s);
-      open_with(&again, text, sim_isa_best(), 3, &s.frame);
-      run_to(&s, INT64_MAX), run_to(&again, INT64_MAX);
-      look(&s), look(&again);
+      restart_at(4, text, &s, &again);
       if (!(s.clock.step > 8)) fail_msg("%s: %lld steps", text, (long long)s.clock.step);
       for (int f = 0; f < cases[c].fields; f++) {
         read_reference("flows.txt", cases[c].name, f, cells(&s), want);

@@ -263,14 +263,7 @@ static void test_stirred(void **state) {
     snprintf(text, sizeof text,
              "return sim.diffusion { seed = 11, %s integrate = { scheme = 'etd1', dt = 0.05, t_end = 0.4 } }",
              cases[c].text);
-    open_with(&first, text, SIM_ISA_PLAIN, 1, NULL);
-    run_to(&first, 3);
-    look(&first);
-    open_with(&s, text, sim_isa_best(), 3, &first.frame);
-    run_to(&first, INT64_MAX);
-    run_to(&s, INT64_MAX);
-    look(&first);
-    look(&s);
+    restart_at(3, text, &first, &s);
     if (distance(&first, &s) != 0) fail_msg("%s: a restart changes bits", cases[c].name);
     for (int f = 0; f < cases[c].fields; f++) {
       double want[1024];

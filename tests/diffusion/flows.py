@@ -111,7 +111,8 @@ def porous(n=12, nu=0.02):
 
 if __name__ == "__main__":
     print("# Made by tests/diffusion/flows.py with NumPy: fields at t = 0.5, [nz][ny][nx] each, and budgets")
-    for name, (fields, tables) in {"vorticity": vorticity(), "navier_stokes": navier_stokes(), "porous": porous()}.items():
+    cases = {"vorticity": vorticity(), "navier_stokes": navier_stokes(), "porous": porous()}
+    for name, (fields, tables) in cases.items():
         for number, field in enumerate(fields):
             print(name, number, field.size)
             print("\n".join("%.15g" % value for value in field.ravel()))

@@ -182,7 +182,9 @@ LANES_INLINE void update_single_features(const option_paths *p, int step, int as
   const int observation = step / (p->skip + 1);
   for (int f = 0; f < p->features; f++) {
     const option_feature *feature = &p->feature[f];
-    if (feature->asset != asset || feature->kind < OPTION_FIXING || feature->tangent > 0) continue;
+    if (feature->asset != asset || feature->kind < OPTION_FIXING || feature->tangent > 0 ||
+        feature->kind == OPTION_INCREMENT)
+      continue;
     vreal *value = (vreal *)(void *)((real *)out[f] + at);
     if (feature->kind == OPTION_FIXING) {
       if (observed && feature->step == observation + 1) *value = price_ratio(next, p->far) * (real)v->spot[asset];

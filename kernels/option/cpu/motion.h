@@ -48,7 +48,7 @@ static inline vreal heston_step(const option_dynamics *m, asset_state *t, vreal 
 
 /* The leverage function at x, from its row of a step. */
 static inline vreal leverage_at(const option_dynamics *m, int step, vreal x) {
-  const double *row = m->row + (size_t)step * (size_t)m->nodes, *value = row + 2;
+  const double *row = m->row + (size_t)(step + m->begun) * (size_t)m->nodes, *value = row + 2;
   const real most = OPTION_LEVERAGE_NODES - 1;
   const vreal at = v_max(v_min((x - (real)row[0]) * (real)row[1], v_set(most)), v_set(0));
   vreal out = v_set(0);
@@ -80,10 +80,11 @@ static inline vreal rough_step(const option_dynamics *m, int step, int steps, bo
   const vreal x = root * (z * (real)(side * (real)m->rho) + normal * (real)m->free) - t->v * (real)(m->dt / 2);
   *vol = root * INVERSE_LN2;
   if (step + 1 < steps) {
-    const double *row = m->past + (size_t)step * (size_t)(step > 0 ? step - 1 : 0) / 2;
-    vreal y = z * (real)m->near[2 * step] + inverse_normal(own) * (real)m->near[2 * step + 1];
+    const int s = step + m->begun;
+    const double *row = m->past + (size_t)s * (size_t)(s > 0 ? s - 1 : 0) / 2 + m->begun;
+    vreal y = z * (real)m->near[2 * s] + inverse_normal(own) * (real)m->near[2 * s + 1];
     for (int j = 0; j < step; j++) y = v_fma(past[j], v_set((real)row[j]), y);
-    t->v = price_ratio(y * side, true) * (real)m->level[step + 1];
+    t->v = price_ratio(y * side, true) * (real)m->level[s + 1];
   }
   return x * INVERSE_LN2;
 }
@@ -133,7 +134,7 @@ static inline vreal sabr_step(const option_dynamics *m, asset_state *t, vreal no
 }
 
 static inline vreal grid_sigma(const option_dynamics *m, int step, vreal price) {
-  const double *row = m->row + (size_t)step * (size_t)m->nodes;
+  const double *row = m->row + (size_t)(step + m->begun) * (size_t)m->nodes;
   vreal sigma = v_set((real)row[0]);
   for (int k = 0; k + 1 < m->nodes; k++) {
     const vreal share = (price - (real)m->node[k]) * (real)(1 / (m->node[k + 1] - m->node[k]));

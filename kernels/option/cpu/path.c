@@ -187,6 +187,13 @@ static void update_schedules(const option_paths *p, int step, int variant, int a
   }
 }
 
+/* Stores the normals of a rough volatility. */
+static void keep_increments(const option_paths *p, int step, int asset, const vreal *past, void *const *out, int at) {
+  for (int f = 0; f < p->features; f++)
+    if (p->feature[f].kind == OPTION_INCREMENT && p->feature[f].asset == asset && p->feature[f].step == step + 1)
+      memcpy((real *)out[f] + at, &past[asset * p->steps + step], sizeof *past);
+}
+
 /* Early exercise by rules on several numbers of a path, after all assets of all variants have moved. */
 static void exercise_all(const option_paths *p, int step, int at, workspace *w, void *const *out) {
   vreal input[3 * OPTION_ASSETS_MAX + 1], deflator = v_set(1);
@@ -269,6 +276,7 @@ static void general_step(const option_paths *p, const stream *own, int step, int
         next = after_dividend(next, p->cash[step / (p->skip + 1) * p->assets + a] / variant->spot[a], p->far);
       if (p->schedules > 0) update_schedules(p, step, v, a, observed, next, high, low, w);
       if (need & NEED_SINGLES) update_single_features(p, step, a, t, next, vol, variant, out + v * p->features, at);
+      if (need & 1 << OPTION_INCREMENT) keep_increments(p, step, a, rough_past(p, w), out + v * p->features, at);
       if (p->tangents > 0 && v < p->sloped) {
         const vreal price = need & NEED_SUM ? price_ratio(next, p->far) : next;
         for (int g = 0; g < p->tangents; g++)
@@ -317,6 +325,7 @@ static bool general_paths(const option_paths *p, uint64_t first, int count, unsi
         *t = begin_asset();
         if (p->variant[v].dynamics != NULL)
           t->v = v_set((real)(p->variant[v].v != NULL ? p->variant[v].v[a] : p->variant[v].dynamics[a].v));
+        if (p->variant[v].x != NULL) t->x = v_set((real)p->variant[v].x[a]);
       }
     for (int k = 0; k < p->variants * p->schedules; k++) w->state[p->variants * p->assets + k] = begin_asset();
     if (p->rates) memset(rates_of(p, w), 0, option_rates_scratch(p->variants));

@@ -27,6 +27,7 @@ typedef struct option_variant {
   const void *drift, *vol;              /* [steps][assets], in the kernel's precision */
   const double *spot;                   /* [assets] */
   const double *v;                      /* [assets], first variances in place of those of dynamics; NULL: those */
+  const double *x;                      /* [assets], first x; NULL: 0 */
   const option_dynamics *dynamics;      /* [kinds][assets]; NULL: all assets are geometric Brownian motions */
   const int *kind;                      /* [steps]: kind of each step in dynamics; NULL without them */
   const double *time;                   /* [steps + 1]: times at the ends of the steps; NULL without dynamics */

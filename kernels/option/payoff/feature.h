@@ -23,7 +23,8 @@ typedef enum option_kind {
       OPTION_KINDS,  /* Heston's variance at the end of `step`; read by exposures on the CPU, by no payoff */
   OPTION_HIGHEST,    /* highest price at the steps until the end of `step`; read by the regression of exercise rules */
   OPTION_VOLATILITY, /* root of the variance, or SABR's sigma, at the end of `step`; read likewise */
-  OPTION_RATE        /* x of a random rate (models/hull_white.h) at the end of `step`; read likewise; `asset` is -1 */
+  OPTION_RATE,       /* x of a random rate (models/hull_white.h) at the end of `step`; read likewise; `asset` is -1 */
+  OPTION_INCREMENT   /* normal of a rough volatility in `step`; read by upper bounds */
 } option_kind;
 
 /* What features need from the path of their asset: bits by kind. */

@@ -140,10 +140,6 @@ bool option_reads_maxima(const option_payoff *o) {
 static const char *against_upper(const option_parameters *p) {
   for (int a = 0; a < (int)p->assets.count; a++) {
     const option_asset *asset = option_asset_at(p, a);
-    if (asset->vol == NULL && (!option_has_variance(asset) || asset->leverage.given))
-      return "the paths from a date on begin at prices and volatilities alone: expected assets with vol, heston "
-             "without "
-             "leverage or sabr, and no upper_paths with others";
     if (asset->sabr.given && (asset->jumps.given || asset->dividends.rows > 0))
       return "the paths from a date on do not know SABR's f behind jumps or cash dividends: expected none of both";
   }

@@ -1,13 +1,8 @@
-/* Means and standard errors of a run, its report and its remark. */
+#include "kernels/option/result/result.h"
+
 #include "kernels/option/models/rough.h"
-#include "kernels/option/result/leverage.h"
-#include "kernels/option/run.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-/* ---- means and errors ---- */
 
 double option_mean(const option_run *run, int q) {
   if (run->levels != NULL) return option_levels_mean(run->levels, q);
@@ -132,7 +127,7 @@ static double difference_rounding(const option_run *run, int q) {
 
 /* Relative rounding error of a quantity (of a Greek: relative to its order of magnitude): 2^-20 for fp32 paths,
  * 2^-40 for fp64. A Greek with a control adds the control's own, a difference of formulas: 2^-33, 2^-25 for gamma. */
-static double rounding(const option_run *run, int q) {
+double option_rounding(const option_run *run, int q) {
   const option_parameters *p = run->parameters;
   const option_quantity *of = &run->quantity[q];
   const bool controlled = of->payoff == 0 && of->greek >= 0 && option_greek_is_controlled(of->greek) &&
@@ -145,7 +140,7 @@ static double rounding(const option_run *run, int q) {
 }
 
 double option_carriers(const option_run *run, double n, int q) {
-  if (run->certain || !(n > 0) || !(bare_spread(run, n, q) > rounding(run, q))) return INFINITY;
+  if (run->certain || !(n > 0) || !(bare_spread(run, n, q) > option_rounding(run, q))) return INFINITY;
   if (run->levels != NULL) return option_level_carriers(option_levels_sums(run->levels), q);
   const double sum = run->tails[2 * q], squares = run->tails[2 * q + 1];
   return sum > 0 ? 1 / fmax(squares / (sum * sum) - run->group / n, 1 / n) : INFINITY;
@@ -157,37 +152,45 @@ static bool has_least(const option_run *run, int q) {
 }
 
 /* Whether a payoff is a named one of this kind. */
-static bool is_kind(const option_run *run, int payoff, const sim_schema *schema) {
+bool option_is_kind(const option_run *run, int payoff, const sim_schema *schema) {
   const option_parameters *p = run->parameters;
   const int named = payoff - (option_payoff_count(p) - (int)p->payoffs.count);
   return named >= 0 && p->payoffs.items[named].schema == schema;
 }
 
+/* Whether a Greek is carried by the paths that the kept rule exercises at another date, as the theta of an American
+ * payoff: each changes by about a payment, and no rarer path by much more. Of a put on 50 dates, 200 seeds: with 8
+ * carriers the mean square of errors was 1.0 of what they told, with 4 to 8 it was 1.6. */
+bool option_is_other_date(const option_run *run, int q) {
+  const option_quantity *of = &run->quantity[q];
+  return of->greek == OPTION_THETA && option_is_kind(run, of->payoff, &option_american_schema);
+}
+
 /* Fewer carriers than these tell no standard error. Paths that are paid get about the same where (sum y)^2 / sum y^2 of
  * a price is about the number of carriers. A barrier's price jumps, but by payments of all sizes: one path's worth is
  * no least error where few carry it. */
-static double carriers_needed(const option_run *run, double n, int q, double carriers) {
+double option_carriers_needed(const option_run *run, double n, int q, double carriers) {
   const option_quantity *of = &run->quantity[q];
   double squares = 0;
   bool equal = false;
-  if (has_least(run, q) && (of->greek >= 0 || !is_kind(run, of->payoff, &option_barrier_schema))) return 0;
+  if (has_least(run, q) && (of->greek >= 0 || !option_is_kind(run, of->payoff, &option_barrier_schema))) return 0;
   for (int g = 0; g < run->groups && run->levels == NULL; g++) squares += run->squares[g * run->quantities + q];
   if (of->greek < 0 && run->levels == NULL && run->unit == 1) {
     const double mean = option_mean(run, q);
     equal |= n * mean * mean < 1.5 * carriers * (squares / n + mean * mean);
   }
-  if (equal || has_least(run, q)) return OPTION_CARRIED_EQUAL;
+  if (equal || has_least(run, q) || option_is_other_date(run, q)) return OPTION_CARRIED_EQUAL;
   return of->greek >= 0 ? OPTION_CARRIED_GREEK : OPTION_CARRIED_LEAST;
 }
 
 /* Whether so few paths carry a quantity that its spread tells no error. */
 static bool is_carried_by_few(const option_run *run, double n, int q) {
   const double carriers = option_carriers(run, n, q);
-  return carriers < OPTION_CARRIED_LEAST && carriers < carriers_needed(run, n, q, carriers);
+  return carriers < OPTION_CARRIED_LEAST && carriers < option_carriers_needed(run, n, q, carriers);
 }
 
 /* Whether no path has differed from the control of a price, which is another payoff: rarer ones may. */
-static bool only_control(const option_run *run, double n, int q) {
+bool option_only_control(const option_run *run, double n, int q) {
   const option_parameters *p = run->parameters;
   const option_quantity *of = &run->quantity[q];
   if (p->sampling.control != OPTION_CONTROL_UNDERLYING || of->greek >= 0 || run->certain || !(n > 0)) return false;
@@ -203,13 +206,13 @@ static bool only_linear(const option_run *run, double n, int q) {
   if (of->greek != OPTION_GAMMA || named < 0 || run->certain || !(n > 0)) return false;
   const option_payoff *o = p->payoffs.items[named].data;
   return o->strike > 0 && !option_is_swap(&p->payoffs.items[named]) &&
-         option_payoff_feels(p, of->payoff, of->greek, of->asset) && fabs(option_mean(run, q)) <= rounding(run, q) &&
-         !(bare_spread(run, n, q) > rounding(run, q));
+         option_payoff_feels(p, of->payoff, of->greek, of->asset) &&
+         fabs(option_mean(run, q)) <= option_rounding(run, q) && !(bare_spread(run, n, q) > option_rounding(run, q));
 }
 
 double option_spread(const option_run *run, double n, int q) {
   if (only_linear(run, n, q)) return NAN;
-  if (option_unpaid(run, n, q) || is_carried_by_few(run, n, q) || only_control(run, n, q)) return NAN;
+  if (option_unpaid(run, n, q) || is_carried_by_few(run, n, q) || option_only_control(run, n, q)) return NAN;
   const double spread = bare_spread(run, n, q);
   if (run->levels != NULL) return spread;
   return isnan(spread) ? spread : fmax(fmax(spread, point_worth(run, n, q)), jump_error(run, n, q));
@@ -217,7 +220,7 @@ double option_spread(const option_run *run, double n, int q) {
 
 double option_error(const option_run *run, double n, int q) {
   const double error = option_spread(run, n, q);
-  return isnan(error) ? error : fmax(error, rounding(run, q));
+  return isnan(error) ? error : fmax(error, option_rounding(run, q));
 }
 
 /* The size of a quantity: of a Greek at least its order of magnitude for a payoff of this value. */
@@ -228,14 +231,14 @@ static double size_of(const option_run *run, int q, double value) {
 }
 
 /* Rounding error of the difference between two fp64 numbers, each off by up to 2^-40. */
-static double shift_rounding(const option_run *run, int q) {
+double option_shift_rounding(const option_run *run, int q) {
   return 0x1p-39 * size_of(run, q, option_mean(run, run->quantity[q].payoff));
 }
 
 double option_shift(const option_run *run, int q) {
   if (!(run->bias_chunks > 0 && run->bias_squares[q] >= 0)) return NAN;
   const double shift = run->bias_mean[q];
-  return fabs(shift) > shift_rounding(run, q) ? shift : 0;
+  return fabs(shift) > option_shift_rounding(run, q) ? shift : 0;
 }
 
 /* By the paths alone. */
@@ -243,7 +246,7 @@ static double shift_spread(const option_run *run, int q) {
   const double n = run->bias_chunks, squares = run->bias_squares[q];
   if (!(n > 1 && squares >= 0)) return NAN;
   if (run->bias_mean[q] == 0 && squares == 0) return NAN; /* no sampled path differs */
-  return fmax(sqrt(squares / (n - 1) / n), shift_rounding(run, q));
+  return fmax(sqrt(squares / (n - 1) / n), option_shift_rounding(run, q));
 }
 
 /* What paths get that a wrong variance moves. Of an autocallable the deviation, for its cash is paid anyway: a relative
@@ -263,7 +266,7 @@ double option_shift_error(const option_run *run, double n, int q) {
   const int payoff = run->quantity[q].payoff;
   const double spread = shift_spread(run, q), order = option_bias_doubt(run->parameters) * option_shift(run, q);
   const double typical = typical_payment(run, n, payoff);
-  const bool moved = spread > shift_rounding(run, q); /* not of an asset whose steps are exact */
+  const bool moved = spread > option_shift_rounding(run, q); /* not of an asset whose steps are exact */
   const double doubt = run->bias_doubt[payoff] * (q == payoff ? typical : size_of(run, q, typical));
   return hypot(spread, hypot(order, moved ? doubt : 0));
 }
@@ -276,351 +279,8 @@ double option_upper_error(const option_run *run, double n, int payoff) {
   return option_wants_upper(run->parameters) ? hypot(option_error(run, n, payoff), run->gap_error[payoff]) : NAN;
 }
 
-/* ---- report ---- */
-
-void option_cell_text(double value, double error, char *out, size_t capacity) {
-  const int digits = error > 0 && isfinite(error) ? 1 - (int)floor(log10(error)) : 6;
-  if (isnan(error))
-    snprintf(out, capacity, "%.6g +- ?", value);
-  else if (error == 0)
-    snprintf(out, capacity, "%.9g +- 0", value);
-  else if (digits < 0 || digits > 9 || fabs(value) >= 1e9)
-    snprintf(out, capacity, "%.10g +- %.1e", value, error);
-  else
-    snprintf(out, capacity, "%.*f +- %.*f", digits, value, digits, error);
-}
-
-/* The cell of a quantity: "0" where value and error are rounding alone, as a Greek by an asset that a payoff does not
- * see. */
-static void quantity_text(const option_run *run, double n, int q, char *out, size_t capacity) {
-  const double value = option_mean(run, q), error = option_error(run, n, q), least = rounding(run, q);
-  if (fabs(value) <= least && error <= least)
-    snprintf(out, capacity, "0");
-  else if (fabs(value) <= least && isnan(error) && run->quantity[q].greek >= 0)
-    snprintf(out, capacity, "unknown");
-  else
-    option_cell_text(value, error, out, capacity);
-}
-
-void option_row_name(const option_parameters *p, int payoff, char *out, size_t capacity) {
-  static const char *const types[] = {" call", " put"}, *const ways[] = {"down", "up"}, *const knocks[] = {"out", "in"};
-  const int functions = option_payoff_count(p) - (int)p->payoffs.count;
-  if (payoff < functions) {
-    snprintf(out, capacity, functions > 1 ? "%d result of payoff" : "%d payoff", payoff + 1);
-    return;
-  }
-  const sim_item *item = &p->payoffs.items[payoff - functions];
-  const option_payoff *o = item->data;
-  if (o->name != NULL) {
-    snprintf(out, capacity, "%d %s", payoff + 1, o->name);
-    return;
-  }
-  const bool note = item->schema == &option_autocallable_schema, barrier = item->schema == &option_barrier_schema;
-  const bool swap = option_is_swap(item), untyped = note || swap || o->exercise != NULL;
-  const bool two = item->schema == &option_double_barrier_schema,
-             forward = item->schema == &option_forward_start_schema;
-  const bool bermudan = item->schema == &option_american_schema && (o->every > 1 || o->dates.rows > 0);
-  static const char *const ons[] = {"", " on the best", " on the worst", " on the basket"};
-  static const char *const ways_of_exchange[] = {"", "quanto", "composite", "converted"};
-  char kind[32], strike[24] = "", level[48] = "", asset[16] = "";
-  snprintf(kind, sizeof kind, "%s", bermudan ? "bermudan" : item->schema->name);
-  if (barrier) snprintf(kind, sizeof kind, "%s-%s", ways[o->direction], knocks[o->knock]);
-  if (two) snprintf(kind, sizeof kind, "double-%s", knocks[o->knock]);
-  if (swap)
-    snprintf(kind, sizeof kind, "%s",
-             item->schema == &option_variance_swap_schema ? "variance-swap" : "volatility-swap");
-  if (forward) {
-    snprintf(kind, sizeof kind, "forward-start");
-    if (o->start > 0)
-      snprintf(level, sizeof level, ", %.6g from step %lld", o->moneyness, (long long)o->start);
-    else
-      snprintf(level, sizeof level, ", %.6g from %.6g", o->moneyness, o->start_time);
-  }
-  if (!note && !forward && !isnan(o->strike)) snprintf(strike, sizeof strike, " %.6g", o->strike);
-  if (o->level > 0) snprintf(level, sizeof level, " at %.6g", o->level);
-  if (two) snprintf(level, sizeof level, " at %.6g, %.6g", o->low, o->high);
-  if (item->schema == &option_american_schema) snprintf(level, sizeof level, "%s", ons[o->on]);
-  if (p->assets.count > 1 && o->asset > 0) snprintf(asset, sizeof asset, " of %d", (int)o->asset);
-  snprintf(out, capacity, "%d %s%s%s%s%s%s", payoff + 1, kind, untyped ? "" : types[o->type], strike, asset, level,
-           o->monitoring == OPTION_CONTINUOUS ? ", continuous" : "");
-  size_t used = strlen(out);
-  if (o->from > 0) used += (size_t)snprintf(out + used, capacity - used, " from %.6g", o->from);
-  if (o->to > 0) used += (size_t)snprintf(out + used, capacity - used, " until %.6g", o->to);
-  if (o->maturity > 0) used += (size_t)snprintf(out + used, capacity - used, ", to %.6g", o->maturity);
-  if (o->exchange != OPTION_NO_EXCHANGE) snprintf(out + used, capacity - used, ", %s", ways_of_exchange[o->exchange]);
-}
-
-/* "vega at 0.5 of asset 2": by the node at t = 0.5 */
-static void bucket_name(const option_parameters *p, const option_quantity *of, char *out, size_t capacity) {
-  const double t = p->bucket[of->greek - OPTION_BUCKETS][of->bucket].t;
-  char asset[20] = "";
-  const bool by_vol = of->greek == OPTION_VEGA_BUCKET;
-  if (by_vol && p->assets.count > 1) snprintf(asset, sizeof asset, " of asset %hd", (short)(of->asset + 1));
-  snprintf(out, capacity, "%s at %.6g%s", by_vol ? "vega" : "rho", t, asset);
-}
-
-/* "delta of asset 2" */
-static void column_name(const option_parameters *p, const option_quantity *of, char *out, size_t capacity) {
-  if (of->greek < 0)
-    snprintf(out, capacity, "price");
-  else if (of->greek == OPTION_CROSS_GAMMA)
-    snprintf(out, capacity, "cross_gamma of assets %d and %d", of->asset + 1, of->second + 1);
-  else if (of->greek >= OPTION_BUCKETS)
-    bucket_name(p, of, out, capacity);
-  else if (option_greek_by_asset(of->greek) && p->assets.count > 1)
-    snprintf(out, capacity, "%s of asset %d", option_greek_names[of->greek], of->asset + 1);
-  else
-    snprintf(out, capacity, "%s", option_greek_names[of->greek]);
-}
-
-/* Index of the quantity: a payoff's price (column 0) or its Greek. */
-static int place_of(int payoffs, int columns, int payoff, int column) {
-  return column == 0 ? payoff : payoffs + payoff * (columns - 1) + column - 1;
-}
-
 /* Whether the bias of a quantity is above three of its own errors by the paths, and above the standard error. */
-static bool is_shifted(const option_run *run, double n, int q) {
+bool option_is_shifted(const option_run *run, double n, int q) {
   const double shift = fabs(option_shift(run, q));
   return shift > 3 * shift_spread(run, q) && shift > option_error(run, n, q);
-}
-
-/* Reports the bias of each price, of the Greeks of a single payoff, and of those of several whose bias shows. */
-static void report_bias(const option_run *run, double n, sim_bytes *out) {
-  const int payoffs = option_payoff_count(run->parameters);
-  char name[128] = "", cell[64], greek[48] = "";
-  for (int q = 0; q < run->told && run->bias != NULL; q++) {
-    if (q >= payoffs && payoffs > 1 && !is_shifted(run, n, q)) continue;
-    if (payoffs > 1) option_row_name(run->parameters, run->quantity[q].payoff, name, sizeof name);
-    if (q >= payoffs) {
-      snprintf(greek, sizeof greek, ", of ");
-      column_name(run->parameters, &run->quantity[q], greek + 5, sizeof greek - 5);
-    }
-    const double shift = option_shift(run, q), error = option_shift_error(run, n, q);
-    option_cell_text(shift, error, cell, sizeof cell);
-    if (shift == 0 && error <= shift_rounding(run, q)) snprintf(cell, sizeof cell, "0 but for rounding");
-    sim_bytes_format(out, "bias %s of the time steps, not in the standard error%s%s%s\n", cell, greek,
-                     payoffs > 1 ? ": " : "", name);
-  }
-}
-
-/* Reports the upper bound of each price that has one. */
-static void report_upper(const option_run *run, double n, sim_bytes *out) {
-  const int payoffs = option_payoff_count(run->parameters);
-  char name[128] = "", cell[64];
-  for (int k = 0; k < payoffs; k++) {
-    if (isnan(option_upper(run, k))) continue;
-    if (payoffs > 1) option_row_name(run->parameters, k, name, sizeof name);
-    option_cell_text(option_upper(run, k), option_upper_error(run, n, k), cell, sizeof cell);
-    sim_bytes_format(out, "upper bound %s, of the best rule for exercise%s%s\n", cell, payoffs > 1 ? ": " : "", name);
-  }
-}
-
-/* Reports the exposure of each date, and the adjustments. */
-static void report_exposure(const option_run *run, sim_bytes *out) {
-  char cell[3][64];
-  if (run->exposure == NULL) return;
-  sim_bytes_format(out, "exposure at  %-24s %-24s PFE, %.6g of all paths below\n", "EPE", "ENE",
-                   run->parameters->exposure.quantile);
-  for (int d = 0; d < run->parameters->exposures; d++) {
-    const option_exposure_row *row = &run->exposure->row[d];
-    option_cell_text(row->epe, row->epe_error, cell[0], sizeof cell[0]);
-    option_cell_text(row->ene, row->ene_error, cell[1], sizeof cell[1]);
-    option_cell_text(row->pfe, row->pfe_error, cell[2], sizeof cell[2]);
-    sim_bytes_format(out, "%-12.6g %-24s %-24s %s\n", row->time, cell[0], cell[1], cell[2]);
-  }
-  option_cell_text(run->exposure->cva, run->exposure->cva_error, cell[0], sizeof cell[0]);
-  option_cell_text(run->exposure->dva, run->exposure->dva_error, cell[1], sizeof cell[1]);
-  if (!isnan(run->exposure->cva)) sim_bytes_format(out, "CVA %s, to be subtracted\n", cell[0]);
-  if (!isnan(run->exposure->dva)) sim_bytes_format(out, "DVA %s, to be added\n", cell[1]);
-}
-
-void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
-  enum { ACROSS = 3, NAME = 42, CELL = 24 };
-  const option_run *run = self;
-  const option_parameters *p = run->parameters;
-  const double n = option_samples(run, clock->t);
-  const int payoffs = option_payoff_count(p), columns = run->told / payoffs;
-  char text[128];
-  for (int c = 0; c < columns && payoffs == 1; c++) { /* one line each */
-    char name[40];
-    column_name(p, &run->quantity[c], name, sizeof name);
-    if (columns == 1 && !isnan(option_error(run, n, c)))
-      snprintf(text, sizeof text, "%.8g +- %.2g", option_mean(run, c), option_error(run, n, c));
-    else
-      quantity_text(run, n, c, text, sizeof text);
-    sim_bytes_format(out, "%-*s %s\n", columns == 1 ? 0 : p->assets.count > 1 ? 16 : 5, name, text);
-  }
-  int width = NAME; /* at least */
-  for (int row = 0; row < payoffs; row++) {
-    option_row_name(p, row, text, sizeof text);
-    if (width < (int)strlen(text)) width = (int)strlen(text);
-  }
-  for (int from = 0; from < columns && payoffs > 1; from += ACROSS) {
-    const int to = from + ACROSS < columns ? from + ACROSS : columns;
-    for (int row = -1; row < payoffs; row++) {
-      if (row >= 0)
-        option_row_name(p, row, text, sizeof text);
-      else
-        snprintf(text, sizeof text, "payoff");
-      sim_bytes_format(out, "%-*s", width, text);
-      for (int c = from; c < to; c++) {
-        const int q = place_of(payoffs, columns, row < 0 ? 0 : row, c);
-        if (row < 0)
-          column_name(p, &run->quantity[q], text, sizeof text);
-        else
-          quantity_text(run, n, q, text, sizeof text);
-        sim_bytes_format(out, c + 1 < to ? " %-*s" : " %*s", c + 1 < to ? CELL : 0, text);
-      }
-      sim_bytes_text(out, "\n");
-    }
-  }
-  report_bias(run, n, out);
-  report_upper(run, n, out);
-  option_leverage_report(run, out);
-  report_exposure(run, out);
-  option_ladder_report(run, n, out);
-  if (run->levels != NULL) option_levels_report(run->levels, p, out);
-}
-
-/* ---- remark ---- */
-
-static void remark_unpaid(const option_run *run, double n, sim_bytes *out) {
-  int first = -1, count = 0;
-  char name[OPTION_PAYOFF_NAME];
-  for (int k = 0; k < option_payoff_count(run->parameters); k++) {
-    if (!option_unpaid(run, n, k)) continue;
-    if (first < 0) first = k;
-    count++;
-  }
-  if (count == 0) return;
-  option_payoff_name(run->parameters, first, name, sizeof name);
-  if (option_mean(run, first) != 0)
-    sim_bytes_format(out, "all of %.0f paths got %.6g from %s, which may jump", n * run->pair, option_mean(run, first),
-                     name);
-  else
-    sim_bytes_format(out, "no path of %.0f paid by %s", n * run->pair, name);
-  if (count > 1) sim_bytes_format(out, " (and %d more payoffs)", count - 1);
-  sim_bytes_text(out, option_mean(run, first) != 0
-                          ? ": rarer paths may get more or less, and the error is unknown"
-                          : ": the price comes from rarer paths, or is 0, and its error is unknown");
-}
-
-/* Remarks on the price or Greek that the fewest paths carry, relative to what its error needs: a price before any
- * Greek.
- */
-static void remark_few(const option_run *run, double n, sim_bytes *out) {
-  const option_parameters *p = run->parameters;
-  const int payoffs = option_payoff_count(p);
-  double least = OPTION_CARRIED;
-  int worst = -1, count = 0;
-  for (int q = 0; q < run->quantities; q++) {
-    const double carriers = option_carriers(run, n, q);
-    if (option_unpaid(run, n, q) || !(carriers < OPTION_CARRIED)) continue;
-    const double needed = carriers_needed(run, n, q, carriers);
-    if (needed == 0 &&
-        (is_kind(run, run->quantity[q].payoff, &option_digital_schema) || !(carriers < OPTION_CARRIED_GREEK)))
-      continue;
-    if (needed == OPTION_CARRIED_EQUAL && !(carriers < needed)) continue;
-    count++;
-    if (!(carriers < least) || (q >= payoffs && worst >= 0 && worst < payoffs)) continue;
-    least = carriers;
-    worst = q;
-  }
-  if (worst < 0) return;
-  const option_quantity *of = &run->quantity[worst];
-  char name[OPTION_PAYOFF_NAME], what[40];
-  option_payoff_name(p, of->payoff, name, sizeof name);
-  column_name(p, of, what, sizeof what);
-  sim_bytes_format(out, "%sabout %.0f of %.0f paths carry the %s of %s%s", out->size > 0 ? "; " : "",
-                   fmax(floor(least), 1) * run->pair, n * run->pair, what, name, of->point > 0 ? " in the ladder" : "");
-  if (count > 1) sim_bytes_format(out, " (and %d more numbers have few)", count - 1);
-  sim_bytes_format(out, ": rarer paths may be worth more, and its error %s; expected more paths%s",
-                   isnan(option_error(run, n, worst)) ? "is unknown" : "may be too small",
-                   of->greek >= 0                                     ? ", or another greeks.method"
-                   : p->sampling.control == OPTION_CONTROL_UNDERLYING ? ", or control = \"none\""
-                                                                      : ", or a control");
-}
-
-/* Remarks on a price that is its control's alone. */
-static void remark_control(const option_run *run, double n, sim_bytes *out) {
-  char name[OPTION_PAYOFF_NAME];
-  for (int k = 0; k < option_payoff_count(run->parameters); k++) {
-    if (!only_control(run, n, k)) continue;
-    option_payoff_name(run->parameters, k, name, sizeof name);
-    sim_bytes_format(out,
-                     "%sno path of %.0f tells %s from its control: what rarer paths add, and the error, are unknown; "
-                     "expected more paths, or control = \"none\"",
-                     out->size > 0 ? "; " : "", n * run->pair, name);
-    return;
-  }
-}
-
-/* Remarks on the price or Greek whose bias is largest relative to its error, where it significantly exceeds the error:
- * a price before any Greek. */
-static void remark_bias(const option_run *run, double n, sim_bytes *out) {
-  const int payoffs = option_payoff_count(run->parameters);
-  int worst = -1;
-  double most = 0;
-  for (int q = 0; q < run->told && run->bias != NULL; q++) {
-    const double ratio = fabs(option_shift(run, q)) / option_error(run, n, q);
-    if (!is_shifted(run, n, q) || !(ratio > most) || (q >= payoffs && worst >= 0 && worst < payoffs)) continue;
-    most = ratio;
-    worst = q;
-  }
-  if (worst < 0) return;
-  char name[OPTION_PAYOFF_NAME], shift[64], what[40];
-  option_payoff_name(run->parameters, run->quantity[worst].payoff, name, sizeof name);
-  column_name(run->parameters, &run->quantity[worst], what, sizeof what);
-  option_cell_text(option_shift(run, worst), option_shift_error(run, n, worst), shift, sizeof shift);
-  sim_bytes_format(out,
-                   "%sthe time steps shift the %s of %s by about %s, which is more than its standard error %.2g: "
-                   "expected more than steps = %lld",
-                   out->size > 0 ? "; " : "", what, name, shift, option_error(run, n, worst),
-                   (long long)run->parameters->steps);
-}
-
-/* Whether the run has all the paths that it may have; a multilevel run takes them in pieces. */
-static bool is_full(const option_run *run, double t) {
-  const double least = run->levels != NULL ? OPTION_LEVELS_PIECE * (double)run->pair : 1;
-  return t + least > run->parameters->sampling.paths;
-}
-
-/* Whether a multilevel run has ended because no finer steps are possible. */
-static bool is_at_finest(const option_run *run, double t) {
-  return run->levels != NULL && option_levels_next(run->levels).samples == 0 && !is_full(run, t);
-}
-
-void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
-  const option_run *run = self;
-  const option_sampling *s = &run->parameters->sampling;
-  const double n = option_samples(run, clock->t);
-  double by_paths = 0, reported = 0;
-  remark_unpaid(run, n, out);
-  remark_control(run, n, out);
-  remark_few(run, n, out);
-  bool unknown = false;
-  for (int k = 0; k < option_payoff_count(run->parameters); k++) unknown |= isnan(option_spread(run, n, k));
-  remark_bias(run, n, out);
-  if (isnan(s->standard_error)) return;
-  for (int k = 0; k < option_payoff_count(run->parameters); k++) {
-    by_paths = fmax(by_paths, option_spread(run, n, k));
-    reported = fmax(reported, option_error(run, n, k));
-  }
-  if (unknown || by_paths > s->standard_error) {
-    sim_bytes_format(out, "%sstandard_error = %.3g is not reached", out->size > 0 ? "; " : "", s->standard_error);
-    if (by_paths > s->standard_error) sim_bytes_format(out, ": it is %.3g", by_paths);
-    const bool finest = is_at_finest(run, clock->t);
-    if (finest && !(by_paths > s->standard_error))
-      sim_bytes_format(out, " after %.0f paths, as an error is unknown", clock->t);
-    else
-      sim_bytes_format(out, " after %.0f paths, where %s ended the run", clock->t,
-                       finest                   ? "the bias of the finest steps that are possible"
-                       : is_full(run, clock->t) ? "sampling.paths"
-                       : s->time > 0            ? "sampling.time"
-                                                : "stop_when");
-  } else if (reported > s->standard_error) {
-    sim_bytes_format(out, "%sstandard_error = %.3g is below what rounding leaves: %.3g%s", out->size > 0 ? "; " : "",
-                     s->standard_error, reported,
-                     run->parameters->common.precision != SIM_DOUBLE ? "; precision = \"double\" leaves less" : "");
-  }
 }

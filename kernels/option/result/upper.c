@@ -9,7 +9,9 @@
  * own from that date on, whose errors raise the bound: it stays one for any number of them. */
 #include "kernels/option/result/upper.h"
 
+#include "kernels/option/cpu/leverage.h"
 #include "kernels/option/cpu/sampler.h"
+#include "kernels/option/models/rough.h"
 
 #include "engine/reduce.h"
 #include "engine/run/startup.h"
@@ -33,6 +35,11 @@ typedef struct upper {
   size_t scratch; /* bytes of a thread */
   char *rooms;    /* [threads][scratch] */
   int threads;
+  option_dynamics *dynamics; /* [kinds][assets], with the programs of local volatilities; NULL without them */
+  option_dynamics *later;    /* [threads][kinds][assets], of paths that begin at a date; owned with `dynamics` */
+  sim_expr_program *local[OPTION_ASSETS_MAX];
+  double *level;                     /* [threads][assets][steps], of rough volatilities on such paths; NULL: none */
+  bool local_wrong;                  /* some path has an invalid local volatility */
   int columns;                       /* prices, and the volatilities of the assets that have random ones */
   int volatility[OPTION_ASSETS_MAX]; /* column of the volatility of each asset; 0: it is not random */
   /* of one payoff: */
@@ -41,23 +48,32 @@ typedef struct upper {
   uint64_t first;                /* number of its first path */
   double *price;                 /* [dates][columns][CHUNK], prices and volatilities at the dates of the outer paths */
   double *payment, *hold, *gaps; /* [dates][CHUNK] each; [upper_paths] */
+  double *increment; /* [assets][steps][CHUNK], normals of the rough volatilities of the outer paths; NULL: none */
 } upper;
 
 static int dates_of(const upper *u) { return u->rule[u->number].dates; }
 
-/* Paths of one or both signs of the normals from the end of step `from` on, at `spot` with variances v0 (NULL: the
- * first ones). */
-static void run_paths(const upper *u, int from, const double *spot, const double *v0, const option_feature *feature,
-                      int features, const option_rule *rule, int signs, uint64_t first, int count, void *const *out) {
+/* Where paths begin: price over 2^x, x, and variance of each asset; the dynamics from there on. */
+typedef struct beginning {
+  int from; /* steps before */
+  double spot[OPTION_ASSETS_MAX], x[OPTION_ASSETS_MAX], v[OPTION_ASSETS_MAX];
+  const option_dynamics *dynamics;
+} beginning;
+
+/* Paths of one or both signs of the normals from `start` on (NULL: from the beginning). */
+static void run_paths(upper *u, const beginning *start, const option_feature *feature, int features,
+                      const option_rule *rule, int signs, uint64_t first, int count, void *const *out) {
   const option_market *m = &u->market;
+  const int from = start != NULL ? start->from : 0;
   const size_t at = (size_t)from * (size_t)m->assets;
   option_variant variant[2];
   for (int v = 0; v < signs; v++)
     variant[v] = (option_variant){.drift = m->drift + at,
                                   .vol = (v == 0 ? m->vol : u->mirrored) + at,
-                                  .spot = spot,
-                                  .v = v0,
-                                  .dynamics = m->dynamics,
+                                  .spot = start != NULL ? start->spot : m->spot,
+                                  .x = start != NULL ? start->x : NULL,
+                                  .v = start != NULL ? start->v : NULL,
+                                  .dynamics = start != NULL ? start->dynamics : u->dynamics,
                                   .kind = m->grid.kind != NULL ? m->grid.kind + from : NULL,
                                   .time = m->grid.time != NULL ? m->grid.time + from : NULL,
                                   .tilt = m->tilt != NULL ? m->tilt + at : NULL,
@@ -73,56 +89,92 @@ static void run_paths(const upper *u, int from, const double *spot, const double
                               .cholesky = u->cholesky,
                               .mrg = u->mrg,
                               .cash = m->cash != NULL ? m->cash + at : NULL,
+                              .rough = u->level != NULL,
                               .far = true};
-  u->kernel(&paths, first, count, out, u->rooms + (size_t)omp_get_thread_num() * u->scratch);
+  if (!u->kernel(&paths, first, count, out, u->rooms + (size_t)omp_get_thread_num() * u->scratch))
+#pragma omp atomic write
+    u->local_wrong = true;
 }
 
-/* Prices and variances at a date, from which paths begin: spot[assets], v[assets]. SABR's is its sigma where f, the
- * price over its growth and the spot, is 1 again. */
-static void set_start(const upper *u, int date, int place, double *spot, double *v) {
+/* The levels of a rough volatility after a date, which contain the normals of the outer path until then. */
+static void set_levels(const upper *u, const option_dynamics *m, int asset, int from, int place, double *level) {
+  const double *z = u->increment + (size_t)asset * (size_t)u->market.steps * CHUNK + place;
+  for (size_t s = (size_t)from + 1; s < (size_t)u->market.steps; s++) {
+    const double *row = m->past + (s - 1) * (s - 2) / 2 * (s > 1);
+    double y = 0;
+    for (int j = 0; j < from; j++) y += row[j] * z[j * CHUNK];
+    level[s] = m->level[s] * exp2(y);
+  }
+}
+
+/* The dynamics of the paths from a date on. */
+static const option_dynamics *dynamics_from(const upper *u, int from, int place) {
+  const int thread = omp_get_thread_num(), assets = u->market.assets, all = u->market.grid.kinds * assets;
+  if (u->dynamics == NULL) return NULL;
+  option_dynamics *own = u->later + (size_t)thread * (size_t)all;
+  memcpy(own, u->dynamics, (size_t)all * sizeof *own);
+  for (int k = 0; k < all; k++) own[k].begun = from;
+  for (int a = 0; a < assets; a++) {
+    if (own[a].motion != OPTION_ROUGH_BERGOMI) continue;
+    double *level = u->level + ((size_t)thread * (size_t)assets + (size_t)a) * (size_t)u->market.steps;
+    set_levels(u, &own[a], a, from, place, level);
+    for (int k = a; k < all; k += assets) own[k].level = level;
+  }
+  return own;
+}
+
+/* Prices and variances at a date, from which paths begin. SABR's is its sigma where f, the price over its growth and
+ * the spot, is 1 again. A leverage function is one of x from the first spot on. */
+static void set_start(const upper *u, int date, int place, beginning *out) {
   const option_market *m = &u->market;
-  const int from = u->rule[u->number].step[date];
+  const int from = out->from = u->rule[u->number].step[date];
+  out->dynamics = dynamics_from(u, from, place);
   for (int a = 0; a < m->assets; a++) {
     const double *at = u->price + (size_t)date * (size_t)u->columns * CHUNK + place;
-    spot[a] = at[a * CHUNK];
-    v[a] = 0;
+    const int motion = m->dynamics != NULL ? (int)m->dynamics[a].motion : OPTION_GEOMETRIC_BROWNIAN;
+    out->spot[a] = at[a * CHUNK];
+    out->x[a] = out->v[a] = 0;
+    if (motion == OPTION_LEVERAGE) {
+      out->x[a] = log2(out->spot[a] / m->spot[a]);
+      out->spot[a] = m->spot[a];
+    }
     if (u->volatility[a] == 0) continue;
-    const option_dynamics *dynamics = &m->dynamics[a];
-    v[a] = at[u->volatility[a] * CHUNK];
-    if (dynamics->motion != OPTION_SABR) {
-      v[a] *= v[a];
+    out->v[a] = at[u->volatility[a] * CHUNK];
+    if (motion != OPTION_SABR) {
+      out->v[a] *= out->v[a];
       continue;
     }
     double grown = 0;
     for (int s = 0; s < from; s++) grown += m->drift[s * m->assets + a];
-    v[a] *= pow(fmax(spot[a] / m->spot[a] * exp2(-grown), 0x1p-100), dynamics->beta - 1);
+    out->v[a] *= pow(fmax(out->spot[a] / m->spot[a] * exp2(-grown), 0x1p-100), m->dynamics[a].beta - 1);
   }
 }
 
 /* The discounted value of holding on at a date, on path `outer` whose column of the chunk is `place`. */
-static double hold_on(const upper *u, int date, int64_t outer, int place) {
+static double hold_on(upper *u, int date, int64_t outer, int place) {
   const int from = u->rule[u->number].step[date];
   const int64_t pairs = (u->payoff->inner_paths + 1) / 2, calls = (pairs + CHUNK - 1) / CHUNK;
   option_rule rule = u->rule[u->number];
   const option_feature early = {.kind = OPTION_EARLY,
                                 .asset = option_rule_is_joint(&u->p, u->payoff) ? -1 : (int)u->payoff->asset - 1,
                                 .step = 0};
-  double spot[OPTION_ASSETS_MAX], v[OPTION_ASSETS_MAX], sum = 0;
+  double sum = 0;
+  beginning start;
   _Alignas(64) double paid[2][CHUNK];
   rule.date += from;
-  set_start(u, date, place, spot, v);
+  set_start(u, date, place, &start);
   const uint64_t first = u->first + (uint64_t)(u->payoff->upper_paths + CHUNK - 1) / CHUNK * CHUNK +
                          ((uint64_t)outer * (uint64_t)dates_of(u) + (uint64_t)date) * (uint64_t)calls * CHUNK;
   for (int64_t done = 0; done < pairs; done += CHUNK) {
     const int count = (int)fmin(CHUNK, (double)(pairs - done));
-    run_paths(u, from, spot, v, &early, 1, &rule, 2, first + (uint64_t)done, count, (void *[]){paid[0], paid[1]});
+    run_paths(u, &start, &early, 1, &rule, 2, first + (uint64_t)done, count, (void *[]){paid[0], paid[1]});
     for (int i = 0; i < count; i++) sum += paid[0][i] + paid[1][i];
   }
   return u->market.bond[rule.end - 1] * sum / (2 * (double)pairs);
 }
 
 /* The largest term of a path. */
-static double gap_of(const upper *u, int64_t outer, int place) {
+static double gap_of(upper *u, int64_t outer, int place) {
   const option_rule *r = &u->rule[u->number];
   double most = -INFINITY, sum = 0;
   for (int d = 0; d < r->dates; d++) {
@@ -178,7 +230,8 @@ static void apply_rule(const upper *u) {
 /* Terms of the paths of this rank's share, chunk by chunk. */
 static sim_status sample_gaps(upper *u) {
   const sim_comm *comm = u->setup->comm;
-  const int dates = dates_of(u), numbers = dates * u->columns;
+  const int dates = dates_of(u), columns = dates * u->columns, steps = u->market.steps;
+  const int numbers = columns + (u->increment != NULL ? u->market.assets * steps : 0);
   const size_t count = (size_t)u->payoff->upper_paths, share = sim_comm_share(comm, count);
   const option_rule *r = &u->rule[u->number];
   option_feature *feature = calloc((size_t)numbers, sizeof *feature);
@@ -191,12 +244,17 @@ static sim_status sample_gaps(upper *u) {
       if (u->volatility[a] > 0)
         of[u->volatility[a]] = (option_feature){.kind = OPTION_VOLATILITY, .asset = a, .step = r->step[d]};
     }
-  for (int k = 0; k < numbers && status == SIM_OK; k++) out[k] = u->price + (size_t)k * CHUNK;
+  for (int k = 0; k < columns && status == SIM_OK; k++) out[k] = u->price + (size_t)k * CHUNK;
+  for (int k = columns; k < numbers && status == SIM_OK; k++) {
+    out[k] = u->increment + (size_t)(k - columns) * CHUNK;
+    feature[k] =
+        (option_feature){.kind = OPTION_INCREMENT, .asset = (k - columns) / steps, .step = (k - columns) % steps + 1};
+  }
   size_t end;
   const size_t first = sim_comm_first(comm, count, &end);
   for (size_t chunk = first / CHUNK * CHUNK; chunk < end && status == SIM_OK; chunk += CHUNK) {
     sim_startup("upper bound of early exercise: paths", (double)(chunk - first / CHUNK * CHUNK), (double)(end - first));
-    run_paths(u, 0, u->market.spot, NULL, feature, numbers, NULL, 1, u->first + chunk, CHUNK, out);
+    run_paths(u, NULL, feature, numbers, NULL, 1, u->first + chunk, CHUNK, out);
     apply_rule(u);
     const int from = chunk < first ? (int)(first - chunk) : 0, to = (int)fmin(CHUNK, (double)(end - chunk));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(u->threads)
@@ -226,11 +284,40 @@ static sim_status find_gap(upper *u, double *gap, double *error) {
                  variance = fmax(sim_reduce_tree(square, count) / n - mean * mean, 0);
     *gap = mean;
     *error = count > 1 ? sqrt(variance / (n - 1)) : NAN;
-    if (!isfinite(mean))
+    uint64_t wrong = 0;
+    status = sim_comm_agree(u->setup->comm, u->local_wrong, &wrong);
+    if (status == SIM_OK && wrong != 0)
+      status = sim_fail(SIM_ERR_DIVERGED,
+                        "payoffs[%d]: a local volatility is below 0 or not finite at a price that the paths of the "
+                        "upper bound reach",
+                        u->number + 1);
+    if (status == SIM_OK && !isfinite(mean))
       status = sim_fail(SIM_ERR_DIVERGED, "payoffs[%d]: the upper bound is not finite", u->number + 1);
   }
   free(u->price);
   return status;
+}
+
+/* The dynamics, and the programs of local volatilities; *program: bytes of the largest. */
+static sim_status make_dynamics(upper *u, size_t *program) {
+  const option_market *m = &u->market;
+  const size_t assets = (size_t)m->assets, all = (size_t)m->grid.kinds * assets, threads = (size_t)u->threads;
+  if (m->dynamics == NULL) return SIM_OK;
+  u->dynamics = calloc((threads + 1) * all, sizeof *u->dynamics);
+  if (u->dynamics == NULL) return sim_no_memory("an upper bound");
+  u->later = u->dynamics + all;
+  memcpy(u->dynamics, m->dynamics, all * sizeof *u->dynamics);
+  for (size_t a = 0; a < assets; a++) {
+    if (m->dynamics[a].motion != OPTION_LOCAL_FUNCTION) continue;
+    const sim_expr_target target = {.isa = u->setup->isa, .uniform = (const bool[]){false, true}};
+    SIM_TRY(sim_expr_program_create(option_asset_at(&u->p, (int)a)->local_vol, &target, &u->local[a]));
+    for (size_t k = a; k < all; k += assets) u->dynamics[k].local = u->local[a];
+    *program = (size_t)fmax((double)*program, (double)sim_expr_program_scratch(u->local[a]) + 128);
+  }
+  if (!option_any_rough(&u->p)) return SIM_OK;
+  u->level = calloc((threads + CHUNK) * assets * (size_t)m->steps, sizeof *u->level);
+  u->increment = u->level + threads * assets * (size_t)m->steps;
+  return u->level != NULL ? SIM_OK : sim_no_memory("an upper bound");
 }
 
 static sim_status prepare(upper *u, const option_parameters *p, const sim_setup *setup) {
@@ -241,6 +328,7 @@ static sim_status prepare(upper *u, const option_parameters *p, const sim_setup 
   SIM_TRY(option_market_create(&u->p, NULL, &u->market));
   const size_t assets = (size_t)u->market.assets, steps = (size_t)u->market.steps;
   const size_t payoffs = p->payoffs.count;
+  SIM_TRY(option_leverage_calibrate(&u->p, setup, &u->market, 1));
   SIM_TRY(option_policy_create(&u->p, &u->market, setup, &u->policy));
   u->rule = calloc(payoffs, sizeof *u->rule);
   u->growth = calloc(payoffs * steps, sizeof *u->growth);
@@ -249,7 +337,9 @@ static sim_status prepare(upper *u, const option_parameters *p, const sim_setup 
   int bases = 0;
   size_t program = option_policy_scratch(&u->policy);
   for (size_t i = 0; i < payoffs; i++) bases = (int)fmax(bases, u->policy.rule[i].bases);
-  u->scratch = option_path_scratch((int)assets, 2, program);
+  SIM_TRY(make_dynamics(u, &program));
+  const size_t past = u->level != NULL ? option_rough_scratch((int)assets, (int)steps) : 0;
+  u->scratch = option_path_scratch((int)assets, 2, program + past);
   u->scratch =
       ((size_t)fmax((double)u->scratch, (double)bases * CHUNK * sizeof(double) + (double)program) + 127) / 64 * 64;
   u->rooms = aligned_alloc(64, u->scratch * (size_t)u->threads);
@@ -263,7 +353,8 @@ static sim_status prepare(upper *u, const option_parameters *p, const sim_setup 
   }
   u->columns = (int)assets;
   for (int a = 0; a < (int)assets; a++)
-    if (option_has_variance(option_asset_at(p, a))) u->volatility[a] = u->columns++;
+    if (option_has_variance(option_asset_at(p, a)) || option_asset_at(p, a)->rough_bergomi.given)
+      u->volatility[a] = u->columns++;
   for (size_t i = 0; i < assets * steps; i++) u->mirrored[i] = -u->market.vol[i];
   option_policy_for_market(&u->policy, &u->market, u->rule, u->growth);
   return option_cholesky(p, u->cholesky);
@@ -291,6 +382,9 @@ sim_status option_upper_gaps(const option_parameters *p, const sim_setup *setup,
   free(u->mirrored);
   free(u->mrg);
   free(u->rooms);
+  free(u->dynamics);
+  free(u->level);
+  for (int a = 0; a < OPTION_ASSETS_MAX; a++) sim_expr_program_free(&u->local[a]);
   free(u);
   return status;
 }
@@ -304,6 +398,8 @@ double option_upper_bytes(const option_parameters *p, const sim_setup *setup) {
     most = fmax(most, (fmax(dates * (columns + 2) * CHUNK, (double)o->upper_paths) + (double)o->upper_paths) *
                           sizeof(double));
   }
+  const double rough = option_any_rough(p) ? (setup->threads + CHUNK) * (double)p->assets.count * (double)p->nodes : 0;
+  most += most > 0 ? rough * sizeof(double) : 0;
   return most > 0 ? most + setup->threads * (0x1p19 + 64.0 * CHUNK * sizeof(double)) +
                         option_policy_bytes(p, setup->comm->size)
                   : 0;

@@ -60,8 +60,9 @@ typedef struct option_dynamics {
   double beta, noise, mean_square, far_from_zero, power, first; /* SABR; noise: h; power: 1/(1 - beta) */
   int fineness, cells; /* of the table at node: [cells][2][4], cubics of b and log2 of scale in log2 psi from `first` */
   const double *level, *near, *past; /* [steps], [steps][2], [steps - 1][...]; in the allocation at node */
-  int jumps;                         /* numbers in `above` */
-  double above[OPTION_JUMPS_MAX];    /* probability of more than k jumps in a step */
+  int begun; /* steps before the first one, of paths that begin later: level, near, past and row count them */
+  int jumps; /* numbers in `above` */
+  double above[OPTION_JUMPS_MAX]; /* probability of more than k jumps in a step */
   double jump_mean, jump_deviation;
   bool jump_halves;                     /* `above` belongs to half a step, and jumps are drawn twice a step */
   const struct sim_expr_program *local; /* sigma(S, t), in the kernel's precision; t is uniform; borrowed */

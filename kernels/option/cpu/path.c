@@ -445,37 +445,62 @@ LANES_INLINE void lean_sharing(const option_paths *p, uint64_t first, int count,
     }
 }
 
+/* Stores the last prices of a variant after one or two steps with the normals z of `shares` sets of paths, and the
+ * price's derivatives. The sets are unrolled: their exponentials do not wait for each other. */
+LANES_INLINE void last_prices(const option_paths *p, int v, const vreal *z, int steps, int shares, int curved,
+                              int tangents, int at, void *const *out) {
+  const option_variant *variant = &p->variant[v];
+  const real *drift = variant->drift, *vol = variant->vol, spot = (real)variant->spot[0], side = v == 1 ? -1 : 1;
+  vreal price[4];
+#pragma GCC unroll 4
+  for (int r = 0; r < shares; r++) {
+    vreal x = v_fma(v_set(vol[0]), z[r * steps], v_set(drift[0]));
+    if (steps > 1) x = v_fma(v_set(vol[1]), z[r * steps + 1], x + drift[1]);
+    price[r] = price_ratio(x, p->far) * spot;
+  }
+  for (int f = 0; f < p->features; f++) {
+    const int tangent = p->feature[f].tangent;
+    real *to = (real *)out[v * p->features + f] + at;
+    if (tangent > tangents) continue;
+    if (tangent == 0) {
+#pragma GCC unroll 4
+      for (int r = 0; r < shares; r++) memcpy(to + r * OPTION_SHARE_STRIDE, &price[r], sizeof price[r]);
+      continue;
+    }
+    const real *slope = p->tangent[tangent - 1].drift, *spread = p->tangent[tangent - 1].vol;
+#pragma GCC unroll 4
+    for (int r = 0; r < shares; r++) {
+      vreal y = v_set(slope[steps - 1]);
+      if (tangent <= curved) {
+        y = v_fma(z[r * steps], v_set(spread[0] * side), v_set(slope[0]));
+        if (steps > 1) y = v_fma(z[r * steps + 1], v_set(spread[1] * side), y + slope[1]);
+      }
+      y *= price[r];
+      memcpy(to + r * OPTION_SHARE_STRIDE, &y, sizeof y);
+    }
+  }
+}
+
 /* The same where all features are last prices: all variants from one draw, each exponential once. */
 static __attribute__((noinline)) void lean_last(const option_paths *p, uint64_t first, int count, int curved,
                                                 void *const *out) {
-  const int all = option_share(p->steps) * OPTION_SHARE_STRIDE;
+  const int steps = p->steps, most = option_share(steps), all = most * OPTION_SHARE_STRIDE;
   for (int from = 0; from < count; from += all)
     for (int at = from; at < from + OPTION_SHARE_STRIDE && at < count; at += LANES) {
       vreal z[4];
+      const int shares = (count - at + OPTION_SHARE_STRIDE - 1) / OPTION_SHARE_STRIDE;
       lean_normals(p->seed, shared_path(first + (uint64_t)at), (uint32_t)(first + (uint64_t)from) / (uint32_t)all, z);
-      for (int r = 0; r * p->steps < 4 && at + r * OPTION_SHARE_STRIDE < count; r++)
-        for (int v = 0; v < p->variants; v++) {
-          const option_variant *variant = &p->variant[v];
-          const real *drift = variant->drift, *vol = variant->vol, side = v == 1 ? -1 : 1;
-          const int tangents = v < p->sloped ? p->tangents : 0;
-          if (is_kept(p, v, 0)) continue;
-          vreal x = v_set(0), y[LEAN_TANGENTS] = {{0}};
-          for (int step = 0; step < p->steps; step++) {
-            const vreal normal = z[r * p->steps + step];
-            x = v_fma(v_set(vol[step]), normal, x + drift[step]);
-            for (int g = 0; g < tangents; g++) {
-              const real *slope = p->tangent[g].drift, *spread = p->tangent[g].vol;
-              y[g] = g < curved ? v_fma(normal, v_set(spread[step] * side), y[g] + slope[step]) : v_set(slope[step]);
-            }
-          }
-          const vreal price = price_ratio(x, p->far) * (real)variant->spot[0];
-          for (int f = 0; f < p->features; f++) {
-            const int tangent = p->feature[f].tangent;
-            if (tangent > tangents) continue;
-            const vreal value = tangent > 0 ? price * y[tangent - 1] : price;
-            memcpy((real *)out[v * p->features + f] + at + r * OPTION_SHARE_STRIDE, &value, sizeof value);
-          }
-        }
+      for (int v = 0; v < p->variants; v++) {
+        const int tangents = v < p->sloped ? p->tangents : 0;
+        if (is_kept(p, v, 0)) continue;
+        if (steps == 1 && shares >= 4)
+          last_prices(p, v, z, 1, 4, curved, tangents, at, out);
+        else if (steps == 2 && shares >= 2)
+          last_prices(p, v, z, 2, 2, curved, tangents, at, out);
+        else
+          for (int r = 0; r < shares; r++)
+            last_prices(p, v, z + r * steps, steps, 1, curved, tangents, at + r * OPTION_SHARE_STRIDE, out);
+      }
     }
 }
 

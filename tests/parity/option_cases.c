@@ -613,6 +613,123 @@ static void make_bumped_buckets(pricing *d) {
   make_barriers(d);
 }
 
+/* ---- assets in another currency, rough volatilities, exercise by the highest price or with a random rate ---- */
+
+static option_payoff *exchanged(pricing *d, const sim_schema *schema, double strike, int asset, int exchange) {
+  option_payoff *o = pricing_add(d, schema, strike, OPTION_CALL);
+  o->asset = asset;
+  o->exchange = exchange;
+  if (exchange == OPTION_QUANTO) o->exchange_rate = 1.3;
+  return o;
+}
+
+/* Asset 3 is the price of the currency of the others. */
+static void make_currencies(pricing *d) {
+  several(d, 3);
+  pricing_set_motion(d, 1);
+  d->assets[1].heston = pricing_heston(0.04, 1.5, 0.05, 0.6, -0.7);
+  d->assets[0].currency = d->assets[1].currency = 3;
+  for (int a = 1; a <= 2; a++) {
+    exchanged(d, &option_european_schema, 100, a, OPTION_QUANTO);
+    exchanged(d, &option_european_schema, 9500, a, OPTION_COMPOSITE);
+    exchanged(d, &option_asian_schema, 95, a, OPTION_AT_PAYMENT);
+    exchanged(d, &option_american_schema, 95, a, OPTION_QUANTO)->fit_paths = 20000;
+  }
+  add_exercise(d, "last_2", "last_3");
+}
+
+static void make_currencies_greeks(pricing *d) {
+  several(d, 2);
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = pricing_heston(0.04, 1.5, 0.05, 0.6, -0.7);
+  d->assets[0].currency = 2;
+  exchanged(d, &option_european_schema, 100, 1, OPTION_QUANTO);
+}
+
+/* All assets are geometric Brownian motions, whose drift has the exchange. */
+static void make_currencies_dates(pricing *d) {
+  several(d, 2);
+  d->assets[0].currency = 2;
+  d->assets[1].spot = 1.2;
+  at(exchanged(d, &option_asian_schema, 118, 1, OPTION_COMPOSITE), three, 3);
+  at(exchanged(d, &option_barrier_schema, 100, 1, OPTION_QUANTO), four, 4);
+  d->payoffs[1].level = 85;
+  exchanged(d, &option_european_schema, 100, 1, OPTION_AT_PAYMENT)->maturity = 0.5;
+}
+
+static option_rough rough_model(double eta, double hurst, double rho) {
+  return (option_rough){true, pricing_line(0.03, 0.04), eta, hurst, rho};
+}
+
+static void make_rough(pricing *d) {
+  several(d, 3);
+  for (int a = 0; a < 2; a++) {
+    pricing_set_motion(d, a);
+    d->assets[a].rough_bergomi = a == 0 ? rough_model(1.9, 0.07, -0.9) : rough_model(1.2, 0.3, 0.2);
+  }
+  d->assets[1].jumps = (option_jumps){true, 1, -0.1, 0.15};
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_asian_schema, 95, OPTION_PUT)->asset = 2;
+  pricing_add(d, &option_worst_of_schema, 90, OPTION_PUT);
+  option_payoff *o = pricing_add(d, &option_barrier_schema, 100, OPTION_PUT);
+  o->level = 80, o->monitoring = OPTION_CONTINUOUS;
+}
+
+/* Steps of several lengths. */
+static void make_rough_alone(pricing *d) {
+  pricing_set_motion(d, 0);
+  d->assets[0].rough_bergomi = rough_model(1.9, 0.1, -0.7);
+  at(pricing_add(d, &option_asian_schema, 95, OPTION_CALL), three, 3);
+  option_payoff *o = pricing_add(d, &option_american_schema, 105, OPTION_PUT);
+  o->fit_paths = 20000;
+  at(o, four, 4);
+}
+
+/* An asset of rough volatility in another currency, with few steps and with many. */
+static void make_rough_currency(pricing *d) {
+  several(d, 2);
+  pricing_set_motion(d, 0);
+  d->assets[0].rough_bergomi = rough_model(1.5, 0.15, -0.5);
+  d->assets[0].currency = 2;
+  exchanged(d, &option_european_schema, 100, 1, OPTION_QUANTO);
+  exchanged(d, &option_european_schema, 9500, 1, OPTION_COMPOSITE);
+}
+
+static void make_highest(pricing *d) {
+  several(d, 2);
+  pricing_set_motion(d, 1);
+  d->assets[1].heston = pricing_heston(0.04, 1.5, 0.05, 0.6, -0.7);
+  add_exercise(d, "last_1", "max_1");
+  add_exercise(d, "max_2", "last_1");
+  pricing_add(d, &option_lookback_schema, NAN, OPTION_CALL);
+}
+
+static void make_rates_exercise(pricing *d) {
+  static double correlation[] = {0.3};
+  d->p.hull_white =
+      (option_hull_white){.given = true, .reversion = 0.1, .sigma = 0.02, .correlation = {correlation, 1, 1}};
+  pricing_add(d, &option_american_schema, 105, OPTION_PUT)->fit_paths = 20000;
+  option_payoff *o = pricing_add(d, &option_american_schema, 105, OPTION_PUT);
+  o->fit_paths = 20000, o->basis = OPTION_BASIS_PAYOFF;
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+}
+
+static void make_rates_joint(pricing *d) {
+  several(d, 2);
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = pricing_heston(0.04, 1.5, 0.05, 0.6, -0.7);
+  d->p.hull_white = (option_hull_white){.given = true, .reversion = 0, .sigma = 0.03};
+  at(add_joint(d, 98, OPTION_PUT, OPTION_ON_WORST), four, 4);
+  add_exercise(d, "last_1", "last_2");
+}
+
+static void make_rates_highest(pricing *d) {
+  static double spots[] = {-0.1, 0, 0.1};
+  make_rates_exercise(d);
+  add_exercise(d, "last_1", "max_1");
+  d->p.ladder = (option_ladder){.given = true, .spot = {spots, 3, 1}};
+}
+
 const option_case option_cases[OPTION_CASES] = {
     {"european", make_european, 1, OPTION_CONTROL_UNDERLYING, false, true, OPTION_AUTO, 0.2, 1},
     {"european, bumped", make_european, 1, OPTION_NO_CONTROL, true, true, OPTION_BUMP, 0.2, 1, true},
@@ -688,6 +805,18 @@ const option_case option_cases[OPTION_CASES] = {
     {"buckets", make_buckets, 12, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1},
     {"buckets, control", make_buckets, 12, OPTION_CONTROL_UNDERLYING, true, true, OPTION_AUTO, 0.2, 1},
     {"buckets, bumped", make_bumped_buckets, 5, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.3, 1, true},
+    {"currencies", make_currencies, 4, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"currencies' greeks", make_currencies_greeks, 2, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1},
+    {"currencies, dates", make_currencies_dates, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
+    {"rough volatility", make_rough, 9, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"rough volatility's greeks", make_rough_alone, 5, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
+    {"rough volatility, one step", make_rough_currency, 1, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"rough volatility, currency", make_rough_currency, 70, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
+    {"exercise by highest", make_highest, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"exercise by highest, greeks", make_highest, 4, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1, true},
+    {"random rates, exercise", make_rates_exercise, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1, true},
+    {"random rates, joint exercise", make_rates_joint, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"random rates, highest", make_rates_highest, 4, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
 };
 
 void option_case_make(pricing *d, int which, sim_precision precision, const sim_backend *backend) {

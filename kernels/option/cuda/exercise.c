@@ -21,7 +21,7 @@ sim_status option_cuda_simulate(option_cuda_regression *f, const option_rule *ru
   static const sim_kernel recording = {"option_record", "exercise", SIM_LIMIT_FP64};
   size_t end;
   f->chunks = chunks;
-  f->prices = asset < 0 ? option_rule_inputs(rule, f->plan.assets) : 1;
+  f->prices = asset < 0 ? option_rule_inputs(rule, f->plan.assets) + (f->market->rates != NULL) : 1;
   f->share = (int)sim_comm_share(f->comm, (size_t)chunks);
   f->first = (int)sim_comm_first(f->comm, (size_t)chunks, &end);
   f->own = (int)end - f->first;
@@ -41,7 +41,8 @@ sim_status option_cuda_simulate(option_cuda_regression *f, const option_rule *ru
   sim_cuda_failed((int)cudaMemsetAsync(f->cash, 0, paths * sizeof(double), sim_cuda_stream()), "cudaMemsetAsync",
                   "cash");
   SIM_TRY(sim_backend_cuda.copy(date, rule->date, steps));
-  option_recorder to = {f->price, date, (unsigned)paths, asset, f->prices, rule->volatilities};
+  option_recorder to = {f->price,           date,         (unsigned)paths, asset, f->prices,
+                        rule->volatilities, rule->maxima, rule->rate};
   const uint64_t path = OPTION_REGRESSION_FIRST + (uint64_t)f->first * OPTION_CHUNK;
   unsigned high = (unsigned)(path >> 32), low = (unsigned)path;
   option_cuda_launch(&recording, 50.0 * (double)paths * f->plan.steps * f->plan.assets, f->record,

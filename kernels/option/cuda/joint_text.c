@@ -17,18 +17,20 @@ static size_t next_joint(const option_parameters *p, size_t i) {
 static void add_type(const option_cuda_plan *plan, int number, int bases, sim_bytes *text) {
   const option_parameters *p = plan->parameters;
   const option_payoff *o = p->payoffs.items[number].data;
-  const option_rule rule = {.volatilities = option_joint_volatilities(p, o)};
+  const option_rule rule = {.maxima = option_reads_maxima(o),
+                            .volatilities = option_joint_volatilities(p, o),
+                            .rate = option_joint_rate(p, o)};
   const int assets = (int)p->assets.count, scales = option_joint_scales(p, o),
-            inputs = option_rule_inputs(&rule, assets);
+            inputs = option_rule_inputs(&rule, assets), priced = rule.maxima ? 2 * assets : assets;
   sim_bytes_format(
       text,
       "struct joint_%d {\n"
       "  typedef %s real;\n"
-      "  enum : int { ASSETS = %d, INPUTS = %d, BASES = %d, SCALES = %d, SCALED = %d };\n"
+      "  enum : int { ASSETS = %d, INPUTS = %d, STATES = %d, RECORDED = %d, BASES = %d, SCALES = %d, SCALED = %d };\n"
       "  static __device__ __forceinline__ void functions(const real *input, const real *scale, real *o) {\n"
       "    joint_functions_%d(",
-      number, plan->single ? "float" : "double", assets, inputs, bases, scales, option_joint_scaled(p, o, NULL),
-      number);
+      number, plan->single ? "float" : "double", assets, inputs, inputs - priced, inputs + p->hull_white.given, bases,
+      scales, option_joint_scaled(p, o, NULL), number);
   for (int k = 0; k < inputs; k++) sim_bytes_format(text, "input[%d], ", k);
   for (int k = 0; k < 2 * scales; k++) sim_bytes_format(text, "scale[%d], ", k);
   for (int k = 0; k <= bases; k++) sim_bytes_format(text, "%so + %d", k ? ", " : "", k);
@@ -36,8 +38,8 @@ static void add_type(const option_cuda_plan *plan, int number, int bases, sim_by
                    ");\n"
                    "  }\n"
                    "  static __device__ %s real settle(const real *input, const real *rule, int date, bool last,\n"
-                   "                                   real paid) {\n"
-                   "    return settle_jointly<joint_%d>(input, rule, date, last, paid);\n"
+                   "                                   real deflator, real paid) {\n"
+                   "    return settle_jointly<joint_%d>(input, rule, date, last, deflator, paid);\n"
                    "  }\n"
                    "};\n",
                    plan->exercises > INLINED ? "__noinline__" : "__forceinline__", number);
@@ -66,11 +68,12 @@ sim_status option_cuda_add_joint(const option_cuda_plan *plan, sim_bytes *text) 
 void option_cuda_add_settle(const option_cuda_plan *plan, sim_bytes *text) {
   const option_parameters *p = plan->parameters;
   sim_bytes_text(text, "  static __device__ __forceinline__ void settle(int k, const real *input, const real *rule,\n"
-                       "                                                int date, real &paid) {\n"
+                       "                                                int date, real deflator, real &paid) {\n"
                        "    const bool last = date == early_dates(k) - 1;\n"
                        "    switch (early_joint(k)) {\n");
   for (size_t i = next_joint(p, 0); i < p->payoffs.count; i = next_joint(p, i + 1))
-    sim_bytes_format(text, "    case %zu: paid = joint_%zu::settle(input, rule, date, last, paid); break;\n", i, i);
+    sim_bytes_format(text, "    case %zu: paid = joint_%zu::settle(input, rule, date, last, deflator, paid); break;\n",
+                     i, i);
   sim_bytes_text(text, "    }\n  }\n");
 }
 

@@ -42,14 +42,16 @@ typedef struct option_joint_step {
 } option_joint_step;
 
 /* Device buffer for prices at exercise dates: out[dates][stride] of one asset, or with asset -1 out[dates][numbers]
- * [stride] of all, with the volatilities behind them of the assets whose bits are set. date[steps]: number of the date
- * at each step's end, or -1; device memory. */
+ * [stride] of all. Behind them: the highest prices so far with `highest`, the volatilities of the assets whose bits are
+ * set, x of a random rate with `rate`, and in a run with a random rate its deflator. date[steps]: number of the date at
+ * each step's end, or -1; device memory. */
 typedef struct option_recorder {
   double *out;
   const int *date;
   unsigned stride;
   int asset, numbers;
   unsigned long long volatilities;
+  int highest, rate;
 } option_recorder;
 
 #endif

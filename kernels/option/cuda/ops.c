@@ -5,7 +5,6 @@
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/models/rough.h"
-#include "kernels/option/scenario/currency.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -34,43 +33,37 @@ struct option_sampler {
   char name[48];
 };
 
-/* A thread keeps the Brownian motions of its path in local memory: 8 bytes a dimension on 3e5 threads are 2 GiB. */
+/* A thread keeps the Brownian motions of its path in local memory, and the normals of rough volatilities: 8 bytes a
+ * dimension on 3e5 threads are 2 GiB. */
 enum { DIMENSIONS_MAX = 1024 };
 
 /* Steps times assets with matched moments: two numbers each in shared memory, beside the sums of 256 quantities: 12
  * KiB in fp64. */
 enum { MATCHED_MAX = 768 };
 
+/* Normals of rough volatilities that a path keeps. */
+static double rough_normals(const option_parameters *p) {
+  double assets = 0;
+  for (int a = 0; a < (int)p->assets.count; a++) assets += option_asset_at(p, a)->rough_bergomi.given;
+  return assets * (double)p->nodes;
+}
+
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
-  if (option_any_rough(p)) {
-    snprintf(lacks, capacity, "rough Bergomi assets are");
-    return false;
-  }
   for (int g = OPTION_SECOND; g < OPTION_BUCKETS; g++)
     if (p->greeks.want[g] && option_is_single(p)) { /* rounding of fp32 over the squares of the steps is in no error */
       snprintf(lacks, capacity, "greeks.%s without precision = \"double\" is", option_greek_names[g]);
       return false;
     }
-  for (size_t i = 0; i < p->payoffs.count; i++)
-    if (option_reads_maxima(p->payoffs.items[i].data)) {
-      snprintf(lacks, capacity, "path.max in exercise is");
-      return false;
-    }
-  for (size_t i = 0; i < p->payoffs.count && p->hull_white.given; i++)
-    if (p->payoffs.items[i].schema == &option_american_schema) {
-      snprintf(lacks, capacity, "early exercise with hull_white is");
-      return false;
-    }
-  if (option_any_currency(p)) {
-    snprintf(lacks, capacity, "assets in another currency are");
-    return false;
-  }
   if (p->sampling.multilevel) {
     snprintf(lacks, capacity, "multilevel runs are");
     return false;
   }
   if (p->sampling.sequence == OPTION_SOBOL && option_quasi_dimensions(p) > DIMENSIONS_MAX) {
     snprintf(lacks, capacity, "Sobol points of more than %d dimensions are", DIMENSIONS_MAX);
+    return false;
+  }
+  if (rough_normals(p) > DIMENSIONS_MAX) {
+    snprintf(lacks, capacity, "rough Bergomi assets of more than %d steps, all assets together, are", DIMENSIONS_MAX);
     return false;
   }
   if (p->sampling.moment_matching && p->nodes * (int64_t)p->assets.count > MATCHED_MAX) {
@@ -118,7 +111,7 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double lines =
       assets * (1 + 2 * fmin(quantities - option_payoff_count(p), 5 * assets + p->buckets[0] + p->buckets[1]));
   const bool quasi = p->sampling.sequence == OPTION_SOBOL;
-  const double motions = quasi ? 0x1p18 * real * option_quasi_dimensions(p) : 0;
+  const double motions = 0x1p18 * real * (rough_normals(p) + (quasi ? option_quasi_dimensions(p) : 0));
   /* rows of dates: of lines their times, kinds and dividends, of payoffs schedules and dates of exercise; and constants
    * of as many kinds of steps as there may be */
   bool moved = false;
@@ -126,7 +119,8 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double kinds = moved ? OPTION_CUDA_DYNAMICS_NUMBERS + OPTION_JUMPS_MAX : 0;
   const double rates = p->hull_white.given ? 3 * (5 + 2 * assets + 2) : 0; /* of theta's two markets too */
   const double rows = (option_is_dated(p) ? (3 + kinds) * lines : 0) + (double)p->payoffs.count * (assets + 1) + rates;
-  return option_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions +
+  const double weights = option_rough_bytes(p) / sizeof(double) * real * lines / assets;
+  return option_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions + weights +
          (3 * lines + rows) * ((double)p->nodes + 4) * real + joint_numbers(p) * lines / assets * real +
          ceil((parts + blocks) / setup->comm->size) * quantities * 2 * sizeof(double);
 }

@@ -25,6 +25,8 @@ static bool same_motion(const option_market *a, const option_market *b, int asse
   const option_dynamics *m = &a->dynamics[asset], *n = &b->dynamics[asset];
   if (m->motion == OPTION_LEVERAGE)
     return memcmp(m->row, n->row, (size_t)m->nodes * (size_t)a->steps * sizeof *m->row) == 0;
+  if (m->motion == OPTION_ROUGH_BERGOMI)
+    return memcmp(m->node, n->node, option_cuda_rough_numbers(m, a->steps) * sizeof *m->node) == 0;
   const bool local = m->motion == OPTION_LOCAL_FUNCTION || m->motion == OPTION_LOCAL_GRID || m->motion == OPTION_SABR;
   return m->shift == n->shift && (!local || a->spot[asset] == b->spot[asset]);
 }
@@ -55,6 +57,7 @@ static int find_track(const option_cuda_plan *plan, int first, int asset, int ma
     if (!same_course(other->vol, m[market].vol, asset, plan->assets, plan->steps)) continue;
     if (plan->moved && !same_course(other->drift, m[market].drift, asset, plan->assets, plan->steps)) continue;
     if (plan->rate_of[plan->track_market[t]] != plan->rate_of[market]) continue;
+    if (plan->tilted && !same_course(other->tilt, m[market].tilt, asset, plan->assets, plan->steps)) continue;
     if (same_motion(other, &m[market], asset)) return t;
   }
   return -1;
@@ -111,8 +114,11 @@ static void add_features(option_cuda_plan *plan, int market, int output) {
     const option_kind kind = g->feature[f].kind;
     const bool kept = is_kept(&g->feature[f]), within = kind == OPTION_HIGH || kind == OPTION_LOW;
     const int asset = g->feature[f].asset; /* -1: an exercise on all assets, or a deflator */
+    const bool highest = kind == OPTION_EARLY && asset < 0 &&
+                         option_reads_maxima(plan->parameters->payoffs.items[g->feature[f].step].data);
     for (int a = asset < 0 ? 0 : asset; a <= (asset < 0 ? plan->assets - 1 : asset) && kind != OPTION_DEFLATOR; a++)
-      plan->need[a] |= (kept ? OPTION_CUDA_KEPT : 0) | (!kept || within ? 1u << kind : 0);
+      plan->need[a] |=
+          (kept ? OPTION_CUDA_KEPT : 0) | (!kept || within ? 1u << kind : 0) | (unsigned)highest << OPTION_MAX;
     for (int s = 0; s < plan->signs; s++) {
       int *at = &plan->view_of[(market * plan->signs + s) * g->features + f];
       if (*at >= 0) continue;
@@ -268,7 +274,8 @@ static void choose_form(option_cuda_plan *plan) {
   plan->row_schedule = plan->row_date + (plan->dated ? plan->exercises : 0);
   plan->row_rise = plan->row_schedule + plan->estimate->graph.schedules;
   plan->row_rate_kind = plan->row_rise + plan->rates;
-  plan->rows = plan->row_rate_kind + plan->rates;
+  plan->row_tilt = plan->row_rate_kind + plan->rates;
+  plan->rows = plan->row_tilt + (plan->tilted ? plan->tracks : 0);
   plan->at_factor = 1; /* the first number is the spread of the normals */
   plan->at_ratio = plan->at_factor + (plan->correlated ? plan->assets * (plan->assets + 1) / 2 : plan->assets);
   plan->at_vol = plan->at_ratio + plan->tracks;
@@ -299,7 +306,8 @@ static void choose_form(option_cuda_plan *plan) {
   for (int t = 0; t < plan->tracks && plan->moved; t++) {
     plan->grid_at[t] = plan->table;
     const option_dynamics *m = option_cuda_dynamics(plan, t, 0);
-    plan->table += (size_t)m->nodes * (size_t)(plan->steps + 1) + 8 * (size_t)m->cells;
+    plan->table +=
+        (size_t)m->nodes * (size_t)(plan->steps + 1) + 8 * (size_t)m->cells + option_cuda_rough_numbers(m, plan->steps);
     plan->kinds_at[t] = plan->table;
     if (plan->kinds > 1) plan->table += (size_t)plan->kinds * option_cuda_kind_numbers(plan);
   }
@@ -355,7 +363,8 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema != &option_american_schema) continue;
     for (int a = 0; a < plan->assets; a++)
-      if (option_rule_is_joint(p, o) || a + 1 == o->asset) plan->need[a] |= 1u << OPTION_EARLY;
+      if (option_rule_is_joint(p, o) || a + 1 == o->asset)
+        plan->need[a] |= 1u << OPTION_EARLY | (unsigned)option_reads_maxima(o) << OPTION_MAX;
   }
   choose_form(plan);
   return SIM_OK;
@@ -369,6 +378,7 @@ static sim_status plan_create(const option_parameters *p, const option_estimate 
                                      estimate->market[0].rates != NULL,
                             .dated = option_is_dated(p),
                             .cash = estimate->market[0].cash != NULL,
+                            .tilted = estimate->market[0].tilt != NULL,
                             .kinds = 1,
                             .single = !record && option_is_single(p),
                             .record = record,

@@ -33,6 +33,7 @@ typedef struct option_cuda_plan {
   bool moved;  /* some asset is no geometric Brownian motion, or pays cash dividends: each line is its own track */
   bool dated;  /* exercise dates are not every `every`-th step */
   bool cash;   /* some asset pays cash dividends */
+  bool tilted; /* normals are lowered by option_market.tilt */
   bool folded; /* volatilities are constant and positive: the first one of each asset is multiplied into its normals */
   bool far;    /* a price may leave the exponent range: prices are clamped */
   bool correlated; /* the Cholesky factor has entries off its diagonal */
@@ -61,6 +62,7 @@ typedef struct option_cuda_plan {
   int row_weight, row_level, row_vol, row_mark, row_slope, row_vol_slope, rows;
   int row_kind, row_time, row_cash, row_date, row_schedule; /* of tracks, tracks, tracks, exercises, schedules */
   int row_rise, row_rate_kind;                              /* of rates */
+  int row_tilt;                                             /* of tracks */
   int at_factor, at_ratio, at_vol, at_view, at_survival, at_dynamics, at_above, at_vol_slope, at_early, at_quantity,
       at_literal, constants;
   /* Numbers of the payoffs, such as strikes: constants of the kernel and not of its text, so that a book with other
@@ -71,7 +73,9 @@ typedef struct option_cuda_plan {
   int tangent[OPTION_TANGENTS_MAX];         /* number in the estimate's graph */
   int place[OPTION_TANGENTS_MAX];           /* inverse of `tangent` */
   int jumps;                                /* largest option_dynamics.jumps of the assets */
-  size_t *grid_at;  /* [tracks]: offset of a local volatility's grid, or SABR's cubics, in the table behind the rows */
+  /* [tracks]: offset of a local volatility's grid, SABR's cubics or a rough volatility's weights in the table, behind
+   * the rows */
+  size_t *grid_at;
   size_t *kinds_at; /* [tracks]: with several kinds, offset of [kinds][numbers of the dynamics and jumps] */
   size_t rates_at[OPTION_MARKETS_MAX]; /* [rates]: offset of [kinds of steps][R_NUMBERS] of rates.cuh */
   size_t *early_at;                    /* [exercises]: offset of the exercise rule in the table, behind the grids */
@@ -98,6 +102,11 @@ static inline const option_dynamics *option_cuda_dynamics(const option_cuda_plan
   const option_market *m = option_cuda_market(plan, track);
   if (m->dynamics == NULL) return &geometric;
   return &m->dynamics[(kind < m->grid.kinds ? kind : 0) * m->assets + plan->track_asset[track]];
+}
+/* Numbers at option_dynamics.node of a rough volatility. */
+static inline size_t option_cuda_rough_numbers(const option_dynamics *m, int steps) {
+  const size_t n = (size_t)steps;
+  return m->motion == OPTION_ROUGH_BERGOMI ? 3 * n + n * (n - 1) / 2 : 0;
 }
 /* Numbers of a track's dynamics in one kind of step. */
 static inline size_t option_cuda_kind_numbers(const option_cuda_plan *plan) {

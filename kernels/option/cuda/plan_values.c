@@ -60,7 +60,7 @@ static void fill_table(const option_cuda_plan *plan, void *table) {
       put(plan, table, place(plan, plan->row_schedule + k, s), g->schedule[k].mark[s]);
 }
 
-/* Kind and time of each step, and cash dividends as shares of the spot, of each track. */
+/* Kind and time of each step, cash dividends as shares of the spot, and the tilt of normals, of each track. */
 static void fill_steps(const option_cuda_plan *plan, void *table) {
   for (int t = 0; t < plan->tracks; t++) {
     const option_market *m = option_cuda_market(plan, t);
@@ -72,6 +72,7 @@ static void fill_steps(const option_cuda_plan *plan, void *table) {
       }
       if (plan->cash)
         put(plan, table, place(plan, plan->row_cash + t, s), m->cash[s * plan->assets + asset] / m->spot[asset]);
+      if (plan->tilted) put(plan, table, place(plan, plan->row_tilt + t, s), m->tilt[s * plan->assets + asset]);
     }
   }
 }
@@ -152,8 +153,12 @@ static void fill_kind(const option_cuda_plan *plan, int t, int kind, void *out, 
                          m->power,
                          m->first,
                          m->fineness};
-  const int own = m->motion == OPTION_SABR ? (int)(sizeof sabr / sizeof *sabr) : 0;
-  for (int k = 0; k < OPTION_CUDA_DYNAMICS_NUMBERS; k++) put(plan, out, at + (size_t)k, k < own ? sabr[k] : numbers[k]);
+  const double rough[] = {m->v, m->rho, m->free};
+  const bool is_rough = m->motion == OPTION_ROUGH_BERGOMI;
+  const double *first = is_rough ? rough : sabr;
+  const int own = m->motion == OPTION_SABR ? (int)(sizeof sabr / sizeof *sabr) : is_rough ? 3 : 0;
+  for (int k = 0; k < OPTION_CUDA_DYNAMICS_NUMBERS; k++)
+    put(plan, out, at + (size_t)k, k < own ? first[k] : numbers[k]);
   for (int k = 0; k < m->jumps; k++) put(plan, out, above + (size_t)k, m->above[k]);
 }
 
@@ -166,7 +171,7 @@ static void fill_dynamics(const option_cuda_plan *plan, int t, void *table, void
     fill_kind(plan, t, kind, table, at, at + OPTION_CUDA_DYNAMICS_NUMBERS);
   }
   const size_t nodes = (size_t)m->nodes;
-  const size_t cubics = m->cells > 0 ? 8 * (size_t)m->cells : 0;
+  const size_t cubics = (m->cells > 0 ? 8 * (size_t)m->cells : 0) + option_cuda_rough_numbers(m, plan->steps);
   for (size_t k = 0; k < nodes + cubics; k++) put(plan, table, plan->grid_at[t] + k, m->node[k]);
   for (size_t k = 0; k < nodes * (size_t)plan->steps; k++) put(plan, table, plan->grid_at[t] + nodes + k, m->row[k]);
 }

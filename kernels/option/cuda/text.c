@@ -1,6 +1,7 @@
 /* Writes the source of a run's kernels: constants of its paths, and the kernels that call the payoffs of payoff_text.c.
  */
 #include "kernels/option/cuda/plan.h"
+#include "kernels/option/models/rough.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,9 +66,10 @@ static void add_features(const option_cuda_plan *plan, sim_bytes *text) {
 /* Motion of each asset. */
 static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
   bool checked = false;
+  int roughs = 0;
   unsigned motions = 0;
   int motion[OPTION_ASSETS_MAX] = {0}, jumps[OPTION_ASSETS_MAX] = {0}, nodes[OPTION_ASSETS_MAX] = {0},
-      cells[OPTION_ASSETS_MAX] = {0};
+      cells[OPTION_ASSETS_MAX] = {0}, rough[OPTION_ASSETS_MAX] = {0};
   for (int a = 0; a < plan->assets && plan->moved; a++) {
     const option_dynamics *dynamics = option_cuda_dynamics(plan, plan->track_begin[a], 0);
     motion[a] = (int)dynamics->motion;
@@ -75,6 +77,7 @@ static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
     jumps[a] = option_asset_at(plan->parameters, a)->jumps.given ? plan->jumps : 0;
     nodes[a] = dynamics->nodes;
     cells[a] = dynamics->cells;
+    rough[a] = dynamics->motion == OPTION_ROUGH_BERGOMI ? roughs++ : 0;
     motions |= 1u << motion[a];
   }
   sim_bytes_format(
@@ -82,6 +85,9 @@ static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
       plan->moved, motions, checked, plan->at_dynamics, plan->at_above, plan->jumps);
   sim_bytes_format(text, "  enum : int { KINDS = %d, CASH = %d, R_KIND = %d, R_TIME = %d, R_CASH = %d };\n",
                    plan->kinds, plan->cash, plan->row_kind, plan->row_time, plan->row_cash);
+  sim_bytes_format(text, "  enum : int { ROUGHS = %d, TILTED = %d, R_TILT = %d };\n", roughs, plan->tilted,
+                   plan->row_tilt);
+  add_list(text, "rough", rough, plan->assets);
   add_list(text, "motion", motion, plan->assets);
   add_list(text, "jumps", jumps, plan->assets);
   add_list(text, "nodes", nodes, plan->assets);
@@ -127,11 +133,12 @@ static void add_tangents(const option_cuda_plan *plan, sim_bytes *text) {
 static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
   const size_t room = (size_t)plan->exercises + 1;
   const size_t each = room * (size_t)plan->assets;
-  int *list = calloc(4 * room + 2 * each, sizeof *list), degree = 0, joints = 0, seen = 0;
+  int *list = calloc(7 * room + 2 * each, sizeof *list), degree = 0, joints = 0, seen = 0, highest = 0;
   if (list == NULL) {
     text->failed = true;
     return;
   }
+  int *flags = list + 4 * room + 2 * each;
   for (int k = 0; k < plan->exercises; k++) {
     const option_feature *f = &plan->estimate->graph.feature[plan->early[k].feature];
     const option_payoff *o = plan->parameters->payoffs.items[f->step].data;
@@ -143,6 +150,10 @@ static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
     list[2 * room + (size_t)k] = joint ? 0 : (int)o->degree;
     list[3 * room + (size_t)k] = joint ? f->step : -1;
     joints += joint;
+    flags[k] = joint && option_reads_maxima(o);
+    flags[room + (size_t)k] = joint && option_joint_rate(plan->parameters, o);
+    flags[2 * room + (size_t)k] = plan->rate_of[plan->early[k].market];
+    highest |= flags[k];
     if (degree < (int)o->degree && !joint) degree = (int)o->degree;
     for (int a = 0; a < plan->assets && joint; a++) {
       int *of = list + 4 * room + (size_t)(k * plan->assets + a);
@@ -151,13 +162,17 @@ static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
     }
   }
   sim_bytes_format(text,
-                   "  enum : int { EXERCISES = %d, JOINTS = %d, SEEN = %d, DEGREE = %d, C_EARLY = %d, RECORD = %d, "
-                   "DATED = %d, R_DATE = %d };\n",
-                   plan->exercises, joints, seen, degree, plan->at_early, plan->record, plan->dated, plan->row_date);
+                   "  enum : int { EXERCISES = %d, JOINTS = %d, SEEN = %d, HIGHEST = %d, DEGREE = %d, C_EARLY = %d, "
+                   "RECORD = %d, DATED = %d, R_DATE = %d };\n",
+                   plan->exercises, joints, seen, highest, degree, plan->at_early, plan->record, plan->dated,
+                   plan->row_date);
   add_list(text, "early_every", list, plan->exercises + 1);
   add_list(text, "early_dates", list + room, plan->exercises + 1);
   add_list(text, "early_degree", list + 2 * room, plan->exercises + 1);
   add_list(text, "early_joint", list + 3 * room, plan->exercises + 1);
+  add_list(text, "early_highest", flags, plan->exercises + 1);
+  add_list(text, "early_sees_rate", flags + room, plan->exercises + 1);
+  add_list(text, "early_rate", flags + 2 * room, plan->exercises + 1);
   add_list(text, "joint_line", list + 4 * room, plan->exercises * plan->assets + 1);
   add_list(text, "joint_sees", list + 4 * room + each, plan->exercises * plan->assets + 1);
   add_views(text, "early_line", plan, plan->early, plan->exercises, BY_LINE);
@@ -242,7 +257,8 @@ static int exercise_work(const option_cuda_plan *plan) {
 /* Rough count of instructions of a step, without its normals. */
 static int step_work(const option_cuda_plan *plan) {
   const int own = plan->moved ? plan->signs : 1, tangents = plan->tangent_begin[plan->assets];
-  const int moving = plan->tracks * own * (plan->moved ? 60 : 4);
+  const int past = option_any_rough(plan->parameters) ? 100 + plan->tracks * own * plan->steps : 0;
+  const int moving = plan->tracks * own * (plan->moved ? 60 : 4) + past;
   const int paying = option_share(plan->steps) > 1 ? 12 * plan->estimate->quantities * plan->signs : 0;
   const int joint = plan->estimate->graph.joint != 0 ? 150 * plan->lines * plan->signs : 0;
   return joint + moving + (8 * plan->lines + 6 * tangents) * plan->signs + 10 * plan->survivals + exercise_work(plan) +

@@ -73,7 +73,11 @@ static void test_cases(void **state) {
                                       "SABR, Sobol",
                                       "leverage, dates, Sobol",
                                       "random rates, matched",
-                                      "buckets, bumped"};
+                                      "buckets, bumped",
+                                      "currencies",
+                                      "rough volatility's greeks",
+                                      "exercise by highest",
+                                      "random rates, joint exercise"};
   const int names = sizeof quick / sizeof *quick;
   int found = 0;
   (void)state;

@@ -53,6 +53,7 @@ template <class S> struct path_state {
   /* early: amount paid, carried to maturity; -1: not exercised yet. kept: a sum or extreme over the steps of a
    * schedule; seen: x at its last step */
   real survival[S::SURVIVALS + 1], early[S::EXERCISES + 1], kept[S::KEPT + 1], seen[S::KEPT + 1];
+  real past[S::ROUGHS * S::STEPS + 1]; /* normals of rough volatilities: [ROUGHS][STEPS], shared by all tracks */
   /* of random rates: x, log2 of the deflator, what the last step has grown; deflators of payments */
   real rate[S::RATES + 1][S::SIGNS], deflator[S::RATES + 1][S::SIGNS], grown[S::RATES + 1][S::SIGNS],
       deflated[S::DEFLATORS + 1];
@@ -64,7 +65,7 @@ template <class S> struct path_state {
 /* Random numbers of four steps. */
 template <class S> struct draws {
   typename S::real z[S::ASSETS][4];
-  bits4 high[S::ASSETS], low[S::ASSETS], variance[S::ASSETS];
+  bits4 high[S::ASSETS], low[S::ASSETS], variance[S::ASSETS], rough[S::ASSETS];
 };
 
 /* y of the path with sign 0 or 1 (antithetic). */
@@ -95,10 +96,15 @@ template <typename real> __device__ inline real bridge_extreme(real x, real y, r
 /* Whether any asset has this motion; a constant, unlike the motion of a given asset inside a loop. */
 template <class S> __device__ constexpr bool has_motion(int motion) { return S::MOVED && (S::MOTIONS >> motion & 1); }
 
+/* Whether the volatility of asset a is rough. */
+template <class S> __device__ constexpr bool has_rough(int a) {
+  return has_motion<S>(ROUGH_BERGOMI) && S::motion(a) == ROUGH_BERGOMI;
+}
+
 /* Whether the volatility of asset a takes a random number in each step. */
 template <class S> __device__ constexpr bool has_volatility(int a) {
   return (has_motion<S>(HESTON) && S::motion(a) == HESTON) || (has_motion<S>(SABR) && S::motion(a) == SABR) ||
-         (has_motion<S>(LEVERAGE) && S::motion(a) == LEVERAGE);
+         (has_motion<S>(LEVERAGE) && S::motion(a) == LEVERAGE) || has_rough<S>(a);
 }
 
 /* The random volatility of asset a whose variance, or sigma of SABR, is v. */
@@ -197,17 +203,27 @@ __device__ inline void exercise_jointly(path_state<S> &p, const constants<S> &c,
   const int date = exercise_date(row, k, i), s = S::early_sign(k);
   if (date < 0) return;
   const real *rule = row.table + S::early_at(k);
-  real input[S::SEEN ? 2 * S::ASSETS : S::ASSETS];
+  real input[S::ASSETS * (1 + S::HIGHEST + S::SEEN) + 1], deflator = 1;
+  int inputs = S::ASSETS;
   OPTION_EACH
   for (int a = 0; a < S::ASSETS; a++) input[a] = price<S>(p.x[S::joint_line(k * S::ASSETS + a)][s]) * __ldg(rule + a);
+  if constexpr (S::HIGHEST)
+    if (S::early_highest(k)) {
+      OPTION_EACH
+      for (int a = 0; a < S::ASSETS; a++)
+        input[inputs++] = price<S>(p.most[S::joint_line(k * S::ASSETS + a)][s]) * __ldg(rule + a);
+    }
   if constexpr (S::SEEN) {
-    int inputs = S::ASSETS;
     OPTION_EACH
     for (int a = 0; a < S::ASSETS; a++)
       if (S::joint_sees(k * S::ASSETS + a))
         input[inputs++] = random_volatility<S>(a, p.variance[S::line_track(S::joint_line(k * S::ASSETS + a))][s]);
   }
-  S::settle(k, input, rule, date, p.early[k]);
+  if constexpr (S::RATES > 0) {
+    if (S::early_sees_rate(k)) input[inputs++] = p.rate[S::early_rate(k)][s];
+    deflator = bounded_power(p.deflator[S::early_rate(k)][s]);
+  }
+  S::settle(k, input, rule, date, deflator, p.early[k]);
 }
 
 /* Early exercise k at the end of a step. Its rule: E_NUMBERS constants, and in the table, for each date, the growth
@@ -307,9 +323,12 @@ __device__ inline void add_line(path_state<S> &p, marks<S> &m, const constants<S
       const size_t date = (size_t)p.record.date[row.first + i];
       p.record.out[(p.record.asset < 0 ? date * p.record.numbers + a : date) * p.record.stride] =
           price<S>(x) * c.c[S::C_EARLY + a];
+      const size_t first = date * p.record.numbers + (p.record.highest ? 2 : 1) * S::ASSETS;
+      if (p.record.highest)
+        p.record.out[(first - S::ASSETS + a) * p.record.stride] = price<S>(p.most[l][s]) * c.c[S::C_EARLY + a];
       if (has_volatility<S>(a) && p.record.asset < 0 && (p.record.volatilities >> a & 1))
-        p.record.out[(date * p.record.numbers + S::ASSETS + __popcll(p.record.volatilities & ((1ull << a) - 1))) *
-                     p.record.stride] = random_volatility<S>(a, p.variance[t][s]);
+        p.record.out[(first + __popcll(p.record.volatilities & ((1ull << a) - 1))) * p.record.stride] =
+            random_volatility<S>(a, p.variance[t][s]);
     }
     p.x[l][s] = x;
   }

@@ -4,9 +4,12 @@
  * The generated source of a run defines a type J for each payoff (joint_text.c):
  *   J::real                            float or double, of a regression double
  *   J::ASSETS, J::BASES, J::SCALES     assets; functions of the regression; centres and factors that they take
- *   J::INPUTS                          prices [ASSETS], and behind them the volatilities that the rule sees
+ *   J::INPUTS                          prices [ASSETS], the highest so far [ASSETS] where the payment reads them, the
+ *                                      volatilities that the rule sees, and a random rate
+ *   J::STATES                          volatilities and rates among them
+ *   J::RECORDED                        numbers of a path and date: the inputs, and the deflator of a random rate
  *   J::SCALED                          inputs that have a centre and factor of their own: all prices, or none, and all
- *                                      volatilities
+ *                                      states
  *   J::functions(input, scale, out)    input [INPUTS], scale [SCALES][2] -> out [1 + BASES]: payment, then functions */
 #ifndef OPTION_CUDA_JOINT_RULE_CUH
 #define OPTION_CUDA_JOINT_RULE_CUH
@@ -15,10 +18,11 @@
 
 /* Exercise at a date, of a path that has been paid `paid` (-1: nothing yet); returns what it has been paid then,
  * carried to the payment date, and NaN where the payment is not finite. rule, in the table: spots [ASSETS], scales
- * [SCALES][2], then for each date the growth of money until the payment date and the coefficients [BASES]. */
+ * [SCALES][2], then for each date the growth of money until the payment date and the coefficients [BASES]. deflator: of
+ * a random rate at the date, else 1. */
 template <class J>
 __device__ inline typename J::real settle_jointly(const typename J::real *input, const typename J::real *rule, int date,
-                                                  bool last, typename J::real paid) {
+                                                  bool last, typename J::real deflator, typename J::real paid) {
   typedef typename J::real real;
   real scale[2 * J::SCALES], out[1 + J::BASES], hold = 0;
 #pragma unroll
@@ -28,14 +32,14 @@ __device__ inline typename J::real settle_jointly(const typename J::real *input,
   if (!last)
 #pragma unroll
     for (int k = 0; k < J::BASES; k++) hold = fused(out[1 + k], __ldg(of + 1 + k), hold);
-  if (paid < 0 && out[0] > 0 && out[0] > hold) paid = out[0] * __ldg(of);
+  if (paid < 0 && out[0] > 0 && out[0] > hold) paid = out[0] * (__ldg(of) * deflator);
   if (last && paid < 0) paid = 0;
   return paid + (out[0] - out[0]);
 }
 
 /* ---- regression ---- */
 
-/* Inputs [INPUTS] of a path; column i of price[INPUTS][stride]. */
+/* Inputs [INPUTS] of a path; column i of price[RECORDED][stride]. */
 template <class J> __device__ inline void read_inputs(const double *price, size_t stride, size_t i, double *out) {
 #pragma unroll
   for (int k = 0; k < J::INPUTS; k++) out[k] = price[k * stride + i];
@@ -44,7 +48,7 @@ template <class J> __device__ inline void read_inputs(const double *price, size_
 /* Sums over the paths of a chunk and all dates, as option_joint_scale reads them: the first 3 + 2 SCALED numbers of
  * partial[blocks][4 + 2 SCALED]; behind them the number of payments that are not finite. One chunk a thread block. */
 template <class J> __device__ inline void joint_scale(const double *price, size_t stride, int dates, double *partial) {
-  enum { SUMS = 4 + 2 * J::SCALED, PRICED = J::SCALED - (J::INPUTS - J::ASSETS), WARPS = OPTION_CUDA_THREADS / 32 };
+  enum { SUMS = 4 + 2 * J::SCALED, PRICED = J::SCALED - J::STATES, WARPS = OPTION_CUDA_THREADS / 32 };
   __shared__ double all[WARPS][SUMS];
   const double scale[2 * J::SCALES] = {};
   double sum[SUMS] = {};
@@ -52,7 +56,7 @@ template <class J> __device__ inline void joint_scale(const double *price, size_
   for (int n = threadIdx.x; n < dates * OPTION_CHUNK; n += OPTION_CUDA_THREADS) {
     double at[J::INPUTS], out[1 + J::BASES];
     const size_t path = (size_t)blockIdx.x * OPTION_CHUNK + n % OPTION_CHUNK, date = n / OPTION_CHUNK;
-    read_inputs<J>(price + date * J::INPUTS * stride, stride, path, at);
+    read_inputs<J>(price + date * J::RECORDED * stride, stride, path, at);
     J::functions(at, scale, out); /* the payment alone is kept */
     if (!isfinite(out[0])) sum[SUMS - 1] += 1;
     if (!(out[0] > 0)) continue;
@@ -61,7 +65,7 @@ template <class J> __device__ inline void joint_scale(const double *price, size_
     sum[2] = fused(out[0], out[0], sum[2]);
 #pragma unroll
     for (int k = 0; k < J::SCALED; k++) {
-      const double x = at[k < PRICED ? k : J::ASSETS + k - PRICED];
+      const double x = at[k < PRICED ? k : J::INPUTS - J::SCALED + k];
       sum[3 + 2 * k] += x;
       sum[4 + 2 * k] = fused(x, x, sum[4 + 2 * k]);
     }
@@ -117,6 +121,7 @@ __device__ inline int go_back(const option_joint_step &f, const double *now, con
     for (int k = 0; k < J::BASES; k++) hold = fused(out[1 + k], f.beta[k], hold);
     if (!f.holds) hold = 0;
     if (out[0] > 0 && out[0] >= hold) brings = out[0];
+    if constexpr (J::RECORDED > J::INPUTS) brings *= next[J::INPUTS * stride + i] / now[J::INPUTS * stride + i];
     cash[i] = brings * f.discount;
     read_inputs<J>(now, stride, i, at);
     J::functions(at, &f.scale[0][0], out); /* the payment alone is kept */
@@ -138,7 +143,7 @@ __device__ inline int go_back(const option_joint_step &f, const double *now, con
 }
 
 /* Sums of a chunk, one a thread block, as option_joint_solve reads them: partial[blocks][BASES (BASES + 3)/2]. now,
- * next: inputs [INPUTS][stride] at the date and at the one after it. */
+ * next: numbers [RECORDED][stride] at the date and at the one after it. */
 template <class J>
 __device__ inline void joint_sums(const option_joint_step &f, const double *now, const double *next, size_t stride,
                                   double *cash, double *partial) {

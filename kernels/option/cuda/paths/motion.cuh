@@ -26,7 +26,9 @@ enum {
   M_JUMP_MEAN,
   M_JUMP_DEVIATION,
   M_NUMBERS,
-  M_LINK = M_SHIFT /* of a leverage: link */
+  M_LINK = M_SHIFT, /* of a leverage: link */
+  M_RHO = M_KEEP,   /* of a rough volatility: rho, and sqrt(1 - rho^2) */
+  M_FREE = M_PULL
 };
 
 /* Those of SABR up to M_SPOT: see option_dynamics. The table of b and log2 of scale stands in the run's table. */
@@ -112,6 +114,12 @@ __device__ inline real add_martingale(bool quadratic, real big, real mean, real 
   return fused(quadratic ? (real)0.5 * logarithm - y * s * over : -logarithm, inverse_ln2, rest);
 }
 
+/* A standard normal from random bits, decreasing with them. */
+template <typename real> __device__ inline real inverse_normal(unsigned w) {
+  const real u = sizeof(real) == 4 ? (real)folded(w) : (real)folded((unsigned long long)w);
+  return falling_normal(u, binary_log(fused(-u, u, fabs(u))), true);
+}
+
 /* Weights of a step of Heston's model: those of M_BIG, M_AFTER, M_BEFORE, M_MIX. */
 template <typename real> struct heston_weights { real big, after, before, mix; };
 
@@ -191,8 +199,7 @@ template <typename real>
 __device__ inline real sabr_step(const real *m, const real *table, int cells, real &sigma, real &f, real normal,
                                  unsigned w) {
   const real lowest = (real)0x1p-100;
-  const real u = sizeof(real) == 4 ? (real)folded(w) : (real)folded((unsigned long long)w);
-  const real z = -falling_normal(u, binary_log(fused(-u, u, fabs(u))), true), before = binary_log(greatest(f, lowest));
+  const real z = -inverse_normal<real>(w), before = binary_log(greatest(f, lowest));
   const real h = m[SABR_NOISE], grown = bounded_power((z - h / 2) * h * (real)1.4426950408889634074);
   const real s = least(sigma * m[SABR_ROOT_DT] * bounded_power(before * (m[SABR_BETA] - 1)), (real)1e9);
   const real psi = s * s * m[SABR_MEAN_SQUARE];
@@ -205,6 +212,25 @@ __device__ inline real sabr_step(const real *m, const real *table, int cells, re
   sigma *= grown;
   f = f > lowest ? f * ratio : (real)0;
   return binary_log(greatest(f, lowest)) - before;
+}
+
+/* One step of a rough Bergomi asset: returns the increment of x without its drift, sets v to the variance of the next
+ * step. table: level[steps], near[steps][2], then the rows of `past`: see option_dynamics. past[step]: normals of the
+ * steps so far; w, own: random bits; side: -1 on mirrored paths. */
+template <typename real>
+__device__ inline real rough_step(const real *m, const real *table, int step, int steps, real side, real &v,
+                                  real normal, unsigned w, unsigned own, real *past, real &vol) {
+  const real z = past[step] = -inverse_normal<real>(w), deviation = root(v * m[M_DT]);
+  const real x = fused(deviation, fused(z, side * m[M_RHO], normal * m[M_FREE]), v * m[M_DT] * (real)-0.5);
+  vol = deviation * (real)1.4426950408889634074;
+  if (step + 1 < steps) {
+    const real *near = table + steps + 2 * step, *row = table + 3 * steps + (step > 0 ? step * (step - 1) / 2 : 0);
+    real y = fused(z, __ldg(near), -inverse_normal<real>(own) * __ldg(near + 1));
+#pragma unroll 4
+    for (int j = 0; j < step; j++) y = fused(past[j], __ldg(row + j), y);
+    v = bounded_power(y * side) * __ldg(table + step + 1);
+  }
+  return x * (real)1.4426950408889634074;
 }
 
 /* Local volatility from the grid's row of a step, linear in price: node[nodes], value[nodes]. */

@@ -67,6 +67,7 @@ template <class S> __device__ inline void advance(draws<S> &d, int steps) {
       if (S::need(a) & S::NEEDS & NEED_HIGH) d.high[a].bits[k] = d.high[a].bits[k + steps];
       if (S::need(a) & S::NEEDS & NEED_LOW) d.low[a].bits[k] = d.low[a].bits[k + steps];
       if (has_volatility<S>(a)) d.variance[a].bits[k] = d.variance[a].bits[k + steps];
+      if (has_rough<S>(a)) d.rough[a].bits[k] = d.rough[a].bits[k + steps];
     }
 }
 

@@ -43,4 +43,12 @@ template <class S> __device__ inline void keep_deflators(path_state<S> &p, int s
     if (step + 1 == S::deflator_step(k)) p.deflated[k] = price<S>(p.deflator[S::deflator_rate(k)][S::deflator_sign(k)]);
 }
 
+/* Records the rate, if the rule sees it, and the deflator, behind the other numbers of a date. */
+template <class S> __device__ inline void record_rate(path_state<S> &p, int step) {
+  if (p.record.date[step] < 0) return;
+  const size_t end = ((size_t)p.record.date[step] + 1) * p.record.numbers;
+  if (p.record.rate) p.record.out[(end - 2) * p.record.stride] = p.rate[0][0];
+  p.record.out[(end - 1) * p.record.stride] = bounded_power(p.deflator[0][0]);
+}
+
 #endif

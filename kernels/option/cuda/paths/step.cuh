@@ -34,6 +34,7 @@ __device__ inline void draw(const constants<S> &c, const stream &s, const own_bi
       out.high[a] = random_bits(prepare(s, keys, OPTION_DRAW_HIGH + a), keys, group);
     if (S::need(a) & S::NEEDS & NEED_LOW) out.low[a] = random_bits(prepare(s, keys, OPTION_DRAW_LOW + a), keys, group);
     if (has_volatility<S>(a)) out.variance[a] = random_bits(prepare(s, keys, OPTION_DRAW_VARIANCE + a), keys, group);
+    if (has_rough<S>(a)) out.rough[a] = random_bits(prepare(s, keys, OPTION_DRAW_ROUGH + a), keys, group);
   }
 }
 
@@ -92,7 +93,7 @@ __device__ inline void advance_asset(path_state<S> &p, const constants<S> &c, co
   const int motion = S::motion(a), step = row.first + i;
 #pragma unroll
   for (int s = 0; s < path_state<S>::OWN; s++) {
-    const real normal = s ? -w : w;
+    const real normal = (s ? -w : w) - (S::TILTED ? row.of(S::R_TILT + t, i) : (real)0);
     real &x = p.y[t][s];
     real grown = row.of(S::R_LEVEL + t, i);
     if (S::RATES > 0) grown += p.grown[S::track_rate(t)][s];
@@ -109,6 +110,9 @@ __device__ inline void advance_asset(path_state<S> &p, const constants<S> &c, co
       grown += sabr_step(m, row.table + S::grid_at(t), S::cells(a), p.variance[t][s], p.forward[t][s], normal,
                          s ? ~word : word);
       vol[s] = 0; /* no payoff sees the times between the steps */
+    } else if (has_rough<S>(a)) {
+      grown += rough_step(m, row.table + S::grid_at(t), step, (int)S::STEPS, (real)(s ? -1 : 1), p.variance[t][s],
+                          normal, d.variance[a].bits[j], d.rough[a].bits[j], p.past + S::rough(a) * S::STEPS, vol[s]);
     } else if (has_motion<S>(BROWNIAN) && motion == BROWNIAN) {
       vol[s] = row.of(S::R_VOL + t, i);
       grown = fused(vol[s], normal, grown);
@@ -199,6 +203,7 @@ __device__ inline void step(path_state<S> &p, const constants<S> &c, const strea
       if (S::early_joint(k) >= 0) exercise_jointly(p, c, row, k, i);
   }
   if constexpr (S::DEFLATORS > 0) keep_deflators(p, row.first + i);
+  if constexpr (S::RECORD && S::RATES > 0) record_rate(p, row.first + i);
   if (S::FIXINGS > 0 && row.of(S::R_MARK, i) != 0) {
     OPTION_EACH
     for (int t = 0; t < S::TRACKS; t++)

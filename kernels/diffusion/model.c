@@ -11,10 +11,12 @@ static const sim_table *const no_tables[] = {NULL};
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const diffusion_parameters *p = parameters;
   const bool strang = p->integrate.scheme == DIFFUSION_STRANG && diffusion_estimates(p);
-  const char *what = diffusion_stirred(p) ? "random `forcing` is"
-                     : p->lyapunov.given  ? "`lyapunov` is"
-                     : strang             ? "`strang` with dt = \"auto\" is"
-                                          : NULL;
+  const grid_shape grid = diffusion_grid_of(p);
+  bool walls = false;
+  for (int a = 0; a < grid.rank; a++) walls = walls || grid.boundary[a] != GRID_PERIODIC;
+  const char *what = diffusion_stirred(p) && walls ? "random `forcing` between walls is"
+                     : strang                      ? "`strang` with dt = \"auto\" is"
+                                                   : NULL;
   if (backend == SIM_BACKEND_CPU || !what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;

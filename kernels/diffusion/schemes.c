@@ -268,7 +268,7 @@ diffusion_method diffusion_method_with(const diffusion_parameters *p, double sca
     }
     method.tables++;
   }
-  if (diffusion_forced(p) != 0 && !diffusion_stirred(p) && method.stages > 0) add_forcing(&method);
+  if (diffusion_held(p) && method.stages > 0) add_forcing(&method);
   return scaled(method, scale);
 }
 int diffusion_table_count(const diffusion_parameters *p) {

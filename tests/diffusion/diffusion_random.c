@@ -274,9 +274,26 @@ static void test_same_bits(void **state) {
   }
 }
 
+/* Which runs a GPU takes: those on periodic axes. */
+static void test_on_gpu(void **state) {
+  (void)state;
+  for (size_t c = 0; c < sizeof laws / sizeof *laws; c++) {
+    const bool walls = strstr(laws[c].text, "no_flux");
+    char text[2048], lacks[160] = "";
+    system_run s;
+    snprintf(text, sizeof text, "return sim.diffusion { %s integrate = { scheme = 'etd1', dt = 0.5, t_end = 1 } }",
+             laws[c].text);
+    assert_true(decode(&s, text, NULL));
+    assert_int_equal(diffusion_model.supports(s.p, SIM_BACKEND_CUDA, lacks, sizeof lacks), !walls);
+    assert_string_equal(lacks, walls ? "random `forcing` between walls is" : "");
+    void *p = s.p;
+    sim_model_parameters_free(&diffusion_model, &p);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_law), cmocka_unit_test(test_variance),
-                                     cmocka_unit_test(test_power), cmocka_unit_test(test_helicity),
-                                     cmocka_unit_test(test_same_bits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_law),       cmocka_unit_test(test_variance),
+                                     cmocka_unit_test(test_power),     cmocka_unit_test(test_helicity),
+                                     cmocka_unit_test(test_same_bits), cmocka_unit_test(test_on_gpu)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

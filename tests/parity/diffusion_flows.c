@@ -291,6 +291,47 @@ static void test_slabs(void **state) {
     }
 }
 
+/* Random forcing: draws of wavenumbers in shells with all kinds of storage, of scalars, and of vectors with and without
+ * helicity; in slabs; beside a twin. */
+static const char *const stirred[] = {
+    CUBE("12, 9, 10") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL
+    "forcing = { fields = 'u, v, w', k = {1, 2.5}, power = 0.3, random = true, helicity = 0.5 },",
+    CUBE("8, 12, 10") "solenoidal = 'v, w, u', fields = " VELOCITY(
+        "") "rates = function(u, v, w) return v*w, 0*u, 0*w end,"
+            "forcing = { fields = 'u, v, w', k = {1, 2}, power = 0.3, random = true, helicity = -1 },",
+    "grid = { n = {16, 15}, size = {6, 5} }, fields = {{ name = 'w', D = 0.02, drift = {0.1, 0.2, 0}, initial ="
+    " function(x, y) return math.cos(x + 2*y) + 0.3*math.sin(x) end }, { name = 'c' }}, rates = function(w, c, w_x)"
+    " return w*w_x, w end, forcing = { fields = 'w', k = {2, 4}, power = 2, random = true },",
+    "grid = { n = {18, 14}, size = {2*math.pi, 2*math.pi} }, solenoidal = 'v, u', fields = " WAVES ","
+    "rates = function(u, v, u_x, u_y, v_x, v_y) return -v*u_x - u*u_y, -v*v_x - u*v_y end,"
+    "forcing = { fields = 'u, v', k = {1, 3}, power = 0.4, random = true },",
+    "grid = { n = {24}, size = {3} }, fields = {{ name = 'u', D = 0.02 }, { name = 'v', D = 0.1 }},"
+    "rates = function(u, v) return u - u^3, u*v end,"
+    "forcing = { fields = 'u, v', k = {2, 9}, power = 0.5, random = true },",
+    "grid = { n = {1, 12, 10}, size = {1, 3, 2} }, fields = {{ name = 'u', D = 0.02 }}, rates = function(u) return "
+    "u - u^3 end, forcing = { fields = 'u', k = {2, 6.2}, power = 0.5, random = true },",
+};
+
+static void test_stirred(void **state) {
+  static const char *const some[] = {"etdrk4", "etd1", "etdrk2"};
+  enum { CASES = sizeof stirred / sizeof *stirred };
+  (void)state;
+  for (int c = 0; c <= CASES; c++)
+    for (int i = 0; i < 3; i++) {
+      const bool single = (c + i) % 2, slabs = c == CASES;
+      const char *dealias = c == 4 && i == 0 ? "'padding'" : "false";
+      char text[4096];
+      if (!is_mine()) continue;
+      snprintf(text, sizeof text,
+               "return sim.diffusion { precision = '%s', seed = 9, %s integrate = { %s scheme = '%s', dt = 0.002,"
+               " t_end = 0.01, dealias = %s } }",
+               single ? "single" : "double", stirred[slabs ? 0 : c], slabs ? "method = 'slabs'," : "", some[i],
+               dealias);
+      compare_sides(parameters_of(text), slabs ? "cuFFT in slabs" : "cuFFT", flows_bound(single));
+      if (i == 0 && dealias[0] != '\'') compare_restart_of(text);
+    }
+}
+
 /* A shell without energy is refused at the start. */
 static void test_no_energy(void **state) {
   system_run s = {
@@ -321,6 +362,70 @@ static void test_adaptive(void **state) {
              "return sim.diffusion { %s integrate = { scheme = '%s', dt = 'auto', %s, t_end = 0.1 } }", texts[of[i]],
              i == 1 ? "etdrk2" : "etdrk4", steps[i]);
     compare_sides(parameters_of(text), "cuFFT", 1e-11);
+  }
+}
+
+/* The columns of the table `lyapunov`. */
+static void lyapunov_row(system_run *s, const diffusion_parameters *p, double values[4]) {
+  int table = 0;
+  while (p->tables[table] && strcmp(p->tables[table]->name, "lyapunov") != 0) table++;
+  must(diffusion_model.observe(s->self, &s->clock, table, values), "observe");
+}
+
+/* The largest Lyapunov exponent. Fields and twins of root mean square m > 0.1 differ by rounding of 1e-12 at most
+ * (flows_bound, for five steps of any run and its twin), which changes a distance of 1e-4 m by 2 x 1e-12/1e-5 = 2e-7
+ * of it at most, at both ends of an interval of one step, 0.002: the rate by 2 x 2e-7/0.002 = 2e-4; by two steps half
+ * of that. */
+static void test_lyapunov(void **state) {
+  static const char *const schemes[] = {"etd1", "etdrk2", "etdrk4"};
+  static const char *const cross = "grid = { n = {12, 10}, size = {6, 5} }, fields = {{ name = 'u', D = 0.02, cross = "
+                                   "{0, -0.01}, noise = 0.5 }, { name = 'v', D = 0.01, noise = 0.3, fluctuation = 0.02 "
+                                   "}}, rates = function(u, v) return u - u^3, u*v end,";
+  static const char *const slabs = CUBE("10, 7, 9") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL;
+  static const char *const padded = "grid = { n = {32}, size = {6} }, fields = {{ name = 'u', D = 0.02, initial = "
+                                    "function(x) return math.sin(2*math.pi*x/6) end }}, rates = function(u, u_x) "
+                                    "return -u*u_x end,";
+  static const char *const walls = "grid = { n = {12, 9}, size = {3, 2}, x = 'fixed' }, fields = {{ name = 'u', D = "
+                                   "0.1, noise = 1 }, { name = 'v', D = 0.05, noise = 1 }}, rates = function(u, v, u_y)"
+                                   " return v*u_y, u - v^3 end,";
+  static const char *const robin = "grid = { n = {12}, size = {math.pi}, boundary = 'no_flux' }, fields = {{ name = "
+                                   "'u', D = 1, initial = function(x) return math.sin(x/2) end, sides = { x_low = {"
+                                   " value = 0 } } }}, rates = function(u) return u*(1 - u) end,";
+  const char *const of[] = {texts[0], texts[1], texts[10],  texts[14], forced[0], cross,
+                            walls,    robin,    stirred[0], padded,    slabs};
+  enum { CASES = sizeof of / sizeof *of };
+  (void)state;
+  for (int c = 0; c < CASES; c++) {
+    char text[4096];
+    double rows[2][4];
+    system_run cpu, gpu;
+    if (!is_mine()) continue;
+    snprintf(text, sizeof text,
+             "return sim.diffusion { seed = 9, %s lyapunov = { size = 1e-4, every = %s, start = 0.004 },"
+             " integrate = { %s scheme = '%s', dt = 0.002, t_end = %s, dealias = %s } }",
+             of[c], c % 2 ? "0.004" : "0.002", c == CASES - 1 ? "method = 'slabs'," : "", schemes[c % 3],
+             c % 2 ? "0.02" : "0.01",
+             of[c] == padded ? "'padding'"
+             : c % 3 == 1    ? "true"
+                             : "false");
+    diffusion_parameters *p = parameters_of(text);
+    begin(&cpu, p, &sim_backend_cpu, NULL);
+    begin(&gpu, p, &sim_backend_cuda, NULL);
+    expect_form(&gpu, c == CASES - 1 ? "cuFFT in slabs" : "cuFFT");
+    for (int64_t step = 2; step <= (c % 2 ? 10 : 5); step += c % 2 ? 2 : 1) {
+      run_to(&cpu, step), run_to(&gpu, step);
+      lyapunov_row(&cpu, p, rows[0]), lyapunov_row(&gpu, p, rows[1]);
+      for (int i = 0; i < 3; i++)
+        if (!(fabs(rows[0][i] - rows[1][i]) <= 2e-4))
+          fail_msg("%s: step %lld, column %d: %.12g on the CPU, %.12g on the GPU", current, (long long)step, i,
+                   rows[0][i], rows[1][i]);
+      if (rows[0][3] != rows[1][3] || !(rows[1][0] != 0)) fail_msg("%s: intervals, rate %g", current, rows[1][0]);
+    }
+    print_message("lyapunov %d: %.12g on the CPU, %.12g on the GPU\n", c, rows[0][1], rows[1][1]);
+    expect_near(&cpu, &gpu, p, flows_bound(false) * (c % 2 ? 2 : 1));
+    end(&cpu), end(&gpu);
+    release(p);
+    if (of[c] != padded) compare_restart_of(text);
   }
 }
 
@@ -360,11 +465,11 @@ int main(int argc, char **argv) {
   const int missing = gpu_open();
   if (missing != 0) return missing;
   if (argc == 1) return run_shared(argv[0]);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_large),      cmocka_unit_test(test_fused),
-                                     cmocka_unit_test(test_fused_runs), cmocka_unit_test(test_flows),
-                                     cmocka_unit_test(test_slabs),      cmocka_unit_test(test_forcing),
-                                     cmocka_unit_test(test_no_energy),  cmocka_unit_test(test_adaptive),
-                                     cmocka_unit_test(test_restart),    cmocka_unit_test(test_not_finite)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_large),     cmocka_unit_test(test_fused),    cmocka_unit_test(test_fused_runs),
+      cmocka_unit_test(test_flows),     cmocka_unit_test(test_slabs),    cmocka_unit_test(test_forcing),
+      cmocka_unit_test(test_no_energy), cmocka_unit_test(test_adaptive), cmocka_unit_test(test_lyapunov),
+      cmocka_unit_test(test_stirred),   cmocka_unit_test(test_restart),  cmocka_unit_test(test_not_finite)};
   set_share(argc, argv);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,10 +112,17 @@ static inline void compare_restart_of(const char *text) {
   begin(&one, p, &sim_backend_cuda, NULL);
   run_to(&one, 3);
   look(&one);
-  sim_array saved = one.arrays[0];
-  saved.data = on_host(&one, 0);
-  saved.space = SIM_SPACE_HOST;
-  sim_frame frame = {.clock = one.clock, .arrays = &saved, .array_count = 1};
+  sim_array saved[3]; /* the coefficients; and those of a twin, with its history */
+  const int after = 1 + (int)p->fields.count, count = p->lyapunov.given ? 3 : 1;
+  for (int i = 0; i < count; i++) {
+    const int from = i == 0 ? 0 : after + i - 1;
+    saved[i] = one.arrays[from];
+    saved[i].data = saved[i].space == SIM_SPACE_HOST
+                        ? memcpy(malloc(sim_array_bytes(&saved[i])), saved[i].data, sim_array_bytes(&saved[i]))
+                        : on_host(&one, from);
+    saved[i].space = SIM_SPACE_HOST;
+  }
+  sim_frame frame = {.clock = one.clock, .arrays = saved, .array_count = (size_t)count};
   begin(&two, p, &sim_backend_cuda, &frame);
   run_to(&one, INT64_MAX), run_to(&two, INT64_MAX);
   look(&one), look(&two);
@@ -124,7 +131,16 @@ static inline void compare_restart_of(const char *text) {
     if (memcmp(a, b, sim_array_bytes(&one.arrays[1 + f])) != 0) fail_msg("%s: a restart changes bits", text);
     free(a), free(b);
   }
-  free((void *)(uintptr_t)saved.data);
+  for (int i = 1; i < count; i++) { /* the twins, and what is known of their distances */
+    const sim_array *of[2] = {&one.arrays[after + i - 1], &two.arrays[after + i - 1]};
+    const size_t bytes = sim_array_bytes(of[0]);
+    char *a = malloc(bytes), *b = malloc(bytes);
+    must(sim_backend_cuda.copy(a, of[0]->data, bytes), "copy");
+    must(sim_backend_cuda.copy(b, of[1]->data, bytes), "copy");
+    if (memcmp(a, b, bytes) != 0) fail_msg("%s: a restart changes bits of the twin, array %d", text, i);
+    free(a), free(b);
+  }
+  for (int i = 0; i < count; i++) free((void *)(uintptr_t)saved[i].data);
   end(&one), end(&two);
   release(p);
 }

@@ -87,7 +87,7 @@ static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab
     out->exchanges = turns * fields * 2 * diffusion_turn_rounds(&grid, single, comm); /* a swap waits twice */
     if (common) out->exchanges += 2 * passes_of(p);
   }
-  if (diffusion_forced(p) != 0 && !diffusion_stirred(p)) { /* sums over the shell, at each stage */
+  if (diffusion_held(p)) { /* sums over the shell, at each stage */
     out->exchanges += diffusion_method_of(p)->stages;
     out->bytes_received += diffusion_method_of(p)->stages * diffusion_shell_received(p);
   }

@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct number {
   int64_t at;
@@ -45,9 +46,7 @@ typedef struct finding {
   bool first, component, counts; /* first: component 0 of the vector; counts: only counts, stores nothing */
 } finding;
 
-/* Returns the number of the mode: the lower one of k and -k. *mirrored: -k is the lower one; *own: k and -k are one
- * mode. */
-static uint64_t mode_number(const grid_shape *grid, const int64_t mode[3], bool *mirrored, bool *own) {
+uint64_t diffusion_mode_number(const grid_shape *grid, const int64_t mode[3], bool *mirrored, bool *own) {
   uint64_t here = 0, there = 0;
   for (int a = 0; a < grid->rank; a++) {
     const bool periodic = grid->boundary[a] == GRID_PERIODIC;
@@ -66,7 +65,7 @@ static uint64_t mode_number(const grid_shape *grid, const int64_t mode[3], bool 
 static void add_number(finding *f, const diffusion_number *from) {
   diffusion_stirring *s = f->stirring;
   bool mirrored, own;
-  const uint64_t mode = mode_number(&f->grid, from->mode, &mirrored, &own);
+  const uint64_t mode = diffusion_mode_number(&f->grid, from->mode, &mirrored, &own);
   const bool half = f->grid.boundary[0] == GRID_PERIODIC && from->mode[0] != 0 && 2 * from->mode[0] != f->grid.n[0];
   if (own && from->imaginary) return;
   if (!f->counts)
@@ -196,25 +195,31 @@ double diffusion_stirring_bytes(const diffusion_parameters *p) {
   return bytes + sizeof(diffusion_at) + sizeof(twist);
 }
 
-/* f becomes a f + b i k x f, in place. group: distance from re to im. */
-static void twist_vector(const twist *at, double a, double b, bool single, int64_t group, void *const *v) {
-  double f[3][2], g[3][2];
-  for (int i = 0; i < 3; i++)
-    for (int part = 0; part < 2; part++) f[i][part] = grid_number(v[i], single, at->at + part * group);
+void diffusion_twist(const double k[3], double h, double v[3][2]) {
+  const double plus = sqrt(1 + h), minus = sqrt(1 - h), a = (plus + minus) / 2, b = (plus - minus) / 2;
+  double g[3][2];
   for (int i = 0; i < 3; i++)
     for (int part = 0; part < 2; part++) {
-      const int j = (i + 1) % 3, k = (i + 2) % 3, other = 1 - part;
-      const double cross = at->k[j] * f[k][other] - at->k[k] * f[j][other];
-      g[i][part] = a * f[i][part] + b * (part ? cross : -cross);
+      const int j = (i + 1) % 3, l = (i + 2) % 3, other = 1 - part;
+      const double cross = k[j] * v[l][other] - k[l] * v[j][other];
+      g[i][part] = a * v[i][part] + b * (part ? cross : -cross);
     }
+  memcpy(v, g, sizeof g);
+}
+
+/* group: distance from re to im. */
+static void twist_vector(const twist *at, double h, bool single, int64_t group, void *const *v) {
+  double f[3][2];
   for (int i = 0; i < 3; i++)
-    for (int part = 0; part < 2; part++) grid_set_number(v[i], single, at->at + part * group, g[i][part]);
+    for (int part = 0; part < 2; part++) f[i][part] = grid_number(v[i], single, at->at + part * group);
+  diffusion_twist(at->k, h, f);
+  for (int i = 0; i < 3; i++)
+    for (int part = 0; part < 2; part++) grid_set_number(v[i], single, at->at + part * group, f[i][part]);
 }
 
 void diffusion_stirring_fill(const diffusion_stirring *s, int64_t step, void *const *coefficients) {
   const diffusion_parameters *p = s->p;
   const bool single = diffusion_single(p);
-  const double plus = sqrt(1 + p->forcing.helicity), minus = sqrt(1 - p->forcing.helicity);
   for (int f = 0; f < (int)p->fields.count; f++)
     for (int64_t i = 0; i < s->count[f]; i++) {
       const number *of = &s->of[f][i];
@@ -227,5 +232,5 @@ void diffusion_stirring_fill(const diffusion_stirring *s, int64_t step, void *co
   void *const v[3] = {coefficients[s->vector[0]], coefficients[s->vector[1]],
                       s->twists > 0 ? coefficients[s->vector[2]] : NULL};
   for (int64_t i = 0; i < s->twists; i++)
-    twist_vector(&s->twisted[i], (plus + minus) / 2, (plus - minus) / 2, single, fft_group(single), v);
+    twist_vector(&s->twisted[i], p->forcing.helicity, single, fft_group(single), v);
 }

@@ -21,7 +21,7 @@ typedef struct diffusion_making {
   long long first_member; /* of this rank, from 0 on */
   int aligned;            /* entry k of every series between walls is mode k, or n of a sine series at 0 (series.cu) */
   int weights;            /* index of the table of the noise, or of the forcing's shell, or -1 */
-  int forced;             /* whether that table is the shell's */
+  int forced, stirred;    /* whether that table is the shell's; stirred: of random forcing */
   const double *waves;    /* of diffusion_bases */
   void *table[7];         /* tables of the first field; with cross diffusion [fields][fields] tables */
   int tables;

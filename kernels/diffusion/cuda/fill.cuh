@@ -161,7 +161,9 @@ __device__ inline void fill_at(const diffusion_making &m, int field, const long 
   for (int t = 1; t < FILL_TABLES; t++) /* replaces tables that the scheme does not have */
     if (t == m.weights)
       out[t] = m.forced
-                   ? fill_number{(double)diffusion_in_shell(m.field[field].shell[0], m.field[field].shell[1], w.k2), 0}
+                   ? fill_number{diffusion_in_shell(m.field[field].shell[0], m.field[field].shell[1], w.k2) *
+                                     (m.stirred ? diffusion_noise_weight(m.dt, 2 * c.re) : 1),
+                                 0}
                    : fill_number{m.field[field].noise * fill_norm(m, field, mode) *
                                      (m.field[field].conserved ? -w.k2 : 1) * diffusion_noise_weight(m.dt, 2 * c.re),
                                  0};

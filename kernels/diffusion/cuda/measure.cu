@@ -312,33 +312,73 @@ static weighing weighing_of(const diffusion_work *w) {
   return by;
 }
 
-sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes) {
+/* sums[array][field]: mean squares of the coefficients in 3 arrays at most. */
+static sim_status mean_squares(diffusion_work *w, int arrays, const void *const *array, double *sums) {
   static const sim_kernel kernel = {"diffusion_norms", "error", SIM_LIMIT_BYTES};
   static const sim_kernel then = {"diffusion_norms_all", "error", SIM_LIMIT_BYTES};
-  static const int arrays[3] = {DIFFUSION_ERROR, DIFFUSION_BETWEEN, DIFFUSION_NEXT};
+  const int rows = arrays * w->fields;
   weighed a = weighed_of(w);
   const weighing by = weighing_of(w);
-  double sums[3 * DIFFUSION_FIELDS];
-  for (int i = 0; i < 3; i++) a.array[i] = w->array[arrays[i]].data;
-  const dim3 grid((unsigned)(a.each * w->parts.own), (unsigned)w->fields, 3);
-  double *partial = w->norms + 3 * w->fields;
+  for (int i = 0; i < arrays; i++) a.array[i] = array[i];
+  const dim3 grid((unsigned)(a.each * w->parts.own), (unsigned)w->fields, (unsigned)arrays);
+  double *partial = w->norms + rows;
   sim_cuda_begin(&kernel);
   if (grid.x > 0 && w->single)
     square_pieces<float2><<<grid, DIFFUSION_THREADS, 0, stream()>>>(a, by, partial);
   else if (grid.x > 0)
     square_pieces<double2><<<grid, DIFFUSION_THREADS, 0, stream()>>>(a, by, partial);
-  sim_cuda_end(&kernel, 6.0 * diffusion_cuda_number_size(w->p) * w->fields * (double)a.field);
-  gather_parts(w, 3 * w->fields, partial);
+  sim_cuda_end(&kernel, 2.0 * rows * diffusion_cuda_number_size(w->p) * (double)a.field);
+  gather_parts(w, rows, partial);
   sim_cuda_begin(&then);
-  square_all<<<3 * w->fields, DIFFUSION_THREADS, 0, stream()>>>(partial, a.pieces, w->norms);
-  sim_cuda_end(&then, 24.0 * w->fields * (double)a.pieces);
-  SIM_TRY(sim_backend_cuda.copy(sums, w->norms, (size_t)(3 * w->fields) * sizeof(double)));
+  square_all<<<rows, DIFFUSION_THREADS, 0, stream()>>>(partial, a.pieces, w->norms);
+  sim_cuda_end(&then, 8.0 * rows * (double)a.pieces);
+  return sim_backend_cuda.copy(sums, w->norms, (size_t)rows * sizeof(double));
+}
+
+sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes) {
+  const void *const arrays[3] = {w->array[DIFFUSION_ERROR].data, w->array[DIFFUSION_BETWEEN].data,
+                                 w->array[DIFFUSION_NEXT].data};
+  double sums[3 * DIFFUSION_FIELDS];
+  SIM_TRY(mean_squares(w, 3, arrays, sums));
   for (int f = 0; f < w->fields; f++) {
     const double error = sqrt(sums[f]), between = sqrt(sums[w->fields + f]);
     errors[f] = !(between <= error) && !isnan(error) ? between : error;
     sizes[f] = sqrt(sums[2 * w->fields + f]);
   }
   return SIM_OK;
+}
+
+/* ---- two neighbouring states ---- */
+
+/* there = there - here; with `moves` there = here + factor there. */
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    move_twin(const double *here, double *there, long long numbers, bool moves, double factor) {
+  const long long i = blockIdx.x * (long long)DIFFUSION_THREADS + threadIdx.x;
+  if (i < numbers) there[i] = moves ? here[i] + factor * there[i] : there[i] - here[i];
+}
+
+static void launch_twin(const diffusion_work *w, diffusion_work *twin, bool moves, double factor) {
+  static const sim_kernel kernel = {"diffusion_twin", "error", SIM_LIMIT_BYTES};
+  const long long numbers = 2 * w->fields * w->spectrum.field;
+  const unsigned blocks = (unsigned)((numbers + DIFFUSION_THREADS - 1) / DIFFUSION_THREADS);
+  sim_cuda_begin(&kernel);
+  if (blocks > 0)
+    move_twin<<<blocks, DIFFUSION_THREADS, 0, stream()>>>((const double *)w->array[1].data,
+                                                          (double *)twin->array[1].data, numbers, moves, factor);
+  sim_cuda_end(&kernel, 3.0 * sizeof(double) * (double)numbers);
+}
+
+sim_status diffusion_cuda_twin(diffusion_work *w, diffusion_work *twin, double size, double *distance,
+                               double *magnitude) {
+  const void *const arrays[2] = {twin->array[1].data, w->array[1].data};
+  double sums[2 * DIFFUSION_FIELDS], squares[2] = {0, 0};
+  launch_twin(w, twin, false, 0);
+  SIM_TRY(mean_squares(w, 2, arrays, sums));
+  for (int i = 0; i < 2 * w->fields; i++) squares[i / w->fields] += sums[i];
+  *distance = sqrt(squares[0]);
+  *magnitude = sqrt(squares[1]);
+  launch_twin(w, twin, true, size * *magnitude / *distance);
+  return twin->way->resume(twin);
 }
 
 /* ---- forcing ---- */

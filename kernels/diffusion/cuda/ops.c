@@ -52,6 +52,9 @@ static sim_status check(const diffusion_parameters *p, const sim_setup *setup) {
   const grid_shape grid = diffusion_grid_of(p);
   const bool asked = p->integrate.method == DIFFUSION_AXES, slabs = p->integrate.method == DIFFUSION_SLABS;
   const char *lack = slabs ? diffusion_slabs_lack(p) : axes_lack(p);
+  if (setup->comm->size > 1 && (p->lyapunov.given || diffusion_stirred(p)))
+    return sim_fail(SIM_ERR_USAGE, "%d ranks: %s runs on one GPU: give one GPU, or --device cpu", setup->comm->size,
+                    p->lyapunov.given ? "`lyapunov`" : "random `forcing`");
   if ((asked || slabs) && lack)
     return sim_fail(SIM_ERR_SCENARIO, "integrate.method = \"%s\" on a GPU needs %s", slabs ? "slabs" : "axes", lack);
   if (slabs) return SIM_OK;
@@ -152,8 +155,8 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
   if (status == SIM_OK && diffusion_mixes(p)) status = diffusion_bases_create(w, threads);
   if (status == SIM_OK) status = w->way->create(w);
   if (w->parts.all == 1) w->parts.numbers = w->spectrum.field;
-  if (status == SIM_OK && diffusion_estimates(p)) status = diffusion_cuda_norms_create(w);
-  if (status == SIM_OK && diffusion_forced(p) != 0) status = diffusion_cuda_force_create(w);
+  if (status == SIM_OK && (diffusion_estimates(p) || p->lyapunov.given)) status = diffusion_cuda_norms_create(w);
+  if (status == SIM_OK && diffusion_held(p)) status = diffusion_cuda_force_create(w);
   if (status == SIM_OK) status = begin_kernels(w);
   if (status != SIM_OK) destroy(out);
   return status;
@@ -252,6 +255,7 @@ const diffusion_ops diffusion_ops_cuda = {.plan = plan,
                                           .use = use,
                                           .error = diffusion_cuda_error,
                                           .accept = accept,
+                                          .twin = diffusion_cuda_twin,
                                           .check = check,
                                           .whole = whole,
                                           .state_slab = state_slab,

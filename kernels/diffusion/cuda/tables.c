@@ -44,6 +44,7 @@ static diffusion_making making_of(const diffusion_work *w, double dt) {
                         .scheme = p->integrate.scheme,
                         .dealias = diffusion_dealias(&p->integrate),
                         .forced = diffusion_forced(p) != 0,
+                        .stirred = diffusion_stirred(p),
                         .weights =
                             diffusion_fluctuates(p) || diffusion_forced(p) != 0 ? diffusion_table_count(p) - 1 : -1};
   for (int f = 0; f < (int)p->fields.count; f++) own_of(w, f, &m.field[f]);

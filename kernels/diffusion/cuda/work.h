@@ -76,7 +76,7 @@ struct diffusion_work {
   bool aligned;               /* fields have series of their own: diffusion_aligned */
   diffusion_series series;    /* the series of the fields and derived fields, if aligned */
   diffusion_bases *bases;     /* of these series, those between walls that mix value and slope; NULL: none */
-  double *statistics, *norms; /* device memory; norms: adaptive steps only */
+  double *statistics, *norms; /* device memory; norms: NULL without errors and twin */
   double *force;              /* the factor of the forcing, then the sums of measure.cu; NULL: none */
   void *lines;                /* buffer of the operation `lines` */
   unsigned fluctuating;       /* bit f: field f fluctuates */
@@ -212,10 +212,12 @@ sim_status diffusion_cuda_measure(diffusion_work *work, int field, double cell, 
 sim_status diffusion_cuda_lines(diffusion_work *work, int field, int axis, int64_t count, void *out) SIM_MUST_CHECK;
 /* Sets *field to the first field whose state is not finite, or to -1. */
 sim_status diffusion_cuda_broken(diffusion_work *work, const sim_buffer *state, int *field) SIM_MUST_CHECK;
-/* Allocates the memory of the operation `error`, for adaptive steps. */
+/* Allocates the memory of the operations `error` and `twin`. */
 sim_status diffusion_cuda_norms_create(diffusion_work *work) SIM_MUST_CHECK;
 double diffusion_cuda_norms_bytes(const diffusion_share *parts, double fields);
 sim_status diffusion_cuda_error(diffusion_work *work, double *errors, double *sizes) SIM_MUST_CHECK;
+sim_status diffusion_cuda_twin(diffusion_work *work, diffusion_work *twin, double size, double *distance,
+                               double *magnitude) SIM_MUST_CHECK; /* diffusion_ops.twin; of the way `general` */
 /* Forcing: allocates its memory; computes the factor P/(2 E) for the coefficients in an array and a step of h, in
  * work->force, NaN where diffusion_force_factor fails; and copies the energy E of that factor to the host. */
 sim_status diffusion_cuda_force_create(diffusion_work *work) SIM_MUST_CHECK;

@@ -43,10 +43,10 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
     status = diffusion_fields_begin(run);
     for (int f = 0; f < run->fields; f++) fields[f] = run_part(&run->fine, f);
   }
-  if (status == SIM_OK && run->twin) return diffusion_twin_begin(run, setup, fields);
   if (status == SIM_OK && there) status = setup->backend->copy(real->data, host.data, sim_buffer_bytes(real));
+  if (status == SIM_OK && run->twin) status = diffusion_twin_begin(run, setup, fields);
   if (there) sim_buffer_destroy(&host);
-  return status == SIM_OK ? run->ops->load(run->work, 0) : status;
+  return status == SIM_OK && !run->twin ? run->ops->load(run->work, 0) : status;
 }
 
 /* Restores the coefficients of the run, or of its twin. Their order, and the shape of the array, depend on the

@@ -13,15 +13,20 @@
  * nonlinear. */
 static const double nearest = 1e-11, farthest = 1e-3;
 
-sim_status diffusion_twin_begin(diffusion_run *run, const sim_setup *setup, void *const *start) {
+/* Sets the real fields of the twin: those of the run, `start` on the host, and white noise with their root mean square
+ * times the size. */
+static sim_status start_twin(diffusion_run *run, const sim_setup *setup, void *const *start) {
   const diffusion_parameters *p = &run->rest;
   const grid_shape grid = diffusion_grid_of(p);
   const diffusion_slab slab = diffusion_own_slab(&grid, diffusion_single(p), setup->comm);
   const int64_t first = slab.first * diffusion_plane_cells(&grid);
   const int64_t count = slab.end * diffusion_plane_cells(&grid) - first;
+  const sim_buffer *real = run->ops->real(run->twin);
+  const bool there = real->space != SIM_SPACE_HOST;
+  sim_buffer host = *real;
   void *fields[DIFFUSION_FIELDS];
-  double distance, magnitude = 0, total = 0;
-  for (int f = 0; f < run->fields; f++) { /* white noise with the fields' root mean square, times the size */
+  double total = 0;
+  for (int f = 0; f < run->fields; f++) {
     diffusion_statistics s;
     SIM_TRY(run->ops->measure(run->work, f, grid_cell_volume(&grid), &s));
     total += s.variance + s.mean * s.mean;
@@ -29,16 +34,26 @@ sim_status diffusion_twin_begin(diffusion_run *run, const sim_setup *setup, void
   if (!(total > 0))
     return sim_fail(SIM_ERR_SCENARIO, "lyapunov: the fields are 0 at the start, and the distance of the second run is "
                                       "a fraction of them: give one of them an `initial` or `noise`");
+  if (there) SIM_TRY(sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &host));
   for (int f = 0; f < run->fields; f++) {
     const double *from = start[f];
-    double *to = fields[f] = run_part(run->ops->real(run->twin), f);
+    double *to = fields[f] = run_part(&host, f);
     for (int64_t i = 0; i < count; i++) {
       double normal[2];
       sim_rng_normal(p->common.seed, (uint64_t)(first + i), 0, (uint32_t)(DIFFUSION_DRAW_TWIN + f), normal);
       to[i] = from[i] + p->lyapunov.size * sqrt(total) * normal[0];
     }
   }
-  SIM_TRY(diffusion_cut(p, setup, fields));
+  sim_status status = diffusion_cut(p, setup, fields);
+  if (status == SIM_OK && there) status = setup->backend->copy(real->data, host.data, sim_buffer_bytes(real));
+  if (there) sim_buffer_destroy(&host);
+  return status;
+}
+
+sim_status diffusion_twin_begin(diffusion_run *run, const sim_setup *setup, void *const *start) {
+  const diffusion_parameters *p = &run->rest;
+  double distance, magnitude = 0;
+  SIM_TRY(start_twin(run, setup, start));
   SIM_TRY(run->ops->load(run->work, 0));
   SIM_TRY(run->ops->load(run->twin, 0));
   SIM_TRY(run->ops->twin(run->work, run->twin, p->lyapunov.size, &distance, &magnitude));

@@ -14,7 +14,7 @@ static double time_of(const diffusion_run *run, int64_t step) {
 
 /* SIM_ERR_DIVERGED where the state is not finite. */
 static sim_status check_finite(diffusion_run *run, const sim_clock *clock) {
-  const bool forced = diffusion_forced(run->p) != 0 && !diffusion_stirred(run->p);
+  const bool forced = diffusion_held(run->p);
   int field = -1;
   if (!run->ops->broken || run->finite == clock->step) return SIM_OK;
   SIM_TRY(run->ops->broken(run->work, &field));

@@ -17,6 +17,7 @@ unsigned diffusion_forced(const diffusion_parameters *p) {
 }
 
 bool diffusion_stirred(const diffusion_parameters *p) { return p->forcing.given && p->forcing.random; }
+bool diffusion_held(const diffusion_parameters *p) { return diffusion_forced(p) != 0 && !diffusion_stirred(p); }
 bool diffusion_has_noise(const diffusion_parameters *p) { return diffusion_fluctuates(p) || diffusion_stirred(p); }
 
 /* Wavenumbers along an axis are unit (mode + begin). Modes of the shell run from `least` to `most`. */

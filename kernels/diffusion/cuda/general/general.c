@@ -45,7 +45,7 @@ static sim_status create_whole(diffusion_work *w) {
   SIM_TRY(create_fourier(w));
   if (w->aligned) SIM_TRY(create_series(w));
   SIM_TRY(create_array(w, w->fields, &w->array[0]));
-  if (diffusion_fluctuates(w->p)) SIM_TRY(create_array(w, w->fields, &w->array[DIFFUSION_NOISE]));
+  if (diffusion_has_noise(w->p)) SIM_TRY(create_array(w, w->fields, &w->array[DIFFUSION_NOISE]));
   if (diffusion_general_slopes(w->p) > 0) SIM_TRY(create_array(w, diffusion_general_slopes(w->p), &g->derivatives));
   g->real = w->array[0].data;
   g->slopes = g->derivatives.data;
@@ -65,9 +65,9 @@ static sim_buffer rows_from(const diffusion_work *w, int first, int count) {
 static sim_status create_slabs(diffusion_work *w) {
   diffusion_general *g = w->own.general;
   const int slopes = diffusion_general_slopes(w->p), columns = w->fields + slopes;
-  SIM_TRY(diffusion_slabs_create(w, columns, columns + (diffusion_fluctuates(w->p) ? w->fields : 0), &g->fourier));
+  SIM_TRY(diffusion_slabs_create(w, columns, columns + (diffusion_has_noise(w->p) ? w->fields : 0), &g->fourier));
   w->array[0] = rows_from(w, 0, w->fields);
-  if (diffusion_fluctuates(w->p)) w->array[DIFFUSION_NOISE] = rows_from(w, columns, w->fields);
+  if (diffusion_has_noise(w->p)) w->array[DIFFUSION_NOISE] = rows_from(w, columns, w->fields);
   if (slopes > 0) g->derivatives = rows_from(w, w->fields, slopes);
   g->real = diffusion_slabs_planes(w, 0);
   g->slopes = diffusion_slabs_planes(w, w->fields);
@@ -83,6 +83,7 @@ static sim_status create(diffusion_work *w) {
   SIM_TRY(w->slabs ? create_slabs(w) : create_whole(w));
   for (int a = 1; a <= w->method.arrays; a++) SIM_TRY(create_array(w, w->fields, &w->array[a]));
   if (w->method.arrays == 0) SIM_TRY(create_array(w, shown_together(w), &g->scratch));
+  if (diffusion_stirred(w->p)) SIM_TRY(diffusion_stirred_create(w));
   return diffusion_cuda_take_tables(w);
 }
 
@@ -90,6 +91,7 @@ static void destroy(diffusion_work *w) {
   diffusion_general *g = w->own.general;
   if (!g) return;
   diffusion_slabs_destroy(w);
+  diffusion_stirred_destroy(w);
   diffusion_fourier_destroy(&g->fourier);
   sim_buffer_destroy(&g->scratch);
   sim_buffer_destroy(&g->derivatives);
@@ -243,6 +245,7 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   const diffusion_set *rates = &w->method.stage[index].set[0];
   if (w->force) diffusion_cuda_force(w, rates->term[rates->terms - 1].source, context->h);
   if (w->method.stage[index].forward) SIM_TRY(make_rates(w, context));
+  if (index == w->method.stages - 1 && w->own.general->stirred) SIM_TRY(diffusion_stirred_fill(w, context->step));
   if (index == w->method.stages - 1 && w->fluctuating) {
     void *noise = w->array[DIFFUSION_NOISE].data;
     diffusion_general_noise(w, w->slabs ? w->own.general->real : noise, context->step);

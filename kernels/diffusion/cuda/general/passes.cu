@@ -96,6 +96,32 @@ void diffusion_general_noise(diffusion_work *w, void *fields, int64_t step) {
   sim_cuda_end(&kernel, diffusion_cuda_number_size(w->p) * w->fields * (double)p->field);
 }
 
+template <typename real>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    put_numbers(real *fields, long long field, const long long *at, const double2 *numbers, long long count) {
+  const long long i = blockIdx.x * (long long)DIFFUSION_THREADS + threadIdx.x;
+  if (i >= count) return;
+  real *to = fields + blockIdx.y * field + 2 * at[i];
+  const double2 number = numbers[blockIdx.y * count + i];
+  to[0] = (real)number.x;
+  to[1] = (real)number.y;
+}
+
+void diffusion_general_stir(diffusion_work *w, const void *at, const void *numbers, long long count) {
+  static const sim_kernel kernel = {"diffusion_stir", "noise", SIM_LIMIT_BYTES};
+  const dim3 grid((unsigned)((count + DIFFUSION_THREADS - 1) / DIFFUSION_THREADS), (unsigned)w->fields);
+  void *noise = w->array[DIFFUSION_NOISE].data;
+  if (count == 0) return;
+  sim_cuda_begin(&kernel);
+  if (w->single)
+    put_numbers<<<grid, DIFFUSION_THREADS, 0, stream()>>>((float *)noise, w->layout.field, (const long long *)at,
+                                                          (const double2 *)numbers, count);
+  else
+    put_numbers<<<grid, DIFFUSION_THREADS, 0, stream()>>>((double *)noise, w->layout.field, (const long long *)at,
+                                                          (const double2 *)numbers, count);
+  sim_cuda_end(&kernel, 40.0 * w->fields * (double)count);
+}
+
 void diffusion_general_visit(diffusion_work *w, int visit) {
   static const sim_kernel kernel = {"diffusion_sums", "sums", SIM_LIMIT_BYTES};
   const diffusion_spectrum *spectrum = &w->spectrum;

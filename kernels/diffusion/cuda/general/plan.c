@@ -67,12 +67,14 @@ static void plan_of(const diffusion_parameters *p, const sim_comm *comm, sim_pla
   const double field = number * (double)layout.field, table = number * (double)spectrum.tables;
   sim_plan_add(out, "transformed fields", fields * field);
   if (slabs) sim_plan_add(out, "planes of fields", (fields + slopes) * number * (double)planes.field);
-  sim_plan_add(out, "arrays of the scheme", fields * field * (arrays + diffusion_fluctuates(p)));
+  sim_plan_add(out, "arrays of the scheme", fields * field * (arrays + diffusion_has_noise(p)));
   if (slopes > 0)
     sim_plan_add(out, read.fluxes > 0 ? "derivatives and fluxes" : "derivatives of fields", slopes * field);
   sim_plan_add(out, "tables of the scheme", each * table * diffusion_table_count(p) * slots);
-  if (diffusion_estimates(p)) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(&parts, fields));
-  if (diffusion_forced(p) != 0) sim_plan_add(out, "energy of the forcing", diffusion_cuda_force_bytes(&parts, fields));
+  if (diffusion_estimates(p) || p->lyapunov.given)
+    sim_plan_add(out, p->lyapunov.given ? "distances" : "errors", diffusion_cuda_norms_bytes(&parts, fields));
+  if (diffusion_held(p)) sim_plan_add(out, "energy of the forcing", diffusion_cuda_force_bytes(&parts, fields));
+  if (diffusion_stirred(p)) sim_plan_add(out, "random forcing", diffusion_stirred_bytes(p));
   sim_plan_add(out, "transforms (about)", fourier_bytes(p, aligned, &layout));
   if (method->arrays == 0)
     sim_plan_add(out, "fields for outputs, transformed",

@@ -232,7 +232,7 @@ expect 75 "continues from checkpoint" "$SIM" resume killed --ranks 2 --threads 1
 # ---- check, profile ----
 
 expect 0 "ranks       4; the work can be divided among 14" "$SIM" check fields.lua --ranks 4
-grep -q "communication  *0 B received by a rank in a step, 9 times waiting for all" output ||
+grep -q "communication  *24 B received by a rank in a step, 9 times waiting for all" output ||
   fail "check does not say what ranks exchange"
 expect 0 "the work can be divided among 1" "$SIM" check fields.lua --ranks 2 --set n=100
 grep -q "not advised  *2 ranks make a step about [01]\.[0-9] times as fast as one$" output || fail "check advises ranks for one axis"

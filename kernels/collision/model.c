@@ -37,7 +37,7 @@ static sim_status blame_restitution(const collision_run *run, const sim_clock *c
 
 /* After SIM_ERR_DIVERGED: names a grain whose state is not finite at the time of `clock`; on a GPU, whose steps are
  * queued, this may be some steps late. Overwrites the stored state, which is lost anyway. Where all grains are finite
- * the error stays the same. */
+ * it names one that is too fast; else the error stays the same. */
 static sim_status name_grain(collision_run *run, const sim_clock *clock) {
   const sim_error cause = *sim_error_last();
   sim_array arrays[COLLISION_ARRAYS];
@@ -49,6 +49,7 @@ static sim_status name_grain(collision_run *run, const sim_clock *clock) {
   if ((stored == SIM_OK || stored == SIM_ERR_DIVERGED) && arrays[0].space == SIM_SPACE_HOST &&
       sim_frame_check_finite(&frame) == SIM_ERR_DIVERGED)
     return SIM_ERR_DIVERGED;
+  if (stored == SIM_OK && arrays[0].space == SIM_SPACE_HOST) SIM_TRY(collision_check_speeds(run, SIM_ERR_DIVERGED));
   return sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 

@@ -203,7 +203,9 @@ static void observe_gas(const collision_run *run, const collision_sums *s, doubl
   const double n = fmax(1, (double)collision_body_count(run));
   for (int k = 0; k < 6; k++) {
     const int a = k < 3 ? k : k == 5 ? 2 : k - 3, b = k < 3 ? k : k == 5 ? 0 : k - 2;
-    const double flux = s->flux[k] - s->momentum[a] * s->momentum[b] / (run->n > 0 ? s->mass : 1);
+    const double mass = run->n > 0 ? s->mass : 1, product = s->momentum[a] * s->momentum[b];
+    const double mean = isfinite(product) ? product / mass : s->momentum[a] * (s->momentum[b] / mass);
+    const double flux = s->flux[k] - mean;
     values[TENSOR + k] = flux / n;
     values[STRESS + k] = (flux + s->stress[k]) / volume;
   }
@@ -272,6 +274,29 @@ static sim_status observe_more(collision_run *run, const collision_sums *s, cons
   return SIM_OK;
 }
 
+/* SIM_ERR_DIVERGED where a column of the table is out of range; names the grain of the greatest momentum. The energies
+ * of functions of the scenario may be unknown (NaN). */
+static sim_status check_range(collision_run *run, const sim_clock *clock, int table, const double *values) {
+  const sim_table *t = run->parameters->tables[table];
+  int c = 0;
+  while (t->columns[c].name != NULL && !isinf(values[c]) && (table == 0 || !isnan(values[c]))) c++;
+  if (t->columns[c].name == NULL || run->n == 0) return SIM_OK;
+  double most = -1, v[3];
+  int64_t at = 0;
+  SIM_TRY(run->ops->store(run->work));
+  for (int64_t i = 0; i < run->n; i++) {
+    for (int k = 0; k < 3; k++) v[k] = collision_get(run, COLLISION_VELOCITY, k, i);
+    const double momentum = collision_get(run, COLLISION_MASS, 0, i) * hypot(hypot(v[0], v[1]), v[2]);
+    if (momentum > most) most = momentum, at = i;
+  }
+  for (int k = 0; k < 3; k++) v[k] = collision_get(run, COLLISION_VELOCITY, k, at);
+  return sim_fail(SIM_ERR_DIVERGED,
+                  "%s.%s exceeds the range of double precision at t = %.9g: grain %" PRIu64
+                  " (id, from 0) has the mass %.3g and the velocity {%.3g, %.3g, %.3g}: use other units",
+                  t->name, t->columns[c].name, clock->t, ((const uint64_t *)run->array[COLLISION_ID].data)[at],
+                  collision_get(run, COLLISION_MASS, 0, at), v[0], v[1], v[2]);
+}
+
 sim_status collision_observe(void *self, const sim_clock *clock, int table, double *values) {
   collision_run *run = self;
   const collision_sums *s;
@@ -279,7 +304,7 @@ sim_status collision_observe(void *self, const sim_clock *clock, int table, doub
   switch (table) {
   case 0: observe_energy(run, s, clock, values); break;
   case 1: observe_gas(run, s, values); break;
-  case 2: return observe_contacts(run, s, clock, values);
+  case 2: SIM_TRY(observe_contacts(run, s, clock, values)); break;
   case 3:
     for (int c = 0; c < 3; c++) {
       values[c] = s->momentum[c];
@@ -288,5 +313,5 @@ sim_status collision_observe(void *self, const sim_clock *clock, int table, doub
     break;
   default: return observe_more(run, s, clock, run->parameters->tables[table], values);
   }
-  return SIM_OK;
+  return check_range(run, clock, table, values);
 }

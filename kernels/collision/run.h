@@ -107,6 +107,10 @@ sim_status collision_saved_check(const collision_options *o, bool varies, const 
 sim_status collision_restore(collision_run *run, const sim_frame *saved) SIM_MUST_CHECK;
 /* Creates the solver for the present state, at time t. */
 sim_status collision_create_work(collision_run *run, double t) SIM_MUST_CHECK;
+/* `fault` where a grain is so fast that its energy is out of the range of the state's precision, or that it moves by a
+ * side of a periodic box in a step, after which it is not in the box; names the first one. The state is in host
+ * memory. */
+sim_status collision_check_speeds(const collision_run *run, sim_status fault) SIM_MUST_CHECK;
 /* Fills a run whose ops, parameters and clock are set: grains, step, solver, first forces. */
 sim_status collision_start(collision_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 double collision_step_count(double t_end, double dt);

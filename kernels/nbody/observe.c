@@ -22,12 +22,26 @@ static double layzer_irvine_error(const nbody_run *run, double a, double kinetic
   return moved > 0 ? change / moved : change;
 }
 
+/* SIM_ERR_DIVERGED where one of the columns first ... first + count - 1 is not finite: a product of finite numbers was
+ * out of range. In a periodic box, and without mass, these are unknown (NaN). */
+static sim_status check_range(const nbody_run *run, const sim_clock *clock, int table, int first, int count,
+                              const double *values) {
+  const bool unknown = run->box > 0 || !(run->sums.mass > 0);
+  for (int c = first; c < first + count; c++)
+    if (isinf(values[c]) || (isnan(values[c]) && !unknown))
+      return sim_fail(SIM_ERR_DIVERGED,
+                      "%s.%s exceeds the range of double precision at step %" PRId64
+                      ", t = %.9g: bodies are too far from each other or too fast: use other units",
+                      run->tables[table]->name, run->tables[table]->columns[c].name, clock->step, clock->t);
+  return SIM_OK;
+}
+
 static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double *values) {
   const nbody_sums *s = nbody_sums_at(run, clock);
   SIM_TRY(nbody_check_solver(run, clock->step));
   const double a = run->expansion.given ? clock->t : 1, kinetic = s->kinetic / (a * a), potential = s->potential / a;
   const double initial = run->controller[NBODY_INITIAL_ENERGY], total = kinetic + potential;
-  if (!isfinite(kinetic) || isinf(potential))
+  if (!isfinite(kinetic) || isinf(potential) || isinf(total))
     return sim_fail(SIM_ERR_DIVERGED,
                     "the energy is not finite at step %" PRId64
                     ", t = %.9g: use other units, a smaller G, or a shorter "
@@ -52,6 +66,7 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
     values[NBODY_COLUMN_ANGULAR_MOMENTUM + c] = run->box == 0 ? s->angular_momentum[c] : NAN;
     values[NBODY_COLUMN_CENTRE + c] = run->box == 0 ? s->moment[c] / s->mass : NAN;
   }
+  SIM_TRY(check_range(run, clock, NBODY_TABLE_ENERGY, NBODY_COLUMN_MOMENTUM, 9, values));
   if (fabs(values[NBODY_COLUMN_ERROR]) > run->integrate.max_energy_error)
     return sim_fail(SIM_ERR_DIVERGED, "energy error %.3g at step %" PRId64 ", t = %.9g: above max_energy_error = %.3g",
                     values[NBODY_COLUMN_ERROR], clock->step, clock->t, run->integrate.max_energy_error);
@@ -94,9 +109,11 @@ sim_status nbody_observe(void *self, const sim_clock *clock, int table, double *
     return nbody_check_solver(run, clock->step);
   }
   if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
-  if (table == NBODY_TABLE_LAGRANGIAN)
+  if (table == NBODY_TABLE_LAGRANGIAN) {
     memcpy(values, nbody_sums_at(run, clock)->radii, NBODY_RADII * sizeof *values);
-  else if (table == run->level_table)
+    return check_range(run, clock, table, 0, NBODY_RADII, values);
+  }
+  if (table == run->level_table)
     observe_levels(run, values);
   else
     return run->ops->observe(run->work, clock->t, values);

@@ -1,5 +1,6 @@
 /* The start of a run: grains that are packed, that enter an empty box, that are read from a file. */
 #include "tests/collision/setups.h"
+#include "kernels/collision/scenario/sizes.h"
 #include "engine/log.h"
 #include "tests/sanitized.h"
 
@@ -283,10 +284,59 @@ static void test_too_far(void **state) {
   sim_log_remove(count_warnings, NULL);
 }
 
+/* A lattice has a site for each grain, and numbers of sites that an int64_t holds, whatever the sides. */
+static void test_sites(void **state) {
+  (void)state;
+  const double sides[][3] = {{1, 1, 1},
+                             {1e300, 10, 10},
+                             {1e300, 1e300, 1e300},
+                             {1e-300, 1e-300, 1e-300},
+                             {1, 1e200, 1e-200},
+                             {1e-300, 1e300, 1e300},
+                             {3, 2, 1}};
+  for (size_t k = 0; k < sizeof sides / sizeof *sides; k++)
+    for (int64_t n = 1; n < 100000; n = 3 * n + 1) {
+      int64_t sites[3];
+      double all = 1;
+      collision_lattice_sites(sides[k], n, sites);
+      for (int c = 0; c < 3; c++) {
+        assert_true(sites[c] >= 1);
+        all *= (double)sites[c];
+      }
+      assert_true(all >= (double)n && all < 0x1p62);
+    }
+  int64_t sites[3];
+  collision_lattice_sites((const double[3]){4, 3, 2}, 24, sites);
+  for (int c = 0; c < 3; c++) assert_int_equal(sites[c], 4 - c);
+}
+
+/* Two grains with velocities 4 and 2 along x have the temperature m/3, also where m^2 is out of range. */
+static void test_heavy(void **state) {
+  (void)state;
+  const double densities[] = {1, 1e150, 1e200, 1e300};
+  for (int k = 0; k < 4; k++) {
+    driver d = driver_make(SIM_DOUBLE, 1e-3, 1);
+    driver_box(&d, 10, COLLISION_PERIODIC);
+    collision_grain one = {
+        .radius = 0.5, .position = {2, 5, 5}, .group = {.velocity = {4, 0, 0}, .density = densities[k]}};
+    collision_grain two = {
+        .radius = 0.5, .position = {7, 5, 5}, .group = {.velocity = {2, 0, 0}, .density = densities[k]}};
+    d.parameters.contact.values.stiffness = 100 * densities[k];
+    driver_add(&d, &collision_grain_schema, &one);
+    driver_add(&d, &collision_grain_schema, &two);
+    driver_create(&d);
+    const double mass = densities[k] * acos(-1) / 6;
+    near_to(driver_value(&d, "gas", "temperature") / mass, 1.0 / 3, 1e-14,
+            "temperature"); /* some roundings of 1.1e-16 */
+    driver_destroy(&d);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_pack_sizes),  cmocka_unit_test(test_pack_dense), cmocka_unit_test(test_lognormal),
       cmocka_unit_test(test_empty_start), cmocka_unit_test(test_all_leave),  cmocka_unit_test(test_stays_empty),
-      cmocka_unit_test(test_file),        cmocka_unit_test(test_too_fast),   cmocka_unit_test(test_too_far)};
+      cmocka_unit_test(test_file),        cmocka_unit_test(test_too_fast),   cmocka_unit_test(test_too_far),
+      cmocka_unit_test(test_sites),       cmocka_unit_test(test_heavy)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -259,10 +259,31 @@ static void test_momentum(void **state) {
   driver_everywhere(momentum);
 }
 
+/* Radii of bodies so far from each other that squares of distances are out of range: 1e300 for a pair about its centre,
+ * and 0 for the heavy body of a trio of masses 8, 1 and 1. On a GPU such a row ends the run. */
+static void test_far(void **state) {
+  (void)state;
+  for (int trio = 0; trio < 2; trio++) {
+    driver d = driver_make((driver_place){&sim_backend_cpu, SIM_DOUBLE}, NBODY_LEAPFROG, 1e-3, 1, 0.02);
+    nbody_body left = {.group.position = {-1e300, 0, 0}, .mass = 1},
+               right = {.group.position = {1e300, 0, 0}, .mass = 1};
+    nbody_body heavy = {.mass = 8};
+    driver_add(&d, &nbody_body_schema, &left);
+    driver_add(&d, &nbody_body_schema, &right);
+    if (trio) driver_add(&d, &nbody_body_schema, &heavy);
+    driver_create(&d);
+    for (int r = 0; r < NBODY_RADII; r++) {
+      const double expected = trio && nbody_radius_fractions[r] <= 0.8 ? 0 : 1e300;
+      assert_true(fabs(driver_value(&d, "lagrangian", radius_columns[r]) - expected) <= 1e-15 * 1e300);
+    }
+    driver_destroy(&d);
+  }
+}
+
 int main(int count, char **arguments) {
   long_form = count > 1 && strcmp(arguments[1], "long") == 0;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_plummer), cmocka_unit_test(test_hernquist),
-                                     cmocka_unit_test(test_disk), cmocka_unit_test(test_collapse),
-                                     cmocka_unit_test(test_momentum)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_plummer),  cmocka_unit_test(test_hernquist),
+                                     cmocka_unit_test(test_disk),     cmocka_unit_test(test_collapse),
+                                     cmocka_unit_test(test_momentum), cmocka_unit_test(test_far)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "kernels/collision/clumps/clumps.h"
 #include "kernels/collision/scenario/fields.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -31,8 +32,11 @@ void collision_inlet_bounds(const collision_inlet *inlet, double *least, double 
 }
 
 void collision_lattice_sites(const double side[3], int64_t n, int64_t sites[3]) {
-  const double even = cbrt(side[0] * side[1] * side[2] / (double)n);
-  for (int c = 0; c < 3; c++) sites[c] = (int64_t)fmax(1, floor(side[c] / even));
+  const double most = 0x1p30, volume = side[0] * side[1] * side[2];
+  const double even = volume >= DBL_MIN && volume <= DBL_MAX
+                          ? cbrt(volume / (double)n)
+                          : cbrt(side[0]) * cbrt(side[1]) * cbrt(side[2]) / cbrt((double)n);
+  for (int c = 0; c < 3; c++) sites[c] = (int64_t)fmin(most, fmax(1, floor(side[c] / even)));
   while (sites[0] * sites[1] * sites[2] < n) { /* adds a layer of sites along the axis with the widest spacing */
     int widest = 0;
     for (int c = 1; c < 3; c++)
@@ -168,6 +172,10 @@ void collision_check_sizes(const collision_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, come ? "insert" : "grains",
                    "expected radii within 1:%d of each other%s, got %.9g to %.9g in all", COLLISION_RATIO,
                    come ? " and of those at the start" : "", least, most);
+  const double volume = p->box.size[0] * p->box.size[1] * p->box.size[2];
+  if (!(volume >= DBL_MIN && volume <= DBL_MAX) && p->box.size[0] > 0 && p->box.size[1] > 0 && p->box.size[2] > 0)
+    sim_faults_add(faults, 0, p->pushed ? "grid.size" : "box.size",
+                   "the volume is out of the range of double precision: use other units");
   for (int c = 0; c < 3; c++)
     if (p->box.sides[2 * c] == COLLISION_PERIODIC && p->box.size[c] < 5 * most) {
       sim_faults_add(faults, 0, p->pushed ? "grid.size" : "box.size",

@@ -12,6 +12,7 @@
 #include "engine/log.h"
 #include "engine/run/startup.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -320,6 +321,60 @@ static double largest_way(const collision_run *run, int64_t *at) {
   return most;
 }
 
+/* Whether grain i is too fast: its energy is out of the range of the state's precision, or it moves by a side of a
+ * periodic box in a step, after which it is not in the box. */
+static bool too_fast(const collision_run *run, int64_t i) {
+  const collision_options *o = &run->options;
+  const double m = collision_get(run, COLLISION_MASS, 0, i), r = collision_get(run, COLLISION_RADIUS, 0, i);
+  double speed = 0, spin = 0;
+  bool far = false;
+  for (int c = 0; c < 3; c++) {
+    const double v = collision_get(run, COLLISION_VELOCITY, c, i), w = collision_get(run, COLLISION_SPIN, c, i);
+    speed += v * v;
+    spin += w * w;
+    far = far || (o->periodic[c] && fabs(v) * run->dt >= o->size[c]);
+  }
+  const double most = run->array[COLLISION_VELOCITY].dtype == SIM_F32 ? FLT_MAX : DBL_MAX;
+  return far || !(speed <= most && spin * r * r <= most && m * (speed + spin * r * r) <= most);
+}
+
+sim_status collision_check_speeds(const collision_run *run, sim_status fault) {
+  int64_t first = run->n;
+#pragma omp parallel for schedule(static) reduction(min : first) num_threads(run->options.threads) if (run->n > 65536)
+  for (int64_t i = 0; i < run->n; i++)
+    if (too_fast(run, i) && i < first) first = i;
+  if (first == run->n) return SIM_OK;
+  double v[3];
+  for (int c = 0; c < 3; c++) v[c] = collision_get(run, COLLISION_VELOCITY, c, first);
+  return sim_fail(fault,
+                  "grain %" PRIu64
+                  " (id, from 0) is too fast: its velocity is {%.3g, %.3g, %.3g}: expected less than a side of a "
+                  "periodic box in a step of %.3g, and squares and an energy in the range of the precision",
+                  ((const uint64_t *)run->array[COLLISION_ID].data)[first], v[0], v[1], v[2], run->dt);
+}
+
+/* The same for the grains of inlets. */
+static sim_status check_inlet_speeds(const collision_run *run) {
+  const collision_options *o = &run->options;
+  for (size_t k = 0; k < run->parameters->insert.count; k++) {
+    const collision_inlet *inlet = run->parameters->insert.items[k].data;
+    const double *v = inlet->group.velocity, square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    const double most = run->ops->dtype == SIM_F32 ? FLT_MAX : DBL_MAX, pi = COLLISION_PI;
+    double least, greatest, mass;
+    bool far = false;
+    collision_inlet_bounds(inlet, &least, &greatest, &mass);
+    for (int c = 0; c < 3; c++) far = far || (o->periodic[c] && fabs(v[c]) * run->dt >= o->size[c]);
+    mass = inlet->group.density * 4 * pi / 3 * greatest * greatest * greatest;
+    if (far || !(square <= most && mass * square <= most))
+      return sim_fail(
+          SIM_ERR_SCENARIO,
+          "insert[%zu].velocity: grains are too fast: expected less than a side of a periodic box in a step "
+          "of %.3g, and squares and an energy in the range of the precision",
+          k + 1, run->dt);
+  }
+  return SIM_OK;
+}
+
 /* Warns of grains that move farther than their radius in a step (in a sheared box relative to the flow): they may
  * pass through others and walls without a contact. */
 static void warn_of_speed(const collision_run *run) {
@@ -424,6 +479,8 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
     SIM_TRY(collision_motion_step(run, 0, 0));
     add_flow(run);
   }
+  SIM_TRY(collision_check_speeds(run, SIM_ERR_SCENARIO));
+  SIM_TRY(check_inlet_speeds(run));
   warn_of_speed(run);
   run->options.dt = run->dt;
   run->options.before = setup->saved != NULL && setup->saved->clock.step > 0 ? setup->saved->clock.dt : run->dt;

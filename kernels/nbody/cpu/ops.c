@@ -316,9 +316,13 @@ static void radii(nbody_work *w, nbody_sums *sums) {
   const int64_t n = w->state.n;
   const real *m = w->state.mass, *x = w->state.position;
   nbody_distance *bodies = (nbody_distance *)(void *)w->terms;
-  double mass = 0, within = 0;
+  double mass = 0, within = 0, far = 0;
+  for (int64_t i = 0; i < n; i++)
+    for (int c = 0; c < 3; c++) far = fmax(far, fabs(x[c * n + i] - centre[c]));
+  const double unit = far > 0x1p500 ? 0x1p-600 : 1; /* of squares that are in range */
   for (int64_t i = 0; i < n; i++) {
-    const double dx = x[i] - centre[0], dy = x[n + i] - centre[1], dz = x[2 * n + i] - centre[2];
+    const double dx = unit * (x[i] - centre[0]), dy = unit * (x[n + i] - centre[1]),
+                 dz = unit * (x[2 * n + i] - centre[2]);
     bodies[i] = (nbody_distance){dx * dx + dy * dy + dz * dz, m[i]};
     mass += m[i];
   }
@@ -327,7 +331,7 @@ static void radii(nbody_work *w, nbody_sums *sums) {
   for (int64_t i = 0; i < n && next < NBODY_RADII; i++) {
     within += bodies[i].mass;
     for (; next < NBODY_RADII && (within >= nbody_radius_fractions[next] * mass || i == n - 1); next++)
-      out[next] = sqrt(bodies[i].distance2);
+      out[next] = sqrt(bodies[i].distance2) / unit;
   }
 }
 

@@ -304,8 +304,9 @@ static sim_status drift(collision_work *w, real dt) {
   const real shear = (real)w->o.shear;
   const real middle = (real)(w->o.low[across] + 0.5 * w->o.size[across]);
   const hill_flow flow = hill_flow_of(&w->o, (double)dt);
-  real low[3], high[3];
+  real low[3], high[3], slack[3]; /* slack: of rounding */
   for (int c = 0; c < 3; c++) {
+    slack[c] = (real)1e-3 * (real)w->o.size[c];
     low[c] = w->o.periodic[c] ? (real)w->o.low[c] : (real)-INFINITY;
     high[c] = w->o.periodic[c] ? (real)(w->o.low[c] + w->o.size[c]) : (real)INFINITY;
   }
@@ -324,6 +325,7 @@ static sim_status drift(collision_work *w, real dt) {
         real *x = &g->position[i].x[k];
         if (*x < low[k]) *x += w->box.size[k];
         if (*x >= high[k]) *x -= w->box.size[k];
+        if (*x < low[k] - slack[k] || *x > high[k] + slack[k]) square = INFINITY; /* by more than a side in a step */
       }
       /* In a sheared box the shift to the image is no displacement of the grain. */
       const bool jumps = w->jump != 0 && (from[across] < low[across] || from[across] >= high[across]);

@@ -340,9 +340,12 @@ static bool too_fast(const collision_run *run, int64_t i) {
 
 sim_status collision_check_speeds(const collision_run *run, sim_status fault) {
   int64_t first = run->n;
-#pragma omp parallel for schedule(static) reduction(min : first) num_threads(run->options.threads) if (run->n > 65536)
+#pragma omp parallel for schedule(static) num_threads(run->options.threads) if (run->n > 65536)
   for (int64_t i = 0; i < run->n; i++)
-    if (too_fast(run, i) && i < first) first = i;
+    if (too_fast(run, i)) {
+#pragma omp critical
+      if (i < first) first = i;
+    }
   if (first == run->n) return SIM_OK;
   double v[3];
   for (int c = 0; c < 3; c++) v[c] = collision_get(run, COLLISION_VELOCITY, c, first);

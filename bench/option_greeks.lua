@@ -1,6 +1,7 @@
 -- Options with no Greeks, the first ones, gammas too, all, or vega by ten nodes of each volatility: what Greeks cost beside the price (bench/option_greeks.py).
 local work, n = sim.param("work", "asian"), sim.param("n", 5, "assets")
 local want, model = sim.param("greeks", "none", "none, first, gamma, second or nodes"), sim.param("model", "vol")
+local method = sim.param("method", "pathwise")
 local assets, correlation = {}, {}
 for i = 1, n do
   assets[i] = { spot = 100 }
@@ -19,7 +20,7 @@ for i = 1, n do
 end
 local scenario = {
   assets = assets, correlation = n > 1 and correlation or nil, rate = 0.03, maturity = 1, steps = work == "asian" and 50 or 1,
-  precision = "mixed", sampling = { paths = sim.param("paths", 2^18) },
+  precision = sim.param("precision", "mixed"), sampling = { paths = sim.param("paths", 2^18) },
 }
 if work == "asian" then -- on the mean of all assets' means
   scenario.payoff = function(path)
@@ -35,7 +36,7 @@ if want == "nodes" then
 elseif want ~= "none" then
   local second = want == "second" or nil
   scenario.greeks = {
-    method = "pathwise", delta = true, vega = true, rho = true, theta = true, gamma = want ~= "first",
+    method = method, delta = true, vega = true, rho = true, theta = true, gamma = want ~= "first",
     cross_gamma = second and n > 1, vanna = second, volga = second, charm = second,
   }
 end

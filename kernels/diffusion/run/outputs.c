@@ -1,6 +1,7 @@
 /* Outputs of a run: rows of tables, views of the state, and its description. */
 #include "kernels/diffusion/run/run.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static sim_status lines_of(void *context, int field, int axis, int64_t count, void *out) {
@@ -57,6 +58,17 @@ static sim_status observe_forcing(diffusion_run *run, const sim_clock *clock, do
   return SIM_OK;
 }
 
+/* SIM_ERR_DIVERGED where sums or squares of a field's finite values are out of range. */
+static sim_status check_range(const diffusion_run *run, const sim_clock *clock, int f, const diffusion_statistics *s) {
+  if ((isfinite(s->mean) && isfinite(s->variance) && isfinite(s->mass)) || !isfinite(s->least) ||
+      !isfinite(s->greatest))
+    return SIM_OK;
+  return sim_fail(SIM_ERR_DIVERGED,
+                  "sums or squares of the field %s exceed the range of double precision at t = %.9g: its values lie "
+                  "between %.3g and %.3g: use other units",
+                  run->p->state[f].name, clock->t, s->least, s->greatest);
+}
+
 sim_status diffusion_run_observe(void *self, const sim_clock *clock, int table, double *values) {
   diffusion_run *run = self;
   if (run->p->kinds[table] == DIFFUSION_LYAPUNOV_TABLE) {
@@ -70,6 +82,7 @@ sim_status diffusion_run_observe(void *self, const sim_clock *clock, int table, 
   for (int f = 0; f < run->fields; f++, values += DIFFUSION_STATISTICS) {
     diffusion_statistics s;
     SIM_TRY(diffusion_fields_measure(run, f, &s));
+    SIM_TRY(check_range(run, clock, f, &s));
     values[0] = s.mean;
     values[1] = s.variance;
     values[2] = s.least;

@@ -233,7 +233,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
   SIM_TRY(check_grains(p, &k, setup, &grains));
   SIM_TRY(check_gpus(p, &grid, setup));
   if (setup->backend->space == SIM_SPACE_DEVICE && cells > UINT32_MAX)
-    return sim_fail(SIM_ERR_SCENARIO, "grid.n: a GPU makes at most %lld cells", (long long)UINT32_MAX);
+    return sim_fail(SIM_ERR_SCENARIO, "grid.n: a run on GPUs has at most %lld cells", (long long)UINT32_MAX);
   if (!setup->saved) {
     sim_log(SIM_LOG_INFO, "dt = %.6g (%s), relaxation time %.6g steps, Mach number %.3g", k.dt,
             !isnan(p->integrate.dt) ? "as given"

@@ -63,7 +63,7 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     return false;
   }
   if (rough_normals(p) > DIMENSIONS_MAX) {
-    snprintf(lacks, capacity, "rough Bergomi assets of more than %d steps, all assets together, are", DIMENSIONS_MAX);
+    snprintf(lacks, capacity, "rough Bergomi assets of more than %d steps times assets are", DIMENSIONS_MAX);
     return false;
   }
   if (p->sampling.moment_matching && p->nodes * (int64_t)p->assets.count > MATCHED_MAX) {

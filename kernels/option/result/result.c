@@ -159,11 +159,15 @@ bool option_is_kind(const option_run *run, int payoff, const sim_schema *schema)
 }
 
 /* Whether a Greek is carried by the paths that the kept rule exercises at another date, as the theta of an American
- * payoff: each changes by about a payment, and no rarer path by much more. Of a put on 50 dates, 200 seeds: with 8
+ * put: each changes by about a payment, and none by more than the strike. Of a put on 50 dates, 200 seeds: with 8
  * carriers the mean square of errors was 1.0 of what they told, with 4 to 8 it was 1.6. */
 bool option_is_other_date(const option_run *run, int q) {
+  const option_parameters *p = run->parameters;
   const option_quantity *of = &run->quantity[q];
-  return of->greek == OPTION_THETA && option_is_kind(run, of->payoff, &option_american_schema);
+  if (of->greek != OPTION_THETA || !option_is_kind(run, of->payoff, &option_american_schema)) return false;
+  const int named = of->payoff - (option_payoff_count(p) - (int)p->payoffs.count);
+  const option_payoff *o = p->payoffs.items[named].data;
+  return o->type == OPTION_PUT && o->exercise == NULL;
 }
 
 /* Fewer carriers than these tell no standard error. Paths that are paid get about the same where (sum y)^2 / sum y^2 of

@@ -50,8 +50,21 @@ static bool begin_calls(void) {
   return false;
 }
 
-static void end_calls(int error) {
-  if (error != 0 && !atomic_load(&nccl.ended)) {
+/* An error may be the end of another rank, which NCCL meets a moment before it is told. */
+static sim_status another_rank_failed(const sim_exchange *x) {
+  sim_status status = sim_comm_check(x->comm);
+  for (int i = 0; i < 1000 && status == SIM_OK && !atomic_load(&nccl.ended); i++) {
+    pause_for(1000000);
+    status = sim_comm_check(x->comm);
+  }
+  return status;
+}
+
+static void end_calls(const sim_exchange *x, int error) {
+  const sim_status status = error != 0 ? another_rank_failed(x) : SIM_OK;
+  if (status != SIM_OK) {
+    sim_cuda_failed_by(status, sim_error_last()->message);
+  } else if (error != 0 && !atomic_load(&nccl.ended)) {
     char message[256];
     snprintf(message, sizeof message, "NCCL: %s", nccl.ops->GetErrorString(error));
     sim_cuda_failed_by(SIM_ERR_RANK, message);
@@ -105,7 +118,7 @@ static void move(sim_exchange *x, const sim_columns *c, void *array, bool parts)
   const int last = nccl.ops->GroupEnd();
   sim_cuda_end(&kernel, 8.0 * c->rows * (double)c->n);
   sim_parts_mark(nccl.waits, 0);
-  end_calls(error != 0 ? error : last);
+  end_calls(x, error != 0 ? error : last);
 }
 
 static void gather(sim_exchange *x, const sim_columns *c, void *array) { move(x, c, array, false); }

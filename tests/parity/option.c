@@ -170,12 +170,12 @@ static void run_cases(sim_precision precision) {
   }
 }
 
-static void test_double(void **state) {
+static void test_cases_double(void **state) {
   (void)state;
   run_cases(SIM_DOUBLE);
 }
 
-static void test_single(void **state) {
+static void test_cases_single(void **state) {
   (void)state;
   run_cases(SIM_SINGLE);
 }
@@ -364,12 +364,17 @@ static void test_unsound(void **state) {
 int main(int argc, char **argv) {
   const int missing = gpu_open();
   if (missing != 0) return missing;
-  only = argv + 1;
-  only_count = argc - 1;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),      cmocka_unit_test(test_unpaid),
-                                     cmocka_unit_test(test_unsound),    cmocka_unit_test(test_five_assets),
-                                     cmocka_unit_test(test_small_book), cmocka_unit_test(test_order),
-                                     cmocka_unit_test(test_accuracy),   cmocka_unit_test(test_bias),
-                                     cmocka_unit_test(test_double),     cmocka_unit_test(test_single)};
+  int read = 1;
+  for (; read + 1 < argc && strncmp(argv[read], "--", 2) == 0; read += 2) {
+    if (strcmp(argv[read], "--only") == 0) cmocka_set_test_filter(argv[read + 1]);
+    if (strcmp(argv[read], "--skip") == 0) cmocka_set_skip_filter(argv[read + 1]);
+  }
+  only = argv + read;
+  only_count = argc - read;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),        cmocka_unit_test(test_unpaid),
+                                     cmocka_unit_test(test_unsound),      cmocka_unit_test(test_five_assets),
+                                     cmocka_unit_test(test_small_book),   cmocka_unit_test(test_order),
+                                     cmocka_unit_test(test_accuracy),     cmocka_unit_test(test_bias),
+                                     cmocka_unit_test(test_cases_double), cmocka_unit_test(test_cases_single)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,11 +192,6 @@ int diffusion_named_fields(const diffusion_parameters *p, const char *names, int
 unsigned diffusion_forced(const diffusion_parameters *p); /* bit f: field f is forced, at fixed power or at random */
 bool diffusion_stirred(const diffusion_parameters *p);    /* whether forcing is random */
 bool diffusion_held(const diffusion_parameters *p);       /* whether there is forcing in proportion to the fields */
-/* Returns the number of a mode that keys the draws of random forcing: the lower one of those of k and -k. *mirrored: -k
- * is the lower one; *own: k and -k are one mode. */
-uint64_t diffusion_mode_number(const grid_shape *grid, const int64_t mode[3], bool *mirrored, bool *own);
-/* Gives the coefficients v[axis][re, im] of a vector without divergence the helicity h. k: unit wavevector. */
-void diffusion_twist(const double k[3], double h, double v[3][2]);
 /* Returns the degrees of freedom of the shell: the number of real numbers that determine the forced fields there. */
 double diffusion_shell_freedom(const diffusion_parameters *p);
 void diffusion_check_forcing(const diffusion_parameters *p, sim_faults *faults);

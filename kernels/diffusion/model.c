@@ -24,12 +24,13 @@ static bool supports(const void *parameters, sim_backend_kind backend, char *lac
 
 /* Adds the needs of the second run of a Lyapunov exponent: as much as the first run's. */
 static void plan_twin(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
-  sim_plan twin = {0};
-  double bytes = 0;
+  static const char what[] = "second run of the Lyapunov exponent";
+  sim_plan twin = {.space = out->space};
   if (!p->lyapunov.given) return;
   diffusion_ops_of(setup)->plan(p, setup, &twin);
-  for (size_t i = 0; i < twin.count; i++) bytes += twin.items[i].bytes;
-  sim_plan_add(out, "second run of the Lyapunov exponent", bytes);
+  sim_plan_add(out, what, sim_plan_bytes(&twin, out->space));
+  if (out->space != SIM_SPACE_HOST && sim_plan_bytes(&twin, SIM_SPACE_HOST) > 0)
+    sim_plan_add_host(out, what, sim_plan_bytes(&twin, SIM_SPACE_HOST));
   out->checkpoint_bytes += twin.checkpoint_bytes;
   out->bytes_received += twin.bytes_received;
   out->exchanges += twin.exchanges;
@@ -78,7 +79,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (diffusion_resolution_bytes(p) > 0)
     sim_plan_add_host(out, "lines of cells for the resolution", diffusion_resolution_bytes(p));
   if (out->space != SIM_SPACE_HOST)
-    sim_plan_add_host(out, "fields at the start", fields * number * (whole ? cells : slab_cells));
+    sim_plan_add_host(out, "fields at the start",
+                      fields * number * (whole ? cells : slab_cells) * (p->lyapunov.given ? 2 : 1));
   if (diffusion_observer_bytes(p, setup->threads) > 0)
     sim_plan_add_host(out, "observed fields",
                       diffusion_observer_bytes(p, setup->threads) +

@@ -29,9 +29,43 @@ DIFFUSION_BOTH double diffusion_noise_weight(double h, double twice) {
   return sqrt(fabs(twice) < 1e-9 ? h * (1 + twice / 2) : h * expm1(twice) / twice);
 }
 
-/* The same for n <= 8 fields with a matrix A of rates: lower triangular w with w w^H = integral of exp(A s) Q exp(A^H
- * s) ds, Q diagonal. Matrices are [n][n] complex numbers (re, im); a = A h, q[n] = Q h. Series of the integral over
- * h/2^m with |A| h/2^m <= 1/2 (term j is below 1/(j + 1)!), then doubling. */
+/* Number of a mode that keys the draws of random forcing: the lower one of the numbers of k and -k. mirrored: -k has
+ * the lower one; own: k and -k are one mode. */
+typedef struct diffusion_mode_key {
+  unsigned long long number;
+  int mirrored, own;
+} diffusion_mode_key;
+/* n[axes]: modes along each axis. Bit a of `periodic`: axis a is periodic, where a mode may be negative. */
+DIFFUSION_BOTH diffusion_mode_key diffusion_key_of(int axes, const long long *n, unsigned periodic,
+                                                   const long long *mode) {
+  unsigned long long here = 0, there = 0;
+  for (int a = 0; a < axes; a++) {
+    const int turns = periodic >> a & 1;
+    const long long i = turns ? (mode[a] % n[a] + n[a]) % n[a] : mode[a], j = turns ? (n[a] - i) % n[a] : i;
+    here = here * (unsigned long long)n[a] + (unsigned long long)i;
+    there = there * (unsigned long long)n[a] + (unsigned long long)j;
+  }
+  diffusion_mode_key key = {there < here ? there : here, there < here, there == here};
+  return key;
+}
+
+/* Gives the coefficients v[axis][re, im] of a vector without divergence the helicity h. k: unit wavevector. */
+DIFFUSION_BOTH void diffusion_twist(const double k[3], double h, double v[3][2]) {
+  const double plus = sqrt(1 + h), minus = sqrt(1 - h), a = (plus + minus) / 2, b = (plus - minus) / 2;
+  double g[3][2];
+  for (int i = 0; i < 3; i++)
+    for (int part = 0; part < 2; part++) {
+      const int j = (i + 1) % 3, l = (i + 2) % 3, other = 1 - part;
+      const double cross = k[j] * v[l][other] - k[l] * v[j][other];
+      g[i][part] = a * v[i][part] + b * (part ? cross : -cross);
+    }
+  for (int i = 0; i < 3; i++)
+    for (int part = 0; part < 2; part++) v[i][part] = g[i][part];
+}
+
+/* diffusion_noise_weight for n <= 8 fields with a matrix A of rates: lower triangular w with w w^H = integral of exp(A
+ * s) Q exp(A^H s) ds, Q diagonal. Matrices are [n][n] complex numbers (re, im); a = A h, q[n] = Q h. Series of the
+ * integral over h/2^m with |A| h/2^m <= 1/2 (term j is below 1/(j + 1)!), then doubling. */
 enum { DIFFUSION_NOISE_MATRIX = 2 * 8 * 8 };
 /* out = x y, or x y^H */
 DIFFUSION_BOTH void diffusion_noise_product(int n, const double *x, const double *y, int adjoint, double *out) {

@@ -46,34 +46,32 @@ typedef struct finding {
   bool first, component, counts; /* first: component 0 of the vector; counts: only counts, stores nothing */
 } finding;
 
-uint64_t diffusion_mode_number(const grid_shape *grid, const int64_t mode[3], bool *mirrored, bool *own) {
-  uint64_t here = 0, there = 0;
+static diffusion_mode_key key_of(const grid_shape *grid, const int64_t mode[3]) {
+  long long n[3] = {0}, of[3] = {0};
+  unsigned periodic = 0;
   for (int a = 0; a < grid->rank; a++) {
-    const bool periodic = grid->boundary[a] == GRID_PERIODIC;
-    const int64_t n = grid->n[a] + !periodic; /* a sine series has mode n */
-    const int64_t i = periodic ? ((mode[a] % n) + n) % n : mode[a], j = periodic ? (n - i) % n : i;
-    here = here * (uint64_t)n + (uint64_t)i;
-    there = there * (uint64_t)n + (uint64_t)j;
+    const bool turns = grid->boundary[a] == GRID_PERIODIC;
+    periodic |= (unsigned)turns << a;
+    n[a] = grid->n[a] + !turns; /* a sine series has mode n */
+    of[a] = mode[a];
   }
-  *mirrored = there < here;
-  *own = there == here;
-  return *mirrored ? there : here;
+  return diffusion_key_of(grid->rank, n, periodic, of);
 }
 
 /* Adds one number of the shell. The real or imaginary part of one of two conjugate coefficients has half the variance.
  * Other weights belong to cosines and sines, whose numbers are smaller by the root of the weight. */
 static void add_number(finding *f, const diffusion_number *from) {
   diffusion_stirring *s = f->stirring;
-  bool mirrored, own;
-  const uint64_t mode = diffusion_mode_number(&f->grid, from->mode, &mirrored, &own);
+  const diffusion_mode_key key = key_of(&f->grid, from->mode);
   const bool half = f->grid.boundary[0] == GRID_PERIODIC && from->mode[0] != 0 && 2 * from->mode[0] != f->grid.n[0];
-  if (own && from->imaginary) return;
+  if (key.own && from->imaginary) return;
   if (!f->counts)
-    s->of[f->field][s->count[f->field]] = (number){.at = from->at,
-                                                   .mode = mode,
-                                                   .deviation = (mirrored && from->imaginary ? -1 : 1) * f->deviation *
-                                                                sqrt((own ? 1 : 0.5) / (from->weight / (half ? 2 : 1))),
-                                                   .imaginary = from->imaginary};
+    s->of[f->field][s->count[f->field]] =
+        (number){.at = from->at,
+                 .mode = key.number,
+                 .deviation = (key.mirrored && from->imaginary ? -1 : 1) * f->deviation *
+                              sqrt((key.own ? 1 : 0.5) / (from->weight / (half ? 2 : 1))),
+                 .imaginary = from->imaginary};
   s->count[f->field]++;
 }
 
@@ -193,18 +191,6 @@ double diffusion_stirring_bytes(const diffusion_parameters *p) {
     if (axes > 0 && f == vector[0] && p->forcing.helicity != 0) bytes += sizeof(twist) / 2.0 * numbers;
   }
   return bytes + sizeof(diffusion_at) + sizeof(twist);
-}
-
-void diffusion_twist(const double k[3], double h, double v[3][2]) {
-  const double plus = sqrt(1 + h), minus = sqrt(1 - h), a = (plus + minus) / 2, b = (plus - minus) / 2;
-  double g[3][2];
-  for (int i = 0; i < 3; i++)
-    for (int part = 0; part < 2; part++) {
-      const int j = (i + 1) % 3, l = (i + 2) % 3, other = 1 - part;
-      const double cross = k[j] * v[l][other] - k[l] * v[j][other];
-      g[i][part] = a * v[i][part] + b * (part ? cross : -cross);
-    }
-  memcpy(v, g, sizeof g);
 }
 
 /* group: distance from re to im. */

@@ -357,9 +357,10 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
   if (i < numbers) there[i] = moves ? here[i] + factor * there[i] : there[i] - here[i];
 }
 
+/* Whole arrays, which both states have in the same shape, with any numbers between their fields. */
 static void launch_twin(const diffusion_work *w, diffusion_work *twin, bool moves, double factor) {
   static const sim_kernel kernel = {"diffusion_twin", "error", SIM_LIMIT_BYTES};
-  const long long numbers = 2 * w->fields * w->spectrum.field;
+  const long long numbers = (long long)(sim_buffer_bytes(&w->array[1]) / sizeof(double));
   const unsigned blocks = (unsigned)((numbers + DIFFUSION_THREADS - 1) / DIFFUSION_THREADS);
   sim_cuda_begin(&kernel);
   if (blocks > 0)

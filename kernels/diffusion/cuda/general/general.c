@@ -83,7 +83,7 @@ static sim_status create(diffusion_work *w) {
   SIM_TRY(w->slabs ? create_slabs(w) : create_whole(w));
   for (int a = 1; a <= w->method.arrays; a++) SIM_TRY(create_array(w, w->fields, &w->array[a]));
   if (w->method.arrays == 0) SIM_TRY(create_array(w, shown_together(w), &g->scratch));
-  if (diffusion_stirred(w->p)) SIM_TRY(diffusion_stirred_create(w));
+  g->stirred = diffusion_stirred_deviation(w->p);
   return diffusion_cuda_take_tables(w);
 }
 
@@ -91,7 +91,6 @@ static void destroy(diffusion_work *w) {
   diffusion_general *g = w->own.general;
   if (!g) return;
   diffusion_slabs_destroy(w);
-  diffusion_stirred_destroy(w);
   diffusion_fourier_destroy(&g->fourier);
   sim_buffer_destroy(&g->scratch);
   sim_buffer_destroy(&g->derivatives);
@@ -245,7 +244,7 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   const diffusion_set *rates = &w->method.stage[index].set[0];
   if (w->force) diffusion_cuda_force(w, rates->term[rates->terms - 1].source, context->h);
   if (w->method.stage[index].forward) SIM_TRY(make_rates(w, context));
-  if (index == w->method.stages - 1 && w->own.general->stirred) SIM_TRY(diffusion_stirred_fill(w, context->step));
+  if (index == w->method.stages - 1 && w->own.general->stirred > 0) diffusion_general_stir(w, context->step);
   if (index == w->method.stages - 1 && w->fluctuating) {
     void *noise = w->array[DIFFUSION_NOISE].data;
     diffusion_general_noise(w, w->slabs ? w->own.general->real : noise, context->step);

@@ -81,12 +81,7 @@ void diffusion_general_noise(diffusion_work *w, void *fields, int64_t step) {
   static const sim_kernel kernel = {"diffusion_noise", "noise", SIM_LIMIT_BYTES};
   const diffusion_layout *p = &w->planes;
   const shape s = shape_of(p->n[0], p->n[1] * p->n[2], w->fields);
-  diffusion_noise noise = {};
-  for (int i = 0; i < 2; i++) {
-    noise.key[i] = (unsigned)(w->p->common.seed >> 32 * i);
-    noise.step[i] = (unsigned)(((uint64_t)step + 1) >> 32 * i);
-  }
-  noise.fields = w->fluctuating;
+  const diffusion_noise noise = diffusion_noise_of(w->p->common.seed, step, w->fluctuating);
   if (s.grid.x == 0) return;
   sim_cuda_begin(&kernel);
   if (w->single)
@@ -94,32 +89,6 @@ void diffusion_general_noise(diffusion_work *w, void *fields, int64_t step) {
   else
     noise_of<double><<<s.grid, s.block, 0, stream()>>>((double *)fields, *p, noise);
   sim_cuda_end(&kernel, diffusion_cuda_number_size(w->p) * w->fields * (double)p->field);
-}
-
-template <typename real>
-static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    put_numbers(real *fields, long long field, const long long *at, const double2 *numbers, long long count) {
-  const long long i = blockIdx.x * (long long)DIFFUSION_THREADS + threadIdx.x;
-  if (i >= count) return;
-  real *to = fields + blockIdx.y * field + 2 * at[i];
-  const double2 number = numbers[blockIdx.y * count + i];
-  to[0] = (real)number.x;
-  to[1] = (real)number.y;
-}
-
-void diffusion_general_stir(diffusion_work *w, const void *at, const void *numbers, long long count) {
-  static const sim_kernel kernel = {"diffusion_stir", "noise", SIM_LIMIT_BYTES};
-  const dim3 grid((unsigned)((count + DIFFUSION_THREADS - 1) / DIFFUSION_THREADS), (unsigned)w->fields);
-  void *noise = w->array[DIFFUSION_NOISE].data;
-  if (count == 0) return;
-  sim_cuda_begin(&kernel);
-  if (w->single)
-    put_numbers<<<grid, DIFFUSION_THREADS, 0, stream()>>>((float *)noise, w->layout.field, (const long long *)at,
-                                                          (const double2 *)numbers, count);
-  else
-    put_numbers<<<grid, DIFFUSION_THREADS, 0, stream()>>>((double *)noise, w->layout.field, (const long long *)at,
-                                                          (const double2 *)numbers, count);
-  sim_cuda_end(&kernel, 40.0 * w->fields * (double)count);
 }
 
 void diffusion_general_visit(diffusion_work *w, int visit) {

@@ -13,7 +13,6 @@ extern "C" {
 enum { DIFFUSION_VISIT_LOAD = DIFFUSION_STAGES, DIFFUSION_VISIT_RESUME, DIFFUSION_VISIT_JUMP, DIFFUSION_VISITS };
 
 typedef struct diffusion_slabs diffusion_slabs;
-typedef struct diffusion_stirred_modes diffusion_stirred_modes;
 
 typedef struct diffusion_general {
   diffusion_fourier *fourier;
@@ -25,8 +24,8 @@ typedef struct diffusion_general {
   void *derive, *join; /* cudaKernel_t of flows.c */
   /* grids of a field that cuFFT transforms separately: members, or lines of fields with series of their own */
   long long grids;
-  diffusion_stirred_modes *stirred; /* random forcing; NULL: none */
-  sim_buffer line, cosines[3];      /* series.cu: a field; [8 n] along an axis with walls */
+  double stirred;              /* random forcing: standard deviation of a coefficient's re and im; 0: none */
+  sim_buffer line, cosines[3]; /* series.cu: a field; [8 n] along an axis with walls */
 } diffusion_general;
 
 /* ---- plan.c ---- */
@@ -52,8 +51,6 @@ void diffusion_general_load(diffusion_work *work, void *to);                    
 void diffusion_general_store(diffusion_work *work, void *from, int first, int fields);       /* to real fields */
 /* Fills the fields with the normal numbers of a step's cells, the same as diffusion_white_noise. */
 void diffusion_general_noise(diffusion_work *work, void *fields, int64_t step);
-/* Sets array [noise] at the places at[count] of each field to numbers[fields][count], complex and double. */
-void diffusion_general_stir(diffusion_work *work, const void *at, const void *numbers, long long count);
 void diffusion_general_visit(diffusion_work *work, int visit);
 void diffusion_general_derive(diffusion_work *work); /* coefficients of the derivatives, from those in array [0] */
 /* Subtracts the divergences of fluxes (NULL: none) from the fields' coefficients. Then removes the part of the vector
@@ -90,12 +87,11 @@ double diffusion_slabs_sent(const diffusion_parameters *p, const sim_comm *comm,
 sim_status diffusion_slabs_forward(diffusion_work *work, int first, int count) SIM_MUST_CHECK;
 sim_status diffusion_slabs_inverse(diffusion_work *work, void *from, int first, int count) SIM_MUST_CHECK;
 
-/* ---- stirring.c: random forcing ---- */
-sim_status diffusion_stirred_create(diffusion_work *work) SIM_MUST_CHECK; /* the modes of the shell */
-void diffusion_stirred_destroy(diffusion_work *work);
-double diffusion_stirred_bytes(const diffusion_parameters *p); /* device memory */
-/* Fills array [noise] with the forcing of a step. */
-sim_status diffusion_stirred_fill(diffusion_work *work, int64_t step) SIM_MUST_CHECK;
+/* ---- stirring.cu: random forcing, drawn on the device ---- */
+/* Returns the standard deviation of re and of im of a coefficient in the shell; 0: no random forcing. */
+double diffusion_stirred_deviation(const diffusion_parameters *p);
+/* Writes the forcing of a step into array [noise], which is 0 outside of the shell. */
+void diffusion_general_stir(diffusion_work *work, int64_t step);
 
 /* ---- flows.c ---- */
 /* whether a derived field that the rates read has a part of this field */

@@ -74,7 +74,6 @@ static void plan_of(const diffusion_parameters *p, const sim_comm *comm, sim_pla
   if (diffusion_estimates(p) || p->lyapunov.given)
     sim_plan_add(out, p->lyapunov.given ? "distances" : "errors", diffusion_cuda_norms_bytes(&parts, fields));
   if (diffusion_held(p)) sim_plan_add(out, "energy of the forcing", diffusion_cuda_force_bytes(&parts, fields));
-  if (diffusion_stirred(p)) sim_plan_add(out, "random forcing", diffusion_stirred_bytes(p));
   sim_plan_add(out, "transforms (about)", fourier_bytes(p, aligned, &layout));
   if (method->arrays == 0)
     sim_plan_add(out, "fields for outputs, transformed",

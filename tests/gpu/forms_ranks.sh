@@ -99,14 +99,18 @@ elseif form == "derived" then
   s.derived = { p = function(kx, ky, kz, u) return -u / (kx^2 + ky^2 + kz^2) end }
   s.rates = function(u, v, w, u_x, p_x, p_y, p_z, lap_v, w_z) return 0.1 * p_y * u_x - p_z, 0.01 * lap_v - p_x * v, w_z end
   s.integrate.dealias = true
-elseif form == "flow" or form == "forced" then
+elseif form == "flow" or form == "forced" or form == "stirred" or form == "neighbours" then
   s.solenoidal = "u, v, w"
   s.rates = function(u, v, w, u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y, w_z)
     return -u * u_x - v * u_y - w * u_z, -u * v_x - v * v_y - w * v_z, -u * w_x - v * w_y - w * w_z
   end
-  s.integrate.dealias = true
+  s.integrate.dealias = sim.param("padding", "no", "whether products are evaluated on a finer grid") == "yes" and "padding" or true
   if form == "forced" then s.forcing = { fields = "u, v, w", k = { 4, 12 }, power = 0.1 } end
+  if form == "stirred" then s.forcing = { fields = "u, v, w", k = { 4, 22 }, power = 0.1, random = true, helicity = 0.5 } end
+  if form == "neighbours" then s.lyapunov = { every = 1 / 256, size = 1e-4 } end
   if dt == "auto" then s.integrate.courant = 0.02 end
+elseif form == "stirred_walls" then
+  s.grid.x, s.forcing = "no_flux", { fields = "u", k = { 4, 22 }, power = 0.1, random = true }
 elseif form == "flux" then
   s.flux = function(u, v, w) return u * v, 0, 0.1 * w, 0, v * w, 0, u, 0, v end
 elseif form == "exact" then
@@ -162,6 +166,9 @@ case $part in
     divided "3" form=derived dt=auto
     divided "2" form=flow kind=single dt=auto
     divided "3" form=forced
+    divided "2 3" form=stirred
+    divided "2" form=stirred kind=single scheme=etd1
+    divided "2 3" form=neighbours
     divided "2" form=flux kind=single scheme=etdrk2
     divided "3" form=exact
     ;;
@@ -180,6 +187,8 @@ case $part in
     of slabs
     restarted kind=single scheme=strang
     restarted form=derived dt=auto
+    restarted form=stirred
+    restarted form=neighbours
     ;;
   refused)
     of slabs
@@ -187,6 +196,12 @@ case $part in
     refused 64 'this run goes on several GPUs with integrate.method = "slabs"' method=auto
     refused 65 'integrate.method = "slabs" on a GPU needs z and one of x and y periodic' form=walls_z
     refused 64 "on several GPUs needs z and one of x and y periodic" form=walls_z method=auto
+    for form in stirred neighbours; do
+      refused 64 'this run goes on several GPUs with integrate.method = "slabs"' form=$form method=auto
+      refused 64 'integrate.dealias = "padding" runs on one rank' form=$form padding=yes
+    done
+    refused 69 'random `forcing` between walls is not on' form=stirred_walls
+    expect 69 'random `forcing` between walls is not on' "${run[@]}" --device cuda -o refused --set form=stirred_walls
     refused 65 'integrate.method = "slabs" on a GPU needs more than one cell along each axis' n=16x17x16
     expect 0 "2 ranks, each " "$SIM" check slabs.lua --gpus 2
     expect 0 "2 ranks, each " "$SIM" check members.lua --gpus 2

@@ -52,9 +52,6 @@ static sim_status check(const diffusion_parameters *p, const sim_setup *setup) {
   const grid_shape grid = diffusion_grid_of(p);
   const bool asked = p->integrate.method == DIFFUSION_AXES, slabs = p->integrate.method == DIFFUSION_SLABS;
   const char *lack = slabs ? diffusion_slabs_lack(p) : axes_lack(p);
-  if (setup->comm->size > 1 && (p->lyapunov.given || diffusion_stirred(p)))
-    return sim_fail(SIM_ERR_USAGE, "%d ranks: %s runs on one GPU: give one GPU, or --device cpu", setup->comm->size,
-                    p->lyapunov.given ? "`lyapunov`" : "random `forcing`");
   if ((asked || slabs) && lack)
     return sim_fail(SIM_ERR_SCENARIO, "integrate.method = \"%s\" on a GPU needs %s", slabs ? "slabs" : "axes", lack);
   if (slabs) return SIM_OK;

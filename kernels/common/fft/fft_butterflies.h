@@ -96,34 +96,50 @@ FFT_INLINE void dft9(complex_lanes *x) {
   exchange(&x[5], &x[7]);
 }
 
-FFT_INLINE void dft16(complex_lanes *x) {
+/* Transform of 16 points in two halves, each of four parts that share no point, so that few points are in registers at
+ * a time: part j takes points j, j + 4, j + 8, j + 12; then part g gives X_g, X_(g+4), X_(g+8), X_(g+12) in points 4g
+ * to 4g + 3. */
+FFT_INLINE void dft16_first(int j, complex_lanes *x) {
   const double c = 0.923879532511286756128183189396788287, s = 0.382683432365089771728459984030398866;
-  dft4(&x[0], &x[4], &x[8], &x[12]);
-  dft4(&x[1], &x[5], &x[9], &x[13]);
-  dft4(&x[2], &x[6], &x[10], &x[14]);
-  dft4(&x[3], &x[7], &x[11], &x[15]);
-  turn(&x[5], c, s);
-  turn_eighth(&x[6]);
-  turn(&x[7], s, c);
-  turn_eighth(&x[9]);
-  turn_quarter(&x[10]);
-  turn_three_eighths(&x[11]);
-  turn(&x[13], s, c);
-  turn_three_eighths(&x[14]);
-  turn(&x[15], -c, -s);
-  dft4(&x[0], &x[1], &x[2], &x[3]); /* X0 X4 X8 X12, X1 ... */
-  dft2_root(&x[4], &x[6]);
-  dft2(&x[5], &x[7]);
-  dft2(&x[4], &x[5]);
-  dft4_end(&x[5], &x[6], &x[7]);
-  dft2(&x[8], &x[10]);
-  dft2(&x[9], &x[11]);
-  dft2_root(&x[8], &x[9]);
-  dft4_root_end(&x[9], &x[10], &x[11]);
-  dft2_root(&x[12], &x[14]);
-  dft2(&x[13], &x[15]);
-  dft2(&x[12], &x[13]);
-  dft4_end(&x[13], &x[14], &x[15]);
+  dft4(&x[j], &x[j + 4], &x[j + 8], &x[j + 12]);
+  if (j == 1) {
+    turn(&x[5], c, s);
+    turn_eighth(&x[9]);
+    turn(&x[13], s, c);
+  } else if (j == 2) {
+    turn_eighth(&x[6]);
+    turn_quarter(&x[10]);
+    turn_three_eighths(&x[14]);
+  } else if (j == 3) {
+    turn(&x[7], s, c);
+    turn_three_eighths(&x[11]);
+    turn(&x[15], -c, -s);
+  }
+}
+FFT_INLINE void dft16_second(int g, complex_lanes *x) {
+  if (g == 0) {
+    dft4(&x[0], &x[1], &x[2], &x[3]);
+  } else if (g == 2) {
+    dft2(&x[8], &x[10]);
+    dft2(&x[9], &x[11]);
+    dft2_root(&x[8], &x[9]);
+    dft4_root_end(&x[9], &x[10], &x[11]);
+  } else {
+    dft2_root(&x[4 * g], &x[4 * g + 2]);
+    dft2(&x[4 * g + 1], &x[4 * g + 3]);
+    dft2(&x[4 * g], &x[4 * g + 1]);
+    dft4_end(&x[4 * g + 1], &x[4 * g + 2], &x[4 * g + 3]);
+  }
+}
+FFT_INLINE void dft16(complex_lanes *x) {
+  dft16_first(0, x);
+  dft16_first(1, x);
+  dft16_first(2, x);
+  dft16_first(3, x);
+  dft16_second(0, x);
+  dft16_second(1, x);
+  dft16_second(2, x);
+  dft16_second(3, x);
   exchange(&x[1], &x[4]);
   exchange(&x[2], &x[8]);
   exchange(&x[3], &x[12]);

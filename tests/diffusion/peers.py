@@ -3,8 +3,8 @@
 
 Needs NumPy, exponax (0.2.0) with JAX, and FiPy (4.0.3). Flows by exponax, and by pseudo-spectral codes in NumPy that
 share nothing with sim (those of flows.py, in other variables than the tests' scenarios); diffusivities that vary by
-FiPy, extrapolated to cells and steps of length 0. Every second cell along x and y is listed (the fourth
-of more than 32), as [ny][nx].
+FiPy, extrapolated to cells and steps of length 0; powers of t of Taylor and Green's vortices by NumPy. Every second cell
+along x and y is listed (the fourth of more than 32), as [ny][nx].
 """
 import exponax
 import jax
@@ -186,15 +186,39 @@ def fipy_variable():
     return [(64 * c - 20 * b + a) / 45]
 
 
+def growth(nu, orders=14, n=32):
+    """The coefficients of t^0, t^1, ... in the enstrophy of Taylor and Green's vortices, over that at t = 0. A
+    coefficient of the velocity follows from products of those before it, whose waves a grid of n points has all."""
+    k, _ = wavenumbers(n, 3)
+    x, y, z = np.meshgrid(*[np.arange(n) * 2 * np.pi / n] * 3, indexing="ij")[::-1]
+    transform = lambda a: np.fft.fftn(a, axes=(-3, -2, -1))
+    back = lambda a: np.real(np.fft.ifftn(a, axes=(-3, -2, -1)))
+    k2 = (k**2).sum(0)
+    u = [transform(np.stack([np.sin(x) * np.cos(y) * np.cos(z), -np.cos(x) * np.sin(y) * np.cos(z), 0 * x]))]
+    values, slopes = [], []
+    for m in range(orders - 1):
+        values.append(back(u[m]))
+        slopes.append(back(1j * k[:, None] * u[m]))  # [axis][component]
+        rate = -transform(sum(np.einsum("j...,ji...->i...", values[a], slopes[m - a]) for a in range(m + 1)))
+        rate -= k * ((k * rate).sum(0) / np.where(k2 > 0, k2, 1))
+        u.append((rate - nu * k2 * u[m]) / (m + 1))
+    sums = [sum(np.sum(k2 * np.real(np.conj(u[a]) * u[m - a])) for a in range(m + 1)) for m in range(orders)]
+    return np.array(sums) / sums[0]
+
+
+def taylor_green():
+    return [growth(nu) for nu in (0, 1 / 1600, 0.01)]
+
+
 if __name__ == "__main__":
     print("# Made by tests/diffusion/peers.py with NumPy, exponax and FiPy")
     for name, make in list(globals().items()):
         if callable(make) and name in (
             "exponax_vorticity exponax_kolmogorov kdv_burgers orszag_tang shear_flow convection forced "
-            "fipy_variable"
+            "fipy_variable taylor_green"
         ).split():
             for number, field in enumerate(make()):
                 step = 4 if field.shape[-1] > 32 else 2
-                thin = field[::step, ::step] if field.ndim == 2 else field if field.size == 8 else field[::step]
+                thin = field[::step, ::step] if field.ndim == 2 else field if field.size < 16 else field[::step]
                 print(name, number, thin.size)
                 print("\n".join("%.11g" % value for value in thin.ravel()))

@@ -84,16 +84,6 @@ static void shift_images(collision_work *w, double t) {
   w->jump = (real)(w->o.shear * across);
 }
 
-/* Sets the reduced radius of two grains of radius r in all laws. */
-static void set_usual_radius(collision_work *w, real r) {
-  const real reduced = r * r / (r + r), root = contact_cube_root(reduced);
-  for (int a = 0; a < w->o.materials; a++)
-    for (int b = 0; b < w->o.materials; b++) {
-      w->law[a][b].usual_radius = reduced;
-      w->law[a][b].usual_root = root;
-    }
-}
-
 static sim_status create(const collision_options *options, const collision_state *state, collision_work **out) {
   const size_t n = (size_t)options->n;
   collision_work *w = calloc(1, sizeof *w);
@@ -107,7 +97,7 @@ static sim_status create(const collision_options *options, const collision_state
     smallest = fmin(smallest, (double)((const real *)state->radius)[i]);
     largest = fmax(largest, (double)((const real *)state->radius)[i]);
   }
-  if (smallest == largest) set_usual_radius(w, (real)smallest);
+  if (smallest == largest) contact_usual_radius(w->law, options->materials, (real)smallest);
   sim_status status = collision_search_create(options, smallest, largest, &w->search);
   w->search.cutoff = options->reach + default_skin(options, smallest);
   w->box = periodic_box_of(&w->search);

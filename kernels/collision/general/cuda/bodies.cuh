@@ -256,17 +256,15 @@ static __device__ __forceinline__ double step_body(const general_arrays<real> &a
 template <typename real>
 static __global__ void __launch_bounds__(BODIES_THREADS)
     step_bodies(general_arrays<real> a, unsigned k, double ended, double dt) {
-  __shared__ unsigned long long fastest;
+  __shared__ unsigned long long words[BODIES_THREADS / 32];
   after_previous();
   const general_control now = a.control[k & 1];
   const uint32_t number = blockIdx.x * BODIES_THREADS + threadIdx.x;
   double square = 0;
-  if (threadIdx.x == 0) fastest = 0;
-  __syncthreads();
   if (number < a.bodies.count)
     square = step_body(a, a.grains[ended > 0 ? now.order ^ 1 : now.order], a.grains[now.order], a.records[now.home],
                        number, ended, dt);
-  publish_fastest(a, square, &fastest, k - 1);
+  publish_fastest(a, square, words, k - 1);
 }
 
 #endif

@@ -61,6 +61,40 @@ template <int SPRINGS, typename real> struct history {
   }
 };
 
+/* History of an entry of a list; spring_at says where its numbers lie. */
+template <int SPRINGS, typename real> struct pair_history {
+  static constexpr int groups = SPRINGS < 4 ? 0 : (SPRINGS + 3) / 4;
+  real *spring;
+  uint32_t room, entry;
+  __device__ history<SPRINGS, real> apart() const { return {spring + entry, room}; }
+  __device__ vec4<real> *group(int q) const { return (vec4<real> *)spring + (size_t)q * room + entry; }
+  __device__ void load(real *out) const {
+    if constexpr (groups == 0) apart().load(out);
+#pragma unroll
+    for (int q = 0; q < groups; q++) {
+      const vec4<real> four = *group(q);
+      spread(four, q, out);
+    }
+  }
+  __device__ void store(const real *from) const {
+    if constexpr (groups == 0) apart().store(from);
+#pragma unroll
+    for (int q = 0; q < groups; q++) {
+      real four[4];
+#pragma unroll
+      for (int k = 0; k < 4; k++) four[k] = 4 * q + k < SPRINGS ? from[4 * q + k] : 0;
+      *group(q) = {four[0], four[1], four[2], four[3]};
+    }
+  }
+  /* Sets the numbers of group q of `out` [SPRINGS]. */
+  static __device__ void spread(const vec4<real> &four, int q, real *out) {
+    const real numbers[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      if (4 * q + k < SPRINGS) out[4 * q + k] = numbers[k];
+  }
+};
+
 template <int SPRINGS, typename real> static __device__ bool any_of(const real *spring) {
   bool any = false;
 #pragma unroll
@@ -126,8 +160,26 @@ template <int FORM> struct built_in_law {
 /* Law with the laws of models.inc: general_numbers.models. */
 struct named_law {
   static constexpr int form = -1;
-  static constexpr bool named = true, by_speed = false;
+  static constexpr bool named = true, by_speed = false, heats = true;
+  static __device__ collision_models models(const general_numbers &b) { return b.models; }
 };
+/* The same for runs with these laws alone and without heat, so that the compiler leaves out the rest. */
+template <int FORM, int ROLLING, int COHESION> struct fixed_law {
+  static constexpr int form = FORM;
+  static constexpr bool named = true, by_speed = false, heats = false;
+  static __device__ constexpr collision_models models(const general_numbers &) {
+    return {COLLISION_CONSERVING, ROLLING, COLLISION_NO_TURNING, COHESION};
+  }
+};
+
+template <typename Law> inline constexpr bool fixed_models = false;
+template <int FORM, int ROLLING, int COHESION>
+inline constexpr bool fixed_models<fixed_law<FORM, ROLLING, COHESION>> = true;
+
+template <typename Law> static __device__ __forceinline__ bool has_heat(const general_numbers &b) {
+  if constexpr (Law::named) return Law::heats && b.heated;
+  return false;
+}
 
 /* The law of contacts with walls: only a function of the scenario is fixed at compile time. */
 template <typename Law, bool OWN = Law::form == COLLISION_CUSTOM || Law::named || Law::by_speed> struct wall_law {
@@ -163,11 +215,11 @@ template <typename real> struct pair_result {
   double work; /* only with general_extras */
 };
 
-/* Returns the law of grains i and j; a kernel without GENERAL_WALLS has one material. */
+/* Returns the law of grains i and j; a kernel without GENERAL_WORK has one law for all grains. */
 template <int FEATURES, typename real>
 static __device__ __forceinline__ contact_law<real> pair_law(const general_arrays<real> &a, const uint32_t *material,
                                                              uint32_t i, uint32_t j) {
-  if constexpr (FEATURES >= GENERAL_WALLS)
+  if constexpr (FEATURES >= GENERAL_WORK)
     if (a.typical.materials) return a.law[material[i] * COLLISION_MATERIALS_MAX + material[j]];
   return a.typical.law;
 }
@@ -176,9 +228,10 @@ static __device__ __forceinline__ contact_law<real> pair_law(const general_array
 template <int SPRINGS, typename Law, typename real>
 static __device__ __forceinline__ real end_energy(const general_numbers &b, const contact_law<real> &law, int form,
                                                   real mass, real radius, real parting, real dt, const real *spring) {
-  if constexpr (Law::named)
-    return contact_named_end(&law, &b.models, form, SPRINGS, mass, radius, parting, dt, spring);
-  else
+  if constexpr (Law::named) {
+    const collision_models models = Law::models(b);
+    return contact_named_end(&law, &models, form, SPRINGS, mass, radius, parting, dt, spring);
+  } else
     return contact_spring_energy(&law, form, SPRINGS - Law::by_speed, mass, radius, spring);
 }
 
@@ -208,7 +261,8 @@ static __device__ __forceinline__ real evaluate_contact(const general_numbers &b
     const contact_law<real> own = damped_by_speed<Law>(law, c, spring + SPRINGS - 1);
     contact_force(&own, form, SPRINGS - 1, &c, dt, edge, spring, r);
   } else if constexpr (Law::named) {
-    contact_force_named(&law, &b.models, form, SPRINGS, &c, dt, edge, spring, r, &a);
+    const collision_models models = Law::models(b);
+    contact_force_named(&law, &models, form, SPRINGS, &c, dt, edge, spring, r, &a);
   } else {
     contact_force(&law, form, SPRINGS, &c, dt, edge, spring, r);
   }
@@ -219,8 +273,33 @@ static __device__ __forceinline__ real evaluate_contact(const general_numbers &b
 template <int SPRINGS, typename Law, typename real>
 static __device__ __forceinline__ bool holds_on(const general_numbers &b, const contact_law<real> &law,
                                                 const contact_state<real> &c, const real *spring) {
-  if constexpr (Law::named) return contact_holds(&law, &b.models, SPRINGS, c.radius, c.overlap, spring);
+  if constexpr (Law::named) {
+    const collision_models models = Law::models(b);
+    return contact_holds(&law, &models, SPRINGS, c.radius, c.overlap, spring);
+  }
   return false;
+}
+
+/* Whether a contact without history is inside a square well, where it has no force: between its edge and the surfaces,
+ * which do not touch within this step. */
+template <typename Law, typename real>
+static __device__ __forceinline__ bool rests_in_well(const general_numbers &b, const contact_law<real> &law,
+                                                     const contact_state<real> &c, real approach, real edge) {
+  if constexpr (Law::named)
+    return Law::models(b).cohesion == COLLISION_SQUARE_WELL && c.overlap <= -(real)0.5 * edge * (real)fabs(approach) &&
+           c.overlap < 0 && law.bond[1] + c.overlap >= law.bond[2];
+  return false;
+}
+
+/* Whether a contact's law reads contact_state.halfway: the linear law's damping, and a bond that may begin. */
+template <int SPRINGS, typename Law, typename real>
+static __device__ __forceinline__ bool needs_halfway(const general_numbers &b, int form, const real *spring) {
+  if constexpr (Law::named && SPRINGS != 7) {
+    const int cohesion = Law::models(b).cohesion;
+    const bool lasting = cohesion == COLLISION_JKR || cohesion == COLLISION_BRIDGE;
+    return form != COLLISION_HERTZ || (lasting && spring[contact_bond_at(SPRINGS)] == 0);
+  }
+  return form != COLLISION_HERTZ;
 }
 
 /* Ends a contact of which there is history; returns PAIR_ENDED or PAIR_SEPARATE. */
@@ -315,6 +394,8 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
   const bool holds = holds_on<SPRINGS, Law>(b, law, c, spring);
   if (!(holds || c.overlap > 0 || (step.edge > 0 && c.overlap > -(real)0.5 * step.edge * (real)fabs(approach))))
     return end_contact<SPRINGS, Law>(b, law, form, step, c.mass, c.radius, approach, spring, m);
+  if (holds && step.dt > 0 && rests_in_well<Law>(b, law, c, approach, step.edge) && !any_of<SPRINGS>(spring))
+    return PAIR_SEPARATE;
   if (SPRINGS > 0) {
     real wi[3], wj[3];
     copy_xyz(wi, one.spin);
@@ -324,11 +405,10 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
       c.turning[s] = wi[s] - wj[s];
     }
   }
-  /* Velocity that moved the positions in this step. Hertz's law needs it only where the contact may have begun in the
-   * step. */
+  /* Velocity that moved the positions in this step; also needed where the contact may have begun in the step. */
   const bool may_begin = step.dt > 0 && approach < 0 && c.overlap > 0 && c.overlap <= step.most;
   int what = c.overlap > 0 || holds ? PAIR_TOUCHES | PAIR_COUNTS : PAIR_TOUCHES;
-  if (may_begin || Law::named || form != COLLISION_HERTZ) {
+  if (may_begin || needs_halfway<SPRINGS, Law>(b, form, spring)) {
     const vec4<real> ui = load_constant(g.velocity + i), uj = load_constant(g.velocity + j);
     real gone[3] = {ui.x - uj.x, ui.y - uj.y, ui.z - uj.z}, then[3];
     if constexpr (general_extras(FEATURES)) add_along(a.box, gone, -jump);
@@ -364,7 +444,7 @@ static __device__ void observe_pairs(const general_numbers &b, const general_arr
     const uint32_t e = base + 32 * k, j = list.neighbour[e];
     const predicted_grain<real> other = predicted_at<SPRINGS>(g, j);
     real spring[COLLISION_SPRINGS_MAX] = {};
-    history<SPRINGS, real>{list.spring + e, b.room}.load(spring);
+    pair_history<SPRINGS, real>{list.spring, b.room, e}.load(spring);
     pair_result<real> m;
     const int what =
         pair_force<SPRINGS, Law, FEATURES>(b, a, g, material, step, shift, i, j, one, other, true, spring, &m);

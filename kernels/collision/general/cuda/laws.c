@@ -103,8 +103,9 @@ sim_status collision_cuda_write_law(const collision_options *options, bool singl
       text,
       "typedef %s real;\n"
       "extern \"C\" __global__ void __launch_bounds__(GENERAL_THREADS, %d)\n"
-      "    collision_law_contacts(general_arrays<real> a, const __grid_constant__ general_poses poses, real dt,\n"
-      "                           real next, unsigned k, general_shear<real> shift) {\n"
+      "    collision_law_contacts(const __grid_constant__ general_arrays<real> a,\n"
+      "                           const __grid_constant__ general_poses poses, real dt, real next, unsigned k,\n"
+      "                           general_shear<real> shift) {\n"
       "  compute_contacts<%d, custom_law, %s>(a, poses, dt, next, k, shift);\n"
       "}\n"
       "extern \"C\" __global__ void __launch_bounds__(GENERAL_THREADS)\n"

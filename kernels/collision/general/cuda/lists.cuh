@@ -84,8 +84,15 @@ static __device__ void build_row(const general_numbers &b, const general_arrays<
       if (there >= partner) break;
     }
     const bool same = at < old_count && there == partner;
-    for (int s = 0; s < b.springs; s++)
-      list.spring[(size_t)s * b.room + to] = same ? old.spring[(size_t)s * b.room + old_base + 32 * at] : 0;
+    const uint32_t kept = old_base + 32 * at;
+    if (b.springs < 4) {
+      for (int s = 0; s < b.springs; s++)
+        list.spring[(size_t)s * b.room + to] = same ? old.spring[(size_t)s * b.room + kept] : 0;
+      continue;
+    }
+    const vec4<real> none = {}, *const from = (const vec4<real> *)old.spring;
+    for (size_t first = 0; 4 * first < (size_t)b.springs * b.room; first += b.room)
+      ((vec4<real> *)list.spring)[first + to] = same ? from[first + kept] : none;
   }
 }
 

@@ -19,14 +19,27 @@ template <typename real> static void destroy(general_work<real> **work) {
   *work = NULL;
 }
 
+/* Whether pairs of grains have different laws. Materials of grains are numbered before those of walls alone. */
+static bool laws_differ(const collision_options *o, const collision_state *s) {
+  int materials = 1;
+  for (int64_t i = 0; i < s->n; i++)
+    if ((int)s->material[i] >= materials) materials = (int)s->material[i] + 1;
+  if (s->live != NULL || materials > o->materials) materials = o->materials; /* inlets may have any material */
+  for (int a = 0; a < materials; a++)
+    for (int b = 0; b < materials; b++)
+      if (memcmp(&o->law[a][b], &o->law[0][0], sizeof o->law[0][0]) != 0) return true;
+  return false;
+}
+
 template <typename real> static sim_status upload_constants(general_work<real> *w) {
   const collision_options *o = &w->options;
   static contact_law<real> law[COLLISION_MATERIALS_MAX][COLLISION_MATERIALS_MAX];
   contact_laws<real>(o, law);
+  if (w->smallest == w->largest) contact_usual_radius(law, o->materials, (real)w->smallest);
   general_typical_pair<real> *const u = &w->arrays.typical;
   const real r = ((const real *)w->state.radius)[0], m = ((const real *)w->state.mass)[0];
-  *u = {r,     m,           r * r / (r + r), m * m / (m + m), (real)sqrt(m * m / (m + m)),
-        r + r, 1 / (r + r), law[0][0],       laws_differ(o)};
+  *u = {r,     m,           r * r / (r + r), m * m / (m + m),          (real)sqrt(m * m / (m + m)),
+        r + r, 1 / (r + r), law[0][0],       laws_differ(o, &w->state)};
   SIM_TRY(sim_backend_cuda.copy((void *)w->arrays.law, law, sizeof law));
   SIM_TRY(upload_walls(w));
   if (o->gates > 0) SIM_TRY(sim_backend_cuda.copy((void *)w->arrays.gate, o->gate, (size_t)o->gates * sizeof *o->gate));

@@ -54,49 +54,60 @@ template <typename real> static general_poses poses_of(const general_work<real> 
 template <typename real> using acceleration_kernel = void(general_arrays<real>, unsigned, double);
 template <typename real> using energy_kernel = void(general_arrays<real>, unsigned, double, double *);
 
-/* Whether not all pairs of materials have the same law. The material of walls counts, also where there is none. */
-static inline bool laws_differ(const collision_options *o) {
-  for (int a = 0; a < o->materials; a++)
-    for (int b = 0; b < o->materials; b++)
-      if (memcmp(&o->law[a][b], &o->law[0][0], sizeof o->law[0][0]) != 0) return true;
-  return false;
-}
-
 /* Features that kernels need: GENERAL_BARE ... GENERAL_CLUMP_MESHES. */
-static inline int features_of(const collision_options *o) {
+template <typename real> static int features_of(const general_work<real> *w) {
+  const collision_options *o = &w->options;
   for (int k = 0; k < o->walls; k++)
     if (o->wall[k].shape == GEOMETRY_MESH) return o->clumps ? GENERAL_CLUMP_MESHES : GENERAL_MESHES;
   if (o->clumps) return GENERAL_CLUMPS;
   if (o->gates > 0 || o->shear != 0 || o->hill || o->attracted || o->external != NULL || o->force == COLLISION_CUSTOM ||
       o->restitution != NULL)
     return GENERAL_EXTRAS;
-  return o->worked ? GENERAL_WORK : o->walls > 0 || laws_differ(o) ? GENERAL_WALLS : GENERAL_BARE;
+  return o->worked || w->arrays.typical.materials ? GENERAL_WORK : o->walls > 0 ? GENERAL_WALLS : GENERAL_BARE;
+}
+
+/* Contacts with the laws of models.inc: by a form of these laws alone, or by one that chooses among all. */
+template <typename real> static contacts_kernel<real> *named_contacts_of(const collision_options *o, int features) {
+  const collision_models *m = &o->models;
+  if constexpr (sizeof(real) == 4) {
+    const bool simple = m->tangential == COLLISION_CONSERVING && m->twisting == COLLISION_NO_TURNING && !o->heated &&
+                        features <= GENERAL_WALLS;
+    const int rolling = m->rolling, cohesion = m->cohesion;
+    if (simple && rolling == COLLISION_SDS && cohesion == COLLISION_NO_COHESION && o->springs == 7)
+      return collision_contacts_form<real, 7, sds_law>(features);
+    if (simple && rolling == COLLISION_NO_TURNING && o->springs == 4) {
+      if (cohesion == COLLISION_JKR && o->force == COLLISION_HERTZ)
+        return collision_contacts_form<real, 4, jkr_law>(features);
+      if (cohesion == COLLISION_SQUARE_WELL) return collision_contacts_form<real, 4, well_law>(features);
+      if (cohesion == COLLISION_BRIDGE) return collision_contacts_form<real, 4, bridge_law>(features);
+    }
+  }
+  return o->springs == 4   ? collision_contacts_form<real, 4, named_law>(features)
+         : o->springs == 7 ? collision_contacts_form<real, 7, named_law>(features)
+                           : collision_contacts_form<real, 8, named_law>(features);
 }
 
 template <typename real> static contacts_kernel<real> *contacts_of(const general_work<real> *w) {
-  const int s = w->options.springs, features = features_of(&w->options);
+  const int s = w->options.springs, features = features_of(w);
   if (w->laws.contacts != NULL) return (contacts_kernel<real> *)w->laws.contacts;
-  if (w->options.named)
-    return s == 4   ? collision_contacts_form<real, 4, GENERAL_NAMED>(features)
-           : s == 7 ? collision_contacts_form<real, 7, GENERAL_NAMED>(features)
-                    : collision_contacts_form<real, 8, GENERAL_NAMED>(features);
-  if (s == 0) return collision_contacts_form<real, 0, -1>(features);
-  if (s == 7) return collision_contacts_form<real, 7, -1>(features);
+  if (w->options.named) return named_contacts_of<real>(&w->options, features);
+  if (s == 0) return collision_contacts_form<real, 0, any_law>(features);
+  if (s == 7) return collision_contacts_form<real, 7, any_law>(features);
   return w->options.force == COLLISION_HERTZ && (features < GENERAL_EXTRAS || features == GENERAL_CLUMPS)
-             ? collision_contacts_form<real, 3, COLLISION_HERTZ>(features)
-             : collision_contacts_form<real, 3, COLLISION_LINEAR>(features);
+             ? collision_contacts_form<real, 3, hertz_law>(features)
+             : collision_contacts_form<real, 3, linear_law>(features);
 }
 
 template <typename real> static sums_kernel<real> *sums_of(const general_work<real> *w) {
-  const int s = w->options.springs, features = features_of(&w->options);
+  const int s = w->options.springs, features = features_of(w);
   if (w->laws.sums != NULL) return (sums_kernel<real> *)w->laws.sums;
   if (w->options.named)
-    return s == 4   ? collision_sums_form<real, 4, GENERAL_NAMED>(features)
-           : s == 7 ? collision_sums_form<real, 7, GENERAL_NAMED>(features)
-                    : collision_sums_form<real, 8, GENERAL_NAMED>(features);
-  return s == 0   ? collision_sums_form<real, 0, -1>(features)
-         : s == 3 ? collision_sums_form<real, 3, -1>(features)
-                  : collision_sums_form<real, 7, -1>(features);
+    return s == 4   ? collision_sums_form<real, 4, named_law>(features)
+           : s == 7 ? collision_sums_form<real, 7, named_law>(features)
+                    : collision_sums_form<real, 8, named_law>(features);
+  return s == 0   ? collision_sums_form<real, 0, any_law>(features)
+         : s == 3 ? collision_sums_form<real, 3, any_law>(features)
+                  : collision_sums_form<real, 7, any_law>(features);
 }
 
 template <typename real> static void launch_external(const general_work<real> *w) {
@@ -115,7 +126,7 @@ template <typename real> static void launch_contacts(general_work<real> *w, doub
 }
 
 template <typename real> static void launch_drift(general_work<real> *w, double dt) {
-  const int features = features_of(&w->options);
+  const int features = features_of(w);
   device_launch(&drift_launch, (double)w->numbers.n * 10 * sizeof(vec4<real>), grid_of(w->numbers.n), GENERAL_THREADS,
                 general_clumps(features)     ? drift<GENERAL_CLUMPS, real>
                 : features >= GENERAL_EXTRAS ? drift<GENERAL_EXTRAS, real>

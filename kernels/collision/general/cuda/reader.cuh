@@ -14,14 +14,18 @@ template <typename real> struct grain_rest {
 /* ---- reads when needed ---- */
 
 template <int SPRINGS, typename real> struct direct_reader {
+  unsigned long long own_words[GENERAL_THREADS / 32];
+  __device__ unsigned long long *words() { return own_words; }
   __device__ void fetch_grain(const general_grains<real> &, uint32_t) {}
-  __device__ void fetch_neighbour(uint32_t, const general_grains<real> &, uint32_t, const history<SPRINGS, real> &) {}
+  __device__ void fetch_neighbour(uint32_t, const general_grains<real> &, uint32_t,
+                                  const pair_history<SPRINGS, real> &) {}
   __device__ void fetch_rest(uint32_t, const general_grains<real> &, const general_records<real> &, uint32_t) {}
   __device__ void read_grain(const general_grains<real> &g, uint32_t i, predicted_grain<real> *one) const {
     *one = predicted_at<SPRINGS>(g, i);
   }
   __device__ void read_neighbour(uint32_t, const general_grains<real> &g, uint32_t j,
-                                 const history<SPRINGS, real> &past, predicted_grain<real> *other, real *spring) const {
+                                 const pair_history<SPRINGS, real> &past, predicted_grain<real> *other,
+                                 real *spring) const {
     *other = predicted_at<SPRINGS>(g, j);
     past.load(spring);
   }
@@ -37,24 +41,31 @@ template <int SPRINGS, typename real> struct direct_reader {
  * entry, are requested when entry e - 1 is about to be read. */
 template <int SPRINGS, typename real> struct prefetching_reader {
   static constexpr bool turns = SPRINGS == 3 || SPRINGS == 4; /* shared memory does not suffice with more springs */
-  vec4<real> position[GENERAL_THREADS], v_pred[GENERAL_THREADS], w_pred[turns ? GENERAL_THREADS : 1];
+  static constexpr int groups = pair_history<SPRINGS, real>::groups;
+  vec4<real> own[turns ? 3 : 2][GENERAL_THREADS]; /* position, v_pred, w_pred */
   struct {
     vec4<real> position[GENERAL_THREADS], v_pred[GENERAL_THREADS], w_pred[GENERAL_THREADS];
-    real spring[SPRINGS > 0 ? SPRINGS : 1][GENERAL_THREADS];
+    alignas(16) real spring[SPRINGS > 0 ? spring_numbers(SPRINGS) : 1][GENERAL_THREADS];
+    __device__ __forceinline__ vec4<real> *group(int q) { return (vec4<real> *)spring[4 * q] + threadIdx.x; }
   } stage[2];
 
+  __device__ unsigned long long *words() { return (unsigned long long *)own; }
+
   __device__ __forceinline__ void fetch_grain(const general_grains<real> &g, uint32_t i) {
-    copy_async(&position[threadIdx.x], g.position + i);
-    copy_async(&v_pred[threadIdx.x], g.v_pred + i);
-    if (turns) copy_async(&w_pred[threadIdx.x], g.w_pred + i);
+    copy_async(&own[0][threadIdx.x], g.position + i);
+    copy_async(&own[1][threadIdx.x], g.v_pred + i);
+    if constexpr (turns) copy_async(&own[2][threadIdx.x], g.w_pred + i);
   }
   __device__ __forceinline__ void fetch_neighbour(uint32_t e, const general_grains<real> &g, uint32_t j,
-                                                  const history<SPRINGS, real> &past) {
+                                                  const pair_history<SPRINGS, real> &past) {
     auto &to = stage[e & 1];
     copy_async(&to.position[threadIdx.x], g.position + j);
     copy_async(&to.v_pred[threadIdx.x], g.v_pred + j);
     if (SPRINGS > 0) copy_async(&to.w_pred[threadIdx.x], g.w_pred + j);
-    for (int c = 0; c < SPRINGS; c++) copy_async(&to.spring[c][threadIdx.x], past.at + (size_t)c * past.stride);
+    if constexpr (groups == 0)
+      for (int c = 0; c < SPRINGS; c++)
+        copy_async(&to.spring[c][threadIdx.x], past.spring + (size_t)c * past.room + past.entry);
+    for (int q = 0; q < groups; q++) copy_async(to.group(q), past.group(q));
     commit_async();
   }
   __device__ __forceinline__ void fetch_rest(uint32_t e, const general_grains<real> &g,
@@ -69,21 +80,23 @@ template <int SPRINGS, typename real> struct prefetching_reader {
   __device__ __forceinline__ void read_grain(const general_grains<real> &g, uint32_t i,
                                              predicted_grain<real> *one) const {
     wait_async<1>();
-    one->position = position[threadIdx.x];
-    one->velocity = v_pred[threadIdx.x];
-    if (turns)
-      one->spin = w_pred[threadIdx.x];
+    one->position = own[0][threadIdx.x];
+    one->velocity = own[1][threadIdx.x];
+    if constexpr (turns)
+      one->spin = own[2][threadIdx.x];
     else if (SPRINGS > 0)
       one->spin = load_constant(g.w_pred + i);
   }
   __device__ __forceinline__ void read_neighbour(uint32_t e, const general_grains<real> &, uint32_t,
-                                                 const history<SPRINGS, real> &, predicted_grain<real> *other,
-                                                 real *spring) const {
-    const auto &from = stage[e & 1];
+                                                 const pair_history<SPRINGS, real> &past, predicted_grain<real> *other,
+                                                 real *spring) {
+    auto &from = stage[e & 1];
     other->position = from.position[threadIdx.x];
     other->velocity = from.v_pred[threadIdx.x];
     if (SPRINGS > 0) other->spin = from.w_pred[threadIdx.x];
-    for (int c = 0; c < SPRINGS; c++) spring[c] = from.spring[c][threadIdx.x];
+    if constexpr (groups == 0)
+      for (int c = 0; c < SPRINGS; c++) spring[c] = from.spring[c][threadIdx.x];
+    for (int q = 0; q < groups; q++) past.spread(*from.group(q), q, spring);
   }
   __device__ __forceinline__ grain_rest<real> read_rest(uint32_t e, const general_grains<real> &,
                                                         const general_records<real> &, uint32_t) const {
@@ -101,6 +114,6 @@ template <int SPRINGS, typename real> struct reader_choice<false, SPRINGS, real>
   typedef direct_reader<SPRINGS, real> type;
 };
 template <int SPRINGS, typename real>
-using contact_reader = typename reader_choice < sizeof(real) == 4 && SPRINGS<8, SPRINGS, real>::type;
+using contact_reader = typename reader_choice<sizeof(real) == 4, SPRINGS, real>::type;
 
 #endif

@@ -19,10 +19,10 @@
 #include "kernels/common/geometry/wall_contact.h"
 #include "kernels/common/device.cuh"
 
-/* Features that a kernel has code for; up to GENERAL_MESHES each includes the ones before it. GENERAL_WORK: moving
- * walls, and work of gravity along periodic sides. GENERAL_EXTRAS: gates, a sheared box, Hill's equations,
- * self-gravity, functions of the scenario. GENERAL_MESHES: walls of triangles. GENERAL_CLUMPS: GENERAL_WORK and clumps.
- * GENERAL_CLUMP_MESHES: these and walls of triangles. */
+/* Features that a kernel has code for; up to GENERAL_MESHES each includes the ones before it. GENERAL_WORK: grains
+ * with different laws, moving walls, and work of gravity along periodic sides. GENERAL_EXTRAS: gates, a sheared box,
+ * Hill's equations, self-gravity, functions of the scenario. GENERAL_MESHES: walls of triangles. GENERAL_CLUMPS:
+ * GENERAL_WORK and clumps. GENERAL_CLUMP_MESHES: these and walls of triangles. */
 enum {
   GENERAL_BARE,
   GENERAL_WALLS,
@@ -79,8 +79,17 @@ template <typename real> struct general_list {
   uint32_t *base;
   uint16_t *count;
   uint32_t *neighbour; /* [room], each row in the order of ids */
-  real *spring;        /* [springs][room] */
+  real *spring;        /* history of the entries, see spring_at */
 };
+
+/* Numbers that the history of an entry takes in memory, and the index of number s of entry e: up to three numbers in
+ * arrays [springs][room], more of them in groups of four, [groups][room][4], which are read and written at once. */
+static __host__ __device__ constexpr int spring_numbers(int springs) {
+  return springs < 4 ? springs : (springs + 3) / 4 * 4;
+}
+static __device__ __forceinline__ size_t spring_at(int springs, uint32_t room, uint32_t e, int s) {
+  return springs < 4 ? (size_t)s * room + e : 4 * ((size_t)(s / 4) * room + e) + (size_t)(s % 4);
+}
 
 /* Cells of one class of radii, which differ by less than a factor of two. */
 struct general_level {
@@ -124,7 +133,7 @@ template <typename real> struct general_box {
 template <typename real> struct general_typical_pair {
   real radius, mass, reduced_radius, reduced_mass, root_mass, both, inverse_both;
   contact_law<real> law; /* of the first material */
-  bool materials;        /* more than one */
+  bool materials;        /* whether pairs of grains have different laws */
 };
 
 /* Clumps: rigid bodies of spheres. */

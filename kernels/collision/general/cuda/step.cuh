@@ -43,15 +43,20 @@ static __device__ __forceinline__ double advance(const general_box<real> &b, con
   return square;
 }
 
-/* Publishes the greatest squared speed of a block for launch k; *fastest: shared memory, 0 before. */
+/* Publishes the greatest squared speed of a block for launch k. words [threads / 32]: shared memory, which the block
+ * may use for something else before. */
 template <typename real>
-static __device__ void publish_fastest(const general_arrays<real> &a, double most, unsigned long long *fastest,
+static __device__ void publish_fastest(const general_arrays<real> &a, double most, unsigned long long *words,
                                        unsigned k) {
   /* Positive numbers are ordered as their bits, and NaN is above them all. */
   const unsigned long long bits = warp_max_all((unsigned long long)__double_as_longlong(most) & 0x7fffffffffffffffull);
-  if (threadIdx.x % 32 == 0) atomicMax(fastest, bits);
   __syncthreads();
-  if (threadIdx.x == 0 && *fastest > 0) atomicMax(&a.motion[k & 3], *fastest);
+  if (threadIdx.x % 32 == 0) words[threadIdx.x / 32] = bits;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  unsigned long long fastest = words[0];
+  for (unsigned w = 1; w < blockDim.x / 32; w++) fastest = words[w] > fastest ? words[w] : fastest;
+  if (fastest > 0) atomicMax(&a.motion[k & 3], fastest);
 }
 
 template <typename real>
@@ -75,7 +80,7 @@ advance_any(const general_numbers &b, const general_arrays<real> &a, const gener
     const double square = advance(a.box, to, i, position, rest.velocity, rest.spin, acceleration, angular_acceleration,
                                   ended, dt, drifted);
     if constexpr (FEATURES >= GENERAL_WORK) {
-      if (general_clumps(FEATURES) && !b.worked) return square;
+      if (!b.worked) return square;
       const real x[3] = {to.position[i].x, to.position[i].y, to.position[i].z};
       count_lift(b, a.records[now.home], i, rest.velocity.w, drifted, x);
     }
@@ -88,14 +93,12 @@ advance_any(const general_numbers &b, const general_arrays<real> &a, const gener
 template <int FEATURES, typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS)
     drift(general_arrays<real> a, real ended, real dt, unsigned k, general_shear<real> shift) {
-  __shared__ unsigned long long fastest;
+  __shared__ unsigned long long words[GENERAL_THREADS / 32];
   after_previous();
   const general_numbers &b = *a.numbers;
   const general_control now = a.control[k & 1];
   const general_grains<real> &g = a.grains[now.order];
   double most = 0;
-  if (threadIdx.x == 0) fastest = 0;
-  __syncthreads();
   for (uint32_t t = blockIdx.x * GENERAL_THREADS + threadIdx.x; t < a.own.threads; t += gridDim.x * GENERAL_THREADS) {
     const uint32_t i = own_grain(a.own, t);
     if (i == GENERAL_NONE) continue;
@@ -106,10 +109,19 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
     most = square > most || !(square >= 0) ? square : most; /* NaN is kept */
   }
   publish_control(a, now, k);
-  publish_fastest(a, most, &fastest, k);
+  publish_fastest(a, most, words, k);
 }
 
 /* ---- contacts ---- */
+
+/* Adds the contacts of grain i with walls in launch k. No inline code, because walls need more registers than the loop
+ * over neighbours, which would be left with fewer thread blocks a multiprocessor. */
+template <int SPRINGS, typename Law, int FEATURES, typename real>
+static __device__ __noinline__ void add_walls(const general_arrays<real> &a, const general_poses &poses, uint32_t i,
+                                              real dt, real edge, real margin, unsigned k, contact_sum<real> *sum) {
+  gather_walls<SPRINGS, Law, FEATURES, false>(*a.numbers, a, poses, a.control[k & 1], i, dt, edge, margin, sum, nullptr,
+                                              nullptr);
+}
 
 /* Contacts of a step of dt (0: as they are). next > 0: also moves the grains by the step after it into the other set;
  * else writes accelerations. For spheres of clumps writes forces and torques into the first set. */
@@ -117,7 +129,6 @@ template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __device__ __forceinline__ void compute_contacts(const general_arrays<real> &a, const general_poses &poses,
                                                         real dt, real next, unsigned k,
                                                         const general_shear<real> &shift) {
-  __shared__ unsigned long long fastest;
   __shared__ contact_reader<SPRINGS, real> reader;
   after_previous();
   const general_numbers &b = *a.numbers;
@@ -126,8 +137,6 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
   general_control then = now;
   if (next > 0) then.order ^= 1;
   publish_control(a, then, k);
-  if (threadIdx.x == 0) fastest = 0;
-  __syncthreads();
   step_context<real> step;
   step.dt = dt;
   step.edge = box.damped ? dt : 0;
@@ -147,20 +156,20 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
     predicted_grain<real> one = {};
     reader.fetch_grain(g, i);
     if (count > 0)
-      reader.fetch_neighbour(0, g, ahead, {list.spring + base, room});
+      reader.fetch_neighbour(0, g, ahead, {list.spring, room, base});
     else
       reader.fetch_rest(0, g, records, i);
     contact_sum<real> sum = {};
 #pragma unroll 1
     for (uint32_t e = 0; e < count; e++) {
       const uint32_t j = ahead;
-      const history<SPRINGS, real> past = {list.spring + base + 32 * e, room};
+      const pair_history<SPRINGS, real> past = {list.spring, room, base + 32 * e};
       predicted_grain<real> other = {};
       real spring[COLLISION_SPRINGS_MAX] = {};
       ahead = after;
       after = e + 2 < count ? __ldg(neighbour + 32 * (e + 2)) : i;
       if (e + 1 < count)
-        reader.fetch_neighbour(e + 1, g, ahead, {past.at + 32, room});
+        reader.fetch_neighbour(e + 1, g, ahead, {list.spring, room, past.entry + 32});
       else
         reader.fetch_rest(e + 1, g, records, i);
       reader.read_grain(g, i, &one);
@@ -175,7 +184,7 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
         continue;
       }
       add_contact(&sum, m.c, m.r, SPRINGS, m.arm, m.dissipated);
-      if (Law::named && b.heated && dt > 0)
+      if (has_heat<Law>(b) && dt > 0)
         sum.heat += (double)m.radius * (__ldg(g.temperature + j) - __ldg(g.temperature + i));
       sum.virial += (double)m.virial;
       if constexpr (general_extras(FEATURES)) sum.work += m.work;
@@ -184,8 +193,11 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
     const bool bound = general_clumps(FEATURES) && records.mobility[i].body > 0;
     if (bound && dt > 0) shorten_virial(a.bodies.lever + 3 * (size_t)records.id[i], sum.force, dt, &sum.virial);
     if constexpr (FEATURES >= GENERAL_WALLS)
-      gather_walls<SPRINGS, typename wall_law<Law>::type, FEATURES, false>(b, a, poses, now, i, dt, step.edge,
-                                                                           step.margin, &sum, nullptr, nullptr);
+      if (b.walls > 0) {
+        contact_sum<real> all = sum;
+        add_walls<SPRINGS, typename wall_law<Law>::type, FEATURES>(a, poses, i, dt, step.edge, step.margin, k, &all);
+        sum = all;
+      }
     const grain_rest<real> rest = reader.read_rest(count, g, records, i);
     reader.read_grain(g, i, &one);
     const real m = one.velocity.w, r = one.position.w, inverse = 1 / ((real)0.4 * m * r * r);
@@ -202,11 +214,11 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
       if (sum.virial != 0) records.virial[i] = rest.virial + sum.virial;
       if (sum.begun != 0) records.collisions[i] += sum.begun;
       if constexpr (FEATURES >= GENERAL_WORK)
-        if (sum.work != 0) records.work[i] += sum.work;
+        if (b.worked && sum.work != 0) records.work[i] += sum.work;
       if constexpr (general_extras(FEATURES))
         if (a.pull != nullptr && b.worked) records.work[i] += a.pull[3 * (size_t)b.n + records.id[i]] * (double)dt;
     }
-    if (Law::named && b.heated && dt > 0) {
+    if (has_heat<Law>(b) && dt > 0) {
       const double part = b.conductance * (double)dt;
       const double now_at = __ldg(g.temperature + i) + part * sum.heat / ((double)m * b.capacity);
       records.wall_heat[i] += part * sum.wall_heat;
@@ -220,15 +232,19 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
       g.angular_acceleration[i] = angular_acceleration;
     }
   }
-  if (next > 0) publish_fastest(a, square, &fastest, k);
+  if (next > 0) publish_fastest(a, square, reader.words(), k);
+}
+
+/* Thread blocks a multiprocessor: as many as leave the loop over neighbours its registers. */
+template <int FEATURES, typename Law, typename real> static __host__ __device__ constexpr int contacts_residents() {
+  const bool few = FEATURES <= GENERAL_WORK && (!Law::named || fixed_models<Law>);
+  return (sizeof(real) > 4 ? 1 : 2) + few;
 }
 
 template <int SPRINGS, typename Law, int FEATURES, typename real>
-static __global__ void __launch_bounds__(GENERAL_THREADS, sizeof(real) > 4           ? 1
-                                                          : FEATURES == GENERAL_BARE ? 3
-                                                                                     : 2)
-    contacts(general_arrays<real> a, const __grid_constant__ general_poses poses, real dt, real next, unsigned k,
-             general_shear<real> shift) {
+static __global__ void __launch_bounds__(GENERAL_THREADS, contacts_residents<FEATURES, Law, real>())
+    contacts(const __grid_constant__ general_arrays<real> a, const __grid_constant__ general_poses poses, real dt,
+             real next, unsigned k, general_shear<real> shift) {
   compute_contacts<SPRINGS, Law, FEATURES>(a, poses, dt, next, k, shift);
 }
 

@@ -57,7 +57,7 @@ grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, cons
   const real radius = evaluate_contact<SPRINGS, Law>(b, law, form, c, dt, edge, spring, &r);
   if constexpr (Law::named) {
     const double held = b.wall_temperature[&wall - a.wall];
-    if (b.heated && dt > 0 && !isnan(held)) {
+    if (has_heat<Law>(b) && dt > 0 && !isnan(held)) {
       const double heat = (double)radius * (held - g.temperature);
       sum->heat += heat;
       sum->wall_heat += heat;
@@ -136,7 +136,7 @@ static __device__ void gather_walls(const general_numbers &b, const general_arra
   const general_records<real> &records = a.records[now.home];
   wall_grain<real> grain = {g.position[i], g.v_pred[i], {}, {}, records.material[i], 0, nullptr};
   if (general_clumps(FEATURES)) grain.mobility = records.mobility + i;
-  if (Law::named && b.heated) grain.temperature = g.temperature[i];
+  if (has_heat<Law>(b)) grain.temperature = g.temperature[i];
   const double x[3] = {(double)grain.position.x, (double)grain.position.y, (double)grain.position.z};
   copy_xyz(grain.velocity_before, g.velocity[i]);
   copy_xyz(grain.w_pred, g.w_pred[i]);

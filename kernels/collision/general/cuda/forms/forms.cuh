@@ -6,8 +6,17 @@
 
 #include "kernels/collision/general/cuda/shared.cuh"
 
-/* FORM of a law of models.inc; else a collision_force, or -1 for the run's own choice. */
-enum { GENERAL_NAMED = -2 };
+/* Laws of forms; see contacts.cuh. Laws of models.inc that scenarios name often have forms of their own. */
+template <int FORM> struct built_in_law;
+template <int FORM, int ROLLING, int COHESION> struct fixed_law;
+struct named_law;
+typedef built_in_law<-1> any_law;
+typedef built_in_law<COLLISION_LINEAR> linear_law;
+typedef built_in_law<COLLISION_HERTZ> hertz_law;
+typedef fixed_law<-1, COLLISION_SDS, COLLISION_NO_COHESION> sds_law;
+typedef fixed_law<COLLISION_HERTZ, COLLISION_NO_TURNING, COLLISION_JKR> jkr_law;
+typedef fixed_law<-1, COLLISION_NO_TURNING, COLLISION_SQUARE_WELL> well_law;
+typedef fixed_law<-1, COLLISION_NO_TURNING, COLLISION_BRIDGE> bridge_law;
 
 /* Types of the kernels, also of those in laws.h that replace them. */
 template <typename real>
@@ -16,11 +25,11 @@ using sums_kernel = void(general_arrays<real>, general_poses, general_shear<real
 template <typename real>
 using contacts_kernel = void(general_arrays<real>, general_poses, real, real, unsigned, general_shear<real>);
 
-/* The kernel with these features (GENERAL_BARE ... GENERAL_CLUMP_MESHES) or with more. Defined for SPRINGS and FORM 0
- * and -1; 3 and COLLISION_LINEAR; 3 and COLLISION_HERTZ, up to GENERAL_WORK and for GENERAL_CLUMPS; 7 and -1; 4, 7 and
- * 8 and GENERAL_NAMED. */
-template <typename real, int SPRINGS, int FORM> contacts_kernel<real> *collision_contacts_form(int features);
-/* Defined for SPRINGS 0, 3 and 7 with FORM -1; 4, 7 and 8 with GENERAL_NAMED. */
-template <typename real, int SPRINGS, int FORM> sums_kernel<real> *collision_sums_form(int features);
+/* The kernel with these features (GENERAL_BARE ... GENERAL_CLUMP_MESHES) or with more. Defined for SPRINGS 0 and 7 with
+ * any_law; 3 with linear_law; 3 with hertz_law, up to GENERAL_WORK and for GENERAL_CLUMPS; 4, 7 and 8 with named_law;
+ * in single precision and up to GENERAL_WALLS for 4 with jkr_law, well_law and bridge_law and 7 with sds_law. */
+template <typename real, int SPRINGS, typename Law> contacts_kernel<real> *collision_contacts_form(int features);
+/* Defined for SPRINGS 0, 3 and 7 with any_law; 4, 7 and 8 with named_law. */
+template <typename real, int SPRINGS, typename Law> sums_kernel<real> *collision_sums_form(int features);
 
 #endif

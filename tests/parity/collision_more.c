@@ -323,22 +323,35 @@ static void test_restitution(void **state) {
 }
 
 /* Laws by name, with every number of values that a history may have, in the kernels for walls and for all; some with
- * heat. */
+ * heat. The last ones have kernels of their own in single precision, for walls at rest. */
 static void test_models(void **state) {
   (void)state;
   static const struct {
     int law, tangential, rolling, twisting, cohesion;
-    bool along; /* gravity along a periodic side: the kernel for all */
-  } runs[] = {
-      {COLLISION_HERTZ, COLLISION_MINDLIN_RESCALE, COLLISION_SDS, COLLISION_NO_TURNING, COLLISION_JKR, false},
-      {COLLISION_HERTZ, COLLISION_CONSERVING, COLLISION_NO_TURNING, COLLISION_NO_TURNING, COLLISION_JKR, true},
-      {COLLISION_LINEAR, COLLISION_LINEAR_HISTORY, COLLISION_CONSTANT_TORQUE, COLLISION_VISCOUS, COLLISION_BRIDGE,
-       false},
-      {COLLISION_LINEAR, COLLISION_CONSERVING, COLLISION_SDS, COLLISION_SPRING_DASHPOT, COLLISION_SQUARE_WELL, true},
-      {COLLISION_HERTZ, COLLISION_MINDLIN_FORCE, COLLISION_VISCOUS, COLLISION_MARSHALL, COLLISION_DMT, true},
-      {COLLISION_HERTZ, COLLISION_MINDLIN_RESCALE_FORCE, COLLISION_NO_TURNING, COLLISION_NO_TURNING,
-       COLLISION_NO_COHESION, false},
-      {COLLISION_HERTZ, COLLISION_MINDLIN, COLLISION_NO_TURNING, COLLISION_CONSTANT_TORQUE, COLLISION_BRIDGE, false}};
+    bool along; /* gravity along a periodic side */
+    bool warm, rests;
+  } runs[] = {{COLLISION_HERTZ, COLLISION_MINDLIN_RESCALE, COLLISION_SDS, COLLISION_NO_TURNING, COLLISION_JKR, false,
+               true, false},
+              {COLLISION_HERTZ, COLLISION_CONSERVING, COLLISION_NO_TURNING, COLLISION_NO_TURNING, COLLISION_JKR, true,
+               false, false},
+              {COLLISION_LINEAR, COLLISION_LINEAR_HISTORY, COLLISION_CONSTANT_TORQUE, COLLISION_VISCOUS,
+               COLLISION_BRIDGE, false, false, false},
+              {COLLISION_LINEAR, COLLISION_CONSERVING, COLLISION_SDS, COLLISION_SPRING_DASHPOT, COLLISION_SQUARE_WELL,
+               true, true, false},
+              {COLLISION_HERTZ, COLLISION_MINDLIN_FORCE, COLLISION_VISCOUS, COLLISION_MARSHALL, COLLISION_DMT, true,
+               false, false},
+              {COLLISION_HERTZ, COLLISION_MINDLIN_RESCALE_FORCE, COLLISION_NO_TURNING, COLLISION_NO_TURNING,
+               COLLISION_NO_COHESION, false, false, false},
+              {COLLISION_HERTZ, COLLISION_MINDLIN, COLLISION_NO_TURNING, COLLISION_CONSTANT_TORQUE, COLLISION_BRIDGE,
+               false, true, false},
+              {COLLISION_HERTZ, COLLISION_CONSERVING, COLLISION_NO_TURNING, COLLISION_NO_TURNING, COLLISION_JKR, false,
+               false, true},
+              {COLLISION_LINEAR, COLLISION_CONSERVING, COLLISION_NO_TURNING, COLLISION_NO_TURNING,
+               COLLISION_SQUARE_WELL, false, false, true},
+              {COLLISION_HERTZ, COLLISION_CONSERVING, COLLISION_NO_TURNING, COLLISION_NO_TURNING, COLLISION_BRIDGE,
+               false, false, true},
+              {COLLISION_LINEAR, COLLISION_CONSERVING, COLLISION_SDS, COLLISION_NO_TURNING, COLLISION_NO_COHESION,
+               false, false, true}};
   for (int precision = 0; precision < 2; precision++)
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
       driver d = fall(precision ? SIM_DOUBLE : SIM_SINGLE, runs[k].law, true);
@@ -352,8 +365,9 @@ static void test_models(void **state) {
       if (c->model == COLLISION_DMT || c->model == COLLISION_JKR) c->surface_energy = 0.5;
       if (c->model == COLLISION_SQUARE_WELL) c->energy = 1e-3, c->range = 0.02, c->edge = 0.01;
       if (c->model == COLLISION_BRIDGE) c->surface_tension = 0.2, c->volume = 1e-5, c->contact_angle = 0.4;
+      if (runs[k].rests) slope.velocity[2] = 0;
       if (runs[k].along) d.parameters.gravity[0] = 6;
-      sim_expr *warm = k % 3 == 0 ? driver_function(warmth, SIM_EXPR_MUL, 0, 2, 0, 1) : NULL;
+      sim_expr *warm = runs[k].warm ? driver_function(warmth, SIM_EXPR_MUL, 0, 2, 0, 1) : NULL;
       if (warm != NULL) {
         d.parameters.heat = (collision_heat){.conductivity = 1e-2, .capacity = 1, .temperature = warm};
         slope.temperature = 7;

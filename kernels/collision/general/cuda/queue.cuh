@@ -71,7 +71,7 @@ template <typename real> static contacts_kernel<real> *named_contacts_of(const c
   const collision_models *m = &o->models;
   if constexpr (sizeof(real) == 4) {
     const bool simple = m->tangential == COLLISION_CONSERVING && m->twisting == COLLISION_NO_TURNING && !o->heated &&
-                        features <= GENERAL_WALLS;
+                        features <= GENERAL_WORK;
     const int rolling = m->rolling, cohesion = m->cohesion;
     if (simple && rolling == COLLISION_SDS && cohesion == COLLISION_NO_COHESION && o->springs == 7)
       return collision_contacts_form<real, 7, sds_law>(features);

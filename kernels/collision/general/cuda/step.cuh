@@ -237,8 +237,9 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
 
 /* Thread blocks a multiprocessor: as many as leave the loop over neighbours its registers. */
 template <int FEATURES, typename Law, typename real> static __host__ __device__ constexpr int contacts_residents() {
-  const bool few = FEATURES <= GENERAL_WORK && (!Law::named || fixed_models<Law>);
-  return (sizeof(real) > 4 ? 1 : 2) + few;
+  const bool one = !Law::named || fixed_models<Law>, single = sizeof(real) == 4;
+  const bool few = one && (FEATURES <= GENERAL_WORK || (single && FEATURES == GENERAL_CLUMPS));
+  return (single ? 2 : 1) + few;
 }
 
 template <int SPRINGS, typename Law, int FEATURES, typename real>

@@ -27,7 +27,7 @@ using contacts_kernel = void(general_arrays<real>, general_poses, real, real, un
 
 /* The kernel with these features (GENERAL_BARE ... GENERAL_CLUMP_MESHES) or with more. Defined for SPRINGS 0 and 7 with
  * any_law; 3 with linear_law; 3 with hertz_law, up to GENERAL_WORK and for GENERAL_CLUMPS; 4, 7 and 8 with named_law;
- * in single precision and up to GENERAL_WALLS for 4 with jkr_law, well_law and bridge_law and 7 with sds_law. */
+ * in single precision and up to GENERAL_WORK for 4 with jkr_law, well_law and bridge_law and 7 with sds_law. */
 template <typename real, int SPRINGS, typename Law> contacts_kernel<real> *collision_contacts_form(int features);
 /* Defined for SPRINGS 0, 3 and 7 with any_law; 4, 7 and 8 with named_law. */
 template <typename real, int SPRINGS, typename Law> sums_kernel<real> *collision_sums_form(int features);

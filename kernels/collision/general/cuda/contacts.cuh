@@ -375,6 +375,11 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
     c.radius = p.w * q.w / both;
   }
   if (!near) return end_contact<SPRINGS, Law>(b, law, form, step, c.mass, c.radius, (real)0, spring, m);
+  /* Velocities that moved the positions in this step: those that the law needs are on their way from here on. */
+  const bool halfway = needs_halfway<SPRINGS, Law>(b, form, spring);
+  constexpr bool early = Law::form != COLLISION_HERTZ;
+  vec4<real> ui = {}, uj = {};
+  if (early && halfway) ui = load_constant(g.velocity + i), uj = load_constant(g.velocity + j);
   real part, inverse;
   if (alike && mid_range(square)) {
     m->distance = root_of(square);
@@ -405,11 +410,10 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
       c.turning[s] = wi[s] - wj[s];
     }
   }
-  /* Velocity that moved the positions in this step; also needed where the contact may have begun in the step. */
   const bool may_begin = step.dt > 0 && approach < 0 && c.overlap > 0 && c.overlap <= step.most;
   int what = c.overlap > 0 || holds ? PAIR_TOUCHES | PAIR_COUNTS : PAIR_TOUCHES;
-  if (may_begin || needs_halfway<SPRINGS, Law>(b, form, spring)) {
-    const vec4<real> ui = load_constant(g.velocity + i), uj = load_constant(g.velocity + j);
+  if (may_begin || halfway) {
+    if (!early || !halfway) ui = load_constant(g.velocity + i), uj = load_constant(g.velocity + j);
     real gone[3] = {ui.x - uj.x, ui.y - uj.y, ui.z - uj.z}, then[3];
     if constexpr (general_extras(FEATURES)) add_along(a.box, gone, -jump);
     c.halfway = contact_dot(gone, c.normal);

@@ -1,7 +1,7 @@
 -- A settled bed with one more thing that a scenario may ask for:
 --   sim run bench/grains.lua --device cuda --set more=inlet
 --   sim run bench/grains.lua --set law=hertz --set more=jkr
-local more  = sim.param("more", "none", "none, moving, external, own, inlet, gate, shear, rolling, twisting, sds, dmt, jkr, well")
+local more  = sim.param("more", "none", "none, moving, external, own, inlet, gate, shear, rolling, twisting, sds, dmt, jkr, well, bridge")
 local law   = sim.param("law", "linear", "linear or hertz")
 local n     = sim.param("n", 1000000, "grains, 20 in a column")
 local steps = sim.param("steps", 1000, "steps")
@@ -35,4 +35,7 @@ if more == "twisting" then c.twisting_friction = 0.1 end
 if more == "sds" then c.rolling = { model = "sds", stiffness = 200, damping = 0.1, coefficient = 0.05 } end
 if more == "dmt" or more == "jkr" then c.cohesion = { model = more, surface_energy = 1e-3 } end
 if more == "well" then c.cohesion = { model = "square_well", energy = 1e-4, range = 0.01 } end
+if more == "bridge" then
+  c.cohesion = { model = "liquid_bridge", surface_tension = 0.01, contact_angle = 0.2, volume = 1e-5 }
+end
 return sim.collision(bed)

@@ -146,11 +146,6 @@ case $part in
       refused "$what" lacks.lua
     done <<'TEXT'
 collision = "trt"|viscosity = 0.02, collision = "trt"
-heat|viscosity = 0.02, heat = { diffusivity = 0.02 }
-a force that is a function|viscosity = 0.02, force = function(x, y, z) return 1e-5 * math.sin(x), 0, 0 end
-a viscosity that is a function|viscosity = function(shear) return 0.02 + shear end
-bodies that move|viscosity = 0.02, bodies = { sim.ball { point = {8, 8, 8}, radius = 3, velocity = {0.01, 0, 0} } }
-a sponge|viscosity = 0.02, sides = { x_low = { velocity = {0.02, 0, 0} }, x_high = { pressure = 0, sponge = 8 } }
 grains|viscosity = 0.02, grains = { { radius = 3, position = {8, 8, 8}, density = 2 } }, contact = { contact_time = 5, restitution = 0.9 }
 TEXT
     expect 64 "GPUs divide the 4 planes of the last axis: expected at most 4 ranks" "${run[@]}" -o refused "${by[@]}" 5 --set n=40x24x4

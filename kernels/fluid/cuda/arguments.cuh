@@ -5,6 +5,7 @@
 #include "kernels/common/launch.cuh"
 #include "kernels/fluid/cuda/links.cuh"
 #include "kernels/fluid/cuda/measure.cuh"
+#include "kernels/fluid/cuda/ranks.cuh"
 
 static inline double cells_of(const fluid_device *d) { return (double)d->l.n[0] * d->l.n[1] * d->l.n[2]; }
 
@@ -14,13 +15,18 @@ static inline dim3 blocks_of(double cells) {
   return dim3(wanted < 65536 ? (unsigned)wanted : 65536u);
 }
 
+/* Blocks of 128 threads for the cells that make their step; 0: none. */
+template <typename real> static unsigned blocks_of_listed(const fluid_edges<real> &e) {
+  return (unsigned)(e.cells - e.first + e.end - e.more + 127) / 128;
+}
+
 /* The links of the cells that have some. */
 template <typename real> static fluid_edges<real> edges_of(const fluid_device *d) {
   fluid_edges<real> e = {};
   e.cell = d->cell;
   e.edge = (const fluid_edge<real> *)d->edge;
   e.first = d->first_cell;
-  e.cells = d->end_cell;
+  e.cells = e.more = e.end = d->end_cell;
   e.lost = d->lost;
   e.body = d->edge_body;
   return e;
@@ -120,7 +126,8 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
 /* With the cells of sponges; state: which has the rates of relaxation. */
 template <typename real> static fluid_edges<real> listed_edges_of(const fluid_device *d, int state) {
   fluid_edges<real> e = edges_of<real>(d);
-  if (d->end_cell == d->cells) e.cells = d->listed;
+  e.more = d->first_damped;
+  e.end = d->end_damped;
   e.warm = d->warm.edge;
   if (d->heat && d->eddies) e.rate = (real *)d->state[state] + d->numbers + d->members;
   e.covered = d->balls.covered;
@@ -138,6 +145,14 @@ static void launch_pull(const sim_kernel *kernel, const fluid_device *d, const s
   if (d->pull_blocks == 0) return;
   device_launch(kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull<Q, source>, cells, links, d->pull,
                 d->pull_block, d->g[0], d->g[1], d->g[2], d->pull_sum);
+}
+/* The same of several ranks: terms of the links of this rank. */
+template <int Q, typename source>
+static void launch_terms(const sim_kernel *kernel, const fluid_device *d, const source &cells,
+                         const fluid_edges<typename source::number> &links) {
+  if (d->pull_blocks == 0) return;
+  device_launch(kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull_terms<Q, source>, cells, links,
+                d->pull, d->pull_block, d->g[0], d->g[1], d->g[2], d->terms);
 }
 
 #endif

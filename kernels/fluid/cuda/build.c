@@ -41,13 +41,16 @@ static void free_walls(fluid_device *d) {
   void *const all[] = {&d->skip, &d->beside.solid, &d->cell,   &d->edge,        &d->edge_body,
                        &d->lost, &d->segment,      &d->member, &d->segment_sum, &d->packed};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
-  d->cells = d->listed = d->members = d->segments = d->first_cell = d->end_cell = 0;
+  d->cells = d->listed = d->members = d->segments = 0;
+  d->first_cell = d->end_cell = d->first_damped = d->end_damped = 0;
 }
 
 static void free_pulls(fluid_device *d) {
   void *const all[] = {&d->pull, &d->pull_block, &d->pull_sum, &d->terms};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
-  d->pull_blocks = 0;
+  free(d->pull_row);
+  d->pull_row = NULL;
+  d->pulls = d->pull_blocks = 0;
 }
 
 static void free_cuts(fluid_device *d) {
@@ -117,17 +120,31 @@ static int64_t each_damped(const fluid_machine *m, damped_action *add, void *con
 
 int64_t fluid_cuda_damped_cells(const fluid_machine *m) { return each_damped(m, NULL, NULL); }
 
+static void keep_row(void *context, int64_t row, int64_t x) {
+  int64_t **to = context;
+  (void)x;
+  *(*to)++ = row;
+}
+void fluid_cuda_damped_rows(const fluid_machine *m, int64_t *rows) { (void)each_damped(m, keep_row, &rows); }
+
 double fluid_cuda_damped_bound(const fluid_parameters *p) {
   return p->heat.given ? fluid_sponge_bytes(p) / sizeof(double) : 0;
 }
 
+/* The row of the arrays here of a row of this rank's planes; of other rows it is none. */
+static int64_t row_here(const fluid_machine *m, const fluid_device *d, int64_t row) {
+  return row - d->from * m->part.rows;
+}
+
+/* Of this rank's cells: the only ones that it makes. */
 typedef struct masking {
-  const fluid_layout *l;
+  const fluid_machine *m;
+  const fluid_device *d;
   uint32_t *mask;
 } masking;
 static void mask_cell(void *context, int64_t row, int64_t x) {
-  const masking *m = context;
-  set_bit(m->l, m->mask, row, x);
+  const masking *to = context;
+  if (fluid_part_has_row(&to->m->part, row)) set_bit(&to->d->l, to->mask, row_here(to->m, to->d, row), x);
 }
 
 /* Cells with links of some planes. */
@@ -164,7 +181,7 @@ sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_device *d, f
   if (!mask) return sim_no_memory("the walls");
   for (int64_t k = 0; k < l->n[m->grid.rank - 1]; k++)
     mask_plane(m, l, fluid_cuda_plane(m, d, k), k * m->part.rows, walls, mask);
-  if (layers) (void)each_damped(m, mask_cell, &(masking){l, mask});
+  if (layers) (void)each_damped(m, mask_cell, &(masking){m, d, mask});
   const sim_status status = fluid_cuda_send_away(mask, words * sizeof *mask, &there);
   *out = there;
   return status;
@@ -177,11 +194,6 @@ static sim_status send_masks(const maker *m) {
   return status == SIM_OK ? fluid_cuda_send_mask(m->m, m->d, FLUID_MASK_LISTED, &m->d->skip) : status;
 }
 
-/* The row of the arrays here of a row of this rank's planes; of other rows it is none. */
-static int64_t row_here(const fluid_machine *m, const fluid_device *d, int64_t row) {
-  return row - d->from * m->part.rows;
-}
-
 static fluid_edge_cell edge_cell(const fluid_machine *m, const fluid_device *d, int64_t row, int64_t x, int32_t first,
                                  int32_t count) {
   const int64_t y = row % m->grid.n[1], z = row / m->grid.n[1];
@@ -190,14 +202,18 @@ static fluid_edge_cell edge_cell(const fluid_machine *m, const fluid_device *d, 
       {(int32_t)x, (int32_t)(flat ? y - d->from : y), (int32_t)(flat ? z : z - d->from)}, first, count};
 }
 
+/* Lists cells of sponges, and counts those before this rank's own and those up to their end. */
 typedef struct listing {
   const fluid_machine *m;
   const fluid_device *d;
   fluid_edge_cell *next;
+  int before, until;
 } listing;
 static void list_cell(void *context, int64_t row, int64_t x) {
   listing *to = context;
   *to->next++ = edge_cell(to->m, to->d, row, x, 0, 0);
+  to->before += row < to->m->part.first * to->m->part.rows;
+  to->until += row < to->m->part.end * to->m->part.rows;
 }
 
 static sim_status send_cells(const maker *m) {
@@ -213,7 +229,10 @@ static sim_status send_cells(const maker *m) {
   fluid_edge_cell *cell = malloc((size_t)listed * sizeof *cell);
   for (int64_t i = 0; cell && i < w->cells; i++)
     cell[i] = edge_cell(m->m, m->d, w->cell[i].row, w->cell[i].x, w->cell[i].first, w->cell[i].count);
-  if (cell) (void)each_damped(m->m, list_cell, &(listing){m->m, m->d, cell + w->cells});
+  listing damped = {m->m, m->d, cell ? cell + w->cells : NULL, 0, 0};
+  if (cell) (void)each_damped(m->m, list_cell, &damped);
+  m->d->first_damped = (int)w->cells + damped.before;
+  m->d->end_damped = (int)w->cells + damped.until;
   SIM_TRY(fluid_cuda_send_away(cell, (size_t)listed * sizeof *cell, (void **)&m->d->cell));
   const size_t size = m->d->single ? sizeof(fluid_edge_single) : sizeof(fluid_edge_double);
   void *edges = calloc(links + 1, size); /* one more: there may be none */
@@ -239,8 +258,8 @@ static sim_status send_patches(const maker *m) {
   if (w->members == 0) return SIM_OK;
   SIM_TRY(fluid_cuda_send(w->member, (size_t)w->members * sizeof *w->member, (void **)&m->d->member));
   SIM_TRY(fluid_cuda_send(NULL, (size_t)m->d->listed * sizeof(double), (void **)&m->d->lost));
-  if (fluid_cuda_divided(m->m))
-    SIM_TRY(fluid_cuda_send(NULL, (size_t)w->members * sizeof(double), (void **)&m->d->packed));
+  if (fluid_cuda_divided(m->m) && !m->m->motion)
+    SIM_TRY(fluid_cuda_send(NULL, (size_t)fluid_cuda_exchanged(m->m, m->d) * sizeof(double), (void **)&m->d->packed));
   int8_t *body = malloc((size_t)w->links);
   for (int64_t i = 0; body && i < w->links; i++) body[i] = (int8_t)w->link[i].body;
   SIM_TRY(fluid_cuda_send_away(body, (size_t)w->links, (void **)&m->d->edge_body));
@@ -289,6 +308,14 @@ static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge, double hel
   return out;
 }
 
+/* Several ranks: room for what each of these links gives to its body, and where they are. */
+static sim_status make_terms(const maker *m, const fluid_pull *pull, int64_t links) {
+  int64_t *row = m->d->pull_row = malloc((size_t)links * sizeof *row);
+  if (!row) return sim_no_memory("links of ranks");
+  for (int64_t i = 0; i < links; i++) row[i] = m->m->walls.cell[pull[i].cell].row;
+  return fluid_cuda_send(NULL, (size_t)links * 6 * sizeof(double), (void **)&m->d->terms);
+}
+
 /* Links to bodies: by body, cell and direction. */
 static sim_status send_pulls(const maker *m) {
   const fluid_walls *w = &m->m->walls;
@@ -310,16 +337,18 @@ static sim_status send_pulls(const maker *m) {
     m->d->body_blocks[body + 1] = blocks;
   }
   m->d->pull_blocks = blocks;
-  sim_status status =
-      fluid_cuda_send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&m->d->pull_block);
+  m->d->pulls = (int)links;
+  sim_status status = pull && fluid_cuda_divided(m->m) ? make_terms(m, pull, links) : SIM_OK;
+  if (status == SIM_OK)
+    status = fluid_cuda_send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&m->d->pull_block);
+  else
+    free(block);
   if (status == SIM_OK) {
     status = fluid_cuda_send_away(pull, (size_t)links * sizeof *pull, (void **)&m->d->pull);
     pull = NULL;
   }
   free(pull);
   if (status == SIM_OK) status = fluid_cuda_send(NULL, (size_t)blocks * 6 * sizeof(double), (void **)&m->d->pull_sum);
-  if (status == SIM_OK && fluid_cuda_divided(m->m))
-    status = fluid_cuda_send(NULL, (size_t)links * 6 * sizeof(double), (void **)&m->d->terms);
   return status;
 }
 
@@ -422,11 +451,49 @@ static sim_status send_probes(const maker *m) {
   return fluid_cuda_send(NULL, (size_t)(m->d->probes * (m->d->rank + 1)) * sizeof(double), (void **)&m->d->probed);
 }
 
+/* A layer without its numbers; its planes, or its lines, that this rank has. */
+static fluid_damped damped_of(const fluid_machine *m, const fluid_device *d, const fluid_layer *layer) {
+  const grid_shape *g = &m->grid;
+  const fluid_part *part = &m->part;
+  const int axis = layer->side / 2, last = g->rank - 1;
+  fluid_damped out = {.side = layer->side,
+                      .planes = (int)layer->planes,
+                      .across = axis == last,
+                      .first = (int)part->first,
+                      .end = (int)part->end,
+                      .from = d->from,
+                      .last = last,
+                      .high = (int)g->n[axis] - 1,
+                      .wide = (int)g->n[axis == 0 ? 1 : 0],
+                      .cells = layer->cells,
+                      .line = layer->cells / part->planes,
+                      .follow = layer->follow};
+  out.parts = (int)((out.line + FLUID_SUMMED - 1) / FLUID_SUMMED);
+  out.blocks = out.across ? (int)((out.cells + FLUID_SUMMED - 1) / FLUID_SUMMED) : out.parts * (int)part->planes;
+  if (!out.across) return out;
+  const int64_t first = layer->side % 2 ? part->planes - part->end : part->first;
+  const int64_t end = layer->side % 2 ? part->planes - part->first : part->end;
+  out.first = (int)(first < layer->planes ? first : layer->planes);
+  out.end = (int)(end < layer->planes ? end : layer->planes);
+  return out;
+}
+
+/* Numbers of the sums of the layers that ranks exchange, and of all. */
+static int64_t through_numbers(const fluid_machine *m, const fluid_device *d, bool exchanged) {
+  int64_t most = 0;
+  for (int i = 0; i < m->sponge.layers; i++) {
+    const fluid_damped layer = damped_of(m, d, &m->sponge.layer[i]);
+    const int64_t numbers = exchanged && layer.across ? 0 : 2 * (int64_t)layer.planes * layer.blocks;
+    if (numbers > most) most = numbers;
+  }
+  return most;
+}
+
 /* Layers, whose means and shares are behind each other as in m->sponge; open cells are behind all shares. */
 static sim_status send_sponges(const maker *m) {
   const fluid_sponge *sponge = &m->m->sponge;
   fluid_device *d = m->d;
-  int64_t planes = 0, most = 0;
+  int64_t planes = 0;
   d->layers = sponge->layers;
   if (sponge->layers == 0) return SIM_OK;
   for (int i = 0; i < sponge->layers; i++) planes += sponge->layer[i].planes;
@@ -444,20 +511,26 @@ static sim_status send_sponges(const maker *m) {
   planes = 0;
   for (int i = 0; i < sponge->layers; i++) {
     const fluid_layer *layer = &sponge->layer[i];
-    const int blocks = (int)((layer->cells + FLUID_SUMMED - 1) / FLUID_SUMMED);
-    d->damped[i] = (fluid_damped){.side = layer->side,
-                                  .planes = (int)layer->planes,
-                                  .blocks = blocks,
-                                  .cells = layer->cells,
-                                  .flow = d->mean + layer->first,
-                                  .dense = d->mean + layer->first + layer->planes,
-                                  .share = d->share + planes,
-                                  .open = d->share + all + planes,
-                                  .follow = layer->follow};
+    fluid_damped *to = &d->damped[i];
+    *to = damped_of(m->m, d, layer);
+    to->flow = d->mean + layer->first;
+    to->dense = to->flow + layer->planes;
+    to->share = d->share + planes;
+    to->open = to->share + all;
     planes += layer->planes;
-    if (layer->planes * blocks > most) most = layer->planes * blocks;
   }
-  return fluid_cuda_send(NULL, (size_t)most * 2 * sizeof(double), (void **)&d->through);
+  int64_t numbers = through_numbers(m->m, d, false);
+  if (fluid_cuda_divided(m->m)) {
+    d->through_numbers = (int)fluid_cuda_exchanged(m->m, d);
+    if (d->through_numbers > numbers) numbers = d->through_numbers;
+  }
+  return fluid_cuda_send(NULL, (size_t)numbers * sizeof(double), (void **)&d->through);
+}
+
+int64_t fluid_cuda_exchanged(const fluid_machine *m, const fluid_device *d) {
+  const int64_t members = m->motion ? 0 : m->walls.members, through = through_numbers(m, d, true);
+  const int64_t most = members > through ? members : through;
+  return most > 0 ? most : 1;
 }
 
 sim_status fluid_cuda_build_walls(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,

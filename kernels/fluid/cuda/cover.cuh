@@ -5,13 +5,14 @@
 
 #include "kernels/fluid/cuda/links.cuh"
 
-/* mass[members]: moments A, read from a state; SET: written to it. */
+/* mass[members]: moments A of the members among cells [first, end), read from a state; SET: written to it. */
 template <bool SET, typename real>
-__global__ void __launch_bounds__(256) member_mass(const fluid_layout l, real *state, const fluid_edge_cell *cell,
-                                                   const int32_t *member, int members, double *mass) {
+__global__ void __launch_bounds__(256)
+    member_mass(const fluid_layout l, real *state, const fluid_edge_cell *cell, int first, int end,
+                const int32_t *member, int members, double *mass) {
   after_previous();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= members) return;
+  if (i >= members || member[i] < first || member[i] >= end) return;
   real *A = state + place_of(l, cell[member[i]]);
   if constexpr (SET)
     *A = (real)mass[i];

@@ -1,5 +1,5 @@
 /* The temperature in device memory: its law, links, and the start. */
-#include "kernels/fluid/cuda/work.h"
+#include "kernels/fluid/cuda/host.h"
 
 #include "engine/device/cuda.h"
 
@@ -87,6 +87,14 @@ static fluid_warm_pull pull_of(const fluid_machine *m, const fluid_parameters *p
   return out;
 }
 
+/* Several ranks: room for what each of these links gives to the sums, and where they are. */
+static sim_status make_terms(const fluid_machine *m, const fluid_warm_pull *pull, int64_t count, fluid_warm *out) {
+  out->pull_row = malloc((size_t)count * sizeof *out->pull_row);
+  if (!out->pull_row) return sim_no_memory("links of ranks");
+  for (int64_t i = 0; i < count; i++) out->pull_row[i] = m->walls.cell[pull[i].cell].row;
+  return fluid_cuda_send(NULL, (size_t)count * 2 * sizeof(double), (void **)&out->terms);
+}
+
 /* Links along axes by owner, cell and direction. */
 static sim_status send_pulls(const fluid_machine *m, const fluid_parameters *p, fluid_device *d) {
   const fluid_walls *walls = &m->walls;
@@ -119,8 +127,12 @@ static sim_status send_pulls(const fluid_machine *m, const fluid_parameters *p, 
       d->warm.area[owner] += to->share;
     }
   }
-  sim_status status =
-      fluid_cuda_send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&d->warm.pull_block);
+  d->warm.pulls = (int)all;
+  sim_status status = pull && fluid_cuda_divided(m) ? make_terms(m, pull, all, &d->warm) : SIM_OK;
+  if (status == SIM_OK)
+    status = fluid_cuda_send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&d->warm.pull_block);
+  else
+    free(block);
   if (status == SIM_OK) {
     status = fluid_cuda_send_away(pull, (size_t)all * sizeof *pull, (void **)&d->warm.pull);
     pull = NULL;
@@ -130,17 +142,27 @@ static sim_status send_pulls(const fluid_machine *m, const fluid_parameters *p, 
   return status;
 }
 
-/* Temperatures of the start, and of solid cells those that are shown. */
+/* Temperatures of the start, and of solid cells those that are shown: of the planes that are here. */
 static sim_status send_temperatures(const fluid_machine *m, const fluid_parameters *p, fluid_device *d) {
-  const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+  const grid_range rows = fluid_part_rows(&m->part);
+  const int64_t nx = m->grid.n[0], planes = d->l.n[m->grid.rank - 1];
+  const size_t plane = (size_t)(m->part.rows * nx) * sizeof(double);
+  double *shown = m->warmth->shown;
   fluid_shape shape[FLUID_BODIES];
+  void *there = NULL;
   for (int b = 0; b < (int)p->bodies.count; b++) shape[b] = fluid_body_shape(p, m->walls.meshes, b, &m->walls.pose[b]);
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t row = 0; row < rows; row++)
+  for (int64_t row = rows.first; row < rows.end; row++)
     for (int64_t i = 0; m->walls.solid && i < nx; i++)
-      if (m->walls.solid[row * nx + i]) m->warmth->shown[row * nx + i] = fluid_heat_solid(m, p, shape, row, i);
-  SIM_TRY(fluid_cuda_send(m->warmth->shown, (size_t)(rows * nx) * sizeof(double), (void **)&d->warm.shown));
-  free(m->warmth->shown);
+      if (m->walls.solid[row * nx + i]) shown[row * nx + i] = fluid_heat_solid(m, p, shape, row, i);
+  SIM_TRY(fluid_swap_planes(&m->part, &(fluid_room){.memory = NULL}, shown, plane));
+  SIM_TRY(fluid_cuda_send(NULL, (size_t)planes * plane, &there));
+  d->warm.shown = there;
+  for (int64_t k = 0, each = fluid_cuda_divided(m) ? 1 : planes; k < planes; k += each)
+    SIM_TRY(sim_backend_cuda.copy((char *)there + (size_t)k * plane,
+                                  (const char *)shown + (size_t)fluid_cuda_plane(m, d, k) * plane,
+                                  (size_t)each * plane));
+  free(shown);
   m->warmth->shown = NULL;
   return SIM_OK;
 }
@@ -196,6 +218,8 @@ void fluid_cuda_free_heat(fluid_device *d) {
   sim_backend_cuda.free(d->warm.pull);
   sim_backend_cuda.free(d->warm.pull_block);
   sim_backend_cuda.free(d->warm.pull_sum);
+  sim_backend_cuda.free(d->warm.terms);
+  free(d->warm.pull_row);
 }
 
 /* Of a cell with links 5.5 (3.5) links, of which 3 (2) along axes; a cell in a sponge is listed, with what links take.

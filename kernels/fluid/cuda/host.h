@@ -14,6 +14,7 @@ struct fluid_work {
   const fluid_parameters *p;
   const fluid_numbers *numbers;
   sim_buffer state[2];      /* trt.c: one */
+  int64_t listed;           /* numbers behind the cells of a state: of members and of listed cells; trt.c: of members */
   sim_buffer fields;        /* trt.c: in host memory */
   double *sums;             /* of a row of a table, in host memory */
   sim_graph *graph[2];      /* a step from each state; trt.c: from each parity */
@@ -57,6 +58,8 @@ double fluid_cuda_remembered_bytes(const fluid_parameters *p);   /* in device me
 /* ---- ranks.c: several GPUs ---- */
 
 bool fluid_cuda_divided(const fluid_machine *m);
+/* Numbers that ranks add in a step: masses that members lose, or sums of sponges, whichever are more. (build.c) */
+int64_t fluid_cuda_exchanged(const fluid_machine *m, const fluid_device *d);
 /* The planes that are here: l.n, l.first, l.own, from. */
 void fluid_cuda_choose_planes(const fluid_machine *m, fluid_device *d);
 /* The plane of the grid that is a plane here. */
@@ -66,12 +69,20 @@ double fluid_cuda_exchange_bytes(const sim_comm *comm, double state, double memb
 /* Makes the states of [rows][row] numbers, and the exchange between them; leave: releases them. */
 sim_status fluid_cuda_join(fluid_work *work, const int64_t shape[2]) SIM_MUST_CHECK;
 void fluid_cuda_leave(fluid_work *work);
-sim_status fluid_cuda_swap(fluid_work *work) SIM_MUST_CHECK; /* the planes of the present state that others need */
-sim_status fluid_cuda_step_divided(fluid_work *work) SIM_MUST_CHECK;
+sim_status fluid_cuda_swap(fluid_work *work) SIM_MUST_CHECK;      /* the planes of the present state that others need */
+sim_status fluid_cuda_swap_made(fluid_work *work) SIM_MUST_CHECK; /* the same of the other state */
+/* The planes of a force that is a function beside this rank's own, of the present state; or nothing. */
+sim_status fluid_cuda_swap_push(fluid_work *work) SIM_MUST_CHECK;
+sim_status fluid_cuda_step_divided(fluid_work *work, int64_t number) SIM_MUST_CHECK; /* makes step `number` */
 /* work->sums[columns][blocks] of all ranks from d.sum. */
 sim_status fluid_cuda_gather_sums(fluid_work *work, int columns) SIM_MUST_CHECK;
 /* Of all ranks, with numbers of cells of the grid. */
 sim_status fluid_cuda_gather_guards(const fluid_work *work, fluid_guard *guard) SIM_MUST_CHECK;
+sim_status fluid_cuda_gather_laws(const fluid_machine *m, const fluid_device *d, fluid_law_guard *told) SIM_MUST_CHECK;
+/* The other state in sponges, or the means of the present one. */
+void fluid_cuda_damp(fluid_work *work, fluid_damping what);
+/* warm.pull_sum, when fluid_cuda_sum_heat has made the terms. */
+sim_status fluid_cuda_pull_warm_divided(fluid_work *work) SIM_MUST_CHECK;
 sim_status fluid_cuda_pull_divided(fluid_work *work) SIM_MUST_CHECK; /* pull_sum */
 /* values[probes][rank + 1], of which each rank has those of its planes. */
 sim_status fluid_cuda_gather_probes(const fluid_work *work, double *values) SIM_MUST_CHECK;

@@ -112,35 +112,52 @@ static void launch_cells(const fluid_device *d, fluid_planes which) {
                 step_cells<Q, FORCE, EDDY, HEAT, real>, s);
 }
 
-/* Damps the state that a step has made, or sets the means of the first one. */
-template <int RANK, bool START, typename real> static void damp(const fluid_device *d, void *state) {
-  static const sim_kernel sum = {"fluid_sum_planes", "sponges", SIM_LIMIT_BYTES};
-  static const sim_kernel cells = {"fluid_damp_planes", "sponges", SIM_LIMIT_BYTES};
+/* ---- sponges ---- */
+
+static void *damped_state(const fluid_device *d, fluid_damping what) {
+  return d->state[what == FLUID_DAMP_STEP ? 1 - d->now : d->now];
+}
+/* Planes of a layer that this rank damps, and its cells in each. */
+static int damped_planes(const fluid_damped *layer) {
+  return layer->across ? layer->end - layer->first : layer->planes;
+}
+static double damped_cells(const fluid_damped *layer) {
+  return (double)(layer->across ? layer->cells : (layer->end - layer->first) * layer->line);
+}
+
+template <int RANK, typename real> static void sum_layer(const fluid_device *d, int which, fluid_damping what) {
+  static const sim_kernel kernel = {"fluid_sum_planes", "sponges", SIM_LIMIT_BYTES};
+  const fluid_view<real> v = view_of<real>(d, damped_state(d, what), d->fields, NULL);
+  const fluid_damped *layer = &d->damped[which];
+  const int planes = damped_planes(layer), lines = layer->end - layer->first;
+  const int blocks = layer->across ? layer->blocks : layer->line == 1 ? (lines + 255) / 256 : lines * layer->parts;
+  if (planes <= 0) return;
+  device_launch(&kernel, damped_cells(layer) * planes * sizeof(real), dim3((unsigned)blocks, (unsigned)planes), 256,
+                !layer->across && layer->line == 1 ? sum_cells<real> : sum_planes<real>, v, *layer, d->through);
+}
+
+template <int RANK, typename real> static void damp_layer(const fluid_device *d, int which, fluid_damping what) {
+  static const sim_kernel damp = {"fluid_damp_planes", "sponges", SIM_LIMIT_BYTES};
   static const sim_kernel follow = {"fluid_follow_planes", "sponges", SIM_LIMIT_BYTES};
-  const fluid_view<real> v = view_of<real>(d, state, d->fields, NULL);
-  for (int i = 0; i < d->layers; i++) {
-    const fluid_damped *layer = &d->damped[i];
-    const dim3 grid((unsigned)layer->blocks, (unsigned)layer->planes);
-    const double moments = (double)layer->planes * (double)layer->cells * sizeof(real);
-    device_launch(&sum, moments, grid, 256, sum_planes<real>, v, *layer, d->through);
-    device_launch(&cells, 2 * fluid_moments(RANK) * moments, grid, 256, damp_planes<RANK, START, real>, v,
-                  factors_of<RANK, real>(d), *layer, d->through, (real *)state);
-    device_launch(&follow, 0.0, dim3((unsigned)layer->planes), 256,
-                  follow_planes < START ? FLUID_BEGIN : FLUID_FOLLOW >, *layer, d->through);
-  }
+  const fluid_damped *layer = &d->damped[which];
+  real *state = (real *)damped_state(d, what);
+  const int planes = damped_planes(layer);
+  const double cells = damped_cells(layer);
+  if (planes <= 0) return;
+  if (what != FLUID_DAMP_DELAY)
+    device_launch(&damp, 2 * fluid_moments(RANK) * cells * planes * sizeof(real),
+                  dim3((unsigned)ceil(cells / FLUID_SUMMED), (unsigned)planes), 256,
+                  what == FLUID_DAMP_BEGIN ? damp_planes<RANK, true, real> : damp_planes<RANK, false, real>,
+                  view_of<real>(d, state, d->fields, NULL), factors_of<RANK, real>(d), *layer, d->through, state);
+  device_launch(&follow, 0.0, dim3((unsigned)planes), 256, follow_planes, *layer, what, d->through);
 }
-template <int RANK, typename real> static void begin_sponge(const fluid_device *d) {
-  damp<RANK, true, real>(d, d->state[d->now]);
-}
-template <int RANK, typename real> static void delay_sponge(const fluid_device *d) {
-  static const sim_kernel kernel = {"fluid_delay_sponge", "start", SIM_LIMIT_BYTES};
-  const fluid_view<real> v = view_of<real>(d, d->state[d->now], d->fields, NULL);
-  for (int i = 0; i < d->layers; i++) {
-    const fluid_damped *layer = &d->damped[i];
-    const dim3 grid((unsigned)layer->blocks, (unsigned)layer->planes);
-    device_launch(&kernel, 0.0, grid, 256, sum_planes<real>, v, *layer, d->through);
-    device_launch(&kernel, 0.0, dim3((unsigned)layer->planes), 256, follow_planes<FLUID_DELAY>, *layer, d->through);
-  }
+
+/* What several ranks exchange begins with 0 where other ranks have sums. */
+static void clear_through(const fluid_device *d) {
+  if (d->through_numbers > 0)
+    sim_cuda_failed(cudaMemsetAsync(d->through, 0, (size_t)d->through_numbers * sizeof *d->through,
+                                    (cudaStream_t)sim_cuda_stream()),
+                    "cudaMemsetAsync", "sponges");
 }
 
 void fluid_cuda_shift_sponge(const fluid_device *d, int layer, double gain) {
@@ -149,7 +166,6 @@ void fluid_cuda_shift_sponge(const fluid_device *d, int layer, double gain) {
   device_launch(&kernel, 0.0, dim3((unsigned)(of->planes + 255) / 256), 256, shift_planes, *of, gain);
 }
 
-static dim3 listed_blocks(const fluid_device *d) { return dim3((unsigned)(d->listed + 127) / 128); }
 template <int Q, typename real> static double listed_bytes(const fluid_device *d) {
   return (double)(Q * 4 + fluid_moments(fluid_rank(Q))) * sizeof(real) * d->listed;
 }
@@ -166,8 +182,8 @@ template <int Q, typename real> static void step_listed(const fluid_device *d) {
     fluid_cuda_law_links(d);
   else if (d->push > 0)
     fluid_cuda_pushed_links(d);
-  else if (e.cells > e.first)
-    device_launch(&links, listed_bytes<Q, real>(d), dim3((unsigned)(e.cells - e.first + 127) / 128), 128,
+  else if (blocks_of_listed(e) > 0)
+    device_launch(&links, listed_bytes<Q, real>(d), dim3(blocks_of_listed(e)), 128,
                   d->straight ? d->eddies ? step_links<Q, true, true, real> : step_links<Q, false, true, real>
                   : d->eddies ? step_links<Q, true, false, real>
                               : step_links<Q, false, false, real>,
@@ -191,16 +207,17 @@ template <int RANK, typename real> static void give_back(const fluid_device *d) 
 
 template <int RANK, typename real> static void step_warm(const fluid_device *d) {
   static const sim_kernel warm = {"fluid_step_warm_links", "walls", SIM_LIMIT_BYTES};
-  if (!d->heat || d->listed == 0) return;
-  device_launch(&warm, listed_bytes<fluid_directions(RANK), real>(d), listed_blocks(d), 128,
+  const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
+  if (!d->heat || blocks_of_listed(e) == 0) return;
+  device_launch(&warm, listed_bytes<fluid_directions(RANK), real>(d), dim3(blocks_of_listed(e)), 128,
                 d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>,
-                step_of<RANK, real>(d), listed_edges_of<real>(d, 1 - d->now));
+                step_of<RANK, real>(d), e);
 }
 
 template <int Q, typename real> static void step_planes(const fluid_device *d, fluid_planes which) {
-  if (d->laws.cells)
-    fluid_cuda_law_cells(d);
-  else if (d->heat && d->eddies)
+  if (d->laws.cells) {
+    if (which != FLUID_PLANES_INNER) fluid_cuda_law_cells(d);
+  } else if (d->heat && d->eddies)
     launch_cells<Q, true, true, true, real>(d, which);
   else if (d->heat)
     launch_cells<Q, true, false, true, real>(d, which);
@@ -221,16 +238,12 @@ template <int Q, typename real> static void step(const fluid_device *d) {
   give_back<fluid_rank(Q), real>(d);
 }
 
-template <int RANK, typename real> static void damp_step(const fluid_device *d) {
-  damp<RANK, false, real>(d, d->state[1 - d->now]);
-}
-
 /* ---- bodies that move ---- */
 
 template <bool SET, typename real> static void launch_mass(const fluid_device *d, double *mass) {
   static const sim_kernel kernel = {"fluid_member_mass", "walls", SIM_LIMIT_BYTES};
   device_launch(&kernel, 16.0 * d->members, dim3((unsigned)(d->members + 255) / 256), 256, member_mass<SET, real>, d->l,
-                (real *)d->state[1 - d->now], d->cell, d->member, d->members, mass);
+                (real *)d->state[1 - d->now], d->cell, d->first_cell, d->end_cell, d->member, d->members, mass);
 }
 
 template <int Q, typename real>
@@ -307,23 +320,28 @@ template <int RANK, typename real> static void flow(const fluid_device *d) {
                 sum_flow<RANK, fluid_view<real>>, present_view<real>(d), d->sum);
 }
 
+/* What forces on bodies read of the present state. */
+template <int Q, typename real> static fluid_moment_cells<Q, real> pulling_cells(const fluid_device *d) {
+  const fluid_warm_factors<real> w = warm_factors_of<real>(d);
+  return {d->l, (const real *)d->state[d->now], d->heat, {w.push[0], w.push[1], w.push[2]}, w.reference};
+}
+
 template <int Q, typename real> static void pulls(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_pull", "observe", SIM_LIMIT_BYTES};
-  const fluid_warm_factors<real> w = warm_factors_of<real>(d);
-  const real *state = (const real *)d->state[d->now];
-  const fluid_moment_cells<Q, real> cells = {d->l, state, d->heat, {w.push[0], w.push[1], w.push[2]}, w.reference};
+  const fluid_moment_cells<Q, real> cells = pulling_cells<Q, real>(d);
   if (d->push > 0)
-    launch_pull<Q>(&kernel, d, fluid_pushed_cells<Q, real>{cells, state + d->push}, edges_of<real>(d));
+    launch_pull<Q>(&kernel, d, fluid_pushed_cells<Q, real>{cells, cells.from + d->push}, edges_of<real>(d));
   else
     launch_pull<Q>(&kernel, d, cells, edges_of<real>(d));
 }
 
 template <int Q, typename real> static void terms(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_pull_terms", "observe", SIM_LIMIT_BYTES};
-  const fluid_moment_cells<Q, real> cells = {d->l, (const real *)d->state[d->now], false, {0, 0, 0}, 0};
-  if (d->pull_blocks == 0) return;
-  device_launch(&kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, pull_terms<Q, fluid_moment_cells<Q, real>>,
-                cells, edges_of<real>(d), d->pull, d->pull_block, d->g[0], d->g[1], d->g[2], d->terms);
+  const fluid_moment_cells<Q, real> cells = pulling_cells<Q, real>(d);
+  if (d->push > 0)
+    launch_terms<Q>(&kernel, d, fluid_pushed_cells<Q, real>{cells, cells.from + d->push}, edges_of<real>(d));
+  else
+    launch_terms<Q>(&kernel, d, cells, edges_of<real>(d));
 }
 
 /* ---- the temperature ---- */
@@ -336,9 +354,10 @@ static void begin_heat(const fluid_device *d, const fluid_warm_surface *surface,
   real *state = (real *)d->state[d->now];
   device_launch(&kernel, 2.0 * d->l.numbers * sizeof(real) * cells_of(d), blocks_of(cells_of(d)), 256,
                 begin_warm<RANK, real>, v, k, walls, state);
-  if (d->cells > 0)
-    device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128, begin_warm_links<RANK, real>, v, k,
-                  d->cell, d->cells, surface, state);
+  const int own = d->end_cell - d->first_cell;
+  if (own > 0)
+    device_launch(&kernel, 0.0, dim3((unsigned)(own + 127) / 128), 128, begin_warm_links<RANK, real>, v, k,
+                  d->cell + d->first_cell, own, surface + (size_t)(2 * RANK * d->first_cell), state);
 }
 
 template <int RANK, typename real> static void show_heat(const fluid_device *d) {
@@ -352,7 +371,11 @@ template <int RANK, typename real> static void sum_heat(const fluid_device *d) {
   static const sim_kernel links = {"fluid_pull_warm", "observe", SIM_LIMIT_BYTES};
   device_launch(&kernel, (1.0 + RANK) * sizeof(real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
                 sum_warm<RANK, real>, present_view<real>(d), d->sum);
-  if (d->warm.pull_blocks > 0)
+  if (d->warm.pull_blocks > 0 && d->warm.terms)
+    device_launch(&links, 0.0, dim3((unsigned)d->warm.pull_blocks), FLUID_SEGMENT, warm_terms<RANK, real>,
+                  present_view<real>(d), listed_edges_of<real>(d, d->now), d->warm.pull, d->warm.pull_block,
+                  d->warm.terms);
+  else if (d->warm.pull_blocks > 0)
     device_launch(&links, 0.0, dim3((unsigned)d->warm.pull_blocks), FLUID_SEGMENT, pull_warm<RANK, real>,
                   present_view<real>(d), listed_edges_of<real>(d, d->now), d->warm.pull, d->warm.pull_block,
                   d->warm.pull_sum);
@@ -423,7 +446,19 @@ void fluid_cuda_sum_terms(const fluid_device *d) {
   device_launch(&kernel, 0.0, dim3((unsigned)d->pull_blocks), FLUID_SEGMENT, sum_terms, d->pull_block, d->terms,
                 d->pull_sum);
 }
-void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step, d); }
+void fluid_cuda_sum_warm_terms(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_sum_warm_terms", "observe", SIM_LIMIT_BYTES};
+  if (d->warm.pull_blocks == 0) return;
+  device_launch(&kernel, 0.0, dim3((unsigned)d->warm.pull_blocks), FLUID_SEGMENT, sum_warm_terms, d->warm.pull_block,
+                d->warm.terms, d->warm.pull_sum);
+}
+void fluid_cuda_sum_layer(const fluid_device *d, int layer, fluid_damping what) {
+  clear_through(d);
+  BY_KIND(sum_layer, d, layer, what);
+}
+void fluid_cuda_damp_layer(const fluid_device *d, int layer, fluid_damping what) {
+  BY_KIND(damp_layer, d, layer, what);
+}
 void fluid_cuda_warm(const fluid_device *d) { BY_KIND(step_warm, d); }
 void fluid_cuda_mark_balls(const fluid_device *d) { mark_cells(d); }
 void fluid_cuda_balls(const fluid_device *d) {
@@ -458,8 +493,6 @@ void fluid_cuda_pull(const fluid_device *d) { BY_LATTICE(pulls, d); }
 void fluid_cuda_probe(const fluid_device *d) { BY_KIND(probe, d); }
 void fluid_cuda_show_heat(const fluid_device *d) { BY_KIND(show_heat, d); }
 void fluid_cuda_sum_heat(const fluid_device *d) { BY_KIND(sum_heat, d); }
-void fluid_cuda_begin_sponge(const fluid_device *d) { BY_KIND(begin_sponge, d); }
-void fluid_cuda_delay_sponge(const fluid_device *d) { BY_KIND(delay_sponge, d); }
 void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls) {
   BY_KIND(begin_heat, d, surface, walls);
 }

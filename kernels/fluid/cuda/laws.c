@@ -1,6 +1,6 @@
 /* Kernels with functions of a scenario: compiled when a run begins, and what their guards have seen. */
 #include "kernels/fluid/cpu/push.h"
-#include "kernels/fluid/cuda/work.h"
+#include "kernels/fluid/cuda/host.h"
 
 #include "engine/device/cuda.h"
 
@@ -32,7 +32,10 @@ sim_status fluid_cuda_compile(const fluid_machine *m, const fluid_parameters *p,
   sim_status status = SIM_OK;
   int count = 0;
   void *made = NULL;
-  for (int a = 0; a < 3; a++) d->size[a] = m->grid.size[a];
+  for (int a = 0; a < 3; a++) {
+    d->size[a] = m->grid.size[a];
+    d->box[a] = (int)m->grid.n[a];
+  }
   d->per_stress = 3 / sqrt(2) / k->dt;
   d->scale = 3 * k->dt / (k->dx * k->dx);
   d->rounding = m->single ? 3e-8 : 1e-12;
@@ -82,6 +85,7 @@ sim_status fluid_cuda_check_laws(const fluid_machine *m, const fluid_numbers *k,
   double u[3];
   if (!d->told) return SIM_OK;
   SIM_TRY(sim_backend_cuda.copy(&told, d->told, sizeof told));
+  SIM_TRY(fluid_cuda_gather_laws(m, d, &told));
   const int64_t thick = (int64_t)told.tau_step, nx = m->grid.n[0];
   /* of one step a density or a temperature that has left its bounds says more, a speed less */
   const bool first = !end->seen || thick < end->step || (thick == end->step && !end->cell.dense && !end->cell.hot);

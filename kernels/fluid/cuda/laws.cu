@@ -5,7 +5,7 @@
 
 /* Blocks of FLUID_GROUP x FLUID_PUSH_ROWS cells. */
 static dim3 law_blocks(const fluid_device *d) {
-  const size_t rows = (size_t)d->l.n[1] * (size_t)d->l.n[2];
+  const size_t rows = (size_t)d->l.own * (d->rank == 3 ? (size_t)d->l.n[1] : 1);
   return dim3((unsigned)((size_t)d->l.groups * ((rows + FLUID_PUSH_ROWS - 1) / FLUID_PUSH_ROWS)));
 }
 
@@ -29,7 +29,9 @@ template <int RANK, typename real> static void push(const fluid_device *d, bool 
   for (int a = 0; a < 3; a++) {
     s.g[a] = d->g[a];
     s.size[a] = d->size[a];
+    s.n[a] = d->box[a];
   }
+  s.below = d->from;
   s.dt = d->dt;
   s.unit = d->dx / d->dt;
   s.shift = d->warm.shift;
@@ -57,10 +59,11 @@ static __global__ void __launch_bounds__(128)
 }
 template <int Q, typename real> static void pushed_links(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_step_pushed_links", "walls", SIM_LIMIT_BYTES};
-  device_launch(&kernel, 0.0, dim3((unsigned)(d->listed + 127) / 128), 128,
+  const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
+  if (blocks_of_listed(e) == 0) return;
+  device_launch(&kernel, 0.0, dim3(blocks_of_listed(e)), 128,
                 d->eddies ? step_pushed_links<Q, true, real> : step_pushed_links<Q, false, real>,
-                step_of<fluid_rank(Q), real>(d), listed_edges_of<real>(d, 1 - d->now),
-                (const real *)d->state[d->now] + d->push);
+                step_of<fluid_rank(Q), real>(d), e, (const real *)d->state[d->now] + d->push);
 }
 void fluid_cuda_pushed_links(const fluid_device *d) {
   if (d->rank == 2)
@@ -101,8 +104,10 @@ template <int RANK, typename real> static void law_cells(const fluid_device *d) 
 
 template <int RANK, typename real> static void law_links(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_law_links", "walls", SIM_LIMIT_BYTES};
-  device_launch(&kernel, 0.0, dim3((unsigned)(d->listed + 127) / 128), 128, (links_kernel<real> *)d->laws.links,
-                step_of<RANK, real>(d), listed_edges_of<real>(d, 1 - d->now), rheology_of<real>(d));
+  const fluid_edges<real> e = listed_edges_of<real>(d, 1 - d->now);
+  if (blocks_of_listed(e) == 0) return;
+  device_launch(&kernel, 0.0, dim3(blocks_of_listed(e)), 128, (links_kernel<real> *)d->laws.links,
+                step_of<RANK, real>(d), e, rheology_of<real>(d));
 }
 
 template <int RANK, typename real> static void law_begin(const fluid_device *d) {

@@ -14,13 +14,20 @@ template <typename real> using fluid_edge = typename fluid_edge_type<real>::type
 template <typename real> struct fluid_edges {
   const fluid_edge_cell *cell;
   const fluid_edge<real> *edge;
-  int first, cells;            /* cells [first, cells) make their step */
+  int first, cells, more, end; /* cells [first, cells) and [more, end) make their step; the latter have no links */
   const fluid_warm_edge *warm; /* [edges]; NULL: no heat */
   real *rate;                  /* [cells]: of relaxation, for heat; NULL: not wanted */
   double *lost;                /* [cells]: mass that links to bodies take; NULL: no body */
   const int8_t *body;          /* [edges]: -1: a side of the box; NULL: no body */
   const uint32_t *covered;     /* bits of cells that grains cover, which are left out; NULL: none */
 };
+
+/* Number of the listed cell of a thread; false: there is none. */
+template <typename real> __device__ __forceinline__ bool find_listed(const fluid_edges<real> &links, int *i) {
+  *i = links.first + (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (*i >= links.cells) *i += links.more - links.cells;
+  return *i < links.end;
+}
 
 /* population<27, c> of direction C or one after it. */
 template <int C, typename real> __device__ __forceinline__ real population27_of(int c, const real *m) {
@@ -258,8 +265,8 @@ __device__ __forceinline__ void step_linked(const fluid_step<real> &s, const flu
                                             const source &cells, const laws &law) {
   constexpr int RANK = fluid_rank(Q);
   after_previous();
-  const int i = links.first + (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= links.cells) return;
+  int i;
+  if (!find_listed(links, &i)) return;
   const fluid_edge_cell at = links.cell[i];
   const size_t place = place_of(s.l, at);
   if (fluid_has_bit(links.covered, s.l, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1])) return;
@@ -289,8 +296,8 @@ template <int RANK, bool EDDY, typename real>
 __global__ void __launch_bounds__(128) step_warm_links(const fluid_step<real> s, const fluid_edges<real> links) {
   constexpr int N = fluid_moments(RANK);
   after_previous();
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= links.cells) return;
+  int i;
+  if (!find_listed(links, &i)) return;
   const fluid_edge_cell at = links.cell[i];
   const size_t place = place_of(s.l, at);
   real m[N + 1 + RANK], d[2 * RANK];

@@ -63,36 +63,72 @@ __global__ void __launch_bounds__(256) sum_warm(const fluid_view<real> v, double
   sums[FLUID_WARM_MOST * gridDim.x + blockIdx.x] = most;
 }
 
-/* sums[2][blocks]: heat that enters by the links of a block in a step, in units of the lattice and of `scale`, and the
- * temperature of surfaces of given flux times their shares: as add_surface of cpu/heat.c. */
+/* Heat that enters by a link in a step, in units of the lattice and of `scale`, and the temperature of a surface of
+ * given flux times its share: as add_surface of cpu/heat.c. */
+struct fluid_warm_term {
+  double heat, surface;
+};
+template <int RANK, typename real>
+__device__ __forceinline__ fluid_warm_term warm_term(const fluid_view<real> &v, const fluid_edges<real> &links,
+                                                     const fluid_warm_pull &p) {
+  const fluid_edge_cell at = links.cell[p.cell];
+  double sent;
+  const double got =
+      warm_arrive<RANK, double>(v.l, v.state, at, links.edge[p.edge].arriving, links.warm[p.edge], &sent);
+  fluid_warm_term out = {FLUID_HEAT_WEIGHT * (got - sent), 0};
+  if (p.share > 0) {
+    const fluid_warm_law &law = v.warm.law;
+    double tau = 1 / law.omega;
+    if (links.rate) tau += law.conduct * (1 / (double)links.rate[p.cell] - law.flow_tau);
+    const size_t row = (size_t)at.at[2] * (size_t)v.l.n[1] + (size_t)at.at[1];
+    out.surface = p.share * (warm_temperature<RANK>(v, at.at[0], row) + p.rise / ((tau - 0.5) / 4));
+  }
+  return out;
+}
+
+/* sums[2][blocks], of the terms of the threads of a block. */
+__device__ __forceinline__ void sum_warm_pulls(fluid_warm_term own, double *sums) {
+  __shared__ double shared[FLUID_SEGMENT / 32];
+  const double heat = block_sum<FLUID_SEGMENT>(own.heat, shared);
+  const double surface = block_sum<FLUID_SEGMENT>(own.surface, shared);
+  if (threadIdx.x != 0) return;
+  sums[blockIdx.x] = heat;
+  sums[gridDim.x + blockIdx.x] = surface;
+}
+
 template <int RANK, typename real>
 __global__ void __launch_bounds__(FLUID_SEGMENT)
     pull_warm(const fluid_view<real> v, const fluid_edges<real> links, const fluid_warm_pull *pulls,
               const fluid_pull_block *blocks, double *sums) {
-  __shared__ double shared[FLUID_SEGMENT / 32];
   after_previous();
   const fluid_pull_block mine = blocks[blockIdx.x];
-  double heat = 0, surface = 0;
-  if ((int)threadIdx.x < mine.count) {
-    const fluid_warm_pull p = pulls[mine.first + (int)threadIdx.x];
-    const fluid_edge_cell at = links.cell[p.cell];
-    double sent;
-    const double got =
-        warm_arrive<RANK, double>(v.l, v.state, at, links.edge[p.edge].arriving, links.warm[p.edge], &sent);
-    heat = FLUID_HEAT_WEIGHT * (got - sent);
-    if (p.share > 0) {
-      const fluid_warm_law &law = v.warm.law;
-      double tau = 1 / law.omega;
-      if (links.rate) tau += law.conduct * (1 / (double)links.rate[p.cell] - law.flow_tau);
-      const size_t row = (size_t)at.at[2] * (size_t)v.l.n[1] + (size_t)at.at[1];
-      surface = p.share * (warm_temperature<RANK>(v, at.at[0], row) + p.rise / ((tau - 0.5) / 4));
-    }
-  }
-  heat = block_sum<FLUID_SEGMENT>(heat, shared);
-  surface = block_sum<FLUID_SEGMENT>(surface, shared);
-  if (threadIdx.x != 0) return;
-  sums[blockIdx.x] = heat;
-  sums[gridDim.x + blockIdx.x] = surface;
+  fluid_warm_term own = {0, 0};
+  if ((int)threadIdx.x < mine.count) own = warm_term<RANK>(v, links, pulls[mine.first + (int)threadIdx.x]);
+  sum_warm_pulls(own, sums);
+}
+
+/* The same of several ranks: terms[pulls][2] of the cells of this one, and sums of those of all. */
+template <int RANK, typename real>
+__global__ void __launch_bounds__(FLUID_SEGMENT)
+    warm_terms(const fluid_view<real> v, const fluid_edges<real> links, const fluid_warm_pull *pulls,
+               const fluid_pull_block *blocks, double *terms) {
+  after_previous();
+  const fluid_pull_block mine = blocks[blockIdx.x];
+  if ((int)threadIdx.x >= mine.count) return;
+  const int number = mine.first + (int)threadIdx.x;
+  const fluid_warm_pull p = pulls[number];
+  if (p.cell < links.first || p.cell >= links.cells) return;
+  const fluid_warm_term own = warm_term<RANK>(v, links, p);
+  terms[2 * (size_t)number] = own.heat;
+  terms[2 * (size_t)number + 1] = own.surface;
+}
+static __global__ void __launch_bounds__(FLUID_SEGMENT)
+    sum_warm_terms(const fluid_pull_block *blocks, const double *terms, double *sums) {
+  after_previous();
+  const fluid_pull_block mine = blocks[blockIdx.x];
+  const double *own = terms + 2 * (size_t)(mine.first + (int)threadIdx.x);
+  const bool any = (int)threadIdx.x < mine.count;
+  sum_warm_pulls({any ? own[0] : 0, any ? own[1] : 0}, sums);
 }
 
 /* ---- the start ---- */

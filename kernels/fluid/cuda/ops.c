@@ -51,25 +51,47 @@ void fluid_cuda_plan_walls(const fluid_parameters *p, const fluid_meshes *meshes
 /* Whether the rates of relaxation of listed cells are stored. */
 static bool has_rates(const fluid_parameters *p) { return p->heat.given && p->turbulence.given; }
 
+/* States of a rank, and what ranks exchange in a step: planes, masses at bodies, sums of sponges beside the last axis.
+ * listed, more: bytes behind the cells of a state, of lists and of fields; linked: cells with links. */
+static void plan_ranks(const fluid_parameters *p, const sim_comm *comm, double listed, double more, double linked,
+                       sim_plan *out) {
+  const grid_shape g = fluid_grid_of(p);
+  const double here = fluid_part_share(&g, comm, true), planes = (double)g.n[g.rank - 1];
+  const double cells =
+      state_rows(p, 0) * FLUID_GROUP * numbers_of(p) * (fluid_single(p) ? sizeof(float) : sizeof(double));
+  const bool moves = fluid_moves(p), late = moves || more > 0 || fluid_has_sponge(p);
+  double through = 0;
+  int layers = 0;
+  for (int s = 0; s < 2 * (g.rank - 1); s++) {
+    if (!p->sides[s].given || isnan(p->sides[s].sponge)) continue;
+    const double lines = planes * ceil((g.rank == 3 ? (double)g.n[1 - s / 2] : 1) / FLUID_SUMMED);
+    through = fmax(through, 2 * lines * ceil(p->sides[s].sponge * (double)g.n[0] / g.size[0]));
+    layers++;
+  }
+  const double added = fmax(p->bodies.count > 0 && !moves ? linked : 1, through);
+  sim_plan_add(out, "moments, before and after a step, and what ranks exchange",
+               fluid_cuda_exchange_bytes(comm, (cells + more) * here + listed, added));
+  sim_plan_add_host(out, "staged for other ranks, at most", 2 * cells / planes);
+  if (more > 0) sim_plan_add_host(out, "forces and rates of all ranks, of the last one", cells * here + listed + more);
+  out->bytes_received = (moves ? 4 : 2) * cells / planes + (p->bodies.count > 0 ? sizeof(double) * linked : 0) +
+                        layers * through * sizeof(double);
+  out->exchanges = (moves ? 5 : 1) + (p->bodies.count > 0 && !moves) + layers;
+  if (!late) out->beside = 0.9; /* the inner planes, where the marching kernel makes them */
+}
+
 static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup, sim_plan *out) {
   const grid_shape g = fluid_grid_of(p);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&g);
   const double row = number * FLUID_GROUP * numbers_of(p);
   const double linked = fluid_wall_cells(p, meshes); /* at most */
-  const double more = (p->bodies.count > 0 && !fluid_moves(p) ? linked : 0) +
-                      (has_rates(p) ? linked + fluid_cuda_damped_bound(p) : 0) + (p->force ? g.rank * cells : 0) +
-                      (fluid_cuda_stores_rates(p) ? cells : 0);
-  const double state = state_rows(p, more) * row, planes = (double)g.n[g.rank - 1];
+  const double listed =
+      (p->bodies.count > 0 && !fluid_moves(p) ? linked : 0) + (has_rates(p) ? linked + fluid_cuda_damped_bound(p) : 0);
+  const double more = (p->force ? g.rank * cells : 0) + (fluid_cuda_stores_rates(p) ? cells : 0);
+  const double state = state_rows(p, listed + more) * row;
   const double here = fluid_part_share(&g, setup->comm, true);
   const double fields = (g.rank + 1) * cells * number;
   if (setup->comm->size > 1) {
-    const double cells_here = state_rows(p, 0) * row * here, behind = state - state_rows(p, 0) * row;
-    sim_plan_add(out, "moments, before and after a step, and what ranks exchange",
-                 fluid_cuda_exchange_bytes(setup->comm, cells_here + behind, p->bodies.count > 0 ? linked : 1));
-    sim_plan_add_host(out, "staged for other ranks, at most", 2 * state_rows(p, 0) * row / planes);
-    out->bytes_received = 2 * state_rows(p, 0) * row / planes + (p->bodies.count > 0 ? sizeof(double) * linked : 0);
-    out->exchanges = p->bodies.count > 0 ? 2 : 1;
-    out->beside = 0.9; /* the inner planes, where the marching kernel makes them */
+    plan_ranks(p, setup->comm, listed * number, more * number, linked, out);
   } else {
     sim_plan_add(
         out, p->heat.given ? "moments and temperature, before and after a step" : "moments, before and after a step",
@@ -80,8 +102,8 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   if (p->grains.count > 0) sim_plan_add(out, "masks of cells", fluid_cuda_mask_bytes(p));
   if (fluid_has_sponge(p)) sim_plan_add(out, "sponges", fluid_sponge_bytes(p));
   if (p->heat.given) {
-    sim_plan_add(out, "temperature as shown", cells * sizeof(double));
-    sim_plan_add_host(out, "temperature at the start", cells * sizeof(double));
+    sim_plan_add(out, "temperature as shown", cells * sizeof(double) * here);
+    sim_plan_add_host(out, "temperature at the start", cells * sizeof(double) * here);
     if (fluid_cuda_heat_bytes(p, meshes) > 0)
       sim_plan_add(out, "links of the temperature", fluid_cuda_heat_bytes(p, meshes));
   }
@@ -93,9 +115,9 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
                                                       : 1) *
                          (p->heat.given ? 0.7 : 1);
   /* Cells of lists take some 0.7 ns each, of which the bound on their number has room. */
-  const double listed = fmax(0, linked - 4096) / 1.25 + fluid_cuda_damped_bound(p);
+  const double slow = fmax(0, linked - 4096) / 1.25 + fluid_cuda_damped_bound(p);
   out->work_rate_guess =
-      1 / (1 / out->work_rate_guess + (fluid_single(p) ? 0.7e-9 : 1.2e-9) * listed / cells +
+      1 / (1 / out->work_rate_guess + (fluid_single(p) ? 0.7e-9 : 1.2e-9) * slow / cells +
            (p->force ? fluid_single(p) ? 4e-11 : 8e-11 : 0) + (fluid_cuda_stores_rates(p) ? 1e-10 : 0));
 }
 
@@ -138,6 +160,7 @@ static sim_status allocate(fluid_work *w) {
     d->state[i] = w->state[i].data;
   }
   d->numbers = (size_t)here * (size_t)row;
+  w->listed = rests + rates;
   if (pushes > 0) d->push = d->numbers + (size_t)(rests + rates);
   if (laws > 0) d->rates = d->numbers + (size_t)(rests + rates + pushes);
   SIM_TRY(sim_buffer_create(&sim_backend_cuda, type, 2, (int64_t[]){g->rank + 1, cells}, &w->fields));
@@ -267,10 +290,10 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
     fluid_cuda_begin_balls(&w->d);
   }
   if (!w->d.heat) fluid_cuda_start_push(&w->d); /* as in a step */
-  if (w->d.layers > 0) fluid_cuda_begin_sponge(&w->d);
+  fluid_cuda_damp(w, FLUID_DAMP_BEGIN);
   if (w->d.heat) fluid_cuda_start_push(&w->d);
   if (w->d.heat) SIM_TRY(fluid_cuda_start_heat(w->m, &w->d));
-  if (w->d.heat) fluid_cuda_delay_sponge(&w->d);
+  if (w->d.heat) fluid_cuda_damp(w, FLUID_DAMP_DELAY);
   if (w->exchange) SIM_TRY(fluid_cuda_swap(w));
   SIM_TRY(sim_queue_cuda.status());
   return fluid_cuda_check_laws(w->m, w->numbers, &w->d, 0, &(fluid_seen){.seen = false});
@@ -286,10 +309,9 @@ static sim_status resume(fluid_work *w, int64_t step, bool fast) {
 static sim_status step_moving(fluid_work *w, int64_t number) {
   if (w->m->push) w->m->push->t = (double)number * w->numbers->dt;
   fluid_cuda_step(&w->d);
-  SIM_TRY(fluid_cuda_move(w->m, w->p, w->numbers, number, &w->d));
+  SIM_TRY(fluid_cuda_move(w, number));
   fluid_cuda_push(&w->d);
-  fluid_cuda_damp(&w->d);
-  w->old_pulls = w->old_cuts = true;
+  fluid_cuda_damp(w, FLUID_DAMP_STEP);
   w->d.now = 1 - w->d.now;
   return sim_queue_cuda.status();
 }
@@ -299,7 +321,7 @@ static sim_status step_grains(fluid_work *w) {
   SIM_TRY(fluid_cuda_place_grains(w->m, &w->d));
   fluid_cuda_step(&w->d);
   fluid_cuda_balls(&w->d);
-  fluid_cuda_damp(&w->d);
+  fluid_cuda_damp(w, FLUID_DAMP_STEP);
   SIM_TRY(fluid_cuda_move_grains(w->m, &w->d));
   w->d.now = 1 - w->d.now;
   return sim_queue_cuda.status();
@@ -312,7 +334,7 @@ static sim_status step_graph(fluid_work *w) {
     SIM_TRY(sim_queue_cuda.graph_begin());
     fluid_cuda_step(&w->d);
     if (!w->d.heat) fluid_cuda_push(&w->d); /* sponges damp flows with the force, as of an acceleration */
-    fluid_cuda_damp(&w->d);
+    fluid_cuda_damp(w, FLUID_DAMP_STEP);
     fluid_cuda_warm(&w->d);
     if (w->d.heat) fluid_cuda_push(&w->d);
     SIM_TRY(sim_queue_cuda.graph_end(graph)); /* NULL: the step has run */
@@ -323,7 +345,7 @@ static sim_status step_graph(fluid_work *w) {
 }
 
 static sim_status step(fluid_work *w, int64_t number) {
-  SIM_TRY(w->exchange    ? fluid_cuda_step_divided(w)
+  SIM_TRY(w->exchange    ? fluid_cuda_step_divided(w, number)
           : w->m->motion ? step_moving(w, number)
           : w->m->grains ? step_grains(w)
                          : step_graph(w));
@@ -374,6 +396,7 @@ sim_status fluid_cuda_guards(fluid_work *w, int64_t number, fluid_seen seen[FLUI
 }
 
 static sim_status show(fluid_work *w) {
+  SIM_TRY(fluid_cuda_swap_push(w));
   fluid_cuda_show(&w->d);
   return sim_queue_cuda.status();
 }
@@ -450,9 +473,10 @@ static double *means(const fluid_work *w) { return w->d.mean; }
 
 static sim_status heat(fluid_work *w, fluid_heat_sums *out) {
   const fluid_warm *warm = &w->d.warm;
-  const size_t blocks = (size_t)w->d.sum_blocks, part = (size_t)warm->pull_blocks;
+  const size_t blocks = (size_t)fluid_cuda_sum_blocks(&w->m->grid), part = (size_t)warm->pull_blocks;
   fluid_cuda_sum_heat(&w->d);
-  SIM_TRY(sim_backend_cuda.copy(w->sums, w->d.sum, FLUID_WARM_SUMS * blocks * sizeof(double)));
+  if (w->exchange) SIM_TRY(fluid_cuda_pull_warm_divided(w));
+  SIM_TRY(fluid_cuda_gather_sums(w, FLUID_WARM_SUMS));
   const double *least = w->sums + FLUID_WARM_LEAST * blocks, *most = w->sums + FLUID_WARM_MOST * blocks;
   *out = (fluid_heat_sums){.least = INFINITY, .most = -INFINITY};
   for (size_t i = 0; i < blocks; i++) {

@@ -21,6 +21,7 @@ template <typename real> struct fluid_push_step {
   real *force;           /* [rank][cells]: this one */
   const double *shown;   /* [cells]: temperatures of the start; without heat NULL */
   double g[3], size[3], dt, unit; /* size of the box; unit: a cell per step; in the scenario's units */
+  int n[3], below;                /* cells of the box; of its planes along the last axis, those below plane 0 here */
   double shift, scale;
   fluid_warm_law warm;
   fluid_law_guard *guard;
@@ -125,9 +126,9 @@ __device__ __forceinline__ void push_cell(const fluid_push_step<real> &s, int x,
   double u[RANK], star[RANK], g[RANK] = {}, in[8] = {}, moved[3] = {};
   load_cell<COUNT>(s.to + place, m);
   const double rho = 1 + excess_of<RANK>(m), light = (1.0 / 3) / rho;
-  in[0] = ((double)x + 0.5) * s.size[0] / s.l.n[0];
-  in[1] = ((double)y + 0.5) * s.size[1] / s.l.n[1];
-  if constexpr (RANK == 3) in[2] = ((double)z + 0.5) * s.size[2] / s.l.n[2];
+  in[0] = ((double)x + 0.5) * s.size[0] / s.n[0];
+  in[1] = ((double)(RANK == 2 ? y + s.below : y) + 0.5) * s.size[1] / s.n[1];
+  if constexpr (RANK == 3) in[2] = ((double)(z + s.below) + 0.5) * s.size[2] / s.n[2];
   in[3] = t;
   if constexpr (WARM) in[7] = s.shift + s.scale * (double)m[N];
   if constexpr (HEAT && START) in[7] = s.shown[cell];
@@ -161,14 +162,16 @@ __device__ __forceinline__ void push_cell(const fluid_push_step<real> &s, int x,
   store_cell<COUNT>(s.to + place, m);
 }
 
-/* A block is 32 cells x FLUID_PUSH_ROWS rows. */
+/* The cells of this rank's planes; a block is 32 cells x FLUID_PUSH_ROWS rows. */
 template <int RANK, bool HEAT, bool START, typename law, typename real>
 __device__ __forceinline__ void push_cells(const fluid_push_step<real> &s) {
   after_previous();
   const unsigned group = blockIdx.x % (unsigned)s.l.groups;
   const int x = (int)(group * FLUID_GROUP + threadIdx.x % FLUID_GROUP);
-  const size_t row = (size_t)(blockIdx.x / (unsigned)s.l.groups) * FLUID_PUSH_ROWS + threadIdx.x / FLUID_GROUP;
-  if (x >= s.l.n[0] || row >= (size_t)s.l.n[1] * (size_t)s.l.n[2]) return;
+  const size_t each = RANK == 3 ? (size_t)s.l.n[1] : 1; /* rows of a plane */
+  const size_t row = (size_t)s.l.first * each + (size_t)(blockIdx.x / (unsigned)s.l.groups) * FLUID_PUSH_ROWS +
+                     threadIdx.x / FLUID_GROUP;
+  if (x >= s.l.n[0] || row >= (size_t)(s.l.first + s.l.own) * each) return;
   const unsigned long long step = START ? 0 : *s.step;
   if (fluid_has_bit(s.solid, s.l, x, row)) {
     const size_t cells = (size_t)s.l.n[0] * (size_t)s.l.n[1] * (size_t)s.l.n[2];

@@ -3,7 +3,11 @@
  *
  *   step:  links | masses of all ranks, what patches get back | planes at both ends | send them | inner planes | wait
  *
+ * Where forces that are functions, sponges or bodies that move change cells after that, all planes are made and changed
+ * before those at the ends are sent.
+ *
  * Twin: cpu/ranks.c. */
+#include "kernels/fluid/cpu/push.h"
 #include "kernels/fluid/cuda/host.h"
 #include "kernels/fluid/start/start.h"
 
@@ -11,10 +15,12 @@
 #include "engine/comm/cuda/turn.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct fluid_exchange {
   sim_exchange *exchange;
   sim_turn *turn; /* its arrays are the two states */
+  char *joined;   /* join_fields; NULL: nothing */
 };
 
 /* ---- planes ---- */
@@ -70,8 +76,8 @@ double fluid_cuda_exchange_bytes(const sim_comm *comm, double state, double memb
 sim_status fluid_cuda_join(fluid_work *w, const int64_t shape[2]) {
   const sim_comm *comm = w->m->part.comm;
   const size_t number = number_size(w), bytes = (size_t)(shape[0] * shape[1]) * number;
-  const int64_t members = w->m->walls.members > 0 ? w->m->walls.members : 1;
-  const sim_columns columns = {1, (size_t)members, sim_comm_share(comm, (size_t)members)};
+  const size_t most = (size_t)fluid_cuda_exchanged(w->m, &w->d);
+  const sim_columns columns = {1, most, sim_comm_share(comm, most)};
   fluid_exchange *x = w->exchange = calloc(1, sizeof *x);
   if (!x) return sim_no_memory("the exchange");
   SIM_TRY(sim_exchange_create(comm, &columns, &x->exchange));
@@ -90,53 +96,106 @@ void fluid_cuda_leave(fluid_work *w) {
   for (int i = 0; i < 2; i++) w->state[i] = (sim_buffer){.data = NULL};
   sim_turn_destroy(&w->exchange->turn);
   sim_exchange_destroy(&w->exchange->exchange);
+  free(w->exchange->joined);
   free(w->exchange);
   w->exchange = NULL;
 }
 
 /* ---- a step ---- */
 
-/* Sends the plane at the upper end of this rank's own, or at the lower one, to the rank that needs it. */
-static void send_plane(fluid_work *w, int state, bool up) {
+/* Sends the plane of `bytes` at the upper end of this rank's own, or at the lower one, to the rank that needs it.
+ * Planes stand from byte first[rank] of the state of each rank on. */
+static void send_plane(fluid_work *w, int state, size_t (*first)(const fluid_work *, int rank, int field), int field,
+                       size_t bytes, bool up) {
   const fluid_machine *m = w->m;
   const sim_comm *comm = m->part.comm;
-  const size_t bytes = plane_numbers(w) * number_size(w);
   const int to = (comm->rank + (up ? 1 : comm->size - 1)) % comm->size;
   const size_t own = (size_t)w->d.l.first + (up ? (size_t)w->d.l.own - 1 : 0);
   const bool around = goes_around(m);
   const size_t there = up ? around : around ? 0 : (size_t)has_below(m, to) + (size_t)planes_of(m, to);
   sim_box boxes[SIM_RANKS_MAX] = {{.rows = 0}};
   if (up ? has_above(m, comm->rank) : has_below(m, comm->rank))
-    boxes[to] = (sim_box){.from = (char *)w->state[state].data + own * bytes,
+    boxes[to] = (sim_box){.from = (char *)w->state[state].data + first(w, comm->rank, field) + own * bytes,
                           .from_pitch = bytes,
                           .to_pitch = bytes,
-                          .to = there * bytes,
+                          .to = first(w, to, field) + there * bytes,
                           .width = bytes,
                           .rows = 1};
   sim_turn_send(w->exchange->turn, state, boxes);
 }
 
-static void send_ends(fluid_work *w, int state) {
-  send_plane(w, state, true);
-  send_plane(w, state, false);
+/* Where the cells of a state begin, and the fields behind them. */
+static size_t first_of_cells(const fluid_work *w, int rank, int field) { return (void)w, (void)rank, (void)field, 0; }
+static size_t first_of_field(const fluid_work *w, int rank, int field) {
+  const fluid_machine *m = w->m;
+  const size_t planes = (size_t)(planes_of(m, rank) + has_below(m, rank) + has_above(m, rank));
+  const size_t cells = planes * (size_t)(m->part.rows * w->d.l.n[0]);
+  return (planes * plane_numbers(w) + (size_t)w->listed + (size_t)field * cells) * number_size(w);
 }
 
-sim_status fluid_cuda_swap(fluid_work *w) {
+static void send_ends(fluid_work *w, int state) {
+  const size_t bytes = plane_numbers(w) * number_size(w);
+  send_plane(w, state, first_of_cells, 0, bytes, true);
+  send_plane(w, state, first_of_cells, 0, bytes, false);
+}
+
+static sim_status swap(fluid_work *w, int state) {
   sim_turn_begin(w->exchange->turn);
-  send_ends(w, w->d.now);
+  send_ends(w, state);
+  sim_turn_end(w->exchange->turn);
+  return sim_queue_cuda.status();
+}
+sim_status fluid_cuda_swap(fluid_work *w) { return swap(w, w->d.now); }
+sim_status fluid_cuda_swap_made(fluid_work *w) { return swap(w, 1 - w->d.now); }
+
+/* The forces in the planes beside this rank's own, for fields: steps do not read them. */
+sim_status fluid_cuda_swap_push(fluid_work *w) {
+  const size_t plane = (size_t)(w->m->part.rows * w->d.l.n[0]) * number_size(w);
+  if (!w->exchange || w->d.push == 0) return SIM_OK;
+  sim_turn_begin(w->exchange->turn);
+  for (int i = 0; i < 2 * w->d.rank; i++) send_plane(w, w->d.now, first_of_field, i / 2, plane, i % 2);
   sim_turn_end(w->exchange->turn);
   return sim_queue_cuda.status();
 }
 
+void fluid_cuda_damp(fluid_work *w, fluid_damping what) {
+  for (int i = 0; i < w->d.layers; i++) {
+    fluid_cuda_sum_layer(&w->d, i, what);
+    if (w->exchange && !w->d.damped[i].across) sim_exchange_add(w->exchange->exchange, (int64_t *)(void *)w->d.through);
+    fluid_cuda_damp_layer(&w->d, i, what);
+  }
+}
+
+/* What is done to the cells of a step after all of them have been made, as by one GPU; sends the planes at the ends. */
+static sim_status finish_step(fluid_work *w, int64_t number) {
+  fluid_device *d = &w->d;
+  if (w->m->push) w->m->push->t = (double)number * w->numbers->dt;
+  if (w->m->motion) SIM_TRY(fluid_cuda_move(w, number));
+  if (!d->heat) fluid_cuda_push(d);
+  fluid_cuda_damp(w, FLUID_DAMP_STEP);
+  fluid_cuda_warm(d);
+  if (d->heat) fluid_cuda_push(d);
+  if (w->m->motion) sim_turn_begin(w->exchange->turn); /* bodies have read the planes of others */
+  send_ends(w, 1 - d->now);
+  return SIM_OK;
+}
+
 /* The end of the last exchange has told the others that this rank has read the planes into which they store now. */
-sim_status fluid_cuda_step_divided(fluid_work *w) {
+sim_status fluid_cuda_step_divided(fluid_work *w, int64_t number) {
   fluid_device *d = &w->d;
   fluid_cuda_step_links(d);
-  if (d->packed) sim_exchange_add(w->exchange->exchange, (int64_t *)d->packed);
+  if (d->packed) sim_exchange_add(w->exchange->exchange, (int64_t *)(void *)d->packed);
   fluid_cuda_give_back(d);
-  fluid_cuda_step_ends(d);
-  send_ends(w, 1 - d->now);
-  fluid_cuda_step_inner(d);
+  if (d->push > 0 || d->layers > 0 || w->m->motion) {
+    fluid_cuda_step_ends(d);
+    fluid_cuda_step_inner(d);
+    SIM_TRY(finish_step(w, number));
+  } else {
+    fluid_cuda_warm(d);
+    fluid_cuda_step_ends(d);
+    send_ends(w, 1 - d->now);
+    fluid_cuda_step_inner(d);
+  }
   sim_turn_end(w->exchange->turn);
   d->now = 1 - d->now;
   return sim_queue_cuda.status();
@@ -144,26 +203,44 @@ sim_status fluid_cuda_step_divided(fluid_work *w) {
 
 /* ---- sums ---- */
 
+/* In one exchange: planes[planes][columns][each] are gathered. */
 sim_status fluid_cuda_gather_sums(fluid_work *w, int columns) {
   const fluid_part *part = &w->m->part;
   const size_t own = (size_t)w->d.sum_blocks, each = own / (size_t)w->d.l.own, all = each * (size_t)part->planes;
-  for (int k = 0; k < columns; k++) {
-    double *sums = w->sums + (size_t)k * all;
-    SIM_TRY(sim_backend_cuda.copy(sums + (size_t)part->first * each, w->d.sum + (size_t)k * own, own * sizeof *sums));
-    if (fluid_cuda_divided(w->m)) SIM_TRY(fluid_gather_planes(part, each * sizeof *sums, sums));
-  }
-  return SIM_OK;
+  const size_t row = each * sizeof *w->sums;
+  if (!fluid_cuda_divided(w->m))
+    return sim_backend_cuda.copy(w->sums, w->d.sum, (size_t)columns * own * sizeof *w->sums);
+  double *here = malloc(((size_t)columns * (own + all)) * sizeof *here), *planes = here + (size_t)columns * own;
+  if (!here) return sim_no_memory("sums of cells");
+  sim_status status = sim_backend_cuda.copy(here, w->d.sum, (size_t)columns * own * sizeof *here);
+  for (int k = 0; k < columns; k++)
+    for (int64_t i = 0; i < w->d.l.own; i++)
+      memcpy(planes + ((size_t)(part->first + i) * (size_t)columns + (size_t)k) * each,
+             here + (size_t)k * own + (size_t)i * each, row);
+  if (status == SIM_OK) status = fluid_gather_planes(part, (size_t)columns * row, planes);
+  for (int k = 0; k < columns; k++)
+    for (int64_t i = 0; i < part->planes; i++)
+      memcpy(w->sums + (size_t)k * all + (size_t)i * each, planes + ((size_t)i * (size_t)columns + (size_t)k) * each,
+             row);
+  free(here);
+  return status;
 }
 
-/* The keys of the guards with numbers of cells of the whole grid. */
-static void count_whole(const fluid_work *w, fluid_guard *guard) {
-  const uint32_t before = (uint32_t)((int64_t)w->d.from * w->m->part.rows * w->m->grid.n[0]); /* modulo 2^32 */
-  for (int kind = 0; kind < FLUID_TOLD; kind++) {
-    const bool high = kind == FLUID_TOLD_DENSE || kind == FLUID_TOLD_HOT;
-    const unsigned long long key = guard->key[kind];
-    const uint32_t here = (uint32_t)(high ? key >> 32 : key), cell = ~(~here + before);
-    guard->key[kind] = high ? (unsigned long long)cell << 32 | (key & UINT32_MAX) : (key & ~0xffffffffull) | cell;
-  }
+/* The number of a cell of the grid, by its number here, modulo 2^32. */
+static uint32_t whole_cell(const fluid_machine *m, const fluid_device *d, uint32_t cell) {
+  return cell + (uint32_t)((int64_t)d->from * m->part.rows * m->grid.n[0]);
+}
+static unsigned long long whole_key(const fluid_machine *m, const fluid_device *d, unsigned long long key) {
+  const uint32_t cell = whole_cell(m, d, ~(uint32_t)(key >> 32));
+  return (unsigned long long)(uint32_t)~cell << 32 | (key & UINT32_MAX);
+}
+
+/* Keeps what was told first, of the same step the greater keys. */
+static void keep_first(unsigned long long step, const unsigned long long *key, int keys, unsigned long long *first,
+                       unsigned long long *kept) {
+  for (int k = 0; k < keys; k++)
+    if (step < *first || (step == *first && key[k] > kept[k])) kept[k] = key[k];
+  if (step < *first) *first = step;
 }
 
 sim_status fluid_cuda_gather_guards(const fluid_work *w, fluid_guard *guard) {
@@ -171,16 +248,32 @@ sim_status fluid_cuda_gather_guards(const fluid_work *w, fluid_guard *guard) {
   if (!fluid_cuda_divided(w->m)) return SIM_OK;
   fluid_guard *all = malloc((size_t)comm->size * sizeof *all);
   if (!all) return sim_no_memory("guards");
-  count_whole(w, guard);
+  for (int kind = 0; kind < FLUID_TOLD; kind++) {
+    const unsigned long long key = guard->key[kind];
+    const bool high = kind == FLUID_TOLD_DENSE || kind == FLUID_TOLD_HOT;
+    guard->key[kind] = high ? whole_key(w->m, &w->d, key)
+                            : (key & ~0xffffffffull) | (uint32_t)~whole_cell(w->m, &w->d, ~(uint32_t)key);
+  }
   const sim_status status = comm->ops->gather(comm, guard, sizeof *guard, all);
-  if (status == SIM_OK) *guard = all[0];
-  for (int r = 1; r < comm->size && status == SIM_OK; r++)
-    for (int kind = 0; kind < FLUID_TOLD; kind++) {
-      const bool earlier = all[r].step[kind] < guard->step[kind];
-      if (earlier || (all[r].step[kind] == guard->step[kind] && all[r].key[kind] > guard->key[kind]))
-        guard->key[kind] = all[r].key[kind];
-      if (earlier) guard->step[kind] = all[r].step[kind];
-    }
+  for (int r = 0; r < comm->size && status == SIM_OK; r++)
+    for (int kind = 0; kind < FLUID_TOLD; kind++)
+      keep_first(all[r].step[kind], &all[r].key[kind], 1, &guard->step[kind], &guard->key[kind]);
+  free(all);
+  return status;
+}
+
+sim_status fluid_cuda_gather_laws(const fluid_machine *m, const fluid_device *d, fluid_law_guard *told) {
+  const sim_comm *comm = m->part.comm;
+  if (!fluid_cuda_divided(m)) return SIM_OK;
+  fluid_law_guard *all = malloc((size_t)comm->size * sizeof *all);
+  if (!all) return sim_no_memory("guards");
+  for (int a = 0; a < 3; a++) told->push_key[a] = whole_key(m, d, told->push_key[a]);
+  told->tau_key = whole_key(m, d, told->tau_key);
+  const sim_status status = comm->ops->gather(comm, told, sizeof *told, all);
+  for (int r = 0; r < comm->size && status == SIM_OK; r++) {
+    keep_first(all[r].push_step, all[r].push_key, 3, &told->push_step, told->push_key);
+    keep_first(all[r].tau_step, &all[r].tau_key, 1, &told->tau_step, &told->tau_key);
+  }
   free(all);
   return status;
 }
@@ -197,21 +290,20 @@ static sim_status gather_items(const fluid_work *w, const int64_t *rows, int64_t
 }
 
 sim_status fluid_cuda_pull_divided(fluid_work *w) {
-  const fluid_walls *walls = &w->m->walls;
-  int64_t links = 0, next = 0;
-  for (int64_t i = 0; i < walls->links; i++) links += walls->link[i].body >= 0;
-  if (links == 0) return SIM_OK;
-  int64_t *rows = malloc((size_t)links * sizeof *rows);
-  if (!rows) return sim_no_memory("links of ranks");
-  for (int body = 0; body < (int)w->p->bodies.count; body++) /* as send_pulls of build.c */
-    for (int64_t i = 0; i < walls->cells; i++)
-      for (int64_t j = walls->cell[i].first; j < walls->cell[i].first + walls->cell[i].count; j++)
-        if (walls->link[j].body == body) rows[next++] = walls->cell[i].row;
-  fluid_cuda_pull_terms(&w->d);
-  const sim_status status = gather_items(w, rows, links, 6 * sizeof(double), w->d.terms);
-  free(rows);
-  if (status == SIM_OK) fluid_cuda_sum_terms(&w->d);
-  return status;
+  const fluid_device *d = &w->d;
+  if (d->pulls == 0) return SIM_OK;
+  (d->populations ? fluid_trt_pull_terms : fluid_cuda_pull_terms)(d);
+  SIM_TRY(gather_items(w, d->pull_row, d->pulls, 6 * sizeof(double), d->terms));
+  fluid_cuda_sum_terms(d);
+  return sim_queue_cuda.status();
+}
+
+sim_status fluid_cuda_pull_warm_divided(fluid_work *w) {
+  const fluid_warm *warm = &w->d.warm;
+  if (warm->pulls == 0) return SIM_OK;
+  SIM_TRY(gather_items(w, warm->pull_row, warm->pulls, 2 * sizeof(double), warm->terms));
+  fluid_cuda_sum_warm_terms(&w->d);
+  return sim_queue_cuda.status();
 }
 
 sim_status fluid_cuda_gather_probes(const fluid_work *w, double *values) {
@@ -223,43 +315,120 @@ sim_status fluid_cuda_gather_probes(const fluid_work *w, double *values) {
 
 /* ---- what frames have ---- */
 
-/* What rounding has kept of the mass of each member. */
-static sim_status gather_rests(const fluid_work *w) {
+/* A state of one rank has behind its cells numbers of listed cells, which each rank has of all, and then fields: forces
+ * that are functions, and rates of relaxation. A rank has the fields of its planes. */
+static int fields_behind(const fluid_work *w) { return (w->d.push > 0 ? w->d.rank : 0) + (w->d.rates > 0); }
+/* This rank's planes of field k, in device memory. */
+static char *own_field(const fluid_work *w, int k) {
+  const size_t plane = (size_t)(w->m->part.rows * w->d.l.n[0]) * number_size(w);
+  return (char *)w->state[w->d.now].data + first_of_field(w, w->m->part.comm->rank, k) + (size_t)w->d.l.first * plane;
+}
+static size_t field_bytes(const fluid_work *w, int rank) {
+  return (size_t)(planes_of(w->m, rank) * w->m->part.rows * w->d.l.n[0]) * number_size(w);
+}
+
+/* What rounding has kept of the mass of each member, and rates of relaxation of listed cells: all, on every rank. */
+static sim_status gather_listed(const fluid_work *w) {
   const fluid_walls *walls = &w->m->walls;
-  const size_t size = number_size(w);
-  if (walls->members == 0) return SIM_OK;
-  int64_t *rows = malloc((size_t)walls->members * sizeof *rows);
+  const int64_t members = w->m->motion ? 0 : walls->members;
+  int64_t *rows = malloc((size_t)w->listed * sizeof *rows + 1), next = 0;
   if (!rows) return sim_no_memory("links of ranks");
-  for (int64_t i = 0; i < walls->members; i++) rows[i] = walls->cell[walls->member[i]].row;
-  const sim_status status =
-      gather_items(w, rows, walls->members, size, (char *)w->state[w->d.now].data + w->d.numbers * size);
+  for (int64_t i = 0; i < members; i++) rows[next++] = walls->cell[walls->member[i]].row;
+  for (int64_t i = 0; i < walls->cells && next < w->listed; i++) rows[next++] = walls->cell[i].row;
+  if (next < w->listed) fluid_cuda_damped_rows(w->m, rows + next);
+  const sim_status status = w->listed == 0
+                                ? SIM_OK
+                                : gather_items(w, rows, w->listed, number_size(w),
+                                               (char *)w->state[w->d.now].data + w->d.numbers * number_size(w));
   free(rows);
   return status;
+}
+
+/* Sends this rank's planes of field k to the last rank, which gets those of all, to[planes]. */
+static sim_status send_field(const fluid_work *w, int k, char *to) {
+  const sim_comm *comm = w->m->part.comm;
+  const int last = comm->size - 1;
+  const size_t bytes = field_bytes(w, comm->rank);
+  sim_piece pieces[SIM_RANKS_MAX];
+  if (comm->rank == last) {
+    for (int r = 0; r < last; r++) {
+      pieces[r] = (sim_piece){.rank = r, .out = to, .out_bytes = field_bytes(w, r)};
+      to += field_bytes(w, r);
+    }
+    SIM_TRY(sim_backend_cuda.copy(to, own_field(w, k), bytes));
+    return comm->ops->swap(comm, pieces, (size_t)last);
+  }
+  char *own = malloc(bytes + 1);
+  if (!own) return sim_no_memory("fields of ranks");
+  pieces[0] = (sim_piece){.rank = last, .in = own, .in_bytes = bytes};
+  sim_status status = sim_backend_cuda.copy(own, own_field(w, k), bytes);
+  if (status == SIM_OK) status = comm->ops->swap(comm, pieces, 1);
+  free(own);
+  return status;
+}
+
+/* The running means of sponges: all, on every rank. */
+static sim_status gather_sponge(const fluid_work *w) {
+  const fluid_sponge *sponge = &w->m->sponge;
+  const size_t bytes = (size_t)sponge->means * sizeof *sponge->mean;
+  if (bytes == 0) return SIM_OK;
+  SIM_TRY(sim_backend_cuda.copy(sponge->mean, w->d.mean, bytes));
+  SIM_TRY(fluid_sponge_gather(w->m));
+  return sim_backend_cuda.copy(w->d.mean, sponge->mean, bytes);
 }
 
 /* The array of the state of one rank; its own part: the planes, and on the last rank what is behind the cells. */
 static void divide_rows(const fluid_work *w, sim_array *array) {
   const fluid_part *part = &w->m->part;
-  const int64_t each = part->rows * w->d.l.groups, here = array->global[0];
-  const bool last = part->comm->rank == part->comm->size - 1;
-  const int64_t behind = here - (int64_t)w->d.numbers / array->global[1];
+  const int64_t each = part->rows * w->d.l.groups, row = array->global[1];
+  const int64_t numbers = w->listed + fields_behind(w) * part->planes * part->rows * w->d.l.n[0];
+  const int64_t behind = (numbers + row - 1) / row;
   array->global[0] = part->planes * each + behind;
   array->offset[0] = part->first * each;
-  array->shape[0] = w->d.l.own * each + (last ? behind : 0);
+  array->shape[0] = w->d.l.own * each + (part->comm->rank == part->comm->size - 1 ? behind : 0);
+}
+
+/* With fields the part of the last rank is made in host memory, until the next call. */
+static sim_status join_fields(fluid_work *w, sim_array *array) {
+  const bool last = w->m->part.comm->rank == w->m->part.comm->size - 1;
+  const size_t size = number_size(w), row = (size_t)array->global[1] * size;
+  const size_t own = (size_t)w->d.l.own * plane_numbers(w) * size, listed = (size_t)w->listed * size;
+  const size_t field = (size_t)(w->m->part.planes * w->m->part.rows * w->d.l.n[0]) * size;
+  char *to = NULL;
+  if (last) {
+    free(w->exchange->joined);
+    to = w->exchange->joined = calloc((size_t)array->shape[0], row);
+    if (!to) return sim_no_memory("fields of ranks");
+    SIM_TRY(sim_backend_cuda.copy(to, array->data, own));
+    SIM_TRY(sim_backend_cuda.copy(to + own, (char *)w->state[w->d.now].data + w->d.numbers * size, listed));
+    array->data = to;
+    array->space = SIM_SPACE_HOST;
+    to += own + listed;
+  }
+  for (int k = 0; k < fields_behind(w); k++) SIM_TRY(send_field(w, k, last ? to + (size_t)k * field : NULL));
+  return SIM_OK;
 }
 
 sim_status fluid_cuda_divide(fluid_work *w, sim_array *array) {
   divide_rows(w, array);
   array->data = (char *)array->data + (size_t)w->d.l.first * plane_numbers(w) * number_size(w);
-  return gather_rests(w);
+  SIM_TRY(gather_sponge(w));
+  SIM_TRY(gather_listed(w));
+  return fields_behind(w) > 0 ? join_fields(w, array) : SIM_OK;
 }
 
 sim_status fluid_cuda_restore(fluid_work *w, const sim_array *whole, const sim_array *own) {
-  const size_t row = (size_t)own->global[1] * number_size(w);
-  const int64_t cells = w->m->part.planes * w->m->part.rows * w->d.l.groups;
-  const char *from = whole->data;
-  SIM_TRY(sim_backend_cuda.copy(own->data, from + (size_t)own->offset[0] * row,
-                                (size_t)w->d.l.own * plane_numbers(w) * number_size(w)));
-  return sim_backend_cuda.copy((char *)w->state[w->d.now].data + w->d.numbers * number_size(w),
-                               from + (size_t)cells * row, (size_t)(own->global[0] - cells) * row);
+  const fluid_part *part = &w->m->part;
+  const size_t size = number_size(w), row = (size_t)own->global[1] * size;
+  const int64_t cells = part->planes * part->rows;
+  const size_t field = (size_t)(cells * w->d.l.n[0]) * size, first = (size_t)(part->first * part->rows * w->d.l.n[0]);
+  const char *from = whole->data, *behind = from + (size_t)(cells * w->d.l.groups) * row;
+  char *to = w->state[w->d.now].data;
+  SIM_TRY(sim_backend_cuda.copy(to + (size_t)w->d.l.first * plane_numbers(w) * size,
+                                from + (size_t)own->offset[0] * row, (size_t)w->d.l.own * plane_numbers(w) * size));
+  SIM_TRY(sim_backend_cuda.copy(to + w->d.numbers * size, behind, (size_t)w->listed * size));
+  for (int k = 0; k < fields_behind(w); k++)
+    SIM_TRY(sim_backend_cuda.copy(own_field(w, k), behind + (size_t)w->listed * size + (size_t)k * field + first * size,
+                                  field_bytes(w, part->comm->rank)));
+  return SIM_OK;
 }

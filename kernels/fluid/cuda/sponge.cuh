@@ -5,17 +5,42 @@
 
 #include "kernels/fluid/cuda/measure.cuh"
 
+/* The planes of a layer that this rank sums or damps: blockIdx.y counts them. */
+__device__ __forceinline__ int damped_plane(const fluid_damped &d) {
+  return (int)blockIdx.y + (d.across ? d.first : 0);
+}
+/* Its cells of each, [first, end). */
+struct fluid_damped_range {
+  long long first, end;
+};
+__device__ __forceinline__ fluid_damped_range damped_range(const fluid_damped &d) {
+  if (d.across) return {0, d.cells};
+  return {d.first * d.line, d.end * d.line};
+}
+
 /* Cell i of a plane. */
 template <typename real>
 __device__ __forceinline__ void damped_cell(const fluid_view<real> &v, const fluid_damped &d, int plane, long long i,
                                             int *x, size_t *row) {
-  const int axis = d.side / 2, across = v.l.n[axis == 0 ? 1 : 0];
+  const int axis = d.side / 2, across = d.wide;
   const int first = (int)(i % across), second = (int)(i / across);
-  const int along = d.side % 2 ? v.l.n[axis] - 1 - plane : plane;
-  *x = axis == 0 ? along : first;
-  *row = (size_t)(axis == 2 ? along : second) * (size_t)v.l.n[1] + (size_t)(axis == 1   ? along
-                                                                            : axis == 0 ? first
-                                                                                        : second);
+  int at[3] = {first, axis == 0 ? first : second, second};
+  at[axis] = d.side % 2 ? d.high - plane : plane;
+  at[d.last] -= d.from;
+  *x = at[0];
+  *row = (size_t)at[2] * (size_t)v.l.n[1] + (size_t)at[1];
+}
+
+/* Momentum of cell i of a plane along the axis of the layer; false: it is solid. */
+template <typename real>
+__device__ __forceinline__ bool damped_flow(const fluid_view<real> &v, const fluid_damped &d, int plane, long long i,
+                                            double *flow) {
+  int x;
+  size_t row;
+  damped_cell(v, d, plane, i, &x, &row);
+  if (is_solid(v.beside, v.l, x, row)) return false;
+  *flow = (double)v.state[fluid_place(v.l, x, row) + (size_t)((1 + d.side / 2) * FLUID_GROUP)] / 3;
+  return true;
 }
 
 /* through[planes][blocks][2]: momentum of the cells of a block, and their number. */
@@ -23,23 +48,34 @@ template <typename real>
 __global__ void __launch_bounds__(256) sum_planes(const fluid_view<real> v, const fluid_damped d, double *through) {
   __shared__ double shared[8];
   after_previous();
-  const int plane = (int)blockIdx.y, axis = d.side / 2;
-  const long long first = (long long)blockIdx.x * FLUID_SUMMED;
-  double sum = 0, count = 0;
-  for (long long i = first + threadIdx.x; i < d.cells && i < first + FLUID_SUMMED; i += 256) {
-    int x;
-    size_t row;
-    damped_cell(v, d, plane, i, &x, &row);
-    if (is_solid(v.beside, v.l, x, row)) continue;
-    sum += (double)v.state[fluid_place(v.l, x, row) + (size_t)((1 + axis) * FLUID_GROUP)] / 3;
-    count += 1;
-  }
+  const int plane = damped_plane(d), block = (d.across ? 0 : d.first * d.parts) + (int)blockIdx.x;
+  const long long begin = d.across ? 0 : block / d.parts * d.line, width = d.across ? d.cells : d.line;
+  const long long first = begin + (long long)(d.across ? block : block % d.parts) * FLUID_SUMMED;
+  double sum = 0, count = 0, flow;
+  for (long long i = first + threadIdx.x; i < begin + width && i < first + FLUID_SUMMED; i += 256)
+    if (damped_flow(v, d, plane, i, &flow)) {
+      sum += flow;
+      count += 1;
+    }
   sum = block_sum<256>(sum, shared);
   count = block_sum<256>(count, shared);
   if (threadIdx.x != 0) return;
-  double *out = through + 2 * ((size_t)plane * (size_t)d.blocks + blockIdx.x);
+  double *out = through + 2 * ((size_t)plane * (size_t)d.blocks + (size_t)block);
   out[0] = sum;
   out[1] = count;
+}
+
+/* The same where lines are single cells, as in 2-D: one of them a thread. */
+template <typename real>
+__global__ void __launch_bounds__(256) sum_cells(const fluid_view<real> v, const fluid_damped d, double *through) {
+  after_previous();
+  const int plane = damped_plane(d), line = d.first + (int)(blockIdx.x * 256 + threadIdx.x);
+  double flow = 0;
+  if (line >= d.end) return;
+  const bool fluid = damped_flow(v, d, plane, line, &flow);
+  double *out = through + 2 * ((size_t)plane * (size_t)d.blocks + (size_t)line);
+  out[0] = flow;
+  out[1] = fluid ? 1 : 0;
 }
 
 /* Mean momentum through a plane, for all threads of a block. */
@@ -82,11 +118,12 @@ __global__ void __launch_bounds__(256) damp_planes(const fluid_view<real> v, con
                                                    const fluid_damped d, const double *through, real *state) {
   __shared__ double shared[8];
   after_previous();
-  const int plane = (int)blockIdx.y, axis = d.side / 2;
-  const long long first = (long long)blockIdx.x * FLUID_SUMMED;
+  const int plane = damped_plane(d), axis = d.side / 2;
+  const fluid_damped_range own = damped_range(d);
+  const long long first = own.first + (long long)blockIdx.x * FLUID_SUMMED;
   const double share = d.share[plane],
                push = START ? 0 : -share * (mean_through(d, plane, through, shared) - d.flow[plane]);
-  for (long long i = first + threadIdx.x; i < d.cells && i < first + FLUID_SUMMED; i += 256) {
+  for (long long i = first + threadIdx.x; i < own.end && i < first + FLUID_SUMMED; i += 256) {
     int x;
     size_t row;
     damped_cell(v, d, plane, i, &x, &row);
@@ -106,21 +143,18 @@ __global__ void __launch_bounds__(256) damp_planes(const fluid_view<real> v, con
   }
 }
 
-/* What becomes of the means of the flow through planes: they follow it, begin with it, or, with heat, lose what half a
- * step's force has added to it since they began (fluid_sponge_delay). */
-enum fluid_following { FLUID_FOLLOW, FLUID_BEGIN, FLUID_DELAY };
-/* One plane a block. */
-template <fluid_following WHAT>
-static __global__ void __launch_bounds__(256) follow_planes(const fluid_damped d, const double *through) {
+/* What becomes of the means of the flow through planes; one plane a block. */
+static __global__ void __launch_bounds__(256)
+    follow_planes(const fluid_damped d, fluid_damping what, const double *through) {
   __shared__ double shared[8];
   after_previous();
-  const int plane = (int)blockIdx.x;
+  const int plane = (int)blockIdx.x + (d.across ? d.first : 0);
   const double now = mean_through(d, plane, through, shared);
   if (threadIdx.x != 0) return;
   const double flow = d.flow[plane], push = -d.share[plane] * (now - flow);
-  d.flow[plane] = WHAT == FLUID_BEGIN   ? now
-                  : WHAT == FLUID_DELAY ? 2 * flow - now
-                                        : flow + d.follow * (now + push - flow);
+  d.flow[plane] = what == FLUID_DAMP_BEGIN   ? now
+                  : what == FLUID_DAMP_DELAY ? 2 * flow - now
+                                             : flow + d.follow * (now + push - flow);
 }
 
 /* Adds to the means of the flow: fluid_sponge_follow. */

@@ -154,6 +154,12 @@ template <int Q, typename store> static void pulls(const fluid_device *d) {
   launch_pull<Q>(&kernel, d, cells, edges_of<typename store::real>(d));
 }
 
+template <int Q, typename store> static void terms(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_terms_of_populations", "observe", SIM_LIMIT_BYTES};
+  const fluid_population_cells<Q, store> cells = {slots_of<Q, store>(d)};
+  launch_terms<Q>(&kernel, d, cells, edges_of<typename store::real>(d));
+}
+
 template <int Q, typename store> static void probe(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_probe_populations", "observe", SIM_LIMIT_BYTES};
   if (d->probes == 0) return;
@@ -223,6 +229,7 @@ void fluid_trt_begin(const fluid_device *d, const int window[2], int first, int 
 void fluid_trt_show(const fluid_device *d, int first, int count) { BY_STORE(show, d, first, count); }
 void fluid_trt_flow(const fluid_device *d) { BY_STORE(flow, d); }
 void fluid_trt_pull(const fluid_device *d) { BY_STORE(pulls, d); }
+void fluid_trt_pull_terms(const fluid_device *d) { BY_STORE(terms, d); }
 void fluid_trt_probe(const fluid_device *d) { BY_STORE(probe, d); }
 void fluid_trt_remember(const fluid_device *d) { BY_STORE(remember, d); }
 void fluid_trt_change(const fluid_device *d) { BY_STORE(find_change, d); }

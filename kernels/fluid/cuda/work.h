@@ -120,8 +120,10 @@ typedef struct fluid_warm {
   fluid_warm_edge *edge; /* [links]; of those along axes */
   fluid_warm_pull *pull; /* by owner */
   fluid_pull_block *pull_block;
-  double *pull_sum; /* [2][blocks]: heat that enters; share times temperature of the surface */
-  int pull_blocks, owner_blocks[FLUID_WARM_OWNERS + 1];
+  double *pull_sum;  /* [2][blocks]: heat that enters; share times temperature of the surface */
+  double *terms;     /* [pulls][2]: what each gives to these sums; NULL: one rank */
+  int64_t *pull_row; /* [pulls], in host memory: rows of their cells; NULL: one rank */
+  int pulls, pull_blocks, owner_blocks[FLUID_WARM_OWNERS + 1];
   double area[FLUID_WARM_OWNERS]; /* sums of shares */
 } fluid_warm;
 
@@ -141,14 +143,22 @@ typedef struct fluid_timed_edges {
 
 /* ---- sponges ---- */
 
-/* fluid_layer */
+/* fluid_layer. The cells of a plane are summed in blocks of cells that ranks do not divide: a plane across the last
+ * axis in the order of its cells, of others line by line along that axis, each of `parts` blocks. A rank sums and damps
+ * its own planes [first, end), or in all planes its own lines. */
 typedef struct fluid_damped {
-  int side, planes, blocks;   /* blocks of a plane */
-  long long cells;            /* of a plane */
-  double *flow, *dense;       /* running means */
+  int side, planes, blocks; /* blocks of a plane */
+  int across, parts;        /* across: the last axis */
+  int first, end, from;     /* from: plane k of the last axis is plane k - from here */
+  int last, high, wide;  /* the last axis; last plane of the box along the layer's; cells along the first other one */
+  long long cells, line; /* of a plane; of a line */
+  double *flow, *dense;  /* running means */
   const double *share, *open; /* open: cells of a plane that are fluid */
   double follow;
 } fluid_damped;
+/* What becomes of the means of the flow through planes: they follow it, begin with it, or, with heat, lose what half a
+ * step's force has added to it since they began (fluid_sponge_delay). */
+typedef enum fluid_damping { FLUID_DAMP_STEP, FLUID_DAMP_BEGIN, FLUID_DAMP_DELAY } fluid_damping;
 
 /* ---- grains ---- */
 
@@ -239,6 +249,7 @@ typedef struct fluid_device {
   size_t push;                        /* where the force [rank][cells] begins in a state; 0: none that is a function */
   size_t rates;                       /* the same of rates of relaxation [cells]; 0: they are not stored */
   double size[3];                     /* of the box, in the scenario's units */
+  int box[3];                         /* its cells */
   double per_stress, scale, rounding; /* fluid_rheology */
   unsigned long long *step;           /* [2]: number of the last step, by its state */
   uint32_t *skip; /* [rows][groups]: bits of cells that are solid, listed or covered by grains; NULL: none */
@@ -249,10 +260,13 @@ typedef struct fluid_device {
   int8_t *edge_body; /* -1: a side of the box */
   double *lost;
   int cells, listed, members; /* cells: with links */
-  /* Cells with links are those of the whole grid; this rank makes [first_cell, end_cell), without those of sponges. */
-  int first_cell, end_cell;
-  double *packed; /* [members]: what the members of all ranks lose; NULL: one rank */
-  double *terms;  /* [links to bodies][6]: what each gives to its body; NULL: one rank */
+  /* Listed cells are those of the whole grid; this rank makes [first_cell, end_cell) of those with links and
+   * [first_damped, end_damped) of those of sponges. */
+  int first_cell, end_cell, first_damped, end_damped;
+  double *packed;    /* [members]: what the members of all ranks lose; NULL: one rank */
+  double *terms;     /* [links to bodies][6]: what each gives to its body; NULL: one rank */
+  int64_t *pull_row; /* [pulls], in host memory: rows of their cells; NULL: one rank */
+  int pulls;         /* links to bodies */
   fluid_segment *segment;
   int32_t *member;
   double *segment_sum;
@@ -272,8 +286,9 @@ typedef struct fluid_device {
   fluid_timed_edges timed;
   fluid_gate_planes gates;
   double *mean, *share,
-      *through;     /* of sponges: means, shares and open cells, and sums of blocks: [planes][blocks][2] of a layer */
-  long long *probe; /* cells */
+      *through; /* of sponges: means, shares and open cells, and sums of blocks: [planes][blocks][2] of a layer */
+  int through_numbers; /* of `through`: those of the layer that has most, and of several ranks what they exchange */
+  long long *probe;    /* cells */
   double *probed;
   int probes;
   /* of populations (slots.cuh), whose one state is state[0]; `now` is the parity of the last step */
@@ -313,7 +328,11 @@ void fluid_cuda_law_links(const fluid_device *d);
 void fluid_cuda_law_begin(const fluid_device *d);
 /* Cells that a body has covered or left have no rate of relaxation in the other state. */
 void fluid_cuda_clear_rates(const fluid_device *d, const fluid_changed *changed, int count);
-void fluid_cuda_damp(const fluid_device *d);       /* the other state, in sponges */
+/* A layer of a sponge: the other state is damped, the present one begins the means, or delays them
+ * (fluid_sponge_delay). sum_layer: what passes its planes, `through`, of this rank's cells; damp_layer: the rest, when
+ * `through` is that of all ranks. */
+void fluid_cuda_sum_layer(const fluid_device *d, int layer, fluid_damping what);
+void fluid_cuda_damp_layer(const fluid_device *d, int layer, fluid_damping what);
 void fluid_cuda_warm(const fluid_device *d);       /* the temperature of listed cells, after the flow has been damped */
 void fluid_cuda_mark_balls(const fluid_device *d); /* covered, and skip: before a step */
 void fluid_cuda_balls(const fluid_device *d);      /* the cells that grains cover, to the other state; `given` */
@@ -345,10 +364,8 @@ void fluid_cuda_choose_tile(fluid_device *d);
  * NULL: none. */
 void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface, const uint32_t *walls);
 void fluid_cuda_show_heat(const fluid_device *d);
-void fluid_cuda_sum_heat(const fluid_device *d); /* sum, and warm.pull_sum */
-void fluid_cuda_begin_sponge(const fluid_device *d);
-/* The same after fluid_cuda_start_heat: fluid_sponge_delay. */
-void fluid_cuda_delay_sponge(const fluid_device *d);
+void fluid_cuda_sum_heat(const fluid_device *d);       /* sum, and warm.pull_sum; of several ranks warm.terms */
+void fluid_cuda_sum_warm_terms(const fluid_device *d); /* warm.pull_sum, of the terms of all ranks */
 /* Adds a gain (fluid_sponge_gain) to the flow through planes of a layer. */
 void fluid_cuda_shift_sponge(const fluid_device *d, int layer, double gain);
 
@@ -361,6 +378,7 @@ void fluid_trt_begin(const fluid_device *d, const int window[2], int first, int 
 void fluid_trt_show(const fluid_device *d, int first, int count); /* fields of these planes, in d->staged */
 void fluid_trt_flow(const fluid_device *d);                       /* sums, of the populations */
 void fluid_trt_pull(const fluid_device *d);
+void fluid_trt_pull_terms(const fluid_device *d);
 void fluid_trt_probe(const fluid_device *d);
 void fluid_trt_sample(const fluid_device *d, double n, double *means);
 void fluid_trt_gates(const fluid_device *d);
@@ -400,6 +418,7 @@ sim_status fluid_cuda_copy_profile(const fluid_machine *m, const fluid_device *d
 
 /* Cells of sponges that have no links and are not solid, with heat; 0 without. */
 int64_t fluid_cuda_damped_cells(const fluid_machine *m);
+void fluid_cuda_damped_rows(const fluid_machine *m, int64_t *rows); /* rows[cells] of each, in the order of the list */
 /* A bound on them. */
 double fluid_cuda_damped_bound(const fluid_parameters *p);
 /* *out: bits of the solid cells, and with WALLS of those with links, with LISTED of all that are listed; NULL: none. */
@@ -454,8 +473,7 @@ extern const sim_source_file fluid_cuda_files[]; /* headers that these sources i
 
 /* After step number `step` has made the other state: gives back the mass that links have lost, moves the bodies, and
  * fills and clears cells. */
-sim_status fluid_cuda_move(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, int64_t step,
-                           fluid_device *d) SIM_MUST_CHECK;
+sim_status fluid_cuda_move(fluid_work *work, int64_t step) SIM_MUST_CHECK;
 
 /* ---- grains.c ---- */
 

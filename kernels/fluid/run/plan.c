@@ -203,11 +203,6 @@ static sim_status check_gpus(const fluid_parameters *p, const grid_shape *grid, 
     const char *what;
   } lacks[] = {
       {p->collision == FLUID_TRT, "collision = \"trt\""},
-      {p->heat.given, "heat"},
-      {p->force != NULL, "a force that is a function"},
-      {fluid_has_law(p), "a viscosity that is a function"},
-      {fluid_has_sponge(p), "a sponge"},
-      {fluid_moves(p), "bodies that move"},
       {p->grains.count > 0, "grains"},
   };
   if (setup->comm->size == 1 || setup->backend->kind == SIM_BACKEND_CPU) return SIM_OK;

@@ -253,7 +253,7 @@ static sim_status restore_moments(fluid_run *run, const sim_setup *setup) {
 static sim_status divide(fluid_run *run, sim_array *arrays, sim_frame *frame) {
   frame->divided = run->machine.part.comm->size > 1;
   if (!frame->divided) return SIM_OK;
-  SIM_TRY(fluid_sponge_gather(&run->machine));
+  if (!run->ops->divide) SIM_TRY(fluid_sponge_gather(&run->machine)); /* that does it, too */
   for (size_t i = 0; i < frame->array_count; i++) {
     const sim_field *field = arrays[i].field;
     if (arrays[i].mesh) divide_field(run, &arrays[i]);

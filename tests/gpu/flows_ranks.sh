@@ -145,7 +145,7 @@ case $part in
       printf '%s%s }\nif s.sides then s.grid.x = "wall" end\nreturn sim.fluid(s)\n' "$head" "$text" >lacks.lua
       refused "$what" lacks.lua
     done <<'TEXT'
-collision = "trt"|viscosity = 0.02, collision = "trt"
+precision = "half"|viscosity = 0.02, collision = "trt", precision = "half"
 grains|viscosity = 0.02, grains = { { radius = 3, position = {8, 8, 8}, density = 2 } }, contact = { contact_time = 5, restitution = 0.9 }
 TEXT
     expect 64 "GPUs divide the 4 planes of the last axis: expected at most 4 ranks" "${run[@]}" -o refused "${by[@]}" 5 --set n=40x24x4

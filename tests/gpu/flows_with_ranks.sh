@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # flows_with_ranks.sh PART: fluids on several GPUs (on one, which ranks share, where there is one) with what flows_ranks.sh
-# leaves out: heat, functions for force and viscosity, sponges, bodies that move. Digests, tables, snapshots and checkpoints
-# have the bits of one GPU.
-# PART: heat, functions, sponges, moving, restarts (with another number of ranks), unstable.
+# leaves out: heat, functions for force and viscosity, sponges, bodies that move, populations. Digests, tables, snapshots and
+# checkpoints have the bits of one GPU.
+# PART: heat, functions, sponges, moving, populations, restarts (with another number of ranks), unstable.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/models/ranks_lib.sh"
 part=${1:?which part}
@@ -66,12 +66,24 @@ if words.force then
 end
 if words.law then s.viscosity = words.heat and function(shear, T) return 0.02 * math.exp(-0.3 * T) / (1 + shear) end or
                                 function(shear) return 0.02 + 0.01 / (1 + 10 * shear) end end
+if words.trt then s.collision = "trt" end
+if words.pushed then s.acceleration = of(1e-5, 2e-5, -1e-5) end
+if words.porous then s.resistance = rank == 3 and function(x, y, z) return 0.01 + 0.005 * math.sin(z + x) end or function(x, y) return 0.01 + 0.005 * math.sin(y) end end
+if words.steady then s.steady = 1e-9 end
+if words.box then -- walls and a lid; slip sides; an inlet and an outlet along the divided axis
+  s.grid.boundary, s.sides = "wall", { [last .. "_high"] = { velocity = of(0.05, 0, 0) } }
+elseif words.slip then
+  s.grid.boundary = "slip"
+elseif words.open then
+  s.grid[last] = "wall"
+  s.sides = { [last .. "_low"] = { velocity = rank == 3 and {0, 0, 0.03} or {0, 0.03} }, [last .. "_high"] = { pressure = 0, straight = words.straight } }
+end
 local ball = { point = {nx / 2, ny / 2, rank == 3 and nz / 2 or 0}, radius = 4.7, spin = 0.004, reference = { area = 70, length = 9.4, direction = of(1, 0, 0) } }
 local small = { point = {nx / 4, rank == 3 and ny / 2 or 5, rank == 3 and 5.1 or 0}, radius = 3.3 }
 if words.bodies or words.moving then
   if words.heat then ball.temperature, small.flux = 1, 0.001 end
   if words.moving then -- one leaves its planes, around the box; one turns; one goes to and fro
-    ball.velocity, small.spin = of(0.02, 0.05, 0.11), nil
+    ball.velocity = { 0.02, 0.05, rank == 3 and 0.11 or 0 }
     small.motion = rank == 3 and function(t) return 0, 0.05 * math.sin(t), 0.1 * math.cos(t) end or function(t) return 0.05 * math.sin(t), 0.1 * math.cos(t) end
   end
   s.bodies = { sim.ball(ball), sim.ball(small) }
@@ -128,12 +140,26 @@ case $part in
     divided "3" "has=moving walls" n=48x40 steps=30
     divided "5" "has=moving" n=40x24x9 steps=5
     ;;
+  populations)
+    divided "2 3" "has=trt" kind=single n=64x24x20
+    export SIM_COMM_PATH=staged
+    divided "3" "has=trt walls pushed bodies late steady"
+    divided "2" "has=trt box" kind=single
+    divided "3" "has=trt slip porous late" full=1
+    divided "2" "has=trt open bodies late" kind=single
+    divided "3" "has=trt open straight" n=40x24x9
+    divided "3" "has=trt walls bodies late" n=48x40 kind=single
+    divided "2" "has=trt open straight steady" n=48x40
+    divided "5" "has=trt box bodies" n=33x17x5 steps=4
+    ;;
   restarts)
     restarted "has=heat walls bodies eddies" kind=single
     restarted "has=force law heat walls"
     restarted "has=inlet heat eddies timed"
     restarted "has=moving force walls" kind=single
     restarted "has=through force" n=48x40 kind=single
+    restarted "has=trt walls bodies late" kind=single
+    restarted "has=trt open"
     ;;
   unstable) # the cell of another rank, and its step
     for ranks in 1 2 3; do

@@ -59,8 +59,8 @@ static void free_cuts(fluid_device *d) {
 }
 
 void fluid_cuda_free(fluid_device *d) {
-  void *const all[] = {&d->mean,    &d->share, &d->through, &d->probe,     &d->probed,
-                       &d->arrived, &d->drag,  &d->staged,  &d->remembered};
+  void *const all[] = {&d->mean, &d->share,  &d->through,    &d->probe,        &d->probed,      &d->arrived,
+                       &d->drag, &d->staged, &d->remembered, &d->end_velocity, &d->own_velocity};
   free_walls(d);
   free_pulls(d);
   free_cuts(d);
@@ -412,7 +412,11 @@ sim_status fluid_cuda_copy_profile(const fluid_machine *m, const fluid_device *d
 
 static sim_status send_sides(const maker *m) {
   const grid_shape *g = &m->m->grid;
+  const fluid_part *part = &m->m->part;
+  const fluid_layout *l = &m->d->l;
   fluid_beside *b = &m->d->beside;
+  b->low = part->first == 0 ? l->first : -2;
+  b->high = part->end == part->planes ? l->first + l->own - 1 : l->n[g->rank - 1] + 1;
   for (int s = 0; s < 2 * g->rank; s++) {
     const fluid_side *side = &m->p->sides[s];
     const double *profile = m->m->walls.profile[s];

@@ -65,15 +65,25 @@ void fluid_cuda_choose_planes(const fluid_machine *m, fluid_device *d);
 /* The plane of the grid that is a plane here. */
 int64_t fluid_cuda_plane(const fluid_machine *m, const fluid_device *d, int64_t plane);
 /* Bytes of device memory: two states of so many bytes, and the exchange. */
-double fluid_cuda_exchange_bytes(const sim_comm *comm, double state, double members);
-/* Makes the states of [rows][row] numbers, and the exchange between them; leave: releases them. */
-sim_status fluid_cuda_join(fluid_work *work, const int64_t shape[2]) SIM_MUST_CHECK;
+double fluid_cuda_exchange_bytes(const sim_comm *comm, int states, double state, double members);
+/* Makes one or two states of [rows][row] numbers, and the exchange between them; leave: releases them. */
+sim_status fluid_cuda_join(fluid_work *work, int states, const int64_t shape[2]) SIM_MUST_CHECK;
 void fluid_cuda_leave(fluid_work *work);
 sim_status fluid_cuda_swap(fluid_work *work) SIM_MUST_CHECK;      /* the planes of the present state that others need */
 sim_status fluid_cuda_swap_made(fluid_work *work) SIM_MUST_CHECK; /* the same of the other state */
 /* The planes of a force that is a function beside this rank's own, of the present state; or nothing. */
 sim_status fluid_cuda_swap_push(fluid_work *work) SIM_MUST_CHECK;
 sim_status fluid_cuda_step_divided(fluid_work *work, int64_t number) SIM_MUST_CHECK; /* makes step `number` */
+/* Of populations: a step, without its number; what others need of the present state; velocities in the planes beside
+ * this rank's own; as of fluid_ops. */
+sim_status fluid_cuda_step_slots(fluid_work *work) SIM_MUST_CHECK;
+sim_status fluid_cuda_swap_slots(fluid_work *work) SIM_MUST_CHECK;
+sim_status fluid_cuda_swap_velocities(fluid_work *work) SIM_MUST_CHECK;
+sim_status fluid_cuda_divide_slots(fluid_work *work, sim_array *array) SIM_MUST_CHECK;
+sim_status fluid_cuda_restore_slots(fluid_work *work, const sim_array *whole, const sim_array *own) SIM_MUST_CHECK;
+int64_t fluid_cuda_slot_rows(const fluid_work *work); /* of the state of one rank (trt.c) */
+/* Fills the fields, of the planes that are here, with those of the start. (ops.c) */
+sim_status fluid_cuda_fill_fields(fluid_work *work, const sim_setup *setup) SIM_MUST_CHECK;
 /* work->sums[columns][blocks] of all ranks from d.sum. */
 sim_status fluid_cuda_gather_sums(fluid_work *work, int columns) SIM_MUST_CHECK;
 /* Of all ranks, with numbers of cells of the grid. */

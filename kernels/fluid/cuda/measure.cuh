@@ -85,7 +85,8 @@ __device__ double next_value(const view &v, const int at[3], int a, int axis, in
   to[axis] += sign;
   *far = 1;
   const int side = 2 * axis + (sign > 0);
-  const bool beyond = to[axis] < 0 || to[axis] >= n[axis];
+  const bool beyond =
+      axis == RANK - 1 ? to[axis] < v.beside.low || to[axis] > v.beside.high : to[axis] < 0 || to[axis] >= n[axis];
   to[axis] = around(to[axis], n[axis]);
   const size_t here = ((size_t)at[2] * (size_t)n[1] + (size_t)at[1]) * (size_t)n[0] + (size_t)at[0];
   if (!beyond || v.beside.side[side] == FLUID_BESIDE_CELL) {

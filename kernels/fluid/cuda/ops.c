@@ -70,7 +70,7 @@ static void plan_ranks(const fluid_parameters *p, const sim_comm *comm, double l
   }
   const double added = fmax(p->bodies.count > 0 && !moves ? linked : 1, through);
   sim_plan_add(out, "moments, before and after a step, and what ranks exchange",
-               fluid_cuda_exchange_bytes(comm, (cells + more) * here + listed, added));
+               fluid_cuda_exchange_bytes(comm, 2, (cells + more) * here + listed, added));
   sim_plan_add_host(out, "staged for other ranks, at most", 2 * cells / planes);
   if (more > 0) sim_plan_add_host(out, "forces and rates of all ranks, of the last one", cells * here + listed + more);
   out->bytes_received = (moves ? 4 : 2) * cells / planes + (p->bodies.count > 0 ? sizeof(double) * linked : 0) +
@@ -153,7 +153,7 @@ static sim_status allocate(fluid_work *w) {
                rows = here + ceil((double)(rests + rates + pushes + laws) / row);
   const sim_dtype type = d->single ? SIM_F32 : SIM_F64;
   if (!(rows * row < 0x1p58)) return sim_no_memory("the fluid");
-  if (fluid_cuda_divided(w->m)) SIM_TRY(fluid_cuda_join(w, (int64_t[]){(int64_t)rows, row}));
+  if (fluid_cuda_divided(w->m)) SIM_TRY(fluid_cuda_join(w, 2, (int64_t[]){(int64_t)rows, row}));
   for (int i = 0; i < 2; i++) {
     if (!w->exchange)
       SIM_TRY(sim_buffer_create(&sim_backend_cuda, type, 2, (int64_t[]){(int64_t)rows, row}, &w->state[i]));
@@ -254,7 +254,7 @@ sim_status fluid_cuda_set_step(fluid_work *w, int64_t step, bool fast) {
 
 /* Copies the fields of the start to the device, plane by plane where a GPU has some of them: the host has room for all,
  * of which it touches these. */
-static sim_status fill_fields(fluid_work *w, const sim_setup *setup) {
+sim_status fluid_cuda_fill_fields(fluid_work *w, const sim_setup *setup) {
   const fluid_part *part = &w->m->part;
   const size_t plane = (size_t)(part->rows * w->m->grid.n[0]) * sim_dtype_size(w->fields.dtype);
   const size_t each = plane * (size_t)part->planes,
@@ -282,7 +282,7 @@ static sim_status fill_fields(fluid_work *w, const sim_setup *setup) {
 }
 
 static sim_status start(fluid_work *w, const sim_setup *setup) {
-  if (w->p->initial) SIM_TRY(fill_fields(w, setup));
+  if (w->p->initial) SIM_TRY(fluid_cuda_fill_fields(w, setup));
   SIM_TRY(fluid_cuda_set_step(w, 0, false));
   fluid_cuda_begin(&w->d);
   if (w->m->grains) {
@@ -410,6 +410,7 @@ static sim_status sum_cells(fluid_work *w, double sums[FLUID_FLOW_SUMS]) {
   if (w->old_cuts) SIM_TRY(fluid_cuda_build_cuts(w->m, w->p, w->numbers, &w->d));
   w->old_cuts = false;
   SIM_TRY(fluid_cuda_send_profiles(w));
+  if (w->d.populations && w->exchange) SIM_TRY(fluid_cuda_swap_velocities(w));
   (w->d.populations ? fluid_trt_flow : fluid_cuda_flow)(&w->d);
   SIM_TRY(fluid_cuda_gather_sums(w, FLUID_SUMS));
   const double *speed = w->sums + FLUID_SUM_SPEED * blocks;

@@ -27,9 +27,9 @@ struct fluid_exchange {
 
 bool fluid_cuda_divided(const fluid_machine *m) { return m->part.comm->size > 1; }
 
-/* Whether ranks divide a periodic axis. */
+/* Whether ranks divide a periodic axis; numbers of populations are around the box behind walls, too (slots.cuh). */
 static bool goes_around(const fluid_machine *m) {
-  return fluid_cuda_divided(m) && grid_is_periodic(&m->grid, m->grid.rank - 1);
+  return fluid_cuda_divided(m) && (m->populations || grid_is_periodic(&m->grid, m->grid.rank - 1));
 }
 
 /* Whether a rank has a plane of others below its own, or above. */
@@ -62,18 +62,22 @@ int64_t fluid_cuda_plane_of(const fluid_work *w, int64_t k) { return fluid_cuda_
 static size_t plane_numbers(const fluid_work *w) {
   return (size_t)w->m->part.rows * (size_t)w->d.l.groups * (size_t)(FLUID_GROUP * w->d.l.numbers);
 }
+/* Numbers of a slot of populations on a rank. */
+static size_t slot_numbers(const fluid_work *w, int rank) {
+  return (size_t)(planes_of(w->m, rank) + 2) * plane_numbers(w);
+}
 static size_t number_size(const fluid_work *w) { return w->d.single ? sizeof(float) : sizeof(double); }
 
 /* ---- memory ---- */
 
-double fluid_cuda_exchange_bytes(const sim_comm *comm, double state, double members) {
+double fluid_cuda_exchange_bytes(const sim_comm *comm, int states, double state, double members) {
   const size_t bytes[2] = {(size_t)state, (size_t)state};
   const size_t n = members > 1 ? (size_t)members : 1;
   const sim_columns columns = {1, n, sim_comm_share(comm, n)};
-  return comm->size > 1 ? sim_turn_bytes(comm, 2, bytes) + sim_exchange_bytes(comm, &columns) : 0;
+  return comm->size > 1 ? sim_turn_bytes(comm, states, bytes) + sim_exchange_bytes(comm, &columns) : 0;
 }
 
-sim_status fluid_cuda_join(fluid_work *w, const int64_t shape[2]) {
+sim_status fluid_cuda_join(fluid_work *w, int states, const int64_t shape[2]) {
   const sim_comm *comm = w->m->part.comm;
   const size_t number = number_size(w), bytes = (size_t)(shape[0] * shape[1]) * number;
   const size_t most = (size_t)fluid_cuda_exchanged(w->m, &w->d);
@@ -81,8 +85,8 @@ sim_status fluid_cuda_join(fluid_work *w, const int64_t shape[2]) {
   fluid_exchange *x = w->exchange = calloc(1, sizeof *x);
   if (!x) return sim_no_memory("the exchange");
   SIM_TRY(sim_exchange_create(comm, &columns, &x->exchange));
-  SIM_TRY(sim_turn_create(comm, x->exchange, 2, (size_t[]){bytes, bytes}, plane_numbers(w) * number, &x->turn));
-  for (int i = 0; i < 2; i++)
+  SIM_TRY(sim_turn_create(comm, x->exchange, states, (size_t[]){bytes, bytes}, plane_numbers(w) * number, &x->turn));
+  for (int i = 0; i < states; i++)
     w->state[i] = (sim_buffer){.data = sim_turn_array(x->turn, i),
                                .dtype = w->d.single ? SIM_F32 : SIM_F64,
                                .rank = 2,
@@ -199,6 +203,86 @@ sim_status fluid_cuda_step_divided(fluid_work *w, int64_t number) {
   sim_turn_end(w->exchange->turn);
   d->now = 1 - d->now;
   return sim_queue_cuda.status();
+}
+
+/* ---- a step of populations ---- */
+
+/* Sends plane `from` of a slot to plane `to` of the rank above, or below. */
+static void send_slot(fluid_work *w, int slot, size_t from, bool up, size_t to) {
+  const sim_comm *comm = w->m->part.comm;
+  const int other = (comm->rank + (up ? 1 : comm->size - 1)) % comm->size;
+  const size_t plane = plane_numbers(w) * number_size(w), size = number_size(w);
+  sim_box boxes[SIM_RANKS_MAX] = {{.rows = 0}};
+  boxes[other] =
+      (sim_box){.from = (char *)w->state[0].data + (size_t)slot * slot_numbers(w, comm->rank) * size + from * plane,
+                .from_pitch = plane,
+                .to_pitch = plane,
+                .to = (size_t)slot * slot_numbers(w, other) * size + to * plane,
+                .width = plane,
+                .rows = 1};
+  sim_turn_send(w->exchange->turn, 0, boxes);
+}
+
+/* After a step of parity P a number of slot c + P, c odd, has been written by the cell from which c leads to its own,
+ * and is read there in the next step; one of slot c + 1 - P the other way about. Planes 0 and 1 here are those above
+ * and below this rank's own. */
+static sim_status send_slots(fluid_work *w) {
+  const fluid_lattice *lattice = w->m->lattice;
+  const sim_comm *comm = w->m->part.comm;
+  const int parity = w->d.now, below = (comm->rank + comm->size - 1) % comm->size;
+  const size_t first = (size_t)w->d.l.first, last = first + (size_t)w->d.l.own - 1;
+  enum { ABOVE, BELOW, FIRST };
+  sim_turn_begin(w->exchange->turn); /* the others have read the planes into which this rank stores now */
+  for (int c = 1; c < lattice->directions; c += 2) {
+    const int along = lattice->c[c][w->d.rank - 1];
+    if (along > 0) {
+      send_slot(w, c + parity, ABOVE, true, FIRST);
+      send_slot(w, c + 1 - parity, first, false, ABOVE);
+    } else if (along < 0) {
+      send_slot(w, c + parity, BELOW, false, FIRST + (size_t)planes_of(w->m, below) - 1);
+      send_slot(w, c + 1 - parity, last, true, BELOW);
+    }
+  }
+  sim_turn_end(w->exchange->turn);
+  return sim_queue_cuda.status();
+}
+sim_status fluid_cuda_swap_slots(fluid_work *w) { return send_slots(w); }
+
+sim_status fluid_cuda_step_slots(fluid_work *w) {
+  fluid_device *d = &w->d;
+  fluid_trt_step_links(d);
+  if (d->packed) sim_exchange_add(w->exchange->exchange, (int64_t *)(void *)d->packed);
+  fluid_trt_step_cells(d);
+  d->now = 1 - d->now;
+  return send_slots(w);
+}
+
+/* Sends one of two parts of `bytes` to the rank above, or below, and gets one from the other side. */
+static sim_status pass(const sim_comm *comm, const char *own, char *other, size_t bytes, bool up) {
+  const int above = (comm->rank + 1) % comm->size, below = (comm->rank + comm->size - 1) % comm->size;
+  const int to = up ? above : below, from = up ? below : above;
+  sim_piece pieces[2] = {{.rank = to, .in = own, .in_bytes = bytes}, {.rank = from, .out = other, .out_bytes = bytes}};
+  if (to == from) {
+    pieces[0].out = other;
+    pieces[0].out_bytes = bytes;
+  }
+  return comm->ops->swap(comm, pieces, to == from ? 1 : 2);
+}
+
+/* The velocities in the planes beside this rank's own, for derivatives. */
+sim_status fluid_cuda_swap_velocities(fluid_work *w) {
+  const fluid_machine *m = w->m;
+  const size_t part = (size_t)(m->part.rows * m->grid.n[0]) * (size_t)m->grid.rank * sizeof(double);
+  char *own = malloc(4 * part), *other = own + 2 * part;
+  if (!own) return sim_no_memory("velocities of ranks");
+  fluid_trt_find_ends(&w->d);
+  sim_status status = sim_backend_cuda.copy(own, w->d.own_velocity, 2 * part);
+  /* the last plane goes up and comes from below, to plane 1 here */
+  if (status == SIM_OK) status = pass(m->part.comm, own, other + part, part, true);
+  if (status == SIM_OK) status = pass(m->part.comm, own + part, other, part, false);
+  if (status == SIM_OK) status = sim_backend_cuda.copy(w->d.end_velocity, other, 2 * part);
+  free(own);
+  return status;
 }
 
 /* ---- sums ---- */
@@ -318,13 +402,22 @@ sim_status fluid_cuda_gather_probes(const fluid_work *w, double *values) {
 /* A state of one rank has behind its cells numbers of listed cells, which each rank has of all, and then fields: forces
  * that are functions, and rates of relaxation. A rank has the fields of its planes. */
 static int fields_behind(const fluid_work *w) { return (w->d.push > 0 ? w->d.rank : 0) + (w->d.rates > 0); }
-/* This rank's planes of field k, in device memory. */
+/* This rank's planes of field k, or of a slot of populations, in device memory. */
 static char *own_field(const fluid_work *w, int k) {
+  const size_t numbers = plane_numbers(w) * number_size(w);
+  if (w->d.populations)
+    return (char *)w->state[0].data + (size_t)k * slot_numbers(w, w->m->part.comm->rank) * number_size(w) +
+           (size_t)w->d.l.first * numbers;
   const size_t plane = (size_t)(w->m->part.rows * w->d.l.n[0]) * number_size(w);
   return (char *)w->state[w->d.now].data + first_of_field(w, w->m->part.comm->rank, k) + (size_t)w->d.l.first * plane;
 }
 static size_t field_bytes(const fluid_work *w, int rank) {
+  if (w->d.populations) return (size_t)planes_of(w->m, rank) * plane_numbers(w) * number_size(w);
   return (size_t)(planes_of(w->m, rank) * w->m->part.rows * w->d.l.n[0]) * number_size(w);
+}
+
+static char *listed_numbers(const fluid_work *w) {
+  return (char *)w->state[w->d.populations ? 0 : w->d.now].data + w->d.numbers * number_size(w);
 }
 
 /* What rounding has kept of the mass of each member, and rates of relaxation of listed cells: all, on every rank. */
@@ -336,10 +429,8 @@ static sim_status gather_listed(const fluid_work *w) {
   for (int64_t i = 0; i < members; i++) rows[next++] = walls->cell[walls->member[i]].row;
   for (int64_t i = 0; i < walls->cells && next < w->listed; i++) rows[next++] = walls->cell[i].row;
   if (next < w->listed) fluid_cuda_damped_rows(w->m, rows + next);
-  const sim_status status = w->listed == 0
-                                ? SIM_OK
-                                : gather_items(w, rows, w->listed, number_size(w),
-                                               (char *)w->state[w->d.now].data + w->d.numbers * number_size(w));
+  const sim_status status =
+      w->listed == 0 ? SIM_OK : gather_items(w, rows, w->listed, number_size(w), listed_numbers(w));
   free(rows);
   return status;
 }
@@ -407,6 +498,47 @@ static sim_status join_fields(fluid_work *w, sim_array *array) {
   }
   for (int k = 0; k < fields_behind(w); k++) SIM_TRY(send_field(w, k, last ? to + (size_t)k * field : NULL));
   return SIM_OK;
+}
+
+/* Of populations the last rank gets the state of all in host memory, until the next call: planes are within slots. */
+sim_status fluid_cuda_divide_slots(fluid_work *w, sim_array *array) {
+  const fluid_part *part = &w->m->part;
+  const int slots = w->m->lattice->directions;
+  const size_t size = number_size(w), slot = (size_t)part->planes * plane_numbers(w) * size;
+  const int64_t row = array->global[1], numbers = (int64_t)(slot / size) * slots + w->listed;
+  const bool last = part->comm->rank == part->comm->size - 1;
+  char *to = NULL;
+  array->global[0] = fluid_cuda_slot_rows(w);
+  array->offset[0] = 0;
+  array->shape[0] = last ? array->global[0] : 0;
+  if (numbers > array->global[0] * row) return sim_fail(SIM_ERR_INTERNAL, "a state of populations has no room");
+  SIM_TRY(gather_listed(w));
+  if (last) {
+    free(w->exchange->joined);
+    array->data = to = w->exchange->joined = calloc((size_t)array->global[0], (size_t)row * size);
+    array->space = SIM_SPACE_HOST;
+    if (!to) return sim_no_memory("populations of ranks");
+    SIM_TRY(sim_backend_cuda.copy(to + (size_t)slots * slot, listed_numbers(w), (size_t)w->listed * size));
+  }
+  for (int k = 0; k < slots; k++) SIM_TRY(send_field(w, k, last ? to + (size_t)k * slot : NULL));
+  return SIM_OK;
+}
+
+/* The planes of others as well: steps before have left numbers there. */
+sim_status fluid_cuda_restore_slots(fluid_work *w, const sim_array *whole, const sim_array *own) {
+  const size_t size = number_size(w), plane = plane_numbers(w) * size;
+  const int slots = w->m->lattice->directions;
+  const char *from = whole->data;
+  char *to = w->state[0].data;
+  (void)own;
+  for (int slot = 0; slot < slots; slot++)
+    for (int64_t k = 0; k < w->d.l.n[w->d.rank - 1]; k++) {
+      const size_t there = (size_t)slot * (size_t)w->m->part.planes + (size_t)fluid_cuda_plane(w->m, &w->d, k);
+      SIM_TRY(sim_backend_cuda.copy(to + ((size_t)slot * (size_t)w->d.l.n[w->d.rank - 1] + (size_t)k) * plane,
+                                    from + there * plane, plane));
+    }
+  return sim_backend_cuda.copy(listed_numbers(w), from + (size_t)slots * (size_t)w->m->part.planes * plane,
+                               (size_t)w->listed * size);
 }
 
 sim_status fluid_cuda_divide(fluid_work *w, sim_array *array) {

@@ -47,6 +47,11 @@ template <int Q, typename store> static fluid_in_place<store> in_place_of(const 
   s.solid = d->beside.solid;
   s.groups = d->l.groups;
   s.across_shift = d->pitch % 128 == 0 ? 7 : d->pitch % 64 == 0 ? 6 : 5;
+  for (int a = 0; a < 2; a++) s.count[a] = s.slots.depth[a];
+  if (d->l.own < d->l.n[d->rank - 1]) { /* of several ranks */
+    s.first[d->rank - 2] = d->l.first;
+    s.count[d->rank - 2] = d->l.own;
+  }
   s.seed = d->seed;
   s.guard = d->guard;
   s.step = d->step + d->now;
@@ -59,6 +64,7 @@ template <int Q, typename store> static fluid_population_view<Q, store> populati
   static_cast<fluid_scene &>(v) = scene_of(d);
   v.slots = slots_of<Q, store>(d);
   v.drag = (const typename store::real *)d->drag;
+  v.end_velocity = d->end_velocity;
   return v;
 }
 
@@ -73,10 +79,10 @@ template <int Q, bool FORCE, bool DRAG, typename store> static void launch_cells
   const fluid_in_place<store> s = in_place_of<Q, store>(d);
   const int across = 1 << s.across_shift, up = FLUID_TRT_THREADS >> s.across_shift;
   const size_t wide = (size_t)(s.slots.pitch + across - 1) / (size_t)across,
-               tall = (size_t)(s.slots.depth[0] + up - 1) / (size_t)up;
+               tall = (size_t)(s.count[0] + up - 1) / (size_t)up;
   const double bytes = 2.0 * Q * sizeof(typename store::word) / store::cells * cells_of(d);
   device_launch(
-      &kernel, bytes, dim3((unsigned)(wide * tall * (size_t)s.slots.depth[1])), FLUID_TRT_THREADS,
+      &kernel, bytes, dim3((unsigned)(wide * tall * (size_t)s.count[1])), FLUID_TRT_THREADS,
       s.solid ? step_populations<Q, FORCE, DRAG, true, store> : step_populations<Q, FORCE, DRAG, false, store>, s);
 }
 
@@ -84,15 +90,21 @@ template <int Q, bool FORCE, bool DRAG, typename store> static void launch_cells
 template <int Q, typename store> static void launch_links(const fluid_device *d) {
   static const sim_kernel find = {"fluid_find_arriving", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel put = {"fluid_put_arriving", "walls", SIM_LIMIT_BYTES};
+  static const sim_kernel pack = {"fluid_pack_lost", "walls", SIM_LIMIT_BYTES};
   typedef typename store::real real;
-  if (d->cells == 0) return;
-  const dim3 grid((unsigned)(d->cells + 127) / 128);
+  const fluid_edges<real> e = edges_of<real>(d);
+  const dim3 grid(blocks_of_listed(e));
   const double bytes = (double)Q * sizeof(real) * d->cells;
   const fluid_population_cells<Q, store> cells = {slots_of<Q, store>(d)};
-  device_launch(&find, bytes, grid, 128, d->straight ? find_arriving<Q, true, store> : find_arriving<Q, false, store>,
-                cells, edges_of<real>(d), (real *)d->arrived);
-  device_launch(&put, bytes, grid, 128, put_arriving<Q, store>, in_place_of<Q, store>(d), edges_of<real>(d),
-                (const real *)d->arrived);
+  if (grid.x > 0) {
+    device_launch(&find, bytes, grid, 128, d->straight ? find_arriving<Q, true, store> : find_arriving<Q, false, store>,
+                  cells, e, (real *)d->arrived);
+    device_launch(&put, bytes, grid, 128, put_arriving<Q, store>, in_place_of<Q, store>(d), e,
+                  (const real *)d->arrived);
+  }
+  if (d->packed)
+    device_launch(&pack, 16.0 * d->members, dim3((unsigned)(d->members + 255) / 256), 256, pack_lost, d->member,
+                  d->members, e.first, e.cells, d->lost, d->packed);
 }
 
 /* Gives the mass back that interpolation at bodies has taken. */
@@ -103,15 +115,14 @@ template <int Q, typename store> static void launch_mass(const fluid_device *d) 
   if (d->segments == 0) return;
   fluid_slots<store> after = slots_of<Q, store>(d);
   after.parity = 1 - after.parity;
-  const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments, nullptr};
+  const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments, d->packed};
   real *const rest = (real *)(after.state + (size_t)Q * after.words);
   device_launch(&sum, 8.0 * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, sum_lost, p, d->lost);
   device_launch(&give, 2.0 * Q * sizeof(real) * d->members, dim3((unsigned)d->segments), FLUID_SEGMENT,
-                give_population_mass<Q, store>, after, d->cell, p, rest);
+                give_population_mass<Q, store>, after, edges_of<real>(d), p, rest);
 }
 
-template <int Q, typename store> static void step(const fluid_device *d) {
-  launch_links<Q, store>(d);
+template <int Q, typename store> static void step_cells(const fluid_device *d) {
   if (d->drag)
     launch_cells<Q, true, true, store>(d);
   else if (d->force)
@@ -119,6 +130,11 @@ template <int Q, typename store> static void step(const fluid_device *d) {
   else
     launch_cells<Q, false, false, store>(d);
   launch_mass<Q, store>(d);
+}
+
+template <int Q, typename store> static void step(const fluid_device *d) {
+  launch_links<Q, store>(d);
+  step_cells<Q, store>(d);
 }
 
 /* ---- outputs and the start ---- */
@@ -202,9 +218,18 @@ template <int Q, typename store> static void gates(const fluid_device *d) {
 
 template <int Q, typename store> static void find_wall_velocities(const fluid_device *d, double *out) {
   static const sim_kernel kernel = {"fluid_population_velocities", "observe", SIM_LIMIT_BYTES};
-  device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128,
+  const int own = d->end_cell - d->first_cell;
+  if (own == 0) return;
+  device_launch(&kernel, 0.0, dim3((unsigned)(own + 127) / 128), 128,
                 wall_velocities<fluid_rank(Q), fluid_population_view<Q, store>>, population_view_of<Q, store>(d),
-                d->cell, d->cells, out);
+                d->cell + d->first_cell, own, out + 3 * (size_t)d->first_cell);
+}
+
+template <int Q, typename store> static void ends(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_find_ends", "observe", SIM_LIMIT_BYTES};
+  const double cells = 2.0 * (double)plane_cells(d);
+  device_launch(&kernel, Q * sizeof(typename store::real) * cells, blocks_of(cells), 256, find_ends<Q, store>,
+                population_view_of<Q, store>(d), d->own_velocity);
 }
 
 /* D3Q27 has no half storage (scenario/rules_media.c). */
@@ -223,6 +248,9 @@ template <int Q, typename store> static void find_wall_velocities(const fluid_de
   } while (0)
 
 void fluid_trt_step(const fluid_device *d) { BY_STORE(step, d); }
+void fluid_trt_step_links(const fluid_device *d) { BY_STORE(launch_links, d); }
+void fluid_trt_step_cells(const fluid_device *d) { BY_STORE(step_cells, d); }
+void fluid_trt_find_ends(const fluid_device *d) { BY_STORE(ends, d); }
 void fluid_trt_begin(const fluid_device *d, const int window[2], int first, int count) {
   BY_STORE(begin, d, window, first, count);
 }

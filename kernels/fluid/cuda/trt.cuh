@@ -22,6 +22,7 @@ template <typename store> struct fluid_in_place {
   const typename store::real *drag; /* [cells]: resistance by a step; NULL: none */
   const uint32_t *solid;            /* [rows][groups]: bits of solid cells; NULL: none */
   int groups, across_shift;         /* a block has 2^across_shift cells along x */
+  int first[2], count[2];           /* rows and planes of words that are made */
   unsigned long long seed;
   fluid_guard *guard;
   const unsigned long long *step; /* number of the last step */
@@ -214,13 +215,14 @@ __global__ void __launch_bounds__(FLUID_TRT_THREADS) step_populations(const flui
   after_previous();
   const int across = 1 << s.across_shift, up = FLUID_TRT_THREADS >> s.across_shift;
   const unsigned wide = (unsigned)((s.slots.pitch + across - 1) >> s.across_shift),
-                 tall = (unsigned)((s.slots.depth[0] + up - 1) / up);
+                 tall = (unsigned)((s.count[0] + up - 1) / up);
   const unsigned line = blockIdx.x / wide;
   const int x = (int)((blockIdx.x - line * wide) << s.across_shift) + ((int)threadIdx.x & (across - 1));
-  const int y = (int)(line % tall) * up + ((int)threadIdx.x >> s.across_shift), z = (int)(line / tall);
+  const int y = s.first[0] + (int)(line % tall) * up + ((int)threadIdx.x >> s.across_shift),
+            z = s.first[1] + (int)(line / tall);
   const unsigned long long step = *s.step + 1;
   if (blockIdx.x == 0 && threadIdx.x == 0) *s.next = step;
-  if (x >= s.slots.n[0] || y >= s.slots.depth[0]) return;
+  if (x >= s.slots.n[0] || y >= s.first[0] + s.count[0]) return;
   bool solid[store::cells], all = SKIP;
   size_t row[store::cells];
 #pragma unroll

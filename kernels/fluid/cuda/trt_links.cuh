@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(128)
     find_arriving(const fluid_population_cells<Q, store> s, const fluid_edges<typename store::real> links,
                   typename store::real *arrived) {
   after_previous();
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= links.cells) return;
+  int i;
+  if (!find_listed(links, &i)) return;
   const fluid_edge_cell at = links.cell[i];
   double lost = 0;
   for (int k = at.first; k < at.first + at.count; k++) {
@@ -70,8 +70,8 @@ __global__ void __launch_bounds__(128)
     put_arriving(const fluid_in_place<store> s, const fluid_edges<typename store::real> links,
                  const typename store::real *arrived) {
   after_previous();
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= links.cells) return;
+  int i;
+  if (!find_listed(links, &i)) return;
   const fluid_edge_cell at = links.cell[i];
   unsigned bits = cell_bits(~step_key(s.seed, *s.step + 1), (unsigned)i);
   for (int k = at.first; k < at.first + at.count; k++) {
@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(128)
  * rest[members]. */
 template <int Q, typename store>
 __global__ void __launch_bounds__(FLUID_SEGMENT)
-    give_population_mass(const fluid_slots<store> s, const fluid_edge_cell *cells, const fluid_patches p,
-                         typename store::real *rest) {
+    give_population_mass(const fluid_slots<store> s, const fluid_edges<typename store::real> links,
+                         const fluid_patches p, typename store::real *rest) {
   typedef typename store::real real;
   after_previous();
   const fluid_segment mine = p.segment[blockIdx.x];
@@ -94,7 +94,9 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
   const double part = patch_part(p, mine);
   double added = 0;
   if (i >= mine.count) return;
-  const fluid_edge_cell at = cells[p.member[mine.first + i]];
+  const int cell = p.member[mine.first + i];
+  if (cell < links.first || cell >= links.cells) return;
+  const fluid_edge_cell at = links.cell[cell];
   const double add = part + (double)rest[mine.first + i];
   for (int c = 0; c < Q; c++) {
     const fluid_number_place place = sent_place<Q>(s, c, at.at[0], at.at[1], at.at[2]);

@@ -10,7 +10,8 @@
 template <int Q, typename store> struct fluid_population_view : fluid_scene {
   typedef typename store::real real;
   fluid_slots<store> slots;
-  const real *drag; /* [cells]: resistance by a step; NULL: none */
+  const real *drag;           /* [cells]: resistance by a step; NULL: none */
+  const double *end_velocity; /* fluid_device; NULL: one rank */
 };
 
 /* Density - 1 and velocity, in units of the lattice. */
@@ -36,8 +37,31 @@ __device__ __forceinline__ double velocity_of(const fluid_population_view<Q, sto
 template <int RANK, int Q, typename store>
 __device__ __forceinline__ double value_of(const fluid_population_view<Q, store> &v, int a, int x, size_t row) {
   double u[RANK];
+  const size_t each = RANK == 3 ? (size_t)v.l.n[1] : 1, plane = row / each; /* rows of a plane */
+  if (v.end_velocity && plane < 2) {
+    const size_t cell = (row % each) * (size_t)v.l.n[0] + (size_t)x;
+    return v.dx / v.dt * v.end_velocity[(plane * RANK + (size_t)a) * each * (size_t)v.l.n[0] + cell];
+  }
   (void)velocity_of<RANK>(v, x, row, u);
   return v.dx / v.dt * u[a];
+}
+
+/* out[2][RANK][cells of a plane]: velocities of this rank's last plane and of its first one; of solid cells 0. */
+template <int Q, typename store>
+__global__ void __launch_bounds__(256) find_ends(const fluid_population_view<Q, store> v, double *out) {
+  constexpr int RANK = fluid_rank(Q);
+  after_previous();
+  const size_t each = RANK == 3 ? (size_t)v.l.n[1] : 1, cells = each * (size_t)v.l.n[0];
+  for (size_t i = blockIdx.x * (size_t)256 + threadIdx.x; i < 2 * cells; i += (size_t)gridDim.x * 256) {
+    const size_t which = i / cells, cell = i % cells;
+    const size_t plane = (size_t)v.l.first + (which == 0 ? (size_t)v.l.own - 1 : 0);
+    const int x = (int)(cell % (size_t)v.l.n[0]);
+    const size_t row = plane * each + cell / (size_t)v.l.n[0];
+    double u[RANK] = {};
+    if (!is_solid(v.beside, v.l, x, row)) (void)velocity_of<RANK>(v, x, row, u);
+#pragma unroll
+    for (int a = 0; a < RANK; a++) out[(which * RANK + (size_t)a) * cells + cell] = u[a];
+  }
 }
 
 /* values[RANK + 1][count]: velocity and pressure of `count` cells from `first` on. */

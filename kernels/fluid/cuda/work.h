@@ -209,6 +209,7 @@ typedef struct fluid_beside {
   const uint32_t *solid;    /* [rows][groups]: bits of solid cells; NULL: none */
   const fluid_cut *cut;
   int cuts;
+  int low, high; /* planes here of the ends of the box along the last axis, or of ends that are not here */
 } fluid_beside;
 
 /* Cells of a plane that a block of sum_flow adds, and its sums: mass above that at rest, kinetic energy, enstrophy,
@@ -299,7 +300,10 @@ typedef struct fluid_device {
   unsigned long long seed;
   void *arrived, *drag; /* [links]: g that arrives by each; [cells]: resistance by a step, or NULL */
   void *remembered;     /* [rank][cells]: velocities before a step, in units of the lattice; NULL: not wanted */
-  void *staged;         /* [rank + 1][staged_planes][cells of a plane]: fields on their way */
+  /* [2][rank][cells of a plane], of several ranks: velocities, in units of the lattice, of the planes 0 and 1 here,
+   * which are those of others; and of this rank's last and first plane, on their way there. */
+  double *end_velocity, *own_velocity;
+  void *staged; /* [rank + 1][staged_planes][cells of a plane]: fields on their way */
   int staged_planes;
 } fluid_device;
 
@@ -372,6 +376,11 @@ void fluid_cuda_shift_sponge(const fluid_device *d, int layer, double gain);
 /* ---- trt.cu: the same of populations ---- */
 
 void fluid_trt_step(const fluid_device *d); /* in place; d->now is the parity before it */
+/* Its parts, of several ranks: what arrives at walls, and the masses that bodies take, packed; cells, and what the
+ * patches get back of the masses of all ranks. */
+void fluid_trt_step_links(const fluid_device *d);
+void fluid_trt_step_cells(const fluid_device *d);
+void fluid_trt_find_ends(const fluid_device *d); /* own_velocity */
 /* Populations of `count` planes along the last axis from `first` on, of the first state, from the fields of
  * window[1] planes from window[0] on, around the box, in d->staged. */
 void fluid_trt_begin(const fluid_device *d, const int window[2], int first, int count);

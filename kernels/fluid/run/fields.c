@@ -73,7 +73,11 @@ sim_status fluid_velocity_here(fluid_run *run, const void *out[3]) {
   const bool divided = run->velocity && has_planes(run);
   const size_t whole = divided ? plane_bytes(run) * (size_t)run->machine.part.planes : bytes;
   for (size_t a = 0; a < 3; a++) out[a] = a < rank ? first + a * whole : NULL;
-  if (divided) return copy_planes(run, shown);
+  if (divided) SIM_TRY(copy_planes(run, shown));
+  for (size_t a = 0; a < rank && divided && run->ops->tables_of_state; a++) /* those of others are not shown */
+    SIM_TRY(fluid_swap_planes(&run->machine.part, &(fluid_room){.memory = NULL}, (char *)run->velocity + a * whole,
+                              plane_bytes(run)));
+  if (divided) return SIM_OK;
   return run->velocity ? run->backend->copy(run->velocity, shown->data, rank * bytes) : SIM_OK;
 }
 
@@ -95,7 +99,7 @@ sim_status fluid_fields_create(fluid_run *run) {
   if (derived > 0 && !(run->derived = calloc(cells, derived * size))) return sim_no_memory("derived fields");
   if (means > 0) SIM_TRY(create_means(run, (size_t)most_cells(run) * means * sizeof *run->means));
   const size_t velocity = (size_t)fluid_velocity_bytes(run->p);
-  if (velocity == 0 || !is_shown_there(run)) return SIM_OK;
+  if (velocity == 0 || !(is_shown_there(run) || has_planes(run))) return SIM_OK;
   if (run->machine.part.comm->size == 1) return run->backend->alloc_host(velocity, &run->velocity);
   run->velocity = calloc(1, velocity); /* a rank touches the planes that it has */
   return run->velocity ? SIM_OK : sim_no_memory("the velocity on the host");

@@ -202,7 +202,7 @@ static sim_status check_gpus(const fluid_parameters *p, const grid_shape *grid, 
     bool asked;
     const char *what;
   } lacks[] = {
-      {p->collision == FLUID_TRT, "collision = \"trt\""},
+      {fluid_half(p), "precision = \"half\""},
       {p->grains.count > 0, "grains"},
   };
   if (setup->comm->size == 1 || setup->backend->kind == SIM_BACKEND_CPU) return SIM_OK;

@@ -208,11 +208,10 @@ static void divide_numbers(const fluid_run *run, int64_t each, sim_array *array)
   array->data = (char *)array->data + (size_t)array->offset[0] * sim_dtype_size(array->dtype);
 }
 
-/* The same of a field. */
-static void divide_field(const fluid_run *run, sim_array *array) {
+/* The same of a field; some: it has the planes that are on a device alone. */
+static void divide_field(const fluid_run *run, bool some, sim_array *array) {
   const fluid_part *part = &run->machine.part;
-  const bool there = array->space == SIM_SPACE_DEVICE; /* it has some planes alone */
-  const int64_t first = there ? run->ops->first_plane(run->work) : part->first;
+  const int64_t first = some ? run->ops->first_plane(run->work) : part->first;
   array->offset[0] = part->first;
   array->shape[0] = part->end - part->first;
   array->data =
@@ -256,7 +255,8 @@ static sim_status divide(fluid_run *run, sim_array *arrays, sim_frame *frame) {
   if (!run->ops->divide) SIM_TRY(fluid_sponge_gather(&run->machine)); /* that does it, too */
   for (size_t i = 0; i < frame->array_count; i++) {
     const sim_field *field = arrays[i].field;
-    if (arrays[i].mesh) divide_field(run, &arrays[i]);
+    const bool derived = field >= fluid_derived_fields && field < fluid_mean_fields; /* whole, in host memory */
+    if (arrays[i].mesh) divide_field(run, run->ops->first_plane && !derived, &arrays[i]);
     if (field == &fluid_state_fields[STATE_MOMENTS] && run->ops->divide)
       SIM_TRY(run->ops->divide(run->work, &arrays[i]));
     else if (field == &fluid_state_fields[STATE_MOMENTS])

@@ -2,9 +2,6 @@
 
 #include "engine/device/backend.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -162,41 +159,4 @@ sim_status sim_frame_check_species(const sim_frame *saved, int64_t *count) {
   }
   if (next != *count) return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's species do not fit its particles");
   return SIM_OK;
-}
-
-/* Adds the digest of every MiB of an array to the list of digests. */
-static void add_blocks(XXH3_state_t *list, const char *data, size_t bytes) {
-  const size_t block = (size_t)1 << 20;
-  for (size_t at = 0; at < bytes; at += block) {
-    XXH128_canonical_t canonical;
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits(data + at, bytes - at < block ? bytes - at : block));
-    XXH3_128bits_update(list, canonical.digest, sizeof canonical.digest);
-  }
-}
-
-void sim_frame_digest(const sim_frame *frame, char out[33]) {
-  XXH3_state_t *state = XXH3_createState();
-  if (!state) {
-    snprintf(out, 33, "%032d", 0);
-    return;
-  }
-  XXH3_128bits_reset(state);
-  XXH3_128bits_update(state, &frame->clock.step, sizeof frame->clock.step);
-  XXH3_128bits_update(state, &frame->clock.t, sizeof frame->clock.t);
-  XXH3_128bits_update(state, &frame->clock.dt, sizeof frame->clock.dt);
-  for (size_t i = 0; i < frame->species_count; i++) {
-    const sim_species *species = &frame->species[i];
-    XXH3_128bits_update(state, species->name, strlen(species->name) + 1);
-    XXH3_128bits_update(state, &species->first, sizeof species->first);
-    XXH3_128bits_update(state, &species->count, sizeof species->count);
-  }
-  for (size_t i = 0; i < frame->array_count; i++) {
-    const sim_array *array = &frame->arrays[i];
-    if (array->field->flags & SIM_NO_CHECKPOINT) continue;
-    XXH3_128bits_update(state, array->field->name, strlen(array->field->name) + 1);
-    add_blocks(state, array->data, sim_array_bytes(array));
-  }
-  XXH128_hash_t hash = XXH3_128bits_digest(state);
-  XXH3_freeState(state);
-  snprintf(out, 33, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
 }

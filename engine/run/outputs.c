@@ -275,19 +275,23 @@ sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
 
 sim_status sim_outputs_compare(sim_outputs *o, const sim_frame *state) {
   sim_run *run = o->run;
+  const sim_stage *stage = &o->stages[0];
+  const bool staged = state == &stage->frame; /* as is every state that ranks divide */
   sim_array arrays[SIM_ARRAYS_MAX];
+  const sim_block_digest *blocks[SIM_ARRAYS_MAX];
   sim_frame part = *state;
   char digest[33];
   bool same;
   if (!run->comm || run->comm->size == 1) return SIM_OK;
-  if (state->divided) { /* such a state is in stage 0 */
-    part.arrays = arrays;
-    part.array_count = 0;
-    for (size_t i = 0; i < state->array_count; i++)
-      if (o->stages[0].undivided[i]) arrays[part.array_count++] = state->arrays[i];
+  part.arrays = arrays;
+  part.array_count = 0;
+  for (size_t i = 0; i < state->array_count; i++) {
+    if (staged && !stage->undivided[i]) continue;
+    blocks[part.array_count] = staged ? stage->blocks[i] : NULL;
+    arrays[part.array_count++] = state->arrays[i];
   }
   sim_profile_range_begin("compare the ranks");
-  sim_frame_digest(&part, digest);
+  sim_frame_digest_of(&part, blocks, digest);
   digest[16] = '\0';
   const sim_status met = sim_comm_same(run->comm, strtoull(digest, NULL, 16), &same);
   sim_profile_range_end();

@@ -1,6 +1,7 @@
 #include "engine/run/stage.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ALIGNMENT = 64 };
@@ -65,6 +66,10 @@ sim_status sim_stage_create(const sim_backend *backend, const sim_comm *comm, co
   count_bytes(comm, view, whole, &out->device_bytes, &out->host_bytes, &out->pinned);
   sim_status status = out->device_bytes > 0 ? backend->alloc(out->device_bytes, &out->device) : SIM_OK;
   if (status == SIM_OK) status = host_of(out)->alloc_host(out->host_bytes, &out->host);
+  if (status == SIM_OK && whole && comm && comm->size > 1) {
+    out->block = malloc((sim_digest_blocks(out->host_bytes) + SIM_ARRAYS_MAX) * sizeof *out->block);
+    if (!out->block) status = sim_no_memory("the digests of %zu bytes", out->host_bytes);
+  }
   if (status != SIM_OK) sim_stage_destroy(out);
   return status;
 }
@@ -72,15 +77,8 @@ sim_status sim_stage_create(const sim_backend *backend, const sim_comm *comm, co
 void sim_stage_destroy(sim_stage *stage) {
   if (stage->device) stage->backend->free(stage->device);
   if (stage->host) host_of(stage)->free_host(stage->host);
+  free(stage->block);
   *stage = (sim_stage){0};
-}
-
-/* Copies large arrays with all threads, because the steps wait for it. */
-static void copy_bytes(char *to, const char *from, size_t bytes) {
-  const size_t part = (size_t)1 << 19, parts = (bytes + part - 1) / part;
-#pragma omp parallel for if (parts > 1)
-  for (size_t i = 0; i < parts; i++)
-    memcpy(to + i * part, from + i * part, bytes - i * part < part ? bytes - i * part : part);
 }
 
 /* ---- states that ranks divide ---- */
@@ -89,7 +87,7 @@ static void copy_bytes(char *to, const char *from, size_t bytes) {
 static sim_status take_bytes(const sim_backend *backend, const sim_array *array, size_t first, char *to, size_t bytes) {
   const char *from = (const char *)array->data + first;
   if (array->space == SIM_SPACE_DEVICE) return bytes > 0 ? backend->copy(to, from, bytes) : SIM_OK;
-  copy_bytes(to, from, bytes);
+  sim_digest_copy(to, from, bytes, NULL);
   return SIM_OK;
 }
 
@@ -139,9 +137,10 @@ static sim_status gather_array(const sim_backend *backend, const sim_comm *comm,
   return SIM_OK;
 }
 
-/* Copies an array into the stage's blocks, after the preceding arrays. */
+/* Copies an array into the stage's memory, after the preceding arrays. digests: where the digests of its blocks are
+ * stored, if every rank has the whole array; NULL: they are not computed. */
 static sim_status take_array(sim_stage *stage, const sim_frame *view, const sim_array *from, bool whole, size_t *staged,
-                             size_t *mirrored) {
+                             size_t *mirrored, sim_block_digest *digests) {
   const sim_backend *backend = stage->backend;
   const sim_array here = staged_array(stage->comm, view, from);
   const size_t bytes = sim_array_bytes(&here), size = aligned(bytes);
@@ -154,12 +153,16 @@ static sim_status take_array(sim_stage *stage, const sim_frame *view, const sim_
   to->space = SIM_SPACE_HOST;
   *mirrored += size;
   if (is_staged(view, from)) *staged += size;
-  if (view->divided) return gather_array(backend, stage->comm, from, host, undivided);
-  if (from->space == SIM_SPACE_HOST) {
-    copy_bytes(host, from->data, bytes);
+  if (!view->divided && from->space == SIM_SPACE_HOST) {
+    sim_digest_copy(host, from->data, bytes, digests);
     return SIM_OK;
   }
-  if (whole) return backend->copy(host, from->data, bytes);
+  if (view->divided || whole) {
+    SIM_TRY(view->divided ? gather_array(backend, stage->comm, from, host, undivided)
+                          : backend->copy(host, from->data, bytes));
+    if (digests && *undivided) sim_digest_array(host, bytes, digests);
+    return SIM_OK;
+  }
   SIM_TRY(backend->queue->stage(device, from->data, bytes));
   return backend->queue->copy_out(host, device, bytes);
 }
@@ -181,14 +184,21 @@ static sim_status make_room(sim_stage *stage, const sim_frame *view, bool whole)
 sim_status sim_stage_copy(sim_stage *stage, const sim_frame *view, bool whole) {
   size_t staged = 0, mirrored = 0;
   SIM_TRY(make_room(stage, view, whole));
+  sim_block_digest *digests = whole ? stage->block : NULL;
   stage->frame = *view;
   stage->frame.arrays = stage->arrays;
   stage->frame.array_count = 0;
   stage->frame.species = stage->species;
   memcpy(stage->species, view->species, view->species_count * sizeof *view->species);
-  for (size_t i = 0; i < view->array_count; i++)
-    if (whole || view->arrays[i].field->flags & SIM_IN_SNAPSHOT)
-      SIM_TRY(take_array(stage, view, &view->arrays[i], whole, &staged, &mirrored));
+  for (size_t i = 0; i < view->array_count; i++) {
+    if (!whole && !(view->arrays[i].field->flags & SIM_IN_SNAPSHOT)) continue;
+    const size_t at = stage->frame.array_count;
+    sim_block_digest *own = view->arrays[i].field->flags & SIM_NO_CHECKPOINT ? NULL : digests;
+    SIM_TRY(take_array(stage, view, &view->arrays[i], whole, &staged, &mirrored, own));
+    const bool has = own && stage->undivided[at];
+    stage->blocks[at] = has ? digests : NULL;
+    if (has) digests += sim_digest_blocks(sim_array_bytes(&stage->arrays[at]));
+  }
   return stage->backend->queue && !whole ? stage->backend->queue->mark_copies(stage->mark) : SIM_OK;
 }
 

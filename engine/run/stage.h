@@ -4,6 +4,7 @@
 #ifndef SIM_ENGINE_STAGE_H
 #define SIM_ENGINE_STAGE_H
 
+#include "engine/digest.h"
 #include "engine/model.h"
 
 /* Stages of a run: stage 0 for whole states (checkpoints), the others for snapshots. Stages beyond SIM_STAGES_FIRST are
@@ -20,6 +21,10 @@ typedef struct sim_stage {
   bool pinned; /* the host memory is the backend's, else the CPU's */
   sim_array arrays[SIM_ARRAYS_MAX];
   bool undivided[SIM_ARRAYS_MAX]; /* of each array: every rank has the whole */
+  /* On several ranks, of each array that every rank has whole: the digests of its blocks, computed as it was copied
+   * into a whole state; else NULL. */
+  const sim_block_digest *blocks[SIM_ARRAYS_MAX];
+  sim_block_digest *block; /* all of them, one array after another; NULL on one rank, and in a stage for snapshots */
   sim_species species[SIM_SPECIES_MAX];
   sim_frame frame; /* the staged state; its arrays are in host memory */
 } sim_stage;

@@ -1,6 +1,6 @@
 /* The check of a state before it is saved: it finds the first number that is not finite, in any array. And the state's
  * digest, which depends on every byte and can be computed in parts. */
-#include "engine/frame.h"
+#include "engine/digest.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { COUNT = 2 * 4096 + 5 }; /* two blocks and a remainder */
@@ -91,8 +92,43 @@ static void test_digest(void **state) {
   }
 }
 
+/* The digests of blocks are those of the definition, computed from a copy, from the array, or with the state. */
+static void test_blocks(void **state) {
+  (void)state;
+  enum { MEBIBYTE = 1 << 20, MOST = 70 * MEBIBYTE + 8 };
+  unsigned char *data = malloc(MOST), *copy = malloc(MOST);
+  assert_true(data && copy);
+  for (size_t i = 0; i < MOST; i++) data[i] = (unsigned char)(i * i / 7);
+  const size_t sizes[] = {0, 8, MEBIBYTE - 8, MEBIBYTE, MEBIBYTE + 8, MOST};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    const size_t bytes = sizes[s], count = sim_digest_blocks(bytes);
+    sim_block_digest blocks[80], again[80];
+    char whole[33], parts[33];
+    assert_int_equal(count, (bytes + MEBIBYTE - 1) / MEBIBYTE);
+    memset(copy, 0x55, MOST);
+    sim_digest_copy(copy, data, bytes, blocks);
+    assert_memory_equal(copy, data, bytes);
+    assert_true(bytes == MOST || copy[bytes] == 0x55);
+    sim_digest_array(data, bytes, again);
+    assert_memory_equal(blocks, again, count * sizeof *blocks);
+    for (size_t k = 0; k < count; k++) {
+      const size_t here = bytes - k * MEBIBYTE < MEBIBYTE ? bytes - k * MEBIBYTE : MEBIBYTE;
+      XXH128_canonical_t canonical;
+      XXH128_canonicalFromHash(&canonical, XXH3_128bits(data + k * MEBIBYTE, here));
+      assert_memory_equal(blocks[k].bytes, canonical.digest, sizeof blocks[k].bytes);
+    }
+    const sim_array array = {
+        .field = &field, .dtype = SIM_U64, .rank = 1, .shape = {(int64_t)(bytes / 8)}, .data = data};
+    const sim_frame frame = {.clock = {.step = 1}, .arrays = &array, .array_count = 1};
+    sim_frame_digest(&frame, whole);
+    sim_frame_digest_of(&frame, (const sim_block_digest *const[]){blocks}, parts);
+    assert_string_equal(whole, parts);
+  }
+  free(data), free(copy);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_finite), cmocka_unit_test(test_not_finite),
-                                     cmocka_unit_test(test_digest)};
+                                     cmocka_unit_test(test_digest), cmocka_unit_test(test_blocks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "kernels/collision/clumps/clumps.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
 #include "kernels/collision/flow/flow.h"
+#include "kernels/collision/general/cpu/domain.h"
 #include "kernels/collision/general/functions.h"
 #include "kernels/collision/gravity/gravity.h"
 #include "kernels/collision/run.h"
@@ -101,8 +102,9 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
     out->bytes_received += pulls * others * n * (8 * real + 5 * sizeof(double));
     out->exchanges += pulls * (2 + n / COLLISION_EXCHANGED);
   } else {
-    const double numbers = o->springs > 0 ? 12 : 9;
-    out->bytes_received = 2 * layer * numbers * (double)sim_dtype_size(ops->dtype);
+    /* the halo; positions of all grains every 100 steps or so, when lists are rebuilt */
+    const double numbers = o->springs > 0 ? 12 : 9, real = (double)sim_dtype_size(ops->dtype);
+    out->bytes_received = collision_domain_halo(o) * numbers * real + others * n * 4 * real / 100;
     out->exchanges = 2 + (o->merge != COLLISION_MERGE_NEVER);
     out->undivided = 0.02;
   }
@@ -230,6 +232,7 @@ static void plan_memory(const collision_options *o, const collision_ops *ops, co
     if (gpu) sim_plan_add(out, "meshes there", bytes);
   }
   sim_plan_add(out, "neighbours and forces", ops->bytes(o));
+  if (ops->room != NULL) out->room_bytes += ops->room(o);
   if (o->attracted) {
     double host, device;
     collision_gravity_bytes(setup->backend, o->comm, n, &host, &device);

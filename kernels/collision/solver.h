@@ -51,6 +51,9 @@ typedef struct collision_ops {
   sim_dtype dtype;                                   /* of the state's arrays */
   bool exact;                                        /* the array `quanta` holds position and velocity for a restart */
   double (*bytes)(const collision_options *options); /* estimated memory in bytes that `create` allocates */
+  /* Estimated bytes of host memory among them that a run leaves unused, as grains are spread (scenario/spread.h); NULL:
+   * none. */
+  double (*room)(const collision_options *options);
   /* Copies *options and *state; the state's arrays are borrowed. *out is freed by `destroy`, after failures too. */
   sim_status (*create)(const collision_options *options, const collision_state *state, collision_work **out);
   void (*destroy)(collision_work **work);

@@ -27,15 +27,10 @@ struct fluid_work {
   bool wrong;        /* the last step has told of a cell of some rank */
 };
 
-/* Cells at walls and bodies, about: the bound without the room that it leaves. */
-static double expected_wall_cells(const fluid_parameters *p, const fluid_meshes *meshes) {
-  return fmax(0, fluid_wall_cells(p, meshes) - 4096) / 1.25;
-}
-
 /* Seconds of a step, about, for the cells at walls and bodies: some 0.04 us a direction, measured in closed boxes of
  * 48^3 cells. */
 static double link_seconds(const fluid_parameters *p, const fluid_meshes *meshes, int threads) {
-  return 4e-8 * fluid_lattice_for(p)->directions * expected_wall_cells(p, meshes) / threads;
+  return 4e-8 * fluid_lattice_for(p)->directions * fluid_wall_cells_expected(p, meshes) / threads;
 }
 
 /* Seconds, about, in which the force of a cell that is a function is found and added: measured with functions of the
@@ -61,7 +56,7 @@ static void plan_exchange(const fluid_parameters *p, const fluid_meshes *meshes,
   out->bytes_received = (common ? 0 : 2 * plane) * (moves ? 2 : 1);
   const int of_cell = 1 + (p->collision == FLUID_TRT ? fluid_lattice_for(p)->directions : 1);
   if (p->bodies.count > 0)
-    out->bytes_received += of_cell * (int)sizeof(double) * expected_wall_cells(p, meshes) * (moves ? 2 : 1);
+    out->bytes_received += of_cell * (int)sizeof(double) * fluid_wall_cells_expected(p, meshes) * (moves ? 2 : 1);
 }
 
 static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup, sim_plan *out) {

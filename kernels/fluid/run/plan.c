@@ -269,6 +269,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
   out->work_rate_guess = cells / (step + same);
   plan_ranks(&grid, setup->comm, same / (step + same), out);
   if (fluid_walls_bytes(p, meshes) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p, meshes));
+  out->room_bytes += fluid_walls_room(p, meshes);
   if (fluid_tells_some_plus(p) && setup->backend->space == SIM_SPACE_DEVICE) {
     const double velocities = 3 * sizeof(double) * fluid_wall_cells(p, meshes);
     sim_plan_add(out, "velocities beside bodies", velocities);

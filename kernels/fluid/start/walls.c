@@ -230,13 +230,18 @@ double fluid_wall_cells(const fluid_parameters *p, const fluid_meshes *meshes) {
   return faces > 0 ? 1.25 * faces + 4096 : 0;
 }
 
-double fluid_walls_bytes(const fluid_parameters *p, const fluid_meshes *meshes) {
+double fluid_wall_cells_expected(const fluid_parameters *p, const fluid_meshes *meshes) {
+  return fmax(0, fluid_wall_cells(p, meshes) - 4096) / 1.25;
+}
+
+static double most_links(const fluid_parameters *p) {
+  return fluid_grid_of(p).rank == 2 ? 3.5 : p->lattice == FLUID_D3Q27 ? 9.5 : 5.5;
+}
+
+/* Bytes with so many cells beside walls, of so many links each. */
+static double bytes_with(const fluid_parameters *p, double grown, double links) {
   const grid_shape g = fluid_grid_of(p);
-  const double cells = grid_cells_wanted(&g),
-               links = g.rank == 2                 ? 3.5
-                       : p->lattice == FLUID_D3Q27 ? 9.5
-                                                   : 5.5,
-               grown = fluid_wall_cells(p, meshes);
+  const double cells = grid_cells_wanted(&g);
   double profiles = 0;
   for (int s = 0; s < 2 * g.rank; s++)
     if (p->sides[s].given && p->sides[s].profile) profiles += 3 * sizeof(double) * cells / (double)g.n[s / 2];
@@ -249,4 +254,16 @@ double fluid_walls_bytes(const fluid_parameters *p, const fluid_meshes *meshes) 
   timed *= FLUID_TIMED_POINT + 2 * links * FLUID_TIMED_LINK;
   const double moving = fluid_moves(p) ? 4 * cells + grown * (sizeof(int64_t) + links * 3 * sizeof(double)) : 0;
   return (fluid_moves(p) ? 2 : 1) * (walls + profiles) + moving + timed;
+}
+
+double fluid_walls_bytes(const fluid_parameters *p, const fluid_meshes *meshes) {
+  return bytes_with(p, fluid_wall_cells(p, meshes), most_links(p));
+}
+
+double fluid_walls_room(const fluid_parameters *p, const fluid_meshes *meshes) {
+  /* D3Q19: a wall along the axes has 5 links a cell; a ball of radius r has 5.7 links on each cell of its 4 pi r^2,
+   * which are 3 for each of the 24 r^2 cells that are counted */
+  const double links = most_links(p) * 4 / 5.5;
+  return bytes_with(p, fluid_wall_cells(p, meshes), most_links(p)) -
+         bytes_with(p, fluid_wall_cells_expected(p, meshes), links);
 }

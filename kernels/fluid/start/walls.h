@@ -51,8 +51,11 @@ static inline int64_t fluid_side_cell(const grid_shape *grid, int side, const in
 }
 /* Bytes: counted, where the grid is not large or has no bodies; else a bound. */
 double fluid_walls_bytes(const fluid_parameters *p, const fluid_meshes *meshes);
-/* Bound on the cells that touch walls or bodies. */
+/* Bytes among them that a run usually leaves unused. */
+double fluid_walls_room(const fluid_parameters *p, const fluid_meshes *meshes);
+/* Bound on the cells that touch walls or bodies; and about their number. */
 double fluid_wall_cells(const fluid_parameters *p, const fluid_meshes *meshes);
+double fluid_wall_cells_expected(const fluid_parameters *p, const fluid_meshes *meshes);
 /* ---- start/patches.c ---- */
 
 /* Finds the patches, in memory that grows where links are found again. Called by fluid_walls_create when they are

@@ -24,7 +24,8 @@ static double bytes(const collision_options *o) {
   /* Bytes of a grain: two sets of at most 4 + 4 + 2 words; order and cell; 4 outer pairs and 1 inner pair; cells;
    * impulses. On several ranks also a layer of grains and its impulses, sent and received. */
   const double halo = o->comm->size > 1 ? 2 * 1.2 * pow((double)o->n, 2.0 / 3) * (24 + 4) : 0;
-  return (double)o->n * (2 * 10 * 4 + 8 + 5 * 2 * sizeof(uint32_t) + 8 + 8) + halo;
+  const double pairs = 5 * 2 * sizeof(uint32_t) / (double)o->comm->size; /* of own slabs */
+  return (double)o->n * (2 * 10 * 4 + 8 + pairs + 8 + 8) + halo;
 }
 
 static void free_grains(fixed_grains *g) {

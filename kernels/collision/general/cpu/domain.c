@@ -1,5 +1,7 @@
 #include "kernels/collision/general/cpu/domain.h"
+#include "kernels/collision/scenario/spread.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,14 @@ void collision_domain_destroy(collision_domain *d) {
   free(d->sent.at), free(d->received.at);
   collision_mail_destroy(&d->mail);
   *d = (collision_domain){0};
+}
+
+double collision_domain_halo(const collision_options *o) {
+  const collision_spread spread = collision_spread_of(o);
+  const double ranks = o->comm->size, cutoff = o->reach + collision_search_skin(o, o->radius_least);
+  const double beside = spread.diameter > 0 ? collision_spread_beside(&spread, cutoff) : pow(spread.n, 2.0 / 3);
+  if (o->comm->size == 1) return 0;
+  return fmin((ranks - 1) / ranks * spread.n, (o->periodic[0] || ranks > 2 ? 2 : 1) * beside);
 }
 
 double collision_domain_bytes(const sim_comm *comm, double n, double halo, double record) {

@@ -29,6 +29,8 @@ typedef struct collision_domain {
 /* Allocates a division of up to n grains; collision_domain_destroy frees it, after failures too. SIM_ERR_NO_MEMORY. */
 sim_status collision_domain_create(const sim_comm *comm, int64_t n, collision_domain *out) SIM_MUST_CHECK;
 void collision_domain_destroy(collision_domain *domain);
+/* Expected number of other ranks' grains near those of a rank, as grains are spread (scenario/spread.h). */
+double collision_domain_halo(const collision_options *o);
 /* Bytes for n grains, of which `halo` are near other ranks' grains; record: bytes of a grain in the halo. */
 double collision_domain_bytes(const sim_comm *comm, double n, double halo, double record);
 

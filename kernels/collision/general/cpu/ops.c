@@ -15,21 +15,37 @@ typedef REAL real;
 #include "kernels/collision/general/cpu/touches.inc"
 #include "kernels/collision/flow/gate.h"
 #include "kernels/collision/hill.h"
+#include "kernels/collision/scenario/spread.h"
 
-/* Estimated number of grains in a rank's halo: two layers of cells of a box that is as long in all directions. */
-static double halo_grains(const collision_options *o) { return fmin((double)o->n, 4 * pow((double)o->n, 2.0 / 3)); }
+enum { HISTORIES = 3 }; /* contacts with history a grain in a packing */
+
+/* Bytes of the contacts that ranks gather for an output. */
+static double gathered_bytes(const collision_options *o) {
+  return o->comm->size > 1 && o->springs > 0 ? (double)HISTORIES * (double)o->n * (8.0 + o->springs * sizeof(real)) : 0;
+}
 
 static double bytes(const collision_options *o) {
   const double n = (double)o->n;
   const double grain = sizeof(position_radius) + sizeof(velocity_mass) + 5 * sizeof(vec3) + sizeof(tally) + 8 +
                        (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates + (o->heated ? 1.5 : 0) * sizeof(warmth);
-  double more = 0; /* on several ranks: rows of the sums, and 3 contacts with history a grain, for outputs */
-  if (o->comm->size > 1)
-    more = fmin(n, 16.0 * SIM_REDUCE_BLOCK) * ((OBSERVED + 3.0 * o->walls) * sizeof(double) + 4) +
-           (o->springs > 0 ? 3 * n * (8.0 + o->springs * sizeof(real)) : 0);
-  return more + n * (2 * grain + 4 + 2 * 12 * sizeof(real) * o->springs + o->meshes * sizeof(geometry_mesh_cache)) +
-         bodies_bytes(o) + chunks_bytes(o) + collision_search_bytes(o->n) * 2 + collision_fields_bytes(o) +
-         collision_domain_bytes(o->comm, n, halo_grains(o), (double)halo_record(o));
+  double more = gathered_bytes(o); /* on several ranks also rows of the sums, for outputs */
+  if (o->comm->size > 1) more += fmin(n, 16.0 * SIM_REDUCE_BLOCK) * ((OBSERVED + 3.0 * o->walls) * sizeof(double) + 4);
+  /* two lists, with history in both */
+  const double old = sizeof(int64_t) + (o->springs > 0 ? COLLISION_NEIGHBOURS * sizeof(uint32_t) : 0),
+               history = 2 * COLLISION_NEIGHBOURS * sizeof(real) * o->springs;
+  return more + n * (2 * grain + 4 + old + history + o->meshes * sizeof(geometry_mesh_cache)) + bodies_bytes(o) +
+         chunks_bytes(o) + collision_search_bytes(o->n) + collision_fields_bytes(o) +
+         collision_domain_bytes(o->comm, n, collision_domain_halo(o), (double)halo_record(o));
+}
+
+/* Rows are as long as grains have neighbours, and a rank has those of its own grains. */
+static double room(const collision_options *o) {
+  const collision_spread spread = collision_spread_of(o);
+  const double cutoff = o->reach + collision_search_skin(o, o->radius_least),
+               near = spread.diameter > 0 ? collision_spread_neighbours(&spread, cutoff) : COLLISION_NEIGHBOURS,
+               unused = fmax(0, COLLISION_NEIGHBOURS - near / o->comm->size),
+               entry = (o->springs > 0 ? 3 : 2) * sizeof(uint32_t) + 2.0 * sizeof(real) * o->springs;
+  return (double)o->n * unused * entry + results_bytes(o) + fmax(0, 1 - near / 8) * gathered_bytes(o);
 }
 
 static void free_grains(grains *g) {
@@ -99,7 +115,7 @@ static sim_status create(const collision_options *options, const collision_state
   }
   if (smallest == largest) contact_usual_radius(w->law, options->materials, (real)smallest);
   sim_status status = collision_search_create(options, smallest, largest, &w->search);
-  w->search.cutoff = options->reach + default_skin(options, smallest);
+  w->search.cutoff = options->reach + collision_search_skin(options, smallest);
   w->box = periodic_box_of(&w->search);
   w->slot = malloc(n * sizeof *w->slot);
   w->square = calloc(n / COLLISION_BLOCK + COLLISION_LEVELS, sizeof *w->square);
@@ -351,7 +367,7 @@ static sim_status step(collision_work *w, double t, double dt) {
   if (w->moved + edge + w->o.reach >= w->search.cutoff * (1 - 1e-3)) {
     /* Grains that move farther than the skin allows need a wider list, at least for this step. Pairs with history stay
      * in the list. */
-    const double skin = default_skin(&w->o, w->search.smallest), wide = 2 * fmax(edge, w->held + moved);
+    const double skin = collision_search_skin(&w->o, w->search.smallest), wide = 2 * fmax(edge, w->held + moved);
     w->search.cutoff = w->o.reach + (wide >= skin ? wide + skin : skin);
     SIM_TRY(rebuild_lists(w));
   }
@@ -369,6 +385,7 @@ static void begin(collision_work *w, double t) {
 extern const collision_ops COLLISION_OPS;
 const collision_ops COLLISION_OPS = {.dtype = COLLISION_DTYPE,
                                      .bytes = bytes,
+                                     .room = room,
                                      .create = create,
                                      .destroy = destroy,
                                      .load = load,

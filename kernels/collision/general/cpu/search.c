@@ -4,15 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 12 }; /* neighbours of a grain that the lists have room for at first */
-
 sim_status collision_search_create(const collision_options *o, double smallest, double largest, collision_search *out) {
   const size_t n = (size_t)o->n;
   *out = (collision_search){.n = o->n,
                             .threads = o->threads,
                             .smallest = smallest,
                             .largest = largest,
-                            .room = ROOM * o->n,
+                            .room = COLLISION_NEIGHBOURS * o->n,
                             .sheared = o->shear != 0,
                             .turned = o->across == 0};
   memcpy(out->low, o->low, sizeof out->low);
@@ -26,6 +24,10 @@ sim_status collision_search_create(const collision_options *o, double smallest, 
   if (out->cell_of && out->order && out->first && out->neighbour && out->block) return SIM_OK;
   collision_search_destroy(out);
   return sim_no_memory("the neighbours of %zu grains", n);
+}
+
+double collision_search_skin(const collision_options *o, double smallest) {
+  return isnan(o->skin) ? 0.3 * smallest : o->skin;
 }
 
 void collision_search_destroy(collision_search *s) {
@@ -85,4 +87,4 @@ void collision_search_limit(collision_search *s, const collision_span *span, int
           (collision_span){i, i + COLLISION_BLOCK < span[k].end ? i + COLLISION_BLOCK : span[k].end};
 }
 
-double collision_search_bytes(int64_t n) { return (double)n * (16 + 4 + 4 + 8 + 4.0 * ROOM); }
+double collision_search_bytes(int64_t n) { return (double)n * (16 + 4 + 4 + 8 + 4.0 * COLLISION_NEIGHBOURS); }

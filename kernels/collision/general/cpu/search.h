@@ -5,10 +5,10 @@
 
 #include "kernels/collision/scenario/options.h"
 
-/* Most levels: grids of cells. Lists begin with room for 12 neighbours a grain, more than equal spheres at rest need.
- * They grow while they are built, where fast grains need a wide skin or small grains surround large ones: the only
- * allocation after a run's start. */
-enum { COLLISION_LEVELS = 8 };
+/* Most levels: grids of cells. Lists begin with room for so many neighbours a grain, more than equal spheres at rest
+ * need. They grow while they are built, where fast grains need a wide skin or small grains surround large ones: the
+ * only allocation after a run's start. */
+enum { COLLISION_LEVELS = 8, COLLISION_NEIGHBOURS = 12 };
 
 /* Most grains in a block, which a thread takes at a time. */
 enum { COLLISION_BLOCK = 1024 };
@@ -59,5 +59,7 @@ void collision_search_limit(collision_search *search, const collision_span *span
 void collision_search_choose(collision_search *search, const int64_t count[COLLISION_LEVELS],
                              const double radius[COLLISION_LEVELS], double volume);
 double collision_search_bytes(int64_t n);
+/* Reach of the lists beyond that of contacts, unless grains move farther in a step. */
+double collision_search_skin(const collision_options *o, double smallest);
 
 #endif

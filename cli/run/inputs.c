@@ -16,8 +16,17 @@
 
 enum { BLOCK = 1 << 20 };
 
-/* Digest of a file's last `most` bytes. 0 where it cannot be read: what reads it tells the reason. */
-static sim_status find_digest(const char *path, off_t most, uint64_t *word) {
+/* Number of bytes at the end of a file that tell all of it: its seal, if it has one there, which whoever reads the file
+ * compares with the rest; else the whole file. */
+static off_t telling_bytes(int fd, off_t size, const char *path) {
+  char start[sizeof IO_SEAL_MAGIC - 1];
+  const bool sealed = size >= IO_SEAL_SIZE && pread(fd, start, sizeof start, size - IO_SEAL_SIZE) == sizeof start &&
+                      memcmp(start, IO_SEAL_MAGIC, sizeof start) == 0 && io_seal_look(fd, size, path) == SIM_OK;
+  return sealed ? IO_SEAL_SIZE : size;
+}
+
+/* Digest of a file's contents. 0 where it cannot be read: what reads it tells the reason. */
+static sim_status find_digest(const char *path, uint64_t *word) {
   struct stat info;
   XXH3_state_t *hash = XXH3_createState();
   char *block = malloc(BLOCK);
@@ -27,7 +36,8 @@ static sim_status find_digest(const char *path, off_t most, uint64_t *word) {
   if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
     (void)XXH3_64bits_reset(hash);
     ssize_t got = 0;
-    for (off_t at = info.st_size > most ? info.st_size - most : 0; (got = pread(fd, block, BLOCK, at)) > 0; at += got)
+    for (off_t at = info.st_size - telling_bytes(fd, info.st_size, path); (got = pread(fd, block, BLOCK, at)) > 0;
+         at += got)
       (void)XXH3_64bits_update(hash, block, (size_t)got);
     if (got == 0) *word = XXH3_64bits_digest(hash);
   }
@@ -50,9 +60,9 @@ sim_status cli_ranks_share_checkpoint(cli_job *job) {
   } own = {0}, *first;
   uint64_t here;
   if (all->size == 1) return SIM_OK;
-  if (job->has_saved) { /* the seal, at a file's end, has the digest of all of it */
+  if (job->has_saved) {
     memcpy(own.path, job->saved.path, sizeof own.path);
-    SIM_TRY(find_digest(own.path, IO_SEAL_SIZE, &own.digest));
+    SIM_TRY(find_digest(own.path, &own.digest));
   }
   if (!(first = malloc((size_t)all->size * sizeof own))) return sim_no_memory("the ranks");
   const sim_status status = all->ops->gather(all, &own, sizeof own, first);
@@ -61,7 +71,7 @@ sim_status cli_ranks_share_checkpoint(cli_job *job) {
   if (status != SIM_OK || all->rank == 0 || !*own.path) return status;
   job->has_saved = true;
   SIM_TRY(io_checkpoint_read(own.path, &job->saved));
-  SIM_TRY(find_digest(own.path, IO_SEAL_SIZE, &here));
+  SIM_TRY(find_digest(own.path, &here));
   if (here == own.digest) return SIM_OK;
   return sim_fail(SIM_ERR_INCOMPATIBLE,
                   "%s: is not the checkpoint that rank 0 has under this path: all hosts must see "
@@ -100,7 +110,7 @@ static sim_status compare_files(const sim_comm *all, const sim_bytes *paths, boo
   uint64_t *digests = malloc((own.count + 1) * sizeof *digests);
   sim_status status = digests ? SIM_OK : sim_no_memory("the files of the scenario");
   for (size_t at = 0, i = 0; at < paths->size && status == SIM_OK; at += strlen(data + at) + 1)
-    status = find_digest(data + at, INT64_MAX, &digests[i++]);
+    status = find_digest(data + at, &digests[i++]);
   if (status == SIM_OK) {
     own.paths = XXH3_64bits(data, paths->size);
     own.contents = XXH3_64bits(digests, own.count * sizeof *digests);

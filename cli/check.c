@@ -158,5 +158,6 @@ sim_status cli_check_job(cli_job *job) {
   } else {
     cli_say("steps       adaptive; %.3g %s each", plan->work_per_step, job->model->work_unit);
   }
-  return cli_prepare_memory(job);
+  SIM_TRY(cli_prepare_memory(job));
+  return cli_prepare_duration(job);
 }

@@ -293,6 +293,21 @@ sim_status cli_prepare_memory(const cli_job *job) {
   return check_space(job, SIM_SPACE_HOST, job->setup.comm->host_size, stacks, sim_host_memory_free());
 }
 
+sim_status cli_prepare_duration(const cli_job *job) {
+  enum { YEAR = 31557600 };
+  const sim_plan *plan = &job->plan;
+  const double seconds = plan->steps * cli_step_seconds(job);
+  if (job->has_saved || plan->lazy || cli_common(job)->stop_when || sim_value_get(job->resolved, "integrate") == NULL ||
+      !(seconds > YEAR))
+    return SIM_OK;
+  sim_fail(SIM_ERR_SCENARIO,
+           "integrate: %.3g steps until t_end = %.9g take about %.3g years at %.2g %s/s; at most a year is "
+           "accepted without stop_when: set a shorter t_end, or what allows longer steps, such as softer "
+           "contacts or a coarser grid",
+           plan->steps, plan->t_end, seconds / YEAR, plan->work_rate_guess, job->model->work_unit);
+  return cli_of_scenario(job, SIM_ERR_SCENARIO);
+}
+
 double cli_step_seconds(const cli_job *job) {
   const sim_plan *plan = &job->plan;
   return plan->work_rate_guess > 0 ? plan->work_per_step / plan->work_rate_guess : 0;

@@ -40,6 +40,8 @@ sim_status cli_prepare_same(const cli_job *job) SIM_MUST_CHECK;
 /* device.c: chooses device, threads and instruction set, and computes the plan, for the ranks of setup.comm (NULL: one
  * rank). SIM_ERR_USAGE if the model or the device does not support ranks. */
 sim_status cli_prepare_device(cli_job *job) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO for a new run that takes more than a year by the plan's estimate, unless stop_when may end it. */
+sim_status cli_prepare_duration(const cli_job *job) SIM_MUST_CHECK;
 /* SIM_ERR_NO_MEMORY with the list of items if the plan does not fit. */
 sim_status cli_prepare_memory(const cli_job *job) SIM_MUST_CHECK;
 /* Writes "12.3 MiB of memory"; on a GPU the memory of the GPU and of the host. */

@@ -131,6 +131,7 @@ static sim_status try_run(sweep *s, size_t run) {
   sim_status status = cli_prepare_scenario(job);
   if (status == SIM_OK) status = cli_prepare_device(job);
   if (status == SIM_OK) status = cli_prepare_memory(job);
+  if (status == SIM_OK) status = cli_prepare_duration(job);
   job->options = given;
   return status;
 }

@@ -55,6 +55,7 @@ static sim_status open_and_run(cli_session *s) {
   SIM_TRY(cli_ranks_share_checkpoint(job));
   SIM_TRY(cli_prepare_device(job));
   SIM_TRY(cli_prepare_memory(job));
+  SIM_TRY(cli_prepare_duration(job));
   if (!s->folder) SIM_TRY(io_folder_open(job->output, mode, &s->folder));
   return cli_session_run(s, mode);
 }

@@ -252,6 +252,7 @@ static sim_status plan_step(const collision_parameters *p, const sim_setup *setu
   *dt = isnan(p->integrate.dt) ? guess : p->integrate.dt;
   if (setup->saved != NULL) return SIM_OK;
   SIM_TRY(collision_step_check(*dt, limit));
+  SIM_TRY(collision_step_check_count(p, *dt));
   if (!isnan(p->integrate.dt)) SIM_TRY(collision_hill_check_step(options, *dt));
   SIM_TRY(collision_gravity_check_step(p, options, *dt));
   SIM_TRY(check_law(p, options, *dt));

@@ -169,6 +169,9 @@ double nbody_step_count(const nbody_parameters *p);
 sim_status nbody_watch_speeds(nbody_run *run, double t, double dt) SIM_MUST_CHECK;
 /* Computes the length of the first step, after the first force; with adaptive steps stores it in run->controller. */
 sim_status nbody_plan_first_step(nbody_run *run) SIM_MUST_CHECK;
+/* SIM_ERR_DIVERGED where adaptive steps have been so short, in the mean of 20000 steps or more, that 2^53 of them do
+ * not reach t_end. */
+sim_status nbody_check_pace(const nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* Length of the first step, at most t_end. */
 double nbody_first_dt(const nbody_run *run);
 /* Creates run->spectrum where the scenario has the table `spectrum`. SIM_ERR_NO_MEMORY. */

@@ -228,6 +228,16 @@ double nbody_first_dt(const nbody_run *run) {
   return fmin(dt, run->integrate.t_end);
 }
 
+sim_status nbody_check_pace(const nbody_run *run, const sim_clock *clock) {
+  enum { AFTER = 20000 };
+  if (!adaptive(run) || clock->step < AFTER || clock->t >= (double)clock->step * 0x1p-53 * clock->t_end) return SIM_OK;
+  return sim_fail(
+      SIM_ERR_DIVERGED,
+      "the adaptive steps have been %.3g long until t = %.3g: to t_end = %.9g more than 2^53 of them are "
+      "needed; check the units of masses and velocities, set a larger gravity.softening, or a shorter t_end",
+      clock->t / (double)clock->step, clock->t, clock->t_end);
+}
+
 /* Chooses the length of the step from `clock`; *after: the time after it. */
 static double choose(const nbody_run *run, const sim_clock *clock, double *after) {
   if (run->expansion.given) return sim_clock_free_step(clock, clock->t * run->integrate.dt, after);
@@ -239,12 +249,13 @@ sim_status nbody_step(void *self, sim_clock *clock) {
   nbody_run *run = self;
   if (run->few != NULL) return nbody_few_step(run, clock);
   double after;
+  SIM_TRY(nbody_check_pace(run, clock));
   const double dt = choose(run, clock, &after);
   if (!(after > clock->t))
     return sim_fail(
         SIM_ERR_DIVERGED,
         "the adaptive step has shrunk to %.3g at t = %.17g, too short for the clock: two bodies are too close to "
-        "each other; set gravity.softening",
+        "each other, so set gravity.softening; or masses, lengths and velocities need other units",
         dt, clock->t);
   if (run->expansion.given)
     expanding_leapfrog(run, clock->t, after);

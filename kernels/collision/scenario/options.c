@@ -249,6 +249,16 @@ sim_status collision_step_check(double dt, double most) {
                   most, dt);
 }
 
+sim_status collision_step_check_count(const collision_parameters *p, double dt) {
+  const double most = 1e10, steps = p->integrate.t_end / dt;
+  if (!isnan(p->integrate.dt) || steps <= most) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "integrate.dt: \"auto\" is %.3g, which makes %.3g steps until t_end = %.9g: expected at most %.0e; "
+                  "give softer contacts (contact.stiffness, young or contact_time), a shorter t_end, or this dt as a "
+                  "number",
+                  dt, steps, p->integrate.t_end, most);
+}
+
 /* Number of grains that limit the step: items of `grains` and `insert`, and spheres of clumps. */
 static size_t count_judged(const collision_parameters *p) {
   size_t count = p->grains.count + p->insert.count;

@@ -122,5 +122,8 @@ double collision_named_time(const collision_options *o, const collision_law *law
 
 /* Checks that a step is stable. SIM_ERR_SCENARIO. */
 sim_status collision_step_check(double dt, double most) SIM_MUST_CHECK;
+/* Checks that an automatic step is not so short that t_end is out of reach, as by contacts that are far too stiff.
+ * SIM_ERR_SCENARIO. */
+sim_status collision_step_check_count(const collision_parameters *p, double dt) SIM_MUST_CHECK;
 
 #endif

@@ -275,6 +275,7 @@ static sim_status choose_step(collision_run *run, bool saved) {
                     "smaller radius, would be unstable at a reduced mass of %.6g and radius of %.6g",
                     most, run->dt, 100 * run->options.overlap_limit, own.mass, own.radius);
   SIM_TRY(collision_step_check(run->dt, most));
+  if (!saved) SIM_TRY(collision_step_check_count(run->parameters, run->dt));
   SIM_TRY(collision_hill_check_step(&run->options, run->dt));
   const double steps = collision_step_count(integrate->t_end, run->dt);
   if (!(steps <= 0x1p62))

@@ -6,6 +6,7 @@ const nbody_few *nbody_few_of(int scheme) {
 
 sim_status nbody_few_step(nbody_run *run, sim_clock *clock) {
   double after;
+  SIM_TRY(nbody_check_pace(run, clock));
   SIM_TRY(run->few->step(run, clock, &after));
   clock->step++;
   clock->dt = after - clock->t;

@@ -23,6 +23,10 @@ double sim_clock_free_step(const sim_clock *clock, double dt, double *after) {
   return last ? clock->t_end - clock->t : dt;
 }
 
+bool sim_clock_is_hopeless(const sim_clock *clock, int64_t after) {
+  return clock->step >= after && clock->t < (double)clock->step * 0x1p-53 * clock->t_end;
+}
+
 const sim_array *sim_frame_array(const sim_frame *frame, const char *name) {
   for (size_t i = 0; i < frame->array_count; i++)
     if (strcmp(frame->arrays[i].field->name, name) == 0) return &frame->arrays[i];

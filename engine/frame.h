@@ -68,6 +68,10 @@ double sim_clock_step(const sim_clock *clock, double dt, double *after);
 /* The same for steps of varying length: dt, or the time left until t_end if dt reaches t_end within rounding. */
 double sim_clock_free_step(const sim_clock *clock, double dt, double *after);
 
+/* Whether steps of varying length have been so short, in the mean of `after` steps or more, that 2^53 of them do not
+ * reach t_end. */
+bool sim_clock_is_hopeless(const sim_clock *clock, int64_t after);
+
 /* The array of this name, or NULL. */
 const sim_array *sim_frame_array(const sim_frame *frame, const char *name);
 /* Makes *out a view of `buffer`, which holds a whole state array and stays its owner. */

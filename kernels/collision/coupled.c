@@ -4,6 +4,7 @@
 #include "kernels/collision/collision.h"
 #include "kernels/collision/run.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,11 +110,31 @@ collision_coupled_state collision_coupled_state_of(const collision_coupled *coup
                                    .push = a[COLLISION_PULL].data};
 }
 
+/* SIM_ERR_DIVERGED where the centre of a grain has passed a side of the box, beyond which the other model has no cells.
+ */
+static sim_status check_inside(const collision_run *run, const sim_clock *clock) {
+  const collision_options *o = &run->options;
+  for (int64_t i = 0; i < run->n; i++)
+    for (int c = 0; c < 3; c++) {
+      const double x = collision_get(run, COLLISION_POSITION, c, i) - o->low[c];
+      if (o->periodic[c] || (x >= 0 && x <= o->size[c])) continue;
+      return sim_fail(SIM_ERR_DIVERGED,
+                      "grain %" PRIu64
+                      " (id, from 0) has passed a side of the box at t = %.9g, with a velocity of %.3g "
+                      "along %c: it is too fast for steps of %.3g, or contacts are too soft: check gravity and "
+                      "velocities, or shorten contact.contact_time",
+                      ((const uint64_t *)run->array[COLLISION_ID].data)[i], clock->t,
+                      collision_get(run, COLLISION_VELOCITY, c, i), "xyz"[c], run -> dt);
+    }
+  return SIM_OK;
+}
+
 sim_status collision_coupled_step(collision_coupled *coupled) {
   collision_run *run = coupled->run;
   SIM_TRY(run->ops->load(run->work));
   for (int64_t i = 0; i < coupled->substeps; i++) SIM_TRY(collision_model.step(run, &coupled->clock));
-  return run->ops->store(run->work);
+  SIM_TRY(run->ops->store(run->work));
+  return check_inside(run, &coupled->clock);
 }
 
 sim_status collision_coupled_sums_of(collision_coupled *coupled, collision_coupled_sums *out) {

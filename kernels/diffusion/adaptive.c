@@ -77,11 +77,22 @@ sim_status diffusion_courant_rate(const diffusion_parameters *p, const diffusion
   return SIM_OK;
 }
 
+/* SIM_ERR_DIVERGED where steps are too short for t_end to be reached, unless stop_when may end the run. */
+static sim_status check_pace(const diffusion_parameters *p, const sim_clock *clock) {
+  enum { AFTER = 1000 };
+  if (p->common.stop_when != NULL || !sim_clock_is_hopeless(clock, AFTER)) return SIM_OK;
+  return sim_fail(SIM_ERR_DIVERGED,
+                  "the steps have been %.3g long until t = %.3g: to t_end = %.9g more than 2^53 of them are needed; "
+                  "check the units of fields, rates and velocities, or set a shorter t_end",
+                  clock->t / (double)clock->step, clock->t, clock->t_end);
+}
+
 sim_status diffusion_courant_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
                                   diffusion_controller *c, double rate, int most, sim_clock *clock) {
   const diffusion_integrate *i = &p->integrate;
   const diffusion_method *method = diffusion_method_of(p);
   double after;
+  SIM_TRY(check_pace(p, clock));
   /* 2^level times the rate is at most the Courant number. A flow that starts from rest may be fast after the longest
    * step: so the first step is shorter where the longest one would be allowed, and a step is at most twice the one
    * before. */
@@ -118,6 +129,7 @@ sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusio
   const int top = top_level(&p->integrate), bottom = bottom_level(&p->integrate);
   if (c->level > top) c->level = top; /* the checkpoint's run had another t_end */
   int worst = 0;
+  SIM_TRY(check_pace(p, clock));
   for (bool again = false;; again = true) {
     double after, ratio;
     const double h = sim_clock_free_step(clock, ldexp(1, c->level), &after);

@@ -163,6 +163,18 @@ static sim_status step(void *self, sim_clock *clock) {
   return fluid_check_stable(run, clock);
 }
 
+/* SIM_ERR_DIVERGED where a column is infinite, such as a Nusselt number of temperatures that are hardly apart. */
+static sim_status check_heat_row(const fluid_run *run, const sim_clock *clock, int table, const double *values) {
+  const sim_table *t = run->p->tables[table];
+  for (int c = 0; t->columns[c].name != NULL; c++)
+    if (isinf(values[c]))
+      return sim_fail(SIM_ERR_DIVERGED,
+                      "%s.%s exceeds the range of double precision at t = %.9g: temperatures or diffusivity need other "
+                      "units",
+                      t->name, t->columns[c].name, clock->t);
+  return SIM_OK;
+}
+
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   fluid_run *run = self;
   SIM_TRY(fluid_check_stable(run, clock));
@@ -172,7 +184,7 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
     SIM_TRY(run->ops->heat(run->work, &sums));
     fluid_heat_row_of(&run->machine, run->p, &run->numbers, &sums, values);
     fluid_warn_of_heat(run, clock, &sums);
-    return SIM_OK;
+    return check_heat_row(run, clock, table, values);
   }
   if (run->p->kinds[table] == FLUID_GRAINS_TABLE) return fluid_grains_row(&run->grains, values);
   if (run->p->kinds[table] == FLUID_GATES_TABLE) return fluid_gates_row(run, values);

@@ -138,6 +138,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->backend = setup->backend;
   run->ops = nbody_ops_for(p, setup);
   run->integrate = p->integrate;
+  run->may_stop = p->common.stop_when != NULL;
   run->expansion = p->expansion;
   run->few = nbody_few_of(p->integrate.scheme);
   run->thermostat = p->thermostat;

@@ -128,6 +128,11 @@ sim_status nbody_observe_orbits(const nbody_run *run, double *values) {
       v[c] -= drift[c];
     }
     if (exists) nbody_elements_of(run->G * (mass + m), x, v, &el);
+    if (exists && !isfinite(el.e + el.inc + el.node + el.peri + el.M)) /* `a` of a parabola is infinite */
+      return sim_fail(SIM_ERR_DIVERGED,
+                      "orbits: the elements of %s are out of the range of double precision: its mass, distance or "
+                      "velocity, or gravity.G, needs other units",
+                      species->name);
     const double row[NBODY_ELEMENTS] = {el.a, el.e, el.inc / degree, el.node / degree, el.peri / degree, el.M / degree};
     memcpy(values + i * NBODY_ELEMENTS, row, sizeof row);
   }

@@ -120,6 +120,7 @@ typedef struct nbody_run {
   nbody_laws laws;
   const sim_table *const *tables; /* tables of the run, in the order of `observe` */
   sim_graph *step;                /* captured step of length integrate.dt; NULL before the capture */
+  bool may_stop;                  /* there is stop_when: t_end may be out of reach */
 } nbody_run;
 
 /* Checks the ranges of the values in a checkpoint's state; *n: its number of bodies. box: as in nbody_options.
@@ -170,7 +171,7 @@ sim_status nbody_watch_speeds(nbody_run *run, double t, double dt) SIM_MUST_CHEC
 /* Computes the length of the first step, after the first force; with adaptive steps stores it in run->controller. */
 sim_status nbody_plan_first_step(nbody_run *run) SIM_MUST_CHECK;
 /* SIM_ERR_DIVERGED where adaptive steps have been so short, in the mean of 20000 steps or more, that 2^53 of them do
- * not reach t_end. */
+ * not reach t_end, and there is no stop_when. */
 sim_status nbody_check_pace(const nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* Length of the first step, at most t_end. */
 double nbody_first_dt(const nbody_run *run);

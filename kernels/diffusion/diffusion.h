@@ -145,6 +145,7 @@ diffusion_series diffusion_own_series(const diffusion_parameters *p, int field);
 /* Whether each field has series of its own: its walls differ from the grid's, or functions join series of different
  * kinds. See spectral.h. */
 bool diffusion_aligned(const diffusion_parameters *p, const diffusion_gradients *read);
+void diffusion_all_series(const diffusion_parameters *p, diffusion_series *out); /* of fields and derived fields */
 /* Returns the series in *out; NULL where fields have no series of their own. */
 const diffusion_series *diffusion_series_of(const diffusion_parameters *p, const diffusion_gradients *read,
                                             diffusion_series *out);

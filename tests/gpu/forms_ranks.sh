@@ -2,7 +2,7 @@
 # forms_ranks.sh PART: fields on several GPUs (on one, which ranks share, where there is one) that are divided by members of
 # an ensemble, or in slabs. Digests, tables, snapshots, slices and checkpoints have the bits of one GPU, for each kind of
 # operator, walls, scheme and precision, for numbers of ranks that divide nothing, and with ranks that have nothing.
-# PART: members, many, slabs, sizes, restarts (with another number of ranks), refused.
+# PART: members, many, slabs, walls, sides, forced, sizes, restarts (with another number of ranks), refused.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/models/ranks_lib.sh"
 part=${1:?which part}
@@ -90,8 +90,42 @@ elseif form == "walls" then
   s.grid.y, u.walls, u.initial = "fixed", { 0.2, 0.9 }, 0.5
 elseif form == "walls_x" then
   s.grid.x = "no_flux"
-elseif form == "walls_z" then
+elseif form == "walls_z" then -- and first derivatives between them
+  s.grid.z, w.fluctuation = "no_flux", 0.1
+  s.rates = function(u, v, w, u_z, w_x, v_z) return -u * v^2 + 0.1 * u_z, u * v^2 - 0.3 * v_z * w, u - w_x end
+elseif form == "walls_xz" then
+  s.grid.x, s.grid.z = "fixed", "no_flux"
+elseif form == "duct" then -- z alone is periodic
+  s.grid.x, s.grid.y, v.fluctuation = "fixed", "no_flux", 0.1
+elseif form == "box" then
+  s.grid.boundary = "no_flux"
+elseif form == "slopes" then -- derivatives between walls of the axis whose coefficients are shared out
+  s.grid.y = "no_flux"
+  s.rates = function(u, v, w, u_y, w_x, v_z) return -u * v^2 + 0.1 * u_y, u * v^2 - 0.3 * v_z * w, u - w_x end
+elseif form == "sides" then -- a series for each field, fluxes
   s.grid.z = "no_flux"
+  v.sides, v.fluctuation = { z_low = { value = 0 }, z_high = { value = 0 } }, 0.1
+  s.flux = function(u, v, w) return u * v, 0, 0.1 * w, 0, v * w, 0, u, 0, v end
+elseif form == "sides_duct" then
+  s.grid.x, s.grid.y = "no_flux", "no_flux"
+  u.sides, v.sides = { x_low = { value = 0 } }, { y_high = { value = 0.5 } }
+  s.rates = function(u, v, w, u_y, w_x, v_z, u_xy) return 0.1 * u_y - 0.01 * u_xy, u - v_z * w, u - w_x end
+elseif form == "mixed" then -- walls that mix value and slope
+  s.grid.x, s.grid.z = "no_flux", "no_flux"
+  u.sides = { z_low = { robin = { a = 1, b = 0.5, g = 0.1 } } }
+  v.sides, v.fluctuation = { x_high = { robin = { a = 1, b = 2, g = 0 } }, z_high = { value = 0 } }, 0.1
+elseif form == "plates" then -- a flow between plates
+  s.grid.z, s.solenoidal = "no_flux", "u, v, w"
+  w.sides, w.initial = { z_low = { value = 0 }, z_high = { value = 0 } }, nil
+  s.rates = function(u, v, w, u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y, w_z)
+    return -u * u_x - v * u_y - w * u_z, -u * v_x - v * v_y - w * v_z, -u * w_x - v * w_y - w * w_z
+  end
+elseif form == "lyapunov" then -- a second run beside the first
+  s.solenoidal = "u, v, w"
+  s.rates = function(u, v, w, u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y, w_z)
+    return -u * u_x - v * u_y - w * u_z, -u * v_x - v * v_y - w * v_z, -u * w_x - v * w_y - w * w_z
+  end
+  s.lyapunov = { size = 1e-5, every = 1 / 128, start = 1 / 128 }
 elseif form == "complex" then -- drift, cross diffusion, a function of the wavenumber
   u.drift, u.cross = { 0.4, 0.1, 0.2 }, { 0, 2e-4, 0 }
   v.linear = function(k2, kx) return -1e-3 * k2, 0.1 * kx end
@@ -166,11 +200,42 @@ case $part in
     divided "3" form=derived dt=auto
     divided "2" form=flow kind=single dt=auto
     divided "3" form=forced
-    divided "2 3" form=stirred
-    divided "2" form=stirred kind=single scheme=etd1
-    divided "2 3" form=neighbours
     divided "2" form=flux kind=single scheme=etdrk2
     divided "3" form=exact
+    ;;
+  walls)
+    of slabs
+    export SIM_COMM_PATH=staged
+    divided "2 3" form=walls_z kind=single
+    divided "2" form=walls_xz dt=auto
+    divided "3" form=duct
+    divided "2" form=duct kind=single scheme=strang
+    divided "3" form=box scheme=etdrk2
+    divided "2" form=slopes kind=single dt=auto
+    unset SIM_COMM_PATH
+    divided "2" form=walls_z scheme=lie
+    divided "7" form=duct n=16x6x7 steps=3
+    ;;
+  sides) # fields with series of their own
+    of slabs
+    export SIM_COMM_PATH=staged
+    divided "2" form=sides kind=single
+    divided "3" form=sides_duct dt=auto
+    divided "2" form=mixed
+    divided "3" form=mixed kind=single scheme=etdrk2
+    divided "2 3" form=plates
+    unset SIM_COMM_PATH
+    divided "3" form=sides_duct kind=single
+    ;;
+  forced) # random forcing, and a second run
+    of slabs
+    export SIM_COMM_PATH=staged
+    divided "2 3" form=stirred
+    divided "2" form=stirred kind=single scheme=etd1
+    divided "2" form=lyapunov
+    divided "2 3" form=neighbours
+    divided "7" form=stirred n=16x6x5 steps=3
+    restarted form=lyapunov
     ;;
   sizes) # blocks and planes that ranks do not share evenly, ranks without any, cuFFT's batches that are not full
     of slabs
@@ -189,19 +254,21 @@ case $part in
     restarted form=derived dt=auto
     restarted form=stirred
     restarted form=neighbours
+    restarted form=walls_z dt=auto
+    restarted form=sides_duct
+    restarted form=duct kind=single
     ;;
   refused)
     of slabs
     expect 0 "transforms by cuFFT in slabs" "${run[@]}" --device cuda -o one
     refused 64 'this run goes on several GPUs with integrate.method = "slabs"' method=auto
-    refused 65 'integrate.method = "slabs" on a GPU needs z and one of x and y periodic' form=walls_z
-    refused 64 "on several GPUs needs z and one of x and y periodic" form=walls_z method=auto
     for form in stirred neighbours; do
       refused 64 'this run goes on several GPUs with integrate.method = "slabs"' form=$form method=auto
       refused 64 'integrate.dealias = "padding" runs on one rank' form=$form padding=yes
     done
     refused 69 'random `forcing` between walls is not on' form=stirred_walls
     expect 69 'random `forcing` between walls is not on' "${run[@]}" --device cuda -o refused --set form=stirred_walls
+    refused 64 'this run goes on several GPUs with integrate.method = "slabs"' form=mixed method=auto
     refused 65 'integrate.method = "slabs" on a GPU needs more than one cell along each axis' n=16x17x16
     expect 0 "2 ranks, each " "$SIM" check slabs.lua --gpus 2
     expect 0 "2 ranks, each " "$SIM" check members.lua --gpus 2

@@ -29,8 +29,19 @@ static int rank_of(const grid_shape *grid, int axis) {
   return grid->n[axis] > 1 ? 0 : 3;
 }
 
-static void order_axes(const grid_shape *grid, bool aligned, int axes[3]) {
+/* The axis in the middle of slabs, whose coefficients ranks share out. The slow axis of planes is z; the fast one is a
+ * periodic axis, if x or y is one. Where only z is periodic, it is the fast axis of the coefficients. */
+static int shared_axis(const grid_shape *grid) { return has_walls(grid, 0) && !has_walls(grid, 1) ? 0 : 1; }
+
+static void order_axes(const grid_shape *grid, bool aligned, bool slabs, int axes[3]) {
   int count = 0;
+  if (slabs) {
+    const bool across = has_walls(grid, 0) && has_walls(grid, 1) && !has_walls(grid, 2);
+    axes[1] = shared_axis(grid);
+    axes[across ? 2 : 0] = 1 - axes[1];
+    axes[across ? 0 : 2] = 2;
+    return;
+  }
   if (aligned) {
     for (int rank = 0; rank <= 4; rank++)
       for (int axis = 0; axis < 3; axis++)
@@ -50,9 +61,25 @@ static void set_members(diffusion_layout *layout, const grid_shape *grid, const 
   layout->all = grid_members(grid);
 }
 
-diffusion_layout diffusion_cuda_layout(const grid_shape *grid, const diffusion_slab *slab, bool aligned) {
-  diffusion_layout layout = {0};
-  order_axes(grid, aligned, layout.axis);
+bool diffusion_cuda_aligned(const diffusion_parameters *p, const diffusion_gradients *read) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const int shared = shared_axis(&grid);
+  if (diffusion_aligned(p, read)) return true;
+  for (int g = 0; p->integrate.method == DIFFUSION_SLABS && has_walls(&grid, shared) && g < read->count; g++)
+    if (read->of[g].kind == shared) return true;
+  return false;
+}
+
+bool diffusion_cuda_series(const diffusion_parameters *p, const diffusion_gradients *read, diffusion_series *out) {
+  if (!diffusion_cuda_aligned(p, read)) return false;
+  diffusion_all_series(p, out);
+  return true;
+}
+
+/* Sets sizes and kinds along the layout's axes. */
+static diffusion_layout layout_along(const grid_shape *grid, const diffusion_slab *slab, bool aligned,
+                                     const int axes[3]) {
+  diffusion_layout layout = {.axis = {axes[0], axes[1], axes[2]}};
   for (int i = 0; i < 3; i++) {
     const int axis = layout.axis[i];
     layout.n[i] = grid->n[axis];
@@ -68,6 +95,12 @@ diffusion_layout diffusion_cuda_layout(const grid_shape *grid, const diffusion_s
   layout.wide = layout.n[1];
   layout.field = layout.row * layout.rows;
   return layout;
+}
+
+diffusion_layout diffusion_cuda_layout(const grid_shape *grid, const diffusion_slab *slab, bool aligned, bool slabs) {
+  int axes[3];
+  order_axes(grid, aligned, slabs, axes);
+  return layout_along(grid, slab, aligned, axes);
 }
 
 diffusion_layout diffusion_cuda_natural(const grid_shape *grid, const diffusion_slab *slab) {
@@ -88,9 +121,21 @@ diffusion_layout diffusion_cuda_natural(const grid_shape *grid, const diffusion_
   return layout;
 }
 
-/* Divides the middle axis in blocks, of which a rank has some, and the slow axis in the planes of its slab. */
-static void divide_slabs(const diffusion_slab *slab, const sim_comm *comm, diffusion_layout *layout,
-                         diffusion_layout *planes, diffusion_share *parts) {
+/* Returns the layout of the planes of z of a slab, in which z has its natural order. */
+static diffusion_layout planes_of(const grid_shape *grid, const diffusion_slab *slab, bool aligned,
+                                  const diffusion_layout *layout) {
+  const int fast = layout->axis[layout->axis[0] == 2 ? 2 : 0], axes[3] = {fast, layout->axis[1], 2};
+  diffusion_layout planes = layout_along(grid, slab, aligned, axes);
+  planes.kind[2] = planes.series[2] = (int)GRID_PERIODIC;
+  planes.n[2] = slab->end - slab->first;
+  planes.first = slab->first;
+  planes.rows = planes.n[1] * planes.n[2];
+  planes.field = planes.row * planes.rows;
+  return planes;
+}
+
+/* Divides the middle axis in blocks, of which a rank has some. */
+static void divide_blocks(const sim_comm *comm, diffusion_layout *layout, diffusion_share *parts) {
   enum { BLOCKS = 16 };
   long long blocks = BLOCKS;
   size_t end;
@@ -104,19 +149,19 @@ static void divide_slabs(const diffusion_slab *slab, const sim_comm *comm, diffu
   layout->begin = parts->first * layout->wide;
   layout->rows = parts->own * layout->wide * layout->n[2];
   layout->field = layout->row * layout->rows;
-  planes->n[2] = slab->end - slab->first;
-  planes->first = slab->first;
-  planes->rows = planes->n[1] * planes->n[2];
-  planes->field = planes->row * planes->rows;
 }
 
 void diffusion_cuda_divide(const diffusion_parameters *p, const sim_comm *comm, bool aligned, diffusion_layout *layout,
                            diffusion_layout *planes, diffusion_share *parts) {
   const grid_shape grid = diffusion_grid_of(p);
   const diffusion_slab slab = diffusion_own_slab(&grid, diffusion_single(p), comm);
-  *layout = *planes = diffusion_cuda_layout(&grid, &slab, aligned);
+  const bool slabs = p->integrate.method == DIFFUSION_SLABS;
+  *layout = *planes = diffusion_cuda_layout(&grid, &slab, aligned, slabs);
   *parts = (diffusion_share){.all = 1, .own = 1, .most = 1, .numbers = layout->field / 2};
-  if (p->integrate.method == DIFFUSION_SLABS) divide_slabs(&slab, comm, layout, planes, parts);
+  if (slabs) {
+    *planes = planes_of(&grid, &slab, aligned, layout);
+    divide_blocks(comm, layout, parts);
+  }
   if (!grid.member_axis) return;
   const diffusion_slab most = diffusion_slab_of(&grid, diffusion_single(p), comm, 0);
   *parts = (diffusion_share){layout->all, layout->first, layout->n[2], most.end, layout->row / 2 * layout->n[1]};

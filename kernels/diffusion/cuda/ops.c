@@ -75,7 +75,7 @@ static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan
     const diffusion_gradients read = diffusion_gradients_of(p);
     diffusion_layout layout, planes;
     diffusion_share parts;
-    diffusion_cuda_divide(p, setup->comm, diffusion_aligned(p, &read), &layout, &planes, &parts);
+    diffusion_cuda_divide(p, setup->comm, diffusion_cuda_aligned(p, &read), &layout, &planes, &parts);
     const sim_columns columns = diffusion_cuda_pieces(p, &parts, setup->comm);
     way_of(p)->plan_ranks(p, setup->comm, out);
     sim_plan_add(out, "exchange of statistics", sim_exchange_bytes(setup->comm, &columns));
@@ -139,7 +139,7 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
   w->single = diffusion_single(p);
   w->crossed = diffusion_crossed(p);
   w->gradients = diffusion_gradients_of(p);
-  w->aligned = diffusion_series_of(p, &w->gradients, &w->series) != NULL;
+  w->aligned = diffusion_cuda_series(p, &w->gradients, &w->series);
   w->slabs = p->integrate.method == DIFFUSION_SLABS;
   diffusion_cuda_divide(p, comm, w->aligned, &w->layout, &w->planes, &w->parts);
   for (int f = 0; f < w->fields; f++) {

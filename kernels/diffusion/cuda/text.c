@@ -1,13 +1,12 @@
 /* Writes the source of a run's kernels: the scenario's rates, the kernels of the way, and those that compute tables. */
 #include "kernels/diffusion/cuda/work.h"
 
-/* Bit g: derivative g is along axis i of the layout, between walls. There it has the other kind of series, and so the
- * other signs in the order of layout.cuh. */
+/* Bit g: derivative g is along axis i of the real fields, between walls. There it has the other kind of series, and so
+ * the other signs in the order of layout.cuh. */
 static unsigned long long turned_along(const diffusion_work *w, int i) {
   unsigned long long bits = 0;
-  const int axis = w->layout.axis[i];
   for (int g = 0; g < w->gradients.count && !w->aligned; g++)
-    if (w->gradients.of[g].kind == axis && w->grid.boundary[axis] != GRID_PERIODIC) bits |= 1ull << g;
+    if (w->gradients.of[g].kind == w->planes.axis[i] && w->planes.kind[i] != (int)GRID_PERIODIC) bits |= 1ull << g;
   return bits;
 }
 

@@ -73,7 +73,7 @@ struct diffusion_work {
   sim_buffer array[DIFFUSION_ARRAYS], table[DIFFUSION_TABLES], real;
   diffusion_gradients gradients; /* inputs of the rates beside the fields, and their outputs beside the rates */
   diffusion_lift lift[DIFFUSION_FIELDS];
-  bool aligned;               /* fields have series of their own: diffusion_aligned */
+  bool aligned;               /* fields have series of their own: diffusion_cuda_aligned */
   diffusion_series series;    /* the series of the fields and derived fields, if aligned */
   diffusion_bases *bases;     /* of these series, those between walls that mix value and slope; NULL: none */
   double *statistics, *norms; /* device memory; norms: NULL without errors and twin */
@@ -94,8 +94,15 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
                                  const diffusion_way *way, diffusion_work **out) SIM_MUST_CHECK;
 
 /* ---- layout.c ---- */
-/* Returns the layout of transforms. Of an ensemble it has the members of this slab; NULL: all members. */
-diffusion_layout diffusion_cuda_layout(const grid_shape *grid, const diffusion_slab *slab, bool aligned);
+/* Whether each field has series of its own: diffusion_aligned, and in slabs also where the rates read derivatives along
+ * walls of the axis whose coefficients ranks share out, because these mix coefficients of two ranks in any other order.
+ */
+bool diffusion_cuda_aligned(const diffusion_parameters *p, const diffusion_gradients *read);
+/* Sets *out to the series of all sources; returns false where fields have no series of their own. */
+bool diffusion_cuda_series(const diffusion_parameters *p, const diffusion_gradients *read, diffusion_series *out);
+/* Returns the layout of coefficients. Of an ensemble it has the members of this slab; NULL: all members. slabs: the
+ * order of axes of slabs. */
+diffusion_layout diffusion_cuda_layout(const grid_shape *grid, const diffusion_slab *slab, bool aligned, bool slabs);
 /* Returns the layout of the fields for outputs, of this rank's slab of the grid. */
 diffusion_layout diffusion_cuda_natural(const grid_shape *grid, const diffusion_slab *slab);
 /* Sets the layouts of this rank: of coefficients, and of real fields between transforms. */

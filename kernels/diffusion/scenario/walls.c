@@ -86,8 +86,13 @@ bool diffusion_aligned(const diffusion_parameters *p, const diffusion_gradients 
 
 const diffusion_series *diffusion_series_of(const diffusion_parameters *p, const diffusion_gradients *read,
                                             diffusion_series *out) {
-  const int fields = (int)p->fields.count;
   if (!diffusion_aligned(p, read)) return NULL;
+  diffusion_all_series(p, out);
+  return out;
+}
+
+void diffusion_all_series(const diffusion_parameters *p, diffusion_series *out) {
+  const int fields = (int)p->fields.count;
   memset(out, 0, sizeof *out);
   for (int f = 0; f < fields; f++) {
     const diffusion_series own = diffusion_own_series(p, f);
@@ -100,7 +105,6 @@ const diffusion_series *diffusion_series_of(const diffusion_parameters *p, const
       memcpy(out->of[fields + d], out->of[f], sizeof out->of[f]);
       memcpy(out->mix[fields + d], out->mix[f], sizeof out->mix[f]);
     }
-  return out;
 }
 
 diffusion_series diffusion_own_series(const diffusion_parameters *p, int field) {

@@ -65,7 +65,7 @@ static diffusion_work work_of(system_run *s, const char *text, const diffusion_w
                          .method = diffusion_method_with(s->p, 0),
                          .gradients = diffusion_gradients_of(s->p)};
   work.aligned = diffusion_series_of(s->p, &work.gradients, &work.series) != NULL;
-  work.layout = diffusion_cuda_layout(&grid, NULL, work.aligned);
+  work.layout = work.planes = diffusion_cuda_layout(&grid, NULL, work.aligned, false);
   work.spectrum = diffusion_cuda_spectrum(&work.layout, diffusion_unfolded(s->p));
   return work;
 }

@@ -34,9 +34,10 @@ static sim_status create_fourier(diffusion_work *w) {
 }
 
 static sim_status create_series(diffusion_work *w) {
+  const int64_t field = w->planes.field;
   for (int i = 0; i < 3; i++)
-    if (w->layout.series[i] != (int)GRID_PERIODIC) SIM_TRY(diffusion_general_cosines(w, i));
-  return create_array(w, 1, &w->own.general->line);
+    if (w->layout.series[i] != (int)GRID_PERIODIC) SIM_TRY(diffusion_general_cosines(w, w->layout.axis[i]));
+  return sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 1, &field, &w->own.general->line);
 }
 
 /* Transforms in place. */
@@ -65,7 +66,8 @@ static sim_buffer rows_from(const diffusion_work *w, int first, int count) {
 static sim_status create_slabs(diffusion_work *w) {
   diffusion_general *g = w->own.general;
   const int slopes = diffusion_general_slopes(w->p), columns = w->fields + slopes;
-  SIM_TRY(diffusion_slabs_create(w, columns, columns + (diffusion_has_noise(w->p) ? w->fields : 0), &g->fourier));
+  SIM_TRY(diffusion_slabs_create(w, columns, columns + (diffusion_has_noise(w->p) ? w->fields : 0)));
+  if (w->aligned) SIM_TRY(create_series(w));
   w->array[0] = rows_from(w, 0, w->fields);
   if (diffusion_has_noise(w->p)) w->array[DIFFUSION_NOISE] = rows_from(w, columns, w->fields);
   if (slopes > 0) g->derivatives = rows_from(w, w->fields, slopes);
@@ -162,14 +164,15 @@ static int slab_column(const diffusion_work *w, int number, bool white) {
 
 /* Transforms the columns first, first + 1, ... (numbers of diffusion_cuda_column_kind). white: of white noise. */
 static sim_status forward_as(diffusion_work *w, void *columns, int first, int count, bool white) {
-  if (w->slabs) return diffusion_slabs_forward(w, slab_column(w, first, white), count);
+  const diffusion_pass pass = white ? DIFFUSION_WHITE : DIFFUSION_FORWARD;
+  if (w->slabs) return diffusion_slabs_forward(w, slab_column(w, first, white), first, count, pass);
   SIM_TRY(diffusion_fourier_forward(w->own.general->fourier, columns, count * w->own.general->grids));
   if (w->natural.field == w->members && w->layout.series[0] == (int)GRID_PERIODIC)
     diffusion_general_blank(w, columns, count * w->members);
   if (w->aligned)
-    diffusion_general_series(w, columns, first, count, white ? DIFFUSION_WHITE : DIFFUSION_FORWARD);
+    diffusion_general_series(w, columns, first, count, pass);
   else
-    diffusion_general_fold(w, columns, count, true);
+    diffusion_general_fold(w, columns, &w->planes, count, true);
   return SIM_OK;
 }
 
@@ -182,7 +185,7 @@ static sim_status inverse(diffusion_work *w, void *columns, int first, int count
   if (w->aligned)
     diffusion_general_series(w, columns, first, count, DIFFUSION_INVERSE);
   else
-    diffusion_general_fold(w, columns, count, false);
+    diffusion_general_fold(w, columns, &w->planes, count, false);
   return diffusion_fourier_inverse(w->own.general->fourier, columns, count * w->own.general->grids);
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
+#include "kernels/diffusion/cuda/general/fold.cuh"
 #include "kernels/diffusion/cuda/noise.cuh"
 
 #include <cuda_runtime.h>
@@ -12,8 +13,6 @@ static_assert(sizeof(diffusion_sums::array) / sizeof(void *) == DIFFUSION_ARRAYS
 static_assert(sizeof(diffusion_sums::table) / sizeof(void *) == DIFFUSION_TABLES, "sums.cuh has as many tables");
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
-
-template <typename real> struct complex_of { real re, im; };
 
 /* ---- shapes of launches ---- */
 
@@ -192,41 +191,6 @@ void diffusion_general_blank(diffusion_work *w, void *spectrum, int fields) {
 
 /* ---- walls ---- */
 
-template <typename real> __device__ static complex_of<real> times(complex_of<real> a, complex_of<real> b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-
-/* exp(-i pi k / 2n) */
-__device__ static complex_of<float> turn(long long k, long long n, float) {
-  complex_of<float> w;
-  sincospif((float)k / (float)(2 * n), &w.im, &w.re);
-  w.im = -w.im;
-  return w;
-}
-__device__ static complex_of<double> turn(long long k, long long n, double) {
-  complex_of<double> w;
-  sincospi((double)k / (double)(2 * n), &w.im, &w.re);
-  w.im = -w.im;
-  return w;
-}
-
-/* Fourier coefficients of wavenumbers k and n-k along one axis, of cells in Makhoul's order, and cosine coefficients k
- * and n-k: with w = exp(-i pi k / 2n), X_k = (w V_k + w* V_n-k) / 2 and X_n-k = i (w V_k - w* V_n-k) / 2. */
-template <typename real, bool FORWARD>
-__device__ static void fold_pair(complex_of<real> &a, complex_of<real> &b, complex_of<real> w, long long k) {
-  const complex_of<real> other = {w.re, -w.im};
-  if (FORWARD) {
-    const complex_of<real> p = times(w, a), q = times(other, b);
-    a = {(p.re + q.re) / 2, (p.im + q.im) / 2};
-    b = {-(p.im - q.im) / 2, (p.re - q.re) / 2};
-  } else {
-    if (k == 0) b = {0, 0};
-    const complex_of<real> p = {a.re + b.im, a.im - b.re}, q = {a.re - b.im, a.im + b.re};
-    a = times(other, p);
-    b = times(w, q);
-  }
-}
-
 /* In place; one thread handles all wavenumbers +-k of the axes with walls. */
 template <typename real, bool FORWARD>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real> *field, const diffusion_layout p) {
@@ -270,28 +234,26 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real
   }
 }
 
-template <typename real, bool FORWARD> static void fold_fields(diffusion_work *w, void *spectrum, int fields) {
+template <typename real, bool FORWARD> static void fold_fields(void *spectrum, const diffusion_layout *p, int fields) {
   static const sim_kernel kernel = {"diffusion_fold", "transforms", SIM_LIMIT_BYTES};
-  const diffusion_layout *p = &w->planes;
   const long long rows = (p->kind[1] ? p->n[1] / 2 + 1 : p->n[1]) * (p->kind[2] ? p->n[2] / 2 + 1 : p->n[2]);
   const shape s = shape_of(p->row / 2, rows, fields);
   if (s.grid.x == 0) return;
   sim_cuda_begin(&kernel);
   fold<real, FORWARD><<<s.grid, s.block, 0, stream()>>>((complex_of<real> *)spectrum, *p);
-  sim_cuda_end(&kernel, 2.0 * sizeof(real) * fields * (double)p->field);
+  sim_cuda_end(&kernel, 2.0 * sizeof(real) * fields * (double)(p->row * p->n[1] * p->n[2]));
 }
 
-void diffusion_general_fold(diffusion_work *w, void *spectrum, int fields, bool forward) {
-  const int *kind = w->layout.kind;
-  if (!kind[0] && !kind[1] && !kind[2]) return;
+void diffusion_general_fold(diffusion_work *w, void *spectrum, const diffusion_layout *p, int fields, bool forward) {
+  if (!p->kind[0] && !p->kind[1] && !p->kind[2]) return;
   if (w->single && forward)
-    fold_fields<float, true>(w, spectrum, fields);
+    fold_fields<float, true>(spectrum, p, fields);
   else if (w->single)
-    fold_fields<float, false>(w, spectrum, fields);
+    fold_fields<float, false>(spectrum, p, fields);
   else if (forward)
-    fold_fields<double, true>(w, spectrum, fields);
+    fold_fields<double, true>(spectrum, p, fields);
   else
-    fold_fields<double, false>(w, spectrum, fields);
+    fold_fields<double, false>(spectrum, p, fields);
 }
 
 /* ---- lifts ---- */

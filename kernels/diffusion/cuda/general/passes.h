@@ -22,10 +22,11 @@ typedef struct diffusion_general {
   /* scratch: fields for outputs; derivatives: the rates' inputs beside the fields, then their fluxes */
   sim_buffer scratch, derivatives;
   void *derive, *join; /* cudaKernel_t of flows.c */
-  /* grids of a field that cuFFT transforms separately: members, or lines of fields with series of their own */
+  /* grids of a field, in slabs of a plane, that cuFFT transforms separately: members, or lines of fields with series of
+   * their own */
   long long grids;
   double stirred;              /* random forcing: standard deviation of a coefficient's re and im; 0: none */
-  sim_buffer line, cosines[3]; /* series.cu: a field; [8 n] along an axis with walls */
+  sim_buffer line, cosines[3]; /* series.cu: a field; [8 n] along x, y or z with walls */
 } diffusion_general;
 
 /* ---- plan.c ---- */
@@ -46,9 +47,10 @@ diffusion_lines diffusion_general_lines_of(const grid_shape *grid, bool aligned)
 long long diffusion_general_batch(const diffusion_parameters *p, const diffusion_lines *lines);
 
 /* ---- passes.cu; device memory; `fields` numbers or coefficients are in array [0] unless given ---- */
-void diffusion_general_fold(diffusion_work *work, void *spectrum, int fields, bool forward); /* at walls */
-void diffusion_general_load(diffusion_work *work, void *to);                                 /* from real fields */
-void diffusion_general_store(diffusion_work *work, void *from, int first, int fields);       /* to real fields */
+/* At walls. p: the layout of each field. */
+void diffusion_general_fold(diffusion_work *work, void *spectrum, const diffusion_layout *p, int fields, bool forward);
+void diffusion_general_load(diffusion_work *work, void *to);                           /* from real fields */
+void diffusion_general_store(diffusion_work *work, void *from, int first, int fields); /* to real fields */
 /* Fills the fields with the normal numbers of a step's cells, the same as diffusion_white_noise. */
 void diffusion_general_noise(diffusion_work *work, void *fields, int64_t step);
 void diffusion_general_visit(diffusion_work *work, int visit);
@@ -69,23 +71,47 @@ sim_status diffusion_general_cosines(diffusion_work *work, int axis) SIM_MUST_CH
  * cosines are orthogonal at the cells, so that white noise stays white. */
 typedef enum diffusion_pass { DIFFUSION_FORWARD, DIFFUSION_INVERSE, DIFFUSION_WHITE } diffusion_pass;
 void diffusion_general_series(diffusion_work *work, void *columns, int first, int count, diffusion_pass pass);
+/* The same for one column, of layout `p`. */
+void diffusion_general_series_of(diffusion_work *work, void *column, const diffusion_layout *p, int number,
+                                 diffusion_pass pass);
+/* Along z in slabs, from blocks of a column to blocks of another. number: as `first`. */
+void diffusion_general_series_z(diffusion_work *work, const void *from, void *to, long long blocks, int number,
+                                diffusion_pass pass);
 
 /* ---- slabs.c: where the scenario asks for slabs ---- */
 /* Creates memory for the planes of `columns` columns (fields, then the rates' inputs beside them or the fluxes), and
- * for the coefficients of `rows`: the same columns, then those of the noise. along_planes: the transforms along planes.
- */
-sim_status diffusion_slabs_create(diffusion_work *work, int columns, int rows,
-                                  diffusion_fourier **along_planes) SIM_MUST_CHECK;
+ * for the coefficients of `rows`: the same columns, then those of the noise; and transforms. */
+sim_status diffusion_slabs_create(diffusion_work *work, int columns, int rows) SIM_MUST_CHECK;
 void diffusion_slabs_destroy(diffusion_work *work);
 void *diffusion_slabs_planes(const diffusion_work *work, int column);
 void *diffusion_slabs_rows(const diffusion_work *work, int column);
 /* Return the planes that cuFFT transforms at once, and the most bytes that a rank sends or receives at a time. */
-long long diffusion_slabs_batch(const diffusion_layout *layout);
-double diffusion_slabs_sent(const diffusion_parameters *p, const sim_comm *comm, const diffusion_layout *layout);
-/* Transform columns first, first + 1, ...: planes to coefficients, of the noise from the planes of the fields; and
- * coefficients from[count], which are overwritten, to planes. All ranks call them. */
-sim_status diffusion_slabs_forward(diffusion_work *work, int first, int count) SIM_MUST_CHECK;
-sim_status diffusion_slabs_inverse(diffusion_work *work, void *from, int first, int count) SIM_MUST_CHECK;
+long long diffusion_slabs_batch(const diffusion_layout *planes);
+double diffusion_slabs_sent(const diffusion_parameters *p, const sim_comm *comm, const diffusion_layout *layout,
+                            const diffusion_layout *planes);
+/* Bytes of the fields between the turn and the transform along z, where that is not made in place, and of the
+ * transforms, about. */
+double diffusion_slabs_landing_bytes(const diffusion_parameters *p, const diffusion_layout *layout,
+                                     const diffusion_layout *planes, const diffusion_share *parts);
+double diffusion_slabs_fourier_bytes(const diffusion_parameters *p, const diffusion_layout *layout,
+                                     const diffusion_layout *planes);
+/* Transform columns of coefficients first, first + 1, ..., which have the numbers number, number + 1, ... of
+ * diffusion_cuda_column_kind: planes to coefficients, of the noise from the planes of the fields; and coefficients
+ * from[count], which are overwritten, to planes number, number + 1, .... All ranks call them. */
+sim_status diffusion_slabs_forward(diffusion_work *work, int first, int number, int count,
+                                   diffusion_pass pass) SIM_MUST_CHECK;
+sim_status diffusion_slabs_inverse(diffusion_work *work, void *from, int number, int count) SIM_MUST_CHECK;
+
+/* ---- turned.cu: passes over blocks[blocks] of rows between a turn and the transform along z; n: cells along z ---- */
+/* Copies lines along z from blocks[n][strip] in natural order to blocks in Makhoul's order (layout.cuh), or back. kind:
+ * grid_boundary; strip: numbers. */
+void diffusion_turned_order(const diffusion_work *work, const void *from, void *to, long long blocks, int kind,
+                            bool forward);
+/* Converts blocks between Fourier coefficients and cosine coefficients along z. */
+void diffusion_turned_fold(const diffusion_work *work, void *blocks, long long count, bool forward);
+/* Copies planes' coefficients along x and y, blocks [z][wide y][row of x], to blocks [x][wide y][row of z] of numbers
+ * of z for each wavenumber of x, or back. */
+void diffusion_turned_across(const diffusion_work *work, const void *from, void *to, long long blocks, bool forward);
 
 /* ---- stirring.cu: random forcing, drawn on the device ---- */
 /* Returns the standard deviation of re and of im of a coefficient in the shell; 0: no random forcing. */

@@ -12,7 +12,7 @@ int diffusion_general_slopes(const diffusion_parameters *p) {
 }
 
 diffusion_lines diffusion_general_lines_of(const grid_shape *grid, bool aligned) {
-  const diffusion_layout layout = diffusion_cuda_layout(grid, NULL, aligned);
+  const diffusion_layout layout = diffusion_cuda_layout(grid, NULL, aligned, false);
   diffusion_lines l = {.numbers = 1, .grids = 1};
   for (int i = 2; i >= 0; i--) {
     const bool live = layout.n[i] > 1 && (i == 0 || i != layout.member_axis);
@@ -36,13 +36,12 @@ long long diffusion_general_batch(const diffusion_parameters *p, const diffusion
 }
 
 /* Bytes of the transforms, about. */
-static double fourier_bytes(const diffusion_parameters *p, bool aligned, const diffusion_layout *layout) {
+static double fourier_bytes(const diffusion_parameters *p, bool aligned, const diffusion_layout *layout,
+                            const diffusion_layout *planes) {
   const grid_shape grid = diffusion_grid_of(p);
   const diffusion_lines l = diffusion_general_lines_of(&grid, aligned);
   const double number = diffusion_cuda_number_size(p), field = number * (double)layout->field;
-  if (p->integrate.method == DIFFUSION_SLABS) /* of planes, and a batch that is not full; of blocks */
-    return number *
-           (double)(layout->row * (2 * diffusion_slabs_batch(layout) * layout->n[1] + layout->wide * layout->n[2]));
+  if (p->integrate.method == DIFFUSION_SLABS) return diffusion_slabs_fourier_bytes(p, layout, planes);
   if (p->members > 1) return 2 * number * (double)(diffusion_general_batch(p, &l) * l.numbers);
   return layout->field < 1 << 22 ? diffusion_general_together(p) * field : field;
 }
@@ -55,9 +54,9 @@ static void plan_of(const diffusion_parameters *p, const sim_comm *comm, sim_pla
   diffusion_series series;
   diffusion_layout layout, planes;
   diffusion_share parts;
-  const bool aligned = diffusion_aligned(p, &read), slabs = p->integrate.method == DIFFUSION_SLABS;
+  const bool aligned = diffusion_cuda_aligned(p, &read), slabs = p->integrate.method == DIFFUSION_SLABS;
   diffusion_cuda_divide(p, &fullest, aligned, &layout, &planes, &parts);
-  const diffusion_layout whole = diffusion_cuda_layout(&grid, NULL, aligned);
+  const diffusion_layout whole = diffusion_cuda_layout(&grid, NULL, aligned, slabs);
   const diffusion_spectrum spectrum = diffusion_cuda_spectrum(&layout, diffusion_unfolded(p));
   const diffusion_method *method = diffusion_method_of(p);
   const int arrays = diffusion_method_with(p, 1).arrays, slopes = diffusion_general_slopes(p);
@@ -67,6 +66,8 @@ static void plan_of(const diffusion_parameters *p, const sim_comm *comm, sim_pla
   const double field = number * (double)layout.field, table = number * (double)spectrum.tables;
   sim_plan_add(out, "transformed fields", fields * field);
   if (slabs) sim_plan_add(out, "planes of fields", (fields + slopes) * number * (double)planes.field);
+  if (slabs && diffusion_slabs_landing_bytes(p, &layout, &planes, &parts) > 0)
+    sim_plan_add(out, "fields before z", diffusion_slabs_landing_bytes(p, &layout, &planes, &parts));
   sim_plan_add(out, "arrays of the scheme", fields * field * (arrays + diffusion_has_noise(p)));
   if (slopes > 0)
     sim_plan_add(out, read.fluxes > 0 ? "derivatives and fluxes" : "derivatives of fields", slopes * field);
@@ -74,15 +75,15 @@ static void plan_of(const diffusion_parameters *p, const sim_comm *comm, sim_pla
   if (diffusion_estimates(p) || p->lyapunov.given)
     sim_plan_add(out, p->lyapunov.given ? "distances" : "errors", diffusion_cuda_norms_bytes(&parts, fields));
   if (diffusion_held(p)) sim_plan_add(out, "energy of the forcing", diffusion_cuda_force_bytes(&parts, fields));
-  sim_plan_add(out, "transforms (about)", fourier_bytes(p, aligned, &layout));
+  sim_plan_add(out, "transforms (about)", fourier_bytes(p, aligned, &layout, &planes));
   if (method->arrays == 0)
     sim_plan_add(out, "fields for outputs, transformed",
                  (layout.field < 1 << 22 && !slabs ? diffusion_general_together(p) : 1) * field);
   for (int i = 0; i < 3 && aligned; i++)
     if (layout.series[i] != (int)GRID_PERIODIC)
       sim_plan_add(out, "cosines along walls", 8 * number * (double)layout.n[i]);
-  if (aligned) sim_plan_add(out, "a field between transforms", field);
-  if (diffusion_series_of(p, &read, &series)) diffusion_bases_plan(p, &series, out);
+  if (aligned) sim_plan_add(out, "a field between transforms", number * (double)planes.field);
+  if (diffusion_cuda_series(p, &read, &series)) diffusion_bases_plan(p, &series, out);
   out->checkpoint_bytes = fields * number * (double)whole.field;
   out->work_rate_guess = p->rates ? (slabs ? 2.2e10 : 4e10) / (method->stages > 0 ? method->stages : 1) : 1e13;
 }
@@ -105,7 +106,7 @@ void diffusion_general_plan_ranks(const diffusion_parameters *p, const sim_comm 
   const diffusion_gradients read = diffusion_gradients_of(p);
   diffusion_layout layout, planes;
   diffusion_share parts;
-  diffusion_cuda_divide(p, &fullest, diffusion_aligned(p, &read), &layout, &planes, &parts);
+  diffusion_cuda_divide(p, &fullest, diffusion_cuda_aligned(p, &read), &layout, &planes, &parts);
   plan_of(p, comm, out);
   out->most_ranks = out->parts = (int)parts.all;
   if (diffusion_estimates(p)) {
@@ -117,5 +118,5 @@ void diffusion_general_plan_ranks(const diffusion_parameters *p, const sim_comm 
   out->bytes_received +=
       transforms_of(p) * (1 - 1 / (double)comm->size) * diffusion_cuda_number_size(p) * (double)layout.field;
   /* needed where GPUs cannot store into each other's memory; only the start finds this out */
-  sim_plan_add_host(out, "staged for other ranks, at most", 2 * diffusion_slabs_sent(p, comm, &layout));
+  sim_plan_add_host(out, "staged for other ranks, at most", 2 * diffusion_slabs_sent(p, comm, &layout, &planes));
 }

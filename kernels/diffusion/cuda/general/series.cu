@@ -108,64 +108,91 @@ static series_lines lines_of(const diffusion_layout *p, int i, int kind) {
   return s;
 }
 
-/* The table of a column along axis i: cosines, or a matrix. */
+/* The table of a column along x, y or z: cosines, or a matrix. */
 template <typename real>
-static const real *table_of(const diffusion_work *w, int column, int i, int kind, bool forward) {
+static const real *table_of(const diffusion_work *w, int column, int axis, int kind, bool forward) {
   bool slope;
-  const int axis = w->layout.axis[i], source = diffusion_cuda_column_source(w, column, axis, &slope);
-  if (kind != GRID_ROBIN) return (const real *)w->own.general->cosines[i].data;
+  const int source = diffusion_cuda_column_source(w, column, axis, &slope);
+  if (kind != GRID_ROBIN) return (const real *)w->own.general->cosines[axis].data;
   const int part = forward ? DIFFUSION_BASIS_FORWARD : slope ? DIFFUSION_BASIS_SLOPE : DIFFUSION_BASIS_INVERSE;
   const int number = w->bases->of[source][axis];
-  return (const real *)w->bases->matrices[number].data + part * w->layout.n[i] * w->layout.n[i];
+  return (const real *)w->bases->matrices[number].data + part * w->grid.n[axis] * w->grid.n[axis];
 }
 
+/* The kind of a column's series along x, y or z in a pass. */
+static int kind_of(const diffusion_work *w, int column, int axis, diffusion_pass pass) {
+  const int own = diffusion_cuda_column_kind(w, column, axis);
+  return pass == DIFFUSION_WHITE && own == GRID_ROBIN ? (int)GRID_NO_FLUX : own;
+}
+
+/* along: the numbers of a line are adjacent. */
 template <typename real>
-static void transform(diffusion_work *w, const void *from, void *to, int i, int kind, const real *table, bool forward) {
+static void transform(const void *from, void *to, const series_lines &s, bool along, const real *table, bool forward) {
   static const sim_kernel kernel = {"diffusion_series", "transforms", SIM_LIMIT_BYTES};
-  const series_lines s = lines_of(&w->layout, i, kind);
   const long long tiles = (s.lines + TILE - 1) / TILE * ((s.written + TILE - 1) / TILE);
   const dim3 grid((unsigned)tiles, (unsigned)(s.batches < 65535 ? s.batches : 65535));
   if (grid.x == 0 || grid.y == 0) return; /* a rank without members */
   sim_cuda_begin(&kernel);
-  if (i == 0 && forward)
+  if (along && forward)
     series_of<real, true, true><<<grid, DIFFUSION_THREADS, 0, stream()>>>((const real *)from, (real *)to, s, table);
-  else if (i == 0)
+  else if (along)
     series_of<real, false, true><<<grid, DIFFUSION_THREADS, 0, stream()>>>((const real *)from, (real *)to, s, table);
   else if (forward)
     series_of<real, true, false><<<grid, DIFFUSION_THREADS, 0, stream()>>>((const real *)from, (real *)to, s, table);
   else
     series_of<real, false, false><<<grid, DIFFUSION_THREADS, 0, stream()>>>((const real *)from, (real *)to, s, table);
-  sim_cuda_end(&kernel, 2.0 * sizeof(real) * (double)w->layout.field);
+  sim_cuda_end(&kernel, 2.0 * sizeof(real) * (double)(s.batches * s.lines * s.n));
 }
 
 template <typename real>
-static void transform_column(diffusion_work *w, void *column, int number, diffusion_pass pass) {
+static void transform_column(diffusion_work *w, void *column, const diffusion_layout *p, int number,
+                             diffusion_pass pass) {
   const bool forward = pass != DIFFUSION_INVERSE;
+  const size_t bytes = (size_t)(p->row * p->n[1] * p->n[2]) * sizeof(real);
   void *from = column, *to = w->own.general->line.data;
   for (int step = 0; step < 3; step++) {
-    const int i = forward ? step : 2 - step, own = diffusion_cuda_column_kind(w, number, w->layout.axis[i]);
-    const int kind = pass == DIFFUSION_WHITE && own == GRID_ROBIN ? (int)GRID_NO_FLUX : own;
-    if (w->layout.series[i] == GRID_PERIODIC) continue;
-    transform<real>(w, from, to, i, kind, table_of<real>(w, number, i, kind, forward), forward);
+    const int i = forward ? step : 2 - step, axis = p->axis[i], kind = kind_of(w, number, axis, pass);
+    if (p->series[i] == GRID_PERIODIC) continue;
+    transform(from, to, lines_of(p, i, kind), i == 0, table_of<real>(w, number, axis, kind, forward), forward);
     void *other = from;
     from = to;
     to = other;
   }
   if (from != column)
-    sim_cuda_failed(
-        cudaMemcpyAsync(column, from, (size_t)w->layout.field * sizeof(real), cudaMemcpyDeviceToDevice, stream()),
-        "cudaMemcpyAsync", "a series");
+    sim_cuda_failed(cudaMemcpyAsync(column, from, bytes, cudaMemcpyDeviceToDevice, stream()), "cudaMemcpyAsync",
+                    "a series");
+}
+
+void diffusion_general_series_of(diffusion_work *w, void *column, const diffusion_layout *p, int number,
+                                 diffusion_pass pass) {
+  if (w->single)
+    transform_column<float>(w, column, p, number, pass);
+  else
+    transform_column<double>(w, column, p, number, pass);
 }
 
 void diffusion_general_series(diffusion_work *w, void *columns, int first, int count, diffusion_pass pass) {
-  const size_t bytes = (size_t)w->layout.field * (size_t)diffusion_cuda_number_size(w->p);
-  for (int c = 0; c < count; c++) {
-    void *column = (char *)columns + (size_t)c * bytes;
-    if (w->single)
-      transform_column<float>(w, column, first + c, pass);
-    else
-      transform_column<double>(w, column, first + c, pass);
-  }
+  const size_t bytes = (size_t)w->planes.field * (size_t)diffusion_cuda_number_size(w->p);
+  for (int c = 0; c < count; c++)
+    diffusion_general_series_of(w, (char *)columns + (size_t)c * bytes, &w->planes, first + c, pass);
+}
+
+void diffusion_general_series_z(diffusion_work *w, const void *from, void *to, long long blocks, int number,
+                                diffusion_pass pass) {
+  const diffusion_layout *p = &w->layout;
+  const bool forward = pass != DIFFUSION_INVERSE;
+  const int kind = kind_of(w, number, 2, pass);
+  series_lines s = {};
+  s.n = s.written = p->n[2];
+  s.kind = kind;
+  s.lines = s.step = p->wide * p->row;
+  s.line = 1;
+  s.batches = blocks;
+  s.batch = s.lines * s.n;
+  if (w->single)
+    transform(from, to, s, false, table_of<float>(w, number, 2, kind, forward), forward);
+  else
+    transform(from, to, s, false, table_of<double>(w, number, 2, kind, forward), forward);
 }
 
 /* cos(pi m / 4n) for 0 <= m < 8n, by angles up to pi/4. */
@@ -176,9 +203,9 @@ static double cosine(int64_t m, int64_t n) {
   return m > n ? sin(unit * (double)(2 * n - m)) : cos(unit * (double)m);
 }
 
-sim_status diffusion_general_cosines(diffusion_work *w, int i) {
-  const int64_t n = w->layout.n[i], count = 8 * n;
-  sim_buffer *out = &w->own.general->cosines[i];
+sim_status diffusion_general_cosines(diffusion_work *w, int axis) {
+  const int64_t n = w->grid.n[axis], count = 8 * n;
+  sim_buffer *out = &w->own.general->cosines[axis];
   const size_t size = (size_t)diffusion_cuda_number_size(w->p);
   SIM_TRY(sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 1, &count, out));
   void *host = malloc((size_t)count * size);

@@ -57,16 +57,15 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   SIM_TRY(diffusion_check_device(p, setup));
   diffusion_ops_of(setup)->plan(&fine, setup, out);
   if (diffusion_padded(p)) {
-    out->most_ranks = 1;
     out->work_rate_guess *= grid_cells_wanted(&grid) / grid_cells_wanted(&finer); /* work: cells of the scenario */
     sim_plan_add_host(out, "fields on both grids", diffusion_fields_bytes(p, &fine, setup->threads));
   }
   if (!setup->saved && diffusion_has_files(p)) sim_plan_add_host(out, "values of a file", sizeof(double) * cells);
   if (!setup->saved && diffusion_dealias(&p->integrate) > 0)
     sim_plan_add_host(out, "cut of the first state", diffusion_cut_bytes(p, setup));
-  const diffusion_slab slab = diffusion_own_slab(&grid, diffusion_single(p), setup->comm);
+  const diffusion_slab slab = diffusion_own_slab(&finer, diffusion_single(p), setup->comm);
   const bool whole = setup->comm->size == 1;
-  const double slab_cells = (double)(slab.end - slab.first) * (double)diffusion_plane_cells(&grid);
+  const double slab_cells = (double)(slab.end - slab.first) * (double)diffusion_plane_cells(&finer);
   sim_plan_add(out, "fields for outputs",
                fields * number * (whole ? grid_cells_wanted(&finer) : slab_cells) * (p->lyapunov.given ? 2 : 1));
   plan_twin(&fine, setup, out);
@@ -74,17 +73,18 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     sim_plan_add(out, "state before a step",
                  whole ? out->checkpoint_bytes
                        : fields * number *
-                             fmax(diffusion_slab_numbers(&grid, diffusion_single(p), &slab),
-                                  diffusion_column_numbers(&grid, diffusion_single(p), &slab)));
+                             fmax(diffusion_slab_numbers(&finer, diffusion_single(p), &slab),
+                                  diffusion_column_numbers(&finer, diffusion_single(p), &slab)));
   if (diffusion_resolution_bytes(p) > 0)
     sim_plan_add_host(out, "lines of cells for the resolution", diffusion_resolution_bytes(p));
   if (out->space != SIM_SPACE_HOST)
     sim_plan_add_host(out, "fields at the start",
                       fields * number * (whole ? cells : slab_cells) * (p->lyapunov.given ? 2 : 1));
   if (diffusion_observer_bytes(p, setup->threads) > 0)
-    sim_plan_add_host(out, "observed fields",
-                      diffusion_observer_bytes(p, setup->threads) +
-                          (out->space == SIM_SPACE_HOST && whole ? 0 : fields * number * cells));
+    sim_plan_add_host(
+        out, "observed fields",
+        diffusion_observer_bytes(p, setup->threads) +
+            ((out->space == SIM_SPACE_HOST && whole) || diffusion_padded(p) ? 0 : fields * number * cells));
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = fields * number * cells;
   out->divided = !whole;
   out->work_per_step = cells * fields;

@@ -65,6 +65,9 @@ elseif form == "flow" then
   s.rates = function(u, v, u_x, u_y, v_x, v_y, member) return -u * u_x - v * u_y + 0.1 * member, -u * v_x - v * v_y end
   s.integrate.dealias = true
   if dt == "auto" then s.integrate.courant = 0.02 end
+elseif form == "padding" then
+  s.rates = function(u, v, u_x, v_y) return -u * u_x, 0.1 * v_y * u end
+  s.integrate.dealias = "padding"
 elseif form == "exact" then
   s.rates, s.integrate.scheme = nil, nil
 end
@@ -138,13 +141,16 @@ elseif form == "flow" or form == "forced" or form == "stirred" or form == "neigh
   s.rates = function(u, v, w, u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y, w_z)
     return -u * u_x - v * u_y - w * u_z, -u * v_x - v * v_y - w * v_z, -u * w_x - v * w_y - w * w_z
   end
-  s.integrate.dealias = sim.param("padding", "no", "whether products are evaluated on a finer grid") == "yes" and "padding" or true
+  s.integrate.dealias = true
   if form == "forced" then s.forcing = { fields = "u, v, w", k = { 4, 12 }, power = 0.1 } end
   if form == "stirred" then s.forcing = { fields = "u, v, w", k = { 4, 22 }, power = 0.1, random = true, helicity = 0.5 } end
   if form == "neighbours" then s.lyapunov = { every = 1 / 256, size = 1e-4 } end
   if dt == "auto" then s.integrate.courant = 0.02 end
 elseif form == "stirred_walls" then
   s.grid.x, s.forcing = "no_flux", { fields = "u", k = { 4, 22 }, power = 0.1, random = true }
+elseif form == "padding" then
+  s.rates = function(u, v, w, u_x, v_y) return -u * u_x, 0.1 * v_y * u, w end
+  s.integrate.dealias = "padding"
 elseif form == "flux" then
   s.flux = function(u, v, w) return u * v, 0, 0.1 * w, 0, v * w, 0, u, 0, v end
 elseif form == "exact" then
@@ -179,6 +185,7 @@ case $part in
     divided "2" form=flow dt=auto
     divided "3" form=flow kind=single scheme=lie
     divided "2" form=exact
+    divided "3" form=padding
     ;;
   many) # more numbers than cuFFT is given at once: 20736 a member, and a call has 50 of them
     of members
@@ -201,6 +208,7 @@ case $part in
     divided "2" form=flow kind=single dt=auto
     divided "3" form=forced
     divided "2" form=flux kind=single scheme=etdrk2
+    divided "3" form=padding n=12x16x10
     divided "3" form=exact
     ;;
   walls)
@@ -264,7 +272,6 @@ case $part in
     refused 64 'this run goes on several GPUs with integrate.method = "slabs"' method=auto
     for form in stirred neighbours; do
       refused 64 'this run goes on several GPUs with integrate.method = "slabs"' form=$form method=auto
-      refused 64 'integrate.dealias = "padding" runs on one rank' form=$form padding=yes
     done
     refused 69 'random `forcing` between walls is not on' form=stirred_walls
     expect 69 'random `forcing` between walls is not on' "${run[@]}" --device cuda -o refused --set form=stirred_walls

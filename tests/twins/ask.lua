@@ -177,10 +177,9 @@ function M.threads_twin(plain)
 end
 
 -- Any number of ranks of the CPU gives the same bits: digest and tables.
--- divides(s): whether ranks can divide the run; nil: all runs.
-function M.ranks_twin(divides)
+function M.ranks_twin()
   return { name = "ranks", weight = 2,
-    applies = function(s, options) return options.device ~= "cuda" and (not divides or divides(s)) end,
+    applies = function(_, options) return options.device ~= "cuda" end,
     prepare = function(_, R) return { ranks = R.pick(2, 3, 4, 7) } end,
     check = function(T, s, a)
       local r, q = T:ask(s), T:ask(s, { words = { "--ranks", tostring(a.ranks) } })

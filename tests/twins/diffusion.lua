@@ -16,6 +16,17 @@ end
 local function mixed(s) return s.keys.fields[1].sides ~= nil end
 local function fixed_step(s) return s.keys.integrate.dt ~= nil or not s.keys.rates end
 local function kind_of(s, i) return s.keys.grid[axes[i]] or s.keys.grid.boundary or "periodic" end
+-- Whether a GPU takes the grid in slabs: three axes of several cells, and blocks of the axis whose coefficients are shared.
+local function in_slabs(s)
+  local n = s.keys.grid.n
+  if #n < 3 or math.min(n[1], n[2], n[3]) < 2 then return false end
+  local shared = n[kind_of(s, 1) ~= "periodic" and kind_of(s, 2) == "periodic" and 1 or 2]
+  if s.keys.integrate.dealias == "padding" then shared = shared * 3 // 2 end
+  for factor = 2, 16 do
+    if shared % factor == 0 then return true end
+  end
+  return false
+end
 local function top(list)
   local most = 0
   for _, v in ipairs(list or {}) do most = math.max(most, math.abs(v)) end
@@ -616,7 +627,7 @@ M.twins = {
     end },
 
   ask.threads_twin(function(s) return s.keys.precision ~= "single" end),
-  ask.ranks_twin(function(s) return s.keys.integrate.dealias ~= "padding" end),
+  ask.ranks_twin(),
   ask.resumed_twin(function(R) return R.int(1, 3) end, { snapshots = "every 2 steps", tables = "every 1 steps" }),
 
   -- The method of a GPU does not affect the CPU.
@@ -631,6 +642,18 @@ M.twins = {
     check = function(T, s)
       local r, q = T:ask(s), T:ask(s, { device = "cpu" })
       same_fields(T, "on GPU and CPU", r, s, q, s, identity, bound(s, r) * (fixed_step(s) and 1 or 100))
+    end },
+
+  -- Slabs of planes on the GPU, and ranks that share them.
+  { name = "slabs", weight = 8, applies = function(s, options) return options.device == "cuda" and in_slabs(s) end,
+    prepare = function(_, R) return { ranks = R.pick(2, 3) } end,
+    check = function(T, s, a)
+      local c = copy(s)
+      c.keys.integrate.method = "slabs"
+      local r, q = T:ask(c), T:ask(s, { device = "cpu" })
+      same_fields(T, "in slabs and on the CPU", r, c, q, s, identity, bound(s, r) * (fixed_step(s) and 1 or 100))
+      local ranks = T:ask(c, { words = { "--ranks", tostring(a.ranks), "--oversubscribe" } })
+      T:same("digests of 1 and more ranks in slabs", r.digest, ranks.digest)
     end },
 }
 

@@ -25,8 +25,12 @@ static sim_status make_kept(diffusion_run *run) {
   const sim_buffer *state = run->ops->state(run->work);
   int64_t numbers = run_numbers(state);
   /* several ranks of the CPU without arrays: the state is the slab itself */
-  if (run->backend->space == SIM_SPACE_HOST && run->comm->size > 1 && run->method->arrays == 0)
-    numbers = (int64_t)diffusion_slab_numbers(&run->grid, diffusion_single(run->p), &run->slab);
+  if (run->backend->space == SIM_SPACE_HOST && run->comm->size > 1 && run->method->arrays == 0) {
+    const grid_shape grid = diffusion_grid_of(&run->rest);
+    const bool single = diffusion_single(run->p);
+    const diffusion_slab slab = diffusion_own_slab(&grid, single, run->comm);
+    numbers = (int64_t)diffusion_slab_numbers(&grid, single, &slab);
+  }
   return sim_buffer_create(run->backend, state->dtype, 2, (int64_t[]){run->fields, numbers}, &run->kept);
 }
 
@@ -37,11 +41,11 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   void *fields[DIFFUSION_FIELDS];
   const bool there = real->space != SIM_SPACE_HOST;
   if (there) SIM_TRY(sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &host));
-  for (int f = 0; f < run->fields; f++) fields[f] = run_part(&host, f);
+  for (int f = 0; f < run->fields; f++) fields[f] = there ? run_part(&host, f) : diffusion_fields_own(run, f);
   sim_status status = diffusion_start(run->p, setup, fields);
   if (status == SIM_OK && run->resample) {
     status = diffusion_fields_begin(run);
-    for (int f = 0; f < run->fields; f++) fields[f] = run_part(&run->fine, f);
+    for (int f = 0; f < run->fields; f++) fields[f] = diffusion_fields_fine(run, f);
   }
   if (status == SIM_OK && there) status = setup->backend->copy(real->data, host.data, sim_buffer_bytes(real));
   if (status == SIM_OK && run->twin) status = diffusion_twin_begin(run, setup, fields);

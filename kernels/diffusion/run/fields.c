@@ -1,5 +1,6 @@
 /* Real fields on the scenario's grid. The operations of a backend have them on a finer grid where `dealias` is
- * "padding"; elsewhere the two are the same. */
+ * "padding"; there every rank gathers the whole fields, and changes the grid by itself. Elsewhere the two are the same.
+ */
 #include "kernels/diffusion/run/run.h"
 
 #include "engine/reduce.h"
@@ -45,23 +46,56 @@ static void parts_of(const diffusion_run *run, const sim_buffer *buffer, void **
   for (int f = 0; f < run->fields; f++) out[f] = run_part(buffer, f);
 }
 
-sim_status diffusion_fields_begin(diffusion_run *run) {
+/* The first cell of this rank's slab of a whole field. */
+static void *own_of(const diffusion_run *run, const sim_buffer *whole, const diffusion_parameters *p, int field) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const diffusion_slab slab = diffusion_own_slab(&grid, diffusion_single(p), run->comm);
+  return (char *)run_part(whole, field) + (size_t)(slab.first * diffusion_plane_cells(&grid)) * number_size(run);
+}
+
+void *diffusion_fields_own(const diffusion_run *run, int field) {
+  return run->resample ? own_of(run, &run->coarse, run->p, field) : run_part(run->ops->real(run->work), field);
+}
+
+void *diffusion_fields_fine(const diffusion_run *run, int field) { return own_of(run, &run->fine, &run->rest, field); }
+
+/* Gathers whole fields, of which each rank has its slab before. */
+static sim_status gather(const diffusion_run *run, const sim_buffer *whole, const diffusion_parameters *p) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const size_t row = (size_t)grid.n[0] * number_size(run);
+  for (int f = 0; f < run->fields && run->comm->size > 1; f++)
+    SIM_TRY(diffusion_gather_rows(&grid, diffusion_single(p), run->comm, row, run_part(whole, f)));
+  return SIM_OK;
+}
+
+/* Copies between the real fields of the operations and this rank's slab of the whole ones on the same grid. */
+static sim_status copy_fine(const diffusion_run *run, bool out) {
   const sim_buffer *real = run->ops->real(run->work);
+  const size_t bytes = (size_t)run_numbers(real) * number_size(run);
+  for (int f = 0; f < run->fields && bytes > 0; f++) {
+    void *fine = diffusion_fields_fine(run, f), *there = run_part(real, f);
+    SIM_TRY(run->backend->copy(out ? fine : there, out ? there : fine, bytes));
+  }
+  return SIM_OK;
+}
+
+sim_status diffusion_fields_begin(diffusion_run *run) {
   void *coarse[DIFFUSION_FIELDS], *fine[DIFFUSION_FIELDS];
   parts_of(run, &run->coarse, coarse);
   parts_of(run, &run->fine, fine);
+  SIM_TRY(gather(run, &run->coarse, run->p));
   SIM_TRY(diffusion_resample_up(run->resample, 0, coarse, fine));
-  return run->backend->copy(real->data, run->fine.data, sim_buffer_bytes(real));
+  return copy_fine(run, false);
 }
 
 sim_status diffusion_fields_show(diffusion_run *run, const sim_clock *clock) {
   SIM_TRY(diffusion_run_show(run, clock));
   if (!run->resample || run->resampled == clock->step) return SIM_OK;
-  const sim_buffer *real = run->ops->real(run->work);
   void *coarse[DIFFUSION_FIELDS], *fine[DIFFUSION_FIELDS];
   parts_of(run, &run->coarse, coarse);
   parts_of(run, &run->fine, fine);
-  SIM_TRY(run->backend->copy(run->fine.data, real->data, sim_buffer_bytes(real)));
+  SIM_TRY(copy_fine(run, true));
+  SIM_TRY(gather(run, &run->fine, &run->rest));
   SIM_TRY(diffusion_resample_down(run->resample, clock->t, fine, coarse));
   run->resampled = clock->step;
   return SIM_OK;
@@ -75,7 +109,7 @@ sim_status diffusion_fields_measure(diffusion_run *run, int field, diffusion_sta
   if (!memory) return sim_no_memory("the statistics");
   const diffusion_measured measured = {.grid = run->grid,
                                        .single = diffusion_single(run->p),
-                                       .comm = run->comm,
+                                       .comm = &sim_comm_alone, /* every rank has the whole field */
                                        .partial = (double *)(void *)memory,
                                        .block = memory + partial,
                                        .threads = 1};

@@ -123,7 +123,8 @@ sim_status diffusion_run_view(void *self, sim_array *arrays, sim_species *specie
   if (frame->clock.t >= frame->clock.t_end) SIM_TRY(check_resolution(run, &frame->clock));
   SIM_TRY(view_state(run, DIFFUSION_COEFFICIENTS, run->work, &arrays[0]));
   for (int f = 0; f < run->fields; f++)
-    arrays[1 + f] = grid_view(&run->grid, &run->mesh, &run->p->state[f], real->dtype, run_part(real, f), real->space);
+    arrays[1 + f] =
+        grid_view(&run->grid, &run->mesh, &run->p->state[f], real->dtype, diffusion_fields_own(run, f), real->space);
   frame->divided = run->comm->size > 1;
   for (int f = 0; f < run->fields && frame->divided; f++) {
     const int64_t row = run->grid.rank == 1 ? run->cells : 1; /* a grid of one axis is one row */

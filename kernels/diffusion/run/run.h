@@ -46,7 +46,7 @@ typedef struct diffusion_run {
   double refined[3];         /* cells of its grid */
   /* `dealias = "padding"`: fields on the scenario's grid, in host memory, and the way there; else NULL */
   diffusion_resample *resample;
-  sim_buffer coarse, fine; /* fine: real fields of the operations in host memory, to be overwritten */
+  sim_buffer coarse, fine; /* whole fields; fine: those of the operations in host memory, to be overwritten */
   int64_t resampled;       /* step of the fields in `coarse`; -1: none */
   double begin[2], h;      /* begin: time and step, as stored in checkpoints */
   int64_t last;
@@ -111,6 +111,10 @@ sim_status diffusion_fields_begin(diffusion_run *run) SIM_MUST_CHECK;
 /* Computes them for this step, or for the state of time t. */
 sim_status diffusion_fields_show(diffusion_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 const sim_buffer *diffusion_fields_of(const diffusion_run *run); /* [fields][cells] */
+/* Return the cells of this rank's slab: of a field of diffusion_fields_of, and with padding of the same on the grid of
+ * the operations, in host memory. */
+void *diffusion_fields_own(const diffusion_run *run, int field);
+void *diffusion_fields_fine(const diffusion_run *run, int field);
 /* diffusion_ops.measure and diffusion_ops.lines of them. */
 sim_status diffusion_fields_measure(diffusion_run *run, int field, diffusion_statistics *out) SIM_MUST_CHECK;
 sim_status diffusion_fields_lines(diffusion_run *run, int field, int axis, int64_t count, void *out) SIM_MUST_CHECK;

@@ -52,10 +52,5 @@ sim_status diffusion_check_device(const diffusion_parameters *p, const sim_setup
   diffusion_parameters fine = *p;
   double n[3];
   diffusion_refine(&fine, n);
-  if (diffusion_padded(p) && setup->comm->size > 1)
-    return sim_fail(SIM_ERR_USAGE,
-                    "%d ranks: integrate.dealias = \"padding\" runs on one rank; a grid of 3/2 as many "
-                    "cells with dealias = true is the same on several",
-                    setup->comm->size);
   return ops->check ? ops->check(&fine, setup) : SIM_OK;
 }

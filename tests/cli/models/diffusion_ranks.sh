@@ -91,6 +91,10 @@ elseif terms == "lift" then
   u.walls, u.initial = { 0.2, 0.9 }, 0.5
 elseif terms == "cut" then
   model.integrate.dealias = true
+elseif terms == "padding" then -- rates on 3/2 as many cells
+  model.rates = #cells > 1 and function(u, v, u_x, v_y) return -u * u_x, 0.1 * v_y * u end or function(u, u_x) return -u * u_x, 0.1 * u end
+  model.integrate.dealias = "padding"
+  if kind == "double" and members == 1 and dt == "fixed" then model.lyapunov = { every = 1 / 32 } end
 elseif terms == "stop" then
   model.stop_when = function(o) return sim.gt(o.v_max * o.time, 0.01) end
 end
@@ -142,6 +146,12 @@ divided "3" dt=auto n=32x40x9
 hosts "3" dt=auto n=32x40x9
 divided "2" scheme=exact n=30x18x5
 divided "3" terms=cut n=60x50
+divided "$all" terms=padding n=24x20x10
+hosts "3" terms=padding n=24x20x10 "along=no_flux periodic fixed"
+divided "3" terms=padding n=24x70 kind=single scheme=etdrk2 "along=no_flux no_flux"
+divided "3" terms=padding n=24x70 dt=auto
+divided "2" terms=padding n=24x18 members=5 scheme=etdrk2
+divided "2" terms=padding n=40 # one axis: on rank 0
 divided "2" terms=stop
 divided "3" members=40 n=33 scheme=etdrk2
 divided "2" members=5 n=24x18 dt=auto
@@ -202,7 +212,7 @@ expect 80 "$expected" "$SIM" run diverges.lua --threads 1 -o bad --force --ranks
 
 # ---- restart with another number of ranks; a rank that is killed ----
 
-for set in n=24x20x14 terms=forced "terms=stirred --set along=no_flux" "terms=vector --set n=16x20x14" "dt=auto --set n=32x70" "scheme=strang --set kind=single" "members=40 --set n=20"; do
+for set in n=24x20x14 terms=forced "terms=stirred --set along=no_flux" "terms=vector --set n=16x20x14" "dt=auto --set n=32x70" "scheme=strang --set kind=single" "members=40 --set n=20" "terms=padding --set n=24x20x10"; do
   # shellcheck disable=SC2086
   expect 0 "" "${run[@]}" -o whole --set steps=8 --set $set
   # shellcheck disable=SC2086

@@ -245,9 +245,10 @@ case $part in
     divided "7" form=stirred n=16x6x5 steps=3
     restarted form=lyapunov
     ;;
-  sizes) # blocks and planes that ranks do not share evenly, ranks without any, cuFFT's batches that are not full
+  sizes) # blocks and planes that ranks do not share evenly, ranks without any, batches that are not full
     of slabs
-    divided "3" n=128x120x96 kind=single steps=2 form=flow
+    divided "3" n=128x120x128 kind=single steps=2 form=flow # planes in several chunks
+    divided "2" n=128x64x128 kind=single steps=2 form=plates
     divided "2" n=21x35x33 scheme=lie steps=3
     divided "7" n=16x6x5 steps=3 dt=auto
     SIM_COMM_PATH=staged divided "2 3" n=64x48x40 steps=2 form=derived

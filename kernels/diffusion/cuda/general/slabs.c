@@ -287,7 +287,7 @@ static sim_status inverse_z(diffusion_work *w, void *rows, void *landed, int num
 /* Returns the planes that are sent while the next ones are transformed: whole batches, a quarter of the fullest rank's.
  */
 static long long chunk_of(const diffusion_work *w) {
-  enum { CHUNKS = 4, SMALL = 1 << 22 }; /* SMALL: numbers of planes that are sent at once */
+  enum { CHUNKS = 4, SMALL = 1 << 19 }; /* SMALL: numbers of planes that are sent at once */
   const grid_range most = planes_of(w, 0);
   const long long planes = most.end - most.first, batch = diffusion_slabs_batch(&w->planes);
   const long long batches = (planes + batch - 1) / batch;

@@ -9,7 +9,8 @@
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 
-enum { MOST = 65535, TILE = 32, LINES = 8 }; /* MOST: blocks of threads along y and z */
+enum { TILE = 32, LINES = 8 };
+static const long long MOST = 65535; /* blocks of threads along y and z */
 
 static dim3 grid_of(long long numbers, long long rows) {
   return dim3((unsigned)((numbers + DIFFUSION_THREADS - 1) / DIFFUSION_THREADS), (unsigned)(rows < MOST ? rows : MOST));

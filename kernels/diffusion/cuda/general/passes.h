@@ -74,6 +74,8 @@ void diffusion_general_series(diffusion_work *work, void *columns, int first, in
 /* The same for one column, of layout `p`. */
 void diffusion_general_series_of(diffusion_work *work, void *column, const diffusion_layout *p, int number,
                                  diffusion_pass pass);
+/* Returns the grid_boundary of a column's series along x, y or z in a pass. */
+int diffusion_general_series_kind(const diffusion_work *work, int column, int axis, diffusion_pass pass);
 /* Along z in slabs, from blocks of a column to blocks of another. number: as `first`. */
 void diffusion_general_series_z(diffusion_work *work, const void *from, void *to, long long blocks, int number,
                                 diffusion_pass pass);
@@ -107,8 +109,9 @@ sim_status diffusion_slabs_inverse(diffusion_work *work, void *from, int number,
  * grid_boundary; strip: numbers. */
 void diffusion_turned_order(const diffusion_work *work, const void *from, void *to, long long blocks, int kind,
                             bool forward);
-/* Converts blocks between Fourier coefficients and cosine coefficients along z. */
-void diffusion_turned_fold(const diffusion_work *work, void *blocks, long long count, bool forward);
+/* Converts blocks between Fourier coefficients and cosine coefficients along z. mirrored: coefficient k > 0 is stored
+ * as number n - k, which is mode n - k of a sine series. */
+void diffusion_turned_fold(const diffusion_work *work, void *blocks, long long count, bool mirrored, bool forward);
 /* Copies planes' coefficients along x and y, blocks [z][wide y][row of x], to blocks [x][wide y][row of z] of numbers
  * of z for each wavenumber of x, or back. */
 void diffusion_turned_across(const diffusion_work *work, const void *from, void *to, long long blocks, bool forward);

@@ -119,8 +119,7 @@ static const real *table_of(const diffusion_work *w, int column, int axis, int k
   return (const real *)w->bases->matrices[number].data + part * w->grid.n[axis] * w->grid.n[axis];
 }
 
-/* The kind of a column's series along x, y or z in a pass. */
-static int kind_of(const diffusion_work *w, int column, int axis, diffusion_pass pass) {
+int diffusion_general_series_kind(const diffusion_work *w, int column, int axis, diffusion_pass pass) {
   const int own = diffusion_cuda_column_kind(w, column, axis);
   return pass == DIFFUSION_WHITE && own == GRID_ROBIN ? (int)GRID_NO_FLUX : own;
 }
@@ -151,7 +150,8 @@ static void transform_column(diffusion_work *w, void *column, const diffusion_la
   const size_t bytes = (size_t)(p->row * p->n[1] * p->n[2]) * sizeof(real);
   void *from = column, *to = w->own.general->line.data;
   for (int step = 0; step < 3; step++) {
-    const int i = forward ? step : 2 - step, axis = p->axis[i], kind = kind_of(w, number, axis, pass);
+    const int i = forward ? step : 2 - step, axis = p->axis[i];
+    const int kind = diffusion_general_series_kind(w, number, axis, pass);
     if (p->series[i] == GRID_PERIODIC) continue;
     transform(from, to, lines_of(p, i, kind), i == 0, table_of<real>(w, number, axis, kind, forward), forward);
     void *other = from;
@@ -181,7 +181,7 @@ void diffusion_general_series_z(diffusion_work *w, const void *from, void *to, l
                                 diffusion_pass pass) {
   const diffusion_layout *p = &w->layout;
   const bool forward = pass != DIFFUSION_INVERSE;
-  const int kind = kind_of(w, number, 2, pass);
+  const int kind = diffusion_general_series_kind(w, number, 2, pass);
   series_lines s = {};
   s.n = s.written = p->n[2];
   s.kind = kind;

@@ -101,7 +101,7 @@ double diffusion_slabs_fourier_bytes(const diffusion_parameters *p, const diffus
   const double batch = planes->series[0] != (int)GRID_PERIODIC && planes->kind[0] == (int)GRID_PERIODIC
                            ? 0
                            : 2 * (double)(diffusion_slabs_batch(planes) * planes->n[1] * planes->row);
-  const double block = pass_of(layout) == SERIES ? 0 : (double)(layout->wide * layout->row * layout->n[2]);
+  const double block = (double)(layout->wide * layout->row * layout->n[2]);
   return diffusion_cuda_number_size(p) * (batch + block);
 }
 
@@ -148,7 +148,6 @@ sim_status diffusion_slabs_create(diffusion_work *w, int columns, int rows) {
                                   (size_t)landing_columns(w->p) * own * landed_bytes(w)};
   SIM_TRY(create_memory(w, bytes));
   SIM_TRY(create_planes(w));
-  if (s->pass == SERIES) return SIM_OK;
   if (s->pass == ACROSS) return diffusion_fourier_create(1, p->n, p->n[2] * p->wide, false, w->single, &s->slow);
   return diffusion_fourier_lines(p->n[2], p->wide * p->row / 2, w->single, &s->slow);
 }
@@ -245,19 +244,27 @@ static sim_status along_planes(diffusion_work *w, void *planes, long long count,
   return forward ? SIM_OK : diffusion_fourier_inverse(g->fourier, planes, grids);
 }
 
+/* How blocks of a column are transformed along z: in Makhoul's order also where the series of each field is a whole
+ * wave. */
+static slow_pass pass_along_z(const diffusion_work *w, int kind) {
+  const slow_pass pass = w->own.general->slabs->pass;
+  return pass == SERIES && (kind == (int)GRID_NO_FLUX || kind == (int)GRID_FIXED) ? FOLDED : pass;
+}
+
 /* Transforms blocks of a column along z, from the landing (IN_PLACE: from the rows) to rows of coefficients. */
 static sim_status forward_z(diffusion_work *w, void *landed, void *rows, int number, diffusion_pass pass) {
   const diffusion_slabs *s = w->own.general->slabs;
   const long long own = w->parts.own;
-  switch (s->pass) {
+  const int kind = diffusion_general_series_kind(w, number, 2, pass);
+  switch (pass_along_z(w, kind)) {
   case SERIES: diffusion_general_series_z(w, landed, rows, own, number, pass); return SIM_OK;
   case ACROSS:
     diffusion_turned_across(w, landed, rows, own, true);
     return diffusion_fourier_forward(s->slow, rows, own * w->layout.n[2] * w->layout.wide);
   case FOLDED:
-    diffusion_turned_order(w, landed, rows, own, diffusion_cuda_column_kind(w, number, 2), true);
+    diffusion_turned_order(w, landed, rows, own, kind, true);
     SIM_TRY(diffusion_fourier_forward(s->slow, rows, own));
-    diffusion_turned_fold(w, rows, own, true);
+    diffusion_turned_fold(w, rows, own, w->aligned && kind == (int)GRID_FIXED, true);
     return SIM_OK;
   case IN_PLACE: break;
   }
@@ -268,16 +275,17 @@ static sim_status forward_z(diffusion_work *w, void *landed, void *rows, int num
  */
 static sim_status inverse_z(diffusion_work *w, void *rows, void *landed, int number) {
   const diffusion_slabs *s = w->own.general->slabs;
-  switch (s->pass) {
+  const int kind = diffusion_general_series_kind(w, number, 2, DIFFUSION_INVERSE);
+  switch (pass_along_z(w, kind)) {
   case SERIES: diffusion_general_series_z(w, rows, landed, 1, number, DIFFUSION_INVERSE); return SIM_OK;
   case ACROSS:
     SIM_TRY(diffusion_fourier_inverse(s->slow, rows, w->layout.n[2] * w->layout.wide));
     diffusion_turned_across(w, rows, landed, 1, false);
     return SIM_OK;
   case FOLDED:
-    diffusion_turned_fold(w, rows, 1, false);
+    diffusion_turned_fold(w, rows, 1, w->aligned && kind == (int)GRID_FIXED, false);
     SIM_TRY(diffusion_fourier_inverse(s->slow, rows, 1));
-    diffusion_turned_order(w, rows, landed, 1, diffusion_cuda_column_kind(w, number, 2), false);
+    diffusion_turned_order(w, rows, landed, 1, kind, false);
     return SIM_OK;
   case IN_PLACE: break;
   }

@@ -60,36 +60,40 @@ void diffusion_turned_order(const diffusion_work *w, const void *from, void *to,
 /* One thread handles wavenumbers k and n - k. rows: of k <= n/2 in all blocks. */
 template <typename real, bool FORWARD>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    fold_rows(complex_of<real> *blocks, long long n, long long strip, long long rows) {
+    fold_rows(complex_of<real> *blocks, long long n, long long strip, long long rows, bool mirrored) {
   const long long i = blockIdx.x * (long long)DIFFUSION_THREADS + threadIdx.x, half = n / 2 + 1;
   for (long long row = blockIdx.y; row < rows && i < strip; row += gridDim.y) {
     const long long k = row % half, begin = row / half * n;
-    complex_of<real> *low = blocks + (begin + k) * strip + i, *high = blocks + (begin + (k ? n - k : 0)) * strip + i;
-    complex_of<real> a = *low, b = *high;
+    complex_of<real> *at[2] = {blocks + (begin + k) * strip + i, blocks + (begin + (k ? n - k : 0)) * strip + i};
+    const int in = mirrored && !FORWARD, out = mirrored && FORWARD;
+    complex_of<real> a = *at[in], b = *at[1 - in];
     fold_pair<real, FORWARD>(a, b, turn(k, n, (real)0), k);
-    *high = b;
-    *low = a; /* last, because both may be the same number */
+    *at[1 - out] = b;
+    *at[out] = a; /* last, because both may be the same number */
   }
 }
 
-template <typename real> static void fold(const diffusion_work *w, void *blocks, long long count, bool forward) {
+template <typename real>
+static void fold(const diffusion_work *w, void *blocks, long long count, bool mirrored, bool forward) {
   static const sim_kernel kernel = {"diffusion_fold_z", "transforms", SIM_LIMIT_BYTES};
   const long long n = w->layout.n[2], strip = w->layout.wide * w->layout.row / 2, rows = (n / 2 + 1) * count;
   const dim3 grid = grid_of(strip, rows);
   if (rows == 0) return;
   sim_cuda_begin(&kernel);
   if (forward)
-    fold_rows<real, true><<<grid, DIFFUSION_THREADS, 0, stream()>>>((complex_of<real> *)blocks, n, strip, rows);
+    fold_rows<real, true>
+        <<<grid, DIFFUSION_THREADS, 0, stream()>>>((complex_of<real> *)blocks, n, strip, rows, mirrored);
   else
-    fold_rows<real, false><<<grid, DIFFUSION_THREADS, 0, stream()>>>((complex_of<real> *)blocks, n, strip, rows);
+    fold_rows<real, false>
+        <<<grid, DIFFUSION_THREADS, 0, stream()>>>((complex_of<real> *)blocks, n, strip, rows, mirrored);
   sim_cuda_end(&kernel, 4.0 * sizeof(real) * (double)(strip * n * count));
 }
 
-void diffusion_turned_fold(const diffusion_work *w, void *blocks, long long count, bool forward) {
+void diffusion_turned_fold(const diffusion_work *w, void *blocks, long long count, bool mirrored, bool forward) {
   if (w->single)
-    fold<float>(w, blocks, count, forward);
+    fold<float>(w, blocks, count, mirrored, forward);
   else
-    fold<double>(w, blocks, count, forward);
+    fold<double>(w, blocks, count, mirrored, forward);
 }
 
 /* ---- real lines along z ---- */

@@ -7,6 +7,8 @@
  *
  * with phi_j(c) = (phi_(j-1)(c) - 1/(j-1)!)/c, phi_0 = e^c, and Q = h/2 phi1(c/2), f1 = h (phi1 - 3 phi2 + 4 phi3),
  * f2 = h (phi2 - 2 phi3), f3 = h (4 phi3 - phi2) (Cox and Matthews, J. Comput. Phys. 176, 2002).
+ *
+ * ETDRK2 stores a - h phi2 N(u) in the place of u, from which a follows, so that N(u) needs no array.
  */
 #include "kernels/diffusion/diffusion.h"
 
@@ -62,18 +64,19 @@ const diffusion_method diffusion_methods[DIFFUSION_SCHEMES] = {
              {{1, 1, 3, {{NOW, 1, {{0, NONE, NOW}}}, {U, 2, {{1, E, U}, {1, P1, NOW}}}, {NOW, 1, {{1, NONE, U}}}}}}},
     [DIFFUSION_ETDRK2] =
         {.name = "etdrk2",
-         .arrays = 2,
+         .arrays = 1,
          .tables = 3,
          .order = 2,
          .stages = 2,
          .at = {0, 1},
-         .stage = {{1, 1, 3, {{N, 1, {{0, NONE, NOW}}}, {U, 2, {{1, E, U}, {1, P1, N}}}, {NOW, 1, {{1, NONE, U}}}}},
-                   {1,
-                    1,
-                    3,
-                    {{NOW, 1, {{0, NONE, NOW}}},
-                     {U, 3, {{1, NONE, U}, {1, P2, NOW}, {-1, P2, N}}},
-                     {NOW, 1, {{1, NONE, U}}}}}}},
+         .stage =
+             {{1,
+               1,
+               3,
+               {{NOW, 1, {{0, NONE, NOW}}},
+                {U, 3, {{1, E, U}, {1, P1, NOW}, {-1, P2, NOW}}},
+                {NOW, 2, {{1, NONE, U}, {1, P2, NOW}}}}},
+              {1, 1, 3, {{NOW, 1, {{0, NONE, NOW}}}, {U, 2, {{1, NONE, U}, {1, P2, NOW}}}, {NOW, 1, {{1, NONE, U}}}}}}},
     [DIFFUSION_ETDRK4] =
         {.name = "etdrk4",
          .arrays = 4,
@@ -223,7 +226,23 @@ static const diffusion_method lie_of_derivatives = {
     .stages = 1,
     .stage = {{1, 1, 2, {{U, 1, {{1, E, NOW}}}, {NOW, 1, {{1, NONE, U}}}}}}};
 
+/* Forcing in proportion to the fields reads the state of a stage, a, which is then stored. */
+static const diffusion_method etdrk2_of_forcing = {
+    .name = "etdrk2",
+    .arrays = 2,
+    .tables = 3,
+    .order = 2,
+    .stages = 2,
+    .at = {0, 1},
+    .stage = {
+        {1, 1, 3, {{N, 1, {{0, NONE, NOW}}}, {U, 2, {{1, E, U}, {1, P1, N}}}, {NOW, 1, {{1, NONE, U}}}}},
+        {1,
+         1,
+         3,
+         {{NOW, 1, {{0, NONE, NOW}}}, {U, 3, {{1, NONE, U}, {1, P2, NOW}, {-1, P2, N}}}, {NOW, 1, {{1, NONE, U}}}}}}};
+
 const diffusion_method *diffusion_method_of(const diffusion_parameters *p) {
+  if (p->integrate.scheme == DIFFUSION_ETDRK2 && diffusion_held(p)) return &etdrk2_of_forcing;
   if (p->integrate.scheme == DIFFUSION_LIE && diffusion_gradients_of(p).count > 0) return &lie_of_derivatives;
   return diffusion_estimates(p) ? &diffusion_embedded_of(p->integrate.scheme)->method
                                 : &diffusion_methods[p->integrate.scheme];

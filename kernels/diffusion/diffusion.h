@@ -7,6 +7,10 @@
 #include "kernels/diffusion/cpu/spectral/robin.h"
 #include "kernels/diffusion/cpu/spectral/spectral.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 extern const sim_model diffusion_model;
 extern const sim_bench diffusion_bench[]; /* bench.c */
 
@@ -516,5 +520,9 @@ struct diffusion_ops {
 };
 enum { DIFFUSION_SLOTS = 4 };
 extern const diffusion_ops diffusion_ops_cpu, diffusion_ops_cuda;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

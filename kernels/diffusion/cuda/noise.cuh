@@ -9,7 +9,7 @@ typedef struct diffusion_noise {
 
 #ifndef __CUDACC_RTC__
 /* Of the step of this number, whose draws have step + 1 as their key (enum diffusion_draw). */
-static inline diffusion_noise diffusion_noise_of(unsigned long long seed, long long step, unsigned fields) {
+static inline diffusion_noise noise_of_step(unsigned long long seed, long long step, unsigned fields) {
   diffusion_noise noise;
   for (int i = 0; i < 2; i++) {
     noise.key[i] = (unsigned)(seed >> 32 * i);

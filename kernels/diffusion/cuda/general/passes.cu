@@ -80,7 +80,7 @@ void diffusion_general_noise(diffusion_work *w, void *fields, int64_t step) {
   static const sim_kernel kernel = {"diffusion_noise", "noise", SIM_LIMIT_BYTES};
   const diffusion_layout *p = &w->planes;
   const shape s = shape_of(p->n[0], p->n[1] * p->n[2], w->fields);
-  const diffusion_noise noise = diffusion_noise_of(w->p->common.seed, step, w->fluctuating);
+  const diffusion_noise noise = noise_of_step(w->p->common.seed, step, w->fluctuating);
   if (s.grid.x == 0) return;
   sim_cuda_begin(&kernel);
   if (w->single)

@@ -90,7 +90,7 @@ void diffusion_general_stir(diffusion_work *w, int64_t step) {
   const diffusion_layout *p = &w->layout;
   const diffusion_forcing *forcing = &w->p->forcing;
   stirring_of s = {};
-  s.noise = diffusion_noise_of(w->p->common.seed, step, diffusion_forced(w->p));
+  s.noise = noise_of_step(w->p->common.seed, step, diffusion_forced(w->p));
   s.low = forcing->k[0], s.high = forcing->k[1];
   s.deviation = w->own.general->stirred;
   s.helicity = forcing->helicity;

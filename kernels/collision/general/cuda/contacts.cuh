@@ -63,35 +63,25 @@ template <int SPRINGS, typename real> struct history {
 
 /* History of an entry of a list; spring_at says where its numbers lie. */
 template <int SPRINGS, typename real> struct pair_history {
-  static constexpr int groups = SPRINGS < 4 ? 0 : (SPRINGS + 3) / 4;
+  static constexpr int groups = SPRINGS / 4;
   real *spring;
   uint32_t room, entry;
-  __device__ history<SPRINGS, real> apart() const { return {spring + entry, room}; }
   __device__ vec4<real> *group(int q) const { return (vec4<real> *)spring + (size_t)q * room + entry; }
+  __device__ real *number(int s) const { return spring + (size_t)s * room + entry; } /* behind the groups */
   __device__ void load(real *out) const {
-    if constexpr (groups == 0) apart().load(out);
 #pragma unroll
-    for (int q = 0; q < groups; q++) {
-      const vec4<real> four = *group(q);
-      spread(four, q, out);
-    }
+    for (int q = 0; q < groups; q++) spread(*group(q), out + 4 * q);
+#pragma unroll
+    for (int s = 4 * groups; s < SPRINGS; s++) out[s] = *number(s);
   }
   __device__ void store(const real *from) const {
-    if constexpr (groups == 0) apart().store(from);
 #pragma unroll
-    for (int q = 0; q < groups; q++) {
-      real four[4];
+    for (int q = 0; q < groups; q++) *group(q) = {from[4 * q], from[4 * q + 1], from[4 * q + 2], from[4 * q + 3]};
 #pragma unroll
-      for (int k = 0; k < 4; k++) four[k] = 4 * q + k < SPRINGS ? from[4 * q + k] : 0;
-      *group(q) = {four[0], four[1], four[2], four[3]};
-    }
+    for (int s = 4 * groups; s < SPRINGS; s++) *number(s) = from[s];
   }
-  /* Sets the numbers of group q of `out` [SPRINGS]. */
-  static __device__ void spread(const vec4<real> &four, int q, real *out) {
-    const real numbers[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-      if (4 * q + k < SPRINGS) out[4 * q + k] = numbers[k];
+  static __device__ void spread(const vec4<real> &four, real *out) {
+    out[0] = four.x, out[1] = four.y, out[2] = four.z, out[3] = four.w;
   }
 };
 

@@ -85,14 +85,11 @@ static __device__ void build_row(const general_numbers &b, const general_arrays<
     }
     const bool same = at < old_count && there == partner;
     const uint32_t kept = old_base + 32 * at;
-    if (b.springs < 4) {
-      for (int s = 0; s < b.springs; s++)
-        list.spring[(size_t)s * b.room + to] = same ? old.spring[(size_t)s * b.room + kept] : 0;
-      continue;
-    }
     const vec4<real> none = {}, *const from = (const vec4<real> *)old.spring;
-    for (size_t first = 0; 4 * first < (size_t)b.springs * b.room; first += b.room)
-      ((vec4<real> *)list.spring)[first + to] = same ? from[first + kept] : none;
+    for (int q = 0; q < b.springs / 4; q++)
+      ((vec4<real> *)list.spring)[(size_t)q * b.room + to] = same ? from[(size_t)q * b.room + kept] : none;
+    for (int s = b.springs / 4 * 4; s < b.springs; s++)
+      list.spring[(size_t)s * b.room + to] = same ? old.spring[(size_t)s * b.room + kept] : 0;
   }
 }
 

@@ -111,7 +111,7 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
     reserve_array(w, &at, &l->base, (uint64_t)b->slices + 1);
     reserve_array(w, &at, &l->count, n);
     reserve_array(w, &at, &l->neighbour, b->room);
-    reserve_array(w, &at, &l->spring, (uint64_t)b->room * (uint64_t)spring_numbers(b->springs));
+    reserve_array(w, &at, &l->spring, (uint64_t)b->room * (uint64_t)b->springs);
   }
   reserve_array(w, &at, &a->cell, (uint64_t)b->cells + 1);
   reserve_array(w, &at, &a->cell_of, n);

@@ -71,15 +71,20 @@ template <typename real> static contacts_kernel<real> *named_contacts_of(const c
   const collision_models *m = &o->models;
   if constexpr (sizeof(real) == 4) {
     const bool simple = m->tangential == COLLISION_CONSERVING && m->twisting == COLLISION_NO_TURNING && !o->heated &&
-                        features <= GENERAL_WORK;
+                        features <= GENERAL_WALLS && o->force != COLLISION_CUSTOM;
+    const bool hertz = o->force == COLLISION_HERTZ;
     const int rolling = m->rolling, cohesion = m->cohesion;
     if (simple && rolling == COLLISION_SDS && cohesion == COLLISION_NO_COHESION && o->springs == 7)
-      return collision_contacts_form<real, 7, sds_law>(features);
+      return hertz ? collision_contacts_form<real, 7, hertz_sds_law>(features)
+                   : collision_contacts_form<real, 7, linear_sds_law>(features);
     if (simple && rolling == COLLISION_NO_TURNING && o->springs == 4) {
-      if (cohesion == COLLISION_JKR && o->force == COLLISION_HERTZ)
-        return collision_contacts_form<real, 4, jkr_law>(features);
-      if (cohesion == COLLISION_SQUARE_WELL) return collision_contacts_form<real, 4, well_law>(features);
-      if (cohesion == COLLISION_BRIDGE) return collision_contacts_form<real, 4, bridge_law>(features);
+      if (cohesion == COLLISION_JKR && hertz) return collision_contacts_form<real, 4, hertz_jkr_law>(features);
+      if (cohesion == COLLISION_SQUARE_WELL)
+        return hertz ? collision_contacts_form<real, 4, hertz_well_law>(features)
+                     : collision_contacts_form<real, 4, linear_well_law>(features);
+      if (cohesion == COLLISION_BRIDGE)
+        return hertz ? collision_contacts_form<real, 4, hertz_bridge_law>(features)
+                     : collision_contacts_form<real, 4, linear_bridge_law>(features);
     }
   }
   return o->springs == 4   ? collision_contacts_form<real, 4, named_law>(features)
@@ -92,10 +97,12 @@ template <typename real> static contacts_kernel<real> *contacts_of(const general
   if (w->laws.contacts != NULL) return (contacts_kernel<real> *)w->laws.contacts;
   if (w->options.named) return named_contacts_of<real>(&w->options, features);
   if (s == 0) return collision_contacts_form<real, 0, any_law>(features);
-  if (s == 7) return collision_contacts_form<real, 7, any_law>(features);
-  return w->options.force == COLLISION_HERTZ && (features < GENERAL_EXTRAS || features == GENERAL_CLUMPS)
-             ? collision_contacts_form<real, 3, hertz_law>(features)
-             : collision_contacts_form<real, 3, linear_law>(features);
+  const bool hertz = w->options.force == COLLISION_HERTZ && (features < GENERAL_EXTRAS || features == GENERAL_CLUMPS);
+  if (s == 7)
+    return hertz ? collision_contacts_form<real, 7, hertz_law>(features)
+                 : collision_contacts_form<real, 7, linear_law>(features);
+  return hertz ? collision_contacts_form<real, 3, hertz_law>(features)
+               : collision_contacts_form<real, 3, linear_law>(features);
 }
 
 template <typename real> static sums_kernel<real> *sums_of(const general_work<real> *w) {

@@ -45,7 +45,7 @@ template <int SPRINGS, typename real> struct prefetching_reader {
   vec4<real> own[turns ? 3 : 2][GENERAL_THREADS]; /* position, v_pred, w_pred */
   struct {
     vec4<real> position[GENERAL_THREADS], v_pred[GENERAL_THREADS], w_pred[GENERAL_THREADS];
-    alignas(16) real spring[SPRINGS > 0 ? spring_numbers(SPRINGS) : 1][GENERAL_THREADS];
+    alignas(16) real spring[SPRINGS > 0 ? SPRINGS : 1][GENERAL_THREADS];
     __device__ __forceinline__ vec4<real> *group(int q) { return (vec4<real> *)spring[4 * q] + threadIdx.x; }
   } stage[2];
 
@@ -62,10 +62,8 @@ template <int SPRINGS, typename real> struct prefetching_reader {
     copy_async(&to.position[threadIdx.x], g.position + j);
     copy_async(&to.v_pred[threadIdx.x], g.v_pred + j);
     if (SPRINGS > 0) copy_async(&to.w_pred[threadIdx.x], g.w_pred + j);
-    if constexpr (groups == 0)
-      for (int c = 0; c < SPRINGS; c++)
-        copy_async(&to.spring[c][threadIdx.x], past.spring + (size_t)c * past.room + past.entry);
     for (int q = 0; q < groups; q++) copy_async(to.group(q), past.group(q));
+    for (int s = 4 * groups; s < SPRINGS; s++) copy_async(&to.spring[s][threadIdx.x], past.number(s));
     commit_async();
   }
   __device__ __forceinline__ void fetch_rest(uint32_t e, const general_grains<real> &g,
@@ -94,9 +92,8 @@ template <int SPRINGS, typename real> struct prefetching_reader {
     other->position = from.position[threadIdx.x];
     other->velocity = from.v_pred[threadIdx.x];
     if (SPRINGS > 0) other->spin = from.w_pred[threadIdx.x];
-    if constexpr (groups == 0)
-      for (int c = 0; c < SPRINGS; c++) spring[c] = from.spring[c][threadIdx.x];
-    for (int q = 0; q < groups; q++) past.spread(*from.group(q), q, spring);
+    for (int q = 0; q < groups; q++) past.spread(*from.group(q), spring + 4 * q);
+    for (int s = 4 * groups; s < SPRINGS; s++) spring[s] = from.spring[s][threadIdx.x];
   }
   __device__ __forceinline__ grain_rest<real> read_rest(uint32_t e, const general_grains<real> &,
                                                         const general_records<real> &, uint32_t) const {

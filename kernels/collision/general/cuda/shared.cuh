@@ -82,13 +82,10 @@ template <typename real> struct general_list {
   real *spring;        /* history of the entries, see spring_at */
 };
 
-/* Numbers that the history of an entry takes in memory, and the index of number s of entry e: up to three numbers in
- * arrays [springs][room], more of them in groups of four, [groups][room][4], which are read and written at once. */
-static __host__ __device__ constexpr int spring_numbers(int springs) {
-  return springs < 4 ? springs : (springs + 3) / 4 * 4;
-}
+/* Index of number s of the history of entry e: groups of four numbers, [springs / 4][room][4], are read and written at
+ * once; the rest of them lies in arrays behind, [springs % 4][room]. */
 static __device__ __forceinline__ size_t spring_at(int springs, uint32_t room, uint32_t e, int s) {
-  return springs < 4 ? (size_t)s * room + e : 4 * ((size_t)(s / 4) * room + e) + (size_t)(s % 4);
+  return s < springs / 4 * 4 ? 4 * ((size_t)(s / 4) * room + e) + (size_t)(s % 4) : (size_t)s * room + e;
 }
 
 /* Cells of one class of radii, which differ by less than a factor of two. */

@@ -192,12 +192,16 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
     }
     const bool bound = general_clumps(FEATURES) && records.mobility[i].body > 0;
     if (bound && dt > 0) shorten_virial(a.bodies.lever + 3 * (size_t)records.id[i], sum.force, dt, &sum.virial);
-    if constexpr (FEATURES >= GENERAL_WALLS)
-      if (b.walls > 0) {
+    if constexpr (FEATURES >= GENERAL_WALLS) {
+      bool near = b.walls > 0;
+      if constexpr (FEATURES == GENERAL_WALLS)
+        near = near && !far_from_walls<SPRINGS, Law>(b, a, poses, g, records, i, step.edge);
+      if (near) {
         contact_sum<real> all = sum;
         add_walls<SPRINGS, typename wall_law<Law>::type, FEATURES>(a, poses, i, dt, step.edge, step.margin, k, &all);
         sum = all;
       }
+    }
     const grain_rest<real> rest = reader.read_rest(count, g, records, i);
     reader.read_grain(g, i, &one);
     const real m = one.velocity.w, r = one.position.w, inverse = 1 / ((real)0.4 * m * r * r);
@@ -237,9 +241,8 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
 
 /* Thread blocks a multiprocessor: as many as leave the loop over neighbours its registers. */
 template <int FEATURES, typename Law, typename real> static __host__ __device__ constexpr int contacts_residents() {
-  const bool one = !Law::named || fixed_models<Law>, single = sizeof(real) == 4;
-  const bool few = one && (FEATURES <= GENERAL_WORK || (single && FEATURES == GENERAL_CLUMPS));
-  return (single ? 2 : 1) + few;
+  const bool few = FEATURES <= GENERAL_WORK && (!Law::named || fixed_models<Law>);
+  return (sizeof(real) > 4 ? 1 : 2) + few;
 }
 
 template <int SPRINGS, typename Law, int FEATURES, typename real>

@@ -127,6 +127,31 @@ grain_mesh_contacts(const general_numbers &b, const general_arrays<real> &a, con
   }
 }
 
+/* Whether grain i neither touches a wall nor has a history with one. Only planes that rest are looked at; false with
+ * other walls. */
+template <int SPRINGS, typename Law, typename real>
+static __device__ __forceinline__ bool far_from_walls(const general_numbers &b, const general_arrays<real> &a,
+                                                      const general_poses &poses, const general_grains<real> &g,
+                                                      const general_records<real> &records, uint32_t i, real edge) {
+  const vec4<real> p = load_constant(g.position + i), v = load_constant(g.v_pred + i);
+  const double x[3] = {(double)p.x, (double)p.y, (double)p.z};
+  const real speed = (real)fabs(v.x) + (real)fabs(v.y) + (real)fabs(v.z); /* at least that of the approach */
+  const double reach = 1.001 * (double)(p.w + (real)0.5 * edge * speed) + (Law::named ? b.reach : 0);
+#pragma unroll 1
+  for (int w = 0; w < b.walls; w++) {
+    const geometry_wall &wall = a.wall[w];
+    const geometry_pose &pose = poses.pose[w];
+    if (wall.shape != GEOMETRY_PLANE || pose.angle != 0 || pose.spin != 0) return false;
+    double y[3], normal[3], still = 0;
+    for (int c = 0; c < 3; c++) y[c] = x[c] - pose.shift[c], still += fabs(pose.velocity[c]);
+    if (still != 0 || !(wall_plane(&wall, y, normal) > reach)) return false;
+    real spring[COLLISION_SPRINGS_MAX] = {};
+    history<SPRINGS, real>{records.wall_spring + (size_t)wall.first * b.n + i, b.n}.load(spring);
+    if (!all_clear<SPRINGS>(spring)) return false;
+  }
+  return true;
+}
+
 /* Adds the contacts of grain i with all walls to *sum; LOOK: and to *at and force_on_walls. */
 template <int SPRINGS, typename Law, int FEATURES, bool LOOK, typename real>
 static __device__ void gather_walls(const general_numbers &b, const general_arrays<real> &a, const general_poses &poses,

@@ -4,8 +4,7 @@
 
 template <typename real, int SPRINGS, typename Law> contacts_kernel<real> *collision_contacts_form(int features) {
   if constexpr (fixed_models<Law>) {
-    return features > GENERAL_WALLS ? contacts<SPRINGS, Law, GENERAL_WORK, real>
-                                    : contacts<SPRINGS, Law, GENERAL_WALLS, real>;
+    return contacts<SPRINGS, Law, GENERAL_WALLS, real>;
   } else if constexpr (Law::named) {
     return features == GENERAL_CLUMPS || features == GENERAL_CLUMP_MESHES
                ? contacts<SPRINGS, Law, GENERAL_CLUMP_MESHES, real>

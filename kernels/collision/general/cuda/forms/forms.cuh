@@ -13,10 +13,13 @@ struct named_law;
 typedef built_in_law<-1> any_law;
 typedef built_in_law<COLLISION_LINEAR> linear_law;
 typedef built_in_law<COLLISION_HERTZ> hertz_law;
-typedef fixed_law<-1, COLLISION_SDS, COLLISION_NO_COHESION> sds_law;
-typedef fixed_law<COLLISION_HERTZ, COLLISION_NO_TURNING, COLLISION_JKR> jkr_law;
-typedef fixed_law<-1, COLLISION_NO_TURNING, COLLISION_SQUARE_WELL> well_law;
-typedef fixed_law<-1, COLLISION_NO_TURNING, COLLISION_BRIDGE> bridge_law;
+typedef fixed_law<COLLISION_LINEAR, COLLISION_SDS, COLLISION_NO_COHESION> linear_sds_law;
+typedef fixed_law<COLLISION_HERTZ, COLLISION_SDS, COLLISION_NO_COHESION> hertz_sds_law;
+typedef fixed_law<COLLISION_HERTZ, COLLISION_NO_TURNING, COLLISION_JKR> hertz_jkr_law;
+typedef fixed_law<COLLISION_LINEAR, COLLISION_NO_TURNING, COLLISION_SQUARE_WELL> linear_well_law;
+typedef fixed_law<COLLISION_HERTZ, COLLISION_NO_TURNING, COLLISION_SQUARE_WELL> hertz_well_law;
+typedef fixed_law<COLLISION_LINEAR, COLLISION_NO_TURNING, COLLISION_BRIDGE> linear_bridge_law;
+typedef fixed_law<COLLISION_HERTZ, COLLISION_NO_TURNING, COLLISION_BRIDGE> hertz_bridge_law;
 
 /* Types of the kernels, also of those in laws.h that replace them. */
 template <typename real>
@@ -25,9 +28,9 @@ using sums_kernel = void(general_arrays<real>, general_poses, general_shear<real
 template <typename real>
 using contacts_kernel = void(general_arrays<real>, general_poses, real, real, unsigned, general_shear<real>);
 
-/* The kernel with these features (GENERAL_BARE ... GENERAL_CLUMP_MESHES) or with more. Defined for SPRINGS 0 and 7 with
- * any_law; 3 with linear_law; 3 with hertz_law, up to GENERAL_WORK and for GENERAL_CLUMPS; 4, 7 and 8 with named_law;
- * in single precision and up to GENERAL_WORK for 4 with jkr_law, well_law and bridge_law and 7 with sds_law. */
+/* The kernel with these features (GENERAL_BARE ... GENERAL_CLUMP_MESHES) or with more. Defined for SPRINGS 0 with
+ * any_law; 3 and 7 with linear_law; 3 and 7 with hertz_law, up to GENERAL_WORK and for GENERAL_CLUMPS; 4, 7 and 8 with
+ * named_law; in single precision and up to GENERAL_WALLS for 7 with laws of sds, and 4 with the other fixed laws. */
 template <typename real, int SPRINGS, typename Law> contacts_kernel<real> *collision_contacts_form(int features);
 /* Defined for SPRINGS 0, 3 and 7 with any_law; 4, 7 and 8 with named_law. */
 template <typename real, int SPRINGS, typename Law> sums_kernel<real> *collision_sums_form(int features);

@@ -59,6 +59,7 @@ typedef struct sim_frame {
   size_t row_count;
   bool finite;  /* sim_frame_check_finite has checked every array */
   bool divided; /* each rank holds a part of some arrays, along one axis in the order of ranks; same on all ranks */
+  bool partial; /* set before `view`: of arrays without SIM_IN_SNAPSHOT no values will be read */
 } sim_frame;
 
 /* Returns the length of the next step in a run with steps of dt; *after is the time at its end. Times are multiples of

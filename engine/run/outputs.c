@@ -249,9 +249,9 @@ static sim_status wait_for_room(sim_outputs *o, bool whole, int *stage) {
   return sim_outputs_poll(o);
 }
 
-static sim_status view(sim_outputs *o) {
+static sim_status view(sim_outputs *o, bool partial) {
   const sim_run *run = o->run;
-  o->view = (sim_frame){.clock = run->clock, .arrays = o->arrays, .species = o->species};
+  o->view = (sim_frame){.clock = run->clock, .arrays = o->arrays, .species = o->species, .partial = partial};
   sim_profile_range_begin("view");
   sim_status status = run->model->view(run->self, o->arrays, o->species, &o->view);
   sim_profile_range_end();
@@ -262,7 +262,7 @@ sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
   *out = o->staged ? &o->stages[0].frame : &o->view;
   if (o->shown == o->run->clock.step) return SIM_OK;
   o->shown = -1;
-  SIM_TRY(view(o));
+  SIM_TRY(view(o, false));
   if (o->staged) {
     int stage;
     SIM_TRY(wait_for_room(o, true, &stage));
@@ -381,7 +381,7 @@ sim_status sim_outputs_enqueue(sim_outputs *o, uint32_t due, bool save) {
   if (tables && save) SIM_TRY(copy_rows(o, j.values));
   if (save || tables != due) {
     o->shown = -1;
-    SIM_TRY(view(o));
+    SIM_TRY(view(o, !save));
     if (is_together(o, due, save)) return write_together(o, due, save);
     SIM_TRY(wait_for_room(o, save, &j.stage));
     SIM_TRY(sim_stage_copy(&o->stages[j.stage], &o->view, save));
@@ -485,7 +485,7 @@ static sim_status create_stages(sim_outputs *o) {
   const sim_run *run = o->run;
   const bool snapshots = any_sink(run, SIM_SINK_SNAPSHOT), checkpoints = any_sink(run, SIM_SINK_CHECKPOINT);
   double bytes = 0;
-  SIM_TRY(view(o));
+  SIM_TRY(view(o, true));
   o->staged = run->backend->queue != NULL || o->view.divided;
   for (size_t i = 0; i < o->view.array_count; i++)
     if (o->view.arrays[i].field->flags & SIM_IN_SNAPSHOT)

@@ -34,9 +34,10 @@ typedef struct fluid_ops {
    * the planes of the grid. */
   int64_t (*first_plane)(const fluid_work *work);
   int64_t (*plane)(const fluid_work *work, int64_t k);
-  /* Of several ranks on a device: makes the array of the present state that of this rank, of the global one; restores
-   * it from a whole one, up to planes of other ranks. NULL: rows of numbers in host memory. */
-  sim_status (*divide)(fluid_work *work, sim_array *array);
+  /* Of several ranks on a device: makes the array of the present state that of this rank, of the global one; read: its
+   * values will be read. restore: from a whole one, up to planes of other ranks. NULL: rows of numbers in host memory.
+   */
+  sim_status (*divide)(fluid_work *work, bool read, sim_array *array);
   sim_status (*restore)(fluid_work *work, const sim_array *whole, const sim_array *own);
   sim_status (*start)(fluid_work *work, const sim_setup *setup);
   /* After the state of a step has been restored; fast: the Mach number had passed FAST. */

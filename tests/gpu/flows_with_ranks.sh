@@ -88,7 +88,8 @@ if words.bodies or words.moving then
   end
   s.bodies = { sim.ball(ball), sim.ball(small) }
   if words.moving and rank == 3 then
-    s.bodies[3] = sim.block { low = {32, 8, 7}, high = {35, 15, 14}, axis = {1, 0, 0}, turning = function(t) return 0.02 * math.cos(t) end }
+    s.bodies[3] = sim.block { low = {32, 8, 7}, high = {35, 15, 14}, axis = {1, 0, 0}, velocity = {0, 0, -0.1},
+                              turning = function(t) return 0.01 * math.cos(t) end }
   end
 end
 return sim.fluid(s)

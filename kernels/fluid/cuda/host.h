@@ -79,7 +79,7 @@ sim_status fluid_cuda_step_divided(fluid_work *work, int64_t number) SIM_MUST_CH
 sim_status fluid_cuda_step_slots(fluid_work *work) SIM_MUST_CHECK;
 sim_status fluid_cuda_swap_slots(fluid_work *work) SIM_MUST_CHECK;
 sim_status fluid_cuda_swap_velocities(fluid_work *work) SIM_MUST_CHECK;
-sim_status fluid_cuda_divide_slots(fluid_work *work, sim_array *array) SIM_MUST_CHECK;
+sim_status fluid_cuda_divide_slots(fluid_work *work, bool read, sim_array *array) SIM_MUST_CHECK;
 sim_status fluid_cuda_restore_slots(fluid_work *work, const sim_array *whole, const sim_array *own) SIM_MUST_CHECK;
 int64_t fluid_cuda_slot_rows(const fluid_work *work); /* of the state of one rank (trt.c) */
 /* Fills the fields, of the planes that are here, with those of the start. (ops.c) */

@@ -501,7 +501,7 @@ static sim_status join_fields(fluid_work *w, sim_array *array) {
 }
 
 /* Of populations the last rank gets the state of all in host memory, until the next call: planes are within slots. */
-sim_status fluid_cuda_divide_slots(fluid_work *w, sim_array *array) {
+sim_status fluid_cuda_divide_slots(fluid_work *w, bool read, sim_array *array) {
   const fluid_part *part = &w->m->part;
   const int slots = w->m->lattice->directions;
   const size_t size = number_size(w), slot = (size_t)part->planes * plane_numbers(w) * size;
@@ -512,6 +512,7 @@ sim_status fluid_cuda_divide_slots(fluid_work *w, sim_array *array) {
   array->offset[0] = 0;
   array->shape[0] = last ? array->global[0] : 0;
   if (numbers > array->global[0] * row) return sim_fail(SIM_ERR_INTERNAL, "a state of populations has no room");
+  if (!read) return SIM_OK;
   SIM_TRY(gather_listed(w));
   if (last) {
     free(w->exchange->joined);
@@ -541,9 +542,10 @@ sim_status fluid_cuda_restore_slots(fluid_work *w, const sim_array *whole, const
                                (size_t)w->listed * size);
 }
 
-sim_status fluid_cuda_divide(fluid_work *w, sim_array *array) {
+sim_status fluid_cuda_divide(fluid_work *w, bool read, sim_array *array) {
   divide_rows(w, array);
   array->data = (char *)array->data + (size_t)w->d.l.first * plane_numbers(w) * number_size(w);
+  if (!read) return SIM_OK;
   SIM_TRY(gather_sponge(w));
   SIM_TRY(gather_listed(w));
   return fields_behind(w) > 0 ? join_fields(w, array) : SIM_OK;

@@ -406,7 +406,7 @@ void fluid_trt_wall_velocities(const fluid_device *d, double *out);
 /* As of fluid_ops. */
 int64_t fluid_cuda_first_plane(const fluid_work *work);
 int64_t fluid_cuda_plane_of(const fluid_work *work, int64_t k);
-sim_status fluid_cuda_divide(fluid_work *work, sim_array *array) SIM_MUST_CHECK;
+sim_status fluid_cuda_divide(fluid_work *work, bool read, sim_array *array) SIM_MUST_CHECK;
 sim_status fluid_cuda_restore(fluid_work *work, const sim_array *whole, const sim_array *own) SIM_MUST_CHECK;
 
 /* ---- ops.c ---- */

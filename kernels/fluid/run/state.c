@@ -241,7 +241,7 @@ static sim_status restore_moments(fluid_run *run, const sim_setup *setup) {
   const sim_array *from;
   if (!run->ops->divide || run->machine.part.comm->size == 1)
     return restore_numbers(run, setup, to, moments_of_plane(run));
-  SIM_TRY(run->ops->divide(run->work, &to));
+  SIM_TRY(run->ops->divide(run->work, false, &to));
   sim_array whole = to;
   memcpy(whole.shape, to.global, sizeof whole.shape);
   SIM_TRY(sim_frame_find(setup->saved, &whole, &from));
@@ -258,7 +258,7 @@ static sim_status divide(fluid_run *run, sim_array *arrays, sim_frame *frame) {
     const bool derived = field >= fluid_derived_fields && field < fluid_mean_fields; /* whole, in host memory */
     if (arrays[i].mesh) divide_field(run, run->ops->first_plane && !derived, &arrays[i]);
     if (field == &fluid_state_fields[STATE_MOMENTS] && run->ops->divide)
-      SIM_TRY(run->ops->divide(run->work, &arrays[i]));
+      SIM_TRY(run->ops->divide(run->work, !frame->partial, &arrays[i]));
     else if (field == &fluid_state_fields[STATE_MOMENTS])
       divide_numbers(run, moments_of_plane(run), &arrays[i]);
     if (field == &fluid_state_fields[STATE_HEAT]) divide_numbers(run, heat_of_plane(run), &arrays[i]);

@@ -40,16 +40,10 @@ int option_quantities(const option_parameters *p, option_quantity *out) {
   return count;
 }
 
-static bool same_bump(const option_bump *a, const option_bump *b) {
-  return a->asset == b->asset && a->spot == b->spot && a->vol == b->vol && a->rate == b->rate &&
-         a->maturity == b->maturity && a->second_spot == b->second_spot && a->second == b->second &&
-         a->bucket == b->bucket;
-}
-
 sim_status option_estimate_market(option_estimate *e, const option_parameters *p, const option_bump *bump,
                                   int *market) {
   for (int m = 0; m < e->markets; m++)
-    if (same_bump(&e->bump[m], bump)) {
+    if (option_bump_equal(&e->bump[m], bump)) {
       *market = m;
       return SIM_OK;
     }
@@ -144,10 +138,7 @@ static sim_status make_greek(option_estimate *e, const option_parameters *p, int
   option_quantity *quantity = calloc((size_t)e->quantities, sizeof *quantity);
   if (quantity == NULL) return sim_no_memory("the greeks");
   option_quantities(p, quantity);
-  double width;
-  const option_bump bump = option_bump_of(p, greek, which, &width);
   const double *bond = bond_slope_of(e, greek, which);
-  int market[2] = {-1, -1};
   sim_status status = SIM_OK;
   for (int q = 0; q < e->quantities && status == SIM_OK; q++) {
     if (quantity[q].greek != greek || option_greek_place(&quantity[q]) != which) continue;
@@ -168,7 +159,10 @@ static sim_status make_greek(option_estimate *e, const option_parameters *p, int
       status = option_estimate_second(e, p, q, &quantity[q]);
       continue;
     }
-    if (market[0] < 0) status = add_markets(e, p, &bump, market);
+    double width;
+    int market[2];
+    const option_bump bump = option_bump_of(p, greek, which, option_is_early(p, k), &width);
+    status = add_markets(e, p, &bump, market);
     if (status != SIM_OK) break;
     if (greek == OPTION_GAMMA) {
       combine(e, c, k, market[0], k, 1 / (width * width));

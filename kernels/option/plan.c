@@ -5,6 +5,7 @@
 #include "kernels/option/result/upper.h"
 #include "kernels/option/models/rough.h"
 #include "kernels/option/payoff/exercise.h"
+#include "kernels/option/policies.h"
 
 #include <math.h>
 #include <omp.h>
@@ -44,11 +45,12 @@ static double regression_work(const option_parameters *p, double step) {
 /* Time of a path over that of a path whose payoffs are functions of the prices at its steps: each market of a finite
  * difference adds a fifth, or a whole one where a rule of exercise sees all assets, and in every market an extreme
  * between the steps or its probability a half, a minimum and a maximum drawn jointly 31 (measured on a CPU, 252 steps).
- */
-static sim_status cost_of(const option_parameters *p, double *out) {
+ * *policies: rules of early exercise of all payoffs in one estimate. */
+static sim_status cost_of(const option_parameters *p, double *out, int *policies) {
   option_estimate estimate;
   SIM_TRY(option_estimate_create(p, false, &estimate));
   const double markets = estimate.markets;
+  *policies = option_policies_count(&estimate, p);
   double single = 0, joint = 0, market = 0.2;
   for (int f = 0; f < estimate.graph.features; f++) {
     const option_feature *of = &estimate.graph.feature[f];
@@ -67,7 +69,8 @@ static sim_status cost_of(const option_parameters *p, double *out) {
 sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const option_parameters *p = parameters;
   double cost;
-  SIM_TRY(cost_of(p, &cost));
+  int policies;
+  SIM_TRY(cost_of(p, &cost, &policies));
   const option_ops *ops = option_ops_of(setup->backend->kind);
   const double told = option_quantities(p, NULL), quantities = told + option_ladder_quantities(p),
                batch = option_paths_of(p, option_ladder_batch(p, ops));
@@ -89,7 +92,7 @@ sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan 
     out->exchanges = 1 + option_ladder_parts(p);
   }
   option_policy_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
-  const int rules = 1 + option_has_bias(p) + option_wants_upper(p) + p->exposure.given +
+  const int rules = (1 + option_has_bias(p)) * policies + option_wants_upper(p) + p->exposure.given +
                     (int)option_ladder_markets(p); /* each has exercise rules of its own */
   out->start_received *= rules;
   out->start_exchanges *= rules;
@@ -99,7 +102,7 @@ sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan 
   const double on_host = guess[host.isa] * fmin(host.threads * useful, omp_get_num_procs());
   out->work_rate_guess = cpu ? on_host : 8e11 * useful;
   const double in_double = 0.3, own = step_cost(p, cpu), host_cost = step_cost(p, true); /* in_double: of the rate */
-  const double regressions = regression_work(p, host_cost) * (cpu ? rules : rules - 1);
+  const double regressions = regression_work(p, host_cost) * (cpu ? rules : rules - policies);
   out->start_seconds =
       (option_upper_work(p) * host_cost + option_exposure_work(p) + option_leverage_work(p) + regressions) /
       (in_double * on_host);

@@ -39,7 +39,7 @@ static sim_status add_by_spot(const second_greek *of, int asset, int output, boo
 /* The central difference by the volatility or the maturity: of outputs[2], one for each side. */
 static sim_status add_by_parameter(const second_greek *of, int asset, const int *outputs) {
   double width;
-  const option_bump step = option_bump_of(of->p, of->greek, asset, &width);
+  const option_bump step = option_bump_of(of->p, of->greek, asset, false, &width);
   for (int k = 0; k < 2; k++) {
     const int side = 1 - 2 * k;
     const option_bump bump = {.asset = asset, .vol = side * step.vol, .maturity = side * step.maturity};
@@ -53,10 +53,10 @@ static sim_status add_by_parameter(const second_greek *of, int asset, const int 
 static sim_status add_prices(const second_greek *of, int asset, int second) {
   const option_graph *g = &of->e->graph;
   double width, other;
-  const bool cross = of->greek == OPTION_CROSS_GAMMA;
-  const option_bump spot = option_bump_of(of->p, OPTION_GAMMA, asset, &width),
-                    step = cross ? option_bump_of(of->p, OPTION_GAMMA, second, &other)
-                                 : option_bump_of(of->p, of->greek, asset, &other);
+  const bool cross = of->greek == OPTION_CROSS_GAMMA, early = option_is_early(of->p, of->payoff);
+  const option_bump spot = option_bump_of(of->p, OPTION_GAMMA, asset, early, &width),
+                    step = cross ? option_bump_of(of->p, OPTION_GAMMA, second, early, &other)
+                                 : option_bump_of(of->p, of->greek, asset, early, &other);
   if (cross) other *= 2;
   for (int k = 0; k < 4; k++) {
     const int side = 1 - 2 * (k / 2), by = 1 - 2 * (k % 2);
@@ -76,7 +76,8 @@ static sim_status add_volga(const second_greek *of, int asset) {
   static const double weight[5] = {-30. / 12, 16. / 12, 16. / 12, -1. / 12, -1. / 12};
   static const int side[5] = {0, 1, -1, 2, -2};
   double width;
-  const double step = option_bump_of(of->p, OPTION_VOLGA, asset, &width).vol;
+  const bool early = option_is_early(of->p, of->payoff);
+  const double step = option_bump_of(of->p, OPTION_VOLGA, asset, early, &width).vol;
   for (int k = 0; k < 5; k++) {
     const option_bump bump = {.asset = k == 0 ? OPTION_NO_ASSET : asset, .vol = side[k] * step};
     SIM_TRY(add(of, &bump, of->payoff, weight[k] / (step * step)));

@@ -132,33 +132,37 @@ static sim_status make_tangents(option_sampler *s) {
   return SIM_OK;
 }
 
-/* Greeks keep today's rule of early exercise. The points of a ladder, which are far apart, have rules of their own. */
-static sim_status make_policies(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
-  SIM_TRY(option_policy_create(p, &s->estimate.market[0], setup, &s->policy));
-  if (s->policy.rule == NULL || p->points == 0) return SIM_OK;
-  s->policies = calloc((size_t)s->estimate.markets, sizeof *s->policies);
-  if (s->policies == NULL) return sim_no_memory("early exercise");
-  for (int m = 1; m < s->estimate.markets; m++)
-    SIM_TRY(option_policy_create(p, &s->estimate.market[m], setup, &s->policies[m]));
-  return SIM_OK;
+/* What fitting a rule takes beside its market. */
+typedef struct rule_maker {
+  const option_parameters *p;
+  const sim_setup *setup;
+} rule_maker;
+
+static sim_status make_policy(void *self, const option_market *market, option_policy *out) {
+  const rule_maker *of = self;
+  return option_policy_create(of->p, market, of->setup, out);
+}
+
+static size_t policies_scratch(const option_policies *policies) {
+  size_t most = 0;
+  for (int k = 0; k < policies->count; k++) {
+    const size_t own = option_policy_scratch(&policies->policy[k]);
+    if (own > most) most = own;
+  }
+  return most;
 }
 
 static sim_status make_rules(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
   const size_t payoffs = p->payoffs.count, markets = (size_t)s->estimate.markets, steps = (size_t)s->paths.steps;
-  SIM_TRY(make_policies(s, p, setup));
-  if (s->policy.rule == NULL) return SIM_OK;
-  size_t scratch = option_policy_scratch(&s->policy);
-  for (size_t m = 1; m < markets && s->policies != NULL; m++) {
-    const size_t own = option_policy_scratch(&s->policies[m]);
-    if (own > scratch) scratch = own;
-  }
-  s->local_scratch += scratch;
+  SIM_TRY(option_policies_create(&s->estimate, p, setup, make_policy, &(rule_maker){p, setup}, &s->policies));
+  if (s->policies.count == 0) return SIM_OK;
+  s->local_scratch += policies_scratch(&s->policies);
   s->rules = calloc(markets * payoffs, sizeof *s->rules);
   s->growth = calloc(markets * payoffs * steps, sizeof *s->growth);
   if (s->rules == NULL || s->growth == NULL) return sim_no_memory("early exercise");
   for (size_t m = 0; m < markets; m++)
-    option_policy_for_market(m > 0 && s->policies != NULL ? &s->policies[m] : &s->policy, &s->estimate.market[m],
-                             s->rules + m * payoffs, s->growth + m * payoffs * steps);
+    option_policy_for_market(option_policy_of(&s->policies, (int)m), &s->estimate.market[m], s->rules + m * payoffs,
+                             s->growth + m * payoffs * steps);
   for (int v = 0; v < s->paths.variants; v++) s->variant[v].rule = s->rules + (size_t)(v / s->estimate.signs) * payoffs;
   return SIM_OK;
 }
@@ -440,12 +444,10 @@ static void destroy(option_sampler **sampler) {
     free(s->workspaces[t].all);
     free(s->workspaces[t].features);
   }
-  for (int m = 0; m < s->estimate.markets && s->policies != NULL; m++) option_policy_free(&s->policies[m]);
-  free(s->policies);
+  option_policies_free(&s->policies);
   option_reuse_free(s);
   option_estimate_free(&s->estimate);
   for (int a = 0; a < OPTION_ASSETS_MAX; a++) sim_expr_program_free(&s->local[a]);
-  option_policy_free(&s->policy);
   option_quasi_free(&s->quasi);
   free(s->mrg);
   free(s->rules);
@@ -506,7 +508,7 @@ sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setu
   coarse->paths.halved = true;
   SIM_TRY(make_rules(coarse, p, setup));
   for (int v = 0; v < fine->paths.variants; v++) fine->variant[v].rule = coarse->variant[v].rule;
-  fine->local_scratch += option_policy_scratch(&coarse->policy);
+  fine->local_scratch += policies_scratch(&coarse->policies);
   for (int m = 0; m < coarse->estimate.markets; m++)
     draw_jumps_twice(&coarse->estimate.market[m], &fine->estimate.market[m]);
   SIM_TRY(make_rooms(coarse));
@@ -516,8 +518,8 @@ sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setu
 static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double real = option_is_single(p) ? sizeof(float) : sizeof(double), payoffs = option_payoff_count(p);
   const double assets = (double)p->assets.count, quantities = option_quantities(p, NULL);
-  const double bumped =
-      p->points > 0 ? p->points : 2 * fmin(quantities - payoffs, 5 * assets + p->buckets[0] + p->buckets[1]);
+  const double greeks = option_step_kinds(p) * (5 * assets + p->buckets[0] + p->buckets[1]);
+  const double bumped = p->points > 0 ? p->points : 2 * fmin(quantities - payoffs, greeks);
   const double variants = (p->sampling.antithetic ? 2 : 1) * (1 + bumped);
   const double shown = variants * (fmin(3 * assets + payoffs, OPTION_FEATURES_MAX) + quantities + payoffs);
   const double steps = (double)p->nodes * assets * variants * 2 * (real + sizeof(double));

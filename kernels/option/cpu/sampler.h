@@ -5,7 +5,7 @@
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/cpu/sums.h"
 #include "kernels/option/ops.h"
-#include "kernels/option/payoff/exercise.h"
+#include "kernels/option/policies.h"
 
 /* Memory of one thread. */
 typedef struct option_workspace {
@@ -38,9 +38,9 @@ struct option_sampler {
   option_estimate estimate;
   sim_expr_program *local[OPTION_ASSETS_MAX]; /* local volatilities */
   size_t local_scratch;                       /* bytes of scratch, bridges included */
-  option_policy policy, *policies; /* of market 0; of each other market [markets], NULL: they have the same */
-  option_rule *rules;              /* [markets][payoffs]; NULL without early exercise */
-  double *growth;                  /* [markets][payoffs][steps] */
+  option_policies policies;
+  option_rule *rules; /* [markets][payoffs]; NULL without early exercise */
+  double *growth;     /* [markets][payoffs][steps] */
   option_quasi quasi;
   option_mrg *mrg; /* NULL: Philox's bits */
   option_tangent tangent[OPTION_TANGENTS_MAX];

@@ -120,7 +120,7 @@ static sim_status make(option_cuda_regression *f, const option_parameters *p, co
   sim_status status =
       host == NULL || f->constants == NULL ? sim_no_memory("the market") : sim_backend_cuda.alloc(table, &f->table);
   if (status == SIM_OK) {
-    option_cuda_plan_fill(&f->plan, NULL, false, host, f->constants);
+    option_cuda_plan_fill(&f->plan, NULL, host, f->constants);
     status = sim_backend_cuda.copy(f->table, host, table);
   }
   free(host);

@@ -15,8 +15,7 @@
 struct option_sampler {
   const sim_comm *comm;
   option_estimate estimate;
-  option_policy *policy; /* [policies], owned: of each market of a ladder; else one for all markets */
-  int policies;
+  option_policies policies;
   option_cuda_plan plan;
   sim_module *module;
   sim_bytes text;        /* source of the kernels, kept until it is compiled */
@@ -108,8 +107,8 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double parts =
       blocks * fmax(p->sampling.moment_matching ? OPTION_CHUNKS : OPTION_BLOCK / (8 * OPTION_CUDA_THREADS),
                     2 * option_groups(p));
-  const double lines =
-      assets * (1 + 2 * fmin(quantities - option_payoff_count(p), 5 * assets + p->buckets[0] + p->buckets[1]));
+  const double greeks = option_step_kinds(p) * (5 * assets + p->buckets[0] + p->buckets[1]);
+  const double lines = assets * (1 + 2 * fmin(quantities - option_payoff_count(p), greeks));
   const bool quasi = p->sampling.sequence == OPTION_SOBOL;
   const double motions = 0x1p18 * real * (rough_normals(p) + (quasi ? option_quasi_dimensions(p) : 0));
   /* rows of dates: of lines their times, kinds and dividends, of payoffs schedules and dates of exercise; and constants
@@ -277,8 +276,7 @@ static const char *name(const option_sampler *s) { return s->name; }
 static void destroy(option_sampler **sampler) {
   option_sampler *s = *sampler;
   if (s == NULL) return;
-  for (int m = 0; m < s->policies; m++) option_policy_free(&s->policy[m]);
-  free(s->policy);
+  option_policies_free(&s->policies);
   option_cuda_plan_free(&s->plan);
   option_estimate_free(&s->estimate);
   sim_module_free(&s->module);
@@ -329,7 +327,7 @@ static sim_status fill(option_sampler *s) {
   if (status == SIM_OK) status = sim_backend_cuda.alloc((parts + sums) * numbers * sizeof(double), &device);
   s->partial = device;
   s->sums = s->partial + parts * numbers;
-  if (status == SIM_OK) option_cuda_plan_fill(&s->plan, s->policy, s->policies > 1, host, s->constants);
+  if (status == SIM_OK) option_cuda_plan_fill(&s->plan, &s->policies, host, s->constants);
   if (status == SIM_OK) status = sim_backend_cuda.copy(s->table, host, table);
   free(host);
   return status;
@@ -382,14 +380,15 @@ static sim_status make_points(option_sampler *s, const option_parameters *p) {
   return status;
 }
 
-/* Greeks keep today's rule of early exercise. The points of a ladder, which are far apart, have rules of their own. */
-static sim_status make_policies(option_sampler *s, const option_parameters *p) {
-  const int count = p->points > 0 ? s->estimate.markets : 1;
-  s->policy = calloc((size_t)count, sizeof *s->policy);
-  if (s->policy == NULL) return sim_no_memory("early exercise");
-  for (; s->policies < count; s->policies++)
-    SIM_TRY(option_cuda_policy(p, s->comm, &s->estimate.market[s->policies], &s->policy[s->policies]));
-  return SIM_OK;
+/* What fitting a rule takes beside its market. */
+typedef struct rule_maker {
+  const option_parameters *p;
+  const sim_comm *comm;
+} rule_maker;
+
+static sim_status make_policy(void *self, const option_market *market, option_policy *out) {
+  const rule_maker *of = self;
+  return option_cuda_policy(of->p, of->comm, market, out);
 }
 
 static sim_status make(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
@@ -403,7 +402,7 @@ static sim_status make(option_sampler *s, const option_parameters *p, const sim_
   SIM_TRY(option_leverage_calibrate(p, &host, s->estimate.market, s->estimate.markets));
   SIM_TRY(option_cuda_plan_create(p, &s->estimate, &s->plan));
   SIM_TRY(begin_kernel(s));
-  SIM_TRY(make_policies(s, p));
+  SIM_TRY(option_policies_create(&s->estimate, p, &host, make_policy, &(rule_maker){p, s->comm}, &s->policies));
   s->batch = batch(p);
   SIM_TRY(option_cuda_keys(p, &s->keys));
   snprintf(s->name, sizeof s->name, "one path a thread, batches of %d blocks", s->batch);

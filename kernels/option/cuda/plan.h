@@ -9,7 +9,7 @@
 #include "kernels/option/cuda/sums.h"
 #include "kernels/option/cpu/path.h"
 #include "kernels/option/ops.h"
-#include "kernels/option/payoff/exercise.h"
+#include "kernels/option/policies.h"
 
 typedef struct option_cuda_view {
   int market, sign, feature, line, slot;
@@ -120,10 +120,9 @@ sim_status option_cuda_plan_record(const option_parameters *p, const option_esti
 void option_cuda_plan_free(option_cuda_plan *plan);
 
 /* plan_values.c: fills, in the paths' precision, table[groups of steps][rows][4] with volatility grids and exercise
- * rules behind it, and the constants except those of the quantities. Host memory. policy[markets] where `each`, else
- * one for all markets; NULL without early exercise. */
-void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *policy, bool each, void *table,
-                           void *constants);
+ * rules behind it, and the constants except those of the quantities. Host memory. policies: NULL without early
+ * exercise. */
+void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policies *policies, void *table, void *constants);
 
 /* device.c: launches a kernel of the run's source or of sums.h; `amount`: units of work, for profiles. */
 void option_cuda_launch(const sim_kernel *kernel, double amount, void *function, int blocks, int threads, void **args);

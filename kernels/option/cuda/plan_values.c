@@ -230,7 +230,7 @@ static void fill_early(const option_cuda_plan *plan, int k, const option_rule *r
   }
 }
 
-void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *policy, bool each, void *table,
+void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policies *policies, void *table,
                            void *constants) {
   const int n = plan->assets;
   fill_table(plan, table);
@@ -254,7 +254,7 @@ void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *po
     put(plan, constants, (size_t)(plan->at_early + a), plan->estimate->market[0].spot[a]);
   for (int k = 0; k < plan->exercises; k++) {
     const option_feature *f = &plan->estimate->graph.feature[plan->early[k].feature];
-    const option_policy *own = &policy[each ? plan->early[k].market : 0];
+    const option_policy *own = option_policy_of(policies, plan->early[k].market);
     const option_rule *r = &own->rule[f->step];
     for (int s = 0; s < plan->steps && plan->dated; s++)
       put(plan, table, place(plan, plan->row_date + k, s), r->date[s]);

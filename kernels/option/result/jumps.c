@@ -143,7 +143,7 @@ static double step_of(const option_parameters *p, const option_quantity *of, dou
   option_parameters q = *p;
   q.greeks.stretch = stretch;
   double width;
-  (void)option_bump_of(&q, of->greek, option_greek_place(of), &width);
+  (void)option_bump_of(&q, of->greek, option_greek_place(of), false, &width);
   return fabs(width);
 }
 
@@ -318,12 +318,13 @@ static void find_steps(option_run *run) {
   const option_parameters *p = run->parameters;
   for (int q = 0; q < run->told; q++) {
     const option_quantity *of = &run->quantity[q];
+    const bool early = option_is_early(p, of->payoff);
     double width[2];
     if (of->greek != OPTION_GAMMA && !(of->greek >= OPTION_SECOND && of->greek < OPTION_BUCKETS)) continue;
-    (void)option_bump_of(p, OPTION_GAMMA, of->asset, &width[0]);
+    (void)option_bump_of(p, OPTION_GAMMA, of->asset, early, &width[0]);
     width[1] = width[0];
-    if (of->greek == OPTION_CROSS_GAMMA) (void)option_bump_of(p, OPTION_GAMMA, of->second, &width[1]);
-    if (of->greek >= OPTION_VANNA) (void)option_bump_of(p, of->greek, of->asset, &width[1]);
+    if (of->greek == OPTION_CROSS_GAMMA) (void)option_bump_of(p, OPTION_GAMMA, of->second, early, &width[1]);
+    if (of->greek >= OPTION_VANNA) (void)option_bump_of(p, of->greek, of->asset, early, &width[1]);
     if (of->greek >= OPTION_VANNA) width[1] /= 2;
     if (of->greek == OPTION_VOLGA) width[0] = width[1];
     run->inverse_step[q] = fabs(1 / (width[0] * width[1]));

@@ -21,6 +21,14 @@
 #define FIRST_STEP 0.03
 #define SECOND_STEP 0.1
 
+/* Largest changes of a spot in first and second differences, of a volatility, of rate times maturity, and of the
+ * maturity as a share of it. Samples of early exercise jump where a path is exercised at another date: a Greek of the
+ * first order deviates as the step to the power -1/2, and the steps are as long as the bounds above allow. */
+typedef struct bump_limits {
+  double spot, second, vol, rate, maturity;
+} bump_limits;
+static const bump_limits limits[2] = {{1e-3, 1e-2, 1e-3, 1e-3, 1e-3}, {1e-2, 3e-2, 5e-3, 1e-2, 1e-2}};
+
 /* Integrals of Heston's expected variance over the steps. */
 static sim_status heston_variances(const option_heston *h, int asset, const option_grid *grid, double *out) {
   option_heston_step *kind = malloc((size_t)grid->kinds * sizeof *kind);
@@ -143,23 +151,24 @@ static double least_deviation(const option_parameters *p, int asset) {
   return least;
 }
 
-option_bump option_bump_of(const option_parameters *p, int greek, int which, double *width) {
+option_bump option_bump_of(const option_parameters *p, int greek, int which, bool early, double *width) {
   const bool by_node = greek >= OPTION_BUCKETS;
   const int asset = by_node ? p->bucket[greek - OPTION_BUCKETS][which].asset : which;
   option_bump bump = {.asset = asset, .bucket = by_node ? which + 1 : 0};
   /* Of a maturity in days or minutes, changes of the whole time until then: at most 1 % of the forward, or of the
    * deviation of its logarithm. */
-  const double rate = fmin(fmin(1e-3, 1e-2 / p->maturity), FIRST_STEP * least_deviation(p, -1) / p->maturity);
-  const double vol = fmin(1e-3, 1e-2 / sqrt(p->maturity));
+  const bump_limits *most = &limits[early];
+  const double rate = fmin(fmin(most->rate, 1e-2 / p->maturity), FIRST_STEP * least_deviation(p, -1) / p->maturity);
+  const double vol = fmin(most->vol, 1e-2 / sqrt(p->maturity));
   const double stretch = p->greeks.stretch > 0 ? p->greeks.stretch : 1;
   switch (greek) {
   case OPTION_DELTA:
-    *width = 2 * (bump.spot = stretch * fmin(1e-3, FIRST_STEP * least_deviation(p, asset))) *
+    *width = 2 * (bump.spot = stretch * fmin(most->spot, FIRST_STEP * least_deviation(p, asset))) *
              option_asset_at(p, asset)->spot;
     break;
   case OPTION_GAMMA:
-    *width =
-        (bump.spot = stretch * fmin(1e-2, SECOND_STEP * least_deviation(p, asset))) * option_asset_at(p, asset)->spot;
+    *width = (bump.spot = stretch * fmin(most->second, SECOND_STEP * least_deviation(p, asset))) *
+             option_asset_at(p, asset)->spot;
     break;
   case OPTION_VEGA: *width = 2 * (bump.vol = stretch * fmin(vol, VOL_SHARE * option_least_volatility(p, asset))); break;
   case OPTION_RHO: *width = 2 * (bump.rate = rate * stretch); break;
@@ -175,7 +184,9 @@ option_bump option_bump_of(const option_parameters *p, int greek, int which, dou
   case OPTION_CHARM:
     *width = -2 * (bump.maturity = fmin(SECOND_TIME * stretch * p->maturity, option_first_date(p) / 2));
     break;
-  default: *width = -2 * (bump.maturity = fmin(1e-3 * stretch * p->maturity, option_first_date(p) / 2)); break;
+  default:
+    *width = -2 * (bump.maturity = fmin(most->maturity * stretch * p->maturity, option_first_date(p) / 2));
+    break;
   }
   return bump;
 }
@@ -183,7 +194,7 @@ option_bump option_bump_of(const option_parameters *p, int greek, int which, dou
 /* A market that differs by a small fraction of the bump: derivatives are exact to 1e-9. */
 sim_status option_market_near(const option_parameters *p, int greek, int which, double share, double *width,
                               option_market *out) {
-  option_bump bump = option_bump_of(p, greek, which, width);
+  option_bump bump = option_bump_of(p, greek, which, false, width);
   bump.spot *= share;
   bump.vol *= share;
   bump.rate *= share;

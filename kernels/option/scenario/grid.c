@@ -62,6 +62,18 @@ double option_first_date(const option_parameters *p) {
 
 bool option_is_dated(const option_parameters *p) { return isfinite(option_first_date(p)); }
 
+bool option_is_early(const option_parameters *p, int payoff) {
+  const int named = payoff - (option_payoff_count(p) - (int)p->payoffs.count);
+  return named >= 0 && p->payoffs.items[named].schema == &option_american_schema;
+}
+
+int option_step_kinds(const option_parameters *p) {
+  const int payoffs = option_payoff_count(p);
+  int early = 0;
+  for (int k = 0; k < payoffs; k++) early += option_is_early(p, k);
+  return early > 0 && early < payoffs ? 2 : 1;
+}
+
 double option_maturity_of(const option_parameters *p, int payoff) {
   const int named = payoff - (option_payoff_count(p) - (int)p->payoffs.count);
   return named >= 0 ? option_own_maturity(p, p->payoffs.items[named].data) : p->maturity;

@@ -36,6 +36,10 @@ static inline double option_own_maturity(const option_parameters *p, const optio
 }
 /* The same of any payoff, by its number among all. */
 double option_maturity_of(const option_parameters *p, int payoff);
+/* Whether a payoff has early exercise. */
+bool option_is_early(const option_parameters *p, int payoff);
+/* Lengths of the step by which a Greek is a difference, at most: those of early exercise, and of other payoffs. */
+int option_step_kinds(const option_parameters *p);
 
 /* Refuses dates that a payoff, a dividend or the run cannot have; sets p->nodes. */
 sim_status option_check_dates(option_parameters *p, sim_faults *faults);

@@ -29,6 +29,12 @@ static inline double option_bump_spot(const option_bump *bump, int asset) {
 static inline double option_bump_vol(const option_bump *bump, int asset) {
   return option_bump_moves(bump, asset) ? bump->vol : 0;
 }
+/* Whether two bumps make the same market. */
+static inline bool option_bump_equal(const option_bump *a, const option_bump *b) {
+  return a->asset == b->asset && a->spot == b->spot && a->vol == b->vol && a->rate == b->rate &&
+         a->maturity == b->maturity && a->second_spot == b->second_spot && a->second == b->second &&
+         a->bucket == b->bucket;
+}
 
 /* Market at each step; drifts and volatilities of a step in binary logarithms. */
 typedef struct option_market {
@@ -75,8 +81,8 @@ sim_status option_check_vols(const option_parameters *p) SIM_MUST_CHECK;
  * times. 0: a payoff sees an asset without volatility. INFINITY: not known. */
 double option_least_volatility(const option_parameters *p, int asset);
 /* The bump of a Greek by `which`: an asset, or a node of option_parameters.bucket; *width: the divisor of the
- * difference. */
-option_bump option_bump_of(const option_parameters *p, int greek, int which, double *width);
+ * difference. `early`: of a payoff with early exercise. */
+option_bump option_bump_of(const option_parameters *p, int greek, int which, bool early, double *width);
 /* Deviations of the logarithm of an asset's price at the maturity of each payoff: out[payoffs]; INFINITY: not known.
  * SIM_ERR_NO_MEMORY, or errors of functions of time. */
 sim_status option_deviations(const option_parameters *p, int asset, double *out) SIM_MUST_CHECK;

@@ -50,14 +50,15 @@ files() {
 }
 under() { grep -E "^($1)/" || true; } # keeps the files of a folder
 
+# each COMMAND... < list of files: the command with many of them at a time.
+each() { xargs -r -d '\n' "$@"; }
+
 # matches RULE REASON PATTERN < list of files
 matches() {
-  local file hit
-  while IFS= read -r file; do
-    while IFS= read -r hit; do
-      fault "$1" "$file:${hit%%:*}: $2"
-    done < <(grep -nE -- "$3" "$file" || true)
-  done
+  local file line
+  while IFS=: read -r file line _; do
+    fault "$1" "$file:$line: $2"
+  done < <(each grep -nHE -- "$3" || true)
 }
 
 rule_format() {
@@ -83,13 +84,16 @@ rule_format() {
     if [ "${CI:-}" = true ] || $fix; then fault format "$reason"; else note format "skipped: $reason"; fi
     return
   fi
+  files '*.c' '*.h' '*.inc' '*.cu' '*.cuh' >"$scratch/sources"
+  if $fix; then
+    each -P "$(nproc)" -n 64 "$tool" -i --style=file <"$scratch/sources"
+    return
+  fi
+  if each -P "$(nproc)" -n 64 "$tool" --style=file --dry-run -Werror <"$scratch/sources" >/dev/null 2>&1; then return; fi
   while IFS= read -r file; do
-    if $fix; then
-      "$tool" -i --style=file "$file"
-    elif ! "$tool" --style=file "$file" | cmp -s - "$file"; then
+    "$tool" --style=file "$file" | cmp -s - "$file" ||
       fault format "$file: $("$tool" --style=file "$file" | diff "$file" - | grep -c '^[<>]') lines differ: ./dev format"
-    fi
-  done < <(files '*.c' '*.h' '*.inc' '*.cu' '*.cuh')
+  done <"$scratch/sources"
 }
 
 # refuse FOLDERS PATTERN REASON: files of these folders include nothing that matches.
@@ -116,10 +120,8 @@ rule_includes() {
   for folder in kernels/*/; do
     [ -d "$folder" ] || continue
     name=$(basename -- "$folder")
-    files '*.c' '*.h' '*.cu' '*.cuh' | under "kernels/$name" | while IFS= read -r file; do
-      grep -nE '#[[:space:]]*include[[:space:]]*"kernels/' "$file" | grep -vE "\"kernels/($name/|common/|collision/coupled\.h\")" |
-        sed "s|^\([0-9]*\):.*|$file:\1|" || true
-    done
+    { files '*.c' '*.h' '*.cu' '*.cuh' | under "kernels/$name" | each grep -nHE '#[[:space:]]*include[[:space:]]*"kernels/' || true; } |
+      grep -vE "\"kernels/($name/|common/|collision/coupled\.h\")" | cut -d: -f1,2 || true
   done | while IFS= read -r where; do fault includes "$where: a model does not see another one"; done
 }
 
@@ -204,9 +206,12 @@ rule_blanks() {
   local file
   local -a names=('*.c' '*.h' '*.cu' '*.cuh' '*.cmake' CMakeLists.txt '*.json' '*.md' '*.lua' '*.sh' '*.py' dev LICENSE)
   files "${names[@]}" | grep -v '^tests/reject/' | matches blanks "trailing blank" '[[:blank:]]$'
-  while IFS= read -r file; do
-    if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then fault blanks "$file: no newline at the end"; fi
-  done < <(files "${names[@]}" | grep -v '^tests/reject/')
+  files "${names[@]}" | grep -v '^tests/reject/' >"$scratch/texts"
+  # a last line without a newline is a line to grep, and none to wc
+  while IFS= read -r file; do fault blanks "$file: no newline at the end"; done < <(
+    join -t : -j 1 <(each grep -cH '' <"$scratch/texts" | sort) <(each wc -l <"$scratch/texts" | sed -n 's/^ *\([0-9]*\) \(.*\)$/\2:\1/p' | sort) |
+      awk -F : '$2 != $3 { print $1 }'
+  )
 }
 
 rule_words() {

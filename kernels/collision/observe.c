@@ -274,12 +274,13 @@ static sim_status observe_more(collision_run *run, const collision_sums *s, cons
   return SIM_OK;
 }
 
-/* SIM_ERR_DIVERGED where a column of the table is out of range; names the grain of the greatest momentum. The energies
- * of functions of the scenario may be unknown (NaN). */
+/* SIM_ERR_DIVERGED where a column of the table is out of range; names the grain of the greatest momentum. Energies of
+ * functions of the scenario, and columns of the tables behind the first four, may be unknown (NaN). */
 static sim_status check_range(collision_run *run, const sim_clock *clock, int table, const double *values) {
   const sim_table *t = run->parameters->tables[table];
+  const bool strict = table > 0 && table < 4;
   int c = 0;
-  while (t->columns[c].name != NULL && !isinf(values[c]) && (table == 0 || !isnan(values[c]))) c++;
+  while (t->columns[c].name != NULL && !isinf(values[c]) && (!strict || !isnan(values[c]))) c++;
   if (t->columns[c].name == NULL || run->n == 0) return SIM_OK;
   double most = -1, v[3];
   int64_t at = 0;
@@ -311,7 +312,7 @@ sim_status collision_observe(void *self, const sim_clock *clock, int table, doub
       values[3 + c] = s->angular[c];
     }
     break;
-  default: return observe_more(run, s, clock, run->parameters->tables[table], values);
+  default: SIM_TRY(observe_more(run, s, clock, run->parameters->tables[table], values));
   }
   return check_range(run, clock, table, values);
 }

@@ -163,28 +163,32 @@ static sim_status step(void *self, sim_clock *clock) {
   return fluid_check_stable(run, clock);
 }
 
-/* SIM_ERR_DIVERGED where a column is infinite, such as a Nusselt number of temperatures that are hardly apart. */
-static sim_status check_heat_row(const fluid_run *run, const sim_clock *clock, int table, const double *values) {
+/* SIM_ERR_DIVERGED where a column is infinite, such as a Nusselt number of temperatures that are hardly apart, or a
+ * coefficient of a tiny reference. */
+static sim_status check_row(const fluid_run *run, const sim_clock *clock, int table, const double *values) {
   const sim_table *t = run->p->tables[table];
   for (int c = 0; t->columns[c].name != NULL; c++)
     if (isinf(values[c]))
-      return sim_fail(SIM_ERR_DIVERGED,
-                      "%s.%s exceeds the range of double precision at t = %.9g: temperatures or diffusivity need other "
-                      "units",
-                      t->name, t->columns[c].name, clock->t);
+      return sim_fail(SIM_ERR_DIVERGED, "%s.%s exceeds the range of double precision at t = %.9g: %s other units",
+                      t->name, t->columns[c].name, clock->t,
+                      run->p->kinds[table] == FLUID_HEAT_TABLE ? "temperatures or diffusivity need"
+                                                               : "the body's reference, or the fluid, needs");
   return SIM_OK;
 }
 
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   fluid_run *run = self;
   SIM_TRY(fluid_check_stable(run, clock));
-  if (run->p->kinds[table] == FLUID_BODIES_TABLE) return fluid_bodies_row(run, values);
+  if (run->p->kinds[table] == FLUID_BODIES_TABLE) {
+    SIM_TRY(fluid_bodies_row(run, values));
+    return check_row(run, clock, table, values);
+  }
   if (run->p->kinds[table] == FLUID_HEAT_TABLE) {
     fluid_heat_sums sums;
     SIM_TRY(run->ops->heat(run->work, &sums));
     fluid_heat_row_of(&run->machine, run->p, &run->numbers, &sums, values);
     fluid_warn_of_heat(run, clock, &sums);
-    return check_heat_row(run, clock, table, values);
+    return check_row(run, clock, table, values);
   }
   if (run->p->kinds[table] == FLUID_GRAINS_TABLE) return fluid_grains_row(&run->grains, values);
   if (run->p->kinds[table] == FLUID_GATES_TABLE) return fluid_gates_row(run, values);

@@ -194,7 +194,7 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
     if (bound && dt > 0) shorten_virial(a.bodies.lever + 3 * (size_t)records.id[i], sum.force, dt, &sum.virial);
     if constexpr (FEATURES >= GENERAL_WALLS) {
       bool near = b.walls > 0;
-      if constexpr (FEATURES == GENERAL_WALLS)
+      if constexpr (!general_meshes(FEATURES))
         near = near && !far_from_walls<SPRINGS, Law>(b, a, poses, g, records, i, step.edge);
       if (near) {
         contact_sum<real> all = sum;

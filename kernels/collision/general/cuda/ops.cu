@@ -21,10 +21,11 @@ template <typename real> static void destroy(general_work<real> **work) {
 
 /* Whether pairs of grains have different laws. Materials of grains are numbered before those of walls alone. */
 static bool laws_differ(const collision_options *o, const collision_state *s) {
-  int materials = 1;
+  uint64_t last = 0;
   for (int64_t i = 0; i < s->n; i++)
-    if ((int)s->material[i] >= materials) materials = (int)s->material[i] + 1;
-  if (s->live != NULL || materials > o->materials) materials = o->materials; /* inlets may have any material */
+    if (s->material[i] > last) last = s->material[i];
+  /* inlets may have any material */
+  const int materials = s->live != NULL || last >= (uint64_t)o->materials ? o->materials : (int)last + 1;
   for (int a = 0; a < materials; a++)
     for (int b = 0; b < materials; b++)
       if (memcmp(&o->law[a][b], &o->law[0][0], sizeof o->law[0][0]) != 0) return true;

@@ -152,6 +152,8 @@ case $part in
     divided "3" "has=trt walls bodies late" n=48x40 kind=single
     divided "2" "has=trt open straight steady" n=48x40
     divided "5" "has=trt box bodies" n=33x17x5 steps=4
+    expect 64 "GPUs divide the 9 planes of the last axis: expected at most 4 ranks" "${run[@]}" -o refused "${by[@]}" 5 \
+      --set "has=trt open straight" --set n=40x24x9
     ;;
   restarts)
     restarted "has=heat walls bodies eddies" kind=single

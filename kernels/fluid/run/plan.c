@@ -211,11 +211,14 @@ static sim_status check_gpus(const fluid_parameters *p, const grid_shape *grid, 
       return sim_fail(SIM_ERR_USAGE,
                       "--ranks %d: sim.fluid with %s runs on one GPU only: give --device cpu, or leave out --ranks",
                       setup->comm->size, lacks[i].what);
-  const long long planes = (long long)grid->n[grid->rank - 1];
-  if (planes < setup->comm->size)
+  /* Populations of a straight side need whole cells of the next plane, which a rank has of its own planes alone. */
+  const fluid_side *sides = &p->sides[2 * (grid->rank - 1)];
+  const bool deep = p->collision == FLUID_TRT && (sides[0].straight || sides[1].straight);
+  const long long planes = (long long)grid->n[grid->rank - 1], most = deep ? planes / 2 : planes;
+  if (most < setup->comm->size)
     return sim_fail(SIM_ERR_USAGE,
                     "--ranks %d: GPUs divide the %lld planes of the last axis: expected at most %lld ranks",
-                    setup->comm->size, planes, planes);
+                    setup->comm->size, planes, most);
   return SIM_OK;
 }
 

@@ -1,5 +1,5 @@
 -- The ways to ask for risk: ladders, exposures, paths that are written, Greeks of a book, and random rates.
-local scenario, ask = require "scenario", require "ask"
+local scenario, ask, F = require "scenario", require "ask", require "formulas"
 local E = require "option_exact"
 local call, copy = scenario.call, scenario.copy
 local M = {}
@@ -199,6 +199,61 @@ function M.add(of)
       local x, f = priced(T, d, 2)
       T:sure("call less put and the forward, of a random rate", x[1] - x[2], f[1] + f[2],
         E.discount(s) * (E.forward(s, one) - a.strike), 0, of.scale(s) * 1e-6)
+    end }
+
+  -- Early exercise by a rule that sees a random volatility, together with a curve, a ladder, Greeks and a checkpoint: a
+  -- call without dividends is held until its maturity, and has the formula of a European one at every point.
+  add { name = "a rule by a volatility",
+    applies = function() return ask.knows("option", "ladder") end,
+    prepare = function(_, R)
+      local T = R.uniform(0.4, 1.5)
+      return { T = T, strike = 100 * R.log(0.85, 1.15), spot = R.uniform(-0.12, 0.12), vol = R.uniform(-0.03, 0.05),
+        rates = { R.uniform(0.01, 0.06), R.uniform(0.01, 0.06) }, at = T * R.uniform(0.2, 0.8), sobol = R.chance(0.3), mixed = R.chance(0.3),
+        heston = { v = R.log(0.02, 0.1), kappa = R.uniform(0.5, 3), theta = R.log(0.02, 0.1), sigma = R.uniform(0.1, 0.5), rho = R.uniform(-0.8, 0.3) } }
+    end,
+    check = function(T, _, a)
+      local h, n = a.heston, 16
+      local rate = scenario.fn("sim.curve { {0, %g}, {%g, %g}, between = \"flat\" }", a.rates[1], a.at, a.rates[2])
+      local s = call("option", { assets = { { spot = 100, heston = h } }, rate = rate, maturity = a.T, steps = n, precision = a.mixed and "mixed" or nil,
+        payoffs = { call("american", { strike = a.strike, every = 2, fit_paths = 2 ^ 14 }), call("european", { strike = a.strike }) },
+        sampling = { paths = T.stage == 2 and 2 ^ 18 or 2 ^ 15, sequence = a.sobol and "sobol" or nil, scrambles = a.sobol and 16 or nil }, seed = 7 + T.stage,
+        ladder = { spot = a.spot > 0 and { 0, a.spot } or { a.spot, 0 }, vol = a.vol > 0 and { 0, a.vol } or { a.vol, 0 } },
+        greeks = { delta = true, vega = true, rho = true }, output = { snapshots = "never", tables = "ends", checkpoint = "ends" } })
+      -- The formula where spot, volatility and rate are shifted.
+      local function known(spot, vol, more)
+        local function moved(v) return (math.sqrt(v) + vol) ^ 2 end
+        local sum = a.rates[1] * a.at + a.rates[2] * (a.T - a.at) + more * a.T
+        local model = { v = moved(h.v), theta = moved(h.theta), kappa = h.kappa, sigma = h.sigma, rho = h.rho }
+        return F.heston(model, a.T, 100 * (1 + spot) * math.exp(sum), a.strike, math.exp(-sum))
+      end
+      local r = T:ask(s)
+      local p, e, bias = {}, {}, {}
+      for k = 1, 2 do
+        local name = "payoff_" .. k
+        p[k], e[k] = r:last("prices", name), r:last("errors", name)
+        bias[k] = math.abs(r:last("biases", name)) + 4 * r:last("bias_errors", name) + 1e-6 * p[k]
+      end
+      -- The rule may exercise too early, which costs at most 1 % of the price with 2^14 paths to fit it.
+      local low = { 0.01, 0 }
+      for k = 1, 2 do T:sure("a call under Heston and its formula", p[k], e[k], known(0, 0, 0), 0, bias[k] + low[k] * p[k]) end
+      local ladder = host.read(r.dir .. "/ladder.h5")
+      for k = 1, 2 do
+        for i = 0, 3 do
+          local up, wide = i % 2 == (a.spot > 0 and 1 or 0), (i // 2) == (a.vol > 0 and 1 or 0)
+          local at = (k - 1) * 4 + i + 1
+          local want = known(up and a.spot or 0, wide and a.vol or 0, 0)
+          T:sure("a point of the ladder and the formula", ladder.price[at], ladder.price_error[at], want, 0, 3 * bias[k] + low[k] * want)
+        end
+      end
+      local d = 1e-3
+      local want = { delta = (known(d, 0, 0) - known(-d, 0, 0)) / (200 * d), vega = (known(0, d, 0) - known(0, -d, 0)) / (2 * d), rho = (known(0, 0, d) - known(0, 0, -d)) / (2 * d) }
+      for k = 1, 2 do
+        for name, value in pairs(want) do
+          local column, table_of = "payoff_" .. k, r.tables[name .. "s"]
+          T:sure(name .. " and the formula", table_of[column][#table_of[column]], r:last(name .. "_errors", column), value, 0, (0.01 + 3 * low[k]) * math.abs(value))
+        end
+      end
+      T:same("digests of a run and its checkpoint", r.digest, T:again(r, 2).digest)
     end }
 end
 

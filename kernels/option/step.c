@@ -1,6 +1,7 @@
 /* Steps of a run: batches of logical blocks of paths, in order, until the paths or the accuracy asked for. */
 #include "engine/log.h"
 #include "engine/wall_clock.h"
+#include "kernels/option/payoff/names.h"
 #include "kernels/option/run.h"
 
 #include <math.h>
@@ -80,6 +81,20 @@ static sim_status check_finite(const option_run *run, const double *mean, const 
   return SIM_OK;
 }
 
+/* Payments of 1e77 and more, whose deviations have fourth powers beyond the range. */
+static sim_status check_tails(const option_run *run) {
+  char name[OPTION_PAYOFF_NAME];
+  for (int q = 0; q < run->quantities; q++) {
+    if (isfinite(run->tails[2 * q]) && isfinite(run->tails[2 * q + 1])) continue;
+    option_payoff_name(run->parameters, run->quantity[q].payoff, name, sizeof name);
+    return sim_fail(SIM_ERR_DIVERGED,
+                    "%s: its payments are too large for their error, whose fourth power is not a finite number: "
+                    "expected another unit of money, or fewer shares or cash",
+                    name);
+  }
+  return SIM_OK;
+}
+
 /* Warns once if no path of a payoff has paid after many paths, in a run that only its accuracy ends. */
 static void warn_unpaid(const option_run *run, double before, double t) {
   const double many = 0x1p20;
@@ -156,6 +171,7 @@ sim_status option_step(void *self, sim_clock *clock) {
     memcpy(run->whole_tails, run->tails, tails);
     if (is_break(run, base + done)) break;
   }
+  SIM_TRY(check_tails(run));
   SIM_TRY(estimate_bias(run, base + done));
   clock->t = (base + done) * run->pair;
   const double batch =

@@ -225,6 +225,21 @@ static void set_adjustment(const exposure_book *b, const double *numbers, int ch
   *error = at_least(sqrt(squares), mean);
 }
 
+/* Numbers beyond the range: of huge quantities, payments or prices. */
+static sim_status check_finite(const exposure_book *b, const option_exposures *of) {
+  const option_exposure *e = &b->p.exposure;
+  double sum = e->hazard != NULL ? of->cva + of->cva_error : 0;
+  if (e->own_hazard != NULL) sum += of->dva + of->dva_error;
+  for (int d = 0; d < b->dates && isfinite(sum); d++) {
+    const option_exposure_row *row = &of->row[d];
+    sum = row->epe + row->epe_error + row->ene + row->ene_error + row->pfe + row->pfe_error;
+  }
+  return isfinite(sum) ? SIM_OK
+                       : sim_fail(SIM_ERR_DIVERGED,
+                                  "exposure: EPE, ENE, PFE, CVA, DVA or an error is not a finite number: expected "
+                                  "smaller exposure.quantities, or another unit of money");
+}
+
 sim_status option_exposure_summarise(const exposure_book *b, const double *numbers, int chunks, option_exposures *out) {
   const size_t count = (size_t)chunks * CHUNK;
   const option_exposure *e = &b->p.exposure;
@@ -236,7 +251,7 @@ sim_status option_exposure_summarise(const exposure_book *b, const double *numbe
     if (e->hazard != NULL) set_adjustment(b, numbers, chunks, EXPOSURE_CVA, room, &out->cva, &out->cva_error);
     if (e->own_hazard != NULL) set_adjustment(b, numbers, chunks, EXPOSURE_DVA, room, &out->dva, &out->dva_error);
   }
-  const sim_status status = room != NULL && path != NULL ? SIM_OK : sim_no_memory("the exposure");
+  const sim_status status = room != NULL && path != NULL ? check_finite(b, out) : sim_no_memory("the exposure");
   free(room);
   free(path);
   return status;

@@ -71,6 +71,7 @@ void option_heston_moments_of(double v, const option_grid *grid, const option_he
 
 /* How far the moments are beyond bounds; at most 1 within them. */
 static double excess(const option_heston_moments *m, const option_heston_moments *bound) {
+  if (isnan(m->mean) || isnan(m->variance)) return INFINITY;
   return fmax(fabs(m->mean) / bound->mean, fabs(m->variance) / bound->variance);
 }
 
@@ -224,7 +225,10 @@ sim_status option_check_heston(const option_parameters *p, int asset, sim_faults
   SIM_TRY(moments_at(p, asset, p->steps, true, m));
   const int worst = worst_of(p, m, &refused);
   if (excess(&m[worst].worst, &refused) <= 1) return SIM_OK;
-  SIM_TRY(describe(p, asset, worst, &m[worst].worst, text, sizeof text));
+  if (isnan(m[worst].worst.mean) || isnan(m[worst].worst.variance))
+    snprintf(text, sizeof text, "its moments are not finite numbers: expected a smaller sigma, v, theta or kappa");
+  else
+    SIM_TRY(describe(p, asset, worst, &m[worst].worst, text, sizeof text));
   snprintf(path, sizeof path, "assets[%d].heston", asset + 1);
   sim_faults_add(faults, p->assets.items[asset].line, path, "%s", text);
   return SIM_OK;

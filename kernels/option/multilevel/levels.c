@@ -137,7 +137,8 @@ double option_levels_samples(const option_levels *o) {
 option_level_step option_levels_next(const option_levels *o) {
   const option_sampling *s = &o->parameters->sampling;
   const double left = s->paths / (s->antithetic ? 2 : 1) - option_levels_samples(o);
-  return option_level_next(&o->of, s->standard_error, left);
+  const double least = 0x1p-400; /* squares of a smaller tolerance, and what is divided by them, leave the range */
+  return option_level_next(&o->of, fmax(s->standard_error, least), left);
 }
 
 /* ---- samples ---- */

@@ -118,6 +118,20 @@ has ', where last[1] = 9'
 wrong 'result 2 of payoff is infinite on path' 'vol = 0.2' 'payoff = function(path) return 1, math.exp(path.last[1] * 10) end'
 wrong 'a derivative of a payoff is NaN on path' 'vol = 0.2' 'payoff = function(path) return math.sqrt(path.last[1] - 100 + math.abs(path.last[1] - 100)) end, greeks = { delta = true, method = "pathwise" }'
 
+# Huge and tiny numbers: a line, and no result that is not a number.
+huge() { # huge CODE TEXT ASSET SAMPLING REST
+  printf 'return sim.option { assets = { { %s } }, maturity = 1, steps = 8, sampling = { %s },\n  %s }\n' "$3" "$4" "$5" >h.lua
+  expect "$1" "$2" "$SIM" h.lua --force --device cpu
+}
+heston='spot = 100, heston = { v = 0.04, kappa = 1.5, theta = 0.05, rho = -0.7, sigma ='
+book='payoffs = { sim.european { strike = 100 } }, exposure = { every = 4, hazard = 0.01, paths = 2048, fit_paths = 2048, quantities ='
+huge 80 'payoffs[1]: its payments are too large for their error' 'spot = 1e150, vol = 0.2' 'paths = 2048' "${call/100/1e150}"
+huge 80 'exposure: EPE, ENE, PFE, CVA, DVA or an error is not a finite number' 'spot = 100, vol = 0.2' 'paths = 2048' "$book { 1.7e308 } }"
+huge 65 'its moments are not finite numbers: expected a smaller sigma' "$heston 1.7e308 }" 'paths = 2048' "$call"
+huge 65 'no number of steps will do' "$heston 1e150 }" 'paths = 2048' "$call"
+huge 0 'is not reached: it is 0.0' "$heston 0.5 }" 'multilevel = true, standard_error = 1e-300, paths = 65536' "$call"
+has 'where sampling.paths ended the run'
+
 # A matrix of one asset; a coupon that is meant in per cent.
 price 'correlation = { { 1 } }, steps = 4, payoffs = { sim.autocallable { level = 100, coupon = 5, protection = 80 } }' 'paths = 2^12'
 has 'payoffs[1]: coupon = 5 is 500 % of cash for each date'

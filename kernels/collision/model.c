@@ -50,7 +50,8 @@ static sim_status name_grain(collision_run *run, const sim_clock *clock) {
   if ((stored == SIM_OK || stored == SIM_ERR_DIVERGED) && arrays[0].space == SIM_SPACE_HOST &&
       sim_frame_check_finite(&frame) == SIM_ERR_DIVERGED)
     return SIM_ERR_DIVERGED;
-  if (stored == SIM_OK && arrays[0].space == SIM_SPACE_HOST) SIM_TRY(collision_check_speeds(run, SIM_ERR_DIVERGED));
+  if ((stored == SIM_OK || stored == SIM_ERR_DIVERGED) && arrays[0].space == SIM_SPACE_HOST)
+    SIM_TRY(collision_check_speeds(run, SIM_ERR_DIVERGED));
   return sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 

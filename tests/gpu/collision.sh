@@ -47,6 +47,38 @@ awk -F, '
     exit bad
   }' cpu.sweep/sweep.csv cuda.sweep/sweep.csv >energies || fail "energies: $(cat energies)"
 
+# A grain that passes a side of a periodic box in a step ends a run: with both precisions, in a sheared box, in a patch
+# with Hill's equations, and as a sphere of a clump. The CPU tells the same of the same grain. Gravity reaches the speed
+# of 10 sides in a step after 1000 steps; such a grain is noticed in each case before t_end.
+fast() { # fast NAME BOX GRAIN MORE: writes NAME.lua, of two grains that gravity accelerates along z
+  cat >"$1.lua" <<LUA
+return sim.collision {
+  box       = { size = {10, 10, 10}, boundary = "periodic"$2 },
+  grains    = { $3, { radius = 0.5, position = {8, 5, 5}, velocity = {0, 0, -1} } },
+  gravity   = {0, 0, 1e8},
+  contact   = { law = "linear", stiffness = 1000 },
+  integrate = { dt = 1e-3, t_end = 1 },
+  $4
+}
+LUA
+}
+one='{ radius = 0.5, position = {2, 5, 5} }'
+fast plain "" "$one" ""
+fast single "" "$one" 'precision = "single",'
+fast shear ", shear_rate = 0.1" "$one" ""
+fast hill "" "$one" "hill = { omega = 1 },"
+fast clump "" 'sim.clump { spheres = { {0, 0, 0, 0.5}, {0.8, 0, 0, 0.5} }, position = {2, 5, 5} }' ""
+for name in plain single shear hill clump; do
+  for device in cpu cuda; do
+    expect 80 "is too fast: its velocity is {" "$SIM" run "$name.lua" -o "$name.$device" --device "$device"
+    grep -o "grain [0-9]* (id, from 0) is too fast" output >"$name.$device.said"
+  done
+  cmp -s "$name.cpu.said" "$name.cuda.said" || fail "$name: a GPU names another grain: $(cat "$name.cuda.said")"
+done
+# As fast, but along an open axis: no side to pass.
+sed 's/boundary = "periodic"/boundary = "periodic", z_low = "open", z_high = "open"/' plain.lua >open.lua
+expect 0 "" "$SIM" run open.lua -o open.cuda --device cuda
+
 # Killed three times, with contacts that have a history: the same end.
 for law in gas hertz rain; do
   options=(--device cuda --set "law=$law" --set steps=20000)

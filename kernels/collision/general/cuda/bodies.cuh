@@ -211,6 +211,7 @@ static __device__ __forceinline__ double move_spheres(const general_arrays<real>
         v[c] = (real)(body->state.velocity[c] + (lever[c] - old[s][c]) / dt); /* mean over the step */
         if (box.periodic[c] && x[c] < box.low[c]) x[c] += box.size[c];
         if (box.periodic[c] && x[c] >= box.high[c]) x[c] -= box.size[c];
+        if (is_outside(box, c, x[c])) square = INFINITY;
         square += (double)(v[c] * v[c]);
       }
       vec4<real> v_pred = {0, 0, 0, mass[s]}, w_pred = {0, 0, 0, 0};

@@ -114,6 +114,7 @@ static __device__ double advance_more(const general_numbers &b, const general_ar
     const real low = (real)b.low[c], high = (real)(b.low[c] + b.size[c]);
     if (b.periodic[c] && x[c] < low) x[c] += (real)b.size[c];
     if (b.periodic[c] && x[c] >= high) x[c] -= (real)b.size[c];
+    if (is_outside(a.box, c, x[c])) square = INFINITY;
   }
   /* The image's shift in a sheared box is no displacement of the grain. */
   const real before = across_shear(a.box, drifted);

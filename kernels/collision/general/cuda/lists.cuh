@@ -126,7 +126,7 @@ static __device__ void sort_up(uint32_t *item, uint32_t count) {
 }
 
 /* Advances *now by a step of dt whose greatest squared speed has these bits, and returns whether the lists hold no
- * longer; *wild: speeds are not finite. */
+ * longer; *wild: speeds are not finite, or a grain is outside a periodic box. */
 template <bool SHEAR, typename real>
 static __device__ bool lists_are_old(const general_numbers &b, unsigned long long bits, real dt, general_control *now,
                                      bool *wild) {

@@ -193,7 +193,9 @@ template <typename real> static sim_status complete_steps(general_work<real> *w)
   }
   device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, invert_ids<real>, w->arrays, w->launch);
   SIM_TRY(sim_backend_cuda.copy(&fault, w->arrays.fault, sizeof fault));
-  if (fault & GENERAL_DIVERGED) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite");
+  if (fault & GENERAL_DIVERGED)
+    return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite, or it passes a side of a periodic "
+                                      "box in a step");
   return fault & GENERAL_LIST_FULL ? lists_are_full() : SIM_OK;
 }
 

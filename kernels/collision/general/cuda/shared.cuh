@@ -126,6 +126,12 @@ template <typename real> struct general_box {
   uint32_t room;
 };
 
+/* Whether coordinate c of a grain that was taken to its image is still outside the box: it moved by more than a side in
+ * a step. The tolerance, 1e-3 of a side, is for rounding; see drift in cpu/ops.c. */
+template <typename real> static __device__ __forceinline__ bool is_outside(const general_box<real> &b, int c, real x) {
+  return (real)fabs((x - b.low[c]) - b.half[c]) > (real)1.002 * b.half[c];
+}
+
 /* Constants of a pair of typical grains (like grain 0), which save divisions where both grains are typical. */
 template <typename real> struct general_typical_pair {
   real radius, mass, reduced_radius, reduced_mass, root_mass, both, inverse_both;

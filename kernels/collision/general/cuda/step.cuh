@@ -8,7 +8,8 @@
 
 /* Writes grain i into set `to`: the second half of the velocities' step of length `ended` (0: done), then the first
  * half of a step of dt, and its displacement. dt 0: nothing moves, and predicted velocities are the present ones.
- * Returns the squared speed; drifted [3]: position before it is taken to its image. */
+ * Returns the squared speed, INFINITY where a grain moved by more than a side of a periodic box; drifted [3]: position
+ * before it is taken to its image. */
 template <typename real>
 static __device__ __forceinline__ double advance(const general_box<real> &b, const general_grains<real> &to, uint32_t i,
                                                  const vec4<real> &position, const vec4<real> &v, const vec4<real> &s,
@@ -31,6 +32,7 @@ static __device__ __forceinline__ double advance(const general_box<real> &b, con
     drifted[c] = x[c];
     if (b.periodic[c] && x[c] < b.low[c]) x[c] += b.size[c];
     if (b.periodic[c] && x[c] >= b.high[c]) x[c] -= b.size[c];
+    if (is_outside(b, c, x[c])) square = INFINITY;
     v_pred[c] = vs[c] + half * as[c];
     w_pred[c] = ss[c] + half * ts[c];
     square += (double)(vs[c] * vs[c]);

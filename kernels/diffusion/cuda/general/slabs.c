@@ -130,11 +130,8 @@ static sim_status create_planes(diffusion_work *w) {
   const long long batch = diffusion_slabs_batch(p) * (both ? 1 : p->n[1]);
   const long long n[2] = {both ? p->n[1] : p->n[0], p->n[0]};
   w->own.general->grids = both ? 1 : p->n[1];
-  return diffusion_fourier_create(both   ? 2
-                                  : fast ? 1
-                                         : 0,
-                                  n, batch, w->own.general->grids * p->n[2] % batch != 0, w->single,
-                                  &w->own.general->fourier);
+  return diffusion_fourier_create((int)fast + (int)both, n, batch, w->own.general->grids * p->n[2] % batch != 0,
+                                  w->single, &w->own.general->fourier);
 }
 
 sim_status diffusion_slabs_create(diffusion_work *w, int columns, int rows) {

@@ -400,12 +400,14 @@ class World:
         return new
 
     def run(self, steps, substeps):
-        """`steps` of the engine, each in `substeps` parts; planes are controlled every 20 steps of the engine."""
-        h = self.s["dt"] / substeps
+        """`steps` of the engine, each in `substeps` parts (0.5: two in one); planes are controlled every 20 steps."""
+        h, every = self.s["dt"] / substeps, 20
+        if substeps < 1:
+            steps, every, substeps = int(steps * substeps), int(every * substeps), 1
         if self.s.get("merge"):
             self.merge()
         for k in range(steps):
-            if k % 20 == 0:
+            if k % every == 0:
                 self.servo()
             for _ in range(substeps):
                 self.step(h)

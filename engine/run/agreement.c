@@ -16,8 +16,9 @@ sim_status sim_agreement_post(sim_agreement *a, uint64_t word) {
 /* Ends a round of requests; if it has a decision, begins the round that finds the step. */
 static sim_status close_requests(sim_agreement *a, int64_t step, const uint64_t *words, uint64_t *asked) {
   for (int r = 0; r < a->comm->size; r++) *asked |= words[r] & SIM_ASKED;
-  a->decision = words[0] & ~(uint64_t)(SIM_ASKED | SIM_ENDED);
-  if (!a->decision) return SIM_OK;
+  const uint64_t decision = words[0] & ~(uint64_t)(SIM_ASKED | SIM_ENDED | SIM_MEETS);
+  if (!decision) return SIM_OK;
+  a->decision = decision;
   a->meeting = true;
   a->wait_after = step + 1;
   return sim_agreement_post(a, (uint64_t)a->wait_after);
@@ -56,11 +57,12 @@ sim_status sim_agreement_look(sim_agreement *a, int64_t step, double patience, u
   return SIM_OK;
 }
 
-sim_status sim_agreement_end(sim_agreement *a, int64_t step) {
-  uint64_t words[SIM_RANKS_MAX], asked = 0;
-  for (bool ended = false; !ended;) {
+/* Takes part in rounds until all ranks have posted `bit` in one. */
+static sim_status go_on_until(sim_agreement *a, int64_t step, uint64_t bit, uint64_t *asked) {
+  uint64_t words[SIM_RANKS_MAX];
+  for (bool all = false; !all;) {
     bool complete = false;
-    if (!a->posted) SIM_TRY(sim_agreement_post(a, SIM_ENDED));
+    if (!a->posted) SIM_TRY(sim_agreement_post(a, bit));
     for (long wait = 20000;; wait = wait < 1000000 ? 2 * wait : wait) {
       SIM_TRY(a->comm->ops->test(a->comm, &complete, words));
       if (complete) break;
@@ -71,9 +73,19 @@ sim_status sim_agreement_end(sim_agreement *a, int64_t step) {
       close_meeting(a, words);
       continue;
     }
-    ended = true;
-    for (int r = 0; r < a->comm->size; r++) ended &= (words[r] & SIM_ENDED) != 0;
-    SIM_TRY(close_requests(a, step, words, &asked));
+    all = true;
+    for (int r = 0; r < a->comm->size; r++) all &= (words[r] & bit) != 0;
+    SIM_TRY(close_requests(a, step, words, asked));
   }
   return SIM_OK;
+}
+
+sim_status sim_agreement_meet(sim_agreement *a, int64_t step, uint64_t *asked) {
+  *asked = 0;
+  return go_on_until(a, step, SIM_MEETS, asked);
+}
+
+sim_status sim_agreement_end(sim_agreement *a, int64_t step) {
+  uint64_t asked = 0;
+  return go_on_until(a, step, SIM_ENDED, &asked);
 }

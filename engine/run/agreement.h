@@ -5,9 +5,10 @@
  * Rounds of words run beside the steps. In a round each rank posts what it was asked for, and rank 0 its decision. A
  * rank that finds a round with a decision complete posts the number of its next step, and waits after that step until
  * all have posted. All ranks act after the largest of these numbers, which no rank has passed. This cannot deadlock: a
- * rank that waits after a step has contributed all that slower ranks need for it, and a rank that has made its last
- * step goes on with rounds until all ranks have. A decision that is found after that acts nowhere: its step does not
- * come. */
+ * rank that waits after a step has contributed all that slower ranks need for it; a rank that is ahead, because steps
+ * need no exchange, and compares its state for a checkpoint goes on with rounds until all ranks have come there; and a
+ * rank that has made its last step does so until all ranks have. A decision that is found after that acts nowhere: its
+ * step does not come. */
 #ifndef SIM_ENGINE_AGREEMENT_H
 #define SIM_ENGINE_AGREEMENT_H
 
@@ -20,6 +21,7 @@ enum {
   SIM_ASKED_CHECKPOINT = 4,
   SIM_ASKED = 7,
   SIM_ENDED = 32, /* this rank has made its last step */
+  SIM_MEETS = 64, /* this rank is about to exchange for an output */
   SIM_DECIDED_STOP = 8,
   SIM_DECIDED_CHECKPOINT = 16,
   SIM_DECIDED_SINK = 32 /* number of the first of these bits, not a bit */
@@ -45,6 +47,10 @@ sim_status sim_agreement_post(sim_agreement *agreement, uint64_t word) SIM_MUST_
  * Fails as the transport does. */
 sim_status sim_agreement_look(sim_agreement *agreement, int64_t step, double patience, uint64_t *asked,
                               uint64_t *decision) SIM_MUST_CHECK;
+
+/* Call before ranks exchange for an output of `step`: takes part in rounds until all ranks are about to. *asked: what
+ * the ranks were asked for in these rounds. All ranks call it. Fails as the transport does. */
+sim_status sim_agreement_meet(sim_agreement *agreement, int64_t step, uint64_t *asked) SIM_MUST_CHECK;
 
 /* Call after the last step of the run: takes part in rounds until all ranks have made it. Fails as the transport does.
  */

@@ -89,6 +89,23 @@ static bool any_table(const sim_run *run, uint32_t due) {
   return false;
 }
 
+/* Rank 0 adopts what other ranks were asked for. */
+static void adopt(const loop *l, uint64_t asked) {
+  sim_requests *requests = l->run->requests;
+  if (l->run->comm->rank > 0 || !requests) return;
+  if (asked & SIM_ASKED_STOP) requests->stop = 1;
+  if (asked & SIM_ASKED_WARNING) requests->warning = 1;
+  if (asked & SIM_ASKED_CHECKPOINT) requests->checkpoint = 1;
+}
+
+/* Waits until all ranks are about to compare their states. */
+static sim_status meet(loop *l) {
+  uint64_t asked;
+  SIM_TRY(sim_agreement_meet(&l->agreement, l->run->clock.step, &asked));
+  adopt(l, asked);
+  return SIM_OK;
+}
+
 /* Enqueues the outputs due between two states; `first`: before any step, `last`: after all steps. If stop_when holds in
  * a row of this step, the step also counts as the last. */
 static sim_status outputs(loop *l, const sim_clock *before, bool first, bool last) {
@@ -102,6 +119,7 @@ static sim_status outputs(loop *l, const sim_clock *before, bool first, bool las
     SIM_TRY(sim_outputs_check_stop(l->outputs, &run->ended));
     if (run->ended) collect(l, before, now, true, &due, &save);
   }
+  if (save && l->many) SIM_TRY(meet(l));
   return due || save ? sim_outputs_enqueue(l->outputs, due, save) : SIM_OK;
 }
 
@@ -220,15 +238,11 @@ static uint64_t ask(sim_requests *requests) {
          (atomic_exchange(&requests->checkpoint, 0) ? SIM_ASKED_CHECKPOINT : 0u);
 }
 
-/* Polls the agreement after a step; rank 0 adopts the requests of the others. */
+/* Polls the agreement after a step. */
 static sim_status look_at_agreement(loop *l, double patience) {
   uint64_t asked;
-  sim_requests *requests = l->run->requests;
   SIM_TRY(sim_agreement_look(&l->agreement, l->run->clock.step, patience, &asked, &l->decision));
-  if (l->run->comm->rank > 0 || !requests) return SIM_OK;
-  if (asked & SIM_ASKED_STOP) requests->stop = 1;
-  if (asked & SIM_ASKED_WARNING) requests->warning = 1;
-  if (asked & SIM_ASKED_CHECKPOINT) requests->checkpoint = 1;
+  adopt(l, asked);
   return SIM_OK;
 }
 

@@ -282,6 +282,38 @@ static void test_decisions_apart(void **state) {
   for (int size = 1; size <= RANKS; size += 2) run_well(size, decide_apart);
 }
 
+/* The same where ranks exchange for an output every 7 steps: a rank that is ahead has posted and waits there, when rank
+ * 0 decides and waits for its answer. A decision acts after the same step of all ranks. */
+static int decide_and_meet(const sim_comm *comm) {
+  for (int late = 0; late < comm->size; late++) {
+    sim_agreement agreement = sim_agreement_begin(comm);
+    uint64_t acted[STEPS + 1] = {0}, all[RANKS][STEPS + 1], asked, decision, rounds = 0, most;
+    for (int64_t step = 1; step <= STEPS; step++) {
+      if (comm->rank == late && step % 7 == 3) (void)nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
+      if (sim_agreement_look(&agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
+      if (decision) acted[++acted[0]] = (uint64_t)step << 32 | decision >> 32;
+      if (step % 7 == 0) {
+        if (sim_agreement_meet(&agreement, step, &asked) != SIM_OK) return 1;
+        if (sim_comm_agree(comm, 0, &most) != SIM_OK) return 1;
+      }
+      if (!sim_agreement_idle(&agreement)) continue;
+      const uint64_t word = comm->rank > 0 ? SIM_ASKED_STOP : SIM_DECIDED_STOP | ++rounds << 32;
+      if (sim_agreement_post(&agreement, word) != SIM_OK) return 1;
+    }
+    if (sim_agreement_end(&agreement, STEPS) != SIM_OK) return 1;
+    if (comm->ops->gather(comm, acted, sizeof acted, all) != SIM_OK) return 1;
+    for (int r = 0; r < comm->size; r++)
+      if (memcmp(all[r], acted, sizeof acted) != 0) return 3;
+    if (acted[0] < 10) return 4; /* 300 steps have some 40 exchanges, and a decision for each or two */
+  }
+  return 0;
+}
+
+static void test_decisions_meet(void **state) {
+  (void)state;
+  for (int size = 1; size <= RANKS; size += 2) run_well(size, decide_and_meet);
+}
+
 static int exchange_all(const sim_comm *comm) {
   const int code = gather_some(comm);
   if (code != 0) return 10 + code;
@@ -487,8 +519,8 @@ int main(int argc, char **argv) {
   if (argc == 3) return play_by_mpi(argv[1], argv[2]);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_exchange),  cmocka_unit_test(test_exchange_delayed), cmocka_unit_test(test_alone),
-      cmocka_unit_test(test_decisions), cmocka_unit_test(test_decisions_apart),  cmocka_unit_test(test_share),
-      cmocka_unit_test(test_failures),  cmocka_unit_test(test_attach),
+      cmocka_unit_test(test_decisions), cmocka_unit_test(test_decisions_apart),  cmocka_unit_test(test_decisions_meet),
+      cmocka_unit_test(test_share),     cmocka_unit_test(test_failures),         cmocka_unit_test(test_attach),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

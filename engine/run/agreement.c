@@ -63,10 +63,12 @@ static sim_status go_on_until(sim_agreement *a, int64_t step, uint64_t bit, uint
   for (bool all = false; !all;) {
     bool complete = false;
     if (!a->posted) SIM_TRY(sim_agreement_post(a, bit));
-    for (long wait = 20000;; wait = wait < 1000000 ? 2 * wait : wait) {
+    for (long looks = 0, wait = 20000;; looks++) { /* most often all are there */
       SIM_TRY(a->comm->ops->test(a->comm, &complete, words));
       if (complete) break;
+      if (looks < 100) continue;
       wait_for(wait);
+      if (wait < 1000000) wait *= 2;
     }
     a->posted = false;
     if (a->meeting) {

@@ -6,8 +6,8 @@
  * rank that finds a round with a decision complete posts the number of its next step, and waits after that step until
  * all have posted. All ranks act after the largest of these numbers, which no rank has passed. This cannot deadlock: a
  * rank that waits after a step has contributed all that slower ranks need for it; a rank that is ahead, because steps
- * need no exchange, and compares its state for a checkpoint goes on with rounds until all ranks have come there; and a
- * rank that has made its last step does so until all ranks have. A decision that is found after that acts nowhere: its
+ * need no exchange, and is to exchange for an output goes on with rounds until all ranks have come there; and a rank
+ * that has made its last step does so until all ranks have. A decision that is found after that acts nowhere: its
  * step does not come. */
 #ifndef SIM_ENGINE_AGREEMENT_H
 #define SIM_ENGINE_AGREEMENT_H

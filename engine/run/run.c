@@ -98,7 +98,7 @@ static void adopt(const loop *l, uint64_t asked) {
   if (asked & SIM_ASKED_CHECKPOINT) requests->checkpoint = 1;
 }
 
-/* Waits until all ranks are about to compare their states. */
+/* Waits until all ranks are about to exchange for an output: parts of rows and fields, or hashes of their states. */
 static sim_status meet(loop *l) {
   uint64_t asked;
   SIM_TRY(sim_agreement_meet(&l->agreement, l->run->clock.step, &asked));
@@ -115,11 +115,11 @@ static sim_status outputs(loop *l, const sim_clock *before, bool first, bool las
   uint32_t due;
   if (save && !l->many) run->requests->checkpoint = 0;
   collect(l, before, now, first || last, &due, &save);
+  if ((due || save) && l->many) SIM_TRY(meet(l));
   if (run->stop_when && !last && any_table(run, due)) {
     SIM_TRY(sim_outputs_check_stop(l->outputs, &run->ended));
     if (run->ended) collect(l, before, now, true, &due, &save);
   }
-  if (save && l->many) SIM_TRY(meet(l));
   return due || save ? sim_outputs_enqueue(l->outputs, due, save) : SIM_OK;
 }
 

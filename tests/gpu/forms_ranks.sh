@@ -263,7 +263,7 @@ case $part in
     restarted form=derived dt=auto
     restarted form=stirred
     restarted form=neighbours
-    restarted form=walls_z dt=auto
+    restarted form=walls_z
     restarted form=sides_duct
     restarted form=duct kind=single
     ;;

@@ -4,5 +4,5 @@ return sim.collision {
   hill      = { omega = 1 },
   grains    = { { radius = 0.5, position = {1, 1, 0} }, { radius = 0.5, position = {-1, 1, 0} } },
   contact   = { stiffness = 1e20, restitution = 0.5 },
-  integrate = { t_end = 1 },
+  integrate = { t_end = 1e6 },
 }

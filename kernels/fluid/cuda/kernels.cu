@@ -145,8 +145,8 @@ template <int RANK, typename real> static void damp_layer(const fluid_device *d,
   const double cells = damped_cells(layer);
   if (planes <= 0) return;
   if (what != FLUID_DAMP_DELAY)
-    device_launch(&damp, 2 * (double)fluid_moments(RANK) * cells * planes * sizeof(real),
-                  dim3((unsigned)ceil(cells / FLUID_SUMMED), (unsigned)planes), 256,
+    device_launch(&damp, 2 * fluid_moments(RANK) * cells * planes * sizeof(real),
+                  dim3((unsigned)ceil(cells / (double)FLUID_SUMMED), (unsigned)planes), 256,
                   what == FLUID_DAMP_BEGIN ? damp_planes<RANK, true, real> : damp_planes<RANK, false, real>,
                   view_of<real>(d, state, d->fields, NULL), factors_of<RANK, real>(d), *layer, d->through, state);
   device_launch(&follow, 0.0, dim3((unsigned)planes), 256, follow_planes, *layer, what, d->through);

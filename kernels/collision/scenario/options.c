@@ -251,7 +251,7 @@ sim_status collision_step_check(double dt, double most) {
 
 sim_status collision_step_check_count(const collision_parameters *p, double dt) {
   const double most = 1e15, steps = p->integrate.t_end / dt;
-  if (!isnan(p->integrate.dt) || p->pushed || steps <= most) return SIM_OK;
+  if (!isnan(p->integrate.dt) || p->pushed || !(steps > most)) return SIM_OK; /* NaN: not known yet */
   return sim_fail(SIM_ERR_SCENARIO,
                   "integrate.dt: \"auto\" is %.3g, which makes %.3g steps until t_end = %.9g: expected at most %.0e; "
                   "give softer contacts (contact.stiffness, young or contact_time), a shorter t_end, or this dt as a "

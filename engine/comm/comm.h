@@ -41,7 +41,7 @@ typedef struct sim_comm {
 
 /* Functions of a transport; all pointers are to host memory. gather waits for all ranks, swap at least for the ranks
  * that it receives from. Once a rank has failed or died, gather, swap and test fail with that rank's status and "rank N
- * on HOST: its message". All functions are called from one thread, except abandon and check. */
+ * on HOST: its message". Threads: gather and swap one, post and test one at a time, abandon and check any. */
 typedef struct sim_transport {
   const char *name; /* "alone", "forked", "mpi" */
   /* Gathers `in` of every rank into out[size][bytes], in the order of ranks. `in` may be this rank's row of `out`. */

@@ -50,11 +50,11 @@ _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2, "atomic
 struct sim_forked {
   block *block;
   size_t bytes;
-  int descriptor;  /* -1: closed */
-  unsigned number; /* number of the current exchange */
-  unsigned round;  /* number of the current round of post */
-  long delay;      /* longest delay in microseconds; 0: none */
-  unsigned random;
+  int descriptor;     /* -1: closed */
+  unsigned number;    /* number of the current exchange */
+  unsigned round;     /* number of the current round of post */
+  long delay;         /* longest delay in microseconds; 0: none */
+  atomic_uint random; /* delays of two threads */
   sim_comm_totals totals;
   sim_pulse *pulse; /* NULL in the starting process */
   atomic_uint *beats;

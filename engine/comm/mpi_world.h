@@ -53,7 +53,7 @@ typedef struct sim_mpi_world {
   struct pollfd *processes; /* [size]; fd -1: not watched */
   double patience;          /* seconds of silence after which a rank counts as lost */
   long delay;               /* longest delay in microseconds before an exchange; 0: none */
-  unsigned random;
+  atomic_uint random;       /* delays of two threads */
   sim_comm_totals totals;
 } sim_mpi_world;
 

@@ -3,12 +3,13 @@
  * sim_agreement_look.
  *
  * Rounds of words run beside the steps. In a round each rank posts what it was asked for, and rank 0 its decision. A
- * rank that finds a round with a decision complete posts the number of its next step, and waits after that step until
- * all have posted. All ranks act after the largest of these numbers, which no rank has passed. This cannot deadlock: a
- * rank that waits after a step has contributed all that slower ranks need for it; a rank that is ahead, because steps
- * need no exchange, and is to exchange for an output goes on with rounds until all ranks have come there; and a rank
- * that has made its last step does so until all ranks have. A decision that is found after that acts nowhere: its
- * step does not come. */
+ * rank that finds a round with a decision complete posts the number of the step that it is in, and waits after that
+ * step until all have posted. All ranks act after the largest of these numbers, which no rank has passed. This cannot
+ * deadlock: a rank that waits after a step has contributed all that slower ranks need for it. Words may reach one rank
+ * much later than another, while it waits within a step for that other rank: so a thread answers for a rank that is in
+ * a step. A rank that is ahead, because steps need no exchange, and is to exchange for an output goes on with rounds
+ * until all ranks have come there; and a rank that has made its last step does so until all ranks have. A decision that
+ * is found after that acts nowhere: its step does not come. */
 #ifndef SIM_ENGINE_AGREEMENT_H
 #define SIM_ENGINE_AGREEMENT_H
 
@@ -27,24 +28,20 @@ enum {
   SIM_DECIDED_SINK = 32 /* number of the first of these bits, not a bit */
 };
 
-typedef struct sim_agreement {
-  const sim_comm *comm;
-  bool posted, meeting; /* posted: a round is under way; meeting: its words are numbers of steps */
-  int64_t wait_after;   /* step after which this rank waits for the round */
-  int64_t act_after;    /* step after which all ranks act; -1: none */
-  uint64_t decision;
-} sim_agreement;
+typedef struct sim_agreement sim_agreement;
 
-sim_agreement sim_agreement_begin(const sim_comm *comm);
+/* step: the step after which this rank begins. Ends with sim_agreement_destroy, before the transport. */
+sim_status sim_agreement_create(const sim_comm *comm, int64_t step, sim_agreement **out) SIM_MUST_CHECK;
+void sim_agreement_destroy(sim_agreement **agreement);
 
 /* Whether a round can begin: none is under way, and no decision waits for its step. */
-bool sim_agreement_idle(const sim_agreement *agreement);
+bool sim_agreement_idle(sim_agreement *agreement);
 /* Begins a round. Only rank 0's word may hold a decision. */
 sim_status sim_agreement_post(sim_agreement *agreement, uint64_t word) SIM_MUST_CHECK;
 
 /* Call after each step. Waits at most `patience` seconds for a round that was begun after this step. *asked: what all
- * ranks together were asked for in a round that is now complete, else 0. *decision: what all ranks do now, else 0.
- * Fails as the transport does. */
+ * ranks together were asked for in rounds that are complete since the last call, else 0. *decision: what all ranks do
+ * now, else 0. Fails as the transport does. */
 sim_status sim_agreement_look(sim_agreement *agreement, int64_t step, double patience, uint64_t *asked,
                               uint64_t *decision) SIM_MUST_CHECK;
 

@@ -258,6 +258,17 @@ static sim_status view(sim_outputs *o, bool partial) {
   return status;
 }
 
+/* Ranks that wait for each other can be given up like a step. Where one of them gathers a large state, that may take
+ * longer than the patience with a step, and nothing is given up. */
+static sim_status copy_to_stage(sim_outputs *o, int stage, bool whole) {
+  const size_t large = (size_t)1 << 28;
+  const bool computes = o->stages[stage].host_bytes <= large;
+  if (computes) sim_run_compute_begin(o->run);
+  const sim_status status = sim_stage_copy(&o->stages[stage], &o->view, whole);
+  if (computes) sim_run_compute_end(o->run);
+  return status;
+}
+
 sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
   *out = o->staged ? &o->stages[0].frame : &o->view;
   if (o->shown == o->run->clock.step) return SIM_OK;
@@ -266,7 +277,7 @@ sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
   if (o->staged) {
     int stage;
     SIM_TRY(wait_for_room(o, true, &stage));
-    SIM_TRY(sim_stage_copy(&o->stages[stage], &o->view, true));
+    SIM_TRY(copy_to_stage(o, stage, true));
   }
   SIM_TRY(sim_frame_check_finite(*out));
   o->shown = o->run->clock.step;
@@ -293,7 +304,9 @@ sim_status sim_outputs_compare(sim_outputs *o, const sim_frame *state) {
   sim_profile_range_begin("compare the ranks");
   sim_frame_digest_of(&part, blocks, digest);
   digest[16] = '\0';
+  sim_run_compute_begin(run);
   const sim_status met = sim_comm_same(run->comm, strtoull(digest, NULL, 16), &same);
+  sim_run_compute_end(run);
   sim_profile_range_end();
   SIM_TRY(met);
   if (same) return SIM_OK;
@@ -384,7 +397,7 @@ sim_status sim_outputs_enqueue(sim_outputs *o, uint32_t due, bool save) {
     SIM_TRY(view(o, !save));
     if (is_together(o, due, save)) return write_together(o, due, save);
     SIM_TRY(wait_for_room(o, save, &j.stage));
-    SIM_TRY(sim_stage_copy(&o->stages[j.stage], &o->view, save));
+    SIM_TRY(copy_to_stage(o, j.stage, save));
     if (save) SIM_TRY(sim_outputs_compare(o, &o->stages[j.stage].frame));
   }
   if (tables) SIM_TRY(copy_rows(o, j.values));
@@ -425,6 +438,13 @@ sim_status sim_outputs_flush(sim_outputs *o) {
   return sim_outputs_poll(o);
 }
 
+static sim_status agree(sim_run *run, uint64_t *most) {
+  sim_run_compute_begin(run);
+  const sim_status status = sim_comm_agree(run->comm, *most, most);
+  sim_run_compute_end(run);
+  return status;
+}
+
 sim_status sim_outputs_save(sim_outputs *o) {
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
@@ -432,7 +452,7 @@ sim_status sim_outputs_save(sim_outputs *o) {
   }
   SIM_TRY(sim_outputs_poll(o));
   uint64_t missing = o->run->checkpoint_step != o->run->clock.step; /* all ranks agree, as they may write together */
-  if (o->run->comm) SIM_TRY(sim_comm_agree(o->run->comm, missing, &missing));
+  if (o->run->comm) SIM_TRY(agree(o->run, &missing));
   return missing ? sim_outputs_enqueue(o, 0, true) : SIM_OK;
 }
 

@@ -33,7 +33,7 @@ typedef struct loop {
   double first_t;
   bool any_wall;
   bool many; /* several ranks: sim_agreement decides about the wall clock and signals */
-  sim_agreement agreement;
+  sim_agreement *agreement;
   double last_round; /* wall-clock time of this rank's last round of requests */
   uint64_t decision; /* for this step */
 } loop;
@@ -101,7 +101,10 @@ static void adopt(const loop *l, uint64_t asked) {
 /* Waits until all ranks are about to exchange for an output: parts of rows and fields, or hashes of their states. */
 static sim_status meet(loop *l) {
   uint64_t asked;
-  SIM_TRY(sim_agreement_meet(&l->agreement, l->run->clock.step, &asked));
+  sim_run_compute_begin(l->run);
+  const sim_status status = sim_agreement_meet(l->agreement, l->run->clock.step, &asked);
+  sim_run_compute_end(l->run);
+  SIM_TRY(status);
   adopt(l, asked);
   return SIM_OK;
 }
@@ -241,7 +244,10 @@ static uint64_t ask(sim_requests *requests) {
 /* Polls the agreement after a step. */
 static sim_status look_at_agreement(loop *l, double patience) {
   uint64_t asked;
-  SIM_TRY(sim_agreement_look(&l->agreement, l->run->clock.step, patience, &asked, &l->decision));
+  sim_run_compute_begin(l->run);
+  const sim_status status = sim_agreement_look(l->agreement, l->run->clock.step, patience, &asked, &l->decision);
+  sim_run_compute_end(l->run);
+  SIM_TRY(status);
   adopt(l, asked);
   return SIM_OK;
 }
@@ -249,10 +255,18 @@ static sim_status look_at_agreement(loop *l, double patience) {
 /* Begins a round of requests if it is time. Ranks end long steps at about the same time, so that a short wait here
  * saves a step until they agree. */
 static sim_status begin_round(loop *l, const pace *p, double now) {
-  if (!sim_agreement_idle(&l->agreement) || now - l->last_round < round_interval) return SIM_OK;
+  if (!sim_agreement_idle(l->agreement) || now - l->last_round < round_interval) return SIM_OK;
   l->last_round = now;
-  SIM_TRY(sim_agreement_post(&l->agreement, l->run->comm->rank == 0 ? decide(l, p, now) : ask(l->run->requests)));
+  SIM_TRY(sim_agreement_post(l->agreement, l->run->comm->rank == 0 ? decide(l, p, now) : ask(l->run->requests)));
   return look_at_agreement(l, p->every == 1 ? fmin(0.02 * p->passed, 0.1) : 0);
+}
+
+/* After the last step: waits until all ranks have made it. */
+static sim_status wait_for_the_end(loop *l) {
+  sim_run_compute_begin(l->run);
+  const sim_status status = sim_agreement_end(l->agreement, l->run->clock.step);
+  sim_run_compute_end(l->run);
+  return status;
 }
 
 static sim_status step_until_done(loop *l, bool *stopped) {
@@ -290,7 +304,7 @@ static sim_status step_until_done(loop *l, bool *stopped) {
       return SIM_OK;
     }
   }
-  return l->many ? sim_agreement_end(&l->agreement, run->clock.step) : SIM_OK;
+  return l->many ? wait_for_the_end(l) : SIM_OK;
 }
 
 /* ---- end ---- */
@@ -311,7 +325,10 @@ static sim_status refuse_failed(const sim_run *run) {
 /* Sends the digest of rank 0, which alone has all of a state that ranks divide, to the others. */
 static sim_status share_digest(sim_run *run) {
   char digests[SIM_RANKS_MAX][sizeof run->digest];
-  SIM_TRY(run->comm->ops->gather(run->comm, run->digest, sizeof run->digest, digests));
+  sim_run_compute_begin(run);
+  const sim_status status = run->comm->ops->gather(run->comm, run->digest, sizeof run->digest, digests);
+  sim_run_compute_end(run);
+  SIM_TRY(status);
   memcpy(run->digest, digests[0], sizeof run->digest);
   return SIM_OK;
 }
@@ -377,18 +394,19 @@ sim_status sim_run_loop(sim_run *run) {
   run->outputs = l.outputs;
   l.begin = l.last_progress = sim_wall_clock();
   l.many = run->comm && run->comm->size > 1;
-  l.agreement = sim_agreement_begin(run->comm);
   for (size_t i = 0; i < run->sink_count; i++) {
     run->sinks[i].last_wall = l.begin;
     l.any_wall |= run->sinks[i].cadence.kind == SIM_EVERY_WALL;
   }
   bool stopped = false;
-  sim_status status = cause_of(run, run_steps(&l, &stopped));
+  sim_status status = l.many ? sim_agreement_create(run->comm, run->clock.step, &l.agreement) : SIM_OK;
+  if (status == SIM_OK) status = cause_of(run, run_steps(&l, &stopped));
   progress(&l, sim_wall_clock());
   if (status == SIM_OK) status = finish(&l, stopped);
   if (status != SIM_OK && status != SIM_ERR_STOPPED && status != SIM_ERR_IO && status != SIM_ERR_CANT_CREATE)
     keep_rows(&l);
   if (status == SIM_ERR_IO) sim_outputs_wait(l.outputs, settle_most); /* then the newest checkpoint is known */
+  sim_agreement_destroy(&l.agreement);
   sim_outputs_destroy(&l.outputs);
   return status;
 }

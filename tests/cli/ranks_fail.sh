@@ -59,6 +59,15 @@ for scenario in bodies settling; do
   rm -rf alike unlike
 done
 
+cat >rows.lua <<'LUA'
+return sim.nbody {
+  bodies    = { sim.plummer { n = 60, mass = 1, radius = 1 } },
+  gravity   = { G = 1, softening = 0.05, solver = "direct" },
+  integrate = { dt = 1/1024, t_end = 1e6 },
+  output    = { tables = "every 1 steps", checkpoint = "every 50 steps" },
+}
+LUA
+
 # ---- killed at random moments ----
 
 lost=0
@@ -152,6 +161,20 @@ suspended_or_hanging() { # takes a minute
   grep -qF "a step was abandoned because it did not end in time" output || fail "a rank that hangs: what the line says"
   rm hang
   goes_on hangs
+  for k in 1 2 3; do # also where the others wait for it between two steps, for a row of a table or a checkpoint
+    env LD_PRELOAD="$FAULTS" FAULT=hang FAULT_RANK=$((k % 3)) FAULT_FILE="$PWD/hang" SIM_COMM_DELAY=10 \
+      "$SIM" run rows.lua --threads 1 --ranks 3 -o rows$k >output 2>&1 &
+    pid=$!
+    until_true 120 has_checkpoint rows$k
+    sleep "0.$RANDOM"
+    touch hang
+    sleep 0.5
+    begin=$(seconds)
+    kill -s TERM "$pid"
+    ended 75 30 rows$k "a rank that hangs where rows are written"
+    rm hang
+    goes_on rows$k
+  done
   start both LD_PRELOAD="$FAULTS" FAULT=hang FAULT_RANK=0 FAULT_FILE="$PWD/hang" SIM_COMM_DELAY=10
   touch hang # rank 0 does not see that another died
   sleep 0.5

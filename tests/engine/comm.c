@@ -220,27 +220,29 @@ static void sleep_randomly(const sim_comm *comm, uint64_t step, uint64_t part) {
 /* Rank 0 makes a decision with a number in every second round; the other ranks make a request in each round. All must
  * act on the same decisions after the same steps. */
 static int decide_some(const sim_comm *comm) {
-  sim_agreement agreement = sim_agreement_begin(comm);
+  sim_agreement *agreement;
   uint64_t acted[2 * DECISIONS_MAX + 1] = {0}, all[RANKS][2 * DECISIONS_MAX + 1], most, asked, decision, rounds = 0;
   bool heard = comm->size == 1;
+  if (sim_agreement_create(comm, 0, &agreement) != SIM_OK) return 1;
   for (int64_t step = 1; step <= STEPS; step++) {
     sleep_randomly(comm, (uint64_t)step, 5);
     if (sim_comm_agree(comm, 0, &most) != SIM_OK) return 1;
     sleep_randomly(comm, (uint64_t)step, 6);
-    if (sim_agreement_look(&agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
+    if (sim_agreement_look(agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
     heard |= asked == SIM_ASKED_WARNING;
     if (decision) {
       acted[++acted[0]] = (uint64_t)step;
       acted[++acted[0]] = decision;
     }
-    if (!sim_agreement_idle(&agreement)) continue;
+    if (!sim_agreement_idle(agreement)) continue;
     rounds++;
     const uint64_t word = comm->rank > 0 ? SIM_ASKED_WARNING : rounds % 2 == 0 ? 0 : SIM_DECIDED_STOP | rounds << 32;
-    if (sim_agreement_post(&agreement, word) != SIM_OK) return 1;
-    if (sim_agreement_look(&agreement, step, step % 3 == 0 ? 1e-4 : 0, &asked, &decision) != SIM_OK) return 1;
+    if (sim_agreement_post(agreement, word) != SIM_OK) return 1;
+    if (sim_agreement_look(agreement, step, step % 3 == 0 ? 1e-4 : 0, &asked, &decision) != SIM_OK) return 1;
     heard |= asked == SIM_ASKED_WARNING;
     if (decision) return 2; /* the decision is for a later step */
   }
+  sim_agreement_destroy(&agreement);
   if (comm->ops->gather(comm, acted, sizeof acted, all) != SIM_OK) return 1;
   for (int r = 0; r < comm->size; r++)
     if (memcmp(all[r], acted, sizeof acted) != 0) return 3;
@@ -253,23 +255,55 @@ static void test_decisions(void **state) {
   for (int size = 1; size <= RANKS; size += 2) run_well(size, decide_some);
 }
 
+/* The same where the words of a round reach one rank, another in each round, 5 ms later than the others: they wait for
+ * it after a step, when it may wait for them in the next one. */
+static const sim_transport *punctual;
+
+static sim_status test_late(const sim_comm *comm, bool *complete, uint64_t *words) {
+  static double since;
+  static int round;
+  SIM_TRY(punctual->test(comm, complete, words));
+  if (!*complete) return SIM_OK;
+  const double now = sim_wall_clock();
+  if (since == 0) since = now;
+  *complete = round % comm->size != comm->rank || now - since > 5e-3;
+  if (!*complete) return SIM_OK;
+  since = 0;
+  round++;
+  return SIM_OK;
+}
+
+static int decide_late(const sim_comm *comm) {
+  sim_transport late = *(punctual = comm->ops);
+  sim_comm with = *comm;
+  late.test = test_late;
+  with.ops = &late;
+  return decide_some(&with);
+}
+
+static void test_decisions_late(void **state) {
+  (void)state;
+  for (int size = 3; size <= RANKS; size += 4) run_well(size, decide_late);
+}
+
 /* Ranks whose steps need no exchange run apart. The last rank sleeps before its first step, so that the others have
  * posted and made all their steps when rank 0, or the last rank, posts. Every rank must end, and a decision must act on
  * all ranks or on none. */
 static int decide_apart(const sim_comm *comm) {
-  sim_agreement agreement = sim_agreement_begin(comm);
+  sim_agreement *agreement;
   for (int late = 0; late < comm->size; late++) {
     uint64_t acted = 0, all[RANKS], asked, decision, rounds = 0;
-    agreement = sim_agreement_begin(comm);
+    if (sim_agreement_create(comm, 0, &agreement) != SIM_OK) return 1;
     if (comm->rank == late) (void)nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     for (int64_t step = 1; step <= STEPS; step++) {
-      if (sim_agreement_look(&agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
+      if (sim_agreement_look(agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
       if (decision) acted = acted << 16 | (uint64_t)step;
-      if (!sim_agreement_idle(&agreement)) continue;
+      if (!sim_agreement_idle(agreement)) continue;
       const uint64_t word = comm->rank > 0 ? SIM_ASKED_STOP : SIM_DECIDED_STOP | ++rounds << 32;
-      if (sim_agreement_post(&agreement, word) != SIM_OK) return 1;
+      if (sim_agreement_post(agreement, word) != SIM_OK) return 1;
     }
-    if (sim_agreement_end(&agreement, STEPS) != SIM_OK) return 1;
+    if (sim_agreement_end(agreement, STEPS) != SIM_OK) return 1;
+    sim_agreement_destroy(&agreement);
     if (comm->ops->gather(comm, &acted, sizeof acted, all) != SIM_OK) return 1;
     for (int r = 0; r < comm->size; r++)
       if (all[r] != acted) return 3;
@@ -286,21 +320,23 @@ static void test_decisions_apart(void **state) {
  * 0 decides and waits for its answer. A decision acts after the same step of all ranks. */
 static int decide_and_meet(const sim_comm *comm) {
   for (int late = 0; late < comm->size; late++) {
-    sim_agreement agreement = sim_agreement_begin(comm);
+    sim_agreement *agreement;
     uint64_t acted[STEPS + 1] = {0}, all[RANKS][STEPS + 1], asked, decision, rounds = 0, most;
+    if (sim_agreement_create(comm, 0, &agreement) != SIM_OK) return 1;
     for (int64_t step = 1; step <= STEPS; step++) {
       if (comm->rank == late && step % 7 == 3) (void)nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
-      if (sim_agreement_look(&agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
+      if (sim_agreement_look(agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
       if (decision) acted[++acted[0]] = (uint64_t)step << 32 | decision >> 32;
       if (step % 7 == 0) {
-        if (sim_agreement_meet(&agreement, step, &asked) != SIM_OK) return 1;
+        if (sim_agreement_meet(agreement, step, &asked) != SIM_OK) return 1;
         if (sim_comm_agree(comm, 0, &most) != SIM_OK) return 1;
       }
-      if (!sim_agreement_idle(&agreement)) continue;
+      if (!sim_agreement_idle(agreement)) continue;
       const uint64_t word = comm->rank > 0 ? SIM_ASKED_STOP : SIM_DECIDED_STOP | ++rounds << 32;
-      if (sim_agreement_post(&agreement, word) != SIM_OK) return 1;
+      if (sim_agreement_post(agreement, word) != SIM_OK) return 1;
     }
-    if (sim_agreement_end(&agreement, STEPS) != SIM_OK) return 1;
+    if (sim_agreement_end(agreement, STEPS) != SIM_OK) return 1;
+    sim_agreement_destroy(&agreement);
     if (comm->ops->gather(comm, acted, sizeof acted, all) != SIM_OK) return 1;
     for (int r = 0; r < comm->size; r++)
       if (memcmp(all[r], acted, sizeof acted) != 0) return 3;
@@ -518,9 +554,11 @@ static int play_by_mpi(const char *path, const char *name) {
 int main(int argc, char **argv) {
   if (argc == 3) return play_by_mpi(argv[1], argv[2]);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exchange),  cmocka_unit_test(test_exchange_delayed), cmocka_unit_test(test_alone),
-      cmocka_unit_test(test_decisions), cmocka_unit_test(test_decisions_apart),  cmocka_unit_test(test_decisions_meet),
-      cmocka_unit_test(test_share),     cmocka_unit_test(test_failures),         cmocka_unit_test(test_attach),
+      cmocka_unit_test(test_exchange),        cmocka_unit_test(test_exchange_delayed),
+      cmocka_unit_test(test_alone),           cmocka_unit_test(test_decisions),
+      cmocka_unit_test(test_decisions_apart), cmocka_unit_test(test_decisions_meet),
+      cmocka_unit_test(test_decisions_late),  cmocka_unit_test(test_share),
+      cmocka_unit_test(test_failures),        cmocka_unit_test(test_attach),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,8 @@
 #include "cli/cli.h"
 
-int main(int argc, char **argv) { return cli_main(argc, argv); }
+#include <sys/prctl.h>
+
+int main(int argc, char **argv) {
+  (void)prctl(PR_SET_NAME, "sim"); /* a process that has started itself again is called "exe" */
+  return cli_main(argc, argv);
+}

@@ -39,6 +39,30 @@ cli_launcher cli_launcher_find(void) {
   return (cli_launcher){.rank = 0, .size = 1};
 }
 
+/* Reads the name of a process and its parent's number; false where there is no such process. */
+static bool read_process(long process, char name[32], long *parent) {
+  char path[64], line[256];
+  snprintf(path, sizeof path, "/proc/%ld/stat", process);
+  FILE *file = fopen(path, "re");
+  const bool read = file && fgets(line, sizeof line, file);
+  if (file) fclose(file);
+  const char *begin = read ? strchr(line, '(') : NULL, *end = read ? strrchr(line, ')') : NULL;
+  if (!begin || !end || sscanf(end, ") %*c %ld", parent) != 1) return false;
+  snprintf(name, 32, "%.*s", (int)(end - begin - 1), begin + 1);
+  return true;
+}
+
+bool cli_launcher_lives(void) {
+  static const char *const names[] = {"mpirun", "mpiexec", "orte",       "prte", "prun", "hydra", "pmi_proxy",
+                                      "srun",   "jsm",     "slurmstepd", "flux", "pals", "aprun"};
+  char name[32];
+  long process = (long)getppid();
+  for (int depth = 0; depth < 64 && process > 0 && read_process(process, name, &process); depth++)
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+      if (strncmp(name, names[k], strlen(names[k])) == 0) return true;
+  return false;
+}
+
 /* Whether the environment of a process says that it is its host's first: of Open MPI, MPICH or Slurm. */
 static bool is_first_of_host(long process) {
   static const char *const marks[] = {"OMPI_COMM_WORLD_LOCAL_RANK=0", "MPI_LOCALRANKID=0", "SLURM_LOCALID=0"};

@@ -1,6 +1,7 @@
 #include "cli/run/ranks.h"
 
 #include "cli/run/launcher.h"
+#include "cli/run/status.h"
 #include "engine/comm/forked.h"
 #include "engine/comm/heartbeat.h"
 #include "engine/wall_clock.h"
@@ -143,9 +144,9 @@ sim_status cli_ranks_join(const cli_options *options, bool *done) {
   const bool makes_run = command == CLI_RUN || command == CLI_RESUME;
   const bool refused = refusal(command) && !options->script;
   const bool joins = launcher.size > 1 && (makes_run || command == CLI_CHECK);
+  const bool silent = launcher.rank > 0 && cli_launcher_lives(); /* one process prints for all */
   *done = false;
-  if (joins && launcher.rank > 0 && (options->gpus > 0 || options->ranks > 1))
-    cli_terminal_mute(); /* one process prints the line for all */
+  if (joins && silent && (options->gpus > 0 || options->ranks > 1)) cli_terminal_mute();
   if (joins && options->gpus > 0)
     return sim_fail(SIM_ERR_USAGE,
                     "--gpus %d in one of %d processes of %s: its processes are the ranks, each with a GPU of its own; "
@@ -158,8 +159,8 @@ sim_status cli_ranks_join(const cli_options *options, bool *done) {
                     options->ranks, launcher.size, launcher.name);
   const bool own_ranks = options->ranks > 0 && command != CLI_BENCH;
   if (launcher.size <= 1 || own_ranks || !(makes_run || refused || command == CLI_CHECK)) return SIM_OK;
-  if (launcher.rank > 0) cli_terminal_mute(); /* one process prints for all */
-  *done = command == CLI_CHECK && launcher.rank > 0;
+  if (silent) cli_terminal_mute();
+  *done = command == CLI_CHECK && silent;
   if (refused)
     return sim_fail(SIM_ERR_USAGE, "%s has started %d processes of sim %s: %s", launcher.name, launcher.size,
                     command == CLI_SWEEP ? "sweep" : "bench", refusal(command));
@@ -338,6 +339,7 @@ static sim_status stand_in(const launch *l, const cli_options *options) {
   else if (cli_prepare_output(&job, ".out") != SIM_OK)
     *job.output = '\0';
   io_folder_end_of(job.output, l->first);
+  cli_status_fail(job.output, status, cause.message);
   return sim_fail_at(status, cause.file, cause.line, "%.700s; see why, then: sim resume %.300s", cause.message,
                      job.output);
 }

@@ -1,4 +1,4 @@
-/* Reads status.json of runs, for sim status. */
+/* Reads status.json of runs, for sim status; and marks that of a run whose process could not. */
 #include "cli/run/status.h"
 
 #include "io/file.h"
@@ -62,6 +62,12 @@ static double number_of(const json_t *object, const char *key) {
   return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+/* Whether the process of a run has ended without a final status. */
+static bool is_lost(const json_t *object, const char *folder) {
+  const char *state = json_string_value(json_object_get(object, "state"));
+  return state && strcmp(state, "running") == 0 && !io_folder_held(folder);
+}
+
 sim_status cli_status_read(const char *folder, cli_status *out) {
   json_t *object;
   *out = (cli_status){.exit_code = -1};
@@ -83,9 +89,29 @@ sim_status cli_status_read(const char *folder, cli_status *out) {
   out->checkpoint_step = json_is_integer(checkpoint) ? json_integer_value(checkpoint) : -1;
   const double code = number_of(object, "exit_code");
   if (code >= 0 && code < 256) out->exit_code = (int)code;
+  if (is_lost(object, folder)) snprintf(out->state, sizeof out->state, "lost");
   json_decref(object);
-  if (strcmp(out->state, "running") == 0 && !io_folder_held(folder)) snprintf(out->state, sizeof out->state, "lost");
   return SIM_OK;
+}
+
+void cli_status_fail(const char *path, sim_status status, const char *message) {
+  const sim_error cause = *sim_error_last();
+  json_t *object = NULL;
+  io_folder *folder = NULL;
+  char *text = NULL;
+  if (read_object(path, &object) == SIM_OK && is_lost(object, path) &&
+      io_folder_open(path, IO_FOLDER_RESUME, &folder) == SIM_OK) {
+    (void)json_object_set_new(object, "state", json_string("failed"));
+    (void)json_object_set_new(object, "exit_code", json_integer(sim_status_exit_code(status)));
+    (void)json_object_set_new(object, "message", json_string(message));
+    (void)json_object_del(object, "expected_end");
+    text = json_dumps(object, JSON_REAL_PRECISION(17));
+    if (text) (void)!io_folder_write(folder, "status.json", text, strlen(text));
+  }
+  if (folder) io_folder_close(&folder);
+  free(text);
+  json_decref(object);
+  sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 
 /* Writes a value as JSON, with the shortest digits that give the same numbers: 0.1, not 0.10000000000000001. NULL: out
@@ -109,6 +135,7 @@ static sim_status show_value(const char *folder, const char *key) {
   const json_t *value = json_object_get(object, key);
   char *json = json_is_string(value) || !value ? NULL : shortest_json(value);
   const char *text = json_is_string(value) ? json_string_value(value) : json ? json : "";
+  if (strcmp(key, "state") == 0 && is_lost(object, folder)) text = "lost"; /* as in the table */
   sim_text_escape(line, sizeof line, text, strlen(text));
   puts(line);
   free(json);

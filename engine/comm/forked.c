@@ -138,10 +138,27 @@ static void say_late(int rank, double waited, double *next) {
   *next *= 2;
 }
 
-static sim_status sleep_for(const sim_forked *f, seat *s, int rank, double begin) {
+/* Fails if a rank gives no sign of life. The starting process notices that earlier and kills the rank, unless it does
+ * not run itself. *silent counts sleeps, which a job that is suspended as a whole does not make. */
+static sim_status look_for_life(sim_forked *f, int rank, unsigned *beats, long *silent) {
+  const double seconds = 1e-9 * (double)tick * (double)++*silent;
+  const unsigned now = atomic_load(&f->block->seats[rank].beats);
+  char message[96];
+  if (now != *beats || now == 0) *silent = 0; /* 0: it has not begun */
+  *beats = now;
+  if (seconds <= sim_heartbeat_limit() + 5) return SIM_OK;
+  snprintf(message, sizeof message, "has given no sign of life for %.0f s", seconds);
+  sim_forked_fail(f, rank, SIM_ERR_RANK, message);
+  return sim_forked_failure(f);
+}
+
+static sim_status sleep_for(sim_forked *f, seat *s, int rank, double begin) {
   double next = 60;
+  unsigned beats = 0;
+  long silent = 0;
   while (!has_arrived(s, f->number)) {
     SIM_TRY(sim_forked_failure(f));
+    SIM_TRY(look_for_life(f, rank, &beats, &silent));
     say_late(rank, sim_wall_clock() - begin, &next);
     atomic_fetch_add(&s->sleepers, 1);
     const unsigned now = atomic_load(&s->arrived);

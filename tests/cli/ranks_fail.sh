@@ -121,6 +121,7 @@ for rank in 2 0; do
   one_line "rank $rank frozen"
   grep -qE "^sim: rank $rank on $host: gave no sign of life for [3-9] s and was killed; see why, then: sim resume frozen$rank" output ||
     fail "rank $rank frozen: what the line says"
+  [ "$(key state "frozen$rank")" = failed ] || fail "rank $rank frozen: state $(key state "frozen$rank")"
   goes_on "frozen$rank"
 done
 for fault in "exit0 2" "exit75 1" "exit0 0"; do
@@ -152,6 +153,16 @@ suspended_or_hanging() { # takes a minute
   kill -s TERM "$pid"
   begin=$(seconds)
   ended 75 25 paused "a run that was suspended"
+  start alone SIM_COMM_PATIENCE=3 # the starting process is frozen, so that the ranks must notice a death themselves
+  kill -s STOP "$pid"
+  kill -s KILL "$(rank_of "$pid" 1)"
+  begin=$(seconds)
+  is_failed() { [ "$(key state alone)" = failed ]; }
+  until_true 35 is_failed
+  grep -qE "^sim: rank 1 on $host: has given no sign of life for [0-9]+ s; see why, then: sim resume alone" output ||
+    fail "killed while the starting process is frozen: what the line says"
+  kill -s CONT "$pid"
+  ended 82 30 alone "killed while the starting process is frozen"
   start hangs LD_PRELOAD="$FAULTS" FAULT=hang FAULT_RANK=1 FAULT_FILE="$PWD/hang" SIM_COMM_DELAY=10
   touch hang
   sleep 0.5

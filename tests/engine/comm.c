@@ -242,6 +242,7 @@ static int decide_some(const sim_comm *comm) {
     heard |= asked == SIM_ASKED_WARNING;
     if (decision) return 2; /* the decision is for a later step */
   }
+  if (sim_agreement_end(agreement, STEPS) != SIM_OK) return 1;
   sim_agreement_destroy(&agreement);
   if (comm->ops->gather(comm, acted, sizeof acted, all) != SIM_OK) return 1;
   for (int r = 0; r < comm->size; r++)

@@ -535,7 +535,9 @@ static void against_nist(driver_place place, bool all) {
  * quoted, with p alone, by a test of Yaff (github.com/molmod/yaff); of the page itself only the first rows were seen.
  * Of N bodies there are N (N - 1)/2 pairs, so energy and virial are 1/500 or less below those of 10000. With NIST's
  * errors, at most 1.2e-4 of U and half of the last digit of p, that makes 3e-4 of U, and of p 2e-6 and 1e-4. By the
- * second virial coefficient of this potential p is 9.674e-3 and 4.9186e-3 in the first two rows. */
+ * second virial coefficient of this potential p is 9.674e-3 and 4.9186e-3 in the first two rows. The liquid of the last
+ * row is LAMMPS' (pair_style lj/smooth/linear 2.5, fix nvt, steps of 0.004); 1372 atoms over 60000 steps gave -4.0874
+ * (9) and 2.203 (5) again. */
 static void against_shifted(driver_place place, bool all) {
   static const known_state known[] = {{1.0, 0.01, -6.727e-2, 9.677e-3, 3e-4, 2e-6, NBODY_LANGEVIN, true},
                                       {1.0, 0.005, -3.362e-2, 4.919e-3, 3e-4, 2e-6, NBODY_LANGEVIN, true},

@@ -78,6 +78,8 @@ static bool is_first_of_host(long process) {
   return found;
 }
 
+bool cli_launcher_first_of_host(void) { return is_first_of_host((long)getpid()); }
+
 /* The launcher starts all processes of a host from one process. */
 bool cli_launcher_fails_alone(const cli_launcher *launcher) {
   const long own = (long)getpid(), parent = (long)getppid();

@@ -16,6 +16,8 @@ cli_launcher cli_launcher_find(void);
 /* Whether a process from which this one descends has the name of a launcher. Its variables alone may have been left in
  * a shell. */
 bool cli_launcher_lives(void);
+/* Whether the launcher says that this process is its host's first. */
+bool cli_launcher_first_of_host(void);
 /* For a process above rank 0 that has failed before it joined the others: whether no other process of this host has
  * told a failure of all, because this is its first process, or because the first one still runs. */
 bool cli_launcher_fails_alone(const cli_launcher *launcher);

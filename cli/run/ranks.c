@@ -180,18 +180,18 @@ void cli_ranks_text(char *out, size_t capacity) {
     snprintf(out, capacity, "%d ranks on this host, by shared memory", comm.size);
 }
 
-/* The end of a process that fails before it has joined the others. Mostly all fail alike, and the first prints the
- * reason: mute processes go last, and print theirs if the first does not fail. Open MPI's launcher ends all processes
- * once one has failed, and loses what it has not passed on. */
+/* The end of a process that fails before it has joined the others. Mostly all fail alike, and the first of all prints the
+ * reason: mute processes go later, the first of their host before the others, and print theirs if no process before them
+ * fails. Open MPI's launcher ends all processes once one has failed, and loses what it has not passed on. */
 static void let_line_pass(sim_status status) {
   const cli_launcher launcher = cli_launcher_find();
-  const struct timespec moment = {.tv_nsec = 300000000}, longer = {.tv_sec = 2};
+  const struct timespec moment = {.tv_nsec = 300000000};
   const sim_error *error = sim_error_last();
   char host[64] = "", message[sizeof error->message];
   const bool ends_all = launcher.family && strcmp(launcher.family, "openmpi") == 0;
   if (launcher.size <= 1 || !(ends_all || cli_terminal_muted())) return;
   if (cli_terminal_muted()) {
-    (void)nanosleep(&longer, NULL);
+    (void)nanosleep(&(struct timespec){.tv_sec = cli_launcher_first_of_host() ? 2 : 3}, NULL);
     if (status == SIM_ERR_STOPPED || !*error->message || !cli_launcher_fails_alone(&launcher)) return;
     (void)gethostname(host, sizeof host - 1);
     snprintf(message, sizeof message, "rank %d on %s: %.900s", launcher.rank, host, error->message);

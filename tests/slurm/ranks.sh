@@ -81,7 +81,7 @@ done
 few=(run s.lua --set paths=1000 --threads 1)
 expect 64 "srun has started 4 processes that cannot find each other: use srun --mpi=pmi2" \
   srun --mpi=none -N2 -n4 "$SIM" "${few[@]}" -o none
-[ "$(grep -c '^sim: ' output)" = 1 ] || fail "told more than once"
+[ "$(grep -c '^sim: ' output)" = 2 ] || fail "not told once on each host"
 [ ! -e none ] || fail "a refused run leaves a folder"
 expect 0 "4 ranks on" srun --mpi=pmi2 -N2 -n4 "$SIM" "${few[@]}" -o few
 expect 64 "start sim sweep alone" srun --mpi=pmi2 -n2 "$SIM" sweep s.lua --seed 1..2

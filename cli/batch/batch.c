@@ -90,7 +90,28 @@ static double job_seconds(const cli_job *job) {
 
 int cli_script_tasks(const cli_options *o) {
   if (o->ntasks > 0) return o->ntasks;
-  return o->nodes > 1 && o->gpus > 0 ? o->gpus : o->nodes > 1 ? o->nodes : 1;
+  return o->gpus > 1 || (o->nodes > 1 && o->gpus > 0) ? o->gpus : o->nodes > 1 ? o->nodes : 1;
+}
+
+/* Refuses GPUs that stay idle and tasks without a GPU: each task takes one. */
+static sim_status check_gpus(const script *s) {
+  if (s->gpus % s->nodes != 0)
+    return sim_fail(SIM_ERR_USAGE, "--nodes %d and --gpus %d: expected as many GPUs on each host", s->nodes, s->gpus);
+  if (s->gpus > 1 && s->sweep > 0)
+    return sim_fail(SIM_ERR_USAGE, "--gpus %d: a run of a sweep takes one GPU; give --gpus 1", s->gpus);
+  if (s->gpus > 0 && s->tasks > 1 && !s->on_gpu)
+    return sim_fail(SIM_ERR_USAGE, "--gpus %d: this scenario does not run on a GPU; --ntasks %d shares it among cores",
+                    s->gpus, s->tasks);
+  if (s->gpus > 0 && s->sweep == 0 && s->tasks != s->gpus)
+    return sim_fail(SIM_ERR_USAGE,
+                    "--gpus %d and --ntasks %d: each task takes one GPU; leave out --ntasks, or give --gpus %d",
+                    s->gpus, s->tasks, s->tasks);
+  if (s->gpus > 1 && s->pbs)
+    return sim_fail(SIM_ERR_USAGE,
+                    "--gpus %d: job scripts of several tasks are for Slurm; give --gpus 1, or start sim run --gpus %d "
+                    "in a script of your own",
+                    s->gpus, s->gpus);
+  return SIM_OK;
 }
 
 /* Sets nodes and tasks: Slurm's srun starts one rank for each task, joined by the MPI plugin of this program. */
@@ -102,8 +123,7 @@ static sim_status fill_ranks(script *s) {
   if (s->tasks < s->nodes)
     return sim_fail(SIM_ERR_USAGE, "--nodes %d and --ntasks %d: a host without a task would stay idle", s->nodes,
                     s->tasks);
-  if (s->gpus % s->nodes != 0)
-    return sim_fail(SIM_ERR_USAGE, "--nodes %d and --gpus %d: expected as many GPUs on each host", s->nodes, s->gpus);
+  SIM_TRY(check_gpus(s));
   if (s->tasks == 1) return SIM_OK;
   if (s->pbs)
     return sim_fail(SIM_ERR_USAGE, "--%s: job scripts of several tasks are for Slurm",
@@ -133,9 +153,9 @@ static void fill(const cli_job *job, size_t sweep, script *s) {
   snprintf(s->time, sizeof s->time, "%02lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
   const bool device = job->setup.backend->space == SIM_SPACE_DEVICE;
   s->on_gpu = cli_gpu_able(job);
-  s->gpus = options->gpus >= 0 ? options->gpus : device ? 1 : 0;
   s->nodes = options->nodes > 0 ? options->nodes : 1;
-  s->tasks = cli_script_tasks(options);
+  s->tasks = sweep > 0 ? 1 : cli_script_tasks(options);
+  s->gpus = options->gpus >= 0 ? options->gpus : device ? s->tasks : 0;
   s->cpus = options->cpus > 0 ? options->cpus : s->gpus > 0 && options->threads == 0 ? 2 : job->setup.threads;
   /* 25 % above the plan, and 256 MiB for everything else */
   double bytes = 1.25 * (sim_plan_bytes(&job->plan, SIM_SPACE_HOST) + job->resident) + 0x1p28;
@@ -158,6 +178,7 @@ static void print_directives(const script *s) {
   }
   printf("#SBATCH --job-name=%s\n#SBATCH --time=%s\n#SBATCH --nodes=%d\n#SBATCH --ntasks=%d\n", s->name, s->time,
          s->nodes, s->tasks);
+  if (s->nodes > 1 && s->tasks % s->nodes == 0) printf("#SBATCH --ntasks-per-node=%d\n", s->tasks / s->nodes);
   printf("#SBATCH --cpus-per-task=%d\n#SBATCH --mem=%sM\n", s->cpus, s->memory);
   if (s->gpus > 0 && s->tasks > 1) /* tasks reach the memory of GPUs of their host only if they see them all */
     printf("#SBATCH --gpus-per-node=%d\n", s->gpus / s->nodes);

@@ -310,6 +310,13 @@ LUA
 tasks=("$SIM" batch option.lua --device cpu)
 expect 64 "--nodes 3 and --ntasks 2: a host without a task would stay idle" "${tasks[@]}" --nodes 3 --ntasks 2
 expect 64 "--nodes 2 and --gpus 3: expected as many GPUs on each host" "$SIM" batch option.lua --nodes 2 --gpus 3
+gpus=("$SIM" batch option.lua)
+for words in "--nodes 2 --gpus 8 --ntasks 4" "--nodes 2 --gpus 2 --ntasks 8" "--gpus 4 --ntasks 1"; do
+  read -ra given <<<"$words"
+  expect 64 "each task takes one GPU; leave out --ntasks, or give --gpus ${given[-1]}" "${gpus[@]}" "${given[@]}"
+done
+expect 64 "--gpus 4: job scripts of several tasks are for Slurm; give --gpus 1, or start sim run --gpus 4" "${gpus[@]}" --gpus 4 --scheduler pbs
+expect 64 "--gpus 2: a run of a sweep takes one GPU" "$SIM" sweep option.lua --seed 1..2 -o none --array --gpus 2
 expect 64 "--ntasks: job scripts of several tasks are for Slurm" "${tasks[@]}" --ntasks 2 --scheduler pbs
 expect 64 "--nodes: job scripts of several tasks are for Slurm" "${tasks[@]}" --nodes 2 --scheduler pbs
 expect 64 "--ntasks '0': expected an integer from 1 to 256" "${tasks[@]}" --ntasks 0
@@ -323,6 +330,15 @@ for pair in openmpi=pmix mpich=pmi2; do
   SIM_MPI=${pair%=*} expect 0 "srun --kill-on-bad-exit=1 --mpi=${pair#*=} --cpus-per-task=3 " "${tasks[@]}" --nodes 2 --ntasks 6 --cpus 3
   grep -qx "export SIM_MPI='${pair%=*}'" output || fail "$(cat output)"
   grep -qx '#SBATCH --nodes=2' output && grep -qx '#SBATCH --ntasks=6' output || fail "$(cat output)"
+  grep -qx '#SBATCH --ntasks-per-node=3' output || fail "$(cat output)"
+  SIM_MPI=${pair%=*} expect 0 "#SBATCH --ntasks=3" "${tasks[@]}" --nodes 2 --ntasks 3
+  ! grep -q 'ntasks-per-node' output || fail "three tasks on two hosts: $(cat output)"
+  for words in "--gpus 4" "--nodes 2 --gpus 4" "--gpus 4 --ntasks 4"; do # a task for each GPU
+    # shellcheck disable=SC2086
+    SIM_MPI=${pair%=*} expect 0 "#SBATCH --ntasks=4" "${gpus[@]}" $words
+    grep -qE '^#SBATCH --gpus-per-node=(4|2)$' output && grep -q -- '--device cuda ' output || fail "$words: $(cat output)"
+  done
+  SIM_MPI=${pair%=*} "$SIM" batch option.lua --device cpu --nodes 2 --ntasks 6 --cpus 3 >output
   # A step that srun ends by a signal has the exit code that the run has written: requeued, or not.
   for code in 75 70 ""; do
     state=running

@@ -1,5 +1,5 @@
 /* What the ranks of a launcher must have in common, compared before anything else: the build of the program, the
- * command, how files are written, the functions of the C library and the instruction set. */
+ * command, how files are written, how GPUs exchange, the functions of the C library and the instruction set. */
 #include "cli/run/ranks.h"
 
 #include "cli/run/launcher.h"
@@ -14,8 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Variables that decide which exchanges a run makes. Most launchers pass no variables on to other hosts. */
+static const char *const shared[] = {"SIM_IO_SHARED_FROM", "SIM_COMM_PATH"};
+enum { SHARED = sizeof shared / sizeof *shared };
+
 typedef struct card {
-  char build[192], command[512], shared_from[24], library[32];
+  char build[192], command[512], settings[SHARED][24], library[32];
   uint64_t words;     /* digest of the whole command */
   uint64_t functions; /* digest of what the C library's functions give */
   int32_t isa;        /* the widest set of this processor */
@@ -64,7 +68,6 @@ static void common_words(const char *line, sim_bytes *out) {
 }
 
 static void fill(const cli_options *o, card *c) {
-  const char *from = getenv("SIM_IO_SHARED_FROM");
   sim_bytes words = {0};
   *c = (card){.functions = digest_of_functions(), .isa = (int32_t)sim_isa_best()};
   common_words(o->command_line, &words);
@@ -72,7 +75,10 @@ static void fill(const cli_options *o, card *c) {
   snprintf(c->command, sizeof c->command, "%.*s%s", (int)fmin((double)words.size, 500), (const char *)words.data,
            words.size > 500 ? "..." : "");
   sim_bytes_free(&words);
-  snprintf(c->shared_from, sizeof c->shared_from, "%s", from ? from : "");
+  for (int i = 0; i < SHARED; i++) {
+    const char *text = getenv(shared[i]);
+    snprintf(c->settings[i], sizeof c->settings[i], "%s", text ? text : "");
+  }
   snprintf(c->build, sizeof c->build, "sim %s (%s, %.100s)", cli_version_text, cli_revision_text, cli_compiler_text);
   snprintf(c->library, sizeof c->library, "%s", gnu_get_libc_version());
 }
@@ -90,11 +96,13 @@ static sim_status compare(const sim_comm *comm, const card *cards) {
       return sim_fail(SIM_ERR_USAGE,
                       "rank %d on %s was started as %.300s, and rank 0 on %s as %.300s: give all ranks one command", r,
                       host, c->command, sim_mpi_host(comm, 0), first->command);
-    if (strcmp(c->shared_from, first->shared_from) != 0)
-      return sim_fail(SIM_ERR_USAGE,
-                      "rank %d on %s has SIM_IO_SHARED_FROM = \"%s\", and rank 0 on %s \"%s\": give all "
-                      "ranks one",
-                      r, host, c->shared_from, sim_mpi_host(comm, 0), first->shared_from);
+    for (int i = 0; i < SHARED; i++)
+      if (strcmp(c->settings[i], first->settings[i]) != 0)
+        return sim_fail(SIM_ERR_USAGE,
+                        "rank %d on %s has %s = \"%s\", and rank 0 on %s \"%s\": give all ranks one (mpirun -x %s, of "
+                        "MPICH -genvlist %s)",
+                        r, host, shared[i], c->settings[i], sim_mpi_host(comm, 0), first->settings[i], shared[i],
+                        shared[i]);
     if (strcmp(c->library, first->library) != 0 || c->functions != first->functions)
       return sim_fail(SIM_ERR_USAGE,
                       "rank %d on %s has functions of its C library (version %s) whose last bits differ from those of "

@@ -69,9 +69,11 @@ sim_status cli_follow(cli_job *job) {
     run->clock = job->saved.frame.clock;
     run->ended = run->clock.t_end == -INFINITY;
   }
-  cli_watch *watch = cli_watch_begin(
-      &(cli_watched){.device_alone = true, .comm = run->comm, .step = cli_step_seconds(job), .limit = INFINITY});
-  sim_status status = job->model->create(job->parameters, &job->setup, &run->clock, &run->self);
+  cli_watch *watch;
+  sim_status status = cli_watch_begin(
+      &(cli_watched){.device_alone = true, .comm = run->comm, .step = cli_step_seconds(job), .limit = INFINITY},
+      &watch);
+  if (status == SIM_OK) status = job->model->create(job->parameters, &job->setup, &run->clock, &run->self);
   const sim_comm_totals before = sim_comm_counted(run->comm);
   const double begin = sim_wall_clock();
   if (status == SIM_OK) status = sim_run_loop(run);

@@ -16,8 +16,9 @@ static sim_status load_saved(cli_session *s, const char *file) {
   cli_job *job = s->job;
   memset(&job->saved, 0, sizeof job->saved);
   job->has_saved = true; /* so that it is always released */
-  cli_watch *watch =
-      cli_watch_begin(&(cli_watched){.limit = INFINITY, .stopped = cli_session_start_stopped, .context = s});
+  cli_watch *watch;
+  SIM_TRY(
+      cli_watch_begin(&(cli_watched){.limit = INFINITY, .stopped = cli_session_start_stopped, .context = s}, &watch));
   sim_startup("reading the checkpoint", 0, 0);
   const sim_status read = file ? io_checkpoint_read(file, &job->saved) : io_checkpoint_newest(job->output, &job->saved);
   cli_watch_end(watch);

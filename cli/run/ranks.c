@@ -44,21 +44,26 @@ sim_status cli_ranks_attach(void) {
   if (!text) return SIM_OK;
   if (sscanf(text, "%d:%d", &rank, &descriptor) != 2)
     return sim_fail(SIM_ERR_USAGE, RANK_VARIABLE " is set by sim --ranks: unset it");
-  if (sim_forked_attach(descriptor, rank, &comm) != SIM_OK)
+  const sim_status attached = sim_forked_attach(descriptor, rank, &comm);
+  if (attached == SIM_ERR_USAGE)
     return sim_fail(SIM_ERR_USAGE, RANK_VARIABLE " = \"%s\" is not what sim --ranks sets: unset it", text);
+  if (rank > 0) cli_terminal_mute();
+  SIM_TRY(attached);
   unsetenv(RANK_VARIABLE);
   sigset_t set; /* unblocks signals; those passed on until now have waited for the handlers */
   sigemptyset(&set);
   add_passed_on(&set);
   sigprocmask(SIG_UNBLOCK, &set, NULL);
-  if (rank > 0) cli_terminal_mute();
   return SIM_OK;
 }
+
+static bool run_over; /* cli_ranks_end has told the other ranks how the run ended here */
 
 sim_status cli_ranks_end(sim_status status) {
   const sim_error cause = *sim_error_last();
   uint64_t most;
   if (comm.size == 0) return status;
+  run_over = true;
   if (status != SIM_OK && status != SIM_ERR_STOPPED) {
     comm.ops->abandon(&comm, status, cause.message);
     if (sim_mpi_given_up(&comm)) cli_terminal_mute(); /* another rank has reported the failure */
@@ -180,25 +185,40 @@ void cli_ranks_text(char *out, size_t capacity) {
     snprintf(out, capacity, "%d ranks on this host, by shared memory", comm.size);
 }
 
+/* Prints the failure of a mute rank. */
+static void speak_alone(int rank, sim_status status) {
+  const sim_error *error = sim_error_last();
+  char host[64] = "", message[sizeof error->message];
+  (void)gethostname(host, sizeof host - 1);
+  snprintf(message, sizeof message, "rank %d on %s: %.900s", rank, host, error->message);
+  cli_terminal_unmute();
+  cli_report(status, message, json);
+}
+
 /* The end of a process that fails before it has joined the others. Mostly all fail alike, and the first of all prints the
  * reason: mute processes go later, the first of their host before the others, and print theirs if no process before them
  * fails. Open MPI's launcher ends all processes once one has failed, and loses what it has not passed on. */
 static void let_line_pass(sim_status status) {
   const cli_launcher launcher = cli_launcher_find();
   const struct timespec moment = {.tv_nsec = 300000000};
-  const sim_error *error = sim_error_last();
-  char host[64] = "", message[sizeof error->message];
   const bool ends_all = launcher.family && strcmp(launcher.family, "openmpi") == 0;
   if (launcher.size <= 1 || !(ends_all || cli_terminal_muted())) return;
   if (cli_terminal_muted()) {
     (void)nanosleep(&(struct timespec){.tv_sec = cli_launcher_first_of_host() ? 2 : 3}, NULL);
-    if (status == SIM_ERR_STOPPED || !*error->message || !cli_launcher_fails_alone(&launcher)) return;
-    (void)gethostname(host, sizeof host - 1);
-    snprintf(message, sizeof message, "rank %d on %s: %.900s", launcher.rank, host, error->message);
-    cli_terminal_unmute();
-    cli_report(status, message, json);
+    if (status == SIM_ERR_STOPPED || !*sim_error_last()->message || !cli_launcher_fails_alone(&launcher)) return;
+    speak_alone(launcher.rank, status);
   }
   (void)nanosleep(&moment, NULL);
+}
+
+/* A failure between joining and the run: the other ranks wait for this one in an exchange. */
+static void tell_early(sim_status status) {
+  const sim_error cause = *sim_error_last();
+  if (run_over) return;
+  if (sim_mpi_tells(&comm))
+    comm.ops->abandon(&comm, status, cause.message);
+  else if (cli_terminal_muted())
+    speak_alone(comm.rank, status);
 }
 
 void cli_ranks_leave(sim_status status, bool in_json) {
@@ -208,7 +228,10 @@ void cli_ranks_leave(sim_status status, bool in_json) {
     if (code != 0) let_line_pass(status);
     return;
   }
-  if (code != 0 && code != sim_status_exit_code(SIM_ERR_STOPPED)) sim_mpi_abort(&comm, code);
+  if (code != 0 && code != sim_status_exit_code(SIM_ERR_STOPPED)) {
+    tell_early(status);
+    sim_mpi_abort(&comm, code);
+  }
   const sim_status left = sim_mpi_detach(&comm);
   if (left == SIM_OK) return;
   cli_report(left, sim_error_last()->message, json);
@@ -274,8 +297,11 @@ static void note_end(launch *l, int rank, int how) {
   } else if (early) {
     snprintf(message, sizeof message, "ended with exit code %d before the end of the run", WEXITSTATUS(how));
     sim_forked_fail(l->forked, rank, SIM_ERR_RANK, message);
+  } else if (WEXITSTATUS(how) == sim_status_exit_code(SIM_ERR_NO_MEMORY)) { /* unless it sent a better one */
+    snprintf(message, sizeof message, "got no memory or no thread at its start (ulimit -u, ulimit -v)");
+    sim_forked_fail(l->forked, rank, SIM_ERR_NO_MEMORY, message);
   } else if (WEXITSTATUS(how) != 0 && WEXITSTATUS(how) != sim_status_exit_code(SIM_ERR_STOPPED)) {
-    snprintf(message, sizeof message, "ended with exit code %d", WEXITSTATUS(how)); /* unless it sent a better one */
+    snprintf(message, sizeof message, "ended with exit code %d", WEXITSTATUS(how));
     sim_forked_fail(l->forked, rank, SIM_ERR_RANK, message);
   }
   if (sim_forked_failure(l->forked) == SIM_OK) return;

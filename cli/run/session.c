@@ -159,7 +159,8 @@ static sim_status loop(cli_session *s) {
   steps.stopped = cli_session_step_given_up;
   s->exchanged = sim_comm_counted(run->comm);
   s->loop = sim_wall_clock();
-  cli_watch *watch = cli_watch_begin(&steps);
+  cli_watch *watch;
+  SIM_TRY(cli_watch_begin(&steps, &watch));
   const sim_status status = sim_run_loop(run);
   cli_watch_end(watch);
   return status;
@@ -212,7 +213,8 @@ static sim_status create_model(cli_session *s, io_folder_mode mode) {
   cli_watched start = cli_session_watched(s);
   start.starting = cli_session_starting;
   start.stopped = cli_session_start_stopped;
-  cli_watch *watch = cli_watch_begin(&start);
+  cli_watch *watch;
+  SIM_TRY(cli_watch_begin(&start, &watch));
   const sim_status made = job->model->create(job->parameters, &job->setup, &s->run.clock, &s->run.self);
   cli_watch_end(watch);
   SIM_TRY(cli_of_scenario(job, made));

@@ -7,6 +7,7 @@
 #include "engine/run/startup.h"
 #include "engine/wall_clock.h"
 
+#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
@@ -177,10 +178,10 @@ static void *watch(void *context) {
   return NULL;
 }
 
-cli_watch *cli_watch_begin(const cli_watched *watched) {
+sim_status cli_watch_begin(const cli_watched *watched, cli_watch **out) {
   sigset_t all, before;
-  cli_watch *w = calloc(1, sizeof *w);
-  if (!w) return NULL;
+  cli_watch *w = *out = calloc(1, sizeof *w);
+  if (!w) return sim_no_memory("the watch of a run");
   w->on = *watched;
   w->begin = sim_wall_clock();
   sim_call_watch_begin(&w->calls, device_patience[w->on.comm && w->on.comm->size > 1], w->on.step);
@@ -194,13 +195,14 @@ cli_watch *cli_watch_begin(const cli_watched *watched) {
   w->ended = eventfd(0, EFD_CLOEXEC);
   sigfillset(&all); /* signals are handled by the thread of the time loop */
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool runs = w->ended >= 0 && pthread_create(&w->thread, NULL, watch, w) == 0;
+  const int error = w->ended < 0 ? errno : pthread_create(&w->thread, NULL, watch, w);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (runs) return w;
+  if (!error) return SIM_OK;
   if (w->ended >= 0) (void)close(w->ended);
   pthread_mutex_destroy(&w->lock);
   free(w);
-  return NULL;
+  *out = NULL;
+  return sim_fail(SIM_ERR_NO_MEMORY, "the thread that watches a run cannot start: %s (ulimit -u)", strerror(error));
 }
 
 void cli_watch_end(cli_watch *w) {

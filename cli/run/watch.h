@@ -23,8 +23,8 @@ typedef struct cli_watch cli_watch;
 /* Watches until cli_watch_end, and reports the phase of a long start. Ends the process (exit 75, or by SIGINT) if a
  * signal requests a stop and a start takes 1 s more or a step 15 s more, or if the job's limit is near; with the status
  * of a failed rank if a start or step takes 5 s more; with SIM_ERR_DEVICE if the device does not finish its work
- * (engine/device/calls.h), after telling all ranks. NULL: no thread could be created. */
-cli_watch *cli_watch_begin(const cli_watched *watched);
-void cli_watch_end(cli_watch *watch);
+ * (engine/device/calls.h), after telling all ranks. Fails with SIM_ERR_NO_MEMORY without a thread. */
+sim_status cli_watch_begin(const cli_watched *watched, cli_watch **watch) SIM_MUST_CHECK;
+void cli_watch_end(cli_watch *watch); /* NULL does nothing */
 
 #endif

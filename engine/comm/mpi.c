@@ -195,6 +195,8 @@ const sim_transport sim_mpi_transport = {
 
 bool sim_mpi_is(const sim_comm *comm) { return comm->ops == &sim_mpi_transport; }
 
+bool sim_mpi_tells(const sim_comm *comm) { return sim_mpi_is(comm) && all->introduced; }
+
 bool sim_mpi_takes_device(const sim_comm *comm) { return sim_mpi_is(comm) && all->mpi->cuda_aware(); }
 
 const char *sim_mpi_host(const sim_comm *comm, int rank) { return sim_mpi_is(comm) ? all->members[rank].host : "here"; }

@@ -32,6 +32,10 @@ bool sim_mpi_takes_device(const sim_comm *comm);
 /* Whether `comm` is a transport by MPI. */
 bool sim_mpi_is(const sim_comm *comm);
 
+/* Whether abandon reaches the other ranks: from the end of sim_mpi_attach's introduction on. False for other
+ * transports. */
+bool sim_mpi_tells(const sim_comm *comm);
+
 /* Whether the other ranks have ended the run, with a message, because this rank was silent. */
 bool sim_mpi_given_up(const sim_comm *comm);
 
@@ -39,7 +43,8 @@ bool sim_mpi_given_up(const sim_comm *comm);
  * or MPI) only sim_mpi_abort may follow. SIGALRM ends a wait that lasts longer than sim_heartbeat_limit(). */
 sim_status sim_mpi_detach(sim_comm *comm) SIM_MUST_CHECK;
 /* After a failure: ends the world, and the launcher with this exit code. Rank 0 ends it at once; the others wait until
- * rank 0 does, at most SIM_MPI_PATIENCE; so does rank 0 if another rank has given it up. Does not return. */
+ * rank 0 does, at most SIM_MPI_PATIENCE, or 2 s where no thread watches; so does rank 0 if another rank has given it
+ * up. Does not return. */
 _Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code);
 
 #endif

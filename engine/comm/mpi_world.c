@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { CHUNK = 1 << 30 }; /* bytes: MPI counts with int, and longer exchanges are cut into messages */
@@ -165,6 +166,8 @@ sim_status sim_mpi_detach(sim_comm *comm) {
 }
 
 _Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code) {
+  if (comm->rank > 0 && !atomic_load(&all->watching)) /* rank 0 may have been told: it reports, and ends the world */
+    (void)nanosleep(&(struct timespec){.tv_sec = 2}, NULL);
   if ((comm->rank == 0 && !atomic_load(&all->given_up)) || !atomic_load(&all->watching)) sim_mpi_end_world(exit_code);
   for (;;) (void)pause(); /* until rank 0 or the watching thread ends the world */
 }

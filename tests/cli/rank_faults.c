@@ -5,11 +5,14 @@
  *   exit0, exit75  its process ends with this exit code in one of its exchanges once the file FAULT_FILE exists (with
  *            SIM_COMM_DELAY set)
  *   bits     the last bits of its pow are wrong
+ *   thread1, thread2, ...  the first, second, ... thread that `sim` itself starts cannot be created
  *   hang     its main thread hangs in its exchanges once the file FAULT_FILE exists (with SIM_COMM_DELAY set); the
  *            thread that gives signs of life goes on */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +23,11 @@
 
 static const char *fault = "";
 
-/* SIM_RANK=RANK:DESCRIPTOR is there before main. */
+/* SIM_RANK=RANK:DESCRIPTOR is there before main, and so are the variables of launchers. */
 __attribute__((constructor)) static void find_rank(void) {
   const char *rank = getenv("SIM_RANK"), *faulty = getenv("FAULT_RANK"), *what = getenv("FAULT");
+  if (!rank) rank = getenv("OMPI_COMM_WORLD_RANK");
+  if (!rank) rank = getenv("PMI_RANK");
   if (rank && faulty && what && atoi(rank) == atoi(faulty)) fault = what;
 }
 
@@ -52,4 +57,17 @@ __attribute__((visibility("default"))) double pow(double x, double y) {
   if (!real) *(void **)(&real) = dlsym(RTLD_NEXT, "pow");
   const double value = real(x, y);
   return strcmp(fault, "bits") == 0 ? nextafter(value, INFINITY) : value;
+}
+
+typedef int create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *how,
+                                                          void *(*work)(void *), void *context) {
+  static create *real;
+  static int count;
+  Dl_info caller;
+  if (!real) *(void **)(&real) = dlsym(RTLD_NEXT, "pthread_create");
+  const bool own = strncmp(fault, "thread", 6) == 0 && dladdr(__builtin_return_address(0), &caller) != 0 &&
+                   strstr(caller.dli_fname, ".so") == NULL;
+  if (own && ++count == atoi(fault + 6)) return EAGAIN;
+  return real(thread, how, work, context);
 }

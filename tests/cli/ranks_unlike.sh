@@ -35,6 +35,18 @@ expect 0 "" "${run[@]}" -o calm
 expect 0 "" "${run[@]}" -o differ --resume=auto
 same calm differ "after ranks that differed"
 
+# ---- a rank without a thread: for its signs of life (the first), or for the watch of its run ----
+for fault in 0:1 1:1 0:3 1:2; do # rank 0 begins its folder before rank 1 has its watch
+  words="the thread of a rank's signs of life cannot start"
+  [ ${fault#*:} = 1 ] || words="the thread that watches a run cannot start"
+  [ $fault != 1:1 ] || words="rank 1 on $(uname -n): got no memory or no thread at its start"
+  [ $fault != 1:2 ] || words="rank 1 on $(uname -n): $words"
+  expect 71 "sim: $words" env LD_PRELOAD="$FAULTS" FAULT=thread${fault#*:} FAULT_RANK=${fault%:*} "${run[@]}" -o refused --ranks 2
+  one_line "rank ${fault%:*} without its thread ${fault#*:}"
+  [[ ! -e refused || $fault = 1:2 ]] || fail "a rank without a thread leaves a folder"
+done
+rm -rf refused
+
 # ---- a limit of the address space is for each rank ----
 cat >large.lua <<'LUA'
 return sim.diffusion {
@@ -146,9 +158,11 @@ for mpi in "${mpis[@]}"; do
     expect 0 "" "${one[@]}" env SIM_COMM_CHUNK=$chunk "${run[@]}" -o both --force : -n 1 "${run[@]}" -o both --force
     same calm both "$mpi: unlike SIM_COMM_CHUNK"
   done
-  expect 64 "has SIM_IO_SHARED_FROM = \"\", and rank 0 on $(uname -n) \"0\"" \
-    "${one[@]}" env SIM_IO_SHARED_FROM=0 "${run[@]}" -o refused : -n 1 "${run[@]}" -o refused
-  one_line "$mpi: unlike SIM_IO_SHARED_FROM"
+  for setting in SIM_IO_SHARED_FROM=0 SIM_COMM_PATH=staged; do
+    expect 64 "has ${setting%=*} = \"\", and rank 0 on $(uname -n) \"${setting#*=}\"" \
+      "${one[@]}" env $setting "${run[@]}" -o refused : -n 1 "${run[@]}" -o refused
+    one_line "$mpi: unlike ${setting%=*}"
+  done
   code=0 # the launcher of MPICH ends with 1; a process that ended would be Open MPI's to tell
   SIM_COMM_PATIENCE=1 timeout 60 "${one[@]}" "${run[@]}" -o refused : -n 1 sleep 100 >output 2>&1 || code=$?
   [[ $code = 82 || $mpi:$code = mpich:1 ]] || fail "$mpi: a process that does not join: exit $code"
@@ -174,6 +188,20 @@ for mpi in "${mpis[@]}"; do
   grep -qF "sim: rank 1 on $(uname -n): SIM_MPI = \"nosuch\": no MPI plugin" output || fail "$mpi: a process that fails before it joins"
   expect 64 "sim: SIM_MPI = \"nosuch\"" env SIM_MPI=nosuch "${launch[@]}" -n 3 "${run[@]}" -o refused
   one_line "$mpi: processes that fail alike"
+  # ---- a rank that fails after it has joined and before the run: the others wait for it in an exchange ----
+  SECONDS=0
+  for rank in 0 1; do
+    where=
+    [ $rank = 0 ] || where="rank 1 on $(uname -n): "
+    LD_PRELOAD=$FAULTS FAULT=thread2 FAULT_RANK=$rank expect 71 "sim: ${where}out of memory for the thread that watches the ranks" \
+      "${launch[@]}" -n 3 "${run[@]}" -o refused
+    one_line "$mpi: rank $rank without a watch of the others"
+    [ -n "${MEMORY:-}" ] || continue # 192 bytes a rank for their cores
+    LD_PRELOAD=$MEMORY FAULT_BYTES=$((3 * 192)) FAULT_RANK=$rank expect 71 "sim: ${where}out of memory for the ranks" \
+      "${launch[@]}" -n 3 "${run[@]}" -o refused
+    one_line "$mpi: rank $rank that fails between joining and the run"
+  done
+  ((SECONDS < 35)) || fail "$mpi: ranks that fail at the start took $SECONDS s"
   # ---- C libraries: without FMA the C library has other functions ----
   without=glibc.cpu.hwcaps=-AVX2_Usable,-FMA_Usable,-AVX2,-FMA,-FMA4
   if grep -qw fma /proc/cpuinfo; then

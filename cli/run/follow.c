@@ -74,6 +74,10 @@ sim_status cli_follow(cli_job *job) {
       &(cli_watched){.device_alone = true, .comm = run->comm, .step = cli_step_seconds(job), .limit = INFINITY},
       &watch);
   if (status == SIM_OK) status = job->model->create(job->parameters, &job->setup, &run->clock, &run->self);
+  if (status == SIM_OK && job->has_saved) {
+    io_checkpoint_free(&job->saved); /* it needs as much memory as the state */
+    job->has_saved = false;
+  }
   const sim_comm_totals before = sim_comm_counted(run->comm);
   const double begin = sim_wall_clock();
   if (status == SIM_OK) status = sim_run_loop(run);

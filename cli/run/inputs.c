@@ -52,31 +52,54 @@ static void on_host(const sim_comm *all, int rank, char *out, size_t capacity) {
   snprintf(out, capacity, "%s%s", sim_mpi_is(all) ? " on " : "", sim_mpi_is(all) ? sim_mpi_host(all, rank) : "");
 }
 
+/* Fails where the ranks of a host that have not read the checkpoint yet need more memory for it than the host has. */
+static sim_status check_space(const sim_comm *all, double bytes) {
+  const int ranks = all->host_size - (all->rank == 0);
+  char each[32], here[32];
+  const double available = (double)sim_host_memory_free();
+  if (all->host_rank > 0 || bytes * ranks <= available) return SIM_OK;
+  cli_bytes(bytes, each, sizeof each);
+  cli_bytes(available, here, sizeof here);
+  return sim_fail(
+      SIM_ERR_NO_MEMORY,
+      "each rank reads the whole checkpoint until the first step: %s more for each of %d ranks, %s are free; "
+      "resume with fewer ranks",
+      each, ranks, here);
+}
+
+/* Memory is checked while no other rank reads, and the plan's after all have read. */
 sim_status cli_ranks_share_checkpoint(cli_job *job) {
   const sim_comm *all = job->setup.comm;
   struct {
     char path[sizeof job->saved.path];
     uint64_t digest;
+    double bytes; /* of the state */
   } own = {0}, *first;
-  uint64_t here;
+  uint64_t here, most;
   if (all->size == 1) return SIM_OK;
   if (job->has_saved) {
     memcpy(own.path, job->saved.path, sizeof own.path);
+    for (size_t i = 0; i < job->saved.frame.array_count; i++)
+      own.bytes += (double)sim_array_bytes(&job->saved.frame.arrays[i]);
     SIM_TRY(find_digest(own.path, &own.digest));
   }
   if (!(first = malloc((size_t)all->size * sizeof own))) return sim_no_memory("the ranks");
-  const sim_status status = all->ops->gather(all, &own, sizeof own, first);
+  sim_status status = all->ops->gather(all, &own, sizeof own, first);
   memcpy(&own, first, sizeof own);
   free(first);
-  if (status != SIM_OK || all->rank == 0 || !*own.path) return status;
-  job->has_saved = true;
-  SIM_TRY(io_checkpoint_read(own.path, &job->saved));
-  SIM_TRY(find_digest(own.path, &here));
-  if (here == own.digest) return SIM_OK;
-  return sim_fail(SIM_ERR_INCOMPATIBLE,
-                  "%s: is not the checkpoint that rank 0 has under this path: all hosts must see "
-                  "the run's folder",
-                  own.path);
+  if (status != SIM_OK || !*own.path) return status;
+  SIM_TRY(check_space(all, own.bytes));
+  SIM_TRY(sim_comm_agree(all, 0, &most));
+  if (all->rank > 0) {
+    job->has_saved = true;
+    SIM_TRY(io_checkpoint_read(own.path, &job->saved));
+    SIM_TRY(find_digest(own.path, &here));
+    if (here != own.digest)
+      return sim_fail(SIM_ERR_INCOMPATIBLE,
+                      "%s: is not the checkpoint that rank 0 has under this path: all hosts must see the run's folder",
+                      own.path);
+  }
+  return sim_comm_agree(all, 0, &most);
 }
 
 /* A rank's list of files: their number, and digests of their paths and of their contents. */

@@ -135,6 +135,26 @@ none_left() {
 }
 until_true 120 none_left
 
+# ---- a restart, of which each rank reads the whole checkpoint: memory for it ----
+
+cat >cube.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {64, 64, 64}, size = {1, 1, 1} }, precision = "double",
+  fields    = { { name = "u", D = 1e-3, initial = function(x) return math.sin(2 * math.pi * x) end } },
+  integrate = { dt = 1e-3, t_end = sim.param("steps", 2) * 1e-3 },
+  output    = { snapshots = "never", tables = "never", checkpoint = "ends" },
+}
+LUA
+expect 0 "" "$SIM" run cube.lua -o cube --ranks 3 --threads 1
+if unshare -m true 2>/dev/null; then
+  echo "MemAvailable: 3000 kB" >meminfo
+  # shellcheck disable=SC2016
+  expect 71 "MiB more for each of 2 ranks, 2.9 MiB are free; resume with fewer ranks" unshare -m sh -c \
+    'mount --bind meminfo /proc/meminfo && exec "$0" "$@"' "$SIM" run cube.lua -o cube --resume --set steps=4 --ranks 3 --threads 1
+  [ "$(grep -c '^sim: ' output)" = 1 ] || fail "no memory for a checkpoint: not one line"
+fi
+expect 0 "" "$SIM" run cube.lua -o cube --resume --set steps=4 --ranks 3 --threads 1
+
 # ---- measured ----
 
 expect 0 "2 ranks x 1" "$SIM" bench ./many.lua --scaling --ranks 2 --threads 1 --set "paths=$((2000 * 1048576))" --warm 1 --steps 2

@@ -106,24 +106,19 @@ static void on_alarm(int n) {
 
 /* Counts the ranks of this host that share at least one core with this rank. */
 static sim_status find_sharing(void) {
-  typedef struct seat {
-    char host[64];
-    cpu_set_t cores;
-  } seat;
-  seat own = {0}, *seats = malloc((size_t)comm.size * sizeof own);
-  if (!seats) return sim_no_memory("the ranks");
-  snprintf(own.host, sizeof own.host, "%s", sim_mpi_host(&comm, comm.rank));
-  (void)sched_getaffinity(0, sizeof own.cores, &own.cores);
-  const sim_status status = comm.ops->gather(&comm, &own, sizeof own, seats);
+  cpu_set_t own, both, *cores = malloc((size_t)comm.size * sizeof own);
+  if (!cores) return sim_no_memory("the ranks");
+  CPU_ZERO(&own);
+  (void)sched_getaffinity(0, sizeof own, &own);
+  const sim_status status = comm.ops->gather(&comm, &own, sizeof own, cores);
   sharing.size = sharing.rank = 0;
   for (int r = 0; r < comm.size && status == SIM_OK; r++) {
-    cpu_set_t both;
-    CPU_AND(&both, &own.cores, &seats[r].cores);
-    if (r != comm.rank && (strcmp(own.host, seats[r].host) != 0 || CPU_COUNT(&both) == 0)) continue;
+    CPU_AND(&both, &own, &cores[r]);
+    if (r != comm.rank && (!sim_mpi_same_host(&comm, r, comm.rank) || CPU_COUNT(&both) == 0)) continue;
     sharing.rank += r < comm.rank;
     sharing.size++;
   }
-  free(seats);
+  free(cores);
   return status;
 }
 

@@ -1,6 +1,7 @@
 /* The transport by MPI: exchanges, and what other parts ask about it. */
 #include "engine/comm/mpi_world.h"
 
+#include "engine/log.h"
 #include "engine/wall_clock.h"
 
 #include <dlfcn.h>
@@ -47,11 +48,19 @@ static void delay(void) {
   (void)nanosleep(&(struct timespec){.tv_nsec = (long)(all->random >> 8) % all->delay * 1000}, NULL);
 }
 
+/* Logs a long wait, after one minute, then two, four, ...: another rank's share of a step is long, or it hangs. */
+static void say_late(double waited, double *next) {
+  if (waited < *next) return;
+  sim_log(SIM_LOG_INFO, "has waited %.0f s for other ranks, which still compute", waited);
+  *next *= 2;
+}
+
 /* Waits for an operation. After a failure of another rank it continues for `grace`, so that ranks that fail for the
  * same reason, in their shares or with the bytes of this exchange, have all failed by then. */
 static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
-  double end = INFINITY;
-  for (int i = 0;; i++) {
+  const double begin = sim_wall_clock();
+  double end = INFINITY, next = 60;
+  for (int64_t i = 0;; i++) {
     int complete = 0;
     pthread_mutex_lock(&all->lock);
     const int error = all->mpi->test(request, &complete);
@@ -59,6 +68,7 @@ static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
     pthread_mutex_unlock(&all->lock);
     if (error != 0) return sim_mpi_fail(error, what);
     if (complete) return SIM_OK;
+    if (i % 64 == 63) say_late(sim_wall_clock() - begin, &next);
     if (atomic_load(&all->failed) && all->introduced) {
       const double now = sim_wall_clock();
       end = fmin(end, now + grace);
@@ -201,6 +211,11 @@ bool sim_mpi_takes_device(const sim_comm *comm) { return sim_mpi_is(comm) && all
 
 const char *sim_mpi_host(const sim_comm *comm, int rank) { return sim_mpi_is(comm) ? all->members[rank].host : "here"; }
 
+bool sim_mpi_same_host(const sim_comm *comm, int a, int b) {
+  const sim_mpi_member *m = all->members;
+  return !sim_mpi_is(comm) || (strcmp(m[a].host, m[b].host) == 0 && strcmp(m[a].boot, m[b].boot) == 0);
+}
+
 /* Receives failures first: two ranks, each of which believes the other one to be lost, must not both report it. */
 bool sim_mpi_given_up(const sim_comm *comm) {
   if (!sim_mpi_is(comm) || comm->size == 1) return false;
@@ -215,7 +230,7 @@ int sim_mpi_hosts(const sim_comm *comm) {
   if (!sim_mpi_is(comm)) return 1;
   for (int r = 0; r < comm->size; r++) {
     int first = 0;
-    while (strcmp(all->members[first].host, all->members[r].host) != 0) first++;
+    while (!sim_mpi_same_host(comm, first, r)) first++;
     hosts += first == r;
   }
   return hosts;

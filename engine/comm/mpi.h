@@ -24,8 +24,11 @@ typedef void sim_mpi_on_lost(sim_status status, const char *message);
 sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, bool (*stopped)(void),
                           sim_comm *comm) SIM_MUST_CHECK;
 
-/* Name of a rank's host, and number of hosts. For any transport. */
+/* Name of a rank's host, and number of hosts. All three for any transport. */
 const char *sim_mpi_host(const sim_comm *comm, int rank);
+/* Whether two ranks are on one host: machines of one name differ by their boot, containers of one machine by their
+ * names. */
+bool sim_mpi_same_host(const sim_comm *comm, int a, int b);
 int sim_mpi_hosts(const sim_comm *comm);
 /* Whether the MPI library says that it accepts pointers to GPU memory; false for other transports. */
 bool sim_mpi_takes_device(const sim_comm *comm);

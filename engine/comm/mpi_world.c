@@ -35,13 +35,19 @@ static sim_status allocate(void) {
 }
 
 /* Opens the processes of the other ranks of this host, so that poll reports their end. */
-static void find_processes(void) {
+static void find_processes(const sim_comm *comm) {
   const sim_mpi_member *own = &all->members[all->rank];
   for (int r = 0; r < all->size; r++) {
     const sim_mpi_member *m = &all->members[r];
-    if (r == all->rank || m->namespace != own->namespace || strcmp(m->host, own->host) != 0) continue;
+    if (r == all->rank || m->namespace != own->namespace || !sim_mpi_same_host(comm, r, all->rank)) continue;
     all->processes[r] = (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, (pid_t)m->process, 0), .events = POLLIN};
   }
+}
+
+static void find_boot(char out[40]) {
+  FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+  if (file && fscanf(file, "%39s", out) != 1) *out = '\0';
+  if (file) (void)fclose(file);
 }
 
 static long setting(const char *name, long most) {
@@ -105,6 +111,7 @@ sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, b
   SIM_TRY(allocate());
   sim_mpi_member *own = &all->members[all->rank];
   (void)gethostname(own->host, sizeof own->host - 1);
+  find_boot(own->boot);
   own->process = getpid();
   own->chunk = chunk > 0 ? (int)chunk : CHUNK;
   if (stat("/proc/self/ns/pid", &info) == 0) own->namespace = info.st_ino;
@@ -112,7 +119,7 @@ sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, b
   SIM_TRY(comm->ops->gather(comm, own, sizeof *own, all->members));
   all->chunk = all->members[0].chunk;
   all->introduced = true;
-  find_processes();
+  find_processes(comm);
   return sim_mpi_watch_start();
 }
 

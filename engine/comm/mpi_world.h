@@ -14,7 +14,7 @@ enum { SIM_MPI_TICK = 250 }; /* milliseconds between two rounds of the watching 
 
 /* What all ranks know of each rank. */
 typedef struct sim_mpi_member {
-  char host[64];
+  char host[64], boot[40]; /* boot: tells machines of one name apart; "": unknown */
   int64_t process;
   uint64_t namespace; /* inode of the namespace of process numbers */
   int chunk;          /* most bytes of a message; the one of rank 0 is used */

@@ -133,6 +133,15 @@ for mpi in "${mpis[@]}"; do
     same set_$set both "$mpi: a restart with $set"
   done
   rm -rf set_* both
+  # ---- two machines of one name ----
+  if unshare -m true 2>/dev/null; then
+    echo other >boot
+    # shellcheck disable=SC2016
+    expect 0 "2 ranks on 2 hosts" "${one[@]}" "${run[@]}" -o both --force : -n 1 unshare -m sh -c \
+      'mount --bind boot /proc/sys/kernel/random/boot_id && exec "$0" "$@"' "${run[@]}" -o both --force
+    same calm both "$mpi: two machines of one name"
+    rm -rf both
+  fi
   expect 64 "rank 1 on $(uname -n) was started as sim run bodies.lua --set steps=6 --isa plain -o refused, and rank 0" \
     "${one[@]}" "${run[@]}" -o refused : -n 1 "${run[@]}" --isa plain -o refused
   one_line "$mpi: --isa of one rank"
@@ -196,8 +205,8 @@ for mpi in "${mpis[@]}"; do
     LD_PRELOAD=$FAULTS FAULT=thread2 FAULT_RANK=$rank expect 71 "sim: ${where}out of memory for the thread that watches the ranks" \
       "${launch[@]}" -n 3 "${run[@]}" -o refused
     one_line "$mpi: rank $rank without a watch of the others"
-    [ -n "${MEMORY:-}" ] || continue # 192 bytes a rank for their cores
-    LD_PRELOAD=$MEMORY FAULT_BYTES=$((3 * 192)) FAULT_RANK=$rank expect 71 "sim: ${where}out of memory for the ranks" \
+    [ -n "${MEMORY:-}" ] || continue # 128 bytes a rank for their cores
+    LD_PRELOAD=$MEMORY FAULT_BYTES=$((3 * 128)) FAULT_RANK=$rank expect 71 "sim: ${where}out of memory for the ranks" \
       "${launch[@]}" -n 3 "${run[@]}" -o refused
     one_line "$mpi: rank $rank that fails between joining and the run"
   done

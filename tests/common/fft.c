@@ -387,10 +387,53 @@ static void test_kept(void **state) {
       }
 }
 
+/* Strided transforms from one column to another: the bits of those without gaps, wherever the points stay
+ * between the sweeps. A forward transform leaves its source, and both leave what is between the target's points. */
+static void check_strides(int64_t n, fft_kind kind, bool single, sim_isa isa, int from, int to) {
+  const int64_t group = fft_group(single), most = 5 * n * 128;
+  fft_plan *plan = plan_of(n, kind, single, isa);
+  char *x = take((size_t)n * 128), *work = take(fft_work_bytes(plan)), *scratch = take((size_t)n * 128);
+  char *want = take((size_t)n * 128), *source = take((size_t)most), *target = take((size_t)most);
+  for (int64_t i = 0; i < n * 2 * group; i++) set(x, single, i, noise((uint64_t)i));
+  for (int inverse = 0; inverse < 2; inverse++) {
+    memcpy(scratch, x, (size_t)n * 128);
+    if (inverse)
+      fft_inverse(plan, scratch, 1, want, 1, work, NULL);
+    else
+      fft_forward(plan, scratch, 1, want, 1, work, NULL);
+    memset(source, 85, (size_t)most);
+    memset(target, 85, (size_t)most);
+    for (int64_t p = 0; p < n; p++) memcpy(source + p * from * 128, x + p * 128, 128);
+    if (inverse)
+      fft_inverse(plan, source, from, target, to, work, NULL);
+    else
+      fft_forward(plan, source, from, target, to, work, NULL);
+    for (int64_t p = 0; p < n; p++) {
+      assert_memory_equal(target + p * to * 128, want + p * 128, 128);
+      if (!inverse) assert_memory_equal(source + p * from * 128, x + p * 128, 128);
+      for (int64_t i = 128; i < to * 128; i++) assert_true(target[p * to * 128 + i] == 85);
+    }
+  }
+  free(x), free(work), free(scratch), free(want), free(source), free(target);
+  fft_plan_destroy(&plan);
+}
+
+static void test_strides(void **state) {
+  static const int64_t sizes[] = {1, 7, 16, 60, 121, 256, 289};
+  static const int strides[][2] = {{1, 1}, {1, 3}, {3, 1}, {3, 5}, {5, 3}, {3, 3}};
+  (void)state;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t j = 0; j < sizeof strides / sizeof *strides; j++)
+      for (int single = 0; single < 2; single++)
+        for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++)
+          for (fft_kind kind = FFT_PERIODIC; kind <= FFT_QUARTER_SINE; kind++)
+            check_strides(sizes[i], kind, single, isa, strides[j][0], strides[j][1]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_direct_sum), cmocka_unit_test(test_same_bits),
-                                     cmocka_unit_test(test_rows), cmocka_unit_test(test_filter),
-                                     cmocka_unit_test(test_kept)};
+                                     cmocka_unit_test(test_rows),       cmocka_unit_test(test_filter),
+                                     cmocka_unit_test(test_kept),       cmocka_unit_test(test_strides)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   free(quarters);
   return failed;

@@ -308,16 +308,20 @@ static void copy(const void *source, ptrdiff_t source_stride, void *target, ptrd
             FFT_POINT);
 }
 
-/* Where the points stay between sweeps. Transforms in place keep them in the target, because one column stays in the
- * first-level cache and two columns of 256 points do not. */
+/* Where the points stay between sweeps. One column of 256 points stays in the first-level cache and two do not: an
+ * inverse transform, which overwrites its source, keeps them at the end where they are closer together, and a forward
+ * one, which leaves points that are not kept alone, in the target only if it is in place. */
 typedef struct between {
   void *at;
   ptrdiff_t stride;
 } between;
 
-static between between_for(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
-                           void *work) {
-  return source == target && source_stride == target_stride ? (between){target, target_stride} : (between){work, 1};
+static between between_for(bool inverse, const void *source, ptrdiff_t source_stride, void *target,
+                           ptrdiff_t target_stride, void *work) {
+  if (source == target && source_stride == target_stride) return (between){target, target_stride};
+  if (source == target || !inverse) return (between){work, 1};
+  return target_stride <= source_stride ? (between){target, target_stride}
+                                        : (between){(void *)(uintptr_t)source, source_stride};
 }
 
 /* Runs sweeps first ... end - 1; an inverse transform runs them in reverse order. */
@@ -356,7 +360,7 @@ static void sweep_all(const fft_plan *plan, bool inverse, const void *source, pt
     return;
   }
   sweep_some(plan, inverse, 0, plan->sweeps, source, source_stride, target, target_stride,
-             between_for(source, source_stride, target, target_stride, work), ahead);
+             between_for(inverse, source, source_stride, target, target_stride, work), ahead);
 }
 
 static void bluestein(const fft_plan *plan, bool inverse, const void *source, ptrdiff_t source_stride, void *target,
@@ -424,7 +428,7 @@ void fft_filter(const fft_plan *plan, const void *source, ptrdiff_t source_strid
                 ptrdiff_t target_stride, const void *factors, const int32_t *slot, void *work, fft_ahead *ahead) {
   const int last = plan->sweeps - 1, R = plan->radix[last];
   const bool alone = last == 0;
-  const between middle = between_for(source, source_stride, target, target_stride, work);
+  const between middle = between_for(false, source, source_stride, target, target_stride, work);
   sweep_some(plan, false, 0, last, source, source_stride, middle.at, middle.stride, middle, ahead);
   plan->lanes->turn[R](alone ? source : middle.at, alone ? source_stride : middle.stride, alone ? target : middle.at,
                        alone ? target_stride : middle.stride, plan->n / R, factors, slot, ahead);

@@ -39,9 +39,10 @@ typedef struct column_at {
   diffusion_column column;
 } column_at;
 
-/* beside: points from this column to the next one. */
+/* next: the column that follows, whose arrays and tables are prefetched. */
 static column_at column_of(const diffusion_spectral *s, const diffusion_arrays *arrays, int f, const diffusion_at *at,
-                           int64_t beside) {
+                           const diffusion_at *next) {
+  const int64_t beside = (next->middle - at->middle) * s->row_stride + next->group - at->group;
   const int64_t offset = at->middle * s->row_stride + at->group - s->slab.origin, backs = s->slab.backs;
   column_at c = {.mixed = point(arrays->array[f][0], offset + origin_of(s, arrays)),
                  .stride = stride_of(s, arrays),
@@ -49,8 +50,10 @@ static column_at column_of(const diffusion_spectral *s, const diffusion_arrays *
   const int64_t slots = arrays->complex ? backs : s->slots[s->grid.rank > 1 ? s->grid.rank - 1 : Y];
   const int64_t row = table_row(s, at->middle, at->group, arrays->complex);
   const int64_t groups = s->slab.group_end - s->slab.group_first;
+  const int64_t next_row = table_row(s, next->middle, next->group, arrays->complex);
   c.column.factor = arrays->complex ? DIFFUSION_COMPLEX : s->packing == FFT_TWO_REAL ? DIFFUSION_EACH : DIFFUSION_ALIKE;
   const size_t entry = c.column.factor == DIFFUSION_ALIKE ? 64 : 128;
+  c.column.next_table = ((next_row - row) * groups + next->group - at->group) * slots * (int64_t)entry;
   for (int t = 0; t < DIFFUSION_TABLES; t++)
     if (arrays->table[f][t])
       c.column.table[t] =
@@ -102,8 +105,8 @@ static void write_gradients(const diffusion_spectral *s, const diffusion_arrays 
 }
 
 static void one_column(const diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays, int f,
-                       const diffusion_at *at, int64_t beside, const bench *b, fft_ahead *next) {
-  column_at c = column_of(s, arrays, f, at, beside);
+                       const diffusion_at *at, const diffusion_at *then, const bench *b, fft_ahead *next) {
+  column_at c = column_of(s, arrays, f, at, then);
   const fft_plan *plan = plan_along(s, f);
   if (plan && c.column.factor == DIFFUSION_ALIKE && fft_can_filter(plan) && diffusion_only_scales(stage) &&
       !has_gradients(s, f)) {
@@ -136,11 +139,11 @@ static void transform_fluxes(const diffusion_spectral *s, const diffusion_arrays
 
 /* Processes a column of all fields, which fluxes, projections and derived fields join. */
 static void joined_column(const diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays,
-                          const diffusion_at *at, int64_t beside, const bench *b, fft_ahead *next) {
+                          const diffusion_at *at, const diffusion_at *then, const bench *b, fft_ahead *next) {
   column_at c[DIFFUSION_FIELDS];
   int derived = -1;
   for (int f = 0; f < s->fields; f++) {
-    c[f] = column_of(s, arrays, f, at, beside);
+    c[f] = column_of(s, arrays, f, at, then);
     c[f].column.array[0] = b->columns[f];
     if (!stage->forward) continue;
     if (arrays->flux[0])
@@ -241,11 +244,13 @@ void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, cons
       const int64_t count = now.end - now.first;
       for (int64_t j = 0; j < count; j++) {
         const diffusion_at at = {now.middle, now.first + j};
-        const int64_t to_next = j + 1 < count ? 1 : (then.middle - now.middle) * s->row_stride + then.first - at.group;
+        const diffusion_at after = j + 1 < count ? (diffusion_at){now.middle, at.group + 1}
+                                   : i + 1 < end ? (diffusion_at){then.middle, then.first}
+                                                 : at;
         const int64_t low = s->slab.backs * j / count, high = s->slab.backs * (j + 1) / count;
         if (s->joined) {
           fft_ahead queue[DIFFUSION_COLUMNS], next = joined_ahead(s, stage, arrays, &then, low, high, queue);
-          joined_column(s, stage, arrays, &at, to_next, &b, i + 1 < end ? &next : NULL);
+          joined_column(s, stage, arrays, &at, &after, &b, i + 1 < end ? &next : NULL);
           continue;
         }
         for (int f = 0; f < s->fields; f++) {
@@ -254,7 +259,7 @@ void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, cons
                             .step = stride * 128,
                             .lines = 2 * (int)(then.end - then.first),
                             .left = i + 1 < end ? (int)(high - low) : 0};
-          one_column(s, stage, arrays, f, &at, to_next, &b, &next);
+          one_column(s, stage, arrays, f, &at, &after, &b, &next);
         }
       }
     }

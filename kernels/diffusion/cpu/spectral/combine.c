@@ -36,7 +36,11 @@ FFT_INLINE void sum_set(const diffusion_set *set, const diffusion_column *column
         __builtin_prefetch(from + next, 1, 2);
         __builtin_prefetch(from + next + LANES, 1, 2);
       }
-      if (table) a = times(factor, a, table + (ptrdiff_t)column->slot[at[i]] * entry, lane);
+      if (table) {
+        const real *factors = table + (ptrdiff_t)column->slot[at[i]] * entry;
+        __builtin_prefetch((const char *)factors + column->next_table, 0, 2);
+        a = times(factor, a, factors, lane);
+      }
       sum[i].re = v_fma(c, a.re, sum[i].re);
       sum[i].im = v_fma(c, a.im, sum[i].im);
     }

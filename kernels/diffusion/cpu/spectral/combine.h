@@ -45,6 +45,7 @@ typedef struct diffusion_column {
   void *array[DIFFUSION_ARRAYS];       /* [0] has stride 1, the others `stride` */
   ptrdiff_t stride;                    /* in points */
   ptrdiff_t next;                      /* points from this column of the other arrays to the next one */
+  ptrdiff_t next_table;                /* bytes from the tables of this column to those of the next one */
   const void *table[DIFFUSION_TABLES]; /* tables of this column: [slots][G or 2G] */
   const int32_t *slot;                 /* of a position */
   diffusion_factor factor;

@@ -51,13 +51,13 @@ struct diffusion_spectral {
   int32_t *kept_row;
   double *waves[2]; /* [slab.backs]: wave_of along the columns, for even and odd powers; NULL: fields differ in it */
   size_t thread_bytes, column_bytes, work_bytes, plane_bytes;
-  void *memory; /* [threads][thread_bytes]: columns of inputs and fields, scratch, and planes for output */
+  void *memory; /* [threads][thread_bytes]: columns of inputs and fields, scratch, and planes */
 };
 
 /* One thread's share of that memory. */
 typedef struct bench {
   void *columns[DIFFUSION_COLUMNS], *spare[DIFFUSION_FIELDS + DIFFUSION_FLUXES], *work;
-  char *planes; /* [fields], for output */
+  char *planes; /* [fields] of outputs, or [gradients] between the transforms along y and x */
 } bench;
 
 static inline bench bench_of(const diffusion_spectral *s, int thread) {

@@ -39,22 +39,22 @@ static void copy_turned(const diffusion_spectral *s, int axis, const char *sourc
 }
 
 /* Makes the inverse transform along y of a derivative along y between walls. `column`: scratch of a column. */
-static void turned_transforms(const diffusion_spectral *s, char *plane, char *column, void *work) {
+static void turned_transforms(const diffusion_spectral *s, const char *plane, char *to, char *column, void *work) {
   for (int64_t g = 0; g < s->row_points; g++) {
     copy_turned(s, Y, plane + g * 128, s->row_stride, column);
-    fft_inverse(s->turned[Y], column, 1, plane + g * 128, s->row_stride, work, NULL);
+    fft_inverse(s->turned[Y], column, 1, to + g * 128, s->row_stride, work, NULL);
   }
 }
 
-/* Makes the transforms along y of a column's plane. */
-static void middle_transforms(const diffusion_spectral *s, int column, bool inverse, char *plane, void *work,
+/* Makes the transforms along y of a column's plane, in place or, inverse ones, to another plane. */
+static void middle_transforms(const diffusion_spectral *s, int column, bool inverse, char *plane, char *to, void *work,
                               fft_ahead *next) {
   const fft_plan *plan = s->of[column][Y];
   if (s->grid.rank < 3) return;
   if (has_pairs(s) && inverse) diffusion_pair(s, plane);
   for (int64_t g = 0; g < s->kept_points - has_pairs(s); g++) {
     if (inverse)
-      fft_inverse(plan, plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, next);
+      fft_inverse(plan, plane + g * 128, s->row_stride, to + g * 128, s->row_stride, work, next);
     else
       fft_forward(plan, plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
   }
@@ -64,11 +64,12 @@ static void middle_transforms(const diffusion_spectral *s, int column, bool inve
 static fft_packing packing(const diffusion_spectral *s) { return s->paired ? FFT_HALF_PAIRED : s->packing; }
 
 /* Makes the inverse transforms of an input: a field or a derivative. */
-static void inverse_middle(const diffusion_spectral *s, int input, char *plane, const bench *b, fft_ahead *next) {
+static void inverse_middle(const diffusion_spectral *s, int input, char *plane, char *to, const bench *b,
+                           fft_ahead *next) {
   if (s->grid.rank == 3 && is_turned(s, input, Y))
-    turned_transforms(s, plane, b->spare[0], b->work);
+    turned_transforms(s, plane, to, b->spare[0], b->work);
   else
-    middle_transforms(s, input, true, plane, b->work, next);
+    middle_transforms(s, input, true, plane, to, b->work, next);
 }
 static void inverse_rows(const diffusion_spectral *s, int input, const char *rows, int64_t count, void *column,
                          const bench *b, fft_ahead *next) {
@@ -126,6 +127,18 @@ static fft_ahead plane_ahead(const diffusion_spectral *s, int input, const char 
                      .pieces = s->kept_row + low};
 }
 
+/* What is prefetched during the inverse transforms along x of `count` rows of an input: the rows that are transformed
+ * next, of this plane, whose inputs together fill the second-level cache. Only of planes that dealiasing cuts; from
+ * others, plane_ahead brings more. */
+static fft_ahead rows_ahead(const diffusion_spectral *s, char *const *rows, int input, int64_t at, int64_t count) {
+  const bool last = input + 1 == s->inputs;
+  const int64_t first = last ? at + count : at, left = s->grid.n[Y] - first;
+  return (fft_ahead){.at = rows[last ? 0 : input + 1] + first * s->row_stride * 128,
+                     .step = s->row_stride * 128,
+                     .lines = 2 * (int)s->kept_points,
+                     .left = (int)(left < count ? left : count)};
+}
+
 /* Transforms one strip. `more`: the next strip belongs to the same run, and its rows are prefetched. */
 static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, bench *b, void *const *fields,
                       diffusion_pointwise *work, void *context) {
@@ -133,7 +146,9 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
   fft_ahead next[DIFFUSION_COLUMNS];
   char *fluxes[DIFFUSION_FLUXES];
   for (int f = 0; f < s->inputs; f++) {
-    rows[f] = point(fields[f], strip_begin(s, &strip));
+    char *const mixed = point(fields[f], strip_begin(s, &strip));
+    /* a derivative is not needed afterwards: in memory of the thread it never leaves the caches */
+    rows[f] = s->grid.rank == 3 && f >= s->fields ? b->planes + (size_t)(f - s->fields) * s->plane_bytes : mixed;
     fft_ahead other = {.left = 0};
     if (s->kept_row && f + 1 < s->inputs) /* the plane of the next input */
       other = (fft_ahead){.at = point(fields[f + 1], strip_begin(s, &strip)),
@@ -141,14 +156,16 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
                           .lines = 2 * (int)s->kept_points,
                           .left = (int)s->kept_rows,
                           .pieces = s->kept_row};
-    inverse_middle(s, f, rows[f], b, &other);
+    inverse_middle(s, f, mixed, rows[f], b, &other);
   }
   for (int i = 0; i < s->results - s->fields; i++) fluxes[i] = point(fields[s->inputs + i], strip_begin(s, &strip));
   for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
     const int64_t count = rows_left(s, &strip, at);
     for (int f = 0; f < s->inputs; f++) {
-      next[f] = more ? plane_ahead(s, f, rows[f], at, count) : (fft_ahead){.left = 0};
-      inverse_rows(s, f, rows[f] + at * s->row_stride * 128, count, b->columns[f], b, &next[f]);
+      const char *mixed = point(fields[f], strip_begin(s, &strip));
+      fft_ahead same = s->kept_row ? rows_ahead(s, rows, f, at, count) : (fft_ahead){.left = 0};
+      next[f] = more ? plane_ahead(s, f, mixed, at, count) : (fft_ahead){.left = 0};
+      inverse_rows(s, f, rows[f] + at * s->row_stride * 128, count, b->columns[f], b, s->kept_row ? &same : &next[f]);
     }
     each_piece(s, &strip, at, b, work, context, count);
     for (int f = 0; f < s->fields; f++) {
@@ -161,8 +178,9 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
                      s->row_stride, count);
     }
   }
-  for (int f = 0; f < s->fields; f++) middle_transforms(s, f, false, rows[f], b->work, NULL);
-  for (int i = 0; i < s->results - s->fields; i++) middle_transforms(s, s->inputs + i, false, fluxes[i], b->work, NULL);
+  for (int f = 0; f < s->fields; f++) middle_transforms(s, f, false, rows[f], rows[f], b->work, NULL);
+  for (int i = 0; i < s->results - s->fields; i++)
+    middle_transforms(s, s->inputs + i, false, fluxes[i], fluxes[i], b->work, NULL);
 }
 
 void diffusion_planes(diffusion_spectral *s, void *const *fields, diffusion_pointwise *work, void *context) {
@@ -203,7 +221,7 @@ void diffusion_planes_load(diffusion_spectral *s, const void *const *real_fields
           fft_forward(s->of[f][X], b.columns[f], 1, b.columns[f], 1, b.work, NULL);
           fft_rows_split(s->plan[X], packing(s), b.columns[f], rows + at * s->row_stride * 128, s->row_stride, count);
         }
-        middle_transforms(s, f, false, rows, b.work, NULL);
+        middle_transforms(s, f, false, rows, rows, b.work, NULL);
       }
     }
   }
@@ -217,7 +235,7 @@ static void store_strip(const diffusion_spectral *s, rows_of strip, bench *b, co
     if (s->grid.rank < 3) continue;
     char *plane = b->planes + (size_t)f * s->plane_bytes;
     memcpy(plane, rows[f], s->plane_bytes);
-    inverse_middle(s, gradients ? s->fields + gradients[f] : f, plane, b, NULL);
+    inverse_middle(s, gradients ? s->fields + gradients[f] : f, plane, plane, b, NULL);
     rows[f] = plane;
   }
   for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {

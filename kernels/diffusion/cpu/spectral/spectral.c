@@ -119,8 +119,9 @@ static double plane_size(const grid_shape *grid, bool single) {
   return grid->rank == 3 ? (double)(row_stride(grid, single) * grid->n[Y]) * 128 : 0;
 }
 static double thread_size(const grid_shape *grid, int fields, int inputs, int results, bool single) {
+  const int planes = inputs - fields > fields ? inputs - fields : fields;
   return round_up((inputs + results) * round_up(column_size(grid)) + round_up(work_size(grid)) +
-                  fields * plane_size(grid, single));
+                  planes * plane_size(grid, single));
 }
 
 static fft_kind transform_of(const grid_shape *grid, int axis) {

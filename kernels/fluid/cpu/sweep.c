@@ -72,7 +72,7 @@ static bool large_states(const fluid_machine *m, size_t number) {
 static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, int64_t z, int64_t y0,
                        int64_t y1) {
   const int64_t ny = m->grid.n[1], nz = m->grid.n[2];
-  enum { LINES = 8 }; /* of a cache, by which each population of a plane is fetched ahead */
+  enum { LINES = 16 }; /* of a cache, by which each population of a plane is fetched ahead */
   const size_t number = sim_dtype_size(from->dtype);
   const int64_t line = 64 / (int64_t)number, next = m->rows.numbers * m->rows.stride;
   const char *old = fluid_first(from);

@@ -10,17 +10,39 @@
 #include "kernels/fluid/cpu/force.h"
 #include "kernels/fluid/cpu/vectors.h"
 
+#include <math.h>
+
+/* a/b, rounded, and what rounding took from it. */
+typedef struct factor {
+  real whole, rest;
+} factor;
+
+static factor factor_of(double a, double b) {
+  factor out = {.whole = (real)(a / b)};
+  out.rest = (real)(fma(-(double)out.whole, b, a) / b);
+  return out;
+}
+
 typedef struct rates {
-  real half_even, half_odd, g[3], limit; /* halves of the rates; limit: the square of `fastest` */
-  real push_even, push_odd;              /* shares of the force in targets (trt.inc) */
+  real half_even, half_odd, keep_odd; /* halves of the rates; 1/2 - half_odd, without rounding */
+  real push_even, push_odd;           /* shares of the force in targets (trt.inc) */
+  real g[3], curve;                   /* curve: 3/(6 half_odd)^2 */
+  real limit, limit_free;             /* the square of `fastest`, with a force and, in units of collide, without */
+  factor part, odd_part;              /* 1/fluid_parts and 6 half_odd/fluid_parts */
 } rates;
 
-static rates rates_of(const fluid_collision *k) {
+static rates rates_of(const fluid_lattice *l, const fluid_collision *k) {
   rates out = {.half_even = (real)(k->omega / 2),
-               .half_odd = (real)(k->omega_odd / 2),
+               .keep_odd = (real)0.5 - (real)(k->omega_odd / 2),
                .push_even = (real)(2 / k->omega - 1),
-               .push_odd = (real)(1 / k->omega_odd - 0.5),
-               .limit = (real)(k->fastest * k->fastest)};
+               .push_odd = (real)(1 / k->omega_odd - 0.5)};
+  out.half_odd = (real)0.5 - out.keep_odd;
+  const double odd = (double)out.half_odd, curve = 1 / (12 * odd * odd), square = k->fastest * k->fastest;
+  out.curve = (real)curve;
+  out.limit = (real)square;
+  out.limit_free = (real)(3 * curve * square);
+  out.part = factor_of(1, fluid_parts(l));
+  out.odd_part = factor_of(odd, fluid_parts(l) / 6);
   for (int a = 0; a < 3; a++) out.g[a] = (real)k->g[a];
   return out;
 }
@@ -37,38 +59,34 @@ static rates rates_of(const fluid_collision *k) {
 #include "kernels/fluid/cpu/scalar_on.inc"
 #include "kernels/fluid/cpu/trt.inc"
 
-FLUID_INLINE void sweep_row(const fluid_lattice *l, int rank, int directions, const rates *k, const real *const *from,
-                            const fluid_row *r, bool pushed, bool resists, bool stream, bool *wrong) {
+FLUID_INLINE bool sweep_row(const fluid_lattice *l, int rank, int directions, const rates *k, const real *const *from,
+                            const fluid_row *r, bool pushed, bool resists, bool stream) {
   const int64_t end = r->n / WHOLE * WHOLE;
+  vint out = sweep_vector(l, rank, directions, k, from, r, pushed, resists, stream, WHOLE, end - WHOLE);
+  int rest = 0;
   for (int64_t x = 0; x < end; x = x == 0 && end > WHOLE ? end - WHOLE : end)
-    end_vector(l, rank, directions, k, from, r, pushed, resists, stream, x, wrong);
-  sweep_vector(l, rank, directions, k, from, r, pushed, resists, stream, WHOLE, end - WHOLE, wrong);
-  for (int64_t x = end; x < r->n; x++) end_scalar(l, rank, directions, k, from, r, pushed, resists, false, x, wrong);
+    out |= end_vector(l, rank, directions, k, from, r, pushed, resists, stream, x);
+  for (int64_t x = end; x < r->n; x++) rest |= end_scalar(l, rank, directions, k, from, r, pushed, resists, false, x);
+  return any(out) || rest != 0;
 }
 
 FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const fluid_collision *collision,
                         const fluid_row *r) {
-  const rates k = rates_of(collision);
+  const rates k = rates_of(l, collision);
   const real *from[FLUID_DIRECTIONS_MAX];
-  bool wrong = false;
   for (int c = 0; c < directions; c++) {
     const int8_t *v = l->c[c];
     from[c] = (const real *)r->from[3 * (1 - v[2]) + 1 - v[1]] + c * r->stride - v[0];
   }
   const bool pushed = k.g[0] != 0 || k.g[1] != 0 || k.g[2] != 0;
-  if (r->drag && streams(r))
-    sweep_row(l, rank, directions, &k, from, r, true, true, true, &wrong);
-  else if (r->drag)
-    sweep_row(l, rank, directions, &k, from, r, true, true, false, &wrong);
-  else if (pushed && streams(r))
-    sweep_row(l, rank, directions, &k, from, r, true, false, true, &wrong);
-  else if (pushed)
-    sweep_row(l, rank, directions, &k, from, r, true, false, false, &wrong);
-  else if (streams(r))
-    sweep_row(l, rank, directions, &k, from, r, false, false, true, &wrong);
-  else
-    sweep_row(l, rank, directions, &k, from, r, false, false, false, &wrong);
-  return wrong;
+  if (r->drag)
+    return streams(r) ? sweep_row(l, rank, directions, &k, from, r, true, true, true)
+                      : sweep_row(l, rank, directions, &k, from, r, true, true, false);
+  if (pushed)
+    return streams(r) ? sweep_row(l, rank, directions, &k, from, r, true, false, true)
+                      : sweep_row(l, rank, directions, &k, from, r, true, false, false);
+  return streams(r) ? sweep_row(l, rank, directions, &k, from, r, false, false, true)
+                    : sweep_row(l, rank, directions, &k, from, r, false, false, false);
 }
 
 static bool row(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_row *r) {
@@ -130,7 +148,7 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_l
 
 static bool cells(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
                   const fluid_links *links, int64_t first, int64_t end, const void *from, void *to) {
-  const rates k = rates_of(collision);
+  const rates k = rates_of(l, collision);
   const ptrdiff_t pitch = rows->stride;
   bool wrong = false;
   for (int64_t i = first; i < end; i++) {

@@ -38,18 +38,27 @@ typedef int64_t vint __attribute__((vector_size(VECTOR_BYTES)));
 
 enum { LINE = 64 / sizeof(real) }; /* numbers of a line of a cache */
 
-/* a b + c, a b - c and c - a b */
-#if FLUID_SINGLE && FLUID_ISA == 2
-#define FUSED(a, b, c) ((vreal)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
-#define FUSED_LESS(a, b, c) ((vreal)_mm512_fmsub_ps((__m512)(a), (__m512)(b), (__m512)(c)))
-#define FUSED_OFF(a, b, c) ((vreal)_mm512_fnmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
-#elif FLUID_SINGLE && FLUID_ISA == 1
-#define FUSED(a, b, c) ((vreal)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
-#define FUSED_LESS(a, b, c) ((vreal)_mm256_fmsub_ps((__m256)(a), (__m256)(b), (__m256)(c)))
-#define FUSED_OFF(a, b, c) ((vreal)_mm256_fnmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+/* a b + c, rounded once */
+#if FLUID_SINGLE
+FLUID_INLINE real fused(real a, real b, real c) { return __builtin_fmaf(a, b, c); }
 #else
-#define FUSED(a, b, c) ((a) * (b) + (c))
+FLUID_INLINE real fused(real a, real b, real c) { return __builtin_fma(a, b, c); }
 #endif
+FLUID_INLINE vreal fused_vector(vreal a, vreal b, vreal c) {
+#if FLUID_SINGLE && FLUID_ISA == 2
+  return (vreal)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif FLUID_SINGLE && FLUID_ISA == 1
+  return (vreal)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif FLUID_ISA == 2
+  return (vreal)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif FLUID_ISA == 1
+  return (vreal)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+  vreal out;
+  for (size_t i = 0; i < sizeof a / sizeof a[0]; i++) out[i] = fused(a[i], b[i], c[i]);
+  return out;
+#endif
+}
 
 /* Stores a vector that is a whole line of a cache, which is neither read before nor kept there. */
 #if FLUID_ISA == 2
@@ -65,22 +74,6 @@ FLUID_INLINE void stream_vector(real *to, vreal a) {
 #define STREAMS false
 FLUID_INLINE void stream_vector(real *to, vreal a) { *(vreal_anywhere *)to = a; }
 #endif
-
-/* share a + b, where share is a power of two, so that only the sum rounds. */
-FLUID_INLINE vreal add_exact(real share, vreal a, vreal b) {
-  const vreal all = share - (vreal){0};
-  return share == 1 ? a + b : share == -1 ? b - a : FUSED(all, a, b);
-}
-
-/* a divided by an integer. */
-FLUID_INLINE vreal divide(vreal a, int parts) {
-#if FLUID_SINGLE && FLUID_ISA >= 1
-  const vreal whole = (real)parts - (vreal){0}, part = 1 / (real)parts - (vreal){0}, near = a * part;
-  return FUSED_OFF(FUSED_LESS(near, whole, a), part, near);
-#else
-  return a / (real)parts;
-#endif
-}
 
 static inline bool any(vint a) {
   bool out = false;

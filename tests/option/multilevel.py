@@ -39,6 +39,12 @@ def cev_call(S, K, r, a, T):
     return S * (1 - ncx2.cdf(k, 4, x0)) - K * np.exp(-r * T) * ncx2.cdf(x0, 2, k)
 
 
+def cev_digital(S, K, r, a, T):
+    """Pays 1 above K."""
+    c, x0 = cev_law(S, r, a, T)
+    return np.exp(-r * T) * ncx2.cdf(x0, 2, c * K * np.exp(-r * T))
+
+
 def cev_density(S0, S1, r, a, t):
     """Density of S1 at t, from S0."""
     c, x0 = cev_law(S0, r, a, t)
@@ -68,6 +74,7 @@ if __name__ == "__main__":
         print("heston", case, "%.7f %.7f" % heston(*case))
     for K in (80, 100, 130):
         print("cev", K, "%.7f" % cev_call(100, K, 0.04, 3.0, 2))
+    print("cev digital of 10", "%.7f" % (10 * cev_digital(100, 100, 0.04, 3.0, 2)))
     print("barrier", "%.7f %.7f" % (cev_barrier(100, 100, 85, 0.04, 3.0, 2, 8), cev_barrier(100, 100, 85, 0.04, 3.0, 2, 8, 1600)))
     print("barrier far below = call", "%.7f" % cev_barrier(100, 100, 1e-3, 0.04, 3.0, 2, 2))
     case, h = (100, 100, 0.03, 1, 0.04, 2, 0.06, 0.5, -0.7), 1e-4

@@ -2,6 +2,7 @@
  * chi-squared law, integrals from date to date, finite differences), and the displaced lognormal law. Over many seeds
  * the deviations from them, in errors of the run, have a root mean square of 1 at most: of N seeds it is uncertain by
  * 1/sqrt(2 N), and 4 of that are allowed. */
+#include "kernels/option/multilevel/tail.h"
 #include "kernels/option/run.h"
 #include "tests/option/option_driver.h"
 
@@ -82,6 +83,10 @@ static void antithetic(pricing *d) {
   d->p.sampling.antithetic = true;
   call(d);
 }
+static void randomised(pricing *d) {
+  d->p.sampling.randomised = true;
+  call(d);
+}
 static void barrier(pricing *d) {
   option_payoff *o = pricing_add(d, &option_barrier_schema, 100, OPTION_CALL);
   o->level = 85, o->direction = OPTION_DOWN, o->knock = OPTION_OUT;
@@ -100,6 +105,7 @@ static void test_heston(void **state) {
 static void test_local(void **state) {
   (void)state;
   cover("CEV, call", CEV, 0.2, 2, call, 20.3092623, 0);
+  cover("CEV, digital", CEV, 0.03, 2, digital, 4.9159934, 0);
   cover("CEV, barrier at 8 dates", CEV, 0.2, 8, barrier, 17.4625023, 0);
   cover("displaced lognormal, call", DISPLACED, 0.1, 1, call, 7.9755223, 0);
 }
@@ -107,6 +113,42 @@ static void test_local(void **state) {
 static void test_sabr(void **state) {
   (void)state;
   cover("SABR, call", SABR, 0.004, 10, call, 0.404408, 7e-5);
+}
+
+/* A random level in place of all later ones: errors without an order of the bias. */
+static void test_randomised(void **state) {
+  (void)state;
+  cover("randomised: Heston, call", HESTON, 0.1, 4, randomised, 9.9831125, 0);
+  cover("randomised: Heston, v far from theta", HESTON_FAR, 0.1, 4, randomised, 12.6617336, 0);
+  cover("randomised: CEV, call", CEV, 0.2, 2, randomised, 20.3092623, 0);
+  cover("randomised: displaced, call", DISPLACED, 0.1, 1, randomised, 7.9755223, 0);
+}
+
+/* A piece has the samples of each level that its chances say: in the mean exactly, in each piece to one sample. */
+static void test_counts(void **state) {
+  (void)state;
+  enum { PIECES = 4096, FIRST = 3 };
+  option_tail tail;
+  double mean[OPTION_LEVELS_MAX] = {0}, all = 0;
+  option_tail_make(FIRST, OPTION_LEVELS_MAX, &tail);
+  assert_int_equal(tail.levels, OPTION_LEVELS_MAX - FIRST);
+  for (int piece = 0; piece < PIECES; piece++) {
+    int count[OPTION_LEVELS_MAX], sum = 0;
+    option_tail_counts(&tail, 7, piece, OPTION_LEVELS_PIECE, count);
+    for (int k = 0; k < tail.levels; k++) {
+      assert_true(fabs(count[k] - tail.chance[k] * OPTION_LEVELS_PIECE) < 1);
+      mean[k] += (double)count[k] / PIECES;
+      sum += count[k];
+    }
+    assert_int_equal(sum, OPTION_LEVELS_PIECE);
+  }
+  for (int k = 0; k < tail.levels; k++) {
+    const double expected = tail.chance[k] * OPTION_LEVELS_PIECE, part = expected - floor(expected);
+    assert_true(k == 0 || fabs(tail.chance[k] / tail.chance[k - 1] - exp2(-1.25)) < 1e-14);
+    assert_true(fabs(mean[k] - expected) < 5 * sqrt(fmax(part * (1 - part), 1e-3) / PIECES)); /* one more or not */
+    all += tail.chance[k];
+  }
+  assert_true(fabs(all - 1) < 1e-14);
 }
 
 /* Greeks: each with its own error. */
@@ -136,7 +178,7 @@ static void test_greeks(void **state) {
 
 /* ---- the same bits ---- */
 
-static void make_rich(pricing *d, int threads, sim_isa isa) {
+static void make_rich(pricing *d, bool random, int threads, sim_isa isa) {
   static double correlation[4] = {1, 0.4, 0.4, 1}, dates[] = {0.3, 0.7};
   make(d, HESTON, 0.2, 4);
   d->setup.threads = threads;
@@ -149,9 +191,10 @@ static void make_rich(pricing *d, int threads, sim_isa isa) {
   d->p.hull_white = (option_hull_white){.given = true, .reversion = 0.1, .sigma = 0.01};
   call(d);
   pricing_add(d, &option_asian_schema, 90, OPTION_CALL)->asset = 2;
-  pricing_add(d, &option_digital_schema, 100, OPTION_CALL)->cash = 10;
+  if (!random) pricing_add(d, &option_digital_schema, 100, OPTION_CALL)->cash = 10;
   pricing_add(d, &option_worst_of_schema, 85, OPTION_CALL)->dates = (sim_doubles){dates, 2, 1};
   d->p.payoffs.count = 3;
+  d->p.sampling.randomised = random;
 }
 
 static void assert_same_state(pricing *a, pricing *b) {
@@ -161,12 +204,11 @@ static void assert_same_state(pricing *a, pricing *b) {
   assert_memory_equal(left.arrays[0].data, right.arrays[0].data, (size_t)left.arrays[0].shape[0] * sizeof(double));
 }
 
-static void test_bits(void **state) {
-  (void)state;
+static void same_bits(bool random) {
   pricing one, other;
-  make_rich(&one, 1, SIM_ISA_PLAIN);
+  make_rich(&one, random, 1, SIM_ISA_PLAIN);
   pricing_run(&one);
-  make_rich(&other, 3, sim_isa_best());
+  make_rich(&other, random, 3, sim_isa_best());
   pricing_run(&other);
   assert_same_state(&one, &other);
   pricing_destroy(&other);
@@ -201,6 +243,12 @@ static void test_bits(void **state) {
   for (int k = 0; k < 3; k++) assert_true(pricing_price(&other, k).error <= 0.1);
   pricing_free(&one);
   pricing_free(&other);
+}
+
+static void test_bits(void **state) {
+  (void)state;
+  same_bits(false);
+  same_bits(true);
 }
 
 /* ---- how many samples ---- */
@@ -306,9 +354,9 @@ static void test_digital_work(void **state) {
 
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "long") == 0) seeds = 200;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_work),  cmocka_unit_test(test_digital_work),
-                                     cmocka_unit_test(test_bits),  cmocka_unit_test(test_heston),
-                                     cmocka_unit_test(test_local), cmocka_unit_test(test_sabr),
-                                     cmocka_unit_test(test_greeks)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_work),       cmocka_unit_test(test_digital_work), cmocka_unit_test(test_bits),
+      cmocka_unit_test(test_heston),     cmocka_unit_test(test_local),        cmocka_unit_test(test_sabr),
+      cmocka_unit_test(test_randomised), cmocka_unit_test(test_counts),       cmocka_unit_test(test_greeks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

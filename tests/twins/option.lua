@@ -271,16 +271,19 @@ M.twins = {
   { name = "levels", weight = 2,
     applies = function(s) return ask.knows("option", "multilevel") and not all_assets(s, function(a) return a.vol ~= nil end) and all_assets(s, function(a) return a.rough_bergomi == nil end) and not s.keys.payoff and
       not any_payoff(s, function(p, name) return name ~= "european" and name ~= "digital" and name ~= "basket" and name ~= "spread" and name ~= "best_of" and name ~= "worst_of" end) end,
-    prepare = function(_, R) return { antithetic = R.chance(0.4) } end,
+    prepare = function(_, R) return { antithetic = R.chance(0.4), randomised = R.chance(0.4) } end,
     check = function(T, s, a)
       local c, d = plain(s), plain(s)
+      local random = a.randomised and not any_payoff(s, function(_, name) return name == "digital" end) and
+        all_assets(s, function(x) return not (x.heston or x.sabr) or x.heston and type(x.heston.kappa) == "number" and type(x.heston.theta) == "number" and
+          type(x.heston.sigma) == "number" and 2 * x.heston.kappa * x.heston.theta >= x.heston.sigma ^ 2 end)
       c.keys.greeks, d.keys.greeks = nil, nil
       c.keys.steps = math.min(16 * (s.keys.steps or 8), 1024)
       c.keys.sampling = { paths = 2 ^ 14 }
       local q, f, r = priced(T, c, 2)
       local largest = 0
       for k = 1, #q do if f[k] == f[k] then largest = math.max(largest, f[k]) end end
-      d.keys.sampling = { multilevel = true, standard_error = math.max(largest, 1e-4 * scale(s)), antithetic = a.antithetic or nil, paths = 2 ^ 20 }
+      d.keys.sampling = { multilevel = true, standard_error = math.max(largest, 1e-4 * scale(s)), antithetic = a.antithetic or nil, randomised = random or nil, paths = 2 ^ 20 }
       local p, e = priced(T, d, 1)
       for k = 1, #p do
         local name = s.keys.payoffs[k].keys.name or "payoff_" .. k

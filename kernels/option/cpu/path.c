@@ -264,8 +264,8 @@ static void general_step(const option_paths *p, const stream *own, int step, int
       else
         next = advance_asset(&variant->dynamics[variant->kind[step] * p->assets + a], variant, variant->spot[a], p->far,
                              step, variant->time[step], t, drift, tilted(variant, i, normal), w->variance[a][word],
-                             w->jump, p->steps, w->rough[a][word], rough_past(p, w) + a * p->steps, program_room(p, w),
-                             &vol, &w->invalid);
+                             w->jump, p->steps, w->rough[a][word], rough_past(p, w) + a * p->steps, p->milstein,
+                             program_room(p, w), &vol, &w->invalid);
       high = low = next;
       if (need & (NEED_HIGH | NEED_LOW)) {
         find_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w, &high, &low);

@@ -57,6 +57,7 @@ typedef struct option_paths {
    * each other's random numbers. */
   int skip;
   bool halved, swapped;
+  bool milstein;      /* steps of a local volatility by Milstein, not by Euler: on levels of multilevel/ */
   bool matched;       /* normals are moment-matched over each chunk; needs whole chunks, excludes quasi */
   const double *cash; /* [observed steps][assets]: cash dividends at their ends; NULL: none */
   int schedules;

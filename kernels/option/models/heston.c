@@ -132,6 +132,17 @@ sim_status option_heston_rho(const option_heston *h, double *out) {
   return evaluate(h->rho, &start, 1, out);
 }
 
+sim_status option_heston_feller(const option_heston *h, double maturity, double *out) {
+  double t[TIMES], kappa[TIMES], theta[TIMES], sigma[TIMES];
+  for (int i = 0; i < TIMES; i++) t[i] = maturity * i / (TIMES - 1);
+  SIM_TRY(evaluate(h->kappa, t, TIMES, kappa));
+  SIM_TRY(evaluate(h->theta, t, TIMES, theta));
+  SIM_TRY(evaluate(h->sigma, t, TIMES, sigma));
+  *out = INFINITY;
+  for (int i = 0; i < TIMES; i++) *out = fmin(*out, 2 * kappa[i] * theta[i] / (sigma[i] * sigma[i]));
+  return SIM_OK;
+}
+
 sim_status option_heston_remark(const option_heston *h, int asset, double maturity) {
   double t[TIMES], kappa[TIMES], theta[TIMES], sigma[TIMES];
   for (int i = 0; i < TIMES; i++) t[i] = maturity * i / (TIMES - 1);

@@ -21,6 +21,8 @@ sim_status option_heston_steps(const option_heston *h, int asset, const option_g
                                option_heston_step *out) SIM_MUST_CHECK;
 /* *out: rho at time 0. SIM_ERR_NO_MEMORY. */
 sim_status option_heston_rho(const option_heston *h, double *out) SIM_MUST_CHECK;
+/* *out: the least 2 kappa theta/sigma^2 until the maturity. SIM_ERR_NO_MEMORY. */
+sim_status option_heston_feller(const option_heston *h, double maturity, double *out) SIM_MUST_CHECK;
 /* Says where 2 kappa theta < sigma^2, so that the variance reaches 0. */
 sim_status option_heston_remark(const option_heston *h, int asset, double maturity) SIM_MUST_CHECK;
 

@@ -10,7 +10,10 @@
  * by the spread of the samples and the bias B of the steps of level L. The remaining E Y_l fall as 2^-(order l). So
  * each mean of Y_l tells B as its 2^-(order (L - l))/(2^order - 1) part: B is the mean of what the last three tell,
  * weighted by their accuracy, or more where one of the last two is larger by more than its standard error. All
- * decisions are functions of the sums of the samples alone. */
+ * decisions are functions of the sums of the samples alone.
+ *
+ * Of a randomised run the last level is the random one of tail.h, which has the means of all levels that are possible:
+ * B is the bias of the finest of these. */
 #ifndef OPTION_MULTILEVEL_ALLOCATE_H
 #define OPTION_MULTILEVEL_ALLOCATE_H
 
@@ -30,6 +33,7 @@ typedef struct option_level_sums {
   int least;                            /* levels at least, for which the bias is known to fall in order */
   int payoffs, width;                   /* payoffs: the quantities whose error counts; width: all quantities */
   double order;                         /* weak order of the steps */
+  int tail, finest;                     /* the random level; the finest level that it may be. 0: none is random */
   bool certain;                         /* nothing is random */
   const double *count, *mean, *squares; /* [most], [most][width], [most][width]: squared deviations */
   const double *hits;                   /* [most][width]: samples other than 0 */

@@ -20,11 +20,13 @@ static void observe_exposure(const option_run *run, int table, double *values) {
 /* A table of the levels. */
 static void observe_levels(const option_run *run, int table, double *values) {
   const option_level_sums *s = option_levels_sums(run->levels);
-  for (int l = 0; l < s->most; l++) {
+  for (int l = 0; l < option_levels_most(run->parameters); l++) {
+    values[l] = NAN;
+    if (l >= s->levels) continue;
     const double all[OPTION_LEVEL_TABLES] = {[OPTION_LEVEL_PATHS] = s->count[l] * run->pair,
                                              [OPTION_LEVEL_MEANS] = s->mean[l * s->width],
                                              [OPTION_LEVEL_DEVIATIONS] = sqrt(option_level_variance(s, l, 0))};
-    values[l] = l < s->levels ? all[table] : NAN;
+    values[l] = all[table];
   }
 }
 

@@ -61,8 +61,11 @@ static const char *const exposure_tables[OPTION_EXPOSURE_TABLES][2] = {
     [OPTION_ENE_ERRORS] = {"ene_errors", "standard errors of ene"},
     [OPTION_PFE] = {"pfe", "potential future exposure: the quantile of V, not discounted"},
     [OPTION_PFE_ERRORS] = {"pfe_errors", "standard errors of pfe, with that of the regression near it"}};
-static const sim_field level_columns[] = {
-    {.name = "level_NUMBER", .type = SIM_REAL, .doc = "with each step in 2^NUMBER pieces; NaN: no paths yet"}, {0}};
+static const sim_field level_columns[] = {{.name = "level_NUMBER",
+                                           .type = SIM_REAL,
+                                           .doc = "with each step in 2^NUMBER pieces; the last one of a randomised "
+                                                  "run: all later levels together; NaN: no paths"},
+                                          {0}};
 static const char *const level_tables[OPTION_LEVEL_TABLES][2] = {
     [OPTION_LEVEL_PATHS] = {"level_paths", "paths of each level of a multilevel run"},
     [OPTION_LEVEL_MEANS] = {"level_means",

@@ -26,6 +26,8 @@ static const sim_field sampling_fields[] = {
     {SIM_FIELD(option_sampling, multilevel), .type = SIM_BOOL, .initial = "false",
      .doc = "multilevel Monte Carlo: `steps` and ever finer ones, until standard_error is met with the bias of the "
             "steps in it (on the CPU)"},
+    {SIM_FIELD(option_sampling, randomised), .type = SIM_BOOL, .initial = "false",
+     .doc = "multilevel with a random level at the end: prices without bias, errors that assume no order of the steps"},
     {SIM_FIELD(option_sampling, control), .type = SIM_CHOICE, .choices = controls, .initial = "none",
      .doc = "control variate of prices: option on the geometric mean, Black-Scholes option with the same strike, or "
             "the last price"},

@@ -117,7 +117,7 @@ enum { OPTION_ANY_CONSTRUCTION, OPTION_BRIDGE, OPTION_PCA }; /* any: a bridge */
 typedef struct option_sampling {
   int sequence, generator, construction;
   double scrambles; /* NaN: automatic */
-  bool antithetic, moment_matching, multilevel;
+  bool antithetic, moment_matching, multilevel, randomised;
   int control;           /* option_control */
   double paths;          /* NaN: automatic */
   double standard_error; /* NaN: none */
@@ -332,5 +332,7 @@ void option_check_path_output(const option_parameters *p, sim_faults *faults);
 void option_check_sampling(option_parameters *p, sim_faults *faults);
 /* Refuses what a multilevel run has no place for. */
 void option_check_multilevel(const option_parameters *p, sim_faults *faults);
+/* Refuses what a random level has no bounded variance or work for. SIM_ERR_NO_MEMORY. */
+sim_status option_check_randomised(const option_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 
 #endif

@@ -1,4 +1,5 @@
 /* Rules between the keys of `sampling`, and the number of paths that follows from them. */
+#include "kernels/option/models/heston.h"
 #include "kernels/option/models/rough.h"
 #include "kernels/option/multilevel/levels.h"
 #include "kernels/option/payoff/names.h"
@@ -58,6 +59,29 @@ static bool may_jump(const option_parameters *p) {
            option_pays_at_dates(&p->payoffs.items[i]);
   }
   return any;
+}
+
+sim_status option_check_randomised(const option_parameters *p, sim_faults *faults) {
+  const double least = 0.5; /* below, variances of differences fall more slowly than 1/steps (measured) */
+  const char *key = "sampling.randomised";
+  if (!p->sampling.randomised) return SIM_OK;
+  if (!p->sampling.multilevel) sim_faults_add(faults, 0, key, "expected multilevel = true");
+  for (int a = 0; a < (int)p->assets.count; a++) {
+    const option_heston *h = &option_asset_at(p, a)->heston;
+    double feller = INFINITY;
+    if (h->given) SIM_TRY(option_heston_feller(h, p->maturity, &feller));
+    if (feller < least)
+      sim_faults_add(faults, 0, key,
+                     "assets[%d].heston: 2 kappa theta/sigma^2 = %.3g: expected at least %.1f, since fine levels have "
+                     "too little in common below; or randomised = false",
+                     a + 1, feller, least);
+  }
+  if (may_jump(p))
+    sim_faults_add(faults, 0, key, "expected no payoff that jumps, whose fine levels have too little in common");
+  if (option_levels_most(p) < OPTION_LEVELS_LEAST + 2)
+    sim_faults_add(faults, 0, key, "expected at most %d steps, the fewest that the payoffs observe",
+                   OPTION_STEPS_MAX >> (OPTION_LEVELS_LEAST + 1));
+  return SIM_OK;
 }
 
 void option_check_multilevel(const option_parameters *p, sim_faults *faults) {

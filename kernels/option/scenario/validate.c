@@ -255,6 +255,7 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   if (faults->count == before) SIM_TRY(option_check_ladder(p, faults));
   option_make_tables(p, faults);
   option_check_sampling(p, faults);
+  SIM_TRY(option_check_randomised(p, faults));
   option_check_path_output(p, faults);
   if (p->common.output.snapshots.kind > SIM_ENDS)
     sim_faults_add(faults, 0, "output.snapshots", "a price has no snapshots: expected \"never\"");

@@ -457,6 +457,14 @@ for way in '--ranks 3' '--ranks 2 --threads 1' '--threads 3'; do
   expect 0 "digest $digest" "$SIM" s.lua --force --device cpu $way
 done
 expect 0 '+- 0.09' "$SIM" s.lua --resume --device cpu --set e=0.1
+sed -e 's/multilevel = true/&, randomised = true/' -e 's/, sim.digital[^}]*}//' s.lua >t.lua
+expect 0 'levels 3 to 12: drawn at random' "$SIM" t.lua --force --device cpu --threads 1
+digest=$(sed -n 's/.*digest \([0-9a-f]*\).*/\1/p' output)
+for way in '--ranks 3' '--threads 3'; do
+  # shellcheck disable=SC2086
+  expect 0 "digest $digest" "$SIM" t.lua --force --device cpu $way
+done
+expect 0 '+- 0.09' "$SIM" t.lua --resume --device cpu --set e=0.1
 expect 0 'standard_error = 1e-05 is not reached' "$SIM" s.lua --force --device cpu --set n=20000 --set e=1e-5
 has 'where sampling.paths ended the run'
 

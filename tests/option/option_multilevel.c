@@ -362,29 +362,63 @@ static void test_run_work(void **state) {
   check_work("randomised: CEV, call", CEV, 0.1, 2, randomised);
 }
 
+/* Samples of the levels before `levels` of a CEV asset: a call, and a call whose strike is next to 0. */
+static const option_level_sums *sample_levels(pricing *d, bool random, int levels, double samples) {
+  make(d, CEV, 0.1, 2);
+  d->p.common.precision = SIM_DOUBLE;
+  d->p.sampling.randomised = random;
+  call(d);
+  pricing_add(d, &option_european_schema, 1e-9, OPTION_CALL);
+  pricing_create(d, NULL);
+  option_levels *of = ((option_run *)d->self)->levels;
+  for (int l = 0; l < levels; l++) assert_int_equal(option_levels_sample(of, (option_level_step){l, samples}), SIM_OK);
+  return option_levels_sums(of);
+}
+
 /* Variances of differences of a local volatility fall as 4^-l; by Euler's steps they fall as 2^-l. The ratio over three
- * levels has an error of some 10 % by 8192 samples. */
-static void test_decay(void **state) {
+ * levels has an error of some 10 % by 16384 samples. The mean of the price itself is exact on each level. */
+static void test_milstein(void **state) {
   (void)state;
   pricing d;
-  make(&d, CEV, 0.1, 2);
-  call(&d);
-  pricing_create(&d, NULL);
-  option_levels *levels = ((option_run *)d.self)->levels;
-  for (int l = 0; l < 6; l++) assert_int_equal(option_levels_sample(levels, (option_level_step){l, 8192}), SIM_OK);
-  const option_level_sums *sums = option_levels_sums(levels);
-  const double ratio = cbrt(option_level_variance(sums, 5, 0) / option_level_variance(sums, 2, 0));
+  const option_level_sums *s = sample_levels(&d, false, 6, 16384);
+  const double ratio = cbrt(option_level_variance(s, 5, 0) / option_level_variance(s, 2, 0));
   print_message("    a level has %.3f of the variance of the level before\n", ratio);
   assert_true(ratio < 0.3 && ratio > 0.2);
+  for (int l = 1; l < 6; l++) {
+    const double error = sqrt(option_level_variance(s, l, 1) / s->count[l]);
+    assert_true(error < 0.02);
+    assert_true(fabs(s->mean[l * s->width + 1]) < 4 * error);
+  }
+  pricing_free(&d);
+}
+
+/* The random level has the mean of all levels from 3 on. Those after level 8 have less than 1/31 of that. */
+static void test_tail(void **state) {
+  (void)state;
+  pricing d;
+  const option_level_sums *s = sample_levels(&d, false, 9, 16384);
+  double known = 0, squares = 0;
+  for (int l = 3; l < 9; l++) {
+    known += s->mean[l * s->width];
+    squares += option_level_variance(s, l, 0) / s->count[l];
+  }
+  known += s->mean[8 * s->width]; /* those after level 8, which fall by halves */
+  pricing_free(&d);
+  s = sample_levels(&d, true, 4, 65536);
+  assert_int_equal(s->tail, 3);
+  const double error = sqrt(squares + option_level_variance(s, 3, 0) / s->count[3]);
+  print_message("    random level %.4f, all levels from 3 on %.4f, error %.4f\n", s->mean[3 * s->width], known, error);
+  assert_true(error < 0.03 * known);
+  assert_true(fabs(s->mean[3 * s->width] - known) < 4 * error);
   pricing_free(&d);
 }
 
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "long") == 0) seeds = 200;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_work),   cmocka_unit_test(test_run_work),
-                                     cmocka_unit_test(test_decay),  cmocka_unit_test(test_bits),
-                                     cmocka_unit_test(test_heston), cmocka_unit_test(test_local),
-                                     cmocka_unit_test(test_sabr),   cmocka_unit_test(test_randomised),
-                                     cmocka_unit_test(test_counts), cmocka_unit_test(test_greeks)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_work),   cmocka_unit_test(test_run_work), cmocka_unit_test(test_milstein),
+      cmocka_unit_test(test_tail),   cmocka_unit_test(test_bits),     cmocka_unit_test(test_heston),
+      cmocka_unit_test(test_local),  cmocka_unit_test(test_sabr),     cmocka_unit_test(test_randomised),
+      cmocka_unit_test(test_counts), cmocka_unit_test(test_greeks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

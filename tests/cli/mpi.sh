@@ -20,6 +20,36 @@ return sim.diffusion {
   output    = { tables = "every 1 steps", checkpoint = "ends" },
 }
 LUA
+cat >flow.lua <<'LUA'
+return sim.fluid {
+  grid      = { n = {24, 18, 13}, size = {2.4, 1.8, 1.3} }, viscosity = 0.01, speed = 1,
+  initial   = function(x, y, z) return 0.3 * math.sin(3 * x) * math.cos(4 * y + z), 0.2 * math.cos(2 * x + 5 * z), 0 end,
+  bodies    = { sim.ball { point = {0.8, 0.5, 0.1}, radius = 0.35, spin = 1 } },
+  heat      = { diffusivity = 0.02, initial = function(x, y, z) return math.cos(3 * x + y) end },
+  integrate = { dt = 1/64, t_end = 8/64 },
+  output    = { snapshots = "ends", tables = "every 1 steps", checkpoint = "ends", slices = { { name = "cut", x = 0.4, when = "ends" } } },
+}
+LUA
+for friction in 0 0.3; do # the fixed-point solver, and the general one
+  cat >grains_$friction.lua <<LUA
+return sim.collision {
+  box       = { size = {1, 1, 1} },
+  grains    = { sim.random_spheres { n = 500, radius = 0.04, temperature = 1e-3 } },
+  contact   = { contact_time = 0.004, restitution = 0.9, friction = $friction },
+  integrate = { t_end = 0.01 },
+  output    = { snapshots = "ends", tables = "every 5 steps", checkpoint = "ends" },
+}
+LUA
+done
+cat >multipoles.lua <<'LUA'
+return sim.nbody {
+  bodies    = { sim.plummer { n = 9000, mass = 1, radius = 1 } },
+  gravity   = { softening = 0.05, solver = "fmm" },
+  integrate = { dt = 1/64, t_end = 2/64 },
+  output    = { snapshots = "ends", tables = "every 1 steps", checkpoint = "ends" },
+}
+LUA
+models=(fields flow grains_0 grains_0.3 multipoles)
 bodies_scenario "every 100 steps"
 run=("$SIM" run many.lua --threads 1)
 long=("${run[@]}" --set "paths=$((20000 * 1048576))") # minutes; stopped long before
@@ -41,7 +71,7 @@ lines() { grep '^sim: ' output | grep -vc '^sim: starting: ' || true; } # a busy
 
 expect 0 "" "${run[@]}" -o one
 expect 0 "" "${run[@]}" --set kind=sobol -o sobol
-expect 0 "" "$SIM" run fields.lua --threads 1 -o fields_one
+for model in "${models[@]}"; do expect 0 "" "$SIM" run $model.lua --threads 1 -o ${model}_one; done
 
 for mpi in "${mpis[@]}"; do
   use_mpi "$mpi"
@@ -114,11 +144,16 @@ for mpi in "${mpis[@]}"; do
     same one many "$mpi: $ranks ranks"
     "$COMPARE" one/tables.h5 many/tables.h5 >output 2>&1 || fail "$mpi: $ranks ranks: tables differ"
   done
-  expect 0 "" "${four[@]}" "$SIM" run fields.lua --threads 1 -o many --force # a state that ranks divide
-  same fields_one many "$mpi: fields on 4 ranks"
-  pairs=()
-  for file in tables.h5 $(cd fields_one && find snap ckpt -name '*.h5'); do pairs+=("fields_one/$file" "many/$file"); done
-  "$COMPARE" "${pairs[@]}" >output 2>&1 || fail "$mpi: fields on 4 ranks: the files differ"
+  for model in "${models[@]}"; do
+    expect 0 "" "${four[@]}" "$SIM" run $model.lua --threads 1 -o many --force
+    same ${model}_one many "$mpi: $model on 4 ranks"
+    pairs=()
+    for file in $(cd ${model}_one && find tables.h5 snap slices ckpt -name '*.h5' 2>/dev/null); do
+      pairs+=("${model}_one/$file" "many/$file")
+    done
+    ((${#pairs[@]} >= 8)) || fail "$model: few files to compare"
+    "$COMPARE" "${pairs[@]}" >output 2>&1 || fail "$mpi: $model on 4 ranks: the files differ"
+  done
   SIM_COMM_DELAY=2000 expect 0 "" "${four[@]}" "${run[@]}" --set kind=sobol -o many --force
   same sobol many "$mpi: delayed ranks"
   SIM_COMM_CHUNK=1000 expect 0 "" "${four[@]}" "${run[@]}" -o many --force

@@ -52,6 +52,12 @@ sim_status sim_mpi_check(void) {
   return sim_fail((sim_status)f.status, "rank %d on %s: %s", f.rank, all->members[f.rank].host, f.message);
 }
 
+/* Whether the process of another rank of this host has ended: no message leaves for it. Any thread. */
+static bool has_ended(int rank) {
+  struct pollfd process = {.fd = all->processes[rank].fd, .events = POLLIN};
+  return process.fd == SIM_MPI_ENDED || (process.fd >= 0 && poll(&process, 1, 0) > 0);
+}
+
 void sim_mpi_tell(int rank, int dead, sim_status status, int patience, const char *message) {
   pthread_mutex_lock(&all->lock);
   sim_mpi_look();
@@ -72,7 +78,7 @@ void sim_mpi_tell(int rank, int dead, sim_status status, int patience, const cha
     pthread_mutex_lock(&all->lock);
     if (r != all->rank && r != rank) (void)all->mpi->test(&all->failure_sends[r], &gone);
     pthread_mutex_unlock(&all->lock);
-    if (gone)
+    if (gone || has_ended(r))
       r++;
     else
       (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);

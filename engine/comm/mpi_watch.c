@@ -57,7 +57,7 @@ static int ended_process(void) {
   for (int r = 0; r < all->size; r++)
     if (all->processes[r].revents) {
       (void)close(all->processes[r].fd);
-      all->processes[r].fd = -1;
+      all->processes[r].fd = SIM_MPI_ENDED;
       return r;
     }
   return -1;

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 enum { SIM_MPI_TAG_SWAP = 1, SIM_MPI_TAG_WORD, SIM_MPI_TAG_FAILURE, SIM_MPI_TAG_BEAT };
+enum { SIM_MPI_ENDED = -2 };
 enum { SIM_MPI_TICK = 250 }; /* milliseconds between two rounds of the watching thread */
 
 /* What all ranks know of each rank. */
@@ -50,7 +51,7 @@ typedef struct sim_mpi_world {
   char beat_in, beat_out;
   bool beats_over; /* the last sign of life of the watched rank has arrived */
   sim_mpi_request beat_receive, beat_send;
-  struct pollfd *processes; /* [size]; fd -1: not watched */
+  struct pollfd *processes; /* [size]; fd -1: not watched; SIM_MPI_ENDED: has ended */
   double patience;          /* seconds of silence after which a rank counts as lost */
   long delay;               /* longest delay in microseconds before an exchange; 0: none */
   atomic_uint random;       /* delays of two threads */
@@ -77,7 +78,8 @@ sim_mpi_failure sim_mpi_first(void);
 /* Fails once a rank has failed. */
 sim_status sim_mpi_check(void) SIM_MUST_CHECK;
 /* Reports a failure of `rank` to all ranks but `dead` (-1: none), and waits up to a second until the messages have left
- * this process, except the one to `rank`, which may be frozen. `patience`: seconds that the others have to stop. */
+ * this process, except those to `rank`, which may be frozen, and to ranks that have ended. `patience`: seconds that the
+ * others have to stop. */
 void sim_mpi_tell(int rank, int dead, sim_status status, int patience, const char *message);
 
 /* mpi_watch.c */

@@ -88,7 +88,7 @@ sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind ki
   *out = (nbody_choice){0};
   if (options->cutoff > 0) {
     if (options->comm->size > 1)
-      return sim_fail(SIM_ERR_SCENARIO, "--ranks %d: pairs within a cutoff run on one rank only: leave out --ranks",
+      return sim_fail(SIM_ERR_USAGE, "%d ranks: pairs within a cutoff run on one rank only; leave out --ranks",
                       options->comm->size);
     out->solver = within_cutoff[kind];
     out->method = NBODY_DIRECT;

@@ -176,6 +176,7 @@ expect 64 "--gpus is for the job script" "$SIM" sweep many.lua --gpus 2
 expect 64 "--ranks '0': expected an integer from 1 to 256" "${run[@]}" -o refused --ranks 0
 expect 73 "" "${run[@]}" -o whole --ranks 3 # is in use by a finished run
 [ "$(wc -l <output)" = 1 ] || fail "a refusal is told more than once"
+expect 64 "2 ranks: pairs within a cutoff run on one rank only" "$SIM" run "$ROOT/scenarios/lj_fluid.lua" -o refused --ranks 2
 mkfifo pipe
 expect 64 "pipe is not a regular file, and every rank reads it" "$SIM" run pipe -o refused --ranks 2
 echo 'return sim.option { assets = 3 }' >bad.lua

@@ -48,6 +48,11 @@ static void delay(void) {
   (void)nanosleep(&(struct timespec){.tv_nsec = (long)(all->random >> 8) % all->delay * 1000}, NULL);
 }
 
+/* For tests: what is to be received is no number until it has come, so that nobody uses what was there before. */
+static void poison(void *out, size_t bytes) {
+  if (all->delay > 0 && bytes > 0) memset(out, 0xff, bytes);
+}
+
 /* Logs a long wait, after one minute, then two, four, ...: another rank's share of a step is long, or it hangs. */
 static void say_late(double waited, double *next) {
   if (waited < *next) return;
@@ -98,6 +103,8 @@ static sim_status gather(const sim_comm *comm, const void *in, size_t bytes, voi
   all->totals.exchanges++;
   all->totals.bytes += (double)bytes * (comm->size - 1);
   delay();
+  poison(out, own);
+  poison((char *)out + own + bytes, ((size_t)comm->size - 1) * bytes - own);
   for (size_t at = 0; at < bytes; at += chunk) {
     sim_mpi_request request;
     pthread_mutex_lock(&all->lock);
@@ -143,6 +150,7 @@ static sim_status swap(const sim_comm *comm, const sim_piece *pieces, size_t cou
   SIM_TRY(sim_mpi_check());
   for (size_t i = 0; i < count; i++) {
     if (pieces[i].rank != comm->rank) most += messages(pieces[i].in_bytes) + messages(pieces[i].out_bytes);
+    if (pieces[i].rank != comm->rank) poison(pieces[i].out, pieces[i].out_bytes);
     if (pieces[i].rank == comm->rank && pieces[i].in_bytes > 0)
       memmove(pieces[i].out, pieces[i].in, pieces[i].in_bytes);
   }

@@ -154,6 +154,10 @@ for mpi in "${mpis[@]}"; do
     ((${#pairs[@]} >= 8)) || fail "$model: few files to compare"
     "$COMPARE" "${pairs[@]}" >output 2>&1 || fail "$mpi: $model on 4 ranks: the files differ"
   done
+  for model in fields flow grains_0.3; do # what is received is poisoned before
+    SIM_COMM_DELAY=20 expect 0 "" "${launch[@]}" -n 3 "$SIM" run $model.lua --threads 1 -o many --force
+    same ${model}_one many "$mpi: $model on 3 delayed ranks"
+  done
   SIM_COMM_DELAY=2000 expect 0 "" "${four[@]}" "${run[@]}" --set kind=sobol -o many --force
   same sobol many "$mpi: delayed ranks"
   SIM_COMM_CHUNK=1000 expect 0 "" "${four[@]}" "${run[@]}" -o many --force

@@ -229,10 +229,11 @@ sim_status diffusion_symbol_program(const diffusion_parameters *p, int derived, 
                                     sim_expr_program **out) SIM_MUST_CHECK;
 /* Returns whether the coefficient of a field is real, imaginary or both. */
 diffusion_parts diffusion_symbol_parts(const sim_expr *expr, int field);
-/* Computes the value of a coefficient program, re and im. At k = 0 a value that is not finite becomes 0; elsewhere it
- * returns false. Where a mode is its own mirror image along an axis, the value is the mean of both signs. */
-bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *program, const double k[3],
-                         const int64_t mode[3], double out[2]);
+/* Computes the value of a coefficient program, re and im. grid: that of p, with any walls. At k = 0 a value that is not
+ * finite becomes 0; elsewhere it returns false. Where a mode is its own mirror image along an axis, the value is the
+ * mean of both signs. */
+bool diffusion_symbol_at(const diffusion_parameters *p, const grid_shape *grid, const sim_expr_program *program,
+                         const double k[3], const int64_t mode[3], double out[2]);
 /* Returns the failure for a coefficient that is not finite at k, SIM_ERR_SCENARIO. */
 sim_status diffusion_symbol_fault(const diffusion_parameters *p, int derived, int field, const double k[3]);
 

@@ -29,7 +29,7 @@ static bool is_read(const diffusion_parameters *p, const diffusion_gradients *re
 static void fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
   filling *f = context;
   double c[2];
-  if (!diffusion_symbol_at(f->p, f->program, k, mode, c)) {
+  if (!diffusion_symbol_at(f->p, &f->grid, f->program, k, mode, c)) {
 #pragma omp critical
     {
       if (!f->bad)

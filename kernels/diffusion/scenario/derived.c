@@ -46,16 +46,15 @@ diffusion_parts diffusion_symbol_parts(const sim_expr *expr, int field) {
   return (diffusion_parts)parts;
 }
 
-bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *program, const double k[3],
-                         const int64_t mode[3], double out[2]) {
-  const grid_shape grid = diffusion_grid_of(p);
-  const double member = grid.member_axis ? (double)mode[grid.member_axis] + 1 : 1;
+bool diffusion_symbol_at(const diffusion_parameters *p, const grid_shape *grid, const sim_expr_program *program,
+                         const double k[3], const int64_t mode[3], double out[2]) {
+  const double member = grid->member_axis ? (double)mode[grid->member_axis] + 1 : 1;
   const double fields[DIFFUSION_FIELDS] = {0}; /* values on which the coefficient does not depend */
   int own = 0;                                 /* number of axes along which the mode is its own mirror image */
   out[0] = out[1] = 0;
-  for (int a = 0; a < grid.rank; a++)
-    if (grid_is_periodic(&grid, a) && !grid_is_member_axis(&grid, a) &&
-        2 * (mode[a] < 0 ? -mode[a] : mode[a]) == grid.n[a])
+  for (int a = 0; a < grid->rank; a++)
+    if (grid_is_periodic(grid, a) && !grid_is_member_axis(grid, a) &&
+        2 * (mode[a] < 0 ? -mode[a] : mode[a]) == grid->n[a])
       own |= 1 << a;
   int count = 0;
   for (int signs = 0; signs < 8; signs++) {

@@ -21,7 +21,7 @@ static sim_status find_fault(const diffusion_work *w, int derived, int field, co
                                    : 0;
   }
   SIM_TRY(diffusion_symbol_program(w->p, derived, field, &program));
-  const bool finite = diffusion_symbol_at(w->p, program, k, mode, out);
+  const bool finite = diffusion_symbol_at(w->p, &w->grid, program, k, mode, out);
   sim_expr_program_free(&program);
   return finite ? SIM_OK : diffusion_symbol_fault(w->p, derived, field, k);
 }

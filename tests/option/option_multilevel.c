@@ -404,10 +404,16 @@ static void test_tail(void **state) {
   }
   known += s->mean[8 * s->width]; /* those after level 8, which fall by halves */
   pricing_free(&d);
+  s = sample_levels(&d, true, 3, 16384); /* where a limit ends the run before the random level: the bias of level 2 */
+  double bias = option_level_bias(s, 0);
+  assert_true(bias > 0.5 * known);
+  pricing_free(&d);
   s = sample_levels(&d, true, 4, 65536);
   assert_int_equal(s->tail, 3);
   const double error = sqrt(squares + option_level_variance(s, 3, 0) / s->count[3]);
   print_message("    random level %.4f, all levels from 3 on %.4f, error %.4f\n", s->mean[3 * s->width], known, error);
+  bias = option_level_bias(s, 0); /* of level 12: a share of 1/2^9 or so of the levels from 3 on */
+  assert_true(bias > 0 && bias < known / 256);
   assert_true(error < 0.03 * known);
   assert_true(fabs(s->mean[3 * s->width] - known) < 4 * error);
   pricing_free(&d);

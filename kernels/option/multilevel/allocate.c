@@ -38,12 +38,13 @@ static double mean_error(const option_level_sums *s, int level, int q) {
 }
 
 /* Factor from the bias of the finest level by the mean of a level, where means fall in order. The mean of the random
- * level is the sum of those from it to the finest one. */
+ * level, once it has samples, is the sum of those from it to the finest one. */
 static double bias_factor(const option_level_sums *s, int level) {
-  const int finest = s->tail > 0 ? s->finest : s->levels - 1;
+  const bool random = s->tail > 0 && s->levels > s->tail;
+  const int finest = random ? s->finest : s->levels - 1;
   const double rest = exp2(-s->order * (finest - level)) / (exp2(s->order) - 1);
-  return s->tail > 0 && level == s->tail ? rest * (1 - exp2(-s->order)) / (1 - exp2(-s->order * (finest - level + 1)))
-                                         : rest;
+  if (!random || level < s->tail) return rest;
+  return rest * (1 - exp2(-s->order)) / (1 - exp2(-s->order * (finest - level + 1)));
 }
 
 /* The bias by the two finest means, each smaller by `errors` of its standard errors, at least 0. */

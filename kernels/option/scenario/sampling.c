@@ -116,7 +116,7 @@ void option_check_multilevel(const option_parameters *p, sim_faults *faults) {
     if (p->greeks.want[g]) sim_faults_add(faults, 0, key, "expected no greeks.%s", option_greek_names[g]);
   if (sees_between(p))
     sim_faults_add(faults, 0, key, "expected monitoring = \"steps\", and max and min in place of high and low");
-  const double first = option_levels_first_samples() * (s->antithetic ? 2 : 1);
+  const double first = (option_levels_first_samples() + (s->randomised ? OPTION_CHUNK : 0)) * (s->antithetic ? 2 : 1);
   if (s->paths < first) sim_faults_add(faults, 0, "sampling.paths", "expected at least %.0f with multilevel", first);
 }
 

@@ -85,6 +85,7 @@ static void antithetic(pricing *d) {
 }
 static void randomised(pricing *d) {
   d->p.sampling.randomised = true;
+  d->p.common.precision = SIM_DOUBLE;
   call(d);
 }
 static void barrier(pricing *d) {

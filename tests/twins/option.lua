@@ -276,7 +276,7 @@ M.twins = {
       local c, d = plain(s), plain(s)
       local random = a.randomised and not any_payoff(s, function(_, name) return name == "digital" end) and
         all_assets(s, function(x) return not (x.heston or x.sabr) or x.heston and type(x.heston.kappa) == "number" and type(x.heston.theta) == "number" and
-          type(x.heston.sigma) == "number" and 2 * x.heston.kappa * x.heston.theta >= x.heston.sigma ^ 2 end)
+          type(x.heston.sigma) == "number" and 2 * x.heston.kappa * x.heston.theta >= x.heston.sigma ^ 2 end) and s.keys.precision ~= "mixed"
       c.keys.greeks, d.keys.greeks = nil, nil
       c.keys.steps = math.min(16 * (s.keys.steps or 8), 1024)
       c.keys.sampling = { paths = 2 ^ 14 }

@@ -62,7 +62,7 @@ static bool may_jump(const option_parameters *p) {
 }
 
 sim_status option_check_randomised(const option_parameters *p, sim_faults *faults) {
-  const double least = 0.5; /* below, variances of differences fall more slowly than 1/steps (measured) */
+  const double least = 0.75; /* below, variances of differences fall hardly faster than 1/steps (measured) */
   const char *key = "sampling.randomised";
   if (!p->sampling.randomised) return SIM_OK;
   if (!p->sampling.multilevel) sim_faults_add(faults, 0, key, "expected multilevel = true");
@@ -72,10 +72,15 @@ sim_status option_check_randomised(const option_parameters *p, sim_faults *fault
     if (h->given) SIM_TRY(option_heston_feller(h, p->maturity, &feller));
     if (feller < least)
       sim_faults_add(faults, 0, key,
-                     "assets[%d].heston: 2 kappa theta/sigma^2 = %.3g: expected at least %.1f, since fine levels have "
+                     "assets[%d].heston: 2 kappa theta/sigma^2 = %.3g: expected at least %.2f, since fine levels have "
                      "too little in common below; or randomised = false",
                      a + 1, feller, least);
   }
+  if (option_is_single(p))
+    sim_faults_add(
+        faults, 0, key,
+        "expected precision = \"double\": what fp32 rounds does not shrink with the steps, and the rare finest "
+        "ones multiply it");
   if (may_jump(p))
     sim_faults_add(faults, 0, key, "expected no payoff that jumps, whose fine levels have too little in common");
   if (option_levels_most(p) < OPTION_LEVELS_LEAST + 2)

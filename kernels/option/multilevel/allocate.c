@@ -20,15 +20,17 @@ double option_level_spread(const option_level_sums *s, int q) {
   return sum;
 }
 
+/* What a level adds to 1/carriers. */
+static double concentration(const option_level_sums *s, int level, int q) {
+  const double n = s->count[level], squares = at(s, s->squares, level, q);
+  if (!(squares > 0)) return 0;
+  const double share = option_level_variance(s, level, q) / n / option_level_spread(s, q);
+  return share * share * fmax(at(s, s->tails, level, q) / (squares * squares) - OPTION_LEVELS_PIECE / n, 1 / n);
+}
+
 double option_level_carriers(const option_level_sums *s, int q) {
-  const double all = option_level_spread(s, q);
   double sum = 0;
-  for (int l = 0; l < s->levels && all > 0; l++) {
-    const double n = s->count[l], squares = at(s, s->squares, l, q);
-    if (!(squares > 0)) continue;
-    const double share = option_level_variance(s, l, q) / n / all;
-    sum += share * share * fmax(at(s, s->tails, l, q) / (squares * squares) - OPTION_LEVELS_PIECE / n, 1 / n);
-  }
+  for (int l = 0; l < s->levels; l++) sum += concentration(s, l, q);
   return sum > 0 ? 1 / sum : INFINITY;
 }
 
@@ -158,6 +160,15 @@ static bool is_reached(const option_level_sums *s, double tolerance) {
   return true;
 }
 
+/* Whether few samples of the random level carry the spread of a payoff, so that it says little: rare levels weigh most.
+ */
+static bool is_tail_heavy(const option_level_sums *s) {
+  const double most = 1.0 / 64;
+  bool any = false;
+  for (int k = 0; k < s->payoffs && s->tail > 0 && s->levels > s->tail; k++) any |= concentration(s, s->tail, k) > most;
+  return any;
+}
+
 /* Whether a level more would pay: where the bias leaves so little room that the other levels would work more. */
 static bool wants_level(const option_level_sums *s, double tolerance, bias_kind kind) {
   allocation here, more;
@@ -242,7 +253,8 @@ option_level_step option_level_next(const option_level_sums *s, double tolerance
   for (int l = 0; l < s->levels; l++)
     if (s->count[l] < first_samples(l)) return step_of(s, l, first_samples(l) - s->count[l], most);
   if (s->levels < s->least) return new_level(s, most);
-  if (is_reached(s, tolerance)) return (option_level_step){0, 0};
+  if (is_reached(s, tolerance))
+    return is_tail_heavy(s) ? step_of(s, s->tail, s->count[s->tail], most) : (option_level_step){0, 0};
   for (int k = 0; k < s->payoffs; k++)
     if (option_level_unpaid(s, k)) return step_of(s, 0, s->count[0], most);
   int level = -1;

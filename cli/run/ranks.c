@@ -190,9 +190,9 @@ static void speak_alone(int rank, sim_status status) {
   cli_report(status, message, json);
 }
 
-/* The end of a process that fails before it has joined the others. Mostly all fail alike, and the first of all prints the
- * reason: mute processes go later, the first of their host before the others, and print theirs if no process before them
- * fails. Open MPI's launcher ends all processes once one has failed, and loses what it has not passed on. */
+/* The end of a process that fails before it has joined the others. Mostly all fail alike, and the first of all prints
+ * the reason: mute processes go later, the first of their host before the others, and print theirs if no process before
+ * them fails. Open MPI's launcher ends all processes once one has failed, and loses what it has not passed on. */
 static void let_line_pass(sim_status status) {
   const cli_launcher launcher = cli_launcher_find();
   const struct timespec moment = {.tv_nsec = 300000000};

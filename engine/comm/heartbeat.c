@@ -1,5 +1,6 @@
 #include "engine/comm/heartbeat.h"
 
+#include "engine/log.h"
 #include "engine/wall_clock.h"
 
 #include <errno.h>
@@ -84,4 +85,10 @@ double sim_heartbeat_limit(void) {
   const char *text = getenv("SIM_COMM_PATIENCE");
   const double limit = text ? strtod(text, NULL) : 0;
   return limit > 0 ? limit : usual_limit;
+}
+
+void sim_comm_say_late(double waited, double *next) {
+  if (waited < *next) return;
+  sim_log(SIM_LOG_INFO, "has waited %.0f s for other ranks, which still compute", waited);
+  *next *= 2;
 }

@@ -28,4 +28,8 @@ double sim_heartbeat_silence(const sim_heartbeat *heartbeat, int rank);
 /* Seconds of silence after which a rank counts as lost: SIM_COMM_PATIENCE, or 30. */
 double sim_heartbeat_limit(void);
 
+/* Logs that other ranks are late, after one minute, then two, four, ...: the share of one of them is long, or it hangs.
+ * *next: seconds of waiting until the next line, at first 60. */
+void sim_comm_say_late(double waited, double *next);
+
 #endif

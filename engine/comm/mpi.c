@@ -1,6 +1,7 @@
 /* The transport by MPI: exchanges, and what other parts ask about it. */
 #include "engine/comm/mpi_world.h"
 
+#include "engine/comm/heartbeat.h"
 #include "engine/log.h"
 #include "engine/wall_clock.h"
 
@@ -53,13 +54,6 @@ static void poison(void *out, size_t bytes) {
   if (all->delay > 0 && bytes > 0) memset(out, 0xff, bytes);
 }
 
-/* Logs a long wait, after one minute, then two, four, ...: another rank's share of a step is long, or it hangs. */
-static void say_late(double waited, double *next) {
-  if (waited < *next) return;
-  sim_log(SIM_LOG_INFO, "has waited %.0f s for other ranks, which still compute", waited);
-  *next *= 2;
-}
-
 /* Waits for an operation. After a failure of another rank it continues for `grace`, so that ranks that fail for the
  * same reason, in their shares or with the bytes of this exchange, have all failed by then. */
 static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
@@ -73,7 +67,7 @@ static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
     pthread_mutex_unlock(&all->lock);
     if (error != 0) return sim_mpi_fail(error, what);
     if (complete) return SIM_OK;
-    if (i % 64 == 63) say_late(sim_wall_clock() - begin, &next);
+    if (i % 64 == 63) sim_comm_say_late(sim_wall_clock() - begin, &next);
     if (atomic_load(&all->failed) && all->introduced) {
       const double now = sim_wall_clock();
       end = fmin(end, now + grace);

@@ -1,5 +1,6 @@
 #include "engine/run/agreement.h"
 
+#include "engine/comm/heartbeat.h"
 #include "engine/wall_clock.h"
 
 #include <errno.h>
@@ -174,6 +175,8 @@ sim_status sim_agreement_look(sim_agreement *a, int64_t step, double patience, u
 
 /* Takes part in rounds until all ranks have posted `bit` in one. */
 static sim_status follow_until(sim_agreement *a, uint64_t bit) {
+  const double begin = sim_wall_clock();
+  double next = 60;
   uint64_t words[SIM_RANKS_MAX];
   SIM_TRY(raise_failure(&a->failure));
   for (bool all = false; !all;) {
@@ -183,6 +186,7 @@ static sim_status follow_until(sim_agreement *a, uint64_t bit) {
       SIM_TRY(a->comm->ops->test(a->comm, &complete, words));
       if (complete) break;
       if (looks < 100) continue;
+      sim_comm_say_late(sim_wall_clock() - begin, &next);
       wait_for(wait);
       if (wait < 1000000) wait *= 2;
     }

@@ -1,8 +1,9 @@
 # Whether this build has GPU code, and for which architectures. Sets SIM_HAS_CUDA, and SIM_CUDA_SUMMARY: one line on
 # what was decided and why.
 
-set(SIM_CUDA AUTO CACHE STRING "GPU code: ON, OFF or AUTO (where a CUDA toolkit is found)")
-set_property(CACHE SIM_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(SIM_CUDA AUTO CACHE STRING
+  "GPU code: ON, OFF, AUTO (where a CUDA toolkit is found) or EMULATED (on the host, for tests without a GPU)")
+set_property(CACHE SIM_CUDA PROPERTY STRINGS AUTO ON OFF EMULATED)
 set(SIM_CUDA_ARCHITECTURES "" CACHE STRING
   "Compute capabilities such as 80;90, or native; empty: all from 75 to 120 that the toolkit knows")
 
@@ -84,11 +85,27 @@ function(sim_quick_options out)
   endif()
 endfunction()
 
-if(NOT SIM_CUDA MATCHES "^(ON|OFF|AUTO)$")
-  message(FATAL_ERROR "SIM_CUDA=${SIM_CUDA}: expected ON, OFF or AUTO")
+if(NOT SIM_CUDA MATCHES "^(ON|OFF|AUTO|EMULATED)$")
+  message(FATAL_ERROR "SIM_CUDA=${SIM_CUDA}: expected ON, OFF, AUTO or EMULATED")
 endif()
-sim_find_nvcc()
-if(SIM_CUDA STREQUAL "OFF")
+set(SIM_CUDA_EMULATED FALSE)
+if(NOT SIM_CUDA STREQUAL "EMULATED")
+  sim_find_nvcc()
+endif()
+if(SIM_CUDA STREQUAL "EMULATED") # tests/emulated stands in for the toolkit
+  enable_language(CXX)
+  set(SIM_CUDA_EMULATED TRUE)
+  set(SIM_HAS_CUDA TRUE)
+  set(CMAKE_CUDA_ARCHITECTURES 90)
+  set(CMAKE_CUDA_COMPILER_VERSION "emulated")
+  set(CUDAToolkit_VERSION_MAJOR 13)
+  set(CUDAToolkit_INCLUDE_DIRS ${PROJECT_SOURCE_DIR}/tests/emulated/include)
+  set(CUDAToolkit_LIBRARY_DIR ${PROJECT_BINARY_DIR}/tests/emulated)
+  set(sim_quick "")
+  add_subdirectory(tests/emulated)
+  set(SIM_CUDA_SUMMARY "GPU code runs on the host, for tests" CACHE INTERNAL "")
+  message(STATUS "${SIM_CUDA_SUMMARY}")
+elseif(SIM_CUDA STREQUAL "OFF")
   sim_without_cuda("SIM_CUDA=OFF")
 elseif(SIM_CUDA STREQUAL "AUTO" AND SIM_SANITIZE)
   sim_without_cuda("sanitizers are for host code")

@@ -23,6 +23,9 @@ if(SIM_HAS_CUDA)
   target_compile_definitions(sim_options INTERFACE SIM_HAS_CUDA=1)
   target_compile_options(sim_options INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:${sim_cuda_options}>")
 endif()
+if(SIM_CUDA_EMULATED)
+  target_link_libraries(sim_options INTERFACE emulated_cuda)
+endif()
 
 # sim_cuda_sources(target): what all .cu files of a target have in common; after its sources are known. Contraction is
 # off, but for a file whose COMPILE_OPTIONS (set before) name -fmad.
@@ -37,6 +40,9 @@ function(sim_cuda_sources target)
     endif()
   endforeach()
   set_target_properties(${target} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
+  if(SIM_CUDA_EMULATED)
+    emulated_sources(${target})
+  endif()
 endfunction()
 
 # The instruction sets that hot loops are built for, in one binary; the program takes the best that the processor has.

@@ -5,7 +5,7 @@
 #   symbols   what a library exports carries its folder's prefix (needs --build)
 #   headers   every .h and .cuh compiles alone (needs --build; .cuh where that has GPU code); fragments are .inc
 #   cuda      every .cu says once whether multiply-adds are contracted (needs --build)
-#   device    intrinsics of warps and PTX of kernels/ stand in kernels/common/device.cuh alone; PTX that a program
+#   device    intrinsics of warps and PTX of kernels/ stand in kernels/common/device.cuh and ptx.cuh alone; PTX that a program
 #             writes into a text for NVRTC is not seen: kernels/diffusion/cuda/dft.c
 #   library   no exit, abort or print in engine, lua, io and kernels
 #   numerics  nothing that lets the compiler or OpenMP choose an order of summation (bench/ may: it has others' ways)
@@ -182,8 +182,8 @@ rule_cuda() {
 }
 
 rule_device() {
-  files '*.c' '*.h' '*.inc' '*.cu' '*.cuh' | under kernels | grep -vxF kernels/common/device.cuh |
-    matches device "belongs into kernels/common/device.cuh, with its plain form in words" \
+  files '*.c' '*.h' '*.inc' '*.cu' '*.cuh' | under kernels | grep -vxE "kernels/common/(device|ptx)[.]cuh" |
+    matches device "belongs into kernels/common/device.cuh or ptx.cuh, with its plain form in words" \
       '__(shfl|ballot|all|any|match|reduce)[a-z_]*sync|__(syncwarp|activemask|pipeline_[a-z_]*|cvta_[a-z_]*)[[:space:]]*\(|^[^"]*\<asm([[:space:]]+volatile)?[[:space:]]*\('
 }
 

@@ -3,7 +3,8 @@
 #include "cuda_runtime_api.h"
 #include "device.h"
 
-#ifdef __CUDACC_RTC__ /* a text for NVRTC, which has no integers of a header: kernels/common/integers.h makes its own */
+#ifdef __CUDACC_RTC__ /* a text for NVRTC, which has no integers of a header: kernels/common/integers.h makes its own  \
+                       */
 #include "kernels/common/ptx.cuh"
 #define int8_t text_int8_t
 #define uint8_t text_uint8_t

@@ -15,6 +15,7 @@
 #define SIM_EMULATED_DEVICE_H
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -229,6 +230,10 @@ static inline int __all_sync(unsigned mask, bool says) { return __ballot_sync(ma
 static inline void __threadfence() {}
 static inline void __threadfence_system() {}
 static inline void __nanosleep(unsigned) { emulated::yield(); }
+static inline long long clock64() {
+  static std::atomic<long long> ticks;
+  return ticks += 1000;
+}
 static inline void cudaTriggerProgrammaticLaunchCompletion() {}
 static inline void cudaGridDependencySynchronize() {}
 

@@ -31,7 +31,7 @@ skip() {
 expect() {
   local code=$1 text=$2 got=0
   shift 2
-  timeout -k 5 120 "$@" >output 2>&1 || got=$?
+  timeout -k 5 "${SIM_TEST_SECONDS:-120}" "$@" >output 2>&1 || got=$?
   [[ $got = "$code" || $got = "${also:-$code}" ]] || fail "exit $got, not $code: $*"
   grep -qF -- "$text" output || fail "no '$text' in the output of: $*"
 }

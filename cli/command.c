@@ -93,7 +93,7 @@ int cli_main(int argc, char **argv) {
   static cli_options options;
   sim_status status = cli_options_parse(argc, argv, &options);
   if (status == SIM_OK && computes(&options)) status = cli_environment(&options);
-  if (status != SIM_OK && options.ranks == 0 && cli_launcher_find().rank > 0)
+  if (status != SIM_OK && options.ranks == 0 && cli_launcher_find().rank > 0 && cli_launcher_lives())
     cli_terminal_mute(); /* only one process prints */
   if (status == SIM_OK && computes(&options)) cli_wait_asleep(argv);
   cli_signals_install(); /* after the restart of the program, in which requests would be lost */

@@ -52,14 +52,25 @@ static bool read_process(long process, char name[32], long *parent) {
   return true;
 }
 
+/* "orted", or with more after a mark: "mpirun.openmpi". The kernel keeps 15 characters. */
+static bool is_name(const char *name, const char *of) {
+  const size_t length = strlen(of);
+  const bool begins = strncmp(name, of, length) == 0;
+  return begins && (length == 15 || name[length] < 'a' || name[length] > 'z');
+}
+
 bool cli_launcher_lives(void) {
-  static const char *const names[] = {"mpirun", "mpiexec", "orte",       "prte", "prun", "hydra", "pmi_proxy",
-                                      "srun",   "jsm",     "slurmstepd", "flux", "pals", "aprun"};
+  static const char *const names[] = {"mpirun", "mpiexec", "orterun",   "orted",           "prterun",         "prted",
+                                      "prun",   "hydra",   "pmi_proxy", "hydra_pmi_proxy", "hydra_bstrap_pr", "srun",
+                                      "jsrun",  "jsmd",    "flux",      "slurmstepd",      "palsd",           "aprun",
+                                      "apinit", "lrun",    "mpispawn",  "psidforwarder"};
   char name[32];
   long process = (long)getppid();
-  for (int depth = 0; depth < 64 && process > 0 && read_process(process, name, &process); depth++)
+  for (int depth = 0; depth < 64 && process > 0; depth++) {
+    if (!read_process(process, name, &process)) return true; /* hidden: it may be one */
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-      if (strncmp(name, names[k], strlen(names[k])) == 0) return true;
+      if (is_name(name, names[k])) return true;
+  }
   return false;
 }
 

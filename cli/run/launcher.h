@@ -13,8 +13,8 @@ typedef struct cli_launcher {
   bool connects;      /* the launcher offers its processes a way to find each other */
 } cli_launcher;
 cli_launcher cli_launcher_find(void);
-/* Whether a process from which this one descends has the name of a launcher. Its variables alone may have been left in
- * a shell. */
+/* Whether a process from which this one descends has the name of a launcher, or cannot be seen. Its variables alone may
+ * have been left in a shell. */
 bool cli_launcher_lives(void);
 /* Whether the launcher says that this process is its host's first. */
 bool cli_launcher_first_of_host(void);

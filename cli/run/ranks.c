@@ -168,6 +168,7 @@ sim_status cli_ranks_join(const cli_options *options, bool *done) {
   json = options->log_json;
   (void)signal(SIGALRM, on_alarm);
   SIM_TRY(cli_mpi_join(&launcher, on_lost, asked_to_stop, &comm));
+  if (comm.rank > 0) cli_terminal_mute(); /* also where the launcher is not seen */
   SIM_TRY(cli_ranks_compare(options, &comm));
   return find_sharing();
 }
@@ -360,7 +361,7 @@ static sim_status stand_in(const launch *l, const cli_options *options) {
   else if (cli_prepare_output(&job, ".out") != SIM_OK)
     *job.output = '\0';
   io_folder_end_of(job.output, l->first);
-  cli_status_fail(job.output, status, cause.message);
+  cli_status_fail(job.output, l->first, status, cause.message);
   return sim_fail_at(status, cause.file, cause.line, "%.700s; see why, then: sim resume %.300s", cause.message,
                      job.output);
 }

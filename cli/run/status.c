@@ -94,26 +94,6 @@ sim_status cli_status_read(const char *folder, cli_status *out) {
   return SIM_OK;
 }
 
-void cli_status_fail(const char *path, sim_status status, const char *message) {
-  const sim_error cause = *sim_error_last();
-  json_t *object = NULL;
-  io_folder *folder = NULL;
-  char *text = NULL;
-  if (read_object(path, &object) == SIM_OK && is_lost(object, path) &&
-      io_folder_open(path, IO_FOLDER_RESUME, &folder) == SIM_OK) {
-    (void)json_object_set_new(object, "state", json_string("failed"));
-    (void)json_object_set_new(object, "exit_code", json_integer(sim_status_exit_code(status)));
-    (void)json_object_set_new(object, "message", json_string(message));
-    (void)json_object_del(object, "expected_end");
-    text = json_dumps(object, JSON_REAL_PRECISION(17));
-    if (text) (void)!io_folder_write(folder, "status.json", text, strlen(text));
-  }
-  if (folder) io_folder_close(&folder);
-  free(text);
-  json_decref(object);
-  sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
-}
-
 /* Writes a value as JSON, with the shortest digits that give the same numbers: 0.1, not 0.10000000000000001. NULL: out
  * of memory. */
 static char *shortest_json(const json_t *value) {
@@ -125,6 +105,39 @@ static char *shortest_json(const json_t *value) {
   }
   json_decref(again);
   return text;
+}
+
+/* Whether a process has left its run without a final status. */
+static bool left_by(const json_t *object, long process) {
+  const char *state = json_string_value(json_object_get(object, "state"));
+  return state && strcmp(state, "running") == 0 && json_integer_value(json_object_get(object, "pid")) == process;
+}
+
+void cli_status_fail(const char *path, long process, sim_status status, const char *message) {
+  static const char *const past[] = {"eta", "expected_end", "phase"};
+  const sim_error cause = *sim_error_last();
+  json_t *object = NULL;
+  io_folder *folder = NULL;
+  char *text = NULL;
+  bool left = read_object(path, &object) == SIM_OK && left_by(object, process);
+  json_decref(object);
+  object = NULL;
+  left = left && io_folder_open(path, IO_FOLDER_RESUME, &folder) == SIM_OK; /* nobody changes it from now on */
+  if (left && read_object(path, &object) == SIM_OK && left_by(object, process)) {
+    (void)json_object_set_new(object, "state", json_string("failed"));
+    (void)json_object_set_new(object, "exit_code", json_integer(sim_status_exit_code(status)));
+    (void)json_object_set_new(object, "message", json_string(message));
+    for (size_t k = 0; k < sizeof past / sizeof *past; k++) (void)json_object_del(object, past[k]);
+    text = shortest_json(object);
+    sim_bytes file = {0};
+    if (text) sim_bytes_format(&file, "%s\n", text);
+    if (text && !file.failed) (void)!io_folder_write(folder, "status.json", file.data, file.size);
+    sim_bytes_free(&file);
+  }
+  if (folder) io_folder_close(&folder);
+  free(text);
+  json_decref(object);
+  sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 
 /* Prints the value of one key: a string without quotes, other values as JSON, an empty line if the key is absent. */

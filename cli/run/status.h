@@ -45,7 +45,7 @@ sim_status cli_status_read(const char *folder, cli_status *out) SIM_MUST_CHECK;
 sim_status cli_status_show(const cli_options *options) SIM_MUST_CHECK;
 
 /* Marks a run that its own process could not mark, as that was killed: state "failed", exit code and message. Nothing
- * if its status is final or another process has the folder. Keeps the last error. */
-void cli_status_fail(const char *path, sim_status status, const char *message);
+ * if the status is final or not of this process, or another process has the folder. Keeps the last error. */
+void cli_status_fail(const char *path, long process, sim_status status, const char *message);
 
 #endif

@@ -1,6 +1,6 @@
-/* Watches phases in which signals are not checked: the creation of a model, and the steps of a run. Reports the phase
- * of a long start. Ends the process if the phase takes too long after a signal, near the limit of the batch job, or
- * after the failure of a rank. */
+/* Watches phases in which signals are not checked: the creation of a model, the steps of a run, and its waits for other
+ * ranks between steps. Reports the phase of a long start. Ends the process if the phase takes too long after a signal,
+ * near the limit of the batch job, or after the failure of a rank. */
 #include "cli/run/watch.h"
 
 #include "cli/run/ranks.h"
@@ -22,10 +22,11 @@ static const double quiet = 1;          /* seconds before the first line about a
 static const double interval = 10;      /* seconds between such lines */
 static const double start_patience = 1; /* seconds: a start that ends so soon after a signal is saved */
 static const double step_patience = 15; /* seconds for a step after a signal; batch systems kill after twice that */
-static const double rank_patience = 5;  /* seconds for a start or step after the failure of another rank */
-static const double step_word = 2;      /* seconds after which a pending step is reported */
-static const double settle = 10;        /* seconds for outputs that are being written */
-static const double look_every = 0.2;   /* seconds between two checks */
+static const double rank_patience =
+    5; /* seconds for a start or step after the failure of another rank, and for a wait near the limit */
+static const double step_word = 2;                 /* seconds after which a pending step is reported */
+static const double settle = 10;                   /* seconds for outputs that are being written */
+static const double look_every = 0.2;              /* seconds between two checks */
 static const double device_patience[] = {300, 20}; /* shortest limit of a device call in seconds: one rank, several */
 
 struct cli_watch {
@@ -35,6 +36,8 @@ struct cli_watch {
   int ended;                 /* an eventfd, readable once `over` is set */
   double begin, said, asked; /* asked: time at which a request to stop was first seen; INFINITY: none */
   double failed;             /* time at which a failed rank was first seen; INFINITY: none */
+  unsigned waits;            /* run->waits at the last look */
+  double waits_seen;         /* time at which it was first seen */
   sim_call_watch calls;
   bool over, told;
 };
@@ -130,11 +133,16 @@ static void look_at_steps(cli_watch *w, double now) {
   char message[512];
   sim_run *run = w->on.run;
   const bool late = now >= w->on.limit - 0.5 * w->on.margin; /* the run's own margin was not sufficient */
+  const unsigned waits = atomic_load(&run->waits);
+  if (waits != w->waits) w->waits_seen = now;
+  w->waits = waits;
   if (isinf(w->asked) && !late) return;
   if (!w->told && now - w->asked >= step_word) {
     w->told = true;
     sim_log(SIM_LOG_INFO, "stop requested: waiting up to %.0f s for the end of the step", step_patience);
   }
+  /* a step counts from the request, a wait between steps, also of the last checkpoint, from its own beginning */
+  if (waits % 2 && now - w->waits_seen < (late ? rank_patience : step_patience)) return;
   if (!late && now - w->asked < step_patience) return;
   if (!sim_run_give_up(run, settle)) return;
   const char *why = late ? "the limit of the job is near" : "it did not end in time";

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,8 @@ struct sim_forked {
   sim_comm_totals totals;
   sim_pulse *pulse; /* NULL in the starting process */
   atomic_uint *beats;
+  pthread_mutex_t looks; /* protects: */
+  sim_heartbeat heartbeat;
 };
 
 static size_t block_bytes(int size) {
@@ -111,6 +114,26 @@ void sim_forked_words(const sim_forked *f, uint64_t *words) {
   for (int r = 0; r < f->block->size; r++) words[r] = atomic_load(&f->block->seats[r].beats);
 }
 
+/* Notes that a rank gives no sign of life. The starting process notices that earlier and kills the rank, unless it does
+ * not run itself. Any thread; looks once a second. */
+static void look_for_life(sim_forked *f) {
+  uint64_t words[SIM_RANKS_MAX];
+  char message[96];
+  if (pthread_mutex_trylock(&f->looks) != 0) return;
+  const double now = sim_wall_clock(), limit = sim_heartbeat_limit() + 5;
+  if (now - f->heartbeat.looked >= 1) {
+    sim_forked_words(f, words);
+    sim_heartbeat_look(&f->heartbeat, words, now);
+    for (int r = 0; r < f->block->size; r++) {
+      const double silence = sim_heartbeat_silence(&f->heartbeat, r);
+      if (silence <= limit || sim_forked_ended(f, r)) continue;
+      snprintf(message, sizeof message, "has given no sign of life for %.0f s", silence);
+      sim_forked_fail(f, r, SIM_ERR_RANK, message);
+    }
+  }
+  pthread_mutex_unlock(&f->looks);
+}
+
 static void beat(void *opaque) { atomic_fetch_add(((sim_forked *)opaque)->beats, 1); }
 
 /* ---- exchange ---- */
@@ -138,27 +161,11 @@ static void say_late(int rank, double waited, double *next) {
   *next *= 2;
 }
 
-/* Fails if a rank gives no sign of life. The starting process notices that earlier and kills the rank, unless it does
- * not run itself. *silent counts sleeps, which a job that is suspended as a whole does not make. */
-static sim_status look_for_life(sim_forked *f, int rank, unsigned *beats, long *silent) {
-  const double seconds = 1e-9 * (double)tick * (double)++*silent;
-  const unsigned now = atomic_load(&f->block->seats[rank].beats);
-  char message[96];
-  if (now != *beats || now == 0) *silent = 0; /* 0: it has not begun */
-  *beats = now;
-  if (seconds <= sim_heartbeat_limit() + 5) return SIM_OK;
-  snprintf(message, sizeof message, "has given no sign of life for %.0f s", seconds);
-  sim_forked_fail(f, rank, SIM_ERR_RANK, message);
-  return sim_forked_failure(f);
-}
-
 static sim_status sleep_for(sim_forked *f, seat *s, int rank, double begin) {
   double next = 60;
-  unsigned beats = 0;
-  long silent = 0;
   while (!has_arrived(s, f->number)) {
     SIM_TRY(sim_forked_failure(f));
-    SIM_TRY(look_for_life(f, rank, &beats, &silent));
+    look_for_life(f);
     say_late(rank, sim_wall_clock() - begin, &next);
     atomic_fetch_add(&s->sleepers, 1);
     const unsigned now = atomic_load(&s->arrived);
@@ -263,8 +270,9 @@ static sim_status post(const sim_comm *comm, uint64_t word) {
 }
 
 static sim_status test(const sim_comm *comm, bool *complete, uint64_t *words) {
-  const sim_forked *f = comm->self;
+  sim_forked *f = comm->self;
   SIM_TRY(sim_forked_failure(f));
+  look_for_life(f);
   *complete = true;
   for (int r = 0; r < comm->size && *complete; r++)
     *complete = (int)(atomic_load(&f->block->seats[r].posted) - f->round) >= 0;
@@ -377,6 +385,8 @@ sim_status sim_forked_attach(int descriptor, int rank, sim_comm *comm) {
   if (f->delay > 900000) f->delay = 900000;
   f->random = (unsigned)rank * 2654435761u + (unsigned)getpid();
   f->beats = &f->block->seats[rank].beats;
+  pthread_mutex_init(&f->looks, NULL);
+  sim_heartbeat_begin(&f->heartbeat, size, sim_wall_clock());
   const sim_status beats = sim_pulse_begin(beat, f, &f->pulse);
   if (beats != SIM_OK) {
     sim_forked_destroy(&f);

@@ -31,8 +31,9 @@ struct sim_agreement {
 };
 
 static sim_status post(sim_agreement *a, uint64_t word) {
+  SIM_TRY(a->comm->ops->post(a->comm, word));
   a->posted = true;
-  return a->comm->ops->post(a->comm, word);
+  return SIM_OK;
 }
 
 /* Ends a round of requests; if it has a decision, begins the round that finds the step. */

@@ -258,14 +258,14 @@ static sim_status view(sim_outputs *o, bool partial) {
   return status;
 }
 
-/* Ranks that wait for each other can be given up like a step. Where one of them gathers a large state, that may take
- * longer than the patience with a step, and nothing is given up. */
+/* Ranks that gather a state can be given up like a step. A large one may take longer than the patience with a step, and
+ * is not given up; nor is one for which the stage has no memory yet. */
 static sim_status copy_to_stage(sim_outputs *o, int stage, bool whole) {
   const size_t large = (size_t)1 << 28;
-  const bool computes = o->stages[stage].host_bytes <= large;
-  if (computes) sim_run_compute_begin(o->run);
+  const bool waits = o->stages[stage].host_bytes > 0 && o->stages[stage].host_bytes <= large;
+  if (waits) sim_run_wait_begin(o->run);
   const sim_status status = sim_stage_copy(&o->stages[stage], &o->view, whole);
-  if (computes) sim_run_compute_end(o->run);
+  if (waits) sim_run_wait_end(o->run);
   return status;
 }
 
@@ -304,9 +304,9 @@ sim_status sim_outputs_compare(sim_outputs *o, const sim_frame *state) {
   sim_profile_range_begin("compare the ranks");
   sim_frame_digest_of(&part, blocks, digest);
   digest[16] = '\0';
-  sim_run_compute_begin(run);
+  sim_run_wait_begin(run);
   const sim_status met = sim_comm_same(run->comm, strtoull(digest, NULL, 16), &same);
-  sim_run_compute_end(run);
+  sim_run_wait_end(run);
   sim_profile_range_end();
   SIM_TRY(met);
   if (same) return SIM_OK;
@@ -439,9 +439,9 @@ sim_status sim_outputs_flush(sim_outputs *o) {
 }
 
 static sim_status agree(sim_run *run, uint64_t *most) {
-  sim_run_compute_begin(run);
+  sim_run_wait_begin(run);
   const sim_status status = sim_comm_agree(run->comm, *most, most);
-  sim_run_compute_end(run);
+  sim_run_wait_end(run);
   return status;
 }
 

@@ -101,9 +101,9 @@ static void adopt(const loop *l, uint64_t asked) {
 /* Waits until all ranks are about to exchange for an output: parts of rows and fields, or hashes of their states. */
 static sim_status meet(loop *l) {
   uint64_t asked;
-  sim_run_compute_begin(l->run);
+  sim_run_wait_begin(l->run);
   const sim_status status = sim_agreement_meet(l->agreement, l->run->clock.step, &asked);
-  sim_run_compute_end(l->run);
+  sim_run_wait_end(l->run);
   SIM_TRY(status);
   adopt(l, asked);
   return SIM_OK;
@@ -244,9 +244,9 @@ static uint64_t ask(sim_requests *requests) {
 /* Polls the agreement after a step. */
 static sim_status look_at_agreement(loop *l, double patience) {
   uint64_t asked;
-  sim_run_compute_begin(l->run);
+  sim_run_wait_begin(l->run);
   const sim_status status = sim_agreement_look(l->agreement, l->run->clock.step, patience, &asked, &l->decision);
-  sim_run_compute_end(l->run);
+  sim_run_wait_end(l->run);
   SIM_TRY(status);
   adopt(l, asked);
   return SIM_OK;
@@ -263,9 +263,9 @@ static sim_status begin_round(loop *l, const pace *p, double now) {
 
 /* After the last step: waits until all ranks have made it. */
 static sim_status wait_for_the_end(loop *l) {
-  sim_run_compute_begin(l->run);
+  sim_run_wait_begin(l->run);
   const sim_status status = sim_agreement_end(l->agreement, l->run->clock.step);
-  sim_run_compute_end(l->run);
+  sim_run_wait_end(l->run);
   return status;
 }
 
@@ -325,9 +325,9 @@ static sim_status refuse_failed(const sim_run *run) {
 /* Sends the digest of rank 0, which alone has all of a state that ranks divide, to the others. */
 static sim_status share_digest(sim_run *run) {
   char digests[SIM_RANKS_MAX][sizeof run->digest];
-  sim_run_compute_begin(run);
+  sim_run_wait_begin(run);
   const sim_status status = run->comm->ops->gather(run->comm, run->digest, sizeof run->digest, digests);
-  sim_run_compute_end(run);
+  sim_run_wait_end(run);
   SIM_TRY(status);
   memcpy(run->digest, digests[0], sizeof run->digest);
   return SIM_OK;

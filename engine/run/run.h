@@ -65,7 +65,7 @@ typedef struct sim_run {
   /* private to the loop */
   struct sim_outputs *outputs;
   atomic_int computing; /* see sim_run_give_up */
-  int computing_depth;  /* of nested calls of sim_run_compute_begin */
+  atomic_uint waits;    /* begun and ended waits for other ranks between two steps; odd: in a wait */
 } sim_run;
 
 /* Makes steps until t_end, or until stop_when holds: SIM_OK. Stopped early with a checkpoint: SIM_ERR_STOPPED. Several
@@ -74,19 +74,21 @@ typedef struct sim_run {
  * errors of the model and the device as they are. */
 sim_status sim_run_loop(sim_run *run) SIM_MUST_CHECK;
 
-/* Ends the loop from another thread while a model computes a step or observables, or waits for other ranks between
- * them, and so reads no requests. Waits at
- * most `seconds` until the enqueued outputs are written, and sets checkpoint_step and checkpoint_t. The loop never
- * continues: end the process. Returns false if nothing is being computed. */
+/* Ends the loop from another thread while a model computes a step or observables, or waits for other ranks before an
+ * output or at the end, and so reads no requests. Waits at most `seconds` until the enqueued outputs are written, and
+ * sets checkpoint_step and checkpoint_t. The loop never continues: end the process. Returns false if nothing is being
+ * computed or waited for. */
 bool sim_run_give_up(sim_run *run, double seconds);
 /* The same for a loop that cannot continue, whatever it does: waits for outputs, and sets checkpoint_step and
  * checkpoint_t. Call it from another thread. */
 void sim_run_settle(sim_run *run, double seconds);
-/* In computing.c. The loop and its outputs call begin and end around steps, observables and waits for other ranks;
- * calls nest. give_up returns false if the loop does not compute; otherwise the last sim_run_compute_end does not
- * return any more. */
+/* In computing.c. The loop and its outputs call compute_begin and compute_end around steps and observables, and
+ * wait_begin and wait_end around waits for other ranks between steps; none within another. give_up returns false if the
+ * loop does neither; otherwise compute_end or wait_end does not return any more. */
 void sim_run_compute_begin(sim_run *run);
 void sim_run_compute_end(sim_run *run);
+void sim_run_wait_begin(sim_run *run);
+void sim_run_wait_end(sim_run *run);
 bool sim_run_compute_give_up(sim_run *run);
 
 /* Whether an output of this cadence is due in (before, now]. Depends on the two clocks alone. */

@@ -205,6 +205,8 @@ for environment in "PMI_RANK=1 PMI_SIZE=4" PMIX_RANK=3 "OMPI_COMM_WORLD_RANK=3 O
   expect 64 " 4 processes" env $environment "${run[@]}" -o launched
   # shellcheck disable=SC2086
   expect 0 "no faults" env $environment "$SIM" check many.lua
+  # shellcheck disable=SC2086
+  expect 64 "unknown option '--bogus'" env $environment "$SIM" run many.lua --bogus
 done
 for environment in OMPI_COMM_WORLD_SIZE=1 PMI_SIZE=1 "SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1" "SLURM_NTASKS=4" \
   "SLURM_PROCID=0 SLURM_NTASKS=4"; do

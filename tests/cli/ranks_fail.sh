@@ -153,16 +153,29 @@ suspended_or_hanging() { # takes a minute
   kill -s TERM "$pid"
   begin=$(seconds)
   ended 75 25 paused "a run that was suspended"
-  start alone SIM_COMM_PATIENCE=3 # the starting process is frozen, so that the ranks must notice a death themselves
-  kill -s STOP "$pid"
-  kill -s KILL "$(rank_of "$pid" 1)"
+  for scenario in many rows; do # the starting process is frozen: ranks notice a death themselves, in a step and between two
+    set=()
+    if [ $scenario = many ]; then set=(--set steps=4000); fi
+    SIM_COMM_PATIENCE=3 "$SIM" run $scenario.lua "${set[@]}" --threads 1 --ranks 3 -o alone_$scenario >output 2>&1 &
+    pid=$!
+    until_true 120 has_checkpoint alone_$scenario
+    kill -s STOP "$pid"
+    kill -s KILL "$(rank_of "$pid" 1)"
+    begin=$(seconds)
+    is_failed() { [ "$(key state alone_$scenario)" = failed ]; }
+    until_true 35 is_failed
+    grep -qE "^sim: rank 1 on $host: has given no sign of life for [0-9]+ s; see why, then: sim resume alone" output ||
+      fail "killed while the starting process is frozen: what the line says"
+    kill -s CONT "$pid"
+    ended 82 30 alone_$scenario "killed while the starting process is frozen"
+  done
+  # The patience of a stop is that of a step: what follows the last step may take longer and is saved.
+  start late LD_PRELOAD="$FAULTS" FAULT=late FAULT_FILE="$PWD/late.now"
+  touch late.now
   begin=$(seconds)
-  is_failed() { [ "$(key state alone)" = failed ]; }
-  until_true 35 is_failed
-  grep -qE "^sim: rank 1 on $host: has given no sign of life for [0-9]+ s; see why, then: sim resume alone" output ||
-    fail "killed while the starting process is frozen: what the line says"
-  kill -s CONT "$pid"
-  ended 82 30 alone "killed while the starting process is frozen"
+  kill -s TERM "$pid"
+  ended 75 40 late "a slow end"
+  grep -q "^stopped at step" output || fail "a slow end: the last checkpoint was given up"
   start hangs LD_PRELOAD="$FAULTS" FAULT=hang FAULT_RANK=1 FAULT_FILE="$PWD/hang" SIM_COMM_DELAY=10
   touch hang
   sleep 0.5

@@ -59,8 +59,10 @@ struct sim_forked {
   sim_comm_totals totals;
   sim_pulse *pulse; /* NULL in the starting process */
   atomic_uint *beats;
-  pthread_mutex_t looks; /* protects: */
-  sim_heartbeat heartbeat;
+  pthread_mutex_t looks;        /* protects what look_for_life knows: */
+  unsigned own;                 /* its own count of signs of life at the last look */
+  unsigned seen[SIM_RANKS_MAX]; /* those of all ranks */
+  int silent[SIM_RANKS_MAX];    /* looks since they changed */
 };
 
 static size_t block_bytes(int size) {
@@ -115,22 +117,22 @@ void sim_forked_words(const sim_forked *f, uint64_t *words) {
 }
 
 /* Notes that a rank gives no sign of life. The starting process notices that earlier and kills the rank, unless it does
- * not run itself. Any thread; looks once a second. */
+ * not run itself. Counts in this rank's own signs of life, one a second: its clock may be wrong, and a job that is
+ * suspended as a whole gives none. Any thread. */
 static void look_for_life(sim_forked *f) {
-  uint64_t words[SIM_RANKS_MAX];
   char message[96];
   if (pthread_mutex_trylock(&f->looks) != 0) return;
-  const double now = sim_wall_clock(), limit = sim_heartbeat_limit() + 5;
-  if (now - f->heartbeat.looked >= 1) {
-    sim_forked_words(f, words);
-    sim_heartbeat_look(&f->heartbeat, words, now);
-    for (int r = 0; r < f->block->size; r++) {
-      const double silence = sim_heartbeat_silence(&f->heartbeat, r);
-      if (silence <= limit || sim_forked_ended(f, r)) continue;
-      snprintf(message, sizeof message, "has given no sign of life for %.0f s", silence);
-      sim_forked_fail(f, r, SIM_ERR_RANK, message);
-    }
+  const unsigned own = atomic_load(f->beats);
+  for (int r = 0; r < f->block->size && own != f->own; r++) {
+    const unsigned now = atomic_load(&f->block->seats[r].beats);
+    const bool lives = now != f->seen[r] || now == 0 || sim_forked_ended(f, r); /* 0: it has not begun */
+    f->silent[r] = lives ? 0 : f->silent[r] + 1;
+    f->seen[r] = now;
+    if (f->silent[r] <= sim_heartbeat_limit() + 5) continue;
+    snprintf(message, sizeof message, "has given no sign of life for %d s", f->silent[r]);
+    sim_forked_fail(f, r, SIM_ERR_RANK, message);
   }
+  f->own = own;
   pthread_mutex_unlock(&f->looks);
 }
 
@@ -386,7 +388,6 @@ sim_status sim_forked_attach(int descriptor, int rank, sim_comm *comm) {
   f->random = (unsigned)rank * 2654435761u + (unsigned)getpid();
   f->beats = &f->block->seats[rank].beats;
   pthread_mutex_init(&f->looks, NULL);
-  sim_heartbeat_begin(&f->heartbeat, size, sim_wall_clock());
   const sim_status beats = sim_pulse_begin(beat, f, &f->pulse);
   if (beats != SIM_OK) {
     sim_forked_destroy(&f);

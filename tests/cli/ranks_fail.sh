@@ -167,6 +167,7 @@ suspended_or_hanging() { # takes a minute
     grep -qE "^sim: rank 1 on $host: has given no sign of life for [0-9]+ s; see why, then: sim resume alone" output ||
       fail "killed while the starting process is frozen: what the line says"
     kill -s CONT "$pid"
+    wait "$pid" || true # that it was stopped
     ended 82 30 alone_$scenario "killed while the starting process is frozen"
   done
   # The patience of a stop is that of a step: what follows the last step may take longer and is saved.

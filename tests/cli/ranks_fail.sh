@@ -153,6 +153,7 @@ suspended_or_hanging() { # takes a minute
   kill -s TERM "$pid"
   begin=$(seconds)
   ended 75 25 paused "a run that was suspended"
+  set +m                        # `wait` would return when a job is stopped
   for scenario in many rows; do # the starting process is frozen: ranks notice a death themselves, in a step and between two
     set=()
     if [ $scenario = many ]; then set=(--set steps=4000); fi
@@ -167,9 +168,9 @@ suspended_or_hanging() { # takes a minute
     grep -qE "^sim: rank 1 on $host: has given no sign of life for [0-9]+ s; see why, then: sim resume alone" output ||
       fail "killed while the starting process is frozen: what the line says"
     kill -s CONT "$pid"
-    wait "$pid" || true # that it was stopped
     ended 82 30 alone_$scenario "killed while the starting process is frozen"
   done
+  set -m
   # The patience of a stop is that of a step: what follows the last step may take longer and is saved.
   start late LD_PRELOAD="$FAULTS" FAULT=late FAULT_FILE="$PWD/late.now"
   touch late.now

@@ -61,7 +61,7 @@ resumed upper "$one, { spot = 95, vol = 0.3 }" \
   'sim.american { strike = 100, on = "best_of", fit_paths = 4096, upper_paths = 32, inner_paths = 32 }' "$never"
 resumed bias "{ spot = 100, $heston }" "$european, sim.european { strike = 300 }" "$never" 'greeks = { delta = true, vega = true }'
 resumed levels "{ spot = 100, $heston }" "$european" 'multilevel = true, standard_error = 0.02'
-resumed randomised "{ spot = 100, $heston }" "$european" 'multilevel = true, randomised = true, standard_error = 0.05'
+resumed randomised "{ spot = 100, ${heston/sigma = 0.5/sigma = 0.4} }" "$european" 'multilevel = true, randomised = true, standard_error = 0.05'
 resumed paths "$one" "$european" "$never" 'paths = { count = 10 }'
 
 # With more paths: the bits of a run that had them from the beginning; with an accuracy its prices and errors, in

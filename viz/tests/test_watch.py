@@ -260,7 +260,7 @@ def test_page_in_a_notebook(clusters, tmp_path, monkeypatch):
     page = simview.Page(clusters, height=500)
     parts = urlsplit(page.link)
     assert f'src="{page.link}"' in page._repr_html_() and 'height="500"' in page._repr_html_()
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=120)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=600)
     connection.request("GET", parts.path + "runs")
     assert json.loads(connection.getresponse().read())[0]["state"] == "done"
     connection.close()

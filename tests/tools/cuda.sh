@@ -35,7 +35,7 @@ says 0 "SIM_CUDA=OFF: building for the CPU only" -DSIM_CUDA=OFF
 says 0 "has cuda: FALSE" -DSIM_CUDA=OFF
 says 0 "no CUDA toolkit: building for the CPU only" -DSIM_NVCC=/nowhere/nvcc
 says 1 "SIM_CUDA=ON, but no CUDA toolkit" -DSIM_CUDA=ON -DSIM_NVCC=/nowhere/nvcc
-says 1 "SIM_CUDA=yes: expected ON, OFF or AUTO" -DSIM_CUDA=yes
+says 1 "SIM_CUDA=yes: expected ON, OFF, AUTO or EMULATED" -DSIM_CUDA=yes
 says 0 "sanitizers are for host code: building for the CPU only" -DSIM_SANITIZE=address
 toolkit 11.8 0
 says 0 "the CUDA toolkit 11.8 is older than 12.0: building for the CPU only" -DSIM_NVCC="$scratch/nvcc"

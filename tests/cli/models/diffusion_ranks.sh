@@ -107,6 +107,7 @@ run=("$SIM" run fields.lua --threads 1 --force)
 all="2 3 4 7"
 divided "$all"
 hosts "2 3 7"
+divided "3 7" n=48x40x30 # 15 blocks of 4096 cells: sums of a rank's own cells would differ
 divided "3 4" kind=single n=66x150 scheme=strang # several strips of rows on a rank
 hosts "3 4" kind=single n=66x150 scheme=strang
 divided "3" n=66x100 terms=complex

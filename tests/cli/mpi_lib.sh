@@ -43,10 +43,11 @@ use_mpi() {
   plugin=$(dirname -- "$SIM")/libsim_mpi_$mpi.so
 }
 
-# ranks_of DIR: processes of the run in DIR, without the launchers.
+# ranks_of DIR: processes of the run in DIR, without the launchers and without those of tests beside this one.
 ranks_of() {
   local process
   for process in $(pgrep -f -- "$SIM.* -o $1( |\$)"); do
+    [[ $(readlink "/proc/$process/cwd") = "$scratch"* ]] || continue
     [ "$(readlink "/proc/$process/exe")" != "$SIM" ] || echo "$process"
   done
 }

@@ -22,8 +22,8 @@ static const double quiet = 1;          /* seconds before the first line about a
 static const double interval = 10;      /* seconds between such lines */
 static const double start_patience = 1; /* seconds: a start that ends so soon after a signal is saved */
 static const double step_patience = 15; /* seconds for a step after a signal; batch systems kill after twice that */
-static const double rank_patience =
-    5; /* seconds for a start or step after the failure of another rank, and for a wait near the limit */
+/* seconds for a start or step after the failure of another rank, and for a wait between steps near the limit */
+static const double rank_patience = 5;
 static const double step_word = 2;                 /* seconds after which a pending step is reported */
 static const double settle = 10;                   /* seconds for outputs that are being written */
 static const double look_every = 0.2;              /* seconds between two checks */

@@ -7,10 +7,12 @@
  * that polls), and then the next one runs. SIM_EMULATED_ORDER=forward, backward or a number (a random order) says which
  * thread is next: results that depend on it show a race.
  *
- * What is seen: wrong results; races that an order of threads shows; deadlocks; access beyond an array (pages without
- * access follow it); memory that is read before it is written (it is filled with 0xff: NaN, -1); copies that are used
- * before they are waited for (a copy is made by the wait). What is not: time, occupancy, limits of registers, races
- * between blocks that run one after another, the weak order of memory, the last bits of approximations. */
+ * It shows wrong results, deadlocks, and races for which another order of threads gives other results. Access behind an
+ * array ends the program, as the pages there are closed, or is told when the array is freed. Memory that is read before
+ * it is written holds 0xff (NaN, -1), but sim clears what it allocates on a device, so that this shows shared memory
+ * above all. An asynchronous copy is made when it is waited for, so that a use before that shows. It does not show
+ * time, occupancy, limits of registers, races between blocks that run one after another, the weak order of memory, and
+ * the last bits of approximations. */
 #ifndef SIM_EMULATED_DEVICE_H
 #define SIM_EMULATED_DEVICE_H
 

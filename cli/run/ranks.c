@@ -222,6 +222,10 @@ void cli_ranks_leave(sim_status status, bool in_json) {
   json = in_json;
   if (!sim_mpi_is(&comm)) {
     if (code != 0) let_line_pass(status);
+    if (cli_ranks_started() && code != 0 && status != SIM_ERR_STOPPED) {
+      (void)fflush(stdout);
+      _exit(code); /* NCCL and the driver may wait for the lost rank when they are taken down */
+    }
     return;
   }
   if (code != 0 && code != sim_status_exit_code(SIM_ERR_STOPPED)) {

@@ -29,8 +29,8 @@ bool cli_ranks_launched(void);
 void cli_ranks_cores(const sim_comm *ranks, int *rank, int *size);
 /* Writes a line about the ranks: "4 ranks on 2 hosts, by MPICH Version: 4.0.2 (plugin mpich)". */
 void cli_ranks_text(char *out, size_t capacity);
-/* The last call of a process, which ends with this status: leaves the ranks of a launcher. After a failure the process
- * ends in this call, as the launcher then ends all processes. */
+/* The last call of a process, which ends with this status: leaves the ranks of a launcher. After a failure a rank's
+ * process ends in this call: a launcher then ends all processes, and libraries may wait for a rank that is lost. */
 void cli_ranks_leave(sim_status status, bool json);
 /* Call before a failure is printed; false if another thread of this process prints it. */
 bool cli_ranks_speak(void);

@@ -8,7 +8,8 @@
  *   thread1, thread2, ...  the first, second, ... thread that `sim` itself starts cannot be created
  *   late     the work after the last step takes 19 s, on rank 0 17 s: on all ranks, if the file FAULT_FILE exists
  *   hang     its main thread hangs in its exchanges once the file FAULT_FILE exists (with SIM_COMM_DELAY set); the
- *            thread that gives signs of life goes on */
+ *            thread that gives signs of life goes on
+ *   leave    its process hangs when its libraries are taken down */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,6 +33,10 @@ __attribute__((constructor)) static void find_rank(void) {
   if (!rank) rank = getenv("PMI_RANK");
   if (rank && what && strcmp(what, "late") == 0) late = atoi(rank) == 0 ? 17 : 19;
   if (rank && faulty && what && atoi(rank) == atoi(faulty)) fault = what;
+}
+
+__attribute__((destructor)) static void hang_at_end(void) {
+  while (strcmp(fault, "leave") == 0) (void)sleep(1000);
 }
 
 /* The loop joins the thread that writes outputs after the last step. */

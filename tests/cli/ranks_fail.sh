@@ -136,6 +136,12 @@ for fault in "exit0 2" "exit75 1" "exit0 0"; do
   goes_on early
   rm -r early early.now
 done
+start leaves LD_PRELOAD="$FAULTS" FAULT=leave FAULT_RANK=0 # a library of rank 0 does not end
+begin=$(seconds)
+kill -s KILL "$(rank_of "$pid" 2)"
+ended 82 15 leaves "a rank 0 that does not end"
+one_line "a rank 0 that does not end"
+goes_on leaves
 start stopped
 begin=$(seconds)
 kill -s STOP "$(rank_of "$pid" 2)"

@@ -76,6 +76,7 @@ LUA
 
 scenario_of 30x36x28 >slabs.lua <<'LUA'
 integrate.method = sim.param("method", "slabs", "how steps are made")
+local high = sim.param("high", 22, "highest wavenumber of random forcing")
 output.slices = cells[3] and { { name = "cut", z = 0.4, when = "every 1 steps" } } or nil
 local function wave(a) return function(x, y, z) return 0.5 + 0.3 * math.sin(two * x + a) * math.cos(two * y / 1.25) + 0.1 * math.cos(two * z / 1.5 + a) end end
 local u = { name = "u", D = 2e-3, initial = wave(0), noise = 0.01 }
@@ -143,11 +144,11 @@ elseif form == "flow" or form == "forced" or form == "stirred" or form == "neigh
   end
   s.integrate.dealias = true
   if form == "forced" then s.forcing = { fields = "u, v, w", k = { 4, 12 }, power = 0.1 } end
-  if form == "stirred" then s.forcing = { fields = "u, v, w", k = { 4, 22 }, power = 0.1, random = true, helicity = 0.5 } end
+  if form == "stirred" then s.forcing = { fields = "u, v, w", k = { 4, high }, power = 0.1, random = true, helicity = 0.5 } end
   if form == "neighbours" then s.lyapunov = { every = 1 / 256, size = 1e-4 } end
   if dt == "auto" then s.integrate.courant = 0.02 end
 elseif form == "stirred_walls" then
-  s.grid.x, s.forcing = "no_flux", { fields = "u", k = { 4, 22 }, power = 0.1, random = true }
+  s.grid.x, s.forcing = "no_flux", { fields = "u", k = { 4, high }, power = 0.1, random = true }
 elseif form == "padding" then
   s.rates = function(u, v, w, u_x, v_y) return -u * u_x, 0.1 * v_y * u, w end
   s.integrate.dealias = "padding"
@@ -242,7 +243,7 @@ case $part in
     divided "2" form=stirred kind=single scheme=etd1
     divided "2" form=lyapunov
     divided "2 3" form=neighbours
-    divided "7" form=stirred n=16x6x5 steps=3
+    divided "7" form=stirred n=16x6x5 steps=3 high=5
     restarted form=lyapunov
     ;;
   sizes) # blocks and planes that ranks do not share evenly, ranks without any, batches that are not full

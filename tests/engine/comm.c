@@ -21,6 +21,9 @@
 #include <unistd.h>
 
 enum { RANKS = 7, EXCHANGES = 40, LARGEST = 1 << 20 };
+enum {
+  DEADLINE = 120
+}; /* seconds: a play takes about one on an idle machine, and a rank that waits in vain for ever */
 
 /* ---- random numbers that all ranks know: splitmix64 ---- */
 
@@ -62,6 +65,7 @@ static void run(int size, play *work, int exits[RANKS]) {
     assert_true(ranks[r] >= 0);
     if (ranks[r] > 0) continue;
     sim_comm comm;
+    (void)alarm(DEADLINE);
     if (sim_forked_attach(dup(sim_forked_descriptor(forked)), r, &comm) != SIM_OK) _exit(100);
     const int code = work(&comm);
     sim_forked_detach(&comm);
@@ -82,6 +86,11 @@ static void run(int size, play *work, int exits[RANKS]) {
 static void run_well(int size, play *work) {
   int exits[RANKS];
   run(size, work, exits);
+  for (int r = 0; r < size; r++) { /* the others fail because of the first one that was ended */
+    if (WIFSIGNALED(exits[r]) && WTERMSIG(exits[r]) == SIGALRM)
+      fail_msg("rank %d of %d has not ended within %d s", r, size, DEADLINE);
+    if (WIFSIGNALED(exits[r])) fail_msg("rank %d of %d was ended by signal %d", r, size, WTERMSIG(exits[r]));
+  }
   for (int r = 0; r < size; r++)
     if (exits[r] != 0) fail_msg("rank %d of %d ended with %d", r, size, WEXITSTATUS(exits[r]));
 }

@@ -2,10 +2,9 @@
 
 #include "engine/log.h"
 #include "engine/run/profile.h"
+#include "engine/thread.h"
 #include "io/sys.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,15 +167,6 @@ io_later *io_later_create(void) {
   return self;
 }
 
-/* Starts the thread with all signals blocked: the thread of the time loop handles them. */
-static void start(io_later *self) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  self->running = pthread_create(&self->thread, NULL, work, self) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 /* Makes a file durable at once, if memory or a thread is lacking. */
 static void commit_now(io_later *self, entry *e) {
   if (self->running) io_later_wait(self);
@@ -186,7 +176,7 @@ static void commit_now(io_later *self, entry *e) {
 static void add(io_later *self, const entry *file) {
   struct stat info;
   entry *e = malloc(sizeof *e);
-  if (!self->running && e) start(self);
+  if (!self->running && e) self->running = sim_thread_create(&self->thread, NULL, work, self) == 0;
   if (!self->running || !e) {
     entry here = *file;
     commit_now(self, &here);

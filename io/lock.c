@@ -1,13 +1,13 @@
 #include "io/lock.h"
 
 #include "engine/log.h"
+#include "engine/thread.h"
 #include "io/holder.h"
 #include "io/io.h"
 #include "io/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,7 +245,6 @@ static void *beat(void *opaque) {
 }
 
 void io_lock_hold(io_lock *lock, int root, const char *path) {
-  sigset_t all, before;
   lock->root = root;
   snprintf(lock->path, sizeof lock->path, "%s", path);
   (void)io_holder_line(false, lock->line);
@@ -259,10 +258,7 @@ void io_lock_hold(io_lock *lock, int root, const char *path) {
   }
   pthread_mutex_init(&lock->mutex, NULL);
   pthread_cond_init(&lock->end, NULL);
-  sigfillset(&all); /* the thread of the time loop handles signals */
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  lock->beats = pthread_create(&lock->thread, NULL, beat, lock) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  lock->beats = sim_thread_create(&lock->thread, NULL, beat, lock) == 0;
   if (!lock->beats) sim_log(SIM_LOG_WARN, "%s: no thread for the lock's signs of life", path);
 }
 

@@ -5,12 +5,12 @@
 
 #include "cli/run/ranks.h"
 #include "engine/run/startup.h"
+#include "engine/thread.h"
 #include "engine/wall_clock.h"
 
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,7 +187,6 @@ static void *watch(void *context) {
 }
 
 sim_status cli_watch_begin(const cli_watched *watched, cli_watch **out) {
-  sigset_t all, before;
   cli_watch *w = *out = calloc(1, sizeof *w);
   if (!w) return sim_no_memory("the watch of a run");
   w->on = *watched;
@@ -201,10 +200,7 @@ sim_status cli_watch_begin(const cli_watched *watched, cli_watch **out) {
   w->asked = w->failed = INFINITY;
   pthread_mutex_init(&w->lock, NULL);
   w->ended = eventfd(0, EFD_CLOEXEC);
-  sigfillset(&all); /* signals are handled by the thread of the time loop */
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = w->ended < 0 ? errno : pthread_create(&w->thread, NULL, watch, w);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  const int error = w->ended < 0 ? errno : sim_thread_create(&w->thread, NULL, watch, w);
   if (!error) return SIM_OK;
   if (w->ended >= 0) (void)close(w->ended);
   pthread_mutex_destroy(&w->lock);

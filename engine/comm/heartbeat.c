@@ -1,12 +1,11 @@
 #include "engine/comm/heartbeat.h"
 
 #include "engine/log.h"
+#include "engine/thread.h"
 #include "engine/wall_clock.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -35,14 +34,10 @@ static void *pulse(void *opaque) {
 }
 
 sim_status sim_pulse_begin(void (*beat)(void *context), void *context, sim_pulse **out) {
-  sigset_t all, before;
   sim_pulse *p = *out = calloc(1, sizeof *p);
   if (!p) return sim_no_memory("a rank");
   *p = (sim_pulse){.beat = beat, .context = context, .over = eventfd(0, EFD_CLOEXEC)};
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = p->over < 0 ? errno : pthread_create(&p->thread, NULL, pulse, p);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  const int error = p->over < 0 ? errno : sim_thread_create(&p->thread, NULL, pulse, p);
   if (!error) return SIM_OK;
   if (p->over >= 0) (void)close(p->over);
   free(p);

@@ -1,11 +1,11 @@
 /* The thread of each rank that watches the others: signs of life, processes that end, and the end of the world. */
 #include "engine/comm/mpi_world.h"
 
+#include "engine/thread.h"
 #include "engine/wall_clock.h"
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,12 +103,8 @@ sim_status sim_mpi_watch_listen(void) {
 }
 
 sim_status sim_mpi_watch_start(void) {
-  sigset_t every, before;
   atomic_store(&all->watching, true);
-  sigfillset(&every); /* signals are handled by the thread of the time loop */
-  pthread_sigmask(SIG_SETMASK, &every, &before);
-  const int error = pthread_create(&all->watch, NULL, watch, NULL);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  const int error = sim_thread_create(&all->watch, NULL, watch, NULL);
   if (error == 0) return SIM_OK;
   atomic_store(&all->watching, false);
   return sim_no_memory("the thread that watches the ranks");

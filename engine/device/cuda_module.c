@@ -2,10 +2,9 @@
 #include "engine/device/compile.h"
 
 #include "engine/log.h"
+#include "engine/thread.h"
 
 #include <cuda_runtime_api.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,16 +139,12 @@ static void *compile(void *context) {
 
 /* Compiles in a thread of its own; if no thread can start, compiles before it returns. */
 static void start(part *p) {
-  sigset_t all, before;
   pthread_attr_t attributes;
-  sigfillset(&all); /* signals are handled by the thread of the time loop */
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   if (pthread_attr_init(&attributes) == 0) {
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    p->running = pthread_create(&p->thread, &attributes, compile, p) == 0;
+    p->running = sim_thread_create(&p->thread, &attributes, compile, p) == 0;
     (void)pthread_attr_destroy(&attributes);
   }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (!p->running) (void)compile(p);
 }
 

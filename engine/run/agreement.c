@@ -1,12 +1,11 @@
 #include "engine/run/agreement.h"
 
 #include "engine/comm/heartbeat.h"
+#include "engine/thread.h"
 #include "engine/wall_clock.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -80,13 +79,9 @@ static void *answer(void *opaque) {
 }
 
 static sim_status start_answers(sim_agreement *a) {
-  sigset_t all, before;
   a->over = eventfd(0, EFD_CLOEXEC);
   if (a->over < 0) return sim_fail(SIM_ERR_NO_MEMORY, "the ranks cannot agree: %s", strerror(errno));
-  sigfillset(&all); /* signals are handled by the thread of the time loop */
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(&a->thread, NULL, answer, a);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  const int error = sim_thread_create(&a->thread, NULL, answer, a);
   if (error == 0) return SIM_OK;
   (void)close(a->over);
   a->over = -1;

@@ -5,11 +5,10 @@
 #include "engine/run/rows.h"
 #include "engine/run/sinks.h"
 #include "engine/run/stage.h"
+#include "engine/thread.h"
 #include "engine/wall_clock.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,14 +162,8 @@ static void *write_jobs(void *opaque) {
   return NULL;
 }
 
-/* Blocks all signals in the writer: the thread of the time loop handles them. */
 static sim_status start_writer(sim_outputs *o) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = pthread_create(&o->writer, NULL, write_jobs, o);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  /* EAGAIN: no memory for its stack, or as many threads as the system allows */
+  const int error = sim_thread_create(&o->writer, NULL, write_jobs, o);
   if (error) return sim_fail(SIM_ERR_NO_MEMORY, "the thread that writes outputs cannot start: %s", strerror(error));
   o->running = true;
   return SIM_OK;

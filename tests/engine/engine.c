@@ -12,8 +12,10 @@
 #include "engine/reduce.h"
 #include "engine/rng.h"
 #include "engine/run/run.h"
+#include "engine/thread.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -478,6 +480,38 @@ static void buffers_refuse_what_does_not_fit(void **state) {
   assert_null(buffer.data);
 }
 
+/* ---- threads ---- */
+
+static void *find_mask(void *mask) {
+  pthread_sigmask(SIG_SETMASK, NULL, mask);
+  return NULL;
+}
+
+/* A thread takes no signal that can be blocked, and its creator's mask stays as it was, also where none can start. */
+static void threads_take_no_signals(void **state) {
+  (void)state;
+  const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGXCPU};
+  sigset_t one, mask, after;
+  pthread_t thread;
+  pthread_attr_t huge;
+  sigemptyset(&one);
+  sigaddset(&one, SIGUSR2);
+  assert_int_equal(pthread_sigmask(SIG_SETMASK, &one, NULL), 0);
+  assert_int_equal(sim_thread_create(&thread, NULL, find_mask, &mask), 0);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  assert_int_equal(pthread_attr_init(&huge), 0);
+  assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 60), 0); /* more than there are addresses */
+  assert_int_not_equal(sim_thread_create(&thread, &huge, find_mask, &mask), 0);
+  pthread_attr_destroy(&huge);
+  pthread_sigmask(SIG_SETMASK, NULL, &after);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    assert_int_equal(sigismember(&mask, signals[i]), 1);
+    assert_int_equal(sigismember(&after, signals[i]), signals[i] == SIGUSR2);
+  }
+  sigemptyset(&one);
+  pthread_sigmask(SIG_SETMASK, &one, NULL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(philox_known_answers),
@@ -495,6 +529,7 @@ int main(void) {
       cmocka_unit_test(cadences_fall_due),
       cmocka_unit_test(control_characters_are_escaped),
       cmocka_unit_test(buffers_refuse_what_does_not_fit),
+      cmocka_unit_test(threads_take_no_signals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

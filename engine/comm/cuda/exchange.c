@@ -4,12 +4,12 @@
 #include "engine/comm/mpi.h"
 #include "engine/device/cuda.h"
 #include "engine/log.h"
+#include "engine/thread.h"
 #include "engine/wall_clock.h"
 
 #include <cuda_runtime_api.h>
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,11 +43,7 @@ static void *watch(void *context) {
 }
 
 sim_status sim_exchange_thread(pthread_t *thread, void *(*work)(void *), void *context) {
-  sigset_t all, before;
-  sigfillset(&all); /* signals are handled by the thread of the time loop */
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(thread, NULL, work, context);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  const int error = sim_thread_create(thread, NULL, work, context);
   return error == 0 ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "a thread that watches the ranks cannot be started");
 }
 

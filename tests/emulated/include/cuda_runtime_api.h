@@ -1,4 +1,4 @@
-/* The part of the CUDA runtime's interface that sim uses, for the emulated device (tests/emulated/runtime.cc). Names
+/* The part of the CUDA runtime's interface that sim uses, for the emulated device (tests/emulated/runtime/). Names
  * and values are those of CUDA 13; see NVIDIA's documentation for what each call does. */
 #ifndef SIM_EMULATED_CUDA_RUNTIME_API_H
 #define SIM_EMULATED_CUDA_RUNTIME_API_H

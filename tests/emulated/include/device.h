@@ -1,6 +1,6 @@
 /* CUDA C++ on the host, for tests of device code where there is no GPU: the language's names, its built-in functions,
  * and launches. tests/emulated/compile.py translates what a C++ compiler does not take (launches by <<< >>>, shared
- * memory); tests/emulated/runtime.cc runs the threads.
+ * memory); tests/emulated/runtime/ runs the threads.
  *
  * Thread blocks run one after another, those of a cooperative launch or of a cluster at the same time, each in a thread
  * of the host. The threads of a block are fibers: a thread runs until it waits (for its block, its warp, or in a loop

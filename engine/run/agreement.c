@@ -16,6 +16,7 @@ enum { ANSWER_INTERVAL = 20 }; /* milliseconds between two looks of the thread t
 
 struct sim_agreement {
   const sim_comm *comm;
+  bool quiet;           /* of the loop alone: nothing is posted or decided, so that the thread changes nothing */
   pthread_mutex_t lock; /* protects all that follows; held by this rank's loop while it waits here */
   bool posted, meeting; /* posted: a round is under way; meeting: its words are numbers of steps */
   int64_t step;         /* last step that this rank has ended */
@@ -91,7 +92,7 @@ static sim_status start_answers(sim_agreement *a) {
 sim_status sim_agreement_create(const sim_comm *comm, int64_t step, sim_agreement **out) {
   sim_agreement *a = *out = calloc(1, sizeof *a);
   if (!a) return sim_no_memory("the ranks");
-  *a = (sim_agreement){.comm = comm, .step = step, .act_after = -1, .over = -1};
+  *a = (sim_agreement){.comm = comm, .quiet = true, .step = step, .act_after = -1, .over = -1};
   pthread_mutex_init(&a->lock, NULL);
   const sim_status status = comm->size > 1 ? start_answers(a) : SIM_OK;
   if (status != SIM_OK) sim_agreement_destroy(out);
@@ -120,8 +121,12 @@ bool sim_agreement_idle(sim_agreement *a) {
   return idle;
 }
 
-sim_status sim_agreement_post(sim_agreement *a, uint64_t word) {
+bool sim_agreement_quiet(const sim_agreement *a) { return a->quiet; }
+
+sim_status sim_agreement_post(sim_agreement *a, int64_t step, uint64_t word) {
+  a->quiet = false;
   pthread_mutex_lock(&a->lock);
+  a->step = step;
   const sim_status status = post(a, word);
   pthread_mutex_unlock(&a->lock);
   return status;
@@ -165,6 +170,7 @@ sim_status sim_agreement_look(sim_agreement *a, int64_t step, double patience, u
   a->asked = 0;
   *decision = a->act_after == step ? a->decision : 0;
   if (a->act_after == step) a->act_after = -1;
+  a->quiet = status == SIM_OK && !a->posted && a->act_after < 0;
   pthread_mutex_unlock(&a->lock);
   return status;
 }
@@ -199,6 +205,7 @@ static sim_status follow_until(sim_agreement *a, uint64_t bit) {
 }
 
 static sim_status go_on_until(sim_agreement *a, int64_t step, uint64_t bit, uint64_t *asked) {
+  a->quiet = false;
   pthread_mutex_lock(&a->lock);
   a->step = step;
   const sim_status status = follow_until(a, bit);

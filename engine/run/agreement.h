@@ -36,12 +36,15 @@ void sim_agreement_destroy(sim_agreement **agreement);
 
 /* Whether a round can begin: none is under way, and no decision waits for its step. */
 bool sim_agreement_idle(sim_agreement *agreement);
-/* Begins a round. Only rank 0's word may hold a decision. */
-sim_status sim_agreement_post(sim_agreement *agreement, uint64_t word) SIM_MUST_CHECK;
+/* Begins a round after `step`, the last step that this rank has ended. Only rank 0's word may hold a decision. */
+sim_status sim_agreement_post(sim_agreement *agreement, int64_t step, uint64_t word) SIM_MUST_CHECK;
 
-/* Call after each step. Waits at most `patience` seconds for a round that was begun after this step. *asked: what all
- * ranks together were asked for in rounds that are complete since the last call, else 0. *decision: what all ranks do
- * now, else 0. Fails as the transport does. */
+/* Whether sim_agreement_look has nothing to find: no round is under way or was since the last call. Costs nothing, for
+ * steps of less than a microsecond. */
+bool sim_agreement_quiet(const sim_agreement *agreement);
+/* Call after each step that does not find the agreement quiet. Waits at most `patience` seconds for a round that was
+ * begun after this step. *asked: what all ranks together were asked for in rounds that are complete since the last
+ * call, else 0. *decision: what all ranks do now, else 0. Fails as the transport does. */
 sim_status sim_agreement_look(sim_agreement *agreement, int64_t step, double patience, uint64_t *asked,
                               uint64_t *decision) SIM_MUST_CHECK;
 

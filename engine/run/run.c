@@ -244,6 +244,8 @@ static uint64_t ask(sim_requests *requests) {
 /* Polls the agreement after a step. */
 static sim_status look_at_agreement(loop *l, double patience) {
   uint64_t asked;
+  l->decision = 0;
+  if (sim_agreement_quiet(l->agreement)) return SIM_OK;
   sim_run_wait_begin(l->run);
   const sim_status status = sim_agreement_look(l->agreement, l->run->clock.step, patience, &asked, &l->decision);
   sim_run_wait_end(l->run);
@@ -257,7 +259,8 @@ static sim_status look_at_agreement(loop *l, double patience) {
 static sim_status begin_round(loop *l, const pace *p, double now) {
   if (!sim_agreement_idle(l->agreement) || now - l->last_round < round_interval) return SIM_OK;
   l->last_round = now;
-  SIM_TRY(sim_agreement_post(l->agreement, l->run->comm->rank == 0 ? decide(l, p, now) : ask(l->run->requests)));
+  const uint64_t word = l->run->comm->rank == 0 ? decide(l, p, now) : ask(l->run->requests);
+  SIM_TRY(sim_agreement_post(l->agreement, l->run->clock.step, word));
   return look_at_agreement(l, p->every == 1 ? fmin(0.02 * p->passed, 0.1) : 0);
 }
 

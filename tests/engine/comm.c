@@ -227,6 +227,12 @@ static void sleep_randomly(const sim_comm *comm, uint64_t step, uint64_t part) {
   if (ns > 0) (void)nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
+/* As the time loop looks after a step. */
+static sim_status look(sim_agreement *agreement, int64_t step, uint64_t *asked, uint64_t *decision) {
+  *asked = *decision = 0;
+  return sim_agreement_quiet(agreement) ? SIM_OK : sim_agreement_look(agreement, step, 0, asked, decision);
+}
+
 /* Rank 0 makes a decision with a number in every second round; the other ranks make a request in each round. All must
  * act on the same decisions after the same steps. */
 static int decide_some(const sim_comm *comm) {
@@ -239,7 +245,7 @@ static int decide_some(const sim_comm *comm) {
     sleep_randomly(comm, (uint64_t)step, 5);
     if (sim_comm_agree(comm, acted[0] < 20, &most) != SIM_OK) return 1;
     sleep_randomly(comm, (uint64_t)step, 6);
-    if (sim_agreement_look(agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
+    if (look(agreement, step, &asked, &decision) != SIM_OK) return 1;
     heard |= asked == SIM_ASKED_WARNING;
     if (decision) {
       acted[++acted[0]] = (uint64_t)step;
@@ -248,7 +254,7 @@ static int decide_some(const sim_comm *comm) {
     if (!sim_agreement_idle(agreement)) continue;
     rounds++;
     const uint64_t word = comm->rank > 0 ? SIM_ASKED_WARNING : rounds % 2 == 0 ? 0 : SIM_DECIDED_STOP | rounds << 32;
-    if (sim_agreement_post(agreement, word) != SIM_OK) return 1;
+    if (sim_agreement_post(agreement, step, word) != SIM_OK) return 1;
     if (sim_agreement_look(agreement, step, step % 3 == 0 ? 1e-4 : 0, &asked, &decision) != SIM_OK) return 1;
     heard |= asked == SIM_ASKED_WARNING;
     if (decision) return 2; /* the decision is for a later step */
@@ -308,11 +314,11 @@ static int decide_apart(const sim_comm *comm) {
     if (sim_agreement_create(comm, 0, &agreement) != SIM_OK) return 1;
     if (comm->rank == late) (void)nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     for (int64_t step = 1; step <= STEPS; step++) {
-      if (sim_agreement_look(agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
+      if (look(agreement, step, &asked, &decision) != SIM_OK) return 1;
       if (decision) acted = acted << 16 | (uint64_t)step;
       if (!sim_agreement_idle(agreement)) continue;
       const uint64_t word = comm->rank > 0 ? SIM_ASKED_STOP : SIM_DECIDED_STOP | ++rounds << 32;
-      if (sim_agreement_post(agreement, word) != SIM_OK) return 1;
+      if (sim_agreement_post(agreement, step, word) != SIM_OK) return 1;
     }
     if (sim_agreement_end(agreement, STEPS) != SIM_OK) return 1;
     sim_agreement_destroy(&agreement);
@@ -338,7 +344,7 @@ static int decide_and_meet(const sim_comm *comm) {
     if (sim_agreement_create(comm, 0, &agreement) != SIM_OK) return 1;
     for (; step <= STEPS || (most > 0 && step <= STEPS_MAX); step++) {
       if (comm->rank == late && step % 7 == 3) (void)nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
-      if (sim_agreement_look(agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
+      if (look(agreement, step, &asked, &decision) != SIM_OK) return 1;
       if (decision) acted[++acted[0]] = (uint64_t)step << 32 | decision >> 32;
       if (step % 7 == 0) {
         if (sim_agreement_meet(agreement, step, &asked) != SIM_OK) return 1;
@@ -346,7 +352,7 @@ static int decide_and_meet(const sim_comm *comm) {
       }
       if (!sim_agreement_idle(agreement)) continue;
       const uint64_t word = comm->rank > 0 ? SIM_ASKED_STOP : SIM_DECIDED_STOP | ++rounds << 32;
-      if (sim_agreement_post(agreement, word) != SIM_OK) return 1;
+      if (sim_agreement_post(agreement, step, word) != SIM_OK) return 1;
     }
     if (sim_agreement_end(agreement, step - 1) != SIM_OK) return 1;
     sim_agreement_destroy(&agreement);

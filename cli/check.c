@@ -35,13 +35,15 @@ static void check_items(const cli_job *job, sim_space space) {
   if (host && plan->room_bytes > 0) cli_say("  %-24s %s", "of it usually unused", text);
 }
 
-/* Prints the files of one cadence, each of `bytes` plus the common overhead; slice "": snapshots. */
-static void check_files(const sim_plan *plan, const sim_cadence *cadence, const char *slice, double bytes) {
-  const double count = cli_times_due(cadence, plan), size = bytes + snapshot_overhead;
+/* Prints the files of one cadence, each with a share of a snapshot's bytes plus the common overhead; slice "":
+ * snapshots. */
+static void check_files(const sim_plan *plan, const sim_cadence *cadence, const char *slice, double share) {
+  const double once = share * plan->once_bytes, size = share * plan->snapshot_bytes - once + snapshot_overhead;
+  const double count = cli_times_due(cadence, plan);
   const char *what = *slice ? "slices      " : "snapshots   ", *colon = *slice ? ": " : "";
   char text[64], more[64];
   cli_bytes(size, text, sizeof text);
-  cli_bytes(size * count, more, sizeof more);
+  cli_bytes(size * count + once, more, sizeof more);
   if (isfinite(count))
     cli_say("%s%s%s%.0f of %s: %s", what, slice, colon, count, text, more);
   else
@@ -50,9 +52,11 @@ static void check_files(const sim_plan *plan, const sim_cadence *cadence, const 
 
 static void check_slices(const cli_job *job) {
   const sim_list *slices = &cli_common(job)->output.slices;
+  sim_extent extent;
+  if (slices->count > 0) job->model->extent(job->parameters, &extent);
   for (size_t i = 0; i < slices->count; i++) {
     const sim_slice *slice = slices->items[i].data;
-    check_files(&job->plan, &slice->when, slice->name, cli_slice_bytes(job, i));
+    check_files(&job->plan, &slice->when, slice->name, sim_slice_share(slice, &extent));
   }
 }
 
@@ -130,7 +134,7 @@ sim_status cli_check_job(cli_job *job) {
   cli_say("device      %s", job->device);
   if (job->setup.backend->space == SIM_SPACE_DEVICE) check_items(job, SIM_SPACE_DEVICE);
   check_items(job, SIM_SPACE_HOST);
-  check_files(plan, &output->snapshots, "", plan->snapshot_bytes);
+  check_files(plan, &output->snapshots, "", 1);
   check_slices(job);
   cli_bytes(cli_row_bytes(job), text, sizeof text);
   if (output->tables.kind == SIM_NEVER)

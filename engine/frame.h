@@ -33,6 +33,7 @@ typedef struct sim_array {
   sim_space space;      /* memory of `data`; sinks get host arrays only */
   const sim_mesh *mesh; /* NULL: not on a grid */
   size_t room;          /* bytes allocated, if the array may grow; 0: its size is fixed */
+  bool once;            /* its values stay the same in a run, whose first snapshot has them alone */
 } sim_array;
 
 /* Particles of one species: the entities first .. first + count - 1 along the last axis of the particle arrays. */

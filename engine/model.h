@@ -105,6 +105,7 @@ typedef struct sim_plan {
   size_t count;
   double snapshot_bytes; /* of one snapshot */
   double staged_bytes;   /* bytes of a snapshot's arrays that are in device memory */
+  double once_bytes;     /* bytes among snapshot_bytes that the first snapshot has alone */
   double checkpoint_bytes;
   double unsaved_bytes;   /* bytes of a snapshot's arrays with SIM_NO_CHECKPOINT */
   bool divided;           /* ranks divide the state, and rank 0 gathers it for outputs */

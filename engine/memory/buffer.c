@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-size_t sim_dtype_size(sim_dtype dtype) { return dtype == SIM_F32 ? 4 : 8; }
+size_t sim_dtype_size(sim_dtype dtype) { return dtype == SIM_U8 ? 1 : dtype == SIM_F32 ? 4 : 8; }
 
 size_t sim_buffer_bytes(const sim_buffer *buffer) {
   size_t bytes = sim_dtype_size(buffer->dtype);

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-typedef enum sim_dtype { SIM_F32, SIM_F64, SIM_I64, SIM_U64 } sim_dtype;
+typedef enum sim_dtype { SIM_F32, SIM_F64, SIM_I64, SIM_U64, SIM_U8 } sim_dtype;
 size_t sim_dtype_size(sim_dtype dtype);
 
 enum { SIM_RANK_MAX = 4 };

@@ -11,6 +11,7 @@ hid_t io_h5_file_type(sim_dtype dtype) {
   case SIM_F64: return H5T_IEEE_F64LE;
   case SIM_I64: return H5T_STD_I64LE;
   case SIM_U64: return H5T_STD_U64LE;
+  case SIM_U8: return H5T_STD_U8LE;
   }
   return -1;
 }
@@ -21,6 +22,7 @@ hid_t io_h5_memory_type(sim_dtype dtype) {
   case SIM_F64: return H5T_NATIVE_DOUBLE;
   case SIM_I64: return H5T_NATIVE_INT64;
   case SIM_U64: return H5T_NATIVE_UINT64;
+  case SIM_U8: return H5T_NATIVE_UINT8;
   }
   return -1;
 }

@@ -26,6 +26,7 @@ struct io_index {
   size_t written;                                  /* number of steps in the files */
   io_later_result result;
   int failures; /* failures of `result` already reported */
+  int64_t once; /* step of the file that has the arrays that snapshots have once */
   bool scanned, changed;
 };
 
@@ -149,29 +150,51 @@ static bool has_field(const io_h5_source *source, hid_t group, const io_index *s
   return good;
 }
 
+/* An earlier snapshot; group -1: it cannot be read. */
+typedef struct earlier {
+  char path[4300];
+  int fd;
+  io_vfd *vfd;
+  hid_t root, group; /* group: of its step */
+} earlier;
+
+static void open_earlier(const io_index *self, int64_t step, earlier *out) {
+  char name[64], object[64];
+  off_t size;
+  *out = (earlier){.fd = -1, .root = -1, .group = -1};
+  snprintf(name, sizeof name, IO_SNAPSHOT_NAME, (long long)step);
+  snprintf(out->path, sizeof out->path, "%s/%s", self->place.snaps_path, name);
+  if (io_file_open(self->place.snaps, name, out->path, &out->fd, &size) != SIM_OK) {
+    out->fd = -1;
+    return;
+  }
+  out->root = io_vfd_open(out->fd, out->path, &out->vfd);
+  snprintf(object, sizeof object, "/data/%lld", (long long)step);
+  if (out->root >= 0) out->group = H5Gopen2(out->root, object, H5P_DEFAULT);
+}
+
+static void close_earlier(earlier *file) {
+  if (file->fd < 0) return;
+  io_h5_drop(file->group);
+  (void)io_vfd_close(file->root, &file->vfd);
+  (void)close(file->fd);
+}
+
 /* Reads time and particle counts of an earlier snapshot; false if its species or fields differ. */
 static bool examine(const io_index *self, int64_t step, double *time, int64_t *counts, double *constants) {
-  char name[64], path[4300], object[64];
-  int fd;
-  off_t size;
-  io_vfd *vfd;
-  snprintf(name, sizeof name, IO_SNAPSHOT_NAME, (long long)step);
-  snprintf(path, sizeof path, "%s/%s", self->place.snaps_path, name);
-  if (io_file_open(self->place.snaps, name, path, &fd, &size) != SIM_OK) return false;
-  const io_h5_source source = {path, SIM_ERR_IO};
-  hid_t group = -1, root = io_vfd_open(fd, path, &vfd);
-  snprintf(object, sizeof object, "/data/%lld", (long long)step);
-  if (root >= 0) group = H5Gopen2(root, object, H5P_DEFAULT);
+  earlier file;
+  open_earlier(self, step, &file);
+  const io_h5_source source = {file.path, SIM_ERR_IO};
+  const hid_t group = file.group;
   bool good = group >= 0 && io_h5_get(&source, group, "time", SIM_F64, 1, time) == SIM_OK;
   for (size_t i = 0; good && i < self->species_count; i++) {
     counts[i] = count_of(&source, group, self->species[i].name);
     good = counts[i] >= 0;
     constants[i] = constant_of(&source, group, self->species[i].name);
   }
-  for (size_t i = 0; good && i < self->field_count; i++) good = has_field(&source, group, self, self->fields[i].name);
-  io_h5_drop(group);
-  (void)io_vfd_close(root, &vfd);
-  (void)close(fd);
+  for (size_t i = 0; good && i < self->field_count; i++)
+    good = self->fields[i].once || has_field(&source, group, self, self->fields[i].name);
+  close_earlier(&file);
   return good;
 }
 
@@ -220,7 +243,7 @@ static void read_records(io_index *self, const sim_frame *frame) {
     int components = io_record_components(frame, array);
     if (components == 0) continue;
     io_vtk_record *to = &self->records[self->record_count++];
-    *to = (io_vtk_record){array->field->name, array->dtype, components};
+    *to = (io_vtk_record){.name = array->field->name, .dtype = array->dtype, .components = components};
   }
 }
 
@@ -268,7 +291,7 @@ static void read_fields(io_index *self, const sim_frame *frame) {
     if (letter && letter[0] != 'x' && self->field_count > 0)
       self->fields[self->field_count - 1].components++;
     else
-      self->fields[self->field_count++] = (io_vtk_record){array->field->name, array->dtype, 1};
+      self->fields[self->field_count++] = (io_vtk_record){array->field->name, array->dtype, 1, array->once};
   }
 }
 
@@ -284,7 +307,8 @@ static sim_status write_files(io_index *self, bool last) {
                                 .later = place->later,
                                 .result = &self->result,
                                 .steps = self->steps,
-                                .count = self->count};
+                                .count = self->count,
+                                .once = self->once};
   bool has_position = false;
   for (size_t i = 0; i < self->record_count; i++)
     if (strcmp(self->records[i].name, "position") == 0 && self->records[i].components == 3) has_position = true;
@@ -298,7 +322,27 @@ static sim_status write_files(io_index *self, bool last) {
              : SIM_OK;
 }
 
-sim_status io_index_add(io_index *self, const sim_frame *frame) {
+sim_status io_index_find_once(io_index *self, const sim_frame *frame, int64_t *step) {
+  int64_t *steps;
+  size_t count;
+  *step = -1;
+  read_fields(self, frame);
+  SIM_TRY(io_list_steps(self->place.snaps, self->place.snaps_path, "snap_", &steps, &count));
+  const int64_t first = count > 0 ? steps[count - 1] : frame->clock.step;
+  free(steps);
+  if (first >= frame->clock.step) return SIM_OK;
+  earlier file;
+  open_earlier(self, first, &file);
+  const io_h5_source source = {file.path, SIM_ERR_IO};
+  bool good = file.group >= 0;
+  for (size_t i = 0; good && i < self->field_count; i++)
+    good = !self->fields[i].once || has_field(&source, file.group, self, self->fields[i].name);
+  close_earlier(&file);
+  if (good) *step = self->once = first;
+  return SIM_OK;
+}
+
+sim_status io_index_add(io_index *self, const sim_frame *frame, bool whole) {
   read_species(self, frame);
   read_records(self, frame);
   read_fields(self, frame);
@@ -308,6 +352,8 @@ sim_status io_index_add(io_index *self, const sim_frame *frame) {
     discard_files(self);
   }
   SIM_TRY(make_room(self));
+  if (whole && self->once != frame->clock.step) discard_files(self); /* their blocks point to another file */
+  if (whole) self->once = frame->clock.step;
   self->changed = true;
   int64_t *counts = self->counts + self->count * self->species_count;
   for (size_t i = 0; i < self->species_count; i++) counts[i] = self->species[i].count;

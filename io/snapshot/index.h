@@ -20,8 +20,12 @@ typedef struct io_index_place {
 /* NULL: out of memory. */
 io_index *io_index_create(const io_index_place *place, const io_provenance *provenance);
 void io_index_destroy(io_index **index);
-/* Adds a snapshot that was written; the first time also the snapshots of earlier steps in the folder. */
-sim_status io_index_add(io_index *index, const sim_frame *frame) SIM_MUST_CHECK;
+/* Looks for the arrays that snapshots have once in the first snapshot of the folder, before that of `frame`; *step: of
+ * that snapshot, -1: it has them not. */
+sim_status io_index_find_once(io_index *index, const sim_frame *frame, int64_t *step) SIM_MUST_CHECK;
+/* Adds a snapshot that was written; the first time also the snapshots of earlier steps in the folder. whole: the file
+ * has the arrays that snapshots have once, too; at all steps the index shows those of the last such file. */
+sim_status io_index_add(io_index *index, const sim_frame *frame, bool whole) SIM_MUST_CHECK;
 /* Writes the files again if a snapshot was added or a file failed. If not `last`, only once their number of snapshots
  * has grown by a tenth, so that a long run does not spend its time here. The files become durable later. */
 sim_status io_index_write(io_index *index, bool last) SIM_MUST_CHECK;

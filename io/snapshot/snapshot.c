@@ -17,6 +17,8 @@ typedef struct writer {
   io_openpmd file;
   io_later_result result, description;
   int64_t added; /* step of the last file being written */
+  int64_t whole; /* step of the file with the arrays that snapshots have once; -1: none */
+  int failures;  /* failures of `result` when it was written */
   io_index *index;
   bool described;    /* run.pmd exists, or is being written */
   bool index_failed; /* the last writing of the index has failed; reported once */
@@ -24,17 +26,38 @@ typedef struct writer {
   char slice_path[4200];
 } writer;
 
+/* Whether the next file has all arrays: there is no good one that has them yet, or it is this one, written again. */
+static bool is_whole(const writer *self, const sim_frame *frame) {
+  return self->whole < 0 || self->whole == frame->clock.step || self->result.failures > self->failures;
+}
+
+/* Without the arrays that snapshots have once. */
+static sim_frame without_once(const sim_frame *frame, sim_array arrays[SIM_ARRAYS_MAX]) {
+  sim_frame out = *frame;
+  out.arrays = arrays;
+  out.array_count = 0;
+  for (size_t i = 0; i < frame->array_count; i++)
+    if (!frame->arrays[i].once) arrays[out.array_count++] = frame->arrays[i];
+  return out;
+}
+
 static sim_status write_file(writer *self, const sim_frame *frame, int folder, const char *path, io_hosts *hosts) {
   char name[64];
   io_file file;
+  sim_array arrays[SIM_ARRAYS_MAX];
+  const sim_frame part = without_once(frame, arrays);
+  if (self->whole < 0 && part.array_count < frame->array_count)
+    SIM_TRY(io_index_find_once(self->index, frame, &self->whole));
+  const bool whole = is_whole(self, frame);
   if (self->added == frame->clock.step)
     io_later_wait_for(self->folder->later, &self->result); /* the file in progress has the same temporary name */
   self->added = frame->clock.step;
   snprintf(name, sizeof name, IO_SNAPSHOT_NAME, (long long)frame->clock.step);
   SIM_TRY(io_file_create(folder, path, name, &file));
-  SIM_TRY(io_openpmd_write(&self->file, frame, hosts, &file));
+  SIM_TRY(io_openpmd_write(&self->file, whole ? frame : &part, hosts, &file));
+  if (whole) self->whole = frame->clock.step, self->failures = self->result.failures;
   io_later_add(self->folder->later, &file, self->file.slice ? "slice" : "snapshots", &self->result);
-  return io_index_add(self->index, frame);
+  return io_index_add(self->index, frame, whole);
 }
 
 /* Writes run.pmd, which lists the snapshots for ParaView. `what`: see io_later_add. */
@@ -119,7 +142,7 @@ sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, 
   writer *self = calloc(1, sizeof *self);
   if (!self) return sim_no_memory("the writer of snapshots");
   self->folder = folder;
-  self->added = -1;
+  self->added = self->whole = -1;
   self->file.provenance = provenance;
   self->index = io_index_create(&(io_index_place){.folder = folder->root,
                                                   .snaps = folder->snap,
@@ -165,7 +188,7 @@ sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, con
   writer *self = calloc(1, sizeof *self);
   if (!self) return sim_no_memory("the writer of a slice");
   self->folder = folder;
-  self->added = -1;
+  self->added = self->whole = -1;
   self->file = (io_openpmd){.provenance = provenance, .slice = slice};
   sim_status status =
       io_folder_slice(folder, slice->name, self->slice_path, sizeof self->slice_path, &self->slice_folder);

@@ -88,28 +88,34 @@ static void map_snapshot(draft *d, const io_virtual *values, size_t step, int64_
   map(d, values, begin, rows, component, file, name.text, values->source_rank, source);
 }
 
+/* Makes a dataset of equal values that takes no space, with the name of the record, `what` and a number, and maps it to
+ * rows. */
+static void map_equal(draft *d, const io_virtual *values, hid_t blocks, const char *what, size_t number, double value,
+                      int64_t begin, int64_t rows, int component) {
+  hsize_t count = (hsize_t)rows;
+  object_name name, path;
+  for (int a = 1; a < values->rank - 1; a++) count *= values->shape[a];
+  snprintf(name.text, sizeof name.text, "%s.%s.%zu", values->name, what, number);
+  hid_t fill = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &count, NULL), set = -1;
+  if (fill >= 0 && space >= 0 && H5Pset_fill_value(fill, H5T_NATIVE_DOUBLE, &value) >= 0)
+    set = H5Dcreate2(blocks, name.text, io_h5_file_type(values->dtype), space, H5P_DEFAULT, fill, H5P_DEFAULT);
+  d->good = d->good && set >= 0;
+  drop_all((hid_t[]){set, fill, space}, 3);
+  snprintf(path.text, sizeof path.text, "/" IO_BLOCKS "/%.256s", name.text);
+  map(d, values, begin, rows, component, ".", path.text, 1, &count);
+}
+
 static double constant_at(const io_virtual *values, size_t step) {
   return values->constants ? values->constants[values->stride * step] : (double)NAN;
 }
 
-/* Maps one value to the rows of all successive steps, from `*step` to before `end`, that have this value: by a dataset
- * that consists of its fill value alone and takes no space. */
+/* Maps one value to the rows of all successive steps, from `*step` to before `end`, that have this value. */
 static void map_constant(draft *d, const io_virtual *values, hid_t blocks, size_t *step, size_t end, int64_t begin) {
   const double value = constant_at(values, *step);
   const size_t first = *step;
-  object_name name, path;
   while (*step + 1 < end && constant_at(values, *step + 1) == value) ++*step;
   const int64_t rows = values->begins[*step + 1] - values->begins[first];
-  if (rows == 0 || !d->good) return;
-  const hsize_t count = (hsize_t)rows;
-  snprintf(name.text, sizeof name.text, "%s.constant.%zu", values->name, first);
-  hid_t fill = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &count, NULL), set = -1;
-  if (fill >= 0 && space >= 0 && H5Pset_fill_value(fill, H5T_NATIVE_DOUBLE, &value) >= 0)
-    set = H5Dcreate2(blocks, name.text, io_h5_file_type(values->dtype), space, H5P_DEFAULT, fill, H5P_DEFAULT);
-  d->good = set >= 0;
-  drop_all((hid_t[]){set, fill, space}, 3);
-  snprintf(path.text, sizeof path.text, "/" IO_BLOCKS "/%.256s", name.text);
-  map(d, values, begin, rows, 0, ".", path.text, 1, &count);
+  if (rows > 0) map_equal(d, values, blocks, "constant", first, value, begin, rows, 0);
 }
 
 sim_status io_virtual_block(const io_virtual *values, hid_t blocks, size_t block) {
@@ -122,8 +128,10 @@ sim_status io_virtual_block(const io_virtual *values, hid_t blocks, size_t block
     if (!isnan(constant_at(values, i)))
       map_constant(&d, values, blocks, &i, last, begin);
     else
-      for (int c = 0; begins[i + 1] > begins[i] && c < values->components; c++) map_snapshot(&d, values, i, begin, c);
+      for (int c = 0; begins[i + 1] > begins[i] && c < values->stored; c++) map_snapshot(&d, values, i, begin, c);
   }
+  for (int c = values->stored; c < values->components; c++)
+    map_equal(&d, values, blocks, "zero", block, 0, 0, begins[last] - begins[first], c);
   return end(&d, values, blocks, block_name(values, block).text);
 }
 

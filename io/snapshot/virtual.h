@@ -17,6 +17,7 @@ typedef struct io_virtual {
   char name[64], object[192]; /* in the index; in a snapshot: "meshes/u", for a vector without component */
   sim_dtype dtype;
   int components; /* 1 to 3; if more than 1, the last axis */
+  int stored;     /* components in a snapshot; those behind them are 0 */
   int rank;
   hsize_t shape[5]; /* axis 0 is not used */
   int source_rank;

@@ -223,6 +223,7 @@ static io_virtual values_of_particles(const io_vtk_series *series, const int64_t
                     .begins = begins,
                     .dtype = from->dtype,
                     .components = from->components,
+                    .stored = from->components,
                     .rank = from->components > 1 ? 2 : 1,
                     .shape = {0, (hsize_t)from->components},
                     .source_rank = 1};
@@ -263,20 +264,25 @@ typedef struct image {
   const io_vtk_series *series;
   const io_vtk_grid *grid;
   const io_virtual *values;
+  const io_vtk_record *records; /* [value_count] */
   size_t value_count;
 } image;
 
 /* Describes the values of a field. The reader expects time as the first axis, no axes of length one, and the components
- * of a vector as the last axis. */
+ * of a vector as the last axis: three, for arrows and stream lines, of which a grid of two axes has two. */
 static io_virtual values_of_field(const io_vtk_series *series, const int64_t *begins, const io_vtk_grid *grid,
                                   const io_vtk_record *from) {
-  io_virtual out = {
-      .series = series, .begins = begins, .dtype = from->dtype, .components = from->components, .rank = 1};
+  io_virtual out = {.series = series,
+                    .begins = begins,
+                    .dtype = from->dtype,
+                    .components = from->components > 1 ? 3 : 1,
+                    .stored = from->components,
+                    .rank = 1};
   for (int a = 0; a < grid->rank; a++) {
     if (!grid->cut[a]) out.source[out.source_rank++] = (hsize_t)grid->shape[a];
     if (grid->shape[a] > 1) out.shape[out.rank++] = (hsize_t)grid->shape[a];
   }
-  if (from->components > 1) out.shape[out.rank++] = (hsize_t)from->components;
+  if (out.components > 1) out.shape[out.rank++] = (hsize_t)out.components;
   /* a vector's name is without the letter of its component */
   snprintf(out.name, sizeof out.name, "%.*s", (int)strcspn(from->name, "/"), from->name);
   snprintf(out.object, sizeof out.object, "meshes/%s", from->components > 1 ? out.name : from->name);
@@ -306,7 +312,7 @@ static sim_status write_image_steps(const image *self, hid_t group) {
   SIM_TRY(io_h5_group(group, "PointDataOffsets", &offsets));
   sim_status status = SIM_OK;
   for (size_t i = 0; status == SIM_OK && i < self->value_count; i++)
-    status = write_sequence(offsets, self->values[i].name, self->series->count, 0, 1);
+    status = write_sequence(offsets, self->values[i].name, self->series->count, 0, self->records[i].once ? 0 : 1);
   H5Gclose(offsets);
   return status;
 }
@@ -331,11 +337,15 @@ static sim_status write_image(const void *opaque, hid_t root) {
 sim_status io_vtk_image(const io_vtk_series *series, const io_vtk_grid *grid, const io_vtk_record *records,
                         size_t record_count, bool last, io_vtk_file **file) {
   io_virtual values[SIM_ARRAYS_MAX];
-  int64_t *begins = malloc((series->count + 1) * sizeof *begins);
+  int64_t *begins = malloc((2 * series->count + 2) * sizeof *begins), *once = begins + series->count + 1;
   if (!begins) return sim_no_memory("the index of snapshots");
-  for (size_t i = 0; i <= series->count; i++) begins[i] = (int64_t)i;
-  for (size_t i = 0; i < record_count; i++) values[i] = values_of_field(series, begins, grid, &records[i]);
-  const image self = {series, grid, values, record_count};
+  for (size_t i = 0; i <= series->count; i++) {
+    begins[i] = (int64_t)i;
+    once[i] = i > 0 && series->steps[i - 1].step >= series->once; /* one row, of that step; none: it is to come */
+  }
+  for (size_t i = 0; i < record_count; i++)
+    values[i] = values_of_field(series, records[i].once ? once : begins, grid, &records[i]);
+  const image self = {series, grid, values, records, record_count};
   const plan p = {"grid.hdf", values, record_count, write_image, &self};
   const sim_status status = write_file(series, &p, last, file);
   free(begins);

@@ -16,6 +16,7 @@ typedef struct io_vtk_record {
   const char *name; /* of a vector on a grid the name of its first component: "velocity/x" */
   sim_dtype dtype;
   int components; /* 1 or 3; of a mesh 1 to 3 */
+  bool once;      /* a mesh that is in one snapshot alone */
 } io_vtk_record;
 
 typedef struct io_vtk_series {
@@ -27,6 +28,7 @@ typedef struct io_vtk_series {
   io_later_result *result;
   const io_vtk_step *steps; /* in increasing order */
   size_t count;
+  int64_t once; /* step of the snapshot with the meshes that are in one alone */
 } io_vtk_series;
 
 /* Grid shared by all meshes; axes in the order of their arrays, x last. */

@@ -85,6 +85,67 @@ static void test_grid(void **state) {
   H5Fclose(file);
 }
 
+static const sim_field mask_field = {.name = "mask", .doc = "the same at all steps", .flags = SIM_IN_SNAPSHOT};
+
+/* A field, and a mask that snapshots have once; a sink that goes on finds it in the first file. */
+static void write_masked(fixture *self, io_folder_mode mode, double *values, unsigned char *mask, int64_t first,
+                         int64_t last) {
+  io_folder *folder;
+  sim_sink sink;
+  const int64_t shape[] = {3, 1, 4};
+  fixture_array(self, 0, SIM_F64, 3, shape, values);
+  fixture_array(self, 1, SIM_U8, 3, shape, mask);
+  for (int i = 0; i < 2; i++) self->arrays[i].mesh = &grid;
+  self->arrays[0].field = &temperature_field;
+  self->arrays[1].field = &mask_field;
+  self->arrays[1].once = true;
+  self->frame.array_count = 2;
+  self->frame.species_count = 0;
+  assert_ok(io_folder_open(self->run, mode, &folder));
+  assert_ok(io_snapshot_sink(folder, &self->provenance, (sim_cadence){0}, &sink));
+  for (int64_t step = first; step <= last; step++) {
+    self->frame.clock.step = step;
+    self->frame.clock.t = (double)step / 2;
+    assert_ok(sink.write(sink.self, &self->frame));
+  }
+  sink.destroy(&sink.self);
+  io_folder_close(&folder);
+  self->arrays[1].once = false;
+  for (int i = 0; i < 2; i++) self->arrays[i].mesh = NULL;
+}
+
+static bool has_mask(const fixture *self, int64_t step) {
+  char path[160], object[64];
+  snprintf(path, sizeof path, "%s/snap/snap_%08lld.h5", self->run, (long long)step);
+  snprintf(object, sizeof object, "/data/%lld/meshes/mask", (long long)step);
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  assert_true(file >= 0);
+  const bool out = H5Lexists(file, object, H5P_DEFAULT) > 0;
+  H5Fclose(file);
+  return out;
+}
+
+/* 40 steps, so that blocks of steps are written before the end, and 30 more after a restart. */
+static void test_once(void **state) {
+  fixture *self = *state;
+  double values[12] = {1, 2, 3};
+  unsigned char mask[12] = {0, 1, 1, 0, 1}, found[12];
+  int64_t offsets[70];
+  for (int part = 0; part < 2; part++) {
+    write_masked(self, part ? IO_FOLDER_RESUME : IO_FOLDER_NEW, values, mask, part ? 40 : 0, part ? 69 : 39);
+    for (int64_t step = 0; step < (part ? 70 : 40); step++) assert_true(has_mask(self, step) == (step == 0));
+    const hsize_t steps = part ? 70 : 40;
+    hid_t file = open_index(self, "grid.hdf");
+    read_whole(file, "/VTKHDF/PointData/mask", 3, (hsize_t[]){1, 3, 4}, H5T_NATIVE_UINT8, found);
+    assert_memory_equal(found, mask, sizeof mask);
+    read_whole(file, "/VTKHDF/Steps/PointDataOffsets/mask", 1, &steps, H5T_NATIVE_INT64, offsets);
+    for (hsize_t i = 0; i < steps; i++) assert_true(offsets[i] == 0);
+    read_whole(file, "/VTKHDF/Steps/PointDataOffsets/temperature", 1, &steps, H5T_NATIVE_INT64, offsets);
+    for (hsize_t i = 0; i < steps; i++) assert_true(offsets[i] == (int64_t)i);
+    H5Fclose(file);
+  }
+}
+
 /* Halo of 3, 0, 2, 1 bodies at four steps; x = 1000 step + number. */
 static void write_changing(fixture *self, io_folder_mode mode, int first, int last) {
   static const int64_t counts[] = {3, 0, 2, 1};
@@ -196,6 +257,7 @@ static void test_long_run(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_grid), TEST(test_particles_come_and_go), TEST(test_long_run)};
+  const struct CMUnitTest tests[] = {TEST(test_grid), TEST(test_once), TEST(test_particles_come_and_go),
+                                     TEST(test_long_run)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

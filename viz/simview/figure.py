@@ -216,7 +216,7 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
             in_row = len(row)
     available: dict[str, Panel] = dict(tables)
     if snapshot is not None and wants_picture and snapshot.fields:
-        fields = list(look.fields or snapshot.fields)
+        fields = list(look.fields or [name for name in snapshot.fields if name != "solid"])
         available["spectrum"] = partial(panels.spectrum, snapshot, fields=fields)
     if only is None:
         count = sum(snapshot.count(name) for name in snapshot.species) if snapshot is not None else 0

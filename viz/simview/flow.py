@@ -52,8 +52,8 @@ def _moves(body: dict[str, Any]) -> bool:
 
 
 def resting(snapshot: Snapshot) -> list[dict[str, Any]]:
-    """The bodies in the flow that do not move."""
-    return [body for body in _bodies(snapshot) if not _moves(body)]
+    """The bodies in the flow that do not move, and have no fluid inside."""
+    return [body for body in _bodies(snapshot) if not _moves(body) and not body.get("inside")]
 
 
 class _Plane(Map):
@@ -110,10 +110,18 @@ class _Plane(Map):
         return [Circle((x[i], y[i]), square[i] ** 0.5, **_BODY) for i in np.flatnonzero(square > 0)]
 
     def solid(self, snapshot: Snapshot) -> Array | None:
-        """The cells in bodies, with fields of 0, where some body moves or is from a file; None where the fluid may be at rest too."""
+        """The cells in bodies, where they are not drawn as circles and rectangles.
+
+        Outputs of earlier versions have no mask `solid`: there cells with fields of 0; None where the fluid may be at rest too.
+        """
         shape = self.geometry(snapshot).shape
-        files = bool(snapshot.parameters.get("solid")) or any(body.get("$type") == "stl" for body in _bodies(snapshot))
-        if not (files or any(map(_moves, _bodies(snapshot)))) or snapshot.step < sum(shape):  # a step carries news by one cell
+        files = bool(snapshot.parameters.get("solid")) or any(body.get("$type") == "stl" or body.get("inside") for body in _bodies(snapshot))
+        if not (files or any(map(_moves, _bodies(snapshot)))):
+            return None
+        mask = snapshot.solid
+        if mask is not None and mask.shape == shape:
+            return np.asarray(self.slice(mask)[0] != 0)
+        if snapshot.step < sum(shape):  # a step carries news by one cell
             return None
         zero = [self.slice(snapshot.field(name))[0] == 0 for name in snapshot.fields if snapshot.field(name).shape == shape]
         return np.asarray(np.all(zero, axis=0))

@@ -70,6 +70,9 @@ def parameters_in(file: Any) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+_masks: dict[Path, Path] = {}  # of folders: the file with the mask of a run whose bodies rest
+
+
 class Snapshot:
     """The state at one step.
 
@@ -191,6 +194,28 @@ class Snapshot:
             raise NotFoundError(f"{self.path}: field '{record}' is a vector: ask for {' or '.join(parts)}")
         has = f"there are: {', '.join(self.fields)}" if self.fields else "there are none"
         raise NotFoundError(f"{self.path}: no field '{name}'; {has}")
+
+    @property
+    def solid(self) -> Field | None:
+        """The cells of bodies, 1, and of the fluid, 0; None: no file has them.
+
+        Where no body moves they are in the first snapshot of the run, which is looked for in the folder of this one.
+        """
+        if "solid" in self._header.meshes:
+            return self.field("solid")
+        if not (self.parameters.get("bodies") or self.parameters.get("solid")):
+            return None
+        folder = self.path.parent
+        known = [_masks[folder]] if folder in _masks else []
+        for path in (*known, *sorted(folder.glob("snap_*.h5"))):
+            try:
+                other = Snapshot(path, None, self.units)
+                if "solid" in other._header.meshes:
+                    _masks[folder] = path
+                    return other.field("solid")
+            except (DamagedError, NotFoundError):
+                continue
+        return None
 
     @property
     def _header(self) -> _Header:

@@ -6,6 +6,7 @@
 
 const char *const fluid_derived_names[] = {"vorticity", "q", "shear", NULL};
 enum { DERIVED_VORTICITY, DERIVED_Q, DERIVED_SHEAR };
+enum { MASK = 6 };   /* number of the mask among fluid_derived_fields */
 enum { MEANS = 11 }; /* fluid_mean_fields before those of checkpoints */
 
 static bool wants(const fluid_parameters *p, int derived) {
@@ -234,6 +235,16 @@ sim_status fluid_take_sample(fluid_run *run, const sim_clock *clock) {
 
 /* ---- arrays ---- */
 
+bool fluid_has_mask(const fluid_parameters *p) { return p->bodies.count > 0 || p->solid.given; }
+
+/* The cells that are solid as the state has them: a body that moves is where it has cleared cells. */
+static sim_array mask_of(const fluid_run *run) {
+  const fluid_machine *m = &run->machine;
+  sim_array out = grid_view(&m->grid, &run->mesh, &fluid_derived_fields[MASK], SIM_U8, m->walls.solid, SIM_SPACE_HOST);
+  out.once = !m->motion;
+  return out;
+}
+
 static sim_array mean_array(const fluid_run *run, int number, int at) {
   const int64_t cells = cells_of(run);
   return grid_view(&run->machine.grid, &run->mesh, &fluid_mean_fields[number], SIM_F64, run->means + at * cells,
@@ -262,6 +273,7 @@ sim_status fluid_add_fields(fluid_run *run, sim_array *arrays, sim_frame *frame)
   for (int i = 0, count = derived_numbers(run->p, g->rank, numbers); i < count; i++)
     arrays[frame->array_count++] = grid_view(g, &run->mesh, &fluid_derived_fields[numbers[i]], type,
                                              (char *)run->derived + (size_t)i * bytes, SIM_SPACE_HOST);
+  if (run->machine.walls.solid) arrays[frame->array_count++] = mask_of(run);
   for (int i = 0, count = run->means ? mean_numbers(run->p, g->rank, numbers) : 0; i < count; i++)
     arrays[frame->array_count++] = mean_array(run, numbers[i], i);
   for (int a = 0; a < g->rank && run->means; a++) arrays[frame->array_count++] = mean_array(run, kept_number(a), a);

@@ -189,8 +189,10 @@ static void plan_fields(const fluid_parameters *p, double cells, double number, 
     sim_plan_add_host(out, "derived fields and means", derived + (there ? 0 : means));
   if (there && means > 0) sim_plan_add(out, "running means", means * share);
   if (there) out->staged_bytes += means;
-  out->snapshot_bytes += derived + means;
-  out->unsaved_bytes += derived;
+  const double mask = fluid_has_mask(p) ? cells : 0;
+  out->snapshot_bytes += derived + means + mask;
+  out->unsaved_bytes += derived + mask;
+  if (!fluid_moves(p)) out->once_bytes = mask;
   out->checkpoint_bytes += means;
   /* A sample takes about as long as five steps; on a GPU, by the bytes that it moves, as two and a half. */
   if (means > 0) out->work_rate_guess /= 1 + (there ? 2.5 : 5.0) / (double)p->average.every;

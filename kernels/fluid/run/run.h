@@ -74,9 +74,11 @@ void fluid_remark_on_bodies(const fluid_run *run, sim_bytes *out);
 int fluid_derived_count(const fluid_parameters *p);
 int fluid_means_count(const fluid_parameters *p);
 extern const char *const fluid_derived_names[];
-/* vorticity of two axes, vorticity along x, y, z, q, shear; mean velocity, pressure, stresses xx, yy,
+/* vorticity of two axes, vorticity along x, y, z, q, shear, solid cells; mean velocity, pressure, stresses xx, yy,
  * zz, xy, xz, yz, mean temperature, and mean velocity as checkpoints have it */
 extern const sim_field *const fluid_derived_fields, *const fluid_mean_fields;
+/* Whether snapshots have the mask `solid`, a byte a cell: 1 where there is no fluid. */
+bool fluid_has_mask(const fluid_parameters *p);
 sim_status fluid_fields_create(fluid_run *run) SIM_MUST_CHECK;
 void fluid_fields_destroy(fluid_run *run);
 /* The velocity that is shown, of each axis, in host memory: out[axis][cells]; NULL beyond the grid's axes. */

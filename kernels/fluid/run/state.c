@@ -17,7 +17,8 @@ enum {
   STATE_COUPLING,
   STATE_BUDGET,
   STATE_DERIVED,
-  STATE_MEAN = STATE_DERIVED + 6
+  STATE_MASK = STATE_DERIVED + 6,
+  STATE_MEAN
 };
 #define VELOCITY(letter)                                                                                               \
   {                                                                                                                    \
@@ -96,6 +97,11 @@ const sim_field fluid_state_fields[] = {
     DERIVED("vorticity/z", "vorticity along z", 0, 0, -1),
     DERIVED("q", "half of the squares of the rate of rotation less those of the strain rate", 0, 0, -2),
     DERIVED("shear", "shear rate, the root of twice the squares of the strain rate", 0, 0, -1),
+    [STATE_MASK] = {.name = FLUID_SOLID,
+                    .type = SIM_INT,
+                    .doc = "1 in cells of bodies and of `solid`, 0 in the fluid; where no body moves in the first "
+                           "snapshot alone",
+                    .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT},
     [STATE_MEAN] = MEAN_VELOCITY("x"),
     MEAN_VELOCITY("y"),
     MEAN_VELOCITY("z"),

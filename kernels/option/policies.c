@@ -46,15 +46,27 @@ int option_policies_count(const option_estimate *e, const option_parameters *p) 
   return exercises_early(p) ? number(e, p, of, first) : 0;
 }
 
+/* Spreads the starts of the assets whose spots any market changes. */
+static void spread_starts(const option_estimate *e, const option_parameters *p, option_starts *out) {
+  for (int a = 0; a < (int)p->assets.count && p->points == 0; a++)
+    for (int m = 0; m < e->markets && !(out->range[a] > 0); m++)
+      if (option_bump_spot(&e->bump[m], a) != 0) {
+        out->range[a] = option_start_range(p, a);
+        out->spread = true;
+      }
+}
+
 /* Fits the rule of a market. */
 static sim_status fit(const option_estimate *e, const option_parameters *p, const sim_setup *host, int market,
                       option_policy_maker *make, void *self, option_policy *out) {
-  if (!is_moved(e, p, market)) return make(self, &e->market[market], out);
-  const option_bump bump = bump_of(e, p, market);
+  option_starts starts = {.p = p, .market = &e->market[market], .bump = bump_of(e, p, market)};
+  spread_starts(e, p, &starts);
+  if (!is_moved(e, p, market)) return make(self, &starts, out);
   option_market own;
-  SIM_TRY(option_market_create(p, &bump, &own));
+  SIM_TRY(option_market_create(p, &starts.bump, &own));
+  starts.market = &own;
   sim_status status = option_leverage_calibrate(p, host, &own, 1);
-  if (status == SIM_OK) status = make(self, &own, out);
+  if (status == SIM_OK) status = make(self, &starts, out);
   option_market_free(&own);
   return status;
 }

@@ -4,7 +4,8 @@
  * spots alone share a rule, fitted at today's spot; markets with another volatility, rate or maturity have one of their
  * own. A Greek by differences is then the derivative of the value of the fitted rule. With today's rule in all markets
  * it would miss what the rule gains by following: of a rule that is not the best one in first order, and in a second
- * derivative by a volatility always. The points of a ladder, which are far apart, have a rule each. */
+ * derivative by a volatility always. The points of a ladder, which are far apart, have a rule each. Where any market
+ * has another spot, the paths of all fits start from spread spots (starts.h). */
 #ifndef OPTION_POLICIES_H
 #define OPTION_POLICIES_H
 
@@ -20,7 +21,7 @@ typedef struct option_policies {
 } option_policies;
 
 /* Fits the rules of one market, as option_policy_regress does. */
-typedef sim_status option_policy_maker(void *self, const option_market *market, option_policy *out);
+typedef sim_status option_policy_maker(void *self, const option_starts *starts, option_policy *out);
 
 /* Number of policies of an estimate. */
 int option_policies_count(const option_estimate *estimate, const option_parameters *p);

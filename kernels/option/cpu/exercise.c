@@ -28,9 +28,8 @@ typedef struct simulation {
   void **out; /* [threads][dates][prices] */
 } simulation;
 
-static sim_status make_simulation(const regression *f, const option_parameters *p, int asset, sim_isa isa,
-                                  simulation *w) {
-  const option_market *market = f->market;
+static sim_status make_simulation(const regression *f, const option_market *market, int asset, simulation *w) {
+  const option_parameters *p = f->p;
   const size_t assets = (size_t)market->assets, prices = (size_t)f->prices, features = (size_t)f->rule.dates * prices;
   const size_t kinds = (size_t)market->grid.kinds;
   size_t program = 0;
@@ -40,7 +39,7 @@ static sim_status make_simulation(const regression *f, const option_parameters *
   for (size_t a = 0; a < assets && market->dynamics != NULL; a++) {
     const sim_expr *expr = option_asset_at(p, (int)a)->local_vol;
     if (expr == NULL) continue;
-    const sim_expr_target target = {.isa = isa, .uniform = (const bool[]){false, true}};
+    const sim_expr_target target = {.isa = f->isa, .uniform = (const bool[]){false, true}};
     SIM_TRY(sim_expr_program_create(expr, &target, &w->local[a]));
     for (size_t k = a; k < kinds * assets; k += assets) w->dynamics[k].local = w->local[a];
     program = (size_t)fmax((double)program, (double)sim_expr_program_scratch(w->local[a]) + 128);
@@ -89,9 +88,12 @@ static void free_simulation(simulation *w) {
   free(w->out);
 }
 
-/* Simulates the paths and stores prices at the exercise dates. */
-static void run_paths(regression *f, const option_parameters *p, const simulation *w, option_path_kernel *kernel) {
-  const option_market *market = f->market;
+/* Simulates the units [first, end) of OPTION_STARTS_UNIT paths, those of other ranks left out, and stores prices at the
+ * exercise dates. */
+static void run_paths(regression *f, const option_market *market, const simulation *w, int first, int end) {
+  enum { UNIT = OPTION_STARTS_UNIT, UNITS = OPTION_CHUNK / UNIT };
+  const option_parameters *p = f->p;
+  option_path_kernel *kernel = option_path_find(false, f->isa);
   const size_t features = (size_t)f->rule.dates * (size_t)f->prices, row = (size_t)f->share * OPTION_CHUNK;
   const option_variant variant = {.drift = market->drift,
                                   .vol = market->vol,
@@ -117,12 +119,40 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
                               .far = true};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
   for (int c = f->first; c < f->end; c++) {
-    const size_t thread = (size_t)omp_get_thread_num();
+    const int from = c * UNITS > first ? c * UNITS : first, to = (c + 1) * UNITS < end ? (c + 1) * UNITS : end;
+    if (from >= to) continue;
+    const size_t thread = (size_t)omp_get_thread_num(), at = ((size_t)from - (size_t)f->first * UNITS) * UNIT;
     void **mine = w->out + thread * features;
-    for (size_t k = 0; k < features; k++) mine[k] = f->price + k * row + (size_t)(c - f->first) * OPTION_CHUNK;
-    kernel(&paths, OPTION_REGRESSION_FIRST + (uint64_t)c * OPTION_CHUNK, OPTION_CHUNK, mine,
+    for (size_t k = 0; k < features; k++) mine[k] = f->price + k * row + at;
+    kernel(&paths, OPTION_REGRESSION_FIRST + (uint64_t)from * UNIT, (to - from) * UNIT, mine,
            w->room + thread * w->scratch);
   }
+}
+
+/* Simulates the paths with one start. */
+static sim_status run_start(regression *f, const option_market *market, int asset, int number, int count) {
+  simulation *w = calloc(1, sizeof *w);
+  if (w == NULL) return sim_no_memory("early exercise");
+  const sim_status status = make_simulation(f, market, asset, w);
+  int first, end;
+  option_starts_units(number, count, f->chunks, &first, &end);
+  if (status == SIM_OK) run_paths(f, market, w, first, end);
+  free_simulation(w);
+  free(w);
+  return status;
+}
+
+static sim_status run_starts(regression *f, int asset) {
+  const int count = option_starts_count(f->starts, f->chunks);
+  sim_status status = SIM_OK;
+  if (count == 1) return run_start(f, f->market, asset, 0, 1);
+  for (int k = 0; k < count && status == SIM_OK; k++) {
+    option_market market;
+    SIM_TRY(option_starts_market(f->starts, k, &market));
+    status = run_start(f, &market, asset, k, count);
+    option_market_free(&market);
+  }
+  return status;
 }
 
 sim_status option_cpu_total(const regression *f, double *sum) {
@@ -173,12 +203,7 @@ sim_status option_cpu_simulate(regression *f, const option_rule *rule, int asset
   f->sums = f->cash + all;
   f->column = f->sums + rows * each;
   memset(f->cash, 0, (all + rows * each) * sizeof *f->cash);
-  simulation *w = calloc(1, sizeof *w);
-  const sim_status status = w != NULL ? make_simulation(f, f->p, asset, f->isa, w) : sim_no_memory("early exercise");
-  if (status == SIM_OK) run_paths(f, f->p, w, option_path_find(false, f->isa));
-  if (w != NULL) free_simulation(w);
-  free(w);
-  return status;
+  return run_starts(f, asset);
 }
 
 static sim_status simulate(void *self, const option_rule *rule, int asset, int chunks) {
@@ -212,11 +237,15 @@ static sim_status sums(void *self, const option_rule *rule, int date, const doub
   return option_cpu_total(f, sum);
 }
 
-sim_status option_policy_create(const option_parameters *p, const option_market *market, const sim_setup *setup,
-                                option_policy *out) {
-  regression f = {.p = p, .market = market, .comm = setup->comm, .threads = setup->threads, .isa = setup->isa};
+sim_status option_policy_create(const option_starts *starts, const sim_setup *setup, option_policy *out) {
+  regression f = {.p = starts->p,
+                  .market = starts->market,
+                  .starts = starts,
+                  .comm = setup->comm,
+                  .threads = setup->threads,
+                  .isa = setup->isa};
   return option_policy_regress(
-      p, market,
+      starts->p, starts->market,
       &(option_regression){
           .self = &f, .simulate = simulate, .sums = sums, .release = release, .joint = option_cpu_joint},
       out);

@@ -8,6 +8,7 @@
 typedef struct option_cpu_regression {
   const option_parameters *p;
   const option_market *market;
+  const option_starts *starts;
   const sim_comm *comm;
   option_rule rule;
   int chunks, share; /* of all ranks; most of one rank */
@@ -21,8 +22,8 @@ typedef struct option_cpu_regression {
   double *column;       /* [chunks] */
 } option_cpu_regression;
 
-/* Simulates `chunks` chunks of paths and keeps the prices of an asset, or with asset -1 of all and what else the
- * rule reads, at the rule's dates; all cash is 0. sums_each is set by the caller. */
+/* Simulates `chunks` chunks of paths from all starts and keeps the prices of an asset, or with asset -1 of all and what
+ * else the rule reads, at the rule's dates; all cash is 0. sums_each is set by the caller. */
 sim_status option_cpu_simulate(option_cpu_regression *regression, const option_rule *rule, int asset,
                                int chunks) SIM_MUST_CHECK;
 /* Frees what option_cpu_simulate allocated. */

@@ -132,15 +132,8 @@ static sim_status make_tangents(option_sampler *s) {
   return SIM_OK;
 }
 
-/* What fitting a rule takes beside its market. */
-typedef struct rule_maker {
-  const option_parameters *p;
-  const sim_setup *setup;
-} rule_maker;
-
-static sim_status make_policy(void *self, const option_market *market, option_policy *out) {
-  const rule_maker *of = self;
-  return option_policy_create(of->p, market, of->setup, out);
+static sim_status make_policy(void *self, const option_starts *starts, option_policy *out) {
+  return option_policy_create(starts, self, out);
 }
 
 static size_t policies_scratch(const option_policies *policies) {
@@ -154,7 +147,7 @@ static size_t policies_scratch(const option_policies *policies) {
 
 static sim_status make_rules(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
   const size_t payoffs = p->payoffs.count, markets = (size_t)s->estimate.markets, steps = (size_t)s->paths.steps;
-  SIM_TRY(option_policies_create(&s->estimate, p, setup, make_policy, &(rule_maker){p, setup}, &s->policies));
+  SIM_TRY(option_policies_create(&s->estimate, p, setup, make_policy, (void *)(uintptr_t)setup, &s->policies));
   if (s->policies.count == 0) return SIM_OK;
   s->local_scratch += policies_scratch(&s->policies);
   s->rules = calloc(markets * payoffs, sizeof *s->rules);

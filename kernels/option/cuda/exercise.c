@@ -17,8 +17,52 @@ void option_cuda_release(option_cuda_regression *f) {
 
 static void release(void *self) { option_cuda_release(self); }
 
-sim_status option_cuda_simulate(option_cuda_regression *f, const option_rule *rule, int asset, int chunks) {
+static size_t table_bytes(const option_cuda_regression *f) { return (f->plan.table + 4) * sizeof(double); }
+
+/* Fills the table and the constants of a market's paths. */
+static sim_status set_market(option_cuda_regression *f, const option_market *market) {
+  f->bare->market[0] = *market; /* borrowed */
+  memset(f->host_table, 0, table_bytes(f));
+  option_cuda_plan_fill(&f->plan, NULL, f->host_table, f->constants);
+  return sim_backend_cuda.copy(f->table, f->host_table, table_bytes(f));
+}
+
+/* Simulates the units [first, end) of OPTION_STARTS_UNIT paths, those of other ranks left out. */
+static void run_paths(option_cuda_regression *f, const option_recorder *all, int first, int end) {
   static const sim_kernel recording = {"option_record", "exercise", SIM_LIMIT_FP64};
+  enum { UNIT = OPTION_STARTS_UNIT, UNITS = OPTION_CHUNK / UNIT };
+  _Static_assert((int)UNIT % (int)OPTION_CUDA_THREADS == 0, "a start has whole blocks of threads");
+  const int mine = f->first * UNITS, last = mine + f->own * UNITS;
+  first = first > mine ? first : mine;
+  end = end < last ? end : last;
+  if (first >= end) return;
+  const size_t before = (size_t)(first - mine) * UNIT, paths = (size_t)(end - first) * UNIT;
+  option_recorder to = *all;
+  to.out += before;
+  const uint64_t path = OPTION_REGRESSION_FIRST + (uint64_t)first * UNIT;
+  unsigned high = (unsigned)(path >> 32), low = (unsigned)path;
+  option_cuda_launch(&recording, 50.0 * (double)paths * f->plan.steps * f->plan.assets, f->record,
+                     (int)paths / OPTION_CUDA_THREADS, OPTION_CUDA_THREADS,
+                     (void *[]){f->constants, &f->keys, &f->table, &high, &low, &to});
+}
+
+static sim_status run_starts(option_cuda_regression *f, const option_recorder *to) {
+  const int count = option_starts_count(f->starts, f->chunks);
+  sim_status status = SIM_OK;
+  for (int k = 0; k < count && status == SIM_OK; k++) {
+    option_market market;
+    int first, end;
+    option_starts_units(k, count, f->chunks, &first, &end);
+    if (count > 1) SIM_TRY(option_starts_market(f->starts, k, &market));
+    status = set_market(f, count > 1 ? &market : f->market);
+    if (status == SIM_OK) run_paths(f, to, first, end);
+    f->bare->market[0] = *f->market;
+    if (count > 1) option_market_free(&market);
+  }
+  return status;
+}
+
+sim_status option_cuda_simulate(option_cuda_regression *f, const option_rule *rule, int asset, int chunks) {
   size_t end;
   f->chunks = chunks;
   f->prices = asset < 0 ? option_rule_inputs(rule, f->plan.assets) + (f->market->rates != NULL) : 1;
@@ -43,11 +87,7 @@ sim_status option_cuda_simulate(option_cuda_regression *f, const option_rule *ru
   SIM_TRY(sim_backend_cuda.copy(date, rule->date, steps));
   option_recorder to = {f->price,           date,         (unsigned)paths, asset, f->prices,
                         rule->volatilities, rule->maxima, rule->rate};
-  const uint64_t path = OPTION_REGRESSION_FIRST + (uint64_t)f->first * OPTION_CHUNK;
-  unsigned high = (unsigned)(path >> 32), low = (unsigned)path;
-  option_cuda_launch(&recording, 50.0 * (double)paths * f->plan.steps * f->plan.assets, f->record,
-                     (int)paths / OPTION_CUDA_THREADS, OPTION_CUDA_THREADS,
-                     (void *[]){f->constants, &f->keys, &f->table, &high, &low, &to});
+  SIM_TRY(run_starts(f, &to));
   return sim_queue_cuda.status();
 }
 
@@ -110,25 +150,18 @@ static sim_status load(option_cuda_regression *f) {
   return status;
 }
 
-static sim_status make(option_cuda_regression *f, const option_parameters *p, const option_estimate *bare) {
-  SIM_TRY(option_cuda_plan_record(p, bare, &f->plan));
+static sim_status make(option_cuda_regression *f, const option_parameters *p) {
+  SIM_TRY(option_cuda_plan_record(p, f->bare, &f->plan));
   SIM_TRY(option_cuda_keys(p, &f->keys));
   SIM_TRY(load(f));
-  const size_t table = (f->plan.table + 4) * sizeof(double);
-  void *host = calloc(1, table);
+  f->host_table = malloc(table_bytes(f));
   f->constants = calloc((size_t)f->plan.constants + 1, sizeof(double));
-  sim_status status =
-      host == NULL || f->constants == NULL ? sim_no_memory("the market") : sim_backend_cuda.alloc(table, &f->table);
-  if (status == SIM_OK) {
-    option_cuda_plan_fill(&f->plan, NULL, host, f->constants);
-    status = sim_backend_cuda.copy(f->table, host, table);
-  }
-  free(host);
-  return status;
+  if (f->host_table == NULL || f->constants == NULL) return sim_no_memory("the market");
+  return sim_backend_cuda.alloc(table_bytes(f), &f->table);
 }
 
-sim_status option_cuda_policy(const option_parameters *p, const sim_comm *comm, const option_market *market,
-                              option_policy *out) {
+sim_status option_cuda_policy(const option_starts *starts, const sim_comm *comm, option_policy *out) {
+  const option_parameters *p = starts->p;
   *out = (option_policy){0};
   if (option_policy_bytes(p, comm->size) == 0) return SIM_OK;
   option_estimate *bare = calloc(1, sizeof *bare);
@@ -136,14 +169,16 @@ sim_status option_cuda_policy(const option_parameters *p, const sim_comm *comm, 
   sim_status status = bare == NULL || f == NULL ? sim_no_memory("early exercise") : SIM_OK;
   if (status == SIM_OK) {
     bare->markets = bare->signs = 1;
-    bare->market[0] = *market; /* borrowed */
+    bare->market[0] = *starts->market; /* borrowed */
     f->comm = comm;
-    f->market = market;
-    status = make(f, p, bare);
+    f->market = starts->market;
+    f->starts = starts;
+    f->bare = bare;
+    status = make(f, p);
   }
   if (status == SIM_OK)
     status = option_policy_regress(
-        p, market,
+        p, f->market,
         &(option_regression){
             .self = f, .simulate = simulate, .sums = sums, .release = release, .joint = option_cuda_joint},
         out);
@@ -152,6 +187,7 @@ sim_status option_cuda_policy(const option_parameters *p, const sim_comm *comm, 
     sim_module_free(&f->module);
     sim_backend_cuda.free(f->table);
     sim_backend_cuda.free((void *)(uintptr_t)f->keys.mrg);
+    free(f->host_table);
     free(f->constants);
   }
   free(f);

@@ -380,15 +380,8 @@ static sim_status make_points(option_sampler *s, const option_parameters *p) {
   return status;
 }
 
-/* What fitting a rule takes beside its market. */
-typedef struct rule_maker {
-  const option_parameters *p;
-  const sim_comm *comm;
-} rule_maker;
-
-static sim_status make_policy(void *self, const option_market *market, option_policy *out) {
-  const rule_maker *of = self;
-  return option_cuda_policy(of->p, of->comm, market, out);
+static sim_status make_policy(void *self, const option_starts *starts, option_policy *out) {
+  return option_cuda_policy(starts, self, out);
 }
 
 static sim_status make(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
@@ -402,7 +395,7 @@ static sim_status make(option_sampler *s, const option_parameters *p, const sim_
   SIM_TRY(option_leverage_calibrate(p, &host, s->estimate.market, s->estimate.markets));
   SIM_TRY(option_cuda_plan_create(p, &s->estimate, &s->plan));
   SIM_TRY(begin_kernel(s));
-  SIM_TRY(option_policies_create(&s->estimate, p, &host, make_policy, &(rule_maker){p, s->comm}, &s->policies));
+  SIM_TRY(option_policies_create(&s->estimate, p, &host, make_policy, (void *)(uintptr_t)s->comm, &s->policies));
   s->batch = batch(p);
   SIM_TRY(option_cuda_keys(p, &s->keys));
   snprintf(s->name, sizeof s->name, "one path a thread, batches of %d blocks", s->batch);

@@ -143,9 +143,8 @@ sim_status option_cuda_add_joint(const option_cuda_plan *plan, sim_bytes *text) 
 void option_cuda_add_settle(const option_cuda_plan *plan, sim_bytes *text);
 void option_cuda_add_joint_kernels(const option_cuda_plan *record, sim_bytes *text);
 
-/* exercise.c: regression of a market's exercise rules on the devices of all ranks; option_policy_bytes is their device
- * memory. */
-sim_status option_cuda_policy(const option_parameters *p, const sim_comm *comm, const option_market *market,
-                              option_policy *out) SIM_MUST_CHECK;
+/* exercise.c: regression of the exercise rules of starts->market on the devices of all ranks; option_policy_bytes is
+ * their device memory. */
+sim_status option_cuda_policy(const option_starts *starts, const sim_comm *comm, option_policy *out) SIM_MUST_CHECK;
 
 #endif

@@ -7,23 +7,25 @@
 typedef struct option_cuda_regression {
   const sim_comm *comm;
   const option_market *market;
+  const option_starts *starts;
+  option_estimate *bare; /* the plan's estimate: one market, that of the paths which are simulated now */
   option_cuda_plan plan;
   sim_module *module;
   void *record, *step, *total; /* kernels */
   option_keys keys;
-  void *table, *constants; /* on the device; on the host */
-  int chunks, share;       /* of all ranks; most of one rank */
-  int first, own;          /* chunks of this rank: the first of them, and their number */
-  int prices;              /* numbers of a path and date: a price, or what a joint rule reads */
-  int sums_each;           /* sums of a chunk, at most */
-  double *price, *cash;    /* on the device, of this rank's paths: [dates][prices][paths], [paths] */
-  double *partial;         /* on the device, of all chunks: [ranks * share][sums of a chunk] */
-  double *sums;            /* on the device: [sums_each] */
-  double *host;            /* on the host, as `partial`; only with several ranks */
+  void *table, *host_table, *constants; /* on the device; on the host */
+  int chunks, share;                    /* of all ranks; most of one rank */
+  int first, own;                       /* chunks of this rank: the first of them, and their number */
+  int prices;                           /* numbers of a path and date: a price, or what a joint rule reads */
+  int sums_each;                        /* sums of a chunk, at most */
+  double *price, *cash;                 /* on the device, of this rank's paths: [dates][prices][paths], [paths] */
+  double *partial;                      /* on the device, of all chunks: [ranks * share][sums of a chunk] */
+  double *sums;                         /* on the device: [sums_each] */
+  double *host;                         /* on the host, as `partial`; only with several ranks */
 } option_cuda_regression;
 
-/* Simulates this rank's share of `chunks` chunks of paths and keeps the prices of an asset, or with asset -1 of all, at
- * the rule's dates; all cash is 0. sums_each is set by the caller. */
+/* Simulates this rank's share of `chunks` chunks of paths from all starts and keeps the prices of an asset, or with
+ * asset -1 of all, at the rule's dates; all cash is 0. sums_each is set by the caller. */
 sim_status option_cuda_simulate(option_cuda_regression *regression, const option_rule *rule, int asset,
                                 int chunks) SIM_MUST_CHECK;
 /* Frees what option_cuda_simulate allocated. */

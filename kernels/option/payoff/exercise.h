@@ -6,6 +6,7 @@
 #include "engine/device/backend.h"
 #include "kernels/option/payoff/rule.h"
 #include "kernels/option/scenario/market.h"
+#include "kernels/option/starts.h"
 
 /* What a rule by functions of several numbers of a path owns. */
 typedef struct option_joint_rule {
@@ -26,7 +27,8 @@ typedef struct option_policy {
  * `self` is the first argument of each. */
 typedef struct option_regression {
   void *self;
-  /* Simulates `chunks` chunks of paths and keeps the asset's prices at the rule's dates; sets all cash to zero. */
+  /* Simulates `chunks` chunks of paths from all starts and keeps the asset's prices at the rule's dates; sets all cash
+   * to zero. */
   sim_status (*simulate)(void *self, const option_rule *rule, int asset, int chunks);
   /* Goes back to `date`. With beta, the coefficients of the next date: cash becomes that date's payoff on paths that
    * exercise there. Then discounts cash to `date` and sums over the paths with a positive payoff here: sum[k] of x^k
@@ -108,9 +110,8 @@ static inline double option_rule_payoff(const option_rule *rule, double price) {
   return rule->sign * (price - rule->strike);
 }
 
-/* cpu/exercise.c: computes the rules on the CPU, on all ranks of setup->comm together; the result depends on no field
- * of setup. */
-sim_status option_policy_create(const option_parameters *p, const option_market *market, const sim_setup *setup,
-                                option_policy *out) SIM_MUST_CHECK;
+/* cpu/exercise.c: computes the rules of starts->market on the CPU, on all ranks of setup->comm together; the result
+ * depends on no field of setup. */
+sim_status option_policy_create(const option_starts *starts, const sim_setup *setup, option_policy *out) SIM_MUST_CHECK;
 
 #endif

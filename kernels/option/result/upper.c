@@ -329,7 +329,7 @@ static sim_status prepare(upper *u, const option_parameters *p, const sim_setup 
   const size_t assets = (size_t)u->market.assets, steps = (size_t)u->market.steps;
   const size_t payoffs = p->payoffs.count;
   SIM_TRY(option_leverage_calibrate(&u->p, setup, &u->market, 1));
-  SIM_TRY(option_policy_create(&u->p, &u->market, setup, &u->policy));
+  SIM_TRY(option_policy_create(&(option_starts){.p = &u->p, .market = &u->market}, setup, &u->policy));
   u->rule = calloc(payoffs, sizeof *u->rule);
   u->growth = calloc(payoffs * steps, sizeof *u->growth);
   u->cholesky = calloc(assets * assets, sizeof *u->cholesky);

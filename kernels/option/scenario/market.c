@@ -94,7 +94,7 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, cons
   for (int a = 0; a < out->assets; a++) {
     const option_asset *asset = option_asset_at(p, a);
     const double shift = option_bump_vol(bump, a), more = asset->vol != NULL ? shift : 0;
-    out->spot[a] = asset->spot * (1 + option_bump_spot(bump, a));
+    out->spot[a] = asset->spot * (1 + option_bump_spot(bump, a)) * (bump->factor != NULL ? bump->factor[a] : 1);
     SIM_TRY(integrate_asset(asset, a, &out->grid, of));
     const double *rate;
     SIM_TRY(rate_of(p, asset, &out->grid, of, &rate));

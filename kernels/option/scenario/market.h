@@ -14,9 +14,10 @@ typedef struct option_bump {
   int asset; /* from 0, or one of these */
   double spot, vol, rate, maturity;
   int parts;
-  int second;         /* from 0, read where second_spot is not 0 */
-  double second_spot; /* its change */
-  int bucket;         /* from 1, of option_parameters.bucket; 0: none */
+  int second;           /* from 0, read where second_spot is not 0 */
+  double second_spot;   /* its change */
+  int bucket;           /* from 1, of option_parameters.bucket; 0: none */
+  const double *factor; /* [assets], of all spots; borrowed; NULL: none */
 } option_bump;
 
 /* Changes of an asset: of its spot as a share, of its volatility. */
@@ -86,6 +87,11 @@ option_bump option_bump_of(const option_parameters *p, int greek, int which, boo
 /* Deviations of the logarithm of an asset's price at the maturity of each payoff: out[payoffs]; INFINITY: not known.
  * SIM_ERR_NO_MEMORY, or errors of functions of time. */
 sim_status option_deviations(const option_parameters *p, int asset, double *out) SIM_MUST_CHECK;
+/* Largest change of a spot, as a share of it, from which paths start that fit a rule of early exercise: more than the
+ * changes of all Greeks. */
+double option_start_range(const option_parameters *p, int asset);
+/* Time of a date of early exercise, from 0. */
+double option_exercise_time(const option_parameters *p, const option_payoff *o, size_t date);
 /* Change of a spot, as a share of it, in differences of fourth order between slopes along the paths: 2 % or a half, a
  * quarter, ... of it, at most a tenth of the deviation. Errors are 1e-4 of a Greek of a payoff three deviations from
  * the mean. Payoffs of other maturities share the markets of powers of 2. */

@@ -89,26 +89,52 @@ sim_status sim_mpi_wait(sim_mpi_request *request, const char *what) {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-static sim_status gather(const sim_comm *comm, const void *in, size_t bytes, void *out) {
-  const size_t own = (size_t)comm->rank * bytes;
-  const bool placed = in == (char *)out + own;
+/* Gathers rows of `bytes` bytes; `in` NULL: this rank's row is in `out` already. */
+static sim_status gather_rows(const sim_comm *comm, const void *in, size_t bytes, void *out) {
   size_t chunk = (size_t)all->chunk / (size_t)comm->size;
   if (chunk == 0) chunk = 1;
-  all->totals.exchanges++;
-  all->totals.bytes += (double)bytes * (comm->size - 1);
-  delay();
-  poison(out, own);
-  poison((char *)out + own + bytes, ((size_t)comm->size - 1) * bytes - own);
   for (size_t at = 0; at < bytes; at += chunk) {
     sim_mpi_request request;
     pthread_mutex_lock(&all->lock);
-    const int error = all->mpi->gather(placed ? NULL : (const char *)in + at, (int)least(bytes - at, chunk),
+    const int error = all->mpi->gather(in ? (const char *)in + at : NULL, (int)least(bytes - at, chunk),
                                        (char *)out + at, bytes, &request);
     pthread_mutex_unlock(&all->lock);
     if (error != 0) return sim_mpi_fail(error, "gather");
     SIM_TRY(sim_mpi_wait(&request, "gather"));
   }
   return SIM_OK;
+}
+
+/* Gathers a few bytes behind a label, and fails where the label of another rank differs. */
+static sim_status gather_labelled(const sim_comm *comm, const void *in, size_t bytes, void *out) {
+  const size_t head = sizeof all->label, row = head + bytes;
+  char *sent = all->labelled + (size_t)comm->size * row;
+  memcpy(sent, &all->label, head);
+  memcpy(sent + head, in, bytes);
+  SIM_TRY(gather_rows(comm, sent, row, all->labelled));
+  for (int r = 0; r < comm->size; r++) {
+    const char *from = all->labelled + (size_t)r * row;
+    if (memcmp(from, &all->label, head) != 0)
+      return sim_fail(SIM_ERR_INTERNAL, "rank %d and rank %d are at different exchanges, or exchange different sizes",
+                      comm->rank, r);
+    memcpy((char *)out + (size_t)r * bytes, from + head, bytes);
+  }
+  return SIM_OK;
+}
+
+static sim_status gather(const sim_comm *comm, const void *in, size_t bytes, void *out) {
+  const size_t own = (size_t)comm->rank * bytes;
+  const bool placed = in == (char *)out + own;
+  all->totals.exchanges++;
+  all->totals.bytes += (double)bytes * (comm->size - 1);
+  all->label.number++;
+  all->label.history = (all->label.history ^ bytes) * 0x9e3779b97f4a7c15u;
+  delay();
+  poison(out, own);
+  poison((char *)out + own + bytes, ((size_t)comm->size - 1) * bytes - own);
+  if (bytes == 0) return SIM_OK;
+  if (all->labelled && bytes <= SIM_MPI_LABELLED) return gather_labelled(comm, in, bytes, out);
+  return gather_rows(comm, placed ? NULL : in, bytes, out);
 }
 
 static size_t messages(size_t bytes) { return (bytes + (size_t)all->chunk - 1) / (size_t)all->chunk; }
@@ -133,6 +159,7 @@ static sim_status swap(const sim_comm *comm, const sim_piece *pieces, size_t cou
   size_t most = 0, begun = 0;
   sim_status status = SIM_OK;
   all->totals.exchanges++;
+  all->label.number++;
   for (size_t i = 0; i < count; i++)
     if (pieces[i].rank != comm->rank) all->totals.bytes += (double)pieces[i].out_bytes;
   delay();

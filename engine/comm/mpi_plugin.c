@@ -15,9 +15,17 @@
 #define FAMILY "other"
 #endif
 
-_Static_assert(sizeof(MPI_Request) <= sizeof(sim_mpi_request), "a request has room for a handle");
+typedef struct operation {
+  MPI_Request handle;
+  int bytes; /* to be received; -1: not a receive, or complete */
+} operation;
+_Static_assert(sizeof(operation) <= sizeof(sim_mpi_request), "a request has room for an operation");
 
-static MPI_Request *handle(sim_mpi_request *request) { return (MPI_Request *)(void *)request->handle; }
+static MPI_Request *begin(sim_mpi_request *request, int bytes) {
+  operation *own = (operation *)(void *)request->handle;
+  own->bytes = bytes;
+  return &own->handle;
+}
 
 static void library(char *text, size_t capacity) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -70,11 +78,11 @@ static void error_text(int error, char *text, size_t capacity) {
 }
 
 static int send(const void *data, int bytes, int rank, int tag, sim_mpi_request *request) {
-  return MPI_Isend(data, bytes, MPI_BYTE, rank, tag, MPI_COMM_WORLD, handle(request));
+  return MPI_Isend(data, bytes, MPI_BYTE, rank, tag, MPI_COMM_WORLD, begin(request, -1));
 }
 
 static int receive(void *data, int bytes, int rank, int tag, sim_mpi_request *request) {
-  return MPI_Irecv(data, bytes, MPI_BYTE, rank < 0 ? MPI_ANY_SOURCE : rank, tag, MPI_COMM_WORLD, handle(request));
+  return MPI_Irecv(data, bytes, MPI_BYTE, rank < 0 ? MPI_ANY_SOURCE : rank, tag, MPI_COMM_WORLD, begin(request, bytes));
 }
 
 static int gather(const void *in, int bytes, void *out, size_t stride, sim_mpi_request *request) {
@@ -82,19 +90,29 @@ static int gather(const void *in, int bytes, void *out, size_t stride, sim_mpi_r
   int error;
   const void *from = in ? in : MPI_IN_PLACE;
   if ((size_t)bytes == stride)
-    return MPI_Iallgather(from, bytes, MPI_BYTE, out, bytes, MPI_BYTE, MPI_COMM_WORLD, handle(request));
+    return MPI_Iallgather(from, bytes, MPI_BYTE, out, bytes, MPI_BYTE, MPI_COMM_WORLD, begin(request, -1));
   if ((error = MPI_Type_contiguous(bytes, MPI_BYTE, &piece)) != MPI_SUCCESS) return error;
   error = MPI_Type_create_resized(piece, 0, (MPI_Aint)stride, &row);
   MPI_Type_free(&piece);
   if (error != MPI_SUCCESS) return error;
   error = MPI_Type_commit(&row);
-  if (error == MPI_SUCCESS) error = MPI_Iallgather(from, bytes, MPI_BYTE, out, 1, row, MPI_COMM_WORLD, handle(request));
+  if (error == MPI_SUCCESS)
+    error = MPI_Iallgather(from, bytes, MPI_BYTE, out, 1, row, MPI_COMM_WORLD, begin(request, -1));
   MPI_Type_free(&row); /* MPI keeps the type until the operation is complete */
   return error;
 }
 
+/* A message that is too long is an error of MPI, one that is too short is none. */
 static int test(sim_mpi_request *request, int *complete) {
-  return MPI_Test(handle(request), complete, MPI_STATUS_IGNORE);
+  operation *own = (operation *)(void *)request->handle;
+  MPI_Status status;
+  int received = 0;
+  int error = MPI_Test(&own->handle, complete, own->bytes < 0 ? MPI_STATUS_IGNORE : &status);
+  if (error != MPI_SUCCESS || !*complete || own->bytes < 0) return error;
+  error = MPI_Get_count(&status, MPI_BYTE, &received);
+  if (error == MPI_SUCCESS && received != own->bytes) error = MPI_ERR_COUNT;
+  own->bytes = -1;
+  return error;
 }
 
 __attribute__((visibility("default"))) extern const sim_mpi_plugin sim_mpi_functions;

@@ -40,6 +40,7 @@ typedef struct sim_mpi_plugin {
   /* Begins to gather `bytes` bytes of every rank into out[size][stride], in the order of ranks; the rest of each row is
    * unchanged. With `in` NULL this rank's bytes are in `out` already. All ranks call it, in the same order. */
   int (*gather)(const void *in, int bytes, void *out, size_t stride, sim_mpi_request *request);
+  /* A receive of fewer bytes than it was begun for is an error. */
   int (*test)(sim_mpi_request *request, int *complete);
 } sim_mpi_plugin;
 

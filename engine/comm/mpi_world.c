@@ -28,7 +28,9 @@ static sim_status allocate(void) {
   all->word_receives = calloc(n, sizeof *all->word_receives);
   all->failure_sends = calloc(n, sizeof *all->failure_sends);
   all->processes = calloc(n, sizeof *all->processes);
-  if (!all->members || !all->words || !all->word_sends || !all->word_receives || !all->failure_sends || !all->processes)
+  all->labelled = malloc((n + 1) * (sizeof(sim_mpi_label) + SIM_MPI_LABELLED));
+  if (!all->members || !all->labelled || !all->words || !all->word_sends || !all->word_receives ||
+      !all->failure_sends || !all->processes)
     return no_world();
   for (int r = 0; r < all->size; r++) all->processes[r].fd = -1;
   return SIM_OK;

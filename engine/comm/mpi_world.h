@@ -27,6 +27,14 @@ typedef struct sim_mpi_failure {
   char message[1012];
 } sim_mpi_failure;
 
+/* What every rank must have alike when it gathers. Some MPI libraries take ranks that gather different numbers of bytes
+ * for ranks in order: so small gathers carry a label, which tells of the large ones before them too. */
+typedef struct sim_mpi_label {
+  uint64_t number;  /* of exchanges so far */
+  uint64_t history; /* a hash of the bytes of all gathers so far */
+} sim_mpi_label;
+enum { SIM_MPI_LABELLED = 512 }; /* bytes of the largest gather that carries a label */
+
 /* The world that this process has joined. `lock` is held during every call of the plugin; none of these calls waits. */
 typedef struct sim_mpi_world {
   const sim_mpi_plugin *mpi;
@@ -35,6 +43,9 @@ typedef struct sim_mpi_world {
   int rank, size, chunk;
   sim_mpi_member *members; /* [size] */
   bool introduced;         /* members is complete: before, failures of other ranks do not end this one */
+  /* gathers */
+  sim_mpi_label label;
+  char *labelled; /* [size + 1][sizeof(sim_mpi_label) + SIM_MPI_LABELLED]: small gathers; the last row is sent */
   /* post: one round */
   uint64_t word, *words;                       /* words[size] */
   sim_mpi_request *word_sends, *word_receives; /* [size] */

@@ -100,7 +100,7 @@ for mpi in "${mpis[@]}"; do
       >output 2>&1 || fail "$mpi: exchange, delay $delay"
     [ "$(grep -c equal output)" = 4 ] || fail "$mpi: exchange of 4 ranks"
   done
-  for play in fail fail_several fail_to_leave; do
+  for play in fail fail_several fail_to_leave unlike_small unlike_large unlike_swap; do
     code=0
     timeout 120 "${launch[@]}" -n 4 "$COMM" "$plugin" $play >output 2>&1 || code=$?
     [ "$code" = 7 ] || fail "$mpi: $play: exit $code, not 7"

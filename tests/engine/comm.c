@@ -543,6 +543,33 @@ static int fail_several(const sim_comm *comm) {
   return status == SIM_ERR_DIVERGED && strcmp(sim_error_last()->message, message) == 0 ? NOTICED : 1;
 }
 
+/* The last rank gathers more bytes, or sends fewer, than the others take it for. MPI may say nothing, and no rank may
+ * take the next exchange for a good one. Large gathers carry no label: the first small one behind them says so. */
+static int exchange_unlike(const sim_comm *comm, const char *how) {
+  static char in[200008], out[RANKS * sizeof in];
+  const bool odd = comm->rank == comm->size - 1, large = strcmp(how, "unlike_large") == 0;
+  uint64_t most;
+  sim_status status = sim_comm_agree(comm, 0, &most);
+  if (strcmp(how, "unlike_swap") == 0) { /* from the last rank to rank 0 */
+    const sim_piece piece = {.rank = odd ? 0 : comm->size - 1,
+                             .in = in,
+                             .out = out,
+                             .in_bytes = odd ? 92 : 0,
+                             .out_bytes = comm->rank == 0 ? 100 : 0};
+    if (status == SIM_OK) status = comm->ops->swap(comm, &piece, odd || comm->rank == 0);
+    if (comm->rank > 0) status = sim_comm_agree(comm, 0, &most);
+  } else {
+    const size_t bytes = large ? 200000 : 16;
+    if (status == SIM_OK) status = comm->ops->gather(comm, in, odd ? bytes + 8 : bytes, out);
+    if (status == SIM_OK && !large) return 1;
+    if (status == SIM_OK) status = sim_comm_agree(comm, 0, &most);
+  }
+  if (status == SIM_OK) return 2;
+  fprintf(stderr, "rank %d: %s\n", comm->rank, sim_error_last()->message);
+  comm->ops->abandon(comm, status, sim_error_last()->message);
+  return NOTICED;
+}
+
 /* One rank fails while the others leave. */
 static int fail_to_leave(sim_comm *comm) {
   if (comm->rank == FAILED_RANK)
@@ -563,6 +590,7 @@ static int play_by_mpi(const char *path, const char *name) {
   if (comm.size < 2 || comm.size > RANKS) return 102;
   if (strcmp(name, "fail") == 0) sim_mpi_abort(&comm, fail_one(&comm));
   if (strcmp(name, "fail_several") == 0) sim_mpi_abort(&comm, fail_several(&comm));
+  if (strncmp(name, "unlike", 6) == 0) sim_mpi_abort(&comm, exchange_unlike(&comm, name));
   if (strcmp(name, "fail_to_leave") == 0) sim_mpi_abort(&comm, fail_to_leave(&comm));
   const int code = strcmp(name, "large") == 0 ? swap_large(&comm) : exchange_and_decide(&comm);
   if (code != 0) {

@@ -232,6 +232,14 @@ static bool form_fits(sim_decoder *d, const sim_signature *signature, const sim_
   return false;
 }
 
+/* Whether a text is a number with a unit, "1e-6 m^2/s", in place of a number. */
+static bool is_quantity(const sim_field *field, const sim_value *value) {
+  const sim_dimension *of = &field->dimension;
+  const char *text = value->kind == SIM_VALUE_STRING ? sim_decode_text(value) : NULL;
+  return text && field->flags & SIM_OR_NUMBER && !(field->flags & SIM_OR_FILE) &&
+         (of->length != 0 || of->mass != 0 || of->time != 0) && strspn(text, " +-.0123456789") > 0;
+}
+
 void sim_decode_function(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                          sim_expr **out) {
   const sim_value_function *function = &value->u.function;
@@ -239,7 +247,13 @@ void sim_decode_function(sim_decoder *d, const sim_field *field, const sim_place
   char path[SIM_PLACE_MAX], head[300];
   sim_status status;
   int line = value->line ? value->line : at->line;
-  if (number && field->flags & SIM_OR_NUMBER) {
+  if (is_quantity(field, value)) {
+    const size_t before = d->faults->count;
+    double real = 0;
+    sim_decode_real(d, field, at, value, &real);
+    if (d->faults->count != before) return;
+    status = constant(real, out);
+  } else if (number && field->flags & SIM_OR_NUMBER) {
     double real = value->kind == SIM_VALUE_INT ? (double)value->u.integer : value->u.real;
     if (!isfinite(real)) {
       sim_decode_expected(d, at, value, "a finite number or a function");

@@ -133,15 +133,23 @@ static bool shares_outflow(const fluid_parameters *p) {
   return open > 1 && damped;
 }
 
+/* Whether a side has a pressure, at which sound is reflected. */
+static bool has_open_side(const fluid_parameters *p) {
+  for (int s = 0; s < FLUID_SIDES; s++)
+    if (is_open(&p->sides[s])) return true;
+  return false;
+}
+
 /* The means of a sponge begin at the start's flow, and follow slowly: a jump of an inlet compresses the fluid before it
- * and swings for long. */
+ * and swings for long. Without a sponge sound runs to and fro. */
 static void tell_jump(const fluid_parameters *p) {
-  if (!fluid_has_sponge(p)) return;
+  const bool damped = fluid_has_sponge(p);
+  if (!damped && !has_open_side(p)) return;
   for (int s = 0; s < FLUID_SIDES; s++) {
     const fluid_side *side = &p->sides[s];
     if (!side->given || !fluid_side_passes(side, s)) continue;
     const bool timed = side->profile && fluid_side_is_timed(side);
-    if (timed && shares_outflow(p)) {
+    if (timed && damped && shares_outflow(p)) {
       sim_log(SIM_LOG_WARN,
               "sides.%s: the inlet changes with time, which the running means of a sponge follow slowly where several "
               "sides have a pressure, in 30 passages of sound through it: mass and flow at the outlets swing about it, "
@@ -152,8 +160,12 @@ static void tell_jump(const fluid_parameters *p) {
     }
     if (p->initial || (timed && !fluid_profile_begins(p, s))) continue;
     sim_log(SIM_LOG_WARN,
-            "sides.%s: the fluid begins at rest and an inlet at once: with a sponge mass and flow then swing for "
-            "hundreds of passages of sound: give `initial` with the velocity of the inlet",
+            damped
+                ? "sides.%s: the fluid begins at rest and an inlet at once: with a sponge mass and flow then swing for "
+                  "hundreds of passages of sound: give `initial` with the velocity of the inlet"
+                : "sides.%s: the fluid begins at rest and an inlet at once: sound then runs to and fro between open "
+                  "sides for tens of passages, and forces and fluxes swing: give `initial` with the velocity of the "
+                  "inlet, and a sponge before a side with a pressure",
             fluid_side_names[s]);
     return;
   }
@@ -250,6 +262,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     if (fluid_has_law(p)) fluid_tell_viscosity(p, &k);
     fluid_tell_pressures(p, &k);
     fluid_tell_force(p, &k);
+    fluid_tell_drive(p);
     tell_jump(p);
     tell_driven(p);
     tell_steady(p, &k);

@@ -3,6 +3,7 @@
 
 #include "engine/log.h"
 #include "kernels/fluid/cpu/rheology.h"
+#include "kernels/fluid/scenario/rules.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,6 +31,25 @@ static void place(const fluid_run *run, const fluid_worst *cell, int64_t step, c
            grid_centre(g, 2, at[2]), (long long)step, (double)step * run->numbers.dt);
 }
 
+/* What may have driven the flow there, beside an unstable step: "; ...", or nothing. */
+static void find_cause(const fluid_parameters *p, bool dense, char out[256]) {
+  const double buoyant = fluid_buoyant_speed(p);
+  const int axis = fluid_free_axis(p);
+  out[0] = '\0';
+  if (buoyant > 2 * p->speed)
+    snprintf(out, 256, "; buoyancy drives the fluid to a speed of about %.2g: set speed = %.2g", buoyant, buoyant);
+  else if (axis >= 0)
+    snprintf(
+        out, 256,
+        "; the acceleration drives the fluid along %c, where no wall, body or resistance holds it: add one, or end "
+        "the run earlier",
+        "xyz"[axis]);
+  else if (dense && fluid_moves(p))
+    snprintf(
+        out, 256,
+        "; a body that moves compresses the fluid that it encloses: leave it a gap, or open a side with pressure = 0");
+}
+
 static sim_status fail_unstable(fluid_run *run, const fluid_seen *seen) {
   const fluid_numbers *k = &run->numbers;
   const fluid_worst *cell = &seen->cell;
@@ -38,10 +58,11 @@ static sim_status fail_unstable(fluid_run *run, const fluid_seen *seen) {
   SIM_TRY(run->ops->excess(run->work, &excess));
   run->shown = -1; /* it may have changed the fields */
   const double change = mass_change(run, excess), mach = sqrt(3) * cell->speed;
-  char leak[96] = "", what[96], where[256];
+  char leak[96] = "", what[96], where[256], cause[256];
   const char *also = run->p->turbulence.given ? "" : ", `turbulence`";
   if (run->p->grains.count > 0) also = ", a shorter step (a lower `mach`) if a grain meets a wall or a grain fast";
   place(run, cell, seen->step, where);
+  find_cause(run->p, cell->dense, cause);
   if (!cell->dense && cell->tau > 0)
     return sim_fail(SIM_ERR_DIVERGED,
                     "the viscosity is %.3g or %s, relaxation time %.4g, %s: expected one from %.3g to %.3g, which the "
@@ -60,8 +81,8 @@ static sim_status fail_unstable(fluid_run *run, const fluid_seen *seen) {
       SIM_ERR_DIVERGED,
       "%s %s: the flow is unstable or faster than `speed` (relaxation time %.6g, cell Reynolds number %.3g, "
       "Mach number of `speed` %.3g): take more cells, a higher viscosity%s, or a higher `speed` "
-      "if the flow is that fast%s",
-      what, where, k->tau, k->cell_reynolds, k->mach, also, leak);
+      "if the flow is that fast%s%s",
+      what, where, k->tau, k->cell_reynolds, k->mach, also, cause, leak);
 }
 
 static void warn_fast(fluid_run *run, const fluid_seen *seen) {

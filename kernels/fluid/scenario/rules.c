@@ -255,23 +255,45 @@ static void check_probes(const fluid_parameters *p, const grid_shape *grid, sim_
     }
 }
 
+double fluid_round_up(double x, int digits) {
+  const double unit = pow(10, floor(log10(x)) + 1 - digits);
+  return ceil(x / unit * (1 - 1e-12)) * unit;
+}
+
+double fluid_round_down(double x, int digits) {
+  const double unit = pow(10, floor(log10(x)) + 1 - digits);
+  return floor(x / unit * (1 + 1e-12)) * unit;
+}
+
+/* The least number of cells along x from n on with which those along all axes are whole. */
+static double cubes_from(const grid_shape *grid, double n) {
+  int64_t common = grid->n[0];
+  for (int axis = 1; axis < grid->rank; axis++)
+    for (int64_t b = grid->n[axis], rest; b > 0; b = rest) rest = common % b, common = b;
+  const double whole = (double)(grid->n[0] / common);
+  return ceil(n / whole * (1 - 1e-12)) * whole;
+}
+
 /* A relaxation time too near to 1/2: tau - 1/2 = 3 viscosity dt/dx^2 is below 1/shortest. */
 static void fault_of_tau(const fluid_parameters *p, const fluid_numbers *k, double shortest, sim_faults *faults) {
   const grid_shape grid = fluid_grid_of(p);
   const bool given = !isnan(p->integrate.dt);
   const double by = k->dx / (shortest * 3 * p->viscosity) * (k->dx / k->dt); /* times too small */
+  /* A step that is not given is one of two digits, rounded down by up to a tenth. */
+  const double most = given ? by : 1.1 * by * k->dt / (p->mach / sqrt(3) * k->dx / p->speed);
   char more[128] = "";
-  if (by * k->mach <= 0.1 && !k->viscous) /* a longer step is possible without much compression */
-    snprintf(more, sizeof more, given ? "integrate.dt of at least %.3g, " : "a mach of at least %.2g, ",
-             by * (given ? k->dt : k->mach));
+  if (most * p->mach <= 0.1 && !given && !k->viscous) /* a longer step is possible without much compression */
+    snprintf(more, sizeof more, "a mach of at least %.2g, ", fluid_round_up(most * p->mach, 2));
+  else if (by * k->mach <= 0.1 && given)
+    snprintf(more, sizeof more, "integrate.dt of at least %.3g, ", fluid_round_up(by * k->dt, 3));
   else if (!k->viscous && by < 1e3) /* else the diffusivity bounds the step, and more cells change nothing */
     snprintf(more, sizeof more, "at least %.0f cells along x, ",
-             ceil((double)grid.n[0] * (given ? sqrt(by) : by))); /* by mach dt ~ dx */
+             cubes_from(&grid, (double)grid.n[0] * (given ? sqrt(most) : most))); /* by mach dt ~ dx */
   sim_faults_add(faults, 0, "viscosity",
                  "the relaxation time %.6g is too near to 1/2 (cell Reynolds number %.3g), and the run would be "
                  "unstable: expected %sa viscosity of at least %.3g, or `turbulence` with smagorinsky of at least "
                  "0.05",
-                 k->tau, k->cell_reynolds, more, p->viscosity * by);
+                 k->tau, k->cell_reynolds, more, fluid_round_up(p->viscosity * by, 3));
 }
 
 /* The Mach number and the relaxation time: what cannot be right. */
@@ -285,7 +307,7 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
   if (k.mach > 0.3 * (1 + 1e-9))
     sim_faults_add(faults, 0, "integrate.dt",
                    "speed = %.6g has the Mach number %.3g with dt = %.6g: expected at most 0.3, so dt of at most %.3g",
-                   p->speed, k.mach, k.dt, k.dt * 0.3 / k.mach);
+                   p->speed, k.mach, k.dt, fluid_round_down(k.dt * 0.3 / k.mach, 3));
   if (fluid_has_law(p))
     fluid_check_relaxation(p, &k, faults);
   else if (k.tau - 0.5 < 1.0 / SHORTEST && !fluid_damps_eddies(p))
@@ -294,7 +316,7 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.dt",
                    "the relaxation time is %.4g with dt = %.6g, and walls are wrong above 3: expected dt = \"auto\", "
                    "or at most %.3g",
-                   k.tau, k.dt, k.dt * 2.5 / (k.tau - 0.5));
+                   k.tau, k.dt, fluid_round_down(k.dt * 2.5 / (k.tau - 0.5), 3));
   fluid_check_pressures(p, &k, faults);
   if (p->integrate.t_end / k.dt > 1e15)
     sim_faults_add(faults, 0, "integrate.t_end", "takes %.3g steps of %.6g", p->integrate.t_end / k.dt, k.dt);
@@ -367,13 +389,13 @@ static void check_heat_numbers(const fluid_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "heat.diffusivity",
                    "the relaxation time of heat %.6g is too near to 1/2, and the run would be unstable: expected a "
                    "diffusivity of at least %.3g%s",
-                   k.heat_tau, p->heat.diffusivity / (SHORTEST * (k.heat_tau - 0.5)),
+                   k.heat_tau, fluid_round_up(p->heat.diffusivity / (SHORTEST * (k.heat_tau - 0.5)), 3),
                    k.viscous ? "" : ", or more cells"); /* a step that the viscosity bounds keeps it */
   if (k.heat_tau > 3)
     sim_faults_add(faults, 0, "integrate.dt",
                    "the relaxation time of heat is %.4g with dt = %.6g, and sides are wrong above 3: expected "
                    "dt = \"auto\", or at most %.3g",
-                   k.heat_tau, k.dt, k.dt * 2.5 / (k.heat_tau - 0.5));
+                   k.heat_tau, k.dt, fluid_round_down(k.dt * 2.5 / (k.heat_tau - 0.5), 3));
 }
 
 sim_status fluid_validate(void *parameters, sim_faults *faults) {

@@ -4,6 +4,10 @@
 
 #include "kernels/fluid/fluid.h"
 
+/* The nearest number of so many decimal digits that is not below or not above x: advice that is followed holds. */
+double fluid_round_up(double x, int digits);
+double fluid_round_down(double x, int digits);
+
 /* A flux where no temperature is given, at surfaces that the fluid does not pass. */
 void fluid_check_fluxes(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
 /* Grains: those of the model `collision`, and what is not supported beside them; fills `coupled`. (rules_grains.c) */
@@ -33,6 +37,14 @@ void fluid_check_porous(const fluid_parameters *p, const grid_shape *grid, sim_f
  * change it by more than 5 %. (scenario/rules_pressure.c) */
 void fluid_check_pressures(const fluid_parameters *p, const fluid_numbers *numbers, sim_faults *faults);
 void fluid_tell_pressures(const fluid_parameters *p, const fluid_numbers *numbers);
+
+/* About the speed to which buoyancy drives the fluid; 0: to none. Warns where it is far above `speed`.
+ * (rules_drive.c) */
+double fluid_buoyant_speed(const fluid_parameters *p);
+/* The axis along which an acceleration drives the fluid and nothing holds it; -1: none. */
+int fluid_free_axis(const fluid_parameters *p);
+/* Warns of flows that are driven far above `speed`: by buoyancy, by a weight along an open side, without an end. */
+void fluid_tell_drive(const fluid_parameters *p);
 
 void fluid_check_average(const fluid_parameters *p, sim_faults *faults); /* scenario/steady.c */
 /* Rules of `steady`; makes the stop_when of the run. (scenario/steady.c) */

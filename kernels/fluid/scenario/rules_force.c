@@ -29,8 +29,9 @@ void fluid_check_force(const fluid_parameters *p, const grid_shape *grid, sim_fa
 
 /* What samples of a force have shown. */
 typedef struct survey {
-  double rest; /* the greatest of a fluid at rest */
-  double rate; /* the greatest change by a velocity `speed`, over `speed` */
+  double rest;     /* the greatest of a fluid at rest */
+  double along[3]; /* the greatest along each axis */
+  double rate;     /* the greatest change by a velocity `speed`, over `speed` */
   bool finite;
   double at[INPUTS]; /* where it is not finite */
 } survey;
@@ -69,6 +70,7 @@ static void look(const fluid_parameters *p, int rank, samples *s, bool first, su
     for (int a = 0; a < rank; a++) {
       const double f = s->value[a][i];
       if (first) s->rest[a][i] = f;
+      if (first) out->along[a] = fmax(out->along[a], fabs(f));
       size += f * f;
       change += (f - s->rest[a][i]) * (f - s->rest[a][i]);
     }
@@ -153,12 +155,17 @@ void fluid_check_force_values(const fluid_parameters *p, const grid_shape *grid,
 
 void fluid_tell_force(const fluid_parameters *p, const fluid_numbers *k) {
   const grid_shape grid = fluid_grid_of(p);
-  double length = 0;
+  const double sound = k->dx / k->dt / sqrt(3);
+  double part = 0;
+  int held = 0; /* the axis along which sides hold the fluid against most */
   survey s;
   if (!p->force || survey_of(p, &grid, &s) != SIM_OK) return;
-  for (int a = 0; a < grid.rank; a++)
-    if (!grid_is_periodic(&grid, a)) length = fmax(length, grid.size[a]);
-  const double sound = k->dx / k->dt / sqrt(3), part = s.rest * length / (sound * sound);
+  for (int a = 0; a < grid.rank; a++) {
+    const double here = s.along[a] * grid.size[a] / (sound * sound);
+    const fluid_side *low = &p->sides[2 * a], *high = low + 1;
+    const bool through = low->given && !isnan(low->pressure) && high->given && !isnan(high->pressure);
+    if (!grid_is_periodic(&grid, a) && !through && here > part) part = here, held = a;
+  }
   sim_log(SIM_LOG_INFO, "force: up to %.4g on the fluid at rest, and changed by the velocity at a rate of up to %.4g",
           s.rest, s.rate);
   if (s.rate * k->dt > 1)
@@ -168,7 +175,7 @@ void fluid_tell_force(const fluid_parameters *p, const fluid_numbers *k) {
             1 / (s.rate * k->dt), 0.1 / s.rate);
   if (part > 0.05)
     sim_log(SIM_LOG_WARN,
-            "force: where sides hold the fluid against %.4g over their distance, it changes the density by %.2g %%: "
-            "expected a mach of at most %.2g for 2 %%",
-            s.rest, 100 * part, k->mach * sqrt(0.02 / part));
+            "force: where sides hold the fluid against %.4g along %c over their distance, it changes the density by "
+            "%.2g %%: expected a mach of at most %.2g for 2 %%",
+            s.along[held], "xyz"[held], 100 * part, fluid_round_down(k->mach * sqrt(0.02 / part), 2));
 }

@@ -33,9 +33,9 @@ static double by_weight(const fluid_parameters *p, const fluid_numbers *k, const
 /* What makes compression `by` times less. */
 static void advise(const fluid_parameters *p, const fluid_numbers *k, double by, char out[64]) {
   if (isnan(p->integrate.dt))
-    snprintf(out, 64, "a mach of at most %.2g", k->mach / sqrt(by));
+    snprintf(out, 64, "a mach of at most %.2g", fluid_round_down(k->mach / sqrt(by), 2));
   else
-    snprintf(out, 64, "integrate.dt of at most %.3g", k->dt / sqrt(by));
+    snprintf(out, 64, "integrate.dt of at most %.3g", fluid_round_down(k->dt / sqrt(by), 3));
 }
 
 void fluid_check_pressures(const fluid_parameters *p, const fluid_numbers *k, sim_faults *faults) {
@@ -51,7 +51,7 @@ void fluid_check_pressures(const fluid_parameters *p, const fluid_numbers *k, si
       sim_faults_add(faults, 0, path,
                      "changes the density by %.3g %%, which a fluid of low Mach number cannot bear: expected at most "
                      "%.3g, or a lower mach",
-                     100 * by_side(p, k, s), most * p->density * sound_squared(k));
+                     100 * by_side(p, k, s), fluid_round_down(most * p->density * sound_squared(k), 3));
   }
   for (int axis = 0; axis < grid.rank; axis++) {
     const double part = by_weight(p, k, &grid, axis);

@@ -9,6 +9,12 @@
 /* Tells how the grid resolves walls and bodies: cells of each body; warns of widths below 8 and gaps below 3 cells. */
 void fluid_tell_walls(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls);
 
+/* ---- start/ways.c ---- */
+
+/* SIM_ERR_SCENARIO: bodies cover a side with a velocity, or stand between it and all sides with a pressure; a warning
+ * where bodies move. */
+sim_status fluid_check_ways(const fluid_parameters *p, const fluid_walls *walls) SIM_MUST_CHECK;
+
 /* ---- start/start.c ---- */
 
 /* The cell that holds a probe. */

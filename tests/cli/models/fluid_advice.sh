@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# What `sim check` says of a fluid before it runs: flows that are driven far above `speed`, weights along open sides, ways that
+# bodies close, and numbers that it advises, each of which is followed and must then pass.
+. "${BASH_SOURCE[0]%/*}/../lib.sh"
+export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
+
+# scenario NAME LUA...: writes NAME.lua.
+scenario() { printf 'return sim.fluid { %s }\n' "${*:2}" >"$1.lua"; }
+says() { expect "$1" "$2" "$SIM" check "$3.lua"; }
+silent() { # silent NAME WORDS
+  expect 0 "no faults" "$SIM" check "$1.lua"
+  ! grep -qF -- "$2" output || fail "$1: a warning of $2"
+}
+
+# ---- buoyancy: 0.3 sqrt(9.8) = 0.94; a layer that is warm above, or below the Rayleigh number 1708, drives nothing ----
+heated() { # heated NAME SPEED VISCOSITY HEAT
+  scenario "$1" "grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' }, viscosity = $3, speed = $2," \
+    "heat = { diffusivity = $3, expansion = 1, gravity = {0, -9.8}, $4 }, integrate = { t_end = 5 }"
+}
+heated hot 0.01 0.02 "x_low = 1, x_high = 0"
+says 0 "heat: buoyancy drives the fluid to a speed of about 0.94, far above speed = 0.01, which sets the step: compression would change the flow, or end the run: expected speed = 0.94" hot
+heated same 0.94 0.02 "x_low = 1, x_high = 0"
+silent same buoyancy
+heated above 0.01 0.02 "y_low = 0, y_high = 1, initial = function(x, y) return y end"
+silent above buoyancy
+heated below 0.01 0.02 "y_low = 1, y_high = 0, initial = function(x, y) return 1 - y end" # 9.8/0.0004: 24500
+says 0 "buoyancy drives" below
+heated slow 0.01 0.1 "y_low = 1, y_high = 0, initial = function(x, y) return 1 - y end" # 980
+silent slow buoyancy
+heated start 0.01 0.02 "y_low = 1" # from 0: warm below
+says 0 "buoyancy drives" start
+heated viscous 0.2 1 "x_low = 1, x_high = 0" # 0.01 * 9.8 = 0.098 at the Rayleigh number 9.8
+silent viscous buoyancy
+scenario boil "grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' }, viscosity = 0.02, speed = 0.05," \
+  "heat = { diffusivity = 0.02, expansion = 1, gravity = {0, -9.8}, x_low = 100, x_high = 0 }, integrate = { t_end = 5 }"
+expect 80 "; buoyancy drives the fluid to a speed of about 9.4: set speed = 9.4" "$SIM" run boil.lua --threads 1
+
+# ---- a weight along an open side whose pressure does not know it; following the advice the fluid rests ----
+weighed() { # weighed NAME PRESSURE
+  scenario "$1" "grid = { n = {32, 16}, size = {2, 1}, boundary = 'wall' }, viscosity = 0.02, speed = 1, density = 2, acceleration = {0, -4}," \
+    "sides = { x_high = { pressure = $2 } }, initial = function(x, y) return 0, 0, -8 * y end, integrate = { t_end = 4 }, output = { tables = 'every 1' }"
+}
+weighed weight 0
+says 0 "sides.x_high.pressure: does not change along y, where \`acceleration\` is -4: the weight drives the fluid out and in at this side, with a speed of up to about 2 (speed = 1): expected the pressure -8 * y, or an acceleration of 0 along y" weight
+weighed column "function(x, y) return -8 * y end"
+silent column "does not change"
+speed() { "$SIM" run "$1.lua" --threads 1 --json 2>/dev/null | sed -n 's/.*"speed":[[:space:]]*\([^,}]*\).*/\1/p' | tail -n 1; }
+slow=$(speed column) fast=$(speed weight)
+awk -v slow="$slow" -v fast="$fast" 'BEGIN { exit !(slow + 0 >= 0 && slow < 0.1 * fast && fast > 0.3) }' ||
+  fail "speeds $slow with the advised pressure and $fast without"
+
+# ---- forces along periodic axes: no side holds the fluid ----
+scenario along "grid = { n = {8, 24}, size = {1/3, 1}, boundary = 'periodic', y = 'wall' }, viscosity = 0.05, speed = 0.25," \
+  "force = function(t) return math.cos(6*t), 0 end, integrate = { t_end = 1 }"
+silent along "force: where sides"
+scenario across "grid = { n = {8, 24}, size = {1/3, 1}, boundary = 'periodic', y = 'wall' }, viscosity = 0.05, speed = 0.25," \
+  "force = function(t) return 0, math.cos(6*t) end, integrate = { t_end = 1 }"
+says 0 "force: where sides hold the fluid against 1 along y over their distance, it changes the density by 5.6 %: expected a mach of at most 0.035 for 2 %" across
+
+# ---- an acceleration that nothing holds ----
+scenario free "grid = { n = {16, 8}, size = {2, 1}, boundary = 'periodic' }, viscosity = 0.02, speed = 0.1, acceleration = {1, 0}, integrate = { t_end = 20 }"
+says 0 "acceleration: along x no wall, body or resistance holds the fluid, which is faster by 20 at the end (speed = 0.1): expected a wall or a body, or integrate.t_end of at most 0.1" free
+expect 80 "; the acceleration drives the fluid along x, where no wall, body or resistance holds it" "$SIM" run free.lua --threads 1
+scenario held "grid = { n = {16, 16}, size = {1, 1}, boundary = 'periodic', y = 'wall' }, viscosity = 0.02, speed = 0.1, acceleration = {1, 0}, integrate = { t_end = 20 }"
+silent held "no wall, body"
+
+# ---- ways of the fluid: check and run agree ----
+channel() { # channel NAME BODIES...
+  scenario "$1" "grid = { n = {64, 32}, size = {2, 1}, boundary = 'wall' }, viscosity = 0.02, speed = 1," \
+    "sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0 } }, bodies = { ${*:2} }, integrate = { t_end = 0.02 }"
+}
+covers="sides.x_low: bodies cover this side, so that no fluid passes it: move them off it"
+between="sides.x_low: bodies stand between this side and every side with a pressure, so that the fluid has no way out (or in): leave a gap, or open a side with pressure = 0 there"
+channel plug "sim.block { low = {0.9, -1, 0}, high = {1.1, 2, 0} }"
+channel cover "sim.block { low = {-0.1, -1, 0}, high = {0.1, 2, 0} }"
+channel exit "sim.block { low = {1.9, -1, 0}, high = {2.1, 2, 0} }"
+channel gap "sim.block { low = {0.9, -1, 0}, high = {1.1, 0.8, 0} }"
+channel part "sim.block { low = {-0.1, -1, 0}, high = {0.1, 0.5, 0} }"
+channel pocket "sim.block { low = {-0.1, 0.3, 0}, high = {0.5, 0.4, 0} }, sim.block { low = {0.4, -1, 0}, high = {0.5, 0.4, 0} }"
+for command in check "run --threads 1 --force"; do
+  # shellcheck disable=SC2086
+  {
+    expect 65 "$between" "$SIM" $command plug.lua
+    expect 65 "$covers" "$SIM" $command cover.lua
+    expect 65 "$between" "$SIM" $command exit.lua
+    expect 65 "$between" "$SIM" $command pocket.lua # a part of the inlet ends blind
+    expect 0 "" "$SIM" $command gap.lua
+    expect 0 "" "$SIM" $command part.lua
+  }
+done
+channel valve "sim.block { low = {0.9, 0, 0}, high = {1.1, 1, 0}, velocity = {0.1, 0, 0} }"
+says 0 "sides.x_low: at the start bodies stand between" valve
+scenario round "grid = { n = {16, 16, 16}, size = {1, 1, 1}, boundary = 'periodic', x = 'wall' }, viscosity = 0.02, speed = 1," \
+  "sides = { x_low = { velocity = {0.5, 0, 0} }, x_high = { pressure = 0 } }, integrate = { t_end = 0.02 }," \
+  "bodies = { sim.block { low = {0.4, -1, 0.1}, high = {0.6, 2, 0.9} } }"
+silent round "way out" # by the periodic side
+
+# ---- an inlet at once into fluid at rest ----
+scenario jump "grid = { n = {64, 32}, size = {2, 1}, boundary = 'wall' }, viscosity = 0.02, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0 } }, integrate = { t_end = 1 }"
+says 0 "sides.x_low: the fluid begins at rest and an inlet at once: sound then runs to and fro" jump
+scenario calm "grid = { n = {64, 32}, size = {2, 1}, boundary = 'wall' }, viscosity = 0.02, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0, sponge = 0.5 } }, initial = function() return 0.5, 0 end, integrate = { t_end = 1 }"
+silent calm "at once"
+
+# ---- units of a viscosity and a pressure: the same run as by numbers ----
+units() { # units NAME VISCOSITY PRESSURE
+  scenario "$1" "units = { length = 'mm', mass = 'g', time = 's' }, grid = { n = {20, 10}, size = {2, 1}, boundary = 'wall' }, viscosity = $2, speed = 10," \
+    "density = 0.001, sides = { x_low = { velocity = {5, 0} }, x_high = { pressure = $3 } }, integrate = { t_end = 0.01 }"
+}
+units named '"1e-6 m^2/s"' '"0.001 kg/m/s^2"'
+units plain 1 0.001
+expect 0 "" "$SIM" run named.lua --threads 1 -o named
+expect 0 "" "$SIM" run plain.lua --threads 1 -o plain
+same named plain "units of viscosity and pressure"
+units wrong '"1e-6 m/s"' 0
+says 65 "viscosity: expected a unit of length^2 mass^0 time^-1, got the string \"1e-6 m/s\"" wrong
+units word '"thin"' 0
+says 65 "viscosity: expected a number or function(shear, T)" word
+scenario bare "grid = { n = {20, 10}, size = {2, 1} }, viscosity = '1e-6 m^2/s', speed = 1, integrate = { t_end = 1 }"
+says 65 "expected a plain number, as this scenario has no \`units\` table" bare
+
+# ---- advice for relaxation times near 1/2 is followed: each number that it names must pass ----
+thin() { # thin N HEIGHT VISCOSITY SPEED MORE
+  scenario thin "grid = { n = {$1, math.floor($1 * $2 + 0.5)}, size = {2, 2 * $2}, boundary = 'wall' }, viscosity = $3, speed = $4," \
+    "sides = { y_high = { velocity = {$4, 0} } }, $5 integrate = { t_end = 1, $6 }"
+}
+cases=0
+for case in "64 0.5 1e-5 1" "64 0.5 3e-4 1" "64 0.25 2.3e-5 0.37" "48 0.5 7e-5 1.7" "32 0.75 3.1e-4 3" "40 0.6 9.9e-5 0.21" "96 0.125 1.3e-3 7.7" "64 0.5 4e-4 2"; do
+  for more in "|" "mach = 0.03,|" "mach = 0.013,|" "mach = 0.3,|" "|dt = 1e-3" "|dt = 2.7e-4"; do
+    read -r n height viscosity velocity <<<"$case"
+    extra=${more%|*} dt=${more#*|}
+    thin "$n" "$height" "$viscosity" "$velocity" "$extra" "$dt"
+    "$SIM" check thin.lua >first 2>&1 || true
+    grep -q "too near to 1/2" first || continue
+    cases=$((cases + 1))
+    advice() { sed -n "s/.*$1 \([0-9.e+-]*[0-9]\).*/\1/p" first | head -n 1; }
+    next=$(advice "a viscosity of at least")
+    thin "$n" "$height" "$next" "$velocity" "$extra" "$dt"
+    silent thin "too near" && next=$(advice "a mach of at least")
+    [ -z "$next" ] || { thin "$n" "$height" "$viscosity" "$velocity" "mach = $next," "$dt" && silent thin "too near"; }
+    next=$(advice "integrate.dt of at least")
+    [ -z "$next" ] || { thin "$n" "$height" "$viscosity" "$velocity" "$extra" "dt = $next" && silent thin "too near"; }
+    next=$(advice "expected at least")
+    for count in $next ${next:+$((next + n)) $((next + 7 * n))}; do
+      [ "$count" -lt 4000 ] || continue
+      thin "$count" "$height" "$viscosity" "$velocity" "$extra" "$dt"
+      "$SIM" check thin.lua >output 2>&1 || true
+      ! grep -q "too near\|as wide along all axes" output || fail "$case $more: $next cells are not enough, or no cubes"
+    done
+  done
+done
+[ $cases -gt 20 ] || fail "only $cases cases of advice"
+echo "advice holds in $cases cases"

@@ -240,8 +240,12 @@ static const char *nearest_command(const char *word) {
   return sim_nearest(word, names, CLI_COMMAND_ROWS);
 }
 
-/* Refuses a scenario whose name resembles the name of a command. */
+/* Refuses a scenario whose name is that of an option, or resembles the name of a command. */
 static sim_status check_scenario_name(const char *name) {
+  for (int i = 0; i < CLI_OPTIONS; i++)
+    if (strncmp(cli_options_known[i].name, "--", 2) == 0 && strcmp(cli_options_known[i].name + 2, name) == 0)
+      return sim_fail(SIM_ERR_USAGE, "unknown command '%s': the option is --%s; a scenario file is given as ./%s", name,
+                      name, name);
   const char *nearest = strchr(name, '.') || strchr(name, '/') ? NULL : nearest_command(name);
   if (!nearest || strcmp(nearest, name) == 0) return SIM_OK;
   return sim_fail(SIM_ERR_USAGE, "unknown command '%s', nearest is '%s'; a scenario file is given as ./%s", name,

@@ -214,7 +214,7 @@ sim_status cli_prepare_same(const cli_job *job) {
 }
 
 sim_status cli_of_scenario(const cli_job *job, sim_status status) {
-  return status == SIM_ERR_SCENARIO ? sim_fail_context("%s", job->source.path) : status;
+  return status == SIM_ERR_SCENARIO || status == SIM_ERR_NO_INPUT ? sim_fail_context("%s", job->source.path) : status;
 }
 
 /* ---- outputs, memory ---- */

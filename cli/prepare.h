@@ -50,7 +50,8 @@ void cli_memory_text(const cli_job *job, char *out, size_t capacity);
  * waits for the device after each of its parts, and no part takes longer: the watch over the device uses this estimate.
  */
 double cli_step_seconds(const cli_job *job);
-/* Prepends the scenario's path to the message if the model has refused the scenario; returns `status`. */
+/* Prepends the scenario's path to the message if the model has refused the scenario or misses a file of it; returns
+ * `status`. */
 sim_status cli_of_scenario(const cli_job *job, sim_status status);
 void cli_prepare_free(cli_job *job);
 /* Frees the scenario and the plan, so that cli_prepare_scenario can be called again. */

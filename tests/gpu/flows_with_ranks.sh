@@ -1,13 +1,9 @@
 #!/usr/bin/env bash
-# flows_with_ranks.sh PART: fluids on several GPUs (on one, which ranks share, where there is one) with what flows_ranks.sh
-# leaves out: heat, functions for force and viscosity, sponges, bodies that move, populations. Digests, tables, snapshots and
-# checkpoints have the bits of one GPU.
+# flows_with_ranks.sh PART: fluids on several GPUs with what flows_ranks.sh leaves out: heat, functions for force and
+# viscosity, sponges, bodies that move, populations. Digests, tables, snapshots and checkpoints have the bits of one GPU.
 # PART: heat, functions, sponges, moving, populations, restarts (with another number of ranks), unstable.
-. "${BASH_SOURCE[0]%/*}/lib.sh"
-. "${BASH_SOURCE[0]%/*}/../cli/models/ranks_lib.sh"
-part=${1:?which part}
-need_gpu
-export OMP_WAIT_POLICY=passive
+# shellcheck disable=SC2154
+. "${BASH_SOURCE[0]%/*}/flows_lib.sh"
 
 cat >flow.lua <<'LUA'
 local has   = sim.param("has", "heat", "what the flow has, in words")
@@ -94,9 +90,6 @@ if words.bodies or words.moving then
 end
 return sim.fluid(s)
 LUA
-run=("$SIM" run flow.lua --force)
-alone=(--device cuda)
-by=(--oversubscribe --gpus)
 
 case $part in
   heat)
@@ -165,11 +158,7 @@ case $part in
     restarted "has=trt open"
     ;;
   unstable) # the cell of another rank, and its step
-    for ranks in 1 2 3; do
-      expect 80 "in cell {" "${run[@]}" -o end "${by[@]}" $ranks --set "has=force" --set push=5e-4 --set steps=400
-      grep -o "in cell {.*" output | head -n 1 >end$ranks
-    done
-    cmp end1 end2 && cmp end1 end3 || fail "the ranks name other cells"
+    same_end "in cell {.*" has=force push=5e-4 steps=400
     ;;
   *) fail "no part $part" ;;
 esac

@@ -34,6 +34,34 @@ def test_field(gray_scott):
         last.field("w")
 
 
+def test_mask(tmp_path):
+    """The cells of bodies: of the first snapshot where they rest, of each one where one moves; pictures of moving ones are by it."""
+    import json
+
+    from simview.flow import Flow
+
+    y, x = np.meshgrid(np.arange(12) + 0.5, np.arange(16) + 0.5, indexing="ij")
+    for kind, body in (("rest", {"$type": "stl"}), ("move", {"$type": "ball", "point": [5, 6, 0], "radius": 2, "velocity": [1, 0, 0]})):
+        folder = tmp_path / kind / "snap"
+        folder.mkdir(parents=True)
+        masks = [((x - 5 - (i if kind == "move" else 0)) ** 2 + (y - 6) ** 2 < 4).astype("u1") for i in range(3)]
+        for i, mask in enumerate(masks):
+            file, group = write.begin(folder / f"snap_{i:08d}.h5", i, 1.0 * i, meshes=True)
+            flow = {"x": 1.0 - mask, "y": 0 * x}
+            write.mesh(group, "velocity", flow, (1.0, 1.0), (1, 0, -1))
+            if kind == "move" or i == 0:
+                write.mesh(group, "solid", mask, (1.0, 1.0))
+            del file["provenance/parameters"]
+            file.create_dataset("provenance/parameters", data=np.bytes_(json.dumps({"bodies": [body]})))
+            file.close()
+        run = simview.open(tmp_path / kind)
+        for shot, mask in zip(run, masks):
+            assert np.array_equal(np.asarray(shot.solid), mask)
+        picture = Flow(list(run), Look(), "velocity")
+        assert np.array_equal(picture.solid(run[2]), masks[2] == 1)  # at a step at which news has not crossed the box
+    assert simview.open(tmp_path / "rest")[1].fields == ("velocity/x", "velocity/y")
+
+
 def test_power(gray_scott):
     """A cosine of three periods holds all of its power, 1/2, in shell 3."""
     k, p = power(np.asarray(simview.open(gray_scott)[0].field("u")), (1, 1))

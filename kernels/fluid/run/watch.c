@@ -33,7 +33,7 @@ static void place(const fluid_run *run, const fluid_worst *cell, int64_t step, c
 
 /* What may have driven the flow there, beside an unstable step: "; ...", or nothing. */
 static void find_cause(const fluid_parameters *p, bool dense, char out[256]) {
-  const double buoyant = fluid_buoyant_speed(p);
+  const double buoyant = fluid_buoyant_speed(p, 0);
   const int axis = fluid_free_axis(p);
   out[0] = '\0';
   if (buoyant > 2 * p->speed)

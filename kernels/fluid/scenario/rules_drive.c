@@ -23,27 +23,26 @@ static bool is_stable(const fluid_parameters *p, int axis, double g) {
   return g * (high - low) * length * length * length / (p->viscosity * h->diffusivity) < 1708;
 }
 
-/* The buoyancy by mass along an axis that differences of temperature make: of sides, but for those across the axis that
- * hold the fluid at rest, of bodies, and without `initial` of the fluid at the start. */
-static double buoyancy(const fluid_parameters *p, int axis) {
+/* The differences of temperature that drive the fluid along an axis: of sides, but for those across the axis that hold
+ * the fluid at rest, of bodies, and without `initial` of the fluid at the start. */
+static double difference(const fluid_parameters *p, int axis, double g) {
   const fluid_heat *h = &p->heat;
-  const double g = (size_t)axis < h->gravity.rows ? h->expansion * h->gravity.data[axis] : 0;
   double range[2] = {INFINITY, -INFINITY};
   for (int s = 0; s < FLUID_SIDES; s++)
     if (s / 2 != axis || !is_stable(p, axis, g)) widen(h->side[s], range);
   for (int b = 0; b < (int)p->bodies.count; b++) widen(fluid_body_of(p, b)->temperature, range);
   if (!h->initial && range[0] <= range[1]) widen(h->reference, range);
-  return range[0] < range[1] ? fabs(g) * (range[1] - range[0]) : 0;
+  return range[0] < range[1] ? range[1] - range[0] : 0;
 }
 
-double fluid_buoyant_speed(const fluid_parameters *p) {
+double fluid_buoyant_speed(const fluid_parameters *p, double level) {
   const grid_shape grid = fluid_grid_of(p);
   double out = 0, through = INFINITY;
-  if (!p->heat.given) return 0;
   for (int s = 0; s < 2 * grid.rank; s++)
     if (p->sides[s].given && fluid_side_passes(&p->sides[s], s)) through = fmin(through, grid.size[s / 2] / p->speed);
-  for (int a = 0; a < grid.rank; a++) {
-    const double push = buoyancy(p, a), least = fluid_length_of(&grid);
+  for (int a = 0; a < grid.rank && (size_t)a < p->heat.gravity.rows; a++) {
+    const double g = p->heat.expansion * p->heat.gravity.data[a], least = fluid_length_of(&grid);
+    const double push = fabs(g) * fmax(level, difference(p, a, g));
     /* 0.3 of free fall over the height, as in cavities at Rayleigh numbers of 10^4 and more; 0.01 of what viscosity
      * allows, as between a warm and a cold wall (1/(72 sqrt 3) of the square of their distance); no more than in the
      * time in which the fluid passes the box. */
@@ -51,6 +50,15 @@ double fluid_buoyant_speed(const fluid_parameters *p) {
     out = fmax(out, fmin(speed, push * through));
   }
   return out;
+}
+
+void fluid_tell_buoyancy(const fluid_parameters *p, double level) {
+  const double speed = fluid_buoyant_speed(p, level);
+  if (!(speed > 2 * p->speed) || (level > 0 && fluid_buoyant_speed(p, 0) > 2 * p->speed)) return; /* it has been told */
+  sim_log(SIM_LOG_WARN,
+          "heat: buoyancy drives the fluid to a speed of about %.2g, far above speed = %.3g, which sets the step: "
+          "compression would change the flow, or end the run: expected speed = %.2g",
+          speed, p->speed, fluid_round_up(speed, 2));
 }
 
 int fluid_free_axis(const fluid_parameters *p) {
@@ -87,13 +95,8 @@ static void tell_weight(const fluid_parameters *p, const grid_shape *grid) {
 
 void fluid_tell_drive(const fluid_parameters *p) {
   const grid_shape grid = fluid_grid_of(p);
-  const double speed = fluid_buoyant_speed(p);
   const int free = fluid_free_axis(p);
-  if (speed > 2 * p->speed)
-    sim_log(SIM_LOG_WARN,
-            "heat: buoyancy drives the fluid to a speed of about %.2g, far above speed = %.3g, which sets the step: "
-            "compression would change the flow, or end the run: expected speed = %.2g",
-            speed, p->speed, fluid_round_up(speed, 2));
+  fluid_tell_buoyancy(p, 0);
   tell_weight(p, &grid);
   if (free < 0) return;
   const double grown = fabs(p->acceleration.data[free]) * p->integrate.t_end;

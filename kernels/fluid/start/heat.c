@@ -1,5 +1,6 @@
 /* Temperature: its numbers in units of the lattice, and the field of the start. */
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/scenario/rules.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,17 +152,48 @@ static sim_status fill(const fluid_parameters *p, grid_range rows, const sim_set
   return SIM_OK;
 }
 
+/* Widens the range of each level across an axis, level[n[axis]][2], by a row of temperatures of the fluid. */
+static void widen_levels(const grid_shape *g, const bool *solid, const double *row, int64_t number, int axis,
+                         double (*level)[2]) {
+  const int64_t at[3] = {0, number % g->n[1], number / g->n[1]};
+  for (int64_t x = 0; x < g->n[0]; x++) {
+    double *of = level[axis == 0 ? x : at[axis]];
+    if (!solid || !solid[x]) widen(1, NULL, &row[x], &of[0], &of[1]);
+  }
+}
+
+/* The axis along which gravity is strongest. */
+static int heavy_axis(const fluid_parameters *p) {
+  int out = 0;
+  for (int a = 1; a < (int)p->heat.gravity.rows; a++)
+    if (fabs(p->heat.gravity.data[a]) > fabs(p->heat.gravity.data[out])) out = a;
+  return out;
+}
+
+/* The greatest difference of temperatures of one level. */
+static double difference(const grid_shape *g, int axis, double (*level)[2]) {
+  double out = 0;
+  for (int64_t i = 0; i < g->n[axis]; i++) out = fmax(out, level[i][1] - level[i][0]);
+  return out;
+}
+
 sim_status fluid_heat_check(const fluid_parameters *p, const fluid_walls *walls, const sim_setup *setup) {
   const grid_shape g = fluid_grid_of(p);
   if (!p->heat.given) return SIM_OK;
-  double *row = malloc((size_t)g.n[0] * sizeof *row), low, high, least, most;
+  const int axis = heavy_axis(p);
+  double *row = malloc((size_t)(g.n[0] + 2 * g.n[axis]) * sizeof *row), low, high, least, most;
   if (!row) return sim_no_memory("the temperature");
+  double(*level)[2] = (double(*)[2])(row + g.n[0]);
+  for (int64_t i = 0; i < g.n[axis]; i++) level[i][0] = INFINITY, level[i][1] = -INFINITY;
   sim_status status = SIM_OK;
   (void)fluid_heat_far(p, &low, &high);
   for (int64_t i = 0; status == SIM_OK && i < g.n[1] * g.n[2]; i++) {
     status = fill(p, (grid_range){i, i + 1}, setup, 1, row);
-    if (status == SIM_OK) widen(g.n[0], walls->solid ? walls->solid + i * g.n[0] : NULL, row, &low, &high);
+    const bool *solid = walls->solid ? walls->solid + i * g.n[0] : NULL;
+    if (status == SIM_OK) widen(g.n[0], solid, row, &low, &high);
+    if (status == SIM_OK) widen_levels(&g, solid, row, i, axis, level);
   }
+  if (status == SIM_OK) fluid_tell_buoyancy(p, difference(&g, axis, level));
   if (status == SIM_OK) status = find_bounds(p, low, high, &least, &most);
   free(row);
   return status;

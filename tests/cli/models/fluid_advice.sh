@@ -31,6 +31,14 @@ heated start 0.01 0.02 "y_low = 1" # from 0: warm below
 says 0 "buoyancy drives" start
 heated viscous 0.2 1 "x_low = 1, x_high = 0" # 0.01 * 9.8 = 0.098 at the Rayleigh number 9.8
 silent viscous buoyancy
+heated bubble 0.05 0.02 "initial = function(x, y) return sim.where(sim.lt((x - 0.5)^2 + (y - 0.5)^2, 0.04), 1, 0) end"
+says 0 "heat: buoyancy drives the fluid to a speed of about 0.94, far above speed = 0.05" bubble
+[ "$(grep -c "buoyancy drives" output)" = 1 ] || fail "buoyancy is told more than once"
+heated both 0.05 0.02 "x_low = 1, x_high = 0, initial = function(x, y) return 1 - x end"
+says 0 "buoyancy drives" both
+[ "$(grep -c "buoyancy drives" output)" = 1 ] || fail "buoyancy is told more than once"
+heated noise 0.1 0.02 "y_low = 0, y_high = 1, initial = function(x, y) return y + 0.001*math.sin(9*x) end"
+silent noise buoyancy
 scenario boil "grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' }, viscosity = 0.02, speed = 0.05," \
   "heat = { diffusivity = 0.02, expansion = 1, gravity = {0, -9.8}, x_low = 100, x_high = 0 }, integrate = { t_end = 5 }"
 expect 80 "; buoyancy drives the fluid to a speed of about 9.4: set speed = 9.4" "$SIM" run boil.lua --threads 1
@@ -90,10 +98,18 @@ for command in check "run --threads 1 --force"; do
 done
 channel valve "sim.block { low = {0.9, 0, 0}, high = {1.1, 1, 0}, velocity = {0.1, 0, 0} }"
 says 0 "sides.x_low: at the start bodies stand between" valve
-scenario round "grid = { n = {16, 16, 16}, size = {1, 1, 1}, boundary = 'periodic', x = 'wall' }, viscosity = 0.02, speed = 1," \
-  "sides = { x_low = { velocity = {0.5, 0, 0} }, x_high = { pressure = 0 } }, integrate = { t_end = 0.02 }," \
-  "bodies = { sim.block { low = {0.4, -1, 0.1}, high = {0.6, 2, 0.9} } }"
-silent round "way out" # by the periodic side
+# The only way leads over a periodic side, from the gap of the first wall to that of the second.
+for axes in "x y" "y x"; do
+  read -r a b <<<"$axes"
+  at() { [ "$a" = x ] && echo "{$1, $2, 0}" || echo "{$2, $1, 0}"; }
+  scenario round "grid = { n = {40, 40}, size = {1, 1}, boundary = 'periodic', $a = 'wall' }, viscosity = 0.02, speed = 1," \
+    "sides = { ${a}_low = { velocity = $([ "$a" = x ] && echo '{0.5, 0}' || echo '{0, 0.5}') }, ${a}_high = { pressure = 0 } }, integrate = { t_end = 0.02 }," \
+    "bodies = { sim.block { low = $(at 0.3 0), high = $(at 0.4 0.8) }, sim.block { low = $(at 0.6 0.2), high = $(at 0.7 1) }," \
+    "sim.block { low = $(at 0.35 0.45), high = $(at 0.65 0.55) } }"
+  silent round "way out"
+  sed "s/'periodic', $a = 'wall'/'wall'/" round.lua >wall.lua
+  says 65 "$(printf '%s' "$between" | sed "s/x_low/${a}_low/")" wall
+done
 
 # ---- an inlet at once into fluid at rest ----
 scenario jump "grid = { n = {64, 32}, size = {2, 1}, boundary = 'wall' }, viscosity = 0.02, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0 } }, integrate = { t_end = 1 }"

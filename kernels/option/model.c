@@ -99,15 +99,17 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->block = run->groups > 1 ? option_block_samples(p) : OPTION_BLOCK;
   run->round = (double)run->block * run->groups;
   run->ops = option_ops_of(setup->backend->kind);
-  run->group = run->ops->lanes > 0 ? fmin(run->block, OPTION_CHUNK) / run->ops->lanes : run->block;
+  run->group = run->ops->lanes == 0 ? run->block : fmin(run->block, OPTION_CHUNK);
+  if (run->groups == 1 && run->ops->lanes > 0) run->group /= run->ops->lanes; /* of Sobol's points whole chunks */
   const size_t q = (size_t)run->quantities, all = q * (size_t)run->groups;
   run->comm = setup->comm;
   run->batch = option_ladder_batch(p, run->ops);
   const size_t room = all * block_room(run);
   run->quantity = calloc(q, sizeof *run->quantity);
-  run->unmoved = calloc(q, sizeof *run->unmoved);
+  run->unmoved = calloc(2 * q, sizeof *run->unmoved);
   run->mean = calloc(2 * (2 * all + 2 * room) + 4 * (size_t)option_payoff_count(p) + 10 * q, sizeof(double));
   if (run->mean == NULL || run->quantity == NULL || run->unmoved == NULL) return sim_no_memory("the sums");
+  run->kinked = run->unmoved + q;
   option_parameters listed = *p;
   listed.points = option_ladder_points(p);
   option_quantities(&listed, run->quantity);

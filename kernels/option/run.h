@@ -61,6 +61,7 @@ typedef struct option_run {
   /* [quantities], of functions that may jump: the deviation of a sample by jumps; and the factor of a jump as high as
    * the payoff's typical value, where too few paths carry the payoff for that deviation. Else 0. */
   double *jump_deviation, *jump_factor;
+  bool *kinked;         /* [quantities], behind unmoved: second derivatives that may be infinite, option_has_kink */
   double *inverse_step; /* [quantities], 1 over the product of the two steps of a second derivative, else 0 */
 } option_run;
 
@@ -118,6 +119,8 @@ double option_upper(const option_run *run, int payoff);
 double option_upper_error(const option_run *run, double n, int payoff);
 /* Whether all samples of a quantity were 0 although its mean need not be 0. */
 bool option_unpaid(const option_run *run, double n, int quantity);
+/* Whether a quantity is a second derivative at a kink that nothing smooths: its steps alone make it finite. */
+bool option_at_kink(const option_run *run, int quantity);
 
 /* result/ladder.c: makes the samplers of the ladder's points; run->quantity and run->told are set. */
 sim_status option_ladder_create(option_run *run, const sim_setup *setup) SIM_MUST_CHECK;

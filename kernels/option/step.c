@@ -81,11 +81,15 @@ static sim_status check_finite(const option_run *run, const double *mean, const 
   return SIM_OK;
 }
 
-/* Payments of 1e77 and more, whose deviations have fourth powers beyond the range. */
-static sim_status check_tails(const option_run *run) {
+/* Payments of 1e77 and more, whose deviations have fourth powers beyond the range, or of 1e150 and more, whose squares
+ * have their sum beyond it. */
+static sim_status check_sums(const option_run *run) {
   char name[OPTION_PAYOFF_NAME];
   for (int q = 0; q < run->quantities; q++) {
-    if (isfinite(run->tails[2 * q]) && isfinite(run->tails[2 * q + 1])) continue;
+    bool finite = isfinite(run->tails[2 * q]) && isfinite(run->tails[2 * q + 1]);
+    for (int g = 0; g < run->groups; g++)
+      finite &= isfinite(run->mean[g * run->quantities + q]) && isfinite(run->squares[g * run->quantities + q]);
+    if (finite) continue;
     option_payoff_name(run->parameters, run->quantity[q].payoff, name, sizeof name);
     return sim_fail(SIM_ERR_DIVERGED,
                     "%s: its payments are too large for their error, whose fourth power is not a finite number: "
@@ -171,7 +175,7 @@ sim_status option_step(void *self, sim_clock *clock) {
     memcpy(run->whole_tails, run->tails, tails);
     if (is_break(run, base + done)) break;
   }
-  SIM_TRY(check_tails(run));
+  SIM_TRY(check_sums(run));
   SIM_TRY(estimate_bias(run, base + done));
   clock->t = (base + done) * run->pair;
   const double batch =

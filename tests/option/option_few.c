@@ -118,6 +118,32 @@ static void test_groups(void **state) {
   pricing_free(&d);
 }
 
+/* Sobol's points: a call at the money is carried by some 4000 of 2^14 points and gets no warning on any seed. One at
+ * 180, which 43 points expect to pay, gets one on most. */
+static void test_sobol(void **state) {
+  (void)state;
+  int warned[2] = {0};
+  for (int far = 0; far < 2; far++)
+    for (int seed = 1; seed <= seeds; seed++) {
+      pricing d;
+      sim_bytes remark = {0};
+      pricing_make(&d, SIM_DOUBLE, 0.2, 0.05, 1, 1);
+      d.p.common.seed = (uint64_t)seed;
+      d.p.sampling.paths = far ? 0x1p14 : 0x1p13 * (1 << seed % 3);
+      d.p.sampling.sequence = OPTION_SOBOL;
+      d.p.sampling.scrambles = 32;
+      pricing_add(&d, &option_european_schema, far ? 180 : 100, OPTION_CALL);
+      pricing_run(&d);
+      option_remark(d.self, &d.clock, &remark);
+      warned[far] += remark.size > 0;
+      sim_bytes_free(&remark);
+      pricing_free(&d);
+    }
+  print_message("    Sobol: %d warned at the money, %d far from it\n", warned[0], warned[1]);
+  assert_int_equal(warned[0], 0);
+  assert_true(2 * warned[1] > seeds);
+}
+
 /* Theta of a Bermudan put on 50 dates, -2.227 by QuantLib's finite differences: the paths that are exercised at another
  * date carry it, 8 or so of 2^15. Their error is told, without a warning from 2^16 paths on, and the mean square of 20
  * errors is 0.3 to 2.3 of what they tell (4 deviations), with 0.01 for the bias of the rule and of the difference. */
@@ -153,6 +179,6 @@ static void test_theta(void **state) {
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "long") == 0) seeds = 200;
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_lognormal), cmocka_unit_test(test_groups),
-                                     cmocka_unit_test(test_theta)};
+                                     cmocka_unit_test(test_sobol), cmocka_unit_test(test_theta)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,6 +287,9 @@ static void close_block(const option_sampler *s, const double *sums, int chunks,
     for (int c = 0; c < chunks; c++)
       for (int k = 0; k < OPTION_SUMS_OF; k++)
         part[k][c] = sums[OPTION_SUMS_OF * ((size_t)c * (size_t)s->estimate.quantities + (size_t)q) + (size_t)k];
+    /* The lanes of Sobol's points are strata of their first dimension, each with another spread: chunks are groups. */
+    for (int c = 0; c < chunks && s->paths.quasi != NULL; c++)
+      part[OPTION_SUM_LANE_SQUARE][c] = part[OPTION_SUM_LANE][c] * part[OPTION_SUM_LANE][c];
     tails[2 * q] = sim_reduce_tree(part[OPTION_SUM_LANE], (size_t)chunks);
     tails[2 * q + 1] = sim_reduce_tree(part[OPTION_SUM_LANE_SQUARE], (size_t)chunks);
     for (int c = 0; c < chunks && s->matched; c++) {

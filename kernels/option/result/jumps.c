@@ -331,6 +331,22 @@ static void find_steps(option_run *run) {
   }
 }
 
+/* Finds the second derivatives that may be infinite. */
+static void find_kinks(option_run *run, const option_market *market) {
+  const option_parameters *p = run->parameters;
+  for (int k = 0; k < option_payoff_count(p); k++) {
+    bool known = false, kink = false;
+    for (int q = 0; q < run->quantities; q++) {
+      const option_quantity *of = &run->quantity[q];
+      const bool second = of->greek == OPTION_GAMMA || (of->greek >= OPTION_SECOND && of->greek < OPTION_BUCKETS);
+      if (of->payoff != k || !second) continue;
+      if (!known) kink = option_has_kink(p, market, k);
+      known = true;
+      run->kinked[q] = kink;
+    }
+  }
+}
+
 sim_status option_find_jumps(option_run *run) {
   const option_parameters *p = run->parameters;
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
@@ -338,6 +354,7 @@ sim_status option_find_jumps(option_run *run) {
   find_unmoved(run);
   find_steps(run);
   SIM_TRY(option_market_create(p, NULL, &market));
+  find_kinks(run, &market);
   run->certain = market.dynamics == NULL;
   for (int i = 0; i < market.steps * market.assets; i++) run->certain &= market.vol[i] == 0;
   const bool bare = !run->certain && p->sampling.control == OPTION_NO_CONTROL;

@@ -62,6 +62,24 @@ static void remark_few(const option_run *run, double n, sim_bytes *out) {
                                                                       : ", or a control");
 }
 
+/* Remarks on a second derivative at a kink. */
+static void remark_kink(const option_run *run, sim_bytes *out) {
+  int first = -1, count = 0;
+  char name[OPTION_PAYOFF_NAME], what[40];
+  for (int q = 0; q < run->told; q++) {
+    if (!option_at_kink(run, q)) continue;
+    if (first < 0) first = q;
+    count++;
+  }
+  if (count == 0) return;
+  option_payoff_name(run->parameters, run->quantity[first].payoff, name, sizeof name);
+  option_column_name(run->parameters, &run->quantity[first], what, sizeof what);
+  sim_bytes_format(out, "%sthe %s of %s", out->size > 0 ? "; " : "", what, name);
+  if (count > 1) sim_bytes_format(out, " (and %d more)", count - 1);
+  sim_bytes_text(out, ": nothing random smooths the kinks of its payoff or exercise, so that this derivative may be "
+                      "infinite; its error is unknown");
+}
+
 /* Remarks on a price that is its control's alone. */
 static void remark_control(const option_run *run, double n, sim_bytes *out) {
   char name[OPTION_PAYOFF_NAME];
@@ -119,6 +137,7 @@ void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   remark_unpaid(run, n, out);
   remark_control(run, n, out);
   remark_few(run, n, out);
+  remark_kink(run, out);
   bool unknown = false;
   for (int k = 0; k < option_payoff_count(run->parameters); k++) unknown |= isnan(option_spread(run, n, k));
   remark_bias(run, n, out);

@@ -214,8 +214,12 @@ static bool only_linear(const option_run *run, double n, int q) {
          fabs(option_mean(run, q)) <= option_rounding(run, q) && !(bare_spread(run, n, q) > option_rounding(run, q));
 }
 
+bool option_at_kink(const option_run *run, int q) {
+  return run->kinked[q] && fabs(option_mean(run, q)) > 16 * option_rounding(run, q);
+}
+
 double option_spread(const option_run *run, double n, int q) {
-  if (only_linear(run, n, q)) return NAN;
+  if (only_linear(run, n, q) || option_at_kink(run, q)) return NAN;
   if (option_unpaid(run, n, q) || is_carried_by_few(run, n, q) || option_only_control(run, n, q)) return NAN;
   const double spread = bare_spread(run, n, q);
   if (run->levels != NULL) return spread;

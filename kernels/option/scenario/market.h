@@ -87,6 +87,16 @@ option_bump option_bump_of(const option_parameters *p, int greek, int which, boo
 /* Deviations of the logarithm of an asset's price at the maturity of each payoff: out[payoffs]; INFINITY: not known.
  * SIM_ERR_NO_MEMORY, or errors of functions of time. */
 sim_status option_deviations(const option_parameters *p, int asset, double *out) SIM_MUST_CHECK;
+/* The least deviation of an asset's price at the first date of early exercise at which it has one; INFINITY: none. */
+double option_exercise_deviation(const option_parameters *p, int asset);
+/* The least deviation of the logarithm of the ratio of an asset's price to another one's at the maturity of a payoff
+ * that has a kink at such a ratio (best_of, worst_of, spread) or is a function, and that other asset; 0: the ratio is
+ * certain. INFINITY: no such payoff, not known, or a correlation of at most 0.8, with which it is above 0.6 deviations
+ * of the prices. */
+double option_ratio_deviation(const option_parameters *p, int payoff, int asset, int *other);
+/* Whether a payoff may have a kink that nothing random smooths, so that a second derivative is not finite: its prices
+ * are certain until the maturity or the first date of early exercise, or so is the ratio of two of them. */
+bool option_has_kink(const option_parameters *p, const option_market *market, int payoff);
 /* Largest change of a spot, as a share of it, from which paths start that fit a rule of early exercise: more than the
  * changes of all Greeks. */
 double option_start_range(const option_parameters *p, int asset);

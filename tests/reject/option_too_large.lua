@@ -1,0 +1,5 @@
+-- expect: 80 payoffs[1]: its payments are too large for their error
+return sim.option {
+  assets = { { spot = 100, vol = 0.2 } }, maturity = 1, sampling = { paths = 2^17 },
+  payoffs = { sim.digital { strike = 100, cash = 1e300 } },
+}

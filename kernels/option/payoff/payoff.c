@@ -338,6 +338,29 @@ static void logarithm(const option_market *market, int asset, int end, bool geom
   }
 }
 
+/* Step that ends at a fixing of a payoff, from 0. */
+static int fixing_step(const option_parameters *p, const option_market *market, const option_payoff *o, int k) {
+  const double t = o->dates.rows > 0 ? o->dates.data[k] : p->maturity * ((double)(k + 1) / (double)p->steps);
+  return option_steps_until(market, t);
+}
+
+/* Mean and variance of the logarithm of the geometric mean of past fixings and those at dates. */
+static void logarithm_of_fixings(const option_parameters *p, const option_market *market, const option_payoff *o,
+                                 double *mean, double *variance) {
+  const double ln2 = 0.69314718055994530942;
+  const int count = option_observation_count(p, o), asset = (int)o->asset - 1;
+  const double all = count + (double)o->past.rows;
+  *mean = count / all * log(market->spot[asset]);
+  *variance = 0;
+  for (size_t k = 0; k < o->past.rows; k++) *mean += log(o->past.data[k]) / all;
+  for (int k = 0, s = 0; k < count; k++)
+    for (const int end = fixing_step(p, market, o, k); s < end; s++) {
+      const double share = (count - k) / all, vol = market->vol[s * market->assets + asset] * ln2 * share;
+      *mean += market->drift[s * market->assets + asset] * ln2 * share;
+      *variance += vol * vol;
+    }
+}
+
 /* The sum of all assets' prices after `end` steps or geometric means. */
 static sim_expr_ref sum_control(option_builder *m, int end, bool geometric) {
   sim_expr_ref sum = 0;
@@ -363,6 +386,11 @@ static sim_expr_ref control(option_builder *m, const option_parameters *p, int p
   const option_payoff *o = control_payoff(p, payoff);
   const int end = m->graph->end[payoff], asset = o != NULL ? (int)o->asset - 1 : 0;
   if (o == NULL) return sum_control(m, end, geometric);
+  if (geometric && option_is_dated(p)) {
+    option_payoff mean = *o;
+    mean.average = OPTION_GEOMETRIC_AVERAGE;
+    return plain(m, asian_mean(m, &mean, asset), o->strike, o->type);
+  }
   return plain(m, geometric ? feature_of(m, OPTION_GEOMETRIC, asset) : option_price_at(m, asset, end), o->strike,
                o->type);
 }
@@ -373,7 +401,10 @@ double option_control_mean(const option_parameters *p, const option_market *mark
   const option_payoff *o = control_payoff(p, payoff);
   double mean, variance, sum = 0;
   if (o != NULL) {
-    logarithm(market, (int)o->asset - 1, end, geometric, &mean, &variance);
+    if (geometric && option_is_dated(p))
+      logarithm_of_fixings(p, market, o, &mean, &variance);
+    else
+      logarithm(market, (int)o->asset - 1, end, geometric, &mean, &variance);
     return option_lognormal_price(mean, sqrt(variance), o->strike, o->type);
   }
   for (int a = 0; a < market->assets; a++) {

@@ -240,7 +240,9 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
     if (t > 0 && t <= end * (1 + OPTION_SAME_DATE) && t - before > near) continue;
     sim_faults_add(faults, item->line, path,
                    "dates: expected ascending times above 0, at most the maturity %.9g, got %.9g%s", end, t,
-                   k > 0 && t > 0 && t <= end ? " after a time as late" : "");
+                   k > 0 && t > 0 && t <= end ? " after a time as late"
+                   : t > 0 && t <= near       ? ", which counts as 0 (within 2e-9 of the maturity)"
+                                              : "");
     break;
   }
   if (option_has_every(item) && o->dates.rows > 0 && o->every > 1)

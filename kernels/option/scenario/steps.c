@@ -89,7 +89,12 @@ void option_check_steps(option_parameters *p, sim_faults *faults) {
   char what[64];
   if (p->steps > 0) return;
   const char *reason = needs(p, what, sizeof what);
-  if (reason != NULL)
+  bool empty = false; /* then option_check_dates names the list */
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const sim_doubles *dates = &((const option_payoff *)p->payoffs.items[i].data)->dates;
+    empty |= dates->data != NULL && dates->rows == 0;
+  }
+  if (reason != NULL && !empty)
     sim_faults_add(faults, 0, "steps", "missing: %s %s: expected their number, such as steps = 50", what, reason);
   p->steps = 1;
 }

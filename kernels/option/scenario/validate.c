@@ -18,8 +18,12 @@ static void check_level(const option_parameters *p, const option_payoff *o, int 
   const bool up = o->direction == OPTION_UP;
   if (o->from > 0) return; /* not watched yet */
   if (up ? spot >= o->level : spot <= o->level)
-    sim_faults_add(faults, line, path, "the barrier is reached already: expected a level %s the spot %.9g, got %.9g",
-                   up ? "above" : "below", spot, o->level);
+    sim_faults_add(faults, line, path, "the barrier is reached already: expected a level %s the spot %.9g%s, got %.9g",
+                   up ? "above" : "below", spot,
+                   spot == o->level ? ""
+                   : up             ? ", or direction = \"down\""
+                                    : ", or direction = \"up\"",
+                   o->level);
 }
 
 /* Whether a scenario's function can read a column of this name. */
@@ -200,6 +204,16 @@ static sim_status check_numbers(const option_parameters *p, sim_faults *faults) 
   return SIM_OK;
 }
 
+/* Whether all payoffs are Asian options with fixings of one price. */
+static bool only_fixings(const option_parameters *p) {
+  bool all = p->payoff == NULL;
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const option_payoff *o = p->payoffs.items[i].data;
+    all &= p->payoffs.items[i].schema == &option_asian_schema && o->exchange != OPTION_COMPOSITE && o->strike > 0;
+  }
+  return all;
+}
+
 /* Sets the paths of rules of early exercise that have no number. An exposure depends on its rule in first order, a
  * price in second. */
 static void set_fit_paths(option_parameters *p) {
@@ -244,9 +258,11 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   option_check_between(p, faults);
   if (p->payoff != NULL && p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES)
     sim_faults_add(faults, 0, "sampling.control", "expected \"geometric\" or \"underlying\": a function has no strike");
-  if (p->sampling.control == OPTION_CONTROL_GEOMETRIC && option_is_dated(p))
-    sim_faults_add(faults, 0, "sampling.control",
-                   "expected \"black_scholes\" or \"underlying\": the geometric mean is of prices at equal steps");
+  if (p->sampling.control == OPTION_CONTROL_GEOMETRIC && option_is_dated(p) && !only_fixings(p))
+    sim_faults_add(
+        faults, 0, "sampling.control",
+        "expected \"black_scholes\" or \"underlying\": in a run with dates or maturities the geometric mean is "
+        "of the fixings of sim.asian alone, not of a composite");
   SIM_TRY(option_find_buckets(p, faults));
   option_check_methods(p, faults);
   SIM_TRY(option_check_exposure(p, faults));

@@ -29,32 +29,57 @@ static double normal_along(const fluid_parameters *p, const fluid_machine *m, co
   return fabs(normal[axis]);
 }
 
-/* Whether a body has a cell of fluid about it: it ends a cell off the sides of axes that are not periodic, unless it
- * crosses the whole box, and some axis has a cell between it and each other body. */
+/* Distance along an axis of the centres of two bodies, of the images that are next to each other. */
+static double way_between(const grid_shape *g, const fluid_shape *one, const fluid_shape *other, int axis) {
+  const double way = fabs(one->centre[axis] - other->centre[axis]), size = g->size[axis];
+  return grid_is_periodic(g, axis) ? fabs(way - size * nearbyint(way / size)) : way;
+}
+
+/* Whether the fluid inside a ball or a cylinder has a cell between it and another body, which lies in it. */
+static bool is_within(const grid_shape *g, const fluid_shape *inner, const fluid_shape *outer, double dx) {
+  const bool round = inner->wall.shape == GEOMETRY_BALL || inner->wall.shape == GEOMETRY_CYLINDER;
+  double low[3], high[3], square = 0;
+  if (outer->wall.outside || outer->wall.shape == GEOMETRY_MESH || fluid_body_tilted(&outer->wall)) return false;
+  fluid_body_extent(inner, low, high);
+  for (int a = 0; a < g->rank; a++) {
+    if (outer->wall.shape == GEOMETRY_CYLINDER && g->rank == 3 && fabs(outer->wall.axis[a]) > 1e-12) continue;
+    const double far = way_between(g, inner, outer, a) + (round && isfinite(high[a]) ? 0 : (high[a] - low[a]) / 2);
+    square += far * far;
+  }
+  return sqrt(square) + (round ? inner->wall.radius : 0) + dx <= outer->wall.radius;
+}
+
+/* Whether some axis has a cell between two bodies. */
+static bool are_apart(const grid_shape *g, const fluid_shape *one, const fluid_shape *other, double dx) {
+  double low[3], high[3], low2[3], high2[3];
+  bool apart = false;
+  fluid_body_extent(one, low, high);
+  fluid_body_extent(other, low2, high2);
+  for (int a = 0; a < g->rank; a++)
+    if (!isinf(high[a]) && !isinf(high2[a]))
+      apart = apart || way_between(g, one, other, a) > 0.5 * (high[a] - low[a] + high2[a] - low2[a]) + dx;
+  return apart;
+}
+
+/* Whether all of a body's surface is in the fluid, with a cell of it before each other body: it ends a cell off the
+ * sides of axes that are not periodic, or, with the fluid inside, before them, unless it crosses the whole box. */
 static bool stands_free(const fluid_parameters *p, const fluid_machine *m, int body) {
   const grid_shape *g = &m->grid;
   const fluid_shape own = fluid_body_shape(p, m->walls.meshes, body, &m->walls.pose[body]);
-  const double dx = g->size[0] / (double)g->n[0];
-  double low[3], high[3], low2[3], high2[3];
+  const double dx = g->size[0] / (double)g->n[0], room = own.wall.outside ? dx : 0;
+  double low[3], high[3];
   fluid_body_extent(&own, low, high);
   for (int a = 0; a < g->rank; a++) {
     if (isinf(high[a])) continue;
-    if (grid_is_periodic(g, a) ? high[a] - low[a] > g->size[a] - dx : low[a] < dx || high[a] > g->size[a] - dx)
+    if (grid_is_periodic(g, a) ? high[a] - low[a] > g->size[a] - room : low[a] < room || high[a] > g->size[a] - room)
       return false;
   }
   for (int b = 0; b < (int)p->bodies.count; b++) {
     const fluid_shape other = fluid_body_shape(p, m->walls.meshes, b, &m->walls.pose[b]);
-    bool apart = b == body;
-    fluid_body_extent(&other, low2, high2);
-    for (int a = 0; a < g->rank; a++) {
-      if (isinf(high[a]) || isinf(high2[a])) continue;
-      double way = fabs(own.centre[a] - other.centre[a]);
-      if (grid_is_periodic(g, a)) way = fabs(way - g->size[a] * nearbyint(way / g->size[a]));
-      apart = apart || way > 0.5 * (high[a] - low[a] + high2[a] - low2[a]) + dx;
-    }
-    if (!apart) return false;
+    const bool apart = own.wall.outside && other.wall.outside && are_apart(g, &own, &other, dx);
+    if (b != body && !apart && !is_within(g, &own, &other, dx) && !is_within(g, &other, &own, dx)) return false;
   }
-  return own.wall.outside;
+  return own.wall.outside || own.wall.shape != GEOMETRY_MESH;
 }
 
 /* Area of a body, or its girth in two dimensions; 0: not known. */

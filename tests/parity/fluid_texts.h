@@ -232,6 +232,18 @@ static const char *const texts[] = {
     "return sim.fluid { precision = kind, grid = { n = {48, 20, 18}, size = {4.8, 2, 1.8}, boundary = 'wall',\n"
     "  y = 'slip' }, viscosity = 0.02, speed = 1, sides = { x_high = { pressure = 0, sponge = 1.1 },\n"
     "    x_low = { profile = function(z, t) return math.sin(9*t)*z*(1.8 - z), 0, 0 end, sponge = 0.9 } },\n"
-    "  bodies = { sim.ball { point = {4.2, 1, 0.9}, radius = 0.3 } }, integrate = { t_end = 100 } }"};
+    "  bodies = { sim.ball { point = {4.2, 1, 0.9}, radius = 0.3 } }, integrate = { t_end = 100 } }",
+    /* bodies that go through sides, at rest and moving */
+    "return sim.fluid { precision = kind, grid = { n = {40, 20, 18}, size = {4, 2, 1.8}, boundary = 'wall',\n"
+    "  y = 'slip' }, viscosity = 0.02, speed = 1, acceleration = {0.02, 0.01, -0.03}, sides = {\n"
+    "    x_high = { pressure = 0 }, x_low = { pressure = 0.03, straight = true } }, bodies = {\n"
+    "      sim.cylinder { point = {0, 1, 0.9}, axis = {1, 0, 0}, radius = 0.83, inside = true },\n"
+    "      sim.cylinder { point = {1.23, 0.97, 0}, axis = {0, 0, 1}, radius = 0.42, spin = 0.3 },\n"
+    "      sim.block { low = {3.14, -1, -1}, high = {9, 0.86, 0.93} } }, integrate = { t_end = 100 } }",
+    "return sim.fluid { precision = kind, grid = { n = {70, 45}, size = {7, 4.5}, boundary = 'wall', y = 'slip' },\n"
+    "  viscosity = 0.02, speed = 1.2, acceleration = {0.01, -0.02}, sides = { x_low = { pressure = 0.05 },\n"
+    "    x_high = { pressure = 0 } }, bodies = {\n"
+    "      sim.block { low = {-9, -1, 0}, high = {19, 0.43, 0}, velocity = {0.5, 0, 0} },\n"
+    "      sim.ball { point = {6.6, 4.2, 0}, radius = 0.77 } }, integrate = { t_end = 1 } }"};
 
 #endif

@@ -46,6 +46,12 @@ static const char *const texts[] = {
     "  solid = { path = 'rock.h5', dataset = 'rock' }",
     "grid = { n = {60, 36, 32}, size = {3.75, 2.25, 2} }, viscosity = 0.01, speed = 1, acceleration = {0.1, 0.02, 0},\n"
     "  bodies = { sim.stl { path = 'parity_fluid_trt.stl', shift = {2, 1.2, 1.04} } }, probes = { {1, 1, 1} }",
+    /* bodies that go through sides */
+    "grid = { n = {40, 20, 18}, size = {4, 2, 1.8}, boundary = 'wall', y = 'slip' }, viscosity = 0.02, speed = 1,\n"
+    "  acceleration = {0.02, 0.01, -0.03}, sides = { x_high = { pressure = 0 },\n"
+    "    x_low = { pressure = 0.03, straight = true } }, bodies = {\n"
+    "      sim.cylinder { point = {0, 1, 0.9}, axis = {1, 0, 0}, radius = 0.83, inside = true },\n"
+    "      sim.cylinder { point = {1.23, 0.97, 0}, axis = {0, 0, 1}, radius = 0.42, spin = 0.3 } }",
     /* sides that change with time, one of them straight, derived fields, means, gates and coefficients; spectrum and
      * the end of a flow that is steady */
     "grid = { n = {64, 22, 20}, size = {6.4, 2.2, 2}, boundary = 'wall', y = 'slip' }, viscosity = 0.01, speed = 1,\n"

@@ -273,6 +273,29 @@ static sim_status flow(fluid_work *w, double *values) {
 
 static int body_columns(const fluid_work *w) { return w->m->lattice->rank == 2 ? 3 : 6; }
 
+/* Adds a term of the edges between bodies and sides to momentum and torque; g: force of the step. */
+static void add_edge_term(const fluid_work *w, int64_t cell, const fluid_edge_term *term, const double g[3],
+                          const double centre[3], double *sums) {
+  const fluid_machine *m = w->m;
+  const fluid_walls *walls = &m->walls;
+  const int rank = m->lattice->rank;
+  static const double none[3] = {0};
+  fluid_collision collision = m->collision;
+  double momentum[3] = {0}, torque[3], arm[3];
+  for (int a = 0; a < 3; a++) collision.g[a] = 0;
+  m->kernels->force(m->lattice, &collision, &m->rows, &w->links, cell, (int)(term->link - walls->cell[cell].first),
+                    fluid_first(&w->state[0]), none, walls->speed ? walls->speed[term->link] : NULL, momentum, torque);
+  for (int a = 0; a < 3; a++) {
+    momentum[a] = a < rank ? term->factor[a] * momentum[a] + term->room * (g[a] - term->rate[a]) : 0;
+    arm[a] = a < rank ? term->point[a] - centre[a] : 0;
+  }
+  double *to = sums + (rank == 2 ? 3 : 6) * term->body;
+  for (int a = 0; a < rank; a++) to[a] += momentum[a];
+  for (int a = rank == 2 ? 2 : 0; a < 3; a++)
+    to[rank == 2 ? rank : rank + a] +=
+        arm[(a + 1) % 3] * momentum[(a + 2) % 3] - arm[(a + 2) % 3] * momentum[(a + 1) % 3];
+}
+
 /* Momentum and torque, [bodies][columns], that the cells of a plane give to bodies. */
 static void forces_of_plane(const void *context, int64_t plane, double *sums) {
   const fluid_work *w = context;
@@ -306,6 +329,14 @@ static void forces_of_plane(const void *context, int64_t plane, double *sums) {
       double *to = sums + body_columns(w) * body;
       for (int a = 0; a < rank; a++) to[a] += momentum[a];
       for (int a = rank == 2 ? 2 : 0; a < 3; a++) to[rank == 2 ? rank : rank + a] += torque[a];
+    }
+    fluid_edge_term term[FLUID_EDGE_TERMS];
+    const int terms = fluid_edge_terms(w->p, w->numbers, walls, cell, term);
+    for (int j = 0; j < terms; j++) {
+      double centre[3];
+      fluid_body_centre(w->p, walls->meshes, term[j].body, &walls->pose[term[j].body], x, centre);
+      for (int a = 0; a < 3; a++) centre[a] /= w->numbers->dx;
+      add_edge_term(w, i, &term[j], g, centre, sums);
     }
   }
 }

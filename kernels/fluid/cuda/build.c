@@ -1,5 +1,4 @@
-/* Walls in device memory: masks of cells, links, patches of cells at bodies, links by body, and what lies beside cells.
- */
+/* Walls in device memory: masks of cells, links, patches of cells at bodies, and what lies beside cells. */
 #include "kernels/fluid/cuda/host.h"
 #include "kernels/fluid/start/start.h"
 
@@ -29,8 +28,7 @@ sim_status fluid_cuda_send_away(void *data, size_t bytes, void **out) {
   return status;
 }
 
-/* Frees `*at`, and sets it to NULL. */
-static void release(void *at) {
+void fluid_cuda_release(void *at) {
   void *data;
   memcpy(&data, at, sizeof data);
   sim_backend_cuda.free(data);
@@ -40,21 +38,13 @@ static void release(void *at) {
 static void free_walls(fluid_device *d) {
   void *const all[] = {&d->skip, &d->beside.solid, &d->cell,   &d->edge,        &d->edge_body,
                        &d->lost, &d->segment,      &d->member, &d->segment_sum, &d->packed};
-  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) fluid_cuda_release(all[i]);
   d->cells = d->listed = d->members = d->segments = 0;
   d->first_cell = d->end_cell = d->first_damped = d->end_damped = 0;
 }
 
-static void free_pulls(fluid_device *d) {
-  void *const all[] = {&d->pull, &d->pull_block, &d->pull_sum, &d->terms};
-  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
-  free(d->pull_row);
-  d->pull_row = NULL;
-  d->pulls = d->pull_blocks = 0;
-}
-
 static void free_cuts(fluid_device *d) {
-  release(&d->beside.cut);
+  fluid_cuda_release(&d->beside.cut);
   d->beside.cuts = 0;
 }
 
@@ -62,10 +52,10 @@ void fluid_cuda_free(fluid_device *d) {
   void *const all[] = {&d->mean, &d->share,  &d->through,    &d->probe,        &d->probed,      &d->arrived,
                        &d->drag, &d->staged, &d->remembered, &d->end_velocity, &d->own_velocity};
   free_walls(d);
-  free_pulls(d);
+  fluid_cuda_free_pulls(d);
   free_cuts(d);
-  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
-  for (int s = 0; s < FLUID_SIDES; s++) release(&d->beside.profile[s]);
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) fluid_cuda_release(all[i]);
+  for (int s = 0; s < FLUID_SIDES; s++) fluid_cuda_release(&d->beside.profile[s]);
   fluid_cuda_free_timed(d);
   fluid_cuda_free_gates(d);
   fluid_cuda_free_heat(d);
@@ -280,78 +270,6 @@ static sim_status send_patches(const maker *m) {
   return fluid_cuda_send(NULL, (size_t)segments * sizeof(double), (void **)&m->d->segment_sum);
 }
 
-/* held[3]: the momentum that a step gives to the fluid between the half of the link and the surface, as that goes on.
- */
-static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge, double held[3]) {
-  const fluid_machine *machine = m->m;
-  const fluid_link *link = &machine->walls.link[edge];
-  const fluid_cell *c = &machine->walls.cell[cell];
-  const int64_t at[3] = {c->x, c->row % machine->grid.n[1], c->row / machine->grid.n[1]};
-  const int8_t *v = machine->lattice->c[link->arriving];
-  fluid_pull out = {.cell = (int32_t)cell, .edge = (int32_t)edge};
-  double x[3], centre[3];
-  for (int a = 0; a < 3; a++) x[a] = grid_centre(&machine->grid, a, at[a]);
-  fluid_body_centre(m->p, machine->walls.meshes, link->body, machine->motion ? &machine->walls.pose[link->body] : NULL,
-                    x, centre);
-  if (machine->walls.speed) memcpy(out.speed, machine->walls.speed[edge], sizeof out.speed);
-  const double q = fluid_link_part(link);
-  const double room = fluid_link_room(m->p, m->k, &machine->walls, c, link, held);
-  out.q = 0.5 + room * (machine->lattice->directions - 1) / 2;
-  for (int a = 0; a < 3; a++) held[a] *= room;
-  for (int a = 0; a < machine->lattice->rank; a++) {
-    const bool mirror = link->mirror & 1 << a;
-    const double y = (double)at[a] + 0.5 - q * v[a];
-    const double inside = !mirror ? y : y < 0 ? -y : fmin(y, 2 * (double)machine->grid.n[a] - y);
-    out.mirror[a] = mirror;
-    out.arm[a] = inside - centre[a] / m->k->dx;
-  }
-  return out;
-}
-
-/* Several ranks: room for what each of these links gives to its body, and where they are. */
-static sim_status make_terms(const maker *m, const fluid_pull *pull, int64_t links) {
-  int64_t *row = m->d->pull_row = malloc((size_t)links * sizeof *row);
-  if (!row) return sim_no_memory("links of ranks");
-  for (int64_t i = 0; i < links; i++) row[i] = m->m->walls.cell[pull[i].cell].row;
-  return fluid_cuda_send(NULL, (size_t)links * 6 * sizeof(double), (void **)&m->d->terms);
-}
-
-/* Links to bodies: by body, cell and direction. */
-static sim_status send_pulls(const maker *m) {
-  const fluid_walls *w = &m->m->walls;
-  int64_t links = 0, next = 0;
-  double held[3];
-  int blocks = 0;
-  for (int64_t i = 0; i < w->links; i++) links += w->link[i].body >= 0;
-  if (links == 0) return SIM_OK;
-  fluid_pull *pull = malloc((size_t)links * sizeof *pull);
-  fluid_pull_block *block = malloc(((size_t)links / FLUID_SEGMENT + FLUID_BODIES) * sizeof *block);
-  m->d->body_blocks[0] = 0;
-  for (int body = 0; pull && block && body < (int)m->p->bodies.count; body++) {
-    const int64_t first = next;
-    for (int64_t i = 0; i < w->cells; i++)
-      for (int64_t j = w->cell[i].first; j < w->cell[i].first + w->cell[i].count; j++)
-        if (w->link[j].body == body) pull[next++] = pull_of(m, i, j, held);
-    for (int64_t i = first; i < next; i += FLUID_SEGMENT)
-      block[blocks++] = (fluid_pull_block){(int32_t)i, (int32_t)(next - i < FLUID_SEGMENT ? next - i : FLUID_SEGMENT)};
-    m->d->body_blocks[body + 1] = blocks;
-  }
-  m->d->pull_blocks = blocks;
-  m->d->pulls = (int)links;
-  sim_status status = pull && fluid_cuda_divided(m->m) ? make_terms(m, pull, links) : SIM_OK;
-  if (status == SIM_OK)
-    status = fluid_cuda_send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&m->d->pull_block);
-  else
-    free(block);
-  if (status == SIM_OK) {
-    status = fluid_cuda_send_away(pull, (size_t)links * sizeof *pull, (void **)&m->d->pull);
-    pull = NULL;
-  }
-  free(pull);
-  if (status == SIM_OK) status = fluid_cuda_send(NULL, (size_t)blocks * 6 * sizeof(double), (void **)&m->d->pull_sum);
-  return status;
-}
-
 static bool touches_body(const fluid_walls *w, const fluid_cell *cell) {
   bool out = false;
   for (int i = 0; i < cell->count; i++) out = out || w->link[cell->first + i].body >= 0;
@@ -546,32 +464,6 @@ sim_status fluid_cuda_build_walls(const fluid_machine *machine, const fluid_para
   return send_patches(&m);
 }
 
-void fluid_cuda_find_held(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
-                          double out[][6]) {
-  const maker m = {machine, p, k, NULL};
-  const fluid_walls *w = &machine->walls;
-  memset(out, 0, p->bodies.count * sizeof *out);
-  for (int64_t i = 0; i < w->cells && machine->motion; i++)
-    for (int64_t j = w->cell[i].first; j < w->cell[i].first + w->cell[i].count; j++) {
-      double held[3];
-      if (w->link[j].body < 0) continue;
-      double *to = out[w->link[j].body];
-      const fluid_pull pull = pull_of(&m, i, j, held);
-      for (int a = 0; a < 3; a++) {
-        const int b = (a + 1) % 3, c = (a + 2) % 3;
-        to[a] += held[a];
-        to[3 + a] += pull.arm[b] * held[c] - pull.arm[c] * held[b];
-      }
-    }
-}
-
-sim_status fluid_cuda_build_pulls(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
-                                  fluid_device *out) {
-  const maker m = {machine, p, k, out};
-  free_pulls(out);
-  return send_pulls(&m);
-}
-
 sim_status fluid_cuda_build_cuts(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
                                  fluid_device *out) {
   const maker m = {machine, p, k, out};
@@ -601,6 +493,6 @@ double fluid_cuda_wall_bytes(const fluid_parameters *p, const fluid_meshes *mesh
   const double host = fluid_walls_bytes(p, meshes);
   if (!(host > 0)) return 0;
   /* On the host a cell with 5.5 (3.5) links takes 180 bytes and a quarter more for growth. Here it takes 20, a link 24
-   * at most; with a body 12 and two cuts of 40, and a link 49. Two masks of bits. */
-  return (p->bodies.count > 0 ? 3 : 1) * host + 2 * sizeof(uint32_t) * groups * cells / (double)g.n[0];
+   * at most; with a body 12 and two cuts of 40, and a link 88. Two masks of bits. */
+  return (p->bodies.count > 0 ? 3.3 : 1) * host + 2 * sizeof(uint32_t) * groups * cells / (double)g.n[0];
 }

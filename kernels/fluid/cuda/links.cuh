@@ -386,7 +386,7 @@ __device__ __forceinline__ void pull_of_link(const fluid_pull &p, int c, double 
 #pragma unroll
   for (int a = 0; a < 3; a++) {
     const double push = component<Q>(c, a) * weight * (sent + got);
-    out[a] = (p.mirror[a] ? push : -push) + g[a] * (p.q - 0.5) / (0.5 * (Q - 1)) - p.speed[a] * weight * (sent - got);
+    out[a] = p.push[a] * push + g[a] * (p.q - 0.5) / (0.5 * (Q - 1)) - p.speed[a] * weight * (sent - got);
   }
 #pragma unroll
   for (int a = 0; a < 3; a++)

@@ -67,12 +67,13 @@ typedef struct fluid_segment {
   int32_t patch_members;
 } fluid_segment;
 
-/* A link to a body; arms from the body's point to the surface, in cells. */
+/* What a body gets by a link; arms from the body's point to the surface, in cells. */
 typedef struct fluid_pull {
   double arm[3], q, speed[3]; /* q - 1/2 is fluid_link_room times half of the directions; speed: of the surface, in
                                  units of the lattice */
+  double push[3];             /* what counts of the momentum that arrives: -1; 1 where the link is mirrored at a slip
+                                 side of this axis; else of a fluid_edge_term */
   int32_t cell, edge;
-  int8_t mirror[3]; /* not 0: the link is mirrored at a slip side of this axis */
 } fluid_pull;
 /* A cell that a body has covered or left. */
 typedef struct fluid_changed {
@@ -421,6 +422,7 @@ void fluid_cuda_free(fluid_device *d); /* what build has made */
 /* *out: a copy in device memory, zeros for NULL; NULL for no bytes. _away: `data` is freed; NULL: no memory. */
 sim_status fluid_cuda_send(const void *data, size_t bytes, void **out) SIM_MUST_CHECK;
 sim_status fluid_cuda_send_away(void *data, size_t bytes, void **out) SIM_MUST_CHECK;
+void fluid_cuda_release(void *at); /* frees `*at`, in device memory, and sets it to NULL */
 
 /* Copies the velocities of a side with a profile, of the planes that are here. */
 sim_status fluid_cuda_copy_profile(const fluid_machine *m, const fluid_device *d, int side, void *to) SIM_MUST_CHECK;
@@ -438,7 +440,8 @@ sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_device *d, f
 sim_status fluid_cuda_build_walls(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
                                   fluid_device *out) SIM_MUST_CHECK;
 sim_status fluid_cuda_build_pulls(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
-                                  fluid_device *out) SIM_MUST_CHECK;
+                                  fluid_device *out) SIM_MUST_CHECK; /* pulls.c, as the two below */
+void fluid_cuda_free_pulls(fluid_device *d);
 /* out[bodies][6]: momentum and torque, in units of the lattice, that a step gives to the fluid between the surfaces of
  * bodies that move and the halves of links, which goes with them: fluid_cuda_pull has more by as much. */
 void fluid_cuda_find_held(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, double out[][6]);

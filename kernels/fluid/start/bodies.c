@@ -208,33 +208,47 @@ void fluid_body_centre(const fluid_parameters *p, const fluid_meshes *meshes, in
   for (int a = 0; a < 3; a++) out[a] = s.centre[a] + x[a] - near[a];
 }
 
+/* The point at which a link meets a surface; c: its direction as it arrives from there. */
+static void meeting(const grid_shape *grid, const fluid_lattice *lattice, const fluid_numbers *numbers,
+                    const fluid_cell *cell, const fluid_link *link, double c[3], double x[3]) {
+  const int64_t at[3] = {cell->x, cell->row % grid->n[1], cell->row / grid->n[1]};
+  const double q = fluid_link_part(link);
+  for (int a = 0; a < 3; a++) {
+    c[a] = (link->mirror & 1 << a ? -1 : 1) * lattice->c[link->arriving][a];
+    x[a] = grid_centre(grid, a, at[a]) - q * lattice->c[link->arriving][a] * numbers->dx;
+    if (link->mirror & 1 << a) x[a] = x[a] < 0 ? -x[a] : fmin(x[a], 2 * grid->size[a] - x[a]);
+  }
+}
+
+void fluid_link_normal(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
+                       const fluid_cell *cell, const fluid_link *link, double normal[3]) {
+  const grid_shape grid = fluid_grid_of(p);
+  const fluid_shape shape = fluid_body_shape(p, walls->meshes, link->body, &walls->pose[link->body]);
+  double x[3], near[3], behind[3], c[3];
+  meeting(&grid, fluid_lattice_for(p), numbers, cell, link, c, x);
+  /* A link that meets an edge exactly gets the normal of a face that it passes, by the point just behind it. */
+  nearest(&grid, &shape, x, near);
+  for (int a = 0; a < 3; a++)
+    behind[a] =
+        x[a] + 1e-9 * numbers->dx * (c[a] == 0 ? copysign(2, shape.centre[a] - near[a]) : -(1 + 0.1 * a) * c[a]);
+  fluid_body_normal(&grid, &shape, behind, normal);
+}
+
 /* Of a link along c by whose cut the surface with the normal n stands a part of a cell off, 6 w (c.n)^2 of that is
  * counted: over the links by which a plane cuts a cell these are 1. */
 double fluid_link_room(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
                        const fluid_cell *cell, const fluid_link *link, double rate[3]) {
   const grid_shape grid = fluid_grid_of(p);
   const fluid_lattice *lattice = fluid_lattice_for(p);
-  const fluid_shape shape = fluid_body_shape(p, walls->meshes, link->body, &walls->pose[link->body]);
-  const int64_t at[3] = {cell->x, cell->row % grid.n[1], cell->row / grid.n[1]};
-  const double q = fluid_link_part(link);
-  double x[3], near[3], behind[3], c[3] = {0}, normal[3], along = 0;
+  double x[3], c[3], normal[3], along = 0;
   for (int a = 0; a < 3; a++) rate[a] = 0;
-  for (int a = 0; a < 3; a++) {
-    c[a] = (link->mirror & 1 << a ? -1 : 1) * lattice->c[link->arriving][a];
-    x[a] = grid_centre(&grid, a, at[a]) - q * lattice->c[link->arriving][a] * numbers->dx;
-    if (link->mirror & 1 << a) x[a] = x[a] < 0 ? -x[a] : fmin(x[a], 2 * grid.size[a] - x[a]);
-  }
-  /* A link that meets an edge exactly gets the normal of a face that it passes, by the point just behind it. */
-  nearest(&grid, &shape, x, near);
-  for (int a = 0; a < 3; a++)
-    behind[a] =
-        x[a] + 1e-9 * numbers->dx * (c[a] == 0 ? copysign(2, shape.centre[a] - near[a]) : -(1 + 0.1 * a) * c[a]);
+  meeting(&grid, lattice, numbers, cell, link, c, x);
   if (fluid_body_moves(p, link->body)) {
     const fluid_shape faster = fluid_body_shape(p, walls->meshes, link->body, &walls->rate[link->body]);
     (void)fluid_body_distance(&grid, &faster, x, rate);
     for (int a = 0; a < 3; a++) rate[a] *= numbers->dt / numbers->dx;
   }
-  fluid_body_normal(&grid, &shape, behind, normal);
+  fluid_link_normal(p, numbers, walls, cell, link, normal);
   for (int a = 0; a < lattice->rank; a++) along += c[a] * normal[a];
-  return (q - 0.5) * 6 * fluid_weight(lattice, link->arriving) * along * along;
+  return (fluid_link_part(link) - 0.5) * 6 * fluid_weight(lattice, link->arriving) * along * along;
 }

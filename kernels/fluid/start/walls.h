@@ -73,6 +73,27 @@ static inline double fluid_link_part(const fluid_link *link) {
  * velocity of the surface there, in units of the lattice. (bodies.c) */
 double fluid_link_room(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
                        const fluid_cell *cell, const fluid_link *link, double rate[3]);
+/* The unit normal, of either sign, of the surface that a link meets. (bodies.c) */
+void fluid_link_normal(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
+                       const fluid_cell *cell, const fluid_link *link, double normal[3]);
+
+/* ---- start/edges.c: where bodies meet sides ---- */
+
+/* What a link adds to the force on a body beside what links to the body give: `factor` times the momentum of
+ * fluid_kernels.force, axis by axis, and `room` (as of fluid_link_room) times the force of a step less `rate`. Where a
+ * cell is at a side and at a body, a diagonal link crosses both, and by its one kind belongs to what it meets first;
+ * its momentum across the side is the side's, and that along the side the body's. */
+typedef struct fluid_edge_term {
+  int64_t link;     /* among all */
+  int body;         /* which gets it */
+  double factor[3]; /* by axis */
+  double point[3];  /* where it acts, in cells */
+  double room, rate[3];
+} fluid_edge_term;
+enum { FLUID_EDGE_TERMS = FLUID_DIRECTIONS_MAX * 7 }; /* of a cell at most: of a link to a body 4 and 3 */
+/* The terms of a cell, in the order of its links; returns their number. */
+int fluid_edge_terms(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
+                     const fluid_cell *cell, fluid_edge_term out[FLUID_EDGE_TERMS]);
 /* The link by which a direction arrives at a cell; NULL: none. */
 const fluid_link *fluid_link_of(const fluid_walls *walls, int64_t row, int64_t x, int arriving);
 

@@ -1,0 +1,158 @@
+/* What links give to bodies, in device memory: by body, cell and direction. */
+#include "kernels/fluid/cuda/host.h"
+
+#include "engine/device/cuda.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct maker {
+  const fluid_machine *m;
+  const fluid_parameters *p;
+  const fluid_numbers *k;
+  fluid_device *d;
+} maker;
+
+/* held[3]: the momentum that a step gives to the fluid between the half of the link and the surface, as that goes on.
+ */
+static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge, double held[3]) {
+  const fluid_machine *machine = m->m;
+  const fluid_link *link = &machine->walls.link[edge];
+  const fluid_cell *c = &machine->walls.cell[cell];
+  const int64_t at[3] = {c->x, c->row % machine->grid.n[1], c->row / machine->grid.n[1]};
+  const int8_t *v = machine->lattice->c[link->arriving];
+  fluid_pull out = {.cell = (int32_t)cell, .edge = (int32_t)edge};
+  double x[3], centre[3];
+  for (int a = 0; a < 3; a++) x[a] = grid_centre(&machine->grid, a, at[a]);
+  fluid_body_centre(m->p, machine->walls.meshes, link->body, machine->motion ? &machine->walls.pose[link->body] : NULL,
+                    x, centre);
+  if (machine->walls.speed) memcpy(out.speed, machine->walls.speed[edge], sizeof out.speed);
+  const double q = fluid_link_part(link);
+  const double room = fluid_link_room(m->p, m->k, &machine->walls, c, link, held);
+  out.q = 0.5 + room * (machine->lattice->directions - 1) / 2;
+  for (int a = 0; a < 3; a++) held[a] *= room;
+  for (int a = 0; a < machine->lattice->rank; a++) {
+    const bool mirror = link->mirror & 1 << a;
+    const double y = (double)at[a] + 0.5 - q * v[a];
+    const double inside = !mirror ? y : y < 0 ? -y : fmin(y, 2 * (double)machine->grid.n[a] - y);
+    out.push[a] = mirror ? 1 : -1;
+    out.arm[a] = inside - centre[a] / m->k->dx;
+  }
+  return out;
+}
+
+/* The same of a term where a body meets sides. */
+static fluid_pull pull_of_term(const maker *m, int64_t cell, const fluid_edge_term *term, double held[3]) {
+  const fluid_machine *machine = m->m;
+  const fluid_link *link = &machine->walls.link[term->link];
+  const fluid_cell *c = &machine->walls.cell[cell];
+  const double x[3] = {grid_centre(&machine->grid, 0, c->x),
+                       grid_centre(&machine->grid, 1, c->row % machine->grid.n[1]),
+                       grid_centre(&machine->grid, 2, c->row / machine->grid.n[1])};
+  fluid_pull out = {.cell = (int32_t)cell, .edge = (int32_t)term->link};
+  double centre[3];
+  fluid_body_centre(m->p, machine->walls.meshes, term->body, machine->motion ? &machine->walls.pose[term->body] : NULL,
+                    x, centre);
+  out.q = 0.5 + term->room * (machine->lattice->directions - 1) / 2;
+  for (int a = 0; a < machine->lattice->rank; a++) {
+    out.push[a] = link->mirror & 1 << a ? term->factor[a] : -term->factor[a];
+    out.arm[a] = term->point[a] - centre[a] / m->k->dx;
+    if (machine->walls.speed) out.speed[a] = term->factor[a] * machine->walls.speed[term->link][a];
+  }
+  for (int a = 0; a < 3; a++) held[a] = term->room * term->rate[a];
+  return out;
+}
+
+/* What the links of a cell give to a body; returns their number. pull[], held[]: NULL: not wanted. */
+static int64_t pulls_of_cell(const maker *m, int64_t cell, int body, fluid_pull *pull, double (*held)[3]) {
+  const fluid_walls *w = &m->m->walls;
+  fluid_edge_term term[FLUID_EDGE_TERMS];
+  double own[3];
+  int64_t count = 0;
+  for (int64_t j = w->cell[cell].first; j < w->cell[cell].first + w->cell[cell].count; j++) {
+    if (w->link[j].body != body) continue;
+    if (pull) pull[count] = pull_of(m, cell, j, held ? held[count] : own);
+    count++;
+  }
+  const int terms = fluid_edge_terms(m->p, m->k, w, &w->cell[cell], term);
+  for (int j = 0; j < terms; j++) {
+    if (term[j].body != body) continue;
+    if (pull) pull[count] = pull_of_term(m, cell, &term[j], held ? held[count] : own);
+    count++;
+  }
+  return count;
+}
+
+/* Several ranks: room for what each of these links gives to its body, and where they are. */
+static sim_status make_terms(const maker *m, const fluid_pull *pull, int64_t links) {
+  int64_t *row = m->d->pull_row = malloc((size_t)links * sizeof *row);
+  if (!row) return sim_no_memory("links of ranks");
+  for (int64_t i = 0; i < links; i++) row[i] = m->m->walls.cell[pull[i].cell].row;
+  return fluid_cuda_send(NULL, (size_t)links * 6 * sizeof(double), (void **)&m->d->terms);
+}
+
+static sim_status send_pulls(const maker *m) {
+  const fluid_walls *w = &m->m->walls;
+  int64_t links = 0, next = 0;
+  int blocks = 0;
+  for (int body = 0; body < (int)m->p->bodies.count; body++)
+    for (int64_t i = 0; i < w->cells; i++) links += pulls_of_cell(m, i, body, NULL, NULL);
+  if (links == 0) return SIM_OK;
+  fluid_pull *pull = malloc((size_t)links * sizeof *pull);
+  fluid_pull_block *block = malloc(((size_t)links / FLUID_SEGMENT + FLUID_BODIES) * sizeof *block);
+  m->d->body_blocks[0] = 0;
+  for (int body = 0; pull && block && body < (int)m->p->bodies.count; body++) {
+    const int64_t first = next;
+    for (int64_t i = 0; i < w->cells; i++) next += pulls_of_cell(m, i, body, pull + next, NULL);
+    for (int64_t i = first; i < next; i += FLUID_SEGMENT)
+      block[blocks++] = (fluid_pull_block){(int32_t)i, (int32_t)(next - i < FLUID_SEGMENT ? next - i : FLUID_SEGMENT)};
+    m->d->body_blocks[body + 1] = blocks;
+  }
+  m->d->pull_blocks = blocks;
+  m->d->pulls = (int)links;
+  sim_status status = pull && fluid_cuda_divided(m->m) ? make_terms(m, pull, links) : SIM_OK;
+  if (status == SIM_OK)
+    status = fluid_cuda_send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&m->d->pull_block);
+  else
+    free(block);
+  if (status == SIM_OK) {
+    status = fluid_cuda_send_away(pull, (size_t)links * sizeof *pull, (void **)&m->d->pull);
+    pull = NULL;
+  }
+  free(pull);
+  if (status == SIM_OK) status = fluid_cuda_send(NULL, (size_t)blocks * 6 * sizeof(double), (void **)&m->d->pull_sum);
+  return status;
+}
+void fluid_cuda_find_held(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
+                          double out[][6]) {
+  const maker m = {machine, p, k, NULL};
+  const fluid_walls *w = &machine->walls;
+  memset(out, 0, p->bodies.count * sizeof *out);
+  for (int body = 0; body < (int)p->bodies.count && machine->motion; body++)
+    for (int64_t i = 0; i < w->cells; i++) {
+      fluid_pull pull[FLUID_DIRECTIONS_MAX + FLUID_EDGE_TERMS];
+      double held[FLUID_DIRECTIONS_MAX + FLUID_EDGE_TERMS][3];
+      const int64_t count = pulls_of_cell(&m, i, body, pull, held);
+      for (int64_t j = 0; j < count; j++)
+        for (int a = 0; a < 3; a++) {
+          const int b = (a + 1) % 3, c = (a + 2) % 3;
+          out[body][a] += held[j][a];
+          out[body][3 + a] += pull[j].arm[b] * held[j][c] - pull[j].arm[c] * held[j][b];
+        }
+    }
+}
+
+void fluid_cuda_free_pulls(fluid_device *d) {
+  void *const all[] = {&d->pull, &d->pull_block, &d->pull_sum, &d->terms};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) fluid_cuda_release(all[i]);
+  free(d->pull_row);
+  d->pull_row = NULL;
+  d->pulls = d->pull_blocks = 0;
+}
+sim_status fluid_cuda_build_pulls(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
+                                  fluid_device *out) {
+  const maker m = {machine, p, k, out};
+  fluid_cuda_free_pulls(out);
+  return send_pulls(&m);
+}

@@ -1,0 +1,159 @@
+/* Forces on bodies where they meet sides of the box. */
+#include "kernels/fluid/start/walls.h"
+
+#include "kernels/fluid/start/bodies.h"
+
+#include <math.h>
+
+/* A cell at sides, with the links along each axis that arrive from below and from above; NULL: none. */
+typedef struct edge_cell {
+  const fluid_lattice *lattice;
+  const fluid_walls *walls;
+  const fluid_cell *cell;
+  grid_shape grid;
+  int64_t at[3];
+  const fluid_link *straight[3][2];
+} edge_cell;
+
+/* Whether a direction arrives from beyond the sides of an axis. */
+static bool leaves(const edge_cell *e, const int8_t c[3], int axis) {
+  const int64_t source = e->at[axis] - c[axis];
+  return c[axis] != 0 && !grid_is_periodic(&e->grid, axis) && (source < 0 || source >= e->grid.n[axis]);
+}
+
+static const fluid_link *find_link(const edge_cell *e, const int8_t c[3]) {
+  for (int i = 0; i < e->cell->count; i++) {
+    const fluid_link *link = &e->walls->link[e->cell->first + i];
+    const int8_t *v = e->lattice->c[link->arriving];
+    if (v[0] == c[0] && v[1] == c[1] && v[2] == c[2]) return link;
+  }
+  return NULL;
+}
+
+/* False: the cell is not both at a side and at a body. */
+static bool look_around(const fluid_parameters *p, const fluid_walls *walls, const fluid_cell *cell, edge_cell *e) {
+  bool edge = false, body = false;
+  *e = (edge_cell){.lattice = fluid_lattice_for(p), .walls = walls, .cell = cell, .grid = fluid_grid_of(p)};
+  const int64_t at[3] = {cell->x, cell->row % e->grid.n[1], cell->row / e->grid.n[1]};
+  for (int a = 0; a < 3; a++) e->at[a] = at[a];
+  for (int a = 0; a < e->grid.rank; a++)
+    edge = edge || (!grid_is_periodic(&e->grid, a) && (at[a] == 0 || at[a] == e->grid.n[a] - 1));
+  for (int i = 0; i < cell->count && edge; i++) body = body || walls->link[cell->first + i].body >= 0;
+  if (!body) return false;
+  for (int a = 0; a < e->grid.rank; a++)
+    for (int k = 0; k < 2; k++) {
+      int8_t c[3] = {0};
+      c[a] = k == 0 ? 1 : -1;
+      if (leaves(e, c, a)) e->straight[a][k] = find_link(e, c);
+    }
+  return true;
+}
+
+/* The link along an axis through the side that a link crosses; NULL: it crosses none of the axis, or a body covers the
+ * side at this cell. */
+static const fluid_link *side_of(const edge_cell *e, const fluid_link *link, int axis) {
+  const int8_t *c = e->lattice->c[link->arriving];
+  const fluid_link *out = leaves(e, c, axis) ? e->straight[axis][c[axis] < 0] : NULL;
+  return out && out->body < 0 ? out : NULL;
+}
+
+static bool is_open(const fluid_link *link) { return link->kind == FLUID_OPEN || link->kind == FLUID_STRAIGHT; }
+
+static fluid_edge_term term_of(const edge_cell *e, const fluid_link *link, int body) {
+  return (fluid_edge_term){.link = link - e->walls->link, .body = body};
+}
+
+/* The point of a link of this cell at a part of it, in cells; through sides its mirror image in the box. */
+static void set_point(const edge_cell *e, const fluid_link *link, double part, fluid_edge_term *term) {
+  for (int a = 0; a < 3; a++) {
+    const double way = part * e->lattice->c[link->arriving][a], beyond = fmax(0, fabs(way) - 0.5);
+    term->point[a] = (double)e->at[a] + 0.5 - way + (side_of(e, link, a) ? copysign(2 * beyond, way) : 0);
+  }
+}
+
+/* A link to a body through sides: they hold what crosses them. */
+static int split_body(const edge_cell *e, const fluid_link *link, fluid_edge_term *out) {
+  int count = 0;
+  fluid_edge_term closed = term_of(e, link, link->body);
+  bool some = false;
+  set_point(e, link, fluid_link_part(link), &closed);
+  for (int a = 0; a < 3; a++) {
+    const fluid_link *straight = side_of(e, link, a);
+    if (!straight) continue;
+    if (!is_open(straight)) {
+      closed.factor[a] = -1;
+      some = true;
+      continue;
+    }
+    out[count] = term_of(e, straight, link->body);
+    out[count].factor[a] = -fluid_weight(e->lattice, link->arriving) / fluid_weight(e->lattice, straight->arriving);
+    for (int b = 0; b < 3; b++) out[count].point[b] = closed.point[b];
+    count++;
+  }
+  if (some) out[count++] = closed;
+  return count;
+}
+
+/* A link to sides, of which a body holds what goes along them where it is beside the cell. */
+static int split_side(const fluid_parameters *p, const fluid_numbers *numbers, const edge_cell *e,
+                      const fluid_link *link, fluid_edge_term *out) {
+  const int8_t *c = e->lattice->c[link->arriving];
+  int8_t along[3], mirror = 0;
+  for (int a = 0; a < 3; a++) {
+    along[a] = leaves(e, c, a) ? 0 : c[a];
+    if (along[a] != c[a]) mirror |= (int8_t)(1 << a);
+  }
+  const fluid_link *beside = find_link(e, along);
+  if (!beside || beside->body < 0) return 0;
+  const double part = fluid_link_part(beside);
+  const fluid_link mirrored = {
+      .kind = FLUID_BOUNCE, .arriving = link->arriving, .mirror = mirror, .body = beside->body, .weight = 2 * part};
+  *out = term_of(e, link, beside->body);
+  for (int a = 0; a < 3; a++) out->factor[a] = along[a] != 0;
+  set_point(e, link, part, out);
+  out->room = fluid_link_room(p, numbers, e->walls, e->cell, &mirrored, out->rate);
+  return 1;
+}
+
+/* A link to a body beside sides. A side ends at the surface, not at the half of the link: by the same parts as of
+ * fluid_link_room, of which the directions along a side are 2/3. The directions through a side have 1/6 of the weights.
+ */
+static int add_slivers(const fluid_parameters *p, const fluid_numbers *numbers, const edge_cell *e,
+                       const fluid_link *link, fluid_edge_term *out) {
+  const int8_t *c = e->lattice->c[link->arriving];
+  int count = 0;
+  double rate[3], normal[3];
+  for (int a = 0; a < 3; a++)
+    if (side_of(e, link, a)) return 0;
+  const double room = fluid_link_room(p, numbers, e->walls, e->cell, link, rate);
+  fluid_link_normal(p, numbers, e->walls, e->cell, link, normal);
+  for (int i = 0; i < 6; i++) {
+    const int a = i / 2;
+    const fluid_link *straight = e->straight[a][i % 2];
+    const double flat = 1 - normal[a] * normal[a];
+    if (c[a] != 0 || !straight || straight->body >= 0 || room == 0 || flat < 1e-6) continue;
+    out[count] = term_of(e, straight, link->body);
+    out[count].factor[a] = -1.5 * room / flat / (6 * fluid_weight(e->lattice, straight->arriving));
+    set_point(e, link, (0.5 + fluid_link_part(link)) / 2, &out[count]);
+    out[count].point[a] += i % 2 ? 0.5 : -0.5;
+    count++;
+  }
+  return count;
+}
+
+int fluid_edge_terms(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
+                     const fluid_cell *cell, fluid_edge_term out[FLUID_EDGE_TERMS]) {
+  edge_cell e;
+  int count = 0;
+  if (!look_around(p, walls, cell, &e)) return 0;
+  for (int i = 0; i < cell->count; i++) {
+    const fluid_link *link = &walls->link[cell->first + i];
+    if (link->body >= 0) {
+      count += split_body(&e, link, out + count);
+      count += add_slivers(p, numbers, &e, link, out + count);
+    } else {
+      count += split_side(p, numbers, &e, link, out + count);
+    }
+  }
+  return count;
+}

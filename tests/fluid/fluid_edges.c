@@ -1,0 +1,152 @@
+/* Forces on bodies that go through sides of the box: balances of momentum. */
+#include "tests/fluid/driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const double pi = 3.14159265358979323846;
+
+static void near_to(double got, double expected, double tolerance, const char *what) {
+  if (!(fabs(got - expected) <= tolerance))
+    fail_msg("%s: got %.12g, expected %.12g within %.1e (off by %.2e)", what, got, expected, tolerance, got - expected);
+}
+
+/* A channel of two blocks between pressures: in a steady flow they bear the pressure over its width, less what the
+ * fluid carries out more than in. In corners the diagonals have the pressure of the straight links, whose u^2/18
+ * differs by as much: 4e-6 with u = 0.004 in four corners, in units of the lattice. Without what crosses corners each
+ * block bears a sixth of a cell of the pressure less, 8e-4. */
+static void test_channel(void **state) {
+  (void)state;
+  static const char *const keys[] = {"straight = true", "straight = false"};
+  static const char *const also[] = {"", "collision = 'trt',"};
+  for (int k = 0; k < 6; k++) { /* the last two: one moves */
+    flow f;
+    flow_run(
+        &f,
+        "return sim.fluid { precision = 'double', %s grid = { n = {16, 12}, size = {16, 12}, boundary = 'wall' },\n"
+        "  viscosity = 0.15, speed = 0.1, sides = { x_low = { pressure = 0.006, %s }, x_high = { pressure = 0.001,\n"
+        "  %s } }, bodies = { sim.block { name = 'lo', low = {-9, -9, 0}, high = {99, 2, 0} },\n"
+        "    sim.block { name = 'hi', low = {-99, 10, 0}, high = {199, 99, 0}, velocity = {%s, 0, 0} } },\n"
+        "  gates = { { name = 'a', axis = 'x', at = 0 }, { name = 'b', axis = 'x', at = 16 } },\n"
+        "  integrate = { dt = 1, t_end = 2500 } }",
+        also[k / 2 % 2], keys[k % 2], keys[k % 2], k < 4 ? "0" : "0.01");
+    const double more = flow_value(&f, "gates", "b_momentum_x") - flow_value(&f, "gates", "a_momentum_x");
+    const double low = flow_value(&f, "bodies", "lo_fx"), high = flow_value(&f, "bodies", "hi_fx");
+    print_message("%s %s: %.9g + %.9g, momentum %.3g\n", also[k / 2 % 2], keys[k % 2], low, high, more);
+    near_to(low + high, 0.005 * 8 - more, 4e-6, "force on both");
+    if (k < 4) near_to(low, high, 1e-12, "they are alike");
+    flow_close(&f);
+  }
+}
+
+/* A pipe: the pressure acts on all of the circle, to the second order of the surface, (1/2)^2/R^2 = 1.2 % of R = 4.6
+ * cells; without the parts of cells between their sides and the surface it is that of 68 cells, 2.3 % more, and without
+ * what crosses the edges 5 % less. */
+static void test_pipe(void **state) {
+  (void)state;
+  static const char *const also[] = {"", "collision = 'trt',", "lattice = 'D3Q27',"};
+  for (int k = 0; k < 3; k++) {
+    flow f;
+    flow_run(
+        &f,
+        "return sim.fluid { precision = 'double', %s grid = { n = {10, 10, 10}, size = {10, 10, 10},\n"
+        "  boundary = 'wall' }, viscosity = 0.15, speed = 0.1, sides = {\n"
+        "    x_low = { pressure = 0.004, straight = true }, x_high = { pressure = 0, straight = true } },\n"
+        "  bodies = { sim.cylinder { name = 'pipe', point = {0, 5, 5}, axis = {1, 0, 0}, radius = 4.6,\n"
+        "    inside = true } }, gates = { { name = 'a', axis = 'x', at = 0 }, { name = 'b', axis = 'x', at = 10 } },\n"
+        "  integrate = { dt = 1, t_end = 1000 } }",
+        also[k]);
+    const double more = flow_value(&f, "gates", "b_momentum_x") - flow_value(&f, "gates", "a_momentum_x");
+    const double force = flow_value(&f, "bodies", "pipe_fx"), exact = 0.004 * pi * 4.6 * 4.6;
+    print_message("%s: %.6f of the pressure over the circle, momentum %.6f\n", also[k], force / exact, more / exact);
+    near_to(force + more, exact, 0.012 * exact, "force on a pipe");
+    near_to(flow_value(&f, "bodies", "pipe_fy"), 0, 1e-10, "force across");
+    near_to(flow_value(&f, "bodies", "pipe_tx"), 0, 1e-10, "torque");
+    flow_close(&f);
+  }
+}
+
+/* The fluid rests with the pressure (x - 8) g_x + (y - 8) g_y + (z - 4) g_z. */
+static void at_rest(flow *f, const char *also, const char *z, const double g[3], const char *body) {
+  flow_run(f,
+           "local gx, gy, gz = %.17g, %.17g, %.17g\n"
+           "return sim.fluid { precision = 'double', %s grid = { n = {16, 16, 8}, size = {16, 16, 8},\n"
+           "  boundary = 'wall', z = '%s' }, viscosity = 0.2, speed = 0.1, acceleration = {gx, gy, gz},\n"
+           "  initial = function(x, y, z) return 0, 0, 0, (x - 8) * gx + (y - 8) * gy + (z - 4) * gz end,\n"
+           "  bodies = { sim.%s }, integrate = { dt = 1, t_end = 600 } }",
+           g[0], g[1], g[2], also, z, body);
+}
+
+/* Archimedes between two sides: the weight of the fluid in a cylinder's volume, whatever the sides are, to the square
+ * of what gravity changes the density by, (16 g 3)^2; and none of it along the sides' axis, where all is the sides'. A
+ * round surface is of second order, (1/2)^2/R^2 = 1.2 %. Without what crosses edges 2/(6 8) = 4 % are lost. */
+static void test_cylinder(void **state) {
+  (void)state;
+  static const char *const also[] = {"", "collision = 'trt',", "lattice = 'D3Q27',"};
+  static const char body[] = "cylinder { name = 'c', point = {8.2, 7.9, 0}, radius = 4.5 }";
+  for (int k = 0; k < 3; k++) {
+    static const char *const sides[] = {"periodic", "wall", "slip"};
+    const double g[3] = {0, -1e-5, 0}, askew[3] = {0, -1e-5, 1e-5}, weight = 1e-5 * pi * 4.5 * 4.5 * 8;
+    double first = 0;
+    for (int s = 0; s < 3; s++) {
+      flow f;
+      at_rest(&f, also[k], sides[s], g, body);
+      const double force = flow_value(&f, "bodies", "c_fy");
+      if (s == 0) first = force;
+      print_message("%s %s: %.9f of the weight\n", also[k], sides[s], force / weight);
+      near_to(force, weight, 0.012 * weight, "Archimedes");
+      near_to(force, first, 1e-6 * weight, "as between periodic sides");
+      if (s > 0) near_to(flow_value(&f, "bodies", "c_tx"), -4 * force, 1e-4 * weight, "torque about an end");
+      flow_close(&f);
+      if (s == 0) continue;
+      at_rest(&f, also[k], sides[s], askew, body);
+      near_to(flow_value(&f, "bodies", "c_fz"), 0, 2e-3 * weight, "along the axis"); /* of 1 % of the pressure's part */
+      near_to(flow_value(&f, "bodies", "c_fy"), force, 1e-5 * weight, "across the axis");
+      flow_close(&f);
+    }
+  }
+}
+
+/* A block through a wall, whose faces are sides of cells: each of them bears the pressure at its middle, which is
+ * linear. Without what crosses its edges at the wall a sixth of a cell around it is on the wrong face. */
+static void test_block(void **state) {
+  (void)state;
+  static const char *const also[] = {"", "collision = 'trt',", "lattice = 'D3Q27',"};
+  for (int k = 0; k < 3; k++) {
+    const double g[3] = {2e-5, -1e-5, 1.5e-5};
+    flow f;
+    at_rest(&f, also[k], "wall", g, "block { name = 'b', low = {-9, 4, 2}, high = {6, 11, 5} }");
+    const double scale = 1e-5 * 16 * 21;
+    near_to(flow_value(&f, "bodies", "b_fx"), -((6 - 8) * g[0] + (7.5 - 8) * g[1] + (3.5 - 4) * g[2]) * 21,
+            2e-3 * scale, "the end");
+    near_to(flow_value(&f, "bodies", "b_fy"), -g[1] * 6 * 21, 2e-3 * scale, "two faces");
+    near_to(flow_value(&f, "bodies", "b_fz"), -g[2] * 6 * 21, 2e-3 * scale, "two faces");
+    flow_close(&f);
+  }
+}
+
+/* Threads, instruction sets and restarts. */
+static void test_same(void **state) {
+  (void)state;
+  flow_check_same(
+      "return sim.fluid { grid = { n = {20, 14, 9}, size = {20, 14, 9}, boundary = 'wall', z = 'slip' },\n"
+      "  viscosity = 0.05, speed = 0.1, sides = { x_low = { velocity = {0.05, 0, 0} }, x_high = { pressure = 0 "
+      "} },\n"
+      "  bodies = { sim.cylinder { name = 'c', point = {6.3, 6.9, 0}, radius = 3.2 },\n"
+      "    sim.block { name = 'b', low = {12.2, 3, 2}, high = {99, 9, 5.3} } }, integrate = { t_end = 1e9 } }",
+      (const char *const[]){"bodies", "c_fx", "bodies", "c_tx", "bodies", "b_fx", "bodies", "b_ty", NULL});
+}
+
+int main(int count, char **words) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_channel), cmocka_unit_test(test_pipe),
+                                     cmocka_unit_test(test_cylinder), cmocka_unit_test(test_block),
+                                     cmocka_unit_test(test_same)};
+  if (count > 1) cmocka_set_test_filter(words[1]);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

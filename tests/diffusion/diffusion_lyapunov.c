@@ -182,6 +182,26 @@ static void test_same_bits(void **state) {
   shut(&alone);
 }
 
+/* Before the first interval since `start` the exponent is not known, and its error with fewer than 8 intervals. */
+static void test_unknown(void **state) {
+  double v[COLUMNS];
+  char text[1024];
+  system_run s;
+  (void)state;
+  snprintf(text, sizeof text, "return sim.diffusion { %s, lyapunov = { every = 1/8, start = 1/2 } }", flow);
+  open_with(&s, text, sim_isa_best(), 1, NULL);
+  for (int64_t step = 0; step <= 52; step++) { /* an interval has 4 steps, and `start` is at step 16 */
+    run_to(&s, step);
+    row(&s, v);
+    const int64_t intervals = step < 16 ? 0 : (step - 16) / 4;
+    if (isnan(v[INTERVAL]) != (step < 4) || isnan(v[EXPONENT]) != (intervals == 0) ||
+        isnan(v[ERROR]) != (intervals < 8) || v[INTERVALS] != (double)intervals)
+      fail_msg("step %lld: %g, %g +- %g of %g intervals", (long long)step, v[INTERVAL], v[EXPONENT], v[ERROR],
+               v[INTERVALS]);
+  }
+  shut(&s);
+}
+
 /* An interval so long that the second run is no longer a neighbour, or is too near; and fields that are 0. */
 static void test_refused(void **state) {
   static const struct {
@@ -217,9 +237,9 @@ static void test_refused(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_long_chaos)};
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_chaos),
-                                     cmocka_unit_test(test_memory), cmocka_unit_test(test_same_bits),
-                                     cmocka_unit_test(test_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact),   cmocka_unit_test(test_chaos),
+                                     cmocka_unit_test(test_memory),  cmocka_unit_test(test_same_bits),
+                                     cmocka_unit_test(test_unknown), cmocka_unit_test(test_refused)};
   if (argc > 1 && strcmp(argv[1], "long") == 0) return cmocka_run_group_tests(long_tests, NULL, NULL);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

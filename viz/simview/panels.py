@@ -284,14 +284,14 @@ def radial(run: Run, axes: Any) -> None:
 
 
 def lyapunov(run: Run, axes: Any) -> None:
-    """The largest Lyapunov exponent by all intervals so far, with one standard error where there are enough of them."""
+    """The largest Lyapunov exponent by all intervals so far, with one standard error where it is known."""
     frame = run.tables["lyapunov"]
     time, mean = frame["time"].to_numpy(), frame["exponent"].to_numpy()
-    error = frame["error"].where(frame["error"] > 0).to_numpy()  # 0: not known yet
+    error = frame["error"].to_numpy()
     axes.axhline(0, color="#888888", lw=0.8, ls="--")
     axes.fill_between(time, mean - error, mean + error, color=COLOURS[4], alpha=0.4, lw=0)
     axes.plot(time, mean, color=COLOURS[0], marker=_marker(frame), ms=3)
-    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, "exponent", "largest Lyapunov exponent") + "\n± one standard error")
+    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, "exponent", "largest Lyapunov exponent") + ("\n± one standard error" if np.isfinite(error).any() else ""))
 
 
 _GATE = re.compile(r"^gate(\d+)_(grains|mass)$")

@@ -115,10 +115,11 @@ static double mean_error(const double *x, int n, bool neighbours) {
   return (squares + more) / (n * (n - 1.0));
 }
 
-/* The largest of the errors of blocks, of pairs, of pairs of pairs and so on, 8 of them at least; 0: fewer blocks. */
+/* The largest of the errors of blocks, of pairs, of pairs of pairs and so on, 8 of them at least; NaN: fewer blocks. */
 static double growth_error(const diffusion_growth *g) {
   double means[DIFFUSION_BLOCKS], most = 0;
   int n = (int)g->blocks;
+  if (n < 8) return NAN;
   for (int i = 0; i < n; i++) means[i] = g->sums[i] / g->times[i];
   for (bool first = true; n >= 8; n /= 2, first = false) {
     most = fmax(most, mean_error(means, n, first));
@@ -127,9 +128,10 @@ static double growth_error(const diffusion_growth *g) {
   return sqrt(most);
 }
 
+/* What is not known yet is NaN: a number could pass for a result, in stop_when for example. */
 void diffusion_twin_row(const diffusion_growth *g, double *values) {
-  values[0] = g->last;
-  values[1] = g->intervals > 0 ? g->sum / g->time : 0;
+  values[0] = g->since > 0 ? g->last : NAN;
+  values[1] = g->intervals > 0 ? g->sum / g->time : NAN;
   values[2] = growth_error(g);
   values[3] = g->intervals;
 }

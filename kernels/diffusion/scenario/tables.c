@@ -112,15 +112,16 @@ static const sim_field forcing_columns[] = {
     {0}};
 
 static const sim_field lyapunov_columns[] = {
-    {.name = "interval", .type = SIM_REAL, .doc = "exponent of the last interval between two resets of the distance"},
+    {.name = "interval",
+     .type = SIM_REAL,
+     .doc = "exponent of the last interval between two resets of the distance; NaN before"},
     {.name = "exponent",
      .type = SIM_REAL,
-     .doc = "mean of all intervals since `start`: the largest Lyapunov exponent",
-     .flags = SIM_REPORTED},
+     .doc = "mean of all intervals since `start`: the largest Lyapunov exponent; NaN before"},
     {.name = "error",
      .type = SIM_REAL,
      .doc = "standard error of that mean, from the means of blocks of intervals and what neighbours have in common; "
-            "0: fewer than 8 intervals"},
+            "NaN: fewer than 8 intervals"},
     {.name = "intervals", .type = SIM_REAL, .doc = "intervals since `start`", .display = SIM_DISPLAY_NUMBER},
     {0}};
 

@@ -220,6 +220,21 @@ sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) 
 void diffusion_check_solenoidal(const diffusion_parameters *p, sim_faults *faults);
 const char *diffusion_not_periodic(const grid_shape *grid, int axis); /* why an axis is not periodic, for a message */
 
+/* ---- scenario/symbols.c: whether functions of the wavenumber are coefficients of real fields ---- */
+
+enum { DIFFUSION_SYMBOL_SAMPLES = 36 };
+/* Sets k to a wavenumber to test, 0 <= number < DIFFUSION_SYMBOL_SAMPLES: along each axis alone, and in all directions;
+ * the lowest ones, and others up to a half and to all of the highest. Returns false where k is 0. */
+bool diffusion_symbol_sample(const grid_shape *grid, int number, double k[3]);
+bool diffusion_symbols_near(const double a[2], const double b[2]); /* equal but for rounding */
+/* Computes the real and imaginary part of a coefficient. */
+typedef void diffusion_symbol(const void *context, const double k[3], double member, double out[2]);
+enum { DIFFUSION_SYMBOL_GOOD = -3, DIFFUSION_SYMBOL_COMPLEX, DIFFUSION_SYMBOL_INFINITE };
+/* Returns whether a coefficient at k is that of a real field: _COMPLEX where its value at -k is not the conjugate of
+ * that at k, _INFINITE where it is not finite, or the axis with walls along which it is not even. */
+int diffusion_symbol_parity(const grid_shape *grid, diffusion_symbol *symbol, const void *context, const double k[3],
+                            double member);
+
 /* ---- scenario/derived.c ---- */
 
 /* Adds faults of derived fields, and binds their functions. */

@@ -94,95 +94,86 @@ static bool is_linear(const diffusion_parameters *p, const sim_expr *expr) {
   return linear;
 }
 
-static bool near(const double a[2], const double b[2]) {
-  const double most = fmax(hypot(a[0], a[1]), hypot(b[0], b[1]));
-  return hypot(a[0] - b[0], a[1] - b[1]) <= 1e-12 * most || most == 0;
-}
+/* A coefficient of a derived field, the context of evaluate_coefficient. */
+typedef struct coefficient {
+  const diffusion_parameters *p;
+  const sim_expr_program *program;
+} coefficient;
 
-enum { NEAR = 12, SAMPLES = 3 * NEAR };
-
-/* Returns wavenumbers to test: along each axis alone, and in all directions; the lowest ones, and others up to a half
- * and to all of the highest. */
-static void sample(const grid_shape *grid, int number, double k[3]) {
-  const double pi = 3.14159265358979323846;
-  const int i = number % NEAR;
-  for (int a = 0; a < 3; a++) {
-    const bool there = a < grid->rank && !grid_is_member_axis(grid, a);
-    const bool periodic = there && grid->boundary[a] == GRID_PERIODIC;
-    const double unit = there ? (periodic ? 2 * pi : pi) / grid->size[a] : 0;
-    const int64_t most = there ? (periodic ? (grid->n[a] - 1) / 2 : grid->n[a] - 1) : 0;
-    int64_t mode = 1 + (i + 2 * a) % 5;
-    if (number >= 2 * NEAR)
-      mode = most + 1 - mode;
-    else if (number >= NEAR)
-      mode += most / 2;
-    mode = mode < 1 ? 1 : mode > most && number >= NEAR ? most : mode;
-    const bool half = there && (grid->boundary[a] == GRID_FIXED_LOW || grid->boundary[a] == GRID_FIXED_HIGH);
-    k[a] = (i < 3 && i != a ? 0 : (double)mode - (half ? 0.5 : 0)) * unit;
-    if (i > 4 && (i - 4) >> a & 1) k[a] = -k[a];
-  }
-}
-
-/* Adds a fault, and returns true, where the coefficient of a field at k is not finite, or is not the coefficient of a
- * real field. */
-static bool is_odd(const diffusion_parameters *p, const grid_shape *grid, const sim_expr_program *program, int field,
-                   const double k[3], sim_faults *faults, int line, const char *path) {
+static void evaluate_coefficient(const void *context, const double k[3], double member, double out[2]) {
+  const coefficient *c = context;
   const double none[DIFFUSION_FIELDS] = {0};
-  double back[3] = {-k[0], -k[1], -k[2]}, here[2], there[2];
-  evaluate(p, program, none, k, 1, here);
-  if (!isfinite(here[0]) || !isfinite(here[1])) {
+  evaluate(c->p, c->program, none, k, member, out);
+}
+
+/* Adds a fault, and returns false, where the coefficient of a field at k is not finite, or is not the coefficient of a
+ * real field. */
+static bool check_parity(const coefficient *c, const grid_shape *grid, int field, const double k[3], double member,
+                         sim_faults *faults, int line, const char *path) {
+  char whose[40] = "";
+  if (member > 1) snprintf(whose, sizeof whose, " (member %.0f)", member);
+  const int parity = diffusion_symbol_parity(grid, evaluate_coefficient, c, k, member);
+  if (parity == DIFFUSION_SYMBOL_GOOD) return true;
+  if (parity == DIFFUSION_SYMBOL_INFINITE)
     sim_faults_add(faults, line, path,
-                   "the coefficient of %s is not finite at k = {%.6g, %.6g, %.6g}: where that is so at k = 0 alone it "
-                   "is 0 there; elsewhere sim.where gives a value",
-                   diffusion_field_of(p, field)->name, k[0], k[1], k[2]);
-    return true;
-  }
-  evaluate(p, program, none, back, 1, there);
-  there[1] = -there[1];
-  if (!near(here, there)) {
+                   "the coefficient of %s is not finite at k = {%.6g, %.6g, %.6g}%s: where that is so at k = 0 alone "
+                   "it is 0 there; elsewhere sim.where gives a value",
+                   diffusion_field_of(c->p, field)->name, k[0], k[1], k[2], whose);
+  else if (parity == DIFFUSION_SYMBOL_COMPLEX)
     sim_faults_add(faults, line, path,
                    "expected a first result that is the same at k and -k, and a second one that changes its sign, as "
-                   "a real field has");
-    return true;
-  }
-  for (int a = 0; a < grid->rank; a++) {
-    if (grid_is_periodic(grid, a) || grid_is_member_axis(grid, a)) continue;
-    memcpy(back, k, sizeof back);
-    back[a] = -k[a];
-    evaluate(p, program, none, back, 1, there);
-    if (near(here, there)) continue;
-    sim_faults_add(faults, line, path, "expected a function that is even in k%c, because %c is not a periodic axis",
-                   "xyz"[a], "xyz"[a]);
-    return true;
-  }
+                   "a real field has%s",
+                   whose);
+  else
+    sim_faults_add(faults, line, path, "expected a function that is even in k%c, because %c is not a periodic axis%s",
+                   "xyz"[parity], "xyz"[parity], whose);
   return false;
 }
 
-/* Adds a fault where the function is not linear, or its result is not that of a real field. */
-static void check_values(const diffusion_parameters *p, const sim_expr_program *program,
-                         sim_expr_program *const *coefficients, const grid_shape *grid, sim_faults *faults, int line,
-                         const char *path) {
+/* Whether the function of one member is linear in the fields at k: 0 without them, and the sum of its coefficients
+ * times the fields at small and large values of both signs. Steps such as math.floor have coefficients 0. */
+static bool is_linear_at(const diffusion_parameters *p, const sim_expr_program *program,
+                         sim_expr_program *const *coefficients, const double k[3], double member) {
+  static const double sizes[] = {0, 0.7, -1e6};
   const int fields = (int)p->fields.count;
-  for (int i = 0; i < SAMPLES; i++) {
-    const double zeros[DIFFUSION_FIELDS] = {0};
-    double k[3], none[2], all[2], sum[2] = {0, 0}, u[DIFFUSION_FIELDS] = {0};
-    sample(grid, i, k);
-    if (k[0] == 0 && k[1] == 0 && k[2] == 0) continue;
-    evaluate(p, program, zeros, k, 1, none);
+  bool linear = true;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    double u[DIFFUSION_FIELDS] = {0}, sum[2] = {0, 0}, all[2], here[2];
     for (int f = 0; f < fields; f++) {
-      double here[2];
-      if (is_odd(p, grid, coefficients[f], f, k, faults, line, path)) return;
-      evaluate(p, coefficients[f], zeros, k, 1, here);
-      u[f] = 0.7 + 0.4 * f;
+      const coefficient c = {p, coefficients[f]};
+      u[f] = sizes[i] * (1 + 0.6 * f);
+      evaluate_coefficient(&c, k, member, here);
       sum[0] += u[f] * here[0];
       sum[1] += u[f] * here[1];
     }
-    evaluate(p, program, u, k, 1, all);
-    if (none[0] != 0 || none[1] != 0 || !near(all, sum)) {
-      sim_faults_add(faults, line, path, "expected a function that is linear in the fields");
+    evaluate(p, program, u, k, member, all);
+    linear = linear && diffusion_symbols_near(all, sum);
+  }
+  return linear;
+}
+
+/* Adds a fault where the function of some member is not linear, or its result is not that of a real field. */
+static void check_values(const diffusion_parameters *p, const sim_expr *expr, const sim_expr_program *program,
+                         sim_expr_program *const *coefficients, const grid_shape *grid, sim_faults *faults, int line,
+                         const char *path) {
+  const int fields = (int)p->fields.count;
+  const int64_t members = diffusion_takes(expr, fields + MEMBER) ? p->members : 1;
+  for (int64_t m = 1; m <= members; m++)
+    for (int i = 0; i < DIFFUSION_SYMBOL_SAMPLES; i++) {
+      const double member = (double)m;
+      double k[3];
+      if (!diffusion_symbol_sample(grid, i, k)) continue;
+      for (int f = 0; f < fields; f++) {
+        const coefficient c = {p, coefficients[f]};
+        if (!check_parity(&c, grid, f, k, member, faults, line, path)) return;
+      }
+      if (is_linear_at(p, program, coefficients, k, member)) continue;
+      if (m > 1)
+        sim_faults_add(faults, line, path, "expected a function that is linear in the fields (member %.0f)", member);
+      else
+        sim_faults_add(faults, line, path, "expected a function that is linear in the fields");
       return;
     }
-  }
 }
 
 static sim_status check_one(diffusion_parameters *p, int derived, sim_faults *faults) {
@@ -236,7 +227,7 @@ static sim_status check_one(diffusion_parameters *p, int derived, sim_faults *fa
   if (is_long)
     sim_faults_add(faults, item->line, path, "is too long");
   else if (status == SIM_OK)
-    check_values(p, program, coefficients, &own, faults, item->line, path);
+    check_values(p, item->expr, program, coefficients, &own, faults, item->line, path);
   for (int f = 0; f < DIFFUSION_FIELDS; f++) sim_expr_program_free(&coefficients[f]);
   sim_expr_program_free(&program);
   return status;

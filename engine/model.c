@@ -26,7 +26,7 @@ static const sim_field output_fields[] = {
      .initial = "every 5 min"},
     {"slices", SIM_LIST, "parts of the grid, each with its own cadence", offsetof(sim_output, slices),
      .variants = slice_variants},
-    {"fields", SIM_STRING, "names of derived fields that snapshots and slices have too, \"vorticity, q\"",
+    {"fields", SIM_STRING, "fluids: names of derived fields that snapshots and slices have too, \"vorticity, q\"",
      offsetof(sim_output, fields)},
     {0}};
 static const sim_schema output_schema = {SIM_SCHEMA(sim_output, "output", "cadences", output_fields)};
@@ -200,7 +200,9 @@ static void check_fields(const sim_model *model, const sim_output *output, sim_f
       snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", model->derived[i]);
     }
     if (!model->derived)
-      sim_faults_add(faults, 0, "output.fields", "sim.%s has no derived fields", model->name);
+      sim_faults_add(faults, 0, "output.fields",
+                     "expected no names: snapshots and slices of sim.%s have the fields of its state alone",
+                     model->name);
     else if (length == 0)
       sim_faults_add(faults, 0, "output.fields", "expected names among %s, with commas between them: a name is missing",
                      names);

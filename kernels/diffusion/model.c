@@ -103,7 +103,7 @@ static const char *const references[] = {
 
 const sim_model diffusion_model = {
     .name = "diffusion",
-    .doc = "reaction-diffusion equations of fields on a grid, by spectral methods",
+    .doc = "fields on a grid by spectral methods: reactions, phase separation, flows, turbulence, waves",
     .example =
         "-- Spots that divide (Gray and Scott).\n"
         "local F, k = 0.0367, 0.0649\n"

@@ -405,7 +405,7 @@ __device__ __forceinline__ void pull_of_number(const source &s, const fluid_edge
   g[0] += g0;
   g[1] += g1;
   g[2] += g2;
-  pull_of_link<Q>(p, e.arriving, sent, arrive<Q, double>(s, at, e), g, out);
+  pull_of_link<Q>(p, e.arriving, sent, arrive<Q, double, true>(s, at, e), g, out);
 }
 /* sums[6] of a block, of out[6] of its threads. */
 __device__ __forceinline__ void sum_pulls(const double *out, double *sums) {

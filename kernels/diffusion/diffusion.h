@@ -166,8 +166,10 @@ double diffusion_lift_at(const diffusion_lift *lift, const double x[3], double t
 /* Returns a derivative of the lift. kind: diffusion_kind; x: position along its axis. */
 double diffusion_lift_slope(const diffusion_lift *lift, int kind, double x);
 void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults);
-void diffusion_say_walls(const diffusion_parameters *p); /* warns of fluxes that walls with a slope partly suppress */
-void diffusion_say_idle(const diffusion_parameters *p);  /* idle.c: warns of walls that have no effect */
+/* Whether a wall has a slope, or no flux, which is the slope 0. */
+bool diffusion_wall_lets(const diffusion_parameters *p, int field, int axis, int end, double *slope);
+void diffusion_say_walls(const diffusion_parameters *p); /* warns of budgets that lack what walls fix */
+void diffusion_say_idle(const diffusion_parameters *p);  /* idle.c: warns of what has no effect */
 
 /* ---- scenario/inputs.c: inputs of rates, fluxes and observed functions ---- */
 

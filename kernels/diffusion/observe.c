@@ -302,7 +302,7 @@ static void differentiate(diffusion_observer *o) {
 }
 
 /* Returns the sum, minimum or maximum of a function over one row of the grid. NaN is kept. */
-static double over_row(const diffusion_observer *o, size_t function, int64_t row, double t) {
+static double over_row(const diffusion_observer *o, size_t function, int reduce, int64_t row, double t) {
   const int64_t n = o->grid.n[X];
   const double y = grid_centre(&o->grid, Y, row % o->grid.n[Y]), z = grid_centre(&o->grid, Z, row / o->grid.n[Y]);
   const double member = grid_member(&o->grid, row);
@@ -320,20 +320,67 @@ static double over_row(const diffusion_observer *o, size_t function, int64_t row
     in[diffusion_input(o->p, o->gradients.of[g].field, o->gradients.of[g].kind)] = o->real[o->fields + g] + row * n;
   for (int64_t i = 0; i < n; i++) x[i] = grid_centre(&o->grid, X, i);
   sim_expr_program_run(o->functions[function], (size_t)n, in, (void *const[]){out}, scratch);
-  const int reduce = o->p->observe.items[function].reduce;
   if (reduce == SIM_SUM || reduce == SIM_MEAN) return sim_reduce_tree(out, (size_t)n);
   return sim_reduce_extreme(out, (size_t)n, reduce != SIM_LEAST);
 }
 
-static double over_grid(diffusion_observer *o, size_t function, double t) {
+static double over_grid(diffusion_observer *o, size_t function, int reduce, double t) {
 #pragma omp parallel for schedule(static) num_threads(o->threads) if (o->threads > 1 && o->cells > 65536)
-  for (int64_t row = 0; row < o->rows; row++) o->partial[row] = over_row(o, function, row, t);
-  const int reduce = o->p->observe.items[function].reduce;
+  for (int64_t row = 0; row < o->rows; row++) o->partial[row] = over_row(o, function, reduce, row, t);
   if (reduce == SIM_SUM || reduce == SIM_MEAN) {
     const double factor = reduce == SIM_MEAN ? 1 / (double)o->cells : grid_cell_volume(&o->grid);
     return factor * sim_reduce_tree(o->partial, (size_t)o->rows);
   }
   return sim_reduce_extreme(o->partial, (size_t)o->rows, reduce != SIM_LEAST);
+}
+
+/* Returns an input of the functions at a wall, at x, beside `cell`. A series that is odd there has the lift alone,
+ * which is exact; others are extrapolated from three cells, `stride` apart. real: the input's cells. */
+static double at_wall(const diffusion_observer *o, const diffusion_series *series, int source, int kind, int axis,
+                      int end, const double x[3], const double *real, int64_t stride) {
+  static const char *const odd_kinds[] = {[DIFFUSION_X] = "x",   [DIFFUSION_Y] = "y",   [DIFFUSION_Z] = "z",
+                                          [DIFFUSION_XY] = "xy", [DIFFUSION_XZ] = "xz", [DIFFUSION_YZ] = "yz"};
+  const grid_boundary b = series->of[source][axis];
+  const char *letters = kind < (int)(sizeof odd_kinds / sizeof *odd_kinds) ? odd_kinds[kind] : NULL;
+  bool odd = b == GRID_FIXED || b == (end ? GRID_FIXED_HIGH : GRID_FIXED_LOW);
+  if (letters && strchr(letters, "xyz"[axis])) odd = !odd;
+  if (odd && b != GRID_ROBIN) {
+    const diffusion_lift lift = source < o->fields ? diffusion_lift_of(o->p, source) : (diffusion_lift){.axis = -1};
+    return kind == DIFFUSION_VALUE ? diffusion_lift_at(&lift, x, 0) : diffusion_lift_slope(&lift, kind, x[kind % 3]);
+  }
+  if (o->grid.n[axis] < 3) return real[0];
+  return 1.875 * real[0] - 1.25 * real[stride] + 0.375 * real[2 * stride];
+}
+
+void diffusion_observer_wall(diffusion_observer *o, size_t function, int axis, int end, double *wall, double *most) {
+  const double t = 0, member = 1;
+  const int64_t n = o->grid.n[axis], stride = axis == X ? 1 : axis == Y ? o->grid.n[X] : o->grid.n[X] * o->grid.n[Y];
+  const int64_t inwards = end ? -stride : stride;
+  diffusion_series series;
+  double *columns, in[DIFFUSION_INPUTS];
+  const void *inputs[DIFFUSION_INPUTS];
+  void *scratch = laws_scratch_here(&o->scratch, &columns);
+  diffusion_all_series(o->p, &series);
+  for (int i = 0; i < DIFFUSION_INPUTS; i++) inputs[i] = &in[i];
+  *wall = 0;
+  for (int64_t cell = 0; cell < o->cells; cell++) {
+    double x[3] = {position(o, X, cell), position(o, Y, cell), position(o, Z, cell)};
+    if (cell / stride % n != (end ? n - 1 : 0)) continue;
+    x[axis] = end ? o->grid.size[axis] : 0;
+    for (int f = 0; f < o->fields; f++)
+      in[f] = at_wall(o, &series, f, DIFFUSION_VALUE, axis, end, x, o->real[f] + cell, inwards);
+    for (int a = 0; a < 3; a++) in[o->fields + a] = x[a];
+    in[o->fields + 3] = t;
+    in[diffusion_member_input(o->fields)] = member;
+    for (int g = 0; g < o->gradients.count; g++) {
+      const int source = o->gradients.of[g].field, kind = o->gradients.of[g].kind;
+      in[diffusion_input(o->p, source, kind)] =
+          at_wall(o, &series, source, kind, axis, end, x, o->real[o->fields + g] + cell, inwards);
+    }
+    sim_expr_program_run(o->functions[function], 1, inputs, (void *const[]){columns}, scratch);
+    if (fabs(columns[0]) > fabs(*wall)) *wall = columns[0];
+  }
+  *most = fmax(-over_grid(o, function, SIM_LEAST, t), over_grid(o, function, SIM_GREATEST, t));
 }
 
 static double value_at(const diffusion_observer *o, int field, const double *position) {
@@ -382,7 +429,7 @@ sim_status diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind t
     const bool lifted = o->gradients.count > 0 && drop_lifts(o, t);
     differentiate(o);
     if (lifted) widen(o, real_fields);
-    for (size_t i = 0; i < p->observe.count; i++) values[i] = over_grid(o, i, t);
+    for (size_t i = 0; i < p->observe.count; i++) values[i] = over_grid(o, i, p->observe.items[i].reduce, t);
   } else if (table == DIFFUSION_SPECTRA) {
     for (int f = 0; f < o->fields; f++) {
       if (f % o->together == 0) transform(o, f);

@@ -35,6 +35,12 @@ diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p);
 sim_status diffusion_observer_row(diffusion_observer *observer, diffusion_tables_kind table,
                                   const void *const *real_fields, double t, double *values) SIM_MUST_CHECK;
 
+/* Computes the value of a function of `observe` that is largest in size at a wall, end 0 or 1 of an axis, and the
+ * largest size in the cells, of the fields of the last row of DIFFUSION_FUNCTIONS at t = 0. Values and slopes that
+ * walls hold are exact there; the rest is extrapolated. Without members. */
+void diffusion_observer_wall(diffusion_observer *observer, size_t function, int axis, int end, double *wall,
+                             double *most);
+
 /* SIM_ERR_SCENARIO where rates with derivatives are not finite. The check is skipped above 2^22 cells. */
 sim_status diffusion_check_derived(const diffusion_parameters *p, const sim_setup *setup,
                                    const void *const *real_fields) SIM_MUST_CHECK;

@@ -464,17 +464,17 @@ static void test_later_end(void **state) {
 }
 
 static void count_walls(void *context, sim_log_level level, const char *message) {
-  if (level == SIM_LOG_WARN && (strstr(message, "counts as 0") || strstr(message, "not half the change")))
+  if (level == SIM_LOG_WARN && (strstr(message, "together let") || strstr(message, "not half the change")))
     ++*(int *)context;
 }
 
-/* Returns the warnings of a plan that `count` counts. */
+/* Returns the warnings of a start and a plan that `count` counts. */
 static int plan_warnings(const char *text, void (*count)(void *context, sim_log_level level, const char *message)) {
   int warnings = 0;
   system_run s = {0};
   sim_plan plan = {0};
-  open_with(&s, text, sim_isa_best(), 1, NULL);
   assert_true(sim_log_add(count, &warnings));
+  open_with(&s, text, sim_isa_best(), 1, NULL);
   must(diffusion_model.plan(s.p, &s.setup, &plan), "plan");
   sim_log_remove(count, &warnings);
   shut(&s);
@@ -485,60 +485,91 @@ static void count_idle(void *context, sim_log_level level, const char *message) 
   *(int *)context += level == SIM_LOG_WARN && strstr(message, "has no effect") != NULL;
 }
 
-/* Walls of a field that nothing spreads through them are warned of; a slope of 0 is none. */
+/* Walls of a field that nothing spreads through them are warned of, where nothing uses its series; a slope of 0 is
+ * none. So are derived fields that nothing takes. */
 static void test_idle(void **state) {
   static const struct {
     const char *field, *rates;
     int warnings;
+    const char *more, *dealias;
   } cases[] = {{"", "-u", 1},
                {"D = 0.1, ", "-u", 0},
                {"D = 0.1, axes = {0, 1, 1}, ", "-u", 1},
                {"hyper = 1e-4, ", "-u", 0},
                {"linear = function(k2) return -k2 end, ", "-u", 0},
                {"", "-u*u_x", 0},
-               {"", "-u end, flux = function(u) return 0.1*u*u, 0", 0}};
+               {"", "-u, 0*v end, flux = function(u) return 0.1*u*u, 0", 0},
+               {"", "-u", 0, "", "true"},
+               {"", "-u", 0, "", "'padding'"},
+               {"", "-u", 0, "spectrum = 4,"},
+               {"", "-u", 1, "observe = { s = function(u, x) return u*x end },"},
+               {"", "-u", 0, "observe = { s = function(u_x) return u_x end },"},
+               {"", "-u", 1,
+                "derived = { p = function(k2, v) return v/(1 + k2) end }, observe = { s = function(p)"
+                " return p end },"},
+               {"", "-u", 2, "derived = { p = function(k2, v) return v/(1 + k2) end },"},
+               {"", "-u", 1, "forcing = { fields = 'v', k = {3, 7}, power = 1, random = true },"},
+               {"", "-u", 0, "forcing = { fields = 'u', k = {3, 7}, power = 1, random = true },"}};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    char text[512];
+    char text[1024];
     snprintf(text, sizeof text,
              "return sim.diffusion { grid = { n = {8, 8}, size = {1, 1}, boundary = 'no_flux', y = 'periodic' }, fields"
-             " = {{ name = 'u', %ssides = { x_low = { slope = 0 }, %s } }}, rates = function(u, u_x) return %s end,"
-             " integrate = { scheme = 'etdrk4', dt = 0.01, t_end = 1 } }",
+             " = {{ name = 'u', %ssides = { x_low = { slope = 0 }, %s } }, { name = 'v', D = 1 }},"
+             " rates = function(u, v, u_x) return %s%s end, %s"
+             " integrate = { scheme = 'etdrk4', dt = 0.01, t_end = 1, dealias = %s } }",
              cases[i].field,
-             strstr(cases[i].rates, "flux")     ? "x_high = { value = 0 }"
+             strstr(cases[i].rates, "flux") || (cases[i].more && strstr(cases[i].more, "forcing"))
+                 ? "x_high = { value = 0 }"
              : strstr(cases[i].field, "linear") ? "x_high = { robin = { a = 1 } }"
                                                 : "x_high = { robin = { a = 1, g = 1 } }",
-             cases[i].rates);
+             cases[i].rates, strstr(cases[i].rates, "flux") ? ", 0, 0" : ", 0*v", cases[i].more ? cases[i].more : "",
+             cases[i].dealias ? cases[i].dealias : "false");
     const int warnings = plan_warnings(text, count_idle);
     if (warnings != cases[i].warnings) fail_msg("%s, %s: %d warnings", cases[i].field, cases[i].rates, warnings);
   }
 }
 
-/* Only a flux that takes the derivative through a wall with a slope is warned of. So are budgets beside a spectrum that
- * has the values at walls. */
+/* What a warning of a flux says first. */
+static char said[256];
+
+static void keep_walls(void *context, sim_log_level level, const char *message) {
+  count_walls(context, level, message);
+  if (strstr(message, "together let")) snprintf(said, sizeof said, "%s", message);
+}
+
+/* A flux that is not 0 at a wall with a slope or no flux is warned of, with its value there and the right wall. So are
+ * budgets beside a spectrum that has the values at walls. u is 1 everywhere. */
 static void test_warning(void **state) {
   static const struct {
     const char *sides, *flux;
     int warnings;
-  } cases[] = {{"{ x_low = { slope = 1 }, x_high = { slope = 1 } }", "-0.1*u_x, 0*u", 1},
-               {"{ x_high = { slope = 1 } }", "-0.1*u_x, -0.1*u_y", 1},
-               {"{ x_low = { value = 1 }, x_high = { slope = 1 } }", "-u*u_x, -u*u_y", 1},
-               {"{ x_low = { value = 1 }, x_high = { slope = 0 } }", "-u*u_x, -u*u_y", 0},
-               {"{ x_high = { slope = 1 } }", "u*x*(1 - x), -u*u_y", 0},
-               {"{}", "-0.1*u_x, -0.1*u_y", 0},
-               {"{ x_low = { value = 1 } }", "-u*u_x, -u*u_y end, transfer = 4", 0},
-               {"{ x_low = { value = 1 } }", "-u*u_x, -u*u_y end, transfer = 4, spectrum = 4", 1},
-               {"{ x_low = { value = 0 } }", "-u*u_x, -u*u_y end, transfer = 4, spectrum = 4", 0}};
+    const char *last;
+  } cases[] = {{"{ x_low = { slope = 1 }, x_high = { slope = 1 } }", "-0.1*u_x, 0*u", 2, "u is -0.1 at x_high"},
+               {"{ x_low = { slope = 1 }, x_high = { slope = 1 } }", "-x*u_x, 0*u", 1, "u is -1 at x_high"},
+               {"{ x_low = { slope = 1 }, x_high = { slope = 1 } }", "(x - 1)*u_x, 0*u", 1, "u is -1 at x_low"},
+               {"{ x_high = { slope = 1 } }", "-0.1*u_x, -0.1*u_y", 1, "together let -D * slope = -0.1 through"},
+               {"{ x_low = { value = 1 }, x_high = { slope = 1 } }", "-u*u_x, -u*u_y", 1, "u is -1 at x_high"},
+               {"{ x_low = { value = 1 }, x_high = { slope = 0 } }", "-u*u_x, -u*u_y", 0, ""},
+               {"{ x_high = { slope = 1 } }", "u*x*(1 - x), -u*u_y", 0, ""},
+               {"{}", "-0.1*u_x, -0.1*u_y", 0, ""},
+               {"{}", "0*u, u^2/2", 2, "u is 0.5 at y_high at the start: D and flux together let 0 through"},
+               {"{ x_low = { value = 0 } }", "u^2/2, 0*u", 1, "u is 0.5 at x_high"},
+               {"{ x_low = { value = 1 } }", "-u*u_x, -u*u_y end, transfer = 4", 0, ""},
+               {"{ x_low = { value = 1 } }", "-u*u_x, -u*u_y end, transfer = 4, spectrum = 4", 1, ""},
+               {"{ x_low = { value = 0 } }", "-u*u_x, -u*u_y end, transfer = 4, spectrum = 4", 0, ""}};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[512];
     snprintf(text, sizeof text,
              "return sim.diffusion { grid = { n = {8, 8}, size = {1, 1}, boundary = 'no_flux' }, fields = {{ name = "
-             "'u', D = 0.1, sides = %s }}, flux = function(u, u_x, u_y, x) return %s%s, integrate = { scheme = "
-             "'etdrk4', dt = 0.01, t_end = 1 } }",
+             "'u', D = 0.1, initial = 1, sides = %s }}, flux = function(u, u_x, u_y, x) return %s%s, integrate = { "
+             "scheme = 'etdrk4', dt = 0.01, t_end = 1 } }",
              cases[i].sides, cases[i].flux, strstr(cases[i].flux, " end") ? "" : " end");
-    const int warnings = plan_warnings(text, count_walls);
-    if (warnings != cases[i].warnings) fail_msg("%s, %s: %d warnings", cases[i].sides, cases[i].flux, warnings);
+    *said = 0;
+    const int warnings = plan_warnings(text, keep_walls);
+    if (warnings != cases[i].warnings || !strstr(said, cases[i].last))
+      fail_msg("%s, %s: %d warnings, %s", cases[i].sides, cases[i].flux, warnings, said);
   }
 }
 

@@ -380,27 +380,16 @@ void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults) {
                    "diffusion");
 }
 
-/* Returns the end of an axis at which a field has a slope that is not 0; -1: none. */
-static int sloped_end(const diffusion_parameters *p, int field, int axis) {
+bool diffusion_wall_lets(const diffusion_parameters *p, int field, int axis, int end, double *slope) {
   const diffusion_field *s = diffusion_field_of(p, field);
   const grid_shape grid = diffusion_grid_of(p);
-  for (int end = LOW; end <= HIGH && !grid_is_periodic(&grid, axis) && !grid_is_member_axis(&grid, axis); end++)
-    if (!is_held(&grid, s, axis, end) && number_at(s, axis, end) != 0) return end;
-  return -1;
+  if (grid_is_periodic(&grid, axis) || grid_is_member_axis(&grid, axis) || is_held(&grid, s, axis, end)) return false;
+  *slope = number_at(s, axis, end);
+  return true;
 }
 
 void diffusion_say_walls(const diffusion_parameters *p) {
-  const int fields = (int)p->fields.count, axes = (int)p->grid.n.rows;
-  for (int i = 0; p->flux && i < fields * axes; i++) {
-    const int f = i / axes, axis = i % axes, end = sloped_end(p, f, axis);
-    const char *name = diffusion_field_of(p, f)->name;
-    if (end < 0 || !sim_expr_depends(p->flux, i, diffusion_input(p, f, axis))) continue;
-    sim_log(SIM_LOG_WARN,
-            "flux: what it gives of %s at %s counts as 0, and -%.9g * slope is all that goes through that wall: take "
-            "off the flux what is not 0 there, and add it to D",
-            name, diffusion_side_names[2 * axis + end],
-            diffusion_field_of(p, f)->D * diffusion_field_of(p, f)->axes[axis]);
-  }
+  const int fields = (int)p->fields.count;
   for (int f = 0; p->transfer > 0 && p->spectrum > 0 && f < fields; f++)
     if (diffusion_lift_of(p, f).axis >= 0)
       sim_log(

@@ -59,6 +59,27 @@ static void warn_of_spreading(const diffusion_parameters *p, int field, int axis
       "xyz"[axis]);
 }
 
+/* Warns where the flux of a field is not 0 at a wall with a slope or no flux. Its series is 0 there: through the wall
+ * goes -D slope in all, and the flux takes the place of a part of the slope. */
+static void warn_of_walls(const diffusion_parameters *p, diffusion_observer *observer, int field, int axis) {
+  const diffusion_field *s = diffusion_field_of(p, field);
+  const int result = (int)p->fields.count + field * (int)p->grid.n.rows + axis;
+  for (int end = 0; end < 2; end++) {
+    double slope, wall, most;
+    char through[64] = "0";
+    if (!diffusion_wall_lets(p, field, axis, end, &slope)) continue;
+    diffusion_observer_wall(observer, (size_t)result, axis, end, &wall, &most);
+    if (!(fabs(wall) > 1e-3 * most)) continue; /* extrapolated values have errors */
+    if (slope != 0) snprintf(through, sizeof through, "-D * slope = %.4g", -s->D * s->axes[axis] * slope);
+    sim_log(SIM_LOG_WARN,
+            "flux: that of %s is %.3g at %s at the start: D and flux together let %s through there, so that %s_%c is "
+            "not %.4g, and errors fall as the length of a cell alone. To hold %s_%c, write the term in `rates`, or "
+            "take off the flux what is not 0 at the wall, and add what spreads to D",
+            s->name, wall, diffusion_side_names[2 * axis + end], through, s->name, "xyz"[axis], slope, s -> name,
+            "xyz"[axis]);
+  }
+}
+
 static sim_status check(const diffusion_parameters *p, sim_isa isa, int threads, const void *const *real_fields) {
   diffusion_observer *observer;
   double sums[RESULTS]; /* and least values */
@@ -72,6 +93,7 @@ static sim_status check(const diffusion_parameters *p, sim_isa isa, int threads,
                               diffusion_field_of(p, i)->name, sums[i])
                    : sim_fail(SIM_ERR_SCENARIO, "flux: the flux of %s along %c is %g somewhere at the start",
                               diffusion_field_of(p, (i - fields) / axes)->name, "xyz"[(i - fields) % axes], sums[i]);
+  for (int i = 0; status == SIM_OK && i < results - fields; i++) warn_of_walls(p, observer, i / axes, i % axes);
   for (int i = results; status == SIM_OK && i < (int)p->observe.count; i++) {
     const int flux = p->observe.items[i].line; /* its number */
     warn_of_spreading(p, flux / axes, flux % axes, -sums[i]);

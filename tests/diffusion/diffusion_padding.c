@@ -140,7 +140,8 @@ static void test_cut(void **state) {
         if (strstr(texts[i], "strang") && (t == 0 ? c == 1 : c == columns - 1)) continue;
         if (strstr(texts[i], "value = 1") && (t == 0 || (t == 1 && c >= columns / 2))) continue;
         if (t == 0 && strstr(texts[i], "robin")) continue;
-        const double most = t == 7 ? 1e-4 : bound; /* a distance of 1e-7, of numbers that are rounded */
+        if (isnan(values[0][c]) && isnan(values[1][c])) continue; /* an error of few intervals */
+        const double most = t == 7 ? 1e-4 : bound;                /* a distance of 1e-7, of numbers that are rounded */
         if (!(fabs(values[0][c] - values[1][c]) < most * (1 + fabs(values[1][c]))))
           fail_msg("text %zu, %s, column %d: %.17g and %.17g", i, tables[t], c, values[0][c], values[1][c]);
       }

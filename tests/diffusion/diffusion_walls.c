@@ -553,6 +553,9 @@ static void test_warning(void **state) {
                {"{ x_low = { value = 1 }, x_high = { slope = 0 } }", "-u*u_x, -u*u_y", 0, ""},
                {"{ x_high = { slope = 1 } }", "u*x*(1 - x), -u*u_y", 0, ""},
                {"{}", "-0.1*u_x, -0.1*u_y", 0, ""},
+               {"{}, noise = 0.3", "-u*u_x, -u*u_y", 0, ""}, /* odd at the walls: 0, though no value nearby is */
+               {"{}, noise = 0.3", "u*u_xy, u_x*u_xy", 0, ""},
+               {"{}, noise = 0.3", "u_x, u_x", 2, "at y_high"},
                {"{}", "0*u, u^2/2", 2, "u is 0.5 at y_high at the start: D and flux together let 0 through"},
                {"{ x_low = { value = 0 } }", "u^2/2, 0*u", 1, "u is 0.5 at x_high"},
                {"{ x_low = { value = 1 } }", "-u*u_x, -u*u_y end, transfer = 4", 0, ""},
@@ -561,11 +564,12 @@ static void test_warning(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[512];
-    snprintf(text, sizeof text,
-             "return sim.diffusion { grid = { n = {8, 8}, size = {1, 1}, boundary = 'no_flux' }, fields = {{ name = "
-             "'u', D = 0.1, initial = 1, sides = %s }}, flux = function(u, u_x, u_y, x) return %s%s, integrate = { "
-             "scheme = 'etdrk4', dt = 0.01, t_end = 1 } }",
-             cases[i].sides, cases[i].flux, strstr(cases[i].flux, " end") ? "" : " end");
+    snprintf(
+        text, sizeof text,
+        "return sim.diffusion { grid = { n = {8, 8}, size = {1, 1}, boundary = 'no_flux' }, fields = {{ name = "
+        "'u', D = 0.1, initial = 1, sides = %s }}, flux = function(u, u_x, u_y, u_xy, x) return %s%s, integrate = { "
+        "scheme = 'etdrk4', dt = 0.01, t_end = 1 } }",
+        cases[i].sides, cases[i].flux, strstr(cases[i].flux, " end") ? "" : " end");
     *said = 0;
     const int warnings = plan_warnings(text, keep_walls);
     if (warnings != cases[i].warnings || !strstr(said, cases[i].last))

@@ -193,6 +193,7 @@ int diffusion_vector_of(const diffusion_parameters *p, int vector[3]);
 int diffusion_velocity_of(const diffusion_parameters *p, int vector[3]);
 /* Does the same for any list of names, and returns the first `most` fields. */
 int diffusion_named_fields(const diffusion_parameters *p, const char *names, int most, int *fields);
+bool diffusion_twice(const int *fields, int count); /* whether a field is there twice */
 
 /* ---- scenario/forcing.c ---- */
 

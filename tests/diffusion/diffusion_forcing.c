@@ -285,7 +285,7 @@ static void test_no_energy(void **state) {
   static const struct {
     const char *start, *message;
     sim_status status, at_step;
-  } cases[] = {{"0", "wavenumbers 1 to 3 is 0, and power times dt is 0.1", SIM_ERR_SCENARIO, SIM_OK},
+  } cases[] = {{"0", "wavenumbers 1 to 3 is 0, and forcing multiplies what is there", SIM_ERR_SCENARIO, SIM_OK},
                {"math.cos(x)", "and power times dt is 0.1, above twice that", SIM_OK, SIM_ERR_DIVERGED}};
   (void)state;
   for (int i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
--- expect: 65 forcing: the energy of u at wavenumbers 1 to 2 is 0, and power times dt is 0.01
+-- expect: 65 forcing: the energy of u at wavenumbers 1 to 2 is 0, and forcing multiplies what is there
 return sim.diffusion {
   grid      = { n = {16}, size = {2 * math.pi} },
   fields    = { { name = "u", D = 0.01 } },

@@ -157,6 +157,8 @@ void diffusion_check_forcing(const diffusion_parameters *p, sim_faults *faults) 
   const int count = diffusion_named_fields(p, forcing->fields, DIFFUSION_FIELDS, fields);
   bool known = count > 0 && count <= DIFFUSION_FIELDS;
   for (int i = 0; i < count && known; i++) known = fields[i] >= 0;
+  if (known && diffusion_twice(fields, count))
+    sim_faults_add(faults, 0, "forcing.fields", "expected names of fields that differ, got \"%.60s\"", forcing->fields);
   if (!known)
     sim_faults_add(faults, 0, "forcing.fields", "expected names of fields, such as \"%s\", got \"%.60s\"",
                    diffusion_field_of(p, 0)->name, forcing->fields ? forcing->fields : "");
@@ -194,6 +196,12 @@ sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, 
   const diffusion_forcing *forcing = &p->forcing;
   *out = forcing->power / (2 * energy);
   if (!(forcing->power * h > 2 * energy)) return SIM_OK; /* NaN: a field is not finite; another check reports it */
+  if (energy == 0)
+    return sim_fail(
+        start ? SIM_ERR_SCENARIO : SIM_ERR_DIVERGED,
+        "forcing: the energy of %s at wavenumbers %g to %g is 0, and forcing multiplies what is there: give "
+        "them some there by `initial` or `noise`, or take random = true",
+        forcing->fields, forcing->k[0], forcing->k[1]);
   return sim_fail(start ? SIM_ERR_SCENARIO : SIM_ERR_DIVERGED,
                   "forcing: the energy of %s at wavenumbers %g to %g is %.3g, and power times dt is %.3g, above twice "
                   "that: give them more there by `initial` or `noise`, or shorten %s",

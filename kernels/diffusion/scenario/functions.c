@@ -11,6 +11,46 @@ const char *diffusion_not_periodic(const grid_shape *grid, int axis) {
   return there ? "is not a periodic axis" : "is no axis of the grid";
 }
 
+/* axes[kind]: the axes of a derivative */
+static const int axes_of_kind[DIFFUSION_LAPLACIAN][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 0}, {1, 1},
+                                                         {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+
+/* Returns the axis of a derivative that the grid lacks; -1: it has all. */
+static int absent_axis(const grid_shape *grid, int kind) {
+  for (int k = 0; k < 2 && kind < DIFFUSION_LAPLACIAN; k++) {
+    const int axis = axes_of_kind[kind][k];
+    if (axis >= grid->rank || grid_is_member_axis(grid, axis)) return axis;
+  }
+  return -1;
+}
+
+/* Removes from inputs[count] the names that a message about an unknown one need not have: derivatives along axes that
+ * the grid lacks, unless the function takes them. Returns whether the function takes an unknown one. */
+static bool shorten_list(const diffusion_parameters *p, const sim_expr *expr, const char **inputs, int count) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const int sources = (int)p->fields.count + (int)p->derived.count;
+  bool unknown = false;
+  for (int i = 0; i < sim_expr_input_count(expr); i++) {
+    const char *name = sim_expr_input_name(expr, i);
+    bool found = *name == '_';
+    for (int k = 0; k < count && !found; k++) found = strcmp(name, inputs[k]) == 0;
+    unknown = unknown || !found;
+  }
+  if (!unknown) return false;
+  for (int source = 0; source < sources; source++)
+    for (int kind = 0; kind < DIFFUSION_KINDS; kind++) {
+      const int input = diffusion_input(p, source, kind);
+      if (diffusion_has_kind(p, source, kind) && absent_axis(&grid, kind) >= 0 &&
+          sim_expr_input_find(expr, inputs[input]) < 0)
+        inputs[input] = NULL;
+    }
+  int kept = 0;
+  for (int i = 0; i < count; i++)
+    if (inputs[i]) inputs[kept++] = inputs[i];
+  inputs[kept] = NULL;
+  return true;
+}
+
 /* Binds a function of the fields, x, y, z, t, derivatives, the member and derived fields (see inputs.c). */
 static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outputs, const char *returns,
                        sim_faults *faults, int line, const char *path) {
@@ -31,7 +71,7 @@ static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outpu
       /* functions without second derivatives and derived fields keep the short list of inputs */
       if (sim_expr_input_find(*expr, names[input]) >= 0 && input >= count) count = diffusion_input_count(p);
     }
-  inputs[count] = NULL;
+  if (!shorten_list(p, *expr, inputs, diffusion_input_count(p))) inputs[count] = NULL;
   const sim_signature signature = {.inputs = inputs, .outputs = {outputs}, .returns = returns};
   return sim_function_bind(expr, &signature, faults, line, path);
 }
@@ -39,20 +79,15 @@ static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outpu
 /* Adds a fault for each derivative along an axis that has no derivative. */
 static void check_gradients(const diffusion_parameters *p, const diffusion_gradients *g, const char *path,
                             const char *takes, sim_faults *faults) {
-  static const int axes[DIFFUSION_LAPLACIAN][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 0}, {1, 1},
-                                                   {2, 2}, {0, 1}, {0, 2}, {1, 2}};
   const grid_shape grid = diffusion_grid_of(p);
   for (int i = 0; i < g->count; i++) {
     const int kind = g->of[i].kind;
     char name[SIM_EXPR_NAME_MAX];
     diffusion_input_name(p, g->of[i].field, kind, name);
-    for (int k = 0; k < 2 && kind < DIFFUSION_LAPLACIAN; k++) {
-      const int axis = axes[kind][k];
-      if (axis < grid.rank && !grid_is_member_axis(&grid, axis)) continue;
+    const int axis = absent_axis(&grid, kind);
+    if (axis >= 0)
       sim_faults_add(faults, 0, path, "%s %s, and %c %s", takes, name, "xyz"[axis],
                      diffusion_not_periodic(&grid, axis));
-      break;
-    }
   }
 }
 
@@ -221,13 +256,16 @@ static void check_structure(const diffusion_parameters *p, sim_faults *faults) {
   const diffusion_structure *s = &p->structure;
   int vector[3];
   if (!s->given) return;
+  if (p->members > 1) { /* they are an axis of the grid, which the rules below would take for one of space */
+    sim_faults_add(faults, 0, "members", "expected 1, because there is structure");
+    return;
+  }
   const int axes = diffusion_velocity_of(p, vector);
   bool known = axes == grid.rank;
   for (int a = 0; a < axes && a < 3 && known; a++) known = vector[a] >= 0;
   if (!known)
     sim_faults_add(faults, 0, "structure",
                    "expected solenoidal or integrate.velocity, which name a field for each axis");
-  if (p->members > 1) sim_faults_add(faults, 0, "members", "expected 1, because there is structure");
   const size_t before = faults->count;
   for (int a = 0; a < grid.rank && faults->count == before; a++) {
     const double cell = grid.size[a] / (double)grid.n[a], first = grid.size[0] / (double)grid.n[0];

@@ -102,6 +102,13 @@ int diffusion_named_fields(const diffusion_parameters *p, const char *names, int
   }
 }
 
+bool diffusion_twice(const int *fields, int count) {
+  for (int a = 0; a < count; a++)
+    for (int b = 0; b < a; b++)
+      if (fields[a] == fields[b]) return true;
+  return false;
+}
+
 int diffusion_vector_of(const diffusion_parameters *p, int vector[3]) {
   return diffusion_named_fields(p, p->solenoidal, 3, vector);
 }

@@ -64,6 +64,8 @@ def table_panels(run: Run) -> dict[str, Panel]:
                     found[f"greeks.{greek.name}"] = partial(greeks.over_strikes, run, which=i)
         elif name == "lyapunov" and {"exponent", "error"} <= set(frame.columns):
             found["lyapunov"] = partial(panels.lyapunov, run)
+        elif name == "structure" and any(column.startswith("along_") for column in frame.columns):
+            found["structure"] = partial(panels.structure, run)
         elif name == "rdf":
             found["rdf"] = partial(panels.radial, run)
         elif "temperature" in frame and name != "thermo":
@@ -123,6 +125,10 @@ def _telling(run: Run, names: Sequence[str], bodies: int) -> list[str]:
     kept = [name for name in names if name not in left_out]
     order = {name: i for i, name in enumerate(_TELLING)}
     kept.sort(key=lambda name: order.get(name.split(".")[0], len(order)))
+    if "transfer" in kept and "spectra" in kept:  # by the same wave numbers: side by side, behind one panel of others
+        pair = ["spectra", "transfer"]
+        others = [name for name in kept if name not in pair]
+        kept = [*others[: _PANELS - 2], *pair, *others[_PANELS - 2 :]]
     return kept
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from simview.errors import UsageError, finite_number, names_of, one_name, one_of, whole_number
-from simview.snapshot import Snapshot
+from simview.snapshot import MEMBER, Snapshot
 from simview.style import MAPS
 
 SIZES = 1e-30, 1e30  # range of half the side of a picture, within which matplotlib's own arithmetic is accurate
@@ -95,12 +95,12 @@ def outside_frame(count: int) -> str:
 
 
 def axis_label(snapshot: Snapshot, axis: str) -> str:
-    return snapshot.units.label(axis, snapshot.units.text((1,)))
+    return axis if axis == MEMBER else snapshot.units.label(axis, snapshot.units.text((1,)))
 
 
-def length_unit(snapshot: Snapshot) -> str:
-    """The unit of length to print behind a number, where the scenario states units."""
-    return f" {snapshot.units.text((1,))}" if snapshot.units.names else ""
+def place(snapshot: Snapshot, axis: str, at: float) -> str:
+    """A position along an axis as text, with the unit of length where the scenario states units."""
+    return f"{axis} = {at:.4g}" + (f" {snapshot.units.text((1,))}" if snapshot.units.names and axis != MEMBER else "")
 
 
 def colour_bar(axes: Any, artist: Any, label: str, side: str | None, **options: Any) -> None:

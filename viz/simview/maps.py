@@ -10,8 +10,8 @@ import numpy as np
 
 from simview.errors import NotFoundError, UsageError
 from simview.hdf5 import Array
-from simview.look import Look, axis_label, colour_bar, length_unit, title
-from simview.snapshot import Field, Snapshot
+from simview.look import Look, axis_label, colour_bar, place, title
+from simview.snapshot import MEMBER, Field, Snapshot
 from simview.style import DIVERGING, MAPS, set_title
 
 CONTOURS, CROWD = 10, 25  # contours of a map (an even number: none at zero); most that a row of cells may cross
@@ -72,8 +72,10 @@ class Map:
 
     @property
     def shape(self) -> float:
-        """Height over width of the map; 1 for a line."""
+        """Height over width of the map; 1 for a line, and where members are one of its axes."""
         field = self.geometry(self.first)
+        if MEMBER in self.dims(field):
+            return 1.0
         spans = [field.bounds[dim][1] - field.bounds[dim][0] for dim in self.dims(field)]
         return spans[0] / spans[1] if len(spans) == 2 else 1.0
 
@@ -82,10 +84,10 @@ class Map:
         return [dim for i, dim in enumerate(field.dims) if len(field.dims) < 3 or i != self.across]
 
     def index(self, field: Field) -> int:
-        """Index of the plane across three axes: the middle one, or the one nearest to the user's position."""
+        """Index of the plane across three axes: the middle one, of members the first, or the one nearest to the user's position."""
         dim = field.dims[self.across]
         if self.look.at is None:
-            return field.shape[self.across] // 2
+            return 0 if dim == MEMBER else field.shape[self.across] // 2
         low, high = field.bounds[dim]
         if not low <= self.look.at <= high:
             raise UsageError(f"at: {self.look.at:g} is outside the grid, {low:g} to {high:g} along {dim}")
@@ -93,11 +95,10 @@ class Map:
 
     def slice(self, field: Field) -> tuple[Array, str]:
         """The values of the plane, and for three axes its position as text."""
-        unit = length_unit(field.snapshot)
         if len(field.shape) < 3:
-            return field[...], ", ".join(f"{axis} = {at:.4g}{unit}" for axis, at in sorted(field.cut.items()))
-        dim, place = field.dims[self.across], self.index(field)
-        return field[(slice(None),) * self.across + (place,)], f"{dim} = {field.coords[dim][place]:.4g}{unit}"
+            return field[...], ", ".join(place(field.snapshot, axis, at) for axis, at in sorted(field.cut.items()))
+        dim, index = field.dims[self.across], self.index(field)
+        return field[(slice(None),) * self.across + (index,)], place(field.snapshot, dim, field.coords[dim][index])
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
         field = self.geometry(self.first)
@@ -113,6 +114,7 @@ class Map:
         self.image = axes.imshow(
             np.zeros(self.values(self.first)[0].shape), origin="lower", extent=bounds, vmin=self.low, vmax=self.high,
             cmap=DIVERGING if self.signed else self.look.map or MAPS[0], interpolation="nearest",
+            aspect="auto" if MEMBER in dims else None,
         )  # fmt: skip
         colour_bar(axes, self.image, label, bar, **({"extend": "both"} if self.beyond else {}))
         axes.set(xlabel=axis_label(self.first, dims[1]), ylabel=axis_label(self.first, dims[0]))
@@ -154,13 +156,17 @@ class Map:
 
 
 def is_signed(low: float, high: float) -> bool:
-    """Whether values from `low` to `high` are of both signs: the smaller of the two ends is more than a tenth of the other."""
-    return low < 0 < high and min(-low, high) > 0.1 * max(-low, high)
+    """Whether values from `low` to `high` are of both signs: the smaller of the two ends is more than a quarter of the other.
+
+    With less, as of a concentration that undershoots 0, colours symmetric about zero would be used by little more than half.
+    """
+    return low < 0 < high and min(-low, high) > 0.25 * max(-low, high)
 
 
 def across(samples: Sequence[Snapshot], look: Look, names: Sequence[str]) -> int:
     """The normal of planes through fields on three axes: the first axis, unless another one gives more contrast.
 
+    Of an ensemble it is the axis of the members: a plane is one member.
     The contrast of a plane is the standard deviation of its values over that for the axis with the greatest one; the
     least over all fields and snapshots counts. `look.axes` names the plane.
     """
@@ -172,6 +178,8 @@ def across(samples: Sequence[Snapshot], look: Look, names: Sequence[str]) -> int
         if len(left) != 1 or len(look.axes) != 2:
             raise UsageError(f"axes '{look.axes}': wanted two of x, y and z, such as xz")
         return left[0]
+    if MEMBER in dims:
+        return dims.index(MEMBER)
     least = np.ones(3)
     for snapshot in samples:
         for name in names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from simview.hdf5 import Array
 from simview.runs import Run
-from simview.snapshot import Snapshot
+from simview.snapshot import MEMBER, Snapshot
 from simview.style import COLOURS, DASHES, legend
 
 if TYPE_CHECKING:
@@ -158,10 +159,13 @@ def spectrum(snapshot: Snapshot, axes: Any, fields: list[str]) -> None:
     alone, uneven = len(fields) == 1, False
     for i, name in enumerate(fields):
         field = snapshot.field(name)
-        sides = [high - low for low, high in (field.bounds[dim] for dim in field.dims)]
+        own = [i for i, dim in enumerate(field.dims) if dim != MEMBER]  # axes in space; of an ensemble the mean over its members
+        sides = [field.bounds[field.dims[i]][1] - field.bounds[field.dims[i]][0] for i in own]
         uneven = uneven or max(sides) > (1 + 1e-9) * min(sides)
-        k, p = power(np.asarray(field, dtype=float), sides)
-        kept = 2 * k < max(sides) / max(field.grid.spacing)  # shells beyond are incomplete
+        values = np.asarray(field, dtype=float)
+        each = [power(part, sides) for part in (values if len(own) < values.ndim else values[None])]  # members come first
+        k, p = each[0][0], np.mean([one for _, one in each], axis=0)
+        kept = 2 * k < max(sides) / max(field.grid.spacing[i] for i in own)  # shells beyond are incomplete
         axes.loglog(k[kept], np.where(p[kept] > 0, p[kept], np.nan), color=COLOURS[i % 7], ls=DASHES[i % 7],
                     label=None if alone else name)  # fmt: skip
     if not any(np.isfinite(line.get_ydata()).any() for line in axes.get_lines()):
@@ -208,18 +212,34 @@ def fields(run: Run, axes: Any) -> None:
             axes.set(xlabel=_label(run, frame, "time"), ylabel=run.units.label(f"mean of {names[0]}", unit))
             return
         about += f" of {names[0]}"
+    powers = _powers(frame, names)
     for i, name in enumerate(names[: len(COLOURS)]):
-        ends = frame[f"{name}_min"], frame[f"{name}_max"]
+        least, greatest, mean = (frame[f"{name}_{what}"] / 10.0 ** powers[i] for what in ("min", "max", "mean"))
+        ends = least, greatest
         if len(names) == 1:
             axes.fill_between(frame["time"], *ends, color=COLOURS[i], alpha=0.2, lw=0)
         for end in ends:
             axes.plot(frame["time"], end, color=COLOURS[i], ls=DASHES[i], lw=0.5)
-        mean = frame[f"{name}_mean"]
         axes.plot(frame["time"], mean, color=COLOURS[i], ls=DASHES[i], lw=1.5, marker=_marker(frame), ms=3,
-                  label=name if len(names) > 1 else None)  # fmt: skip
+                  label=f"{name} / {_ten(powers[i])}" if powers[i] else name if len(names) > 1 else None)  # fmt: skip
     unit = frame.attrs["units"].get(f"{names[0]}_mean", "1")
     axes.set(xlabel=_label(run, frame, "time"), ylabel=run.units.label(about, unit))
     legend(axes)
+
+
+def _powers(frame: pd.DataFrame, names: Sequence[str]) -> list[int]:
+    """The powers of ten over which fields are drawn: 0, but where the largest field is more than 30 times the smallest."""
+    ends = [np.abs(frame[[f"{name}_min", f"{name}_max"]].to_numpy(float)) for name in names]
+    sizes = [float(np.nanmax(end, where=np.isfinite(end), initial=0.0)) for end in ends]
+    known = [size for size in sizes if size > 0]
+    if not known or max(known) <= 30 * min(known):
+        return [0] * len(names)
+    return [round(math.log10(size)) if size > 0 else 0 for size in sizes]
+
+
+def _ten(power: int) -> str:
+    """A power of ten as text."""
+    return f"{10**power}" if 0 < power < 4 else f"$10^{{{power}}}$"
 
 
 _BAND = "\n± deviation in time"  # what the bands around means over time show
@@ -291,7 +311,43 @@ def lyapunov(run: Run, axes: Any) -> None:
     axes.axhline(0, color="#888888", lw=0.8, ls="--")
     axes.fill_between(time, mean - error, mean + error, color=COLOURS[4], alpha=0.4, lw=0)
     axes.plot(time, mean, color=COLOURS[0], marker=_marker(frame), ms=3)
-    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, "exponent", "largest Lyapunov exponent") + ("\n± one standard error" if np.isfinite(error).any() else ""))
+    about = "\n± one standard error" if np.isfinite(mean + error).any() else "\n(error not known yet)"
+    if not np.isfinite(mean).any():
+        axes.text(0.5, 0.5, "no interval yet", transform=axes.transAxes, ha="center", va="center")
+    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, "exponent", "largest Lyapunov exponent") + about)
+
+
+def structure(run: Run, axes: Any) -> None:
+    """Structure functions over the distance: each mean over the last half of the run, and its standard deviation in time.
+
+    The scales are logarithmic; where a mean is not positive, that of the values is linear.
+    """
+    frame = run.tables["structure"]
+    grid, about = run.parameters.get("grid"), run.parameters.get("structure")
+    cell = float(grid["size"][0]) / float(grid["n"][0]) if isinstance(grid, dict) and {"n", "size"} <= set(grid) else 1.0
+    positive, at = True, []
+    for i, kind in enumerate(("along", "across")):
+        own = [name for name in frame.columns if _bin(name) is not None and name.rsplit("_", 1)[0] == kind]
+        if not own:
+            continue
+        at, rows = [cell * (_bin(name) or 0) for name in own], frame[own].to_numpy()[len(frame) // 2 :]
+        mean, stray = rows.mean(axis=0), rows.std(axis=0)
+        positive = positive and bool((mean > 0).all())
+        axes.fill_between(at, mean - stray, mean + stray, color=COLOURS[i], alpha=0.2, lw=0)
+        axes.plot(at, mean, color=COLOURS[i], ls=DASHES[i], marker="o", ms=2.5, label=f"{kind} r")
+    axes.set_xscale("log")
+    axes.set_xticks(at, [f"{r:.3g}" for r in at])
+    axes.set_xticks([], minor=True)
+    if positive:
+        means = np.concatenate([line.get_ydata() for line in axes.get_lines()])
+        axes.set(yscale="log", ylim=(means.min() / 3, means.max() * 3))
+    else:
+        axes.axhline(0, color="#888888", lw=0.8, ls="--")
+    order = about.get("order") if isinstance(about, dict) else None
+    words = f"structure function of order {order}" if order is not None else "structure function"
+    unit = frame.attrs["units"].get(frame.columns[2], "1")
+    axes.set(xlabel=run.units.label("r", run.units.text((1,))), ylabel=run.units.label(words, unit) + _BAND)
+    legend(axes)
 
 
 _GATE = re.compile(r"^gate(\d+)_(grains|mass)$")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,8 @@ class Grid:
     unit_si: float
     cut: tuple[tuple[str, float], ...] = ()
 
+
+MEMBER = "member"  # the axis of an ensemble that counts its members: 1, 2, ...
 
 _Parts = Mapping[str, tuple[Record, tuple[float, ...]]]  # components of a mesh: name -> record, position in its cell
 
@@ -285,7 +287,24 @@ class Snapshot:
             if not len(values.shape) == len(grid.dims) == len(grid.spacing) == len(grid.offset):
                 raise DamagedError(f"{self.path}: field '{key}': shape {values.shape} on axes {grid.dims}")
             found[key] = Record(key, values, unit), tuple(float(p) for p in part.attrs["position"])
-        return grid, found
+        return self._of_members(grid, found)
+
+    def _of_members(self, grid: Grid, parts: _Parts) -> tuple[Grid, _Parts]:
+        """A mesh with the axis of an ensemble's members by that name, and their numbers in the middle of its cells.
+
+        An ensemble of grids of one or two axes (`members` of diffusion) is stored as a grid of one axis more: cells of length 1, from 0
+        on, with the values at their ends 1, 2, ...
+        """
+        members, about = self.parameters.get("members"), self.parameters.get("grid")
+        sides = about.get("n") if isinstance(about, dict) else None
+        if not (isinstance(members, int) and members > 1 and isinstance(sides, list) and 1 <= len(sides) <= 2):
+            return grid, parts
+        own = "xyz"[len(sides)]
+        offset = tuple(at + 0.5 if dim == own else at for dim, at in zip(grid.dims, grid.offset))
+        dims = tuple(MEMBER if dim == own else dim for dim in grid.dims)
+        cut = tuple((MEMBER if dim == own else dim, at) for dim, at in grid.cut)
+        middle = {name: (record, tuple(0.5 if dim == MEMBER else at for dim, at in zip(dims, position))) for name, (record, position) in parts.items()}
+        return replace(grid, dims=dims, offset=offset, cut=cut), middle
 
 
 def thinned(count: int, every: int) -> Array:
@@ -496,7 +515,7 @@ class Field:
 
     @property
     def dims(self) -> tuple[str, ...]:
-        """Names of the axes, such as ('y', 'x')."""
+        """Names of the axes, such as ('y', 'x'); of an ensemble ('member', 'y', 'x')."""
         return self.grid.dims
 
     @property
@@ -547,7 +566,7 @@ class Field:
         import xarray as xr
 
         length = self.snapshot.units.text((1,))
-        coords: dict[str, Any] = {dim: (dim, at, {"units": length}) for dim, at in self.coords.items()}
+        coords: dict[str, Any] = {dim: (dim, at, {"units": length} if dim != MEMBER else {}) for dim, at in self.coords.items()}
         coords["time"] = ((), self.snapshot.time, {"units": self.snapshot.time_unit})
         about: dict[str, Any] = {"units": self.unit, "unitSI": self.unit_si, "step": self.snapshot.step}
         if self.cut:

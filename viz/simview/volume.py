@@ -13,7 +13,7 @@ from simview.flow import resting
 from simview.hdf5 import Array
 from simview.look import Look, title, written
 from simview.render import Eye, Scene
-from simview.snapshot import Field, Snapshot
+from simview.snapshot import MEMBER, Field, Snapshot
 from simview.solids import VIEW, bare, scale_bar
 from simview.style import set_title
 from simview.walls import block
@@ -24,9 +24,9 @@ _EDGE, _COLOURS = (0.25, 0.25, 0.28), ((0.93, 0.55, 0.18), (0.22, 0.56, 0.78))  
 
 
 def has_surface(snapshot: Snapshot, name: str) -> bool:
-    """Whether a field has three axes, each with enough cells to show a surface."""
-    shape = snapshot.field(name).shape
-    return len(shape) == 3 and min(shape) > 7
+    """Whether a field has three axes in space, each with enough cells to show a surface."""
+    field = snapshot.field(name)
+    return len(field.shape) == 3 and MEMBER not in field.dims and min(field.shape) > 7
 
 
 class Space:

@@ -131,12 +131,12 @@ class _Watched:
 
     @staticmethod
     def _axes(run: Run) -> dict[str, list[float]]:
-        """For fields on three axes the middles of the outermost cells along each; else empty."""
+        """For fields on three axes in space the middles of the outermost cells along each; else empty."""
         try:
             fields = [run[-1].field(name) for name in run[-1].fields[:1]] if len(run) else []
         except SimviewError:  # incomplete, or deleted
             return {}
-        return {dim: [float(at) for at in field.coords[dim][[0, -1]]] for field in fields if len(field.shape) == 3 for dim in field.dims}
+        return {dim: [float(at) for at in field.coords[dim][[0, -1]]] for field in fields if {*field.dims} == {*"xyz"} for dim in field.dims}
 
     @staticmethod
     def _in_space(run: Run) -> bool:

@@ -3,14 +3,18 @@
 import numpy as np
 import pytest
 import write
+from matplotlib.figure import Figure
 
 import simview
 from simview.figure import draw, table_panels
 from simview.grains import Grains, outlines
 from simview.look import Look
+from simview.maps import Map
 from simview.options import Column, _draw_column, _names, columns, reference, swept
 from simview.panels import haff, power, spectrum
+from simview.pictures import pictures
 from simview.runs import open as simview_open
+from simview.snapshot import Snapshot
 
 
 def test_field(gray_scott):
@@ -321,6 +325,106 @@ def test_budgets_of_a_velocity(scenario_run):
     (line,) = (line for line in figure.axes[0].lines if line.get_marker() == "o")
     assert np.array_equal(line.get_xdata(), range(5))
     draw(run)
+
+
+def test_structure(scenario_run):
+    """Structure functions are drawn over the distance, in cells of the grid; of one sine wave both kinds are known."""
+    n, size = 16, 4.0
+    run = simview.open(scenario_run(f"""
+        return sim.diffusion {{
+          grid = {{ n = {{{n}, {n}}}, size = {{{size}, {size}}} }}, solenoidal = "u, v", structure = {{ order = 2, separations = 3 }},
+          fields = {{ {{ name = "u", D = 0.01, initial = function(y) return math.sin(math.pi*y/2) end }},
+                     {{ name = "v", D = 0.01, initial = function(x) return math.sin(math.pi*x/2) end }} }},
+          rates = function(u, v) return 0*u, 0*v end,
+          integrate = {{ scheme = "etdrk4", dt = 1, t_end = 1 }}, output = {{ tables = "ends" }},
+        }}"""))
+    (axes,) = draw(run, only=["structure"]).axes
+    lines = {line.get_label(): line for line in axes.lines}
+    assert axes.get_xlabel() == "r" and axes.get_ylabel().startswith("structure function of order 2")
+    r = np.array([1, 2, 4]) * size / n
+    wave = np.exp(-2 * 0.01 * (np.pi / 2) ** 2)  # the square of what is left at t = 1
+    assert np.allclose(lines["across r"].get_xdata(), r) and axes.get_xscale() == "log"
+    assert np.allclose(lines["across r"].get_ydata(), 2 * np.sin(np.pi * r / 4) ** 2 * wave, rtol=1e-12)
+    assert np.allclose(lines["along r"].get_ydata(), 0, atol=1e-25)
+
+
+def test_spectra_beside_transfer(scenario_run):
+    """Of a run with many panels the figure has the spectra and the transfer, by the same wave numbers."""
+    run = simview.open(scenario_run("""
+        return sim.diffusion {
+          grid = { n = {32}, size = {2 * math.pi} }, spectrum = 6, transfer = 6,
+          fields = { { name = "u", D = 0.1, initial = function(x) return math.sin(x) end } },
+          rates = function(u, u_x) return -u * u_x end, observe = { a = function(u) return u end, b = function(u) return u^2 end },
+          integrate = { scheme = "etdrk4", dt = 1/32, t_end = 1, dealias = true }, output = { tables = "every 0.5" },
+        }"""))
+    labels = [axes.get_ylabel() for axes in draw(run).axes]
+    assert labels[-3] == "a" and labels[-2].startswith("power") and labels[-1].startswith("transfer")
+
+
+def test_fields_of_unlike_size(scenario_run):
+    """The larger of two fields is drawn over a power of ten, so that the smaller one is no line at zero."""
+    run = simview.open(scenario_run("""
+        return sim.diffusion {
+          grid = { n = {32}, size = {1} }, fields = {
+            { name = "T", D = 1e-3, initial = function(x) return 0.5 + 0.5*math.cos(2*math.pi*x) end },
+            { name = "w", D = 1e-3, initial = function(x) return 600*math.cos(2*math.pi*x) end } },
+          integrate = { t_end = 1 }, output = { tables = "every 0.25" },
+        }"""))
+    (axes,) = draw(run, only=["fields"]).axes
+    lines = {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+    assert set(lines) == {"T", "w / 1000"}
+    frame = run.tables.fields
+    drawn = [line.get_ydata() for line in axes.lines]
+    assert any(np.allclose(values, frame["w_max"] / 1000, rtol=1e-14) for values in drawn)
+    assert any(np.allclose(values, frame["T_max"], rtol=1e-14) for values in drawn)
+
+
+@pytest.mark.parametrize("low, colours", [(-0.11, "cividis"), (-0.5, "RdBu_r")])
+def test_undershoot(tmp_path, low, colours):
+    """A concentration of 0 to 1 that undershoots a little has one-sided colours, and a field of both signs has diverging ones."""
+    file, group = write.begin(tmp_path / "snap_00000000.h5", 0, 0.0, meshes=True)
+    write.mesh(group, "c", np.linspace(low, 1.08, 64).reshape(8, 8), (1.0, 1.0))
+    file.close()
+    shown = Map([Snapshot(tmp_path / "snap_00000000.h5")], Look(), "c")
+    shown.draw(Figure().add_subplot())
+    assert shown.image.get_cmap().name == colours
+
+
+ENSEMBLE = """
+return sim.diffusion { members = 3, grid = { n = {16, 12}, size = {4, 3} },
+  fields = { { name = "u", D = 1e-3, initial = function(x, y, member) return member * math.cos(math.pi*x/2) end } },
+  integrate = { t_end = 1 },
+  output = { snapshots = "ends", tables = "ends", slices = { { name = "second", z = 2, when = "ends" } } } }
+"""
+
+
+def test_ensemble(scenario_run):
+    """A picture of an ensemble is one member in x and y, the first or the one that is asked for; its spectrum is the members' mean."""
+    folder = scenario_run(ENSEMBLE)
+    run = simview.open(folder)
+    field = run[0].field("u")
+    assert field.dims == ("member", "y", "x") and field.bounds["member"] == (0.5, 3.5)
+    assert np.array_equal(field.to_xarray()["member"], [1, 2, 3]) and "units" not in field.to_xarray()["member"].attrs
+    for at, member in ((None, 1), (3, 3)):
+        (shown,) = pictures([run[0]], Look(at=at))
+        assert (shown.dims(field), shown.values(run[0])[1]) == (["y", "x"], f"member = {member}")
+        assert np.array_equal(shown.values(run[0])[0], field[member - 1])
+        assert np.allclose(field[member - 1][0], member * np.cos(np.pi * field.coords["x"] / 2), rtol=1e-12)
+    (line,) = (line for line in draw(run, snapshot=run[0], only=["spectrum"]).axes[0].lines)
+    assert np.nanmax(line.get_ydata()) == pytest.approx((1 + 4 + 9) / 3 / 2, rel=1e-12)  # the mean square of cosines of 1, 2 and 3
+    second = simview.open(folder / "slices" / "second")[0].field("u")
+    assert second.dims == ("y", "x") and second.cut == {"member": 2.0} and np.array_equal(second[...], field[1])
+
+
+def test_ensemble_along_a_line(scenario_run):
+    """Members of grids of one axis stand one above the other, at their numbers."""
+    run = simview.open(scenario_run("""
+        return sim.diffusion { members = 5, grid = { n = {16}, size = {40} },
+          fields = { { name = "u", D = 1, initial = function(member) return member end } },
+          integrate = { t_end = 1 }, output = { snapshots = "ends", tables = "ends" } }"""))
+    axes = draw(run, only=["picture"]).axes[0]
+    assert axes.get_ylabel() == "member" and axes.get_ylim() == (0.5, 5.5) and axes.get_aspect() == "auto"
+    assert np.array_equal(axes.images[0].get_array()[:, 0], [1, 2, 3, 4, 5])
 
 
 def test_grains(grains):

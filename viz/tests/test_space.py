@@ -532,6 +532,18 @@ return sim.diffusion {
 """
 
 
+def test_lyapunov_not_known(tmp_path):
+    """Before the first interval there is no exponent to draw, and of few intervals no error: the axis says so."""
+    (tmp_path / "s.lua").write_text(CHAOS.replace("t_end = 60", "t_end = 15"))
+    done = subprocess.run([os.environ["SIM"], "run", "s.lua", "--quiet"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    run = simview.open(tmp_path / "s.out")
+    (axes,) = draw(run, only="lyapunov").axes
+    assert axes.get_ylabel() == "largest Lyapunov exponent\n(error not known yet)"
+    drawn = axes.lines[1].get_ydata()
+    assert np.array_equal(np.isfinite(drawn), run.tables.lyapunov["intervals"] > 0) and 0 < np.isfinite(drawn).sum() < len(drawn)
+
+
 def test_lyapunov(tmp_path):
     """An exponent begins with the first interval. It has a band of one standard error where that is known, and the axis says so."""
     (tmp_path / "s.lua").write_text(CHAOS)

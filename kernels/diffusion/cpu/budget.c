@@ -1,6 +1,7 @@
 /* Budgets by |k|: the effect of rates and linear terms on each bin of the spectrum. */
 #include "kernels/common/fft/power.h"
 #include "kernels/diffusion/cpu/work.h"
+#include "kernels/diffusion/waves.h"
 
 #include <string.h>
 
@@ -85,9 +86,8 @@ static void add_helicity(void *context, const diffusion_number *number) {
   (void)diffusion_vector_of(s->w->p, vector);
   for (int a = 0; a < 3; a++) { /* i k is 0 where k is its own mirror image, as in derivatives */
     const int64_t mode = number->mode[a];
-    k[a] = 2 * (mode < 0 ? -mode : mode) == s->w->grid.n[a]
-               ? 0
-               : 2 * 3.14159265358979323846 / s->w->grid.size[a] * (double)mode;
+    const bool mirrored = diffusion_mirrors_itself(mode, s->w->grid.n[a]);
+    k[a] = mirrored ? 0 : diffusion_first_wave(s->w->grid.size[a]) * (double)mode;
   }
   for (int a = 0; a < 3; a++) {
     const int b = (a + 1) % 3, c = (a + 2) % 3;

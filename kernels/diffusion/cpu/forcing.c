@@ -1,6 +1,7 @@
 #include "kernels/diffusion/cpu/forcing.h"
 
 #include "kernels/diffusion/modes.cuh"
+#include "kernels/diffusion/waves.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,13 +89,12 @@ void diffusion_shell_destroy(diffusion_shell **shell) {
 }
 
 double diffusion_shell_numbers(const diffusion_parameters *p, int field) {
-  const double pi = 3.14159265358979323846;
   const grid_shape grid = diffusion_shape_of(p, field);
   double numbers = 1;
   bool pairs = false; /* re and im */
   for (int axis = 0; axis < grid.rank; axis++) {
     const bool periodic = grid.boundary[axis] == GRID_PERIODIC;
-    const double n = (double)grid.n[axis], highest = floor(p->forcing.k[1] * grid.size[axis] / pi + 1e-6);
+    const double n = (double)grid.n[axis], highest = floor(p->forcing.k[1] * grid.size[axis] / DIFFUSION_PI + 1e-6);
     pairs = pairs || periodic;
     numbers *= periodic && axis == 0 ? fmin(floor(n / 2), floor(highest / 2)) + 1 /* k stands for -k too */
                : periodic            ? fmin(n, 2 * floor(highest / 2) + 1)

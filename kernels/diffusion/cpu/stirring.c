@@ -7,6 +7,7 @@
 
 #include "kernels/diffusion/cpu/forcing.h"
 #include "kernels/diffusion/modes.cuh"
+#include "kernels/diffusion/waves.h"
 
 #include "engine/rng.h"
 
@@ -77,11 +78,10 @@ static void add_number(finding *f, const diffusion_number *from) {
 
 static void add_twist(finding *f, const diffusion_number *from) {
   diffusion_stirring *s = f->stirring;
-  const double pi = 3.14159265358979323846;
   double k[3] = {0}, square = 0;
   if (from->imaginary) return;
   for (int a = 0; a < 3; a++) {
-    k[a] = 2 * pi / f->grid.size[a] * (double)from->mode[a];
+    k[a] = diffusion_first_wave(f->grid.size[a]) * (double)from->mode[a];
     square += k[a] * k[a];
   }
   if (!f->counts) {

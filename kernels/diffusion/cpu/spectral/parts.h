@@ -4,6 +4,7 @@
 
 #include "kernels/diffusion/cpu/spectral/robin.h"
 #include "kernels/diffusion/cpu/spectral/spectral.h"
+#include "kernels/diffusion/waves.h"
 
 enum { X, Y, Z };
 
@@ -157,11 +158,10 @@ static inline void run_at(const runs *r, int64_t i, int64_t *first, int64_t *end
 }
 
 static inline double wavenumber(const grid_shape *grid, int axis, int64_t mode) {
-  const double pi = 3.14159265358979323846;
   if (axis > 0 && axis == grid->member_axis) return 0;
   const bool quarter = grid->boundary[axis] == GRID_FIXED_LOW || grid->boundary[axis] == GRID_FIXED_HIGH;
-  return (grid->boundary[axis] == GRID_PERIODIC ? 2 * pi : pi) * ((double)mode + (quarter ? 0.5 : 0)) /
-         grid->size[axis];
+  return (grid->boundary[axis] == GRID_PERIODIC ? 2 * DIFFUSION_PI : DIFFUSION_PI) *
+         ((double)mode + (quarter ? 0.5 : 0)) / grid->size[axis];
 }
 
 /* Returns the same for a field or derived field, with any walls; 0 for an entry beyond the series. */
@@ -202,7 +202,7 @@ static inline int64_t table_mode(const diffusion_spectral *s, int source, int ax
  * the derivative of a sine is 0 in all cells. */
 static inline double wave_of(const diffusion_spectral *s, int source, int axis, int64_t mode, bool odd) {
   const grid_shape *shape = &s->shape[source];
-  const bool own = shape->boundary[axis] == GRID_PERIODIC ? 2 * (mode < 0 ? -mode : mode) == shape->n[axis]
+  const bool own = shape->boundary[axis] == GRID_PERIODIC ? diffusion_mirrors_itself(mode, shape->n[axis])
                                                           : s->aligned && mode == shape->n[axis];
   return odd && own ? 0 : wave_along(s, source, axis, mode);
 }

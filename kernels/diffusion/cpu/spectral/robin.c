@@ -1,12 +1,13 @@
 #include "kernels/diffusion/cpu/spectral/robin.h"
 
 #include "kernels/diffusion/cpu/spectral/inverse.h"
+#include "kernels/diffusion/waves.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-static const double pi = 3.14159265358979323846;
+static const double pi = DIFFUSION_PI;
 
 /* k L - m pi - atan(h_low/k) - atan(h_high/k) grows with k. A bisection narrows down its root, and Newton's method,
  * kept within the bounds, gives the last bits. */

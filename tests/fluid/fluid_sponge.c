@@ -74,8 +74,8 @@ static void test_steady(void **state) {
   flow_close(&without);
 }
 
-/* An inlet that begins at once before a sponge is warned of, and not one with a start, or without a sponge; and one
- * that changes with time where several sides have a pressure. */
+/* An inlet that begins at once is warned of, before a sponge and without one, and not one with a start; and one that
+ * changes with time where several sides have a pressure. */
 static void test_jump(void **state) {
   (void)state;
   static const char *const cases[] = {
@@ -104,7 +104,7 @@ static void test_jump(void **state) {
     assert_true(sim_log_add(flow_hear, &h));
     assert_int_equal(fluid_model.plan(f.p, &f.setup, &plan), SIM_OK);
     sim_log_remove(flow_hear, &h);
-    assert_int_equal(strstr(h.text, "give `initial`") != NULL, i == 0 || i == 5);
+    assert_int_equal(strstr(h.text, "give `initial`") != NULL, i <= 1 || i == 5);
     assert_int_equal(strstr(h.text, "where several sides have a pressure") != NULL, i == 4);
     flow_close(&f);
   }

@@ -196,7 +196,10 @@ static int sides_of(const fluid_maker *m, const int64_t at[3], const bool beyond
   int count = 0;
   centre(&m->grid, at, x);
   for (int a = 0; a < 3; a++) {
-    if (!beyond[a]) continue;
+    if (!beyond[a]) {
+      x[a] -= 0.5 * v[a] * m->grid.size[a] / (double)m->grid.n[a];
+      continue;
+    }
     x[a] = v[a] > 0 ? 0 : m->grid.size[a];
     if (m->grid.boundary[a] == GRID_FIXED) side[count++] = 2 * a + (v[a] < 0);
   }

@@ -110,37 +110,20 @@ static sim_status begin_side(fluid_timed *v, int s) {
   return of->cells ? add_cells(&v->maker, s, of) : SIM_OK;
 }
 
-/* The point of a link on a side: one of the side's cells, or one of those that links of the cell share, which leave the
- * box by the same axes, bits of `axes`. known[axes]: numbers of these points, -1: none. */
-static sim_status point_of(fluid_timed *v, const fluid_cell *cell, int s, int axes, const double x[3], int32_t known[8],
+/* The point of a link on a side at x: that of the side's cell for a link across the side. */
+static sim_status point_of(fluid_timed *v, const fluid_cell *cell, int s, int arriving, const double x[3],
                            int32_t *out) {
   const fluid_maker *m = &v->maker;
   const int64_t *n = m->grid.n, at[3] = {cell->x, cell->row % n[1], cell->row / n[1]};
+  const int8_t *c = m->lattice->c[arriving];
   points *of = &v->side[s];
-  if (of->cells && axes == 1 << s / 2) {
-    *out = (int32_t)fluid_side_cell(&m->grid, s, at);
-    return SIM_OK;
-  }
-  if (known[axes] < 0) SIM_TRY(add_point(of, x, &known[axes]));
-  *out = known[axes];
+  if (!of->cells || abs(c[0]) + abs(c[1]) + abs(c[2]) > 1) return add_point(of, x, out);
+  *out = (int32_t)fluid_side_cell(&m->grid, s, at);
   return SIM_OK;
-}
-
-/* The axes by which a link leaves the box, slip sides too: bits. */
-static int axes_of(const fluid_maker *m, const fluid_cell *cell, const fluid_link *link) {
-  const int64_t *n = m->grid.n, at[3] = {cell->x, cell->row % n[1], cell->row / n[1]};
-  int out = 0;
-  for (int a = 0; a < 3; a++) {
-    const int64_t from = at[a] - m->lattice->c[link->arriving][a];
-    if (!grid_is_periodic(&m->grid, a) && (from < 0 || from >= n[a])) out |= 1 << a;
-  }
-  return out;
 }
 
 static sim_status add_links(fluid_timed *v, const fluid_cell *cell) {
   const fluid_maker *m = &v->maker;
-  int32_t known[FLUID_SIDES][8];
-  memset(known, -1, sizeof known);
   for (int i = cell->first; i < cell->first + cell->count; i++) {
     const fluid_link *link = &m->out->link[i];
     recipe r = {.arriving = link->arriving};
@@ -150,10 +133,9 @@ static sim_status add_links(fluid_timed *v, const fluid_cell *cell) {
     r.count = (int8_t)fluid_link_sides(m, cell, link, side, x);
     for (int k = 0; k < r.count; k++) timed = timed || fluid_side_is_timed(&m->p->sides[side[k]]);
     if (!timed) continue;
-    const int axes = axes_of(m, cell, link);
     for (int k = 0; k < r.count; k++) {
       r.side[k] = (int8_t)side[k];
-      SIM_TRY(point_of(v, cell, side[k], axes, x, known[side[k]], &r.point[k]));
+      SIM_TRY(point_of(v, cell, side[k], link->arriving, x, &r.point[k]));
     }
     if (!fluid_reserve(&v->link, &v->room[0], v->links, 1, sizeof *v->link) ||
         !fluid_reserve(&v->recipe, &v->room[1], v->links, 1, sizeof *v->recipe))

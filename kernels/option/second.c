@@ -35,7 +35,8 @@ static sim_status add_by_spot(const second_greek *of, int asset, int output, boo
   static const double weight[4] = {8. / 12, -8. / 12, -1. / 12, 1. / 12};
   const double ratio = option_ratio_deviation(of->p, of->payoff, asset, NULL),
                deviation = of->e->graph.deviation[of->payoff][asset],
-               step = option_spot_step(ratio > 0 ? fmin(deviation, RATIO * ratio) : deviation),
+               shortened = of->p->greeks.stretch > 0 ? fmin(of->p->greeks.stretch, 1) : 1,
+               step = shortened * option_spot_step(ratio > 0 ? fmin(deviation, RATIO * ratio) : deviation),
                width = step * option_asset_at(of->p, asset)->spot;
   for (int k = 0; k < 4; k++) {
     const option_bump bump = {.asset = asset, .spot = side[k] * step};

@@ -1,7 +1,8 @@
-/* Moments of Greeks by differences with longer steps: see result/jumps.c. */
+/* Greeks by differences with longer steps, for result/jumps.c, and with shorter ones, for result/steps.c. */
 #include "kernels/option/cpu/stretch.h"
 
 #include "kernels/option/cpu/sampler.h"
+#include "kernels/option/payoff/exercise.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,14 +16,18 @@ static bool has_room_for_delta(const option_parameters *p) {
   return markets * signs <= OPTION_MARKETS_MAX;
 }
 
+static void make_plain(option_sampling *s) {
+  s->sequence = OPTION_PHILOX;
+  s->generator = OPTION_PHILOX4X32;
+  s->moment_matching = false;
+  s->control = OPTION_NO_CONTROL;
+}
+
 /* The scenario's function, alone where no dates of named payoffs make the steps; from pseudo-random numbers without
  * control. */
 static option_parameters of_function(const option_parameters *p, double stretch) {
   option_parameters q = *p;
-  q.sampling.sequence = OPTION_PHILOX;
-  q.sampling.generator = OPTION_PHILOX4X32;
-  q.sampling.moment_matching = false;
-  q.sampling.control = OPTION_NO_CONTROL;
+  make_plain(&q.sampling);
   if (!option_is_dated(p)) q.payoffs.count = 0;
   q.greeks.stretch = stretch;
   q.greeks.method = OPTION_BUMP;
@@ -118,5 +123,70 @@ sim_status option_stretched(const option_parameters *p, double stretch, option_s
   const sim_status status = sums != NULL ? SIM_OK : sim_no_memory("the greeks");
   free(sums);
   option_ops_cpu.destroy(&s);
+  return status;
+}
+
+/* ---- half as long steps ---- */
+
+enum { FIT_PATHS = 8192 }; /* the step's error hardly depends on the rule */
+
+/* The scenario with rules from few paths. */
+typedef struct plain_book {
+  option_parameters p;
+  sim_item items[OPTION_PAYOFFS_MAX];
+  option_payoff early[OPTION_PAYOFFS_MAX];
+} plain_book;
+
+static void make_book(const option_parameters *p, double stretch, plain_book *out) {
+  out->p = *p;
+  make_plain(&out->p.sampling);
+  out->p.greeks.stretch = stretch;
+  out->p.payoffs.items = out->items;
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    out->items[i] = p->payoffs.items[i];
+    if (out->items[i].schema != &option_american_schema) continue;
+    out->early[i] = *(const option_payoff *)p->payoffs.items[i].data;
+    if (out->early[i].fit_paths > FIT_PATHS) out->early[i].fit_paths = FIT_PATHS;
+    out->items[i].data = &out->early[i];
+  }
+}
+
+static sim_status compare(const option_sampler *whole, const option_sampler *half, int samples, option_halved *out) {
+  const int quantities = whole->estimate.quantities;
+  double *squares = calloc((size_t)quantities, sizeof *squares);
+  if (squares == NULL) return sim_no_memory("the greeks");
+  for (int done = 0; done < samples; done += OPTION_CHUNK) {
+    const uint64_t first = OPTION_PILOT_FIRST + OPTION_PILOT + (uint64_t)done;
+    (void)option_simulate(whole, &whole->workspaces[0], first, OPTION_CHUNK);
+    (void)option_simulate(half, &half->workspaces[0], first, OPTION_CHUNK);
+    for (int k = 0; k < quantities; k++)
+      for (int i = 0; i < OPTION_CHUNK; i++) {
+        const double x = sample_of(whole, &whole->estimate.combination[k], i),
+                     y = sample_of(half, &half->estimate.combination[k], i);
+        out[k].whole += x / samples;
+        out[k].half += y / samples;
+        squares[k] += (x - y) * (x - y) / samples;
+      }
+  }
+  for (int k = 0; k < quantities; k++) {
+    const double difference = out[k].whole - out[k].half;
+    out[k].error = sqrt(fmax(squares[k] - difference * difference, 0) / samples);
+  }
+  free(squares);
+  return SIM_OK;
+}
+
+sim_status option_halve_steps(const option_parameters *p, int samples, option_halved *out) {
+  plain_book *book = calloc(2, sizeof *book);
+  option_sampler *whole = NULL, *half = NULL;
+  if (book == NULL) return sim_no_memory("the greeks");
+  make_book(p, 1, &book[0]);
+  make_book(p, 0.5, &book[1]);
+  sim_status status = make_sampler(&book[0].p, &whole);
+  if (status == SIM_OK) status = make_sampler(&book[1].p, &half);
+  if (status == SIM_OK) status = compare(whole, half, samples, out);
+  if (half != NULL) option_ops_cpu.destroy(&half);
+  if (whole != NULL) option_ops_cpu.destroy(&whole);
+  free(book);
   return status;
 }

@@ -23,4 +23,14 @@ sim_status option_stretched(const option_parameters *p, double stretch, option_s
 /* Medians of the discounted results of the scenario's function over the same paths: out[results]. Errors as above. */
 sim_status option_medians(const option_parameters *p, double *out) SIM_MUST_CHECK;
 
+/* A Greek by differences with the run's steps, and with steps half as long. */
+typedef struct option_halved {
+  double whole, half; /* means over the same paths */
+  double error;       /* standard error of their difference */
+} option_halved;
+/* Compares all Greeks whose steps change a spot, from `samples` pseudo-random samples (a multiple of OPTION_CHUNK)
+ * without control, with rules of early exercise from few paths: out[option_quantities]. On the CPU, on one thread, the
+ * same on every rank. Errors as of option_ops.create. */
+sim_status option_halve_steps(const option_parameters *p, int samples, option_halved *out) SIM_MUST_CHECK;
+
 #endif

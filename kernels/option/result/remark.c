@@ -80,6 +80,26 @@ static void remark_kink(const option_run *run, sim_bytes *out) {
                       "infinite; its error is unknown");
 }
 
+/* Remarks on the Greek whose step is too long by most. */
+static void remark_steps(const option_run *run, sim_bytes *out) {
+  int worst = -1, count = 0;
+  char name[OPTION_PAYOFF_NAME], what[40];
+  for (int q = 0; q < run->told; q++) {
+    if (!(run->step_change[q] > 0)) continue;
+    if (worst < 0 || run->step_change[q] > run->step_change[worst]) worst = q;
+    count++;
+  }
+  if (count == 0) return;
+  option_payoff_name(run->parameters, run->quantity[worst].payoff, name, sizeof name);
+  option_column_name(run->parameters, &run->quantity[worst], what, sizeof what);
+  sim_bytes_format(out, "%shalf the step changes the %s of %s by %.2g %%", out->size > 0 ? "; " : "", what, name,
+                   100 * fmin(run->step_change[worst], 9.99));
+  if (count > 1) sim_bytes_format(out, " (and %d more numbers by 5 %% or more)", count - 1);
+  sim_bytes_text(out,
+                 ": the payoff bends within less than the step, and what is told is the Greek of a smoother one; its "
+                 "error is unknown");
+}
+
 /* Remarks on a price that is its control's alone. */
 static void remark_control(const option_run *run, double n, sim_bytes *out) {
   char name[OPTION_PAYOFF_NAME];
@@ -138,6 +158,7 @@ void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   remark_control(run, n, out);
   remark_few(run, n, out);
   remark_kink(run, out);
+  remark_steps(run, out);
   bool unknown = false;
   for (int k = 0; k < option_payoff_count(run->parameters); k++) unknown |= isnan(option_spread(run, n, k));
   remark_bias(run, n, out);

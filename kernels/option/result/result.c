@@ -219,11 +219,12 @@ bool option_at_kink(const option_run *run, int q) {
 }
 
 double option_spread(const option_run *run, double n, int q) {
-  if (only_linear(run, n, q) || option_at_kink(run, q)) return NAN;
+  if (only_linear(run, n, q) || option_at_kink(run, q) || run->step_change[q] > 0) return NAN;
   if (option_unpaid(run, n, q) || is_carried_by_few(run, n, q) || option_only_control(run, n, q)) return NAN;
   const double spread = bare_spread(run, n, q);
   if (run->levels != NULL) return spread;
-  return isnan(spread) ? spread : fmax(fmax(spread, point_worth(run, n, q)), jump_error(run, n, q));
+  if (isnan(spread)) return spread;
+  return hypot(fmax(fmax(spread, point_worth(run, n, q)), jump_error(run, n, q)), run->step_error[q]);
 }
 
 double option_error(const option_run *run, double n, int q) {

@@ -63,6 +63,9 @@ static double least_deviation(const option_parameters *p, int asset) {
   return least;
 }
 
+/* The factor of steps that are shorter than the run's; else 1. */
+static double shortened(const option_parameters *p) { return p->greeks.stretch > 0 ? fmin(p->greeks.stretch, 1) : 1; }
+
 /* Change of a spot in a first, or `second`, difference, by the maturities alone. */
 static double bare_limit(const option_parameters *p, int asset, bool early, bool second) {
   double least = least_deviation(p, asset);
@@ -77,11 +80,13 @@ static double bare_limit(const option_parameters *p, int asset, bool early, bool
 
 /* The same with the first date of early exercise. */
 static double spot_limit(const option_parameters *p, int asset, bool early, bool second) {
-  const double step = bare_limit(p, asset, early, second);
-  return early ? fmin(step, (second ? SECOND_EXERCISE : FIRST_EXERCISE) * option_exercise_deviation(p, asset)) : step;
+  const double step = bare_limit(p, asset, early, second), share = second ? SECOND_EXERCISE : FIRST_EXERCISE;
+  return early ? fmin(step, shortened(p) * share * option_exercise_deviation(p, asset)) : step;
 }
 
-double option_start_range(const option_parameters *p, int asset) { return 1.5 * bare_limit(p, asset, true, true); }
+double option_start_range(const option_parameters *p, int asset) {
+  return 1.5 * bare_limit(p, asset, true, true) / shortened(p);
+}
 
 option_bump option_bump_of(const option_parameters *p, int greek, int which, bool early, double *width) {
   const bool by_node = greek >= OPTION_BUCKETS;

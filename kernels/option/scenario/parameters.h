@@ -163,7 +163,7 @@ enum { OPTION_AUTO, OPTION_PATHWISE, OPTION_LIKELIHOOD, OPTION_BUMP };
 typedef struct option_greeks {
   bool want[OPTION_GREEKS];
   int method;     /* of delta and gamma: OPTION_AUTO ... */
-  double stretch; /* of the steps of differences, for cpu/stretch.c; 0: 1 */
+  double stretch; /* of the steps of differences, for cpu/stretch.c; 0: 1. Below 1 all steps of spots are shorter */
 } option_greeks;
 
 /* Exposure of the netted book. */

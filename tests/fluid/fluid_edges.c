@@ -45,6 +45,67 @@ static void test_channel(void **state) {
   }
 }
 
+/* Walls of a channel, endless in a periodic box: the shear acts at their surface, whose torque about the middle of a
+ * block, 2 cells off, is its force times 2, wherever the surface is in its cells and the cut between images in the box.
+ * With the shear at the centres of cells it is a half of a cell more, 25 %. */
+static void test_periodic_torque(void **state) {
+  (void)state;
+  static const char *const also[] = {"", "collision = 'trt',", "lattice = 'auto',", "lattice = 'D3Q27',"};
+  static const double offset[] = {0, 0.3, -0.3}, shift[] = {0, 0.2, 0.5};
+  for (int k = 0; k < 12; k++) {
+    const double o = offset[k % 3], s = shift[k / 3 % 3], force = 1e-4 * 6 * (8 - 2 * o) / 2;
+    const bool solid = k >= 6;
+    flow f;
+    flow_run(
+        &f,
+        "local o, s, deep = %.17g, %.17g, %s\n"
+        "local back, front = deep and -98 or 0, deep and 102 or 0\n"
+        "return sim.fluid { precision = 'double', %s grid = { n = {6, 12, deep and 4 or nil},\n"
+        "  size = {6, 12, deep and 4 or nil}, boundary = 'wall', x = 'periodic', z = deep and 'periodic' or nil },\n"
+        "  viscosity = 0.15, speed = 0.1, acceleration = {1e-4, 0, deep and 5e-5 or nil}, bodies = {\n"
+        "    sim.block { name = 'lo', low = {-97 + s, -2 + o, back}, high = {103 + s, 2 + o, front} },\n"
+        "    sim.block { name = 'hi', low = {-97 + s, 10 - o, back}, high = {103 + s, 14 - o, front} } },\n"
+        "  integrate = { dt = 1, t_end = 2500 } }",
+        o, s, solid ? "true" : "false", also[k / 3]);
+    const double scale = solid ? 4 * force : force;
+    print_message("%s %g %g: torque %.12g of the force times the arm\n", also[k / 3], o, s,
+                  flow_value(&f, "bodies", "lo_tz") / (-2 * scale));
+    near_to(flow_value(&f, "bodies", "lo_fx"), scale, 1e-9 * scale, "force");
+    near_to(flow_value(&f, "bodies", "lo_tz"), -2 * scale, 1e-9 * scale, "torque of the lower wall");
+    near_to(flow_value(&f, "bodies", "hi_tz"), 2 * scale, 1e-9 * scale, "torque of the upper wall");
+    if (solid) near_to(flow_value(&f, "bodies", "lo_tx"), scale, 1e-9 * scale, "torque along x");
+    flow_close(&f);
+  }
+}
+
+/* The same between open sides, where the pressure falls from P to 0 along L = 16 cells: its moment is P L^2/12. To the
+ * second order, 0.3/8 of the force times half a cell, where the surface is at sides of cells. Elsewhere the end cell
+ * has no neighbour to interpolate with: less than 0.3 of it. Without the side's share of the shear 1.0 and 0.6. */
+static void test_open_torque(void **state) {
+  (void)state;
+  static const char *const also[] = {"", "collision = 'trt',"};
+  static const double offset[] = {0, 0.3, -0.3}, within[] = {0.05, 0.3, 0.3};
+  for (int k = 0; k < 6; k++) {
+    const double o = offset[k % 3], force = 0.001 * (8 - 2 * o) / 2, exact = 0.001 * 16 * 16 / 12 - 2 * force;
+    flow f;
+    flow_run(
+        &f,
+        "local o = %.17g\n"
+        "return sim.fluid { precision = 'double', %s grid = { n = {16, 12}, size = {16, 12}, boundary = 'wall' },\n"
+        "  viscosity = 0.15, speed = 0.1,\n"
+        "  sides = { x_low = { pressure = 0.001, straight = true }, x_high = { pressure = 0, straight = true } },\n"
+        "  bodies = { sim.block { name = 'lo', low = {-9, -2 + o, 0}, high = {25, 2 + o, 0} },\n"
+        "    sim.block { name = 'hi', low = {-9, 10 - o, 0}, high = {25, 14 - o, 0} } },\n"
+        "  integrate = { dt = 1, t_end = 2500 } }",
+        o, also[k / 3]);
+    const double low = flow_value(&f, "bodies", "lo_tz"), high = flow_value(&f, "bodies", "hi_tz");
+    print_message("%s %g: torque off by %.4f of half a cell\n", also[k / 3], o, (low - exact) / (force / 2));
+    near_to(low, exact, within[k % 3] * force / 2, "torque of the lower wall");
+    near_to(high, -low, 1e-10, "of the upper wall");
+    flow_close(&f);
+  }
+}
+
 /* A pipe: the pressure acts on all of the circle, to the second order of the surface, (1/2)^2/R^2 = 1.2 % of R = 4.6
  * cells; without the parts of cells between their sides and the surface it is that of 68 cells, 2.3 % more, and without
  * what crosses the edges 5 % less. */
@@ -144,8 +205,9 @@ static void test_same(void **state) {
 }
 
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_channel), cmocka_unit_test(test_pipe),
-                                     cmocka_unit_test(test_cylinder), cmocka_unit_test(test_block),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_channel),     cmocka_unit_test(test_periodic_torque),
+                                     cmocka_unit_test(test_open_torque), cmocka_unit_test(test_pipe),
+                                     cmocka_unit_test(test_cylinder),    cmocka_unit_test(test_block),
                                      cmocka_unit_test(test_same)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -308,21 +308,19 @@ static void forces_of_plane(const void *context, int64_t plane, double *sums) {
       fluid_items_of_rows(walls->cell, sizeof *walls->cell, offsetof(fluid_cell, row), walls->cells, rows);
   for (int64_t i = cells.first; i < cells.end; i++) {
     const fluid_cell *cell = &walls->cell[i];
-    const double x[3] = {grid_centre(&m->grid, 0, cell->x), grid_centre(&m->grid, 1, cell->row % m->grid.n[1]),
-                         grid_centre(&m->grid, 2, cell->row / m->grid.n[1])};
     double g[3];
     bool pushed = m->motion;
     for (int a = 0; a < 3; a++) g[a] = m->collision.g[a] + (links->push ? links->push[i][a] : 0);
     for (int a = 0; a < 3; a++) pushed = pushed || g[a] != 0;
     for (int j = 0; j < cell->count; j++) {
-      const int body = walls->link[cell->first + j].body;
+      const fluid_link *link = &walls->link[cell->first + j];
+      const int body = link->body;
       double centre[3], momentum[3] = {0}, torque[3] = {0}, rate[3];
       fluid_collision collision = m->collision;
       if (body < 0) continue;
-      const double room =
-          pushed ? fluid_link_room(w->p, w->numbers, walls, cell, &walls->link[cell->first + j], rate) : 0;
+      const double room = pushed ? fluid_link_room(w->p, w->numbers, walls, cell, link, rate) : 0;
       for (int a = 0; a < rank; a++) collision.g[a] = pushed ? room * (g[a] - rate[a]) : 0;
-      fluid_body_centre(w->p, walls->meshes, body, &walls->pose[body], x, centre);
+      fluid_link_centre(w->p, walls, cell, link->arriving, fluid_link_part(link), body, centre);
       for (int a = 0; a < 3; a++) centre[a] /= w->numbers->dx;
       m->kernels->force(m->lattice, &collision, &m->rows, links, i, j, fluid_first(&w->state[0]), centre,
                         walls->speed ? walls->speed[cell->first + j] : NULL, momentum, torque);
@@ -334,7 +332,7 @@ static void forces_of_plane(const void *context, int64_t plane, double *sums) {
     const int terms = fluid_edge_terms(w->p, w->numbers, walls, cell, term);
     for (int j = 0; j < terms; j++) {
       double centre[3];
-      fluid_body_centre(w->p, walls->meshes, term[j].body, &walls->pose[term[j].body], x, centre);
+      fluid_link_centre(w->p, walls, cell, walls->link[term[j].link].arriving, 0.5, term[j].body, centre);
       for (int a = 0; a < 3; a++) centre[a] /= w->numbers->dx;
       add_edge_term(w, i, &term[j], g, centre, sums);
     }

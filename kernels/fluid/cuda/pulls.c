@@ -23,12 +23,10 @@ static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge, double hel
   const int64_t at[3] = {c->x, c->row % machine->grid.n[1], c->row / machine->grid.n[1]};
   const int8_t *v = machine->lattice->c[link->arriving];
   fluid_pull out = {.cell = (int32_t)cell, .edge = (int32_t)edge};
-  double x[3], centre[3];
-  for (int a = 0; a < 3; a++) x[a] = grid_centre(&machine->grid, a, at[a]);
-  fluid_body_centre(m->p, machine->walls.meshes, link->body, machine->motion ? &machine->walls.pose[link->body] : NULL,
-                    x, centre);
+  double centre[3];
   if (machine->walls.speed) memcpy(out.speed, machine->walls.speed[edge], sizeof out.speed);
   const double q = fluid_link_part(link);
+  fluid_link_centre(m->p, &machine->walls, c, link->arriving, q, link->body, centre);
   const double room = fluid_link_room(m->p, m->k, &machine->walls, c, link, held);
   out.q = 0.5 + room * (machine->lattice->directions - 1) / 2;
   for (int a = 0; a < 3; a++) held[a] *= room;
@@ -47,13 +45,9 @@ static fluid_pull pull_of_term(const maker *m, int64_t cell, const fluid_edge_te
   const fluid_machine *machine = m->m;
   const fluid_link *link = &machine->walls.link[term->link];
   const fluid_cell *c = &machine->walls.cell[cell];
-  const double x[3] = {grid_centre(&machine->grid, 0, c->x),
-                       grid_centre(&machine->grid, 1, c->row % machine->grid.n[1]),
-                       grid_centre(&machine->grid, 2, c->row / machine->grid.n[1])};
   fluid_pull out = {.cell = (int32_t)cell, .edge = (int32_t)term->link};
   double centre[3];
-  fluid_body_centre(m->p, machine->walls.meshes, term->body, machine->motion ? &machine->walls.pose[term->body] : NULL,
-                    x, centre);
+  fluid_link_centre(m->p, &machine->walls, c, link->arriving, 0.5, term->body, centre);
   out.q = 0.5 + term->room * (machine->lattice->directions - 1) / 2;
   for (int a = 0; a < machine->lattice->rank; a++) {
     out.push[a] = link->mirror & 1 << a ? term->factor[a] : -term->factor[a];

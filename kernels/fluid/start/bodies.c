@@ -1,6 +1,7 @@
 /* Shapes of bodies, and their images in periodic boxes. */
 #include "kernels/fluid/meshes.h"
 #include "kernels/fluid/start/bodies.h"
+#include "kernels/fluid/start/walls.h"
 
 #include <math.h>
 #include <string.h>
@@ -199,13 +200,33 @@ void fluid_body_normal(const grid_shape *grid, const fluid_shape *s, const doubl
   memcpy(normal, contact[0].normal, sizeof contact[0].normal);
 }
 
-void fluid_body_centre(const fluid_parameters *p, const fluid_meshes *meshes, int body, const geometry_pose *pose,
-                       const double x[3], double out[3]) {
+/* Number of the image of a body that is nearest to x along a periodic axis. A cell that the cut between two images
+ * divides has the mean of both by its parts. */
+static double image_of_cell(const grid_shape *grid, const double point[3], int axis, double x) {
+  const double away = (x - point[axis]) / grid->size[axis], number = nearbyint(away);
+  const double over = 0.5 - (double)grid->n[axis] * (0.5 - fabs(away - number));
+  return over > 1e-9 ? number + copysign(over, away - number) : number;
+}
+
+void fluid_link_centre(const fluid_parameters *p, const fluid_walls *walls, const fluid_cell *cell, int arriving,
+                       double part, int body, double out[3]) {
   const grid_shape grid = fluid_grid_of(p);
-  const fluid_shape s = fluid_body_shape(p, meshes, body, pose);
-  double near[3];
+  const fluid_shape s = fluid_body_shape(p, walls->meshes, body, &walls->pose[body]);
+  const int8_t *c = fluid_lattice_for(p)->c[arriving];
+  const int64_t at[3] = {cell->x, cell->row % grid.n[1], cell->row / grid.n[1]};
+  double x[3], near[3], low[3], high[3];
+  for (int a = 0; a < 3; a++) x[a] = grid_centre(&grid, a, at[a]);
+  fluid_body_extent(&s, low, high);
   nearest(&grid, &s, x, near);
   for (int a = 0; a < 3; a++) out[a] = s.centre[a] + x[a] - near[a];
+  for (int a = 0; a < grid.rank && !fluid_body_tilted(&s.wall); a++) {
+    const double size = grid.size[a];
+    if (!grid_is_periodic(&grid, a) || high[a] - low[a] < size * (1 - 1e-9)) continue;
+    const double own = image_of_cell(&grid, s.centre, a, x[a]);
+    const double source = image_of_cell(&grid, s.centre, a, x[a] - c[a] * size / (double)grid.n[a]);
+    const double more = own - nearbyint((x[a] - s.centre[a]) / size) + part * (source - own);
+    if (more != 0) out[a] += more * size;
+  }
 }
 
 /* The point at which a link meets a surface; c: its direction as it arrives from there. */

@@ -59,8 +59,5 @@ double fluid_body_cut(const grid_shape *grid, const fluid_shape *shape, const do
 double fluid_body_distance(const grid_shape *grid, const fluid_shape *shape, const double x[3], double velocity[3]);
 /* The unit normal of the surface, of either sign, next to a point of it. */
 void fluid_body_normal(const grid_shape *grid, const fluid_shape *shape, const double x[3], double normal[3]);
-/* Its centre, in the image that is nearest to x. */
-void fluid_body_centre(const fluid_parameters *p, const fluid_meshes *meshes, int body, const geometry_pose *pose,
-                       const double x[3], double out[3]);
 
 #endif

@@ -141,6 +141,35 @@ static int add_slivers(const fluid_parameters *p, const fluid_numbers *numbers, 
   return count;
 }
 
+/* A diagonal link that crosses an open side and a body. The shear in the side between the surface and the centre of the
+ * cell is the side's: it is `part` of what this diagonal and that from inside the box differ by. Beyond the side's own
+ * link, which has the pressure alone, half of it is gone. */
+static int give_shear(const edge_cell *e, const fluid_link *link, fluid_edge_term *out) {
+  const int8_t *c = e->lattice->c[link->arriving];
+  int8_t inner[3], along[3];
+  int axis = -1, crossed = 0;
+  for (int a = 0; a < 3; a++) {
+    const fluid_link *straight = leaves(e, c, a) ? e->straight[a][c[a] < 0] : NULL;
+    if (leaves(e, c, a)) crossed++;
+    if (straight && straight->body < 0 && is_open(straight)) axis = a;
+    inner[a] = along[a] = c[a];
+  }
+  if (axis < 0 || crossed > 1) return 0;
+  inner[axis] = (int8_t)-c[axis];
+  along[axis] = 0;
+  const fluid_link *other = find_link(e, inner), *beside = find_link(e, along);
+  if (!other || other->body < 0 || (beside ? beside->body : other->body) != other->body) return 0;
+  if (link->body < 0 ? !beside : link->body != other->body) return 0;
+  const double part = fluid_link_part(link->body < 0 ? beside : link);
+  const double give = link->body < 0 ? 2 * part - 1 : part;
+  for (int k = 0; k < 2; k++) {
+    out[k] = term_of(e, k == 0 ? link : other, other->body);
+    for (int a = 0; a < 3; a++) out[k].factor[a] = a == axis ? 0 : k == 0 ? -give : give;
+    set_point(e, link, part, &out[k]);
+  }
+  return 2;
+}
+
 int fluid_edge_terms(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
                      const fluid_cell *cell, fluid_edge_term out[FLUID_EDGE_TERMS]) {
   edge_cell e;
@@ -154,6 +183,7 @@ int fluid_edge_terms(const fluid_parameters *p, const fluid_numbers *numbers, co
     } else {
       count += split_side(p, numbers, &e, link, out + count);
     }
+    count += give_shear(&e, link, out + count);
   }
   return count;
 }

@@ -77,6 +77,13 @@ double fluid_link_room(const fluid_parameters *p, const fluid_numbers *numbers, 
 void fluid_link_normal(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
                        const fluid_cell *cell, const fluid_link *link, double normal[3]);
 
+/* The centre of a body in the image that is nearest to a cell, for the torque of what arrives there by a direction from
+ * a part of the way. At the cut between two images of an endless body, half a period from its centre, a link across it
+ * belongs by that part to the other: cells have their shear at their centres, which leaves shear times `part` as a
+ * couple of each, and on an endless surface these add up to no torque. (bodies.c) */
+void fluid_link_centre(const fluid_parameters *p, const fluid_walls *walls, const fluid_cell *cell, int arriving,
+                       double part, int body, double out[3]);
+
 /* ---- start/edges.c: where bodies meet sides ---- */
 
 /* What a link adds to the force on a body beside what links to the body give: `factor` times the momentum of
@@ -90,7 +97,7 @@ typedef struct fluid_edge_term {
   double point[3];  /* where it acts, in cells */
   double room, rate[3];
 } fluid_edge_term;
-enum { FLUID_EDGE_TERMS = FLUID_DIRECTIONS_MAX * 7 }; /* of a cell at most: of a link to a body 4 and 3 */
+enum { FLUID_EDGE_TERMS = FLUID_DIRECTIONS_MAX * 9 }; /* of a cell at most: of a link to a body 4, 3 and 2 */
 /* The terms of a cell, in the order of its links; returns their number. */
 int fluid_edge_terms(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
                      const fluid_cell *cell, fluid_edge_term out[FLUID_EDGE_TERMS]);

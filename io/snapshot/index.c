@@ -135,10 +135,21 @@ static bool same_cells(const io_h5_source *source, hid_t record, const io_h5_sha
   return has_letters(record, "sliceAxes", planes, (size_t)cut);
 }
 
+/* Whether a path leads to an object; HDF5 prints an error where a group on the way is missing. */
+static bool exists(hid_t group, const char *path) {
+  char name[128];
+  for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
+    snprintf(name, sizeof name, "%.*s", (int)(end - path), path);
+    if (!io_h5_has(group, name)) return false;
+  }
+  return io_h5_has(group, path);
+}
+
 static bool has_field(const io_h5_source *source, hid_t group, const io_index *self, const char *name) {
   char object[128];
   io_h5_shape shape;
   snprintf(object, sizeof object, "meshes/%s", name);
+  if (!exists(group, object)) return false;
   hid_t dataset = H5Dopen2(group, object, H5P_DEFAULT);
   char *slash = strchr(name, '/') ? strrchr(object, '/') : NULL; /* a vector's attributes are those of its group */
   if (slash) *slash = '\0';

@@ -39,7 +39,7 @@ static bool is_needed(const option_run *run, const option_estimate *e) {
   bool any = false, calibrated = false;
   for (int q = 0; q < run->told; q++) any |= is_by_spot(&run->quantity[q]) && e->combination[q].terms > 1;
   for (int a = 0; a < e->market[0].assets; a++) calibrated |= option_asset_at(run->parameters, a)->leverage.given;
-  return any && !calibrated && run->levels == NULL && !run->certain;
+  return any && !calibrated && !run->parameters->sampling.multilevel && !run->certain;
 }
 
 static sim_status compare(option_run *run, int samples) {

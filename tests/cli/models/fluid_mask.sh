@@ -83,6 +83,7 @@ one still ball.lua --set t=0.5 --resume
 cmp -s <(numbers still/grid.hdf /VTKHDF/PointData/solid) <(circle 0 0) || fail "the mask in grid.hdf after a restart"
 rm still/snap/snap_00000000.h5
 one still ball.lua --set t=0.75 --resume
+! grep HDF5-DIAG output >/dev/null || fail "HDF5 complains of a mask that is not there"
 cmp -s <(mask still 66) <(circle 0 0) || fail "no mask after a restart without the first snapshot"
 cmp -s <(numbers still/grid.hdf /VTKHDF/PointData/solid) <(circle 0 0) || fail "the mask of the restart in grid.hdf"
 

@@ -174,6 +174,32 @@ static void test_cylinder(void **state) {
   }
 }
 
+/* A disc through a side, which its surface meets at a slant: the integral of a pressure g (y - 10) over the arc. To
+ * 0.15 of a cell of the pressure at the side; with a side that ends where the surface is half a cell off, 0.5 and 1.0.
+ */
+static void test_slant(void **state) {
+  (void)state;
+  static const double middle[] = {3.3, -2.2, 0.4, 4.9};
+  for (int k = 0; k < 8; k++) {
+    const double r = 6.4, g = 1e-5, y = middle[k / 2], low = -asin(y / r);
+    /* -integral of g (y + r sin t - 10) sin t r dt from low to pi - low */
+    const double exact = -g * r * ((y - 10) * 2 * cos(low) + r * ((pi - 2 * low) / 2 + sin(2 * low) / 2));
+    flow f;
+    flow_run(&f,
+             "local g = 1e-5\n"
+             "return sim.fluid { precision = 'double', grid = { n = {48, 20}, size = {48, 20}, boundary = 'wall',\n"
+             "  y = '%s' }, viscosity = 0.2, speed = 0.1, acceleration = {0, g},\n"
+             "  initial = function(x, y) return 0, 0, g * (y - 10) end,\n"
+             "  bodies = { sim.ball { name = 'b', point = {20.3, %.17g, 0}, radius = 6.4 } },\n"
+             "  integrate = { dt = 1, t_end = 600 } }",
+             k % 2 ? "wall" : "slip", y);
+    const double force = flow_value(&f, "bodies", "b_fy");
+    print_message("%g %s: off by %.3f cells\n", y, k % 2 ? "wall" : "slip", (force - exact) / (10 * g));
+    near_to(force, exact, 0.15 * 10 * g, "force across the side");
+    flow_close(&f);
+  }
+}
+
 /* A block through a wall, whose faces are sides of cells: each of them bears the pressure at its middle, which is
  * linear. Without what crosses its edges at the wall a sixth of a cell around it is on the wrong face. */
 static void test_block(void **state) {
@@ -208,7 +234,7 @@ int main(int count, char **words) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_channel),     cmocka_unit_test(test_periodic_torque),
                                      cmocka_unit_test(test_open_torque), cmocka_unit_test(test_pipe),
                                      cmocka_unit_test(test_cylinder),    cmocka_unit_test(test_block),
-                                     cmocka_unit_test(test_same)};
+                                     cmocka_unit_test(test_slant),       cmocka_unit_test(test_same)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,18 +122,22 @@ static int add_slivers(const fluid_parameters *p, const fluid_numbers *numbers, 
                        const fluid_link *link, fluid_edge_term *out) {
   const int8_t *c = e->lattice->c[link->arriving];
   int count = 0;
-  double rate[3], normal[3];
+  double rate[3], normal[3], along = 0;
   for (int a = 0; a < 3; a++)
     if (side_of(e, link, a)) return 0;
   const double room = fluid_link_room(p, numbers, e->walls, e->cell, link, rate);
   fluid_link_normal(p, numbers, e->walls, e->cell, link, normal);
+  for (int a = 0; a < e->lattice->rank; a++) along += c[a] * normal[a];
   for (int i = 0; i < 6; i++) {
     const int a = i / 2;
     const fluid_link *straight = e->straight[a][i % 2];
     const double flat = 1 - normal[a] * normal[a];
-    if (c[a] != 0 || !straight || straight->body >= 0 || room == 0 || flat < 1e-6) continue;
+    if (c[a] != 0 || !straight || straight->body >= 0 || flat < 1e-6) continue;
+    /* A surface that leans is elsewhere at the side, half a cell off. */
+    const double lean = 3 * fluid_weight(e->lattice, link->arriving) * (i % 2 ? normal[a] : -normal[a]) * along;
+    if (room + lean == 0) continue;
     out[count] = term_of(e, straight, link->body);
-    out[count].factor[a] = -1.5 * room / flat / (6 * fluid_weight(e->lattice, straight->arriving));
+    out[count].factor[a] = -1.5 * (room + lean) / flat / (6 * fluid_weight(e->lattice, straight->arriving));
     set_point(e, link, (0.5 + fluid_link_part(link)) / 2, &out[count]);
     out[count].point[a] += i % 2 ? 0.5 : -0.5;
     count++;

@@ -133,8 +133,10 @@ static int add_slivers(const fluid_parameters *p, const fluid_numbers *numbers, 
     const fluid_link *straight = e->straight[a][i % 2];
     const double flat = 1 - normal[a] * normal[a];
     if (c[a] != 0 || !straight || straight->body >= 0 || flat < 1e-6) continue;
-    /* A surface that leans is elsewhere at the side, half a cell off. */
-    const double lean = 3 * fluid_weight(e->lattice, link->arriving) * (i % 2 ? normal[a] : -normal[a]) * along;
+    /* A surface that leans is elsewhere at the side, half a cell off: not by more than a cell. */
+    const double off = along != 0 ? fmin(0.5 * fabs(normal[a] / along), 1) : 0,
+                 weight = fluid_weight(e->lattice, link->arriving);
+    const double lean = 6 * weight * along * along * copysign(off, (i % 2 ? normal[a] : -normal[a]) * along);
     if (room + lean == 0) continue;
     out[count] = term_of(e, straight, link->body);
     out[count].factor[a] = -1.5 * (room + lean) / flat / (6 * fluid_weight(e->lattice, straight->arriving));

@@ -33,8 +33,8 @@ static int samples_of(const option_run *run, const option_estimate *e) {
   return OPTION_CHUNK * (int)(fmax(most, LEAST) / OPTION_CHUNK);
 }
 
-/* Whether any Greek by a spot is a difference. Functions of a leverage function's calibration would be calibrated anew,
- * and are left out, and so are levels, whose Greeks are few. */
+/* Whether any Greek by a spot is a difference, which is compared: not with leverage functions, which would be
+ * calibrated anew, nor with levels, whose sums are not those of one estimate. */
 static bool is_needed(const option_run *run, const option_estimate *e) {
   bool any = false, calibrated = false;
   for (int q = 0; q < run->told; q++) any |= is_by_spot(&run->quantity[q]) && e->combination[q].terms > 1;
@@ -52,7 +52,7 @@ static sim_status compare(option_run *run, int samples) {
                  size = option_greek_size(run->parameters, &run->quantity[q], halved[run->quantity[q].payoff].half);
     if (!is_by_spot(&run->quantity[q]) || !(change > 3 * h->error && change > TOLD * fmax(size, fabs(h->half))))
       continue;
-    run->step_error[q] = 4. / 3 * change; /* errors are as h^2 */
+    run->step_error[q] = 4. / 3 * change; /* errors are as h^2, or as h^4 */
     if (change > 5 * h->error && change > BENDS * fmax(fabs(h->half), size / 2))
       run->step_change[q] = change / fabs(h->half);
   }
@@ -61,6 +61,9 @@ static sim_status compare(option_run *run, int samples) {
 }
 
 sim_status option_find_long_steps(option_run *run) {
+  bool any = false;
+  for (int q = 0; q < run->told; q++) any |= is_by_spot(&run->quantity[q]);
+  if (!any) return SIM_OK;
   option_estimate *e = calloc(1, sizeof *e);
   if (e == NULL) return sim_no_memory("the greeks");
   sim_status status = option_estimate_create(run->parameters, false, e);

@@ -16,11 +16,11 @@ sim_status sim_mpi_load(const char *path, const sim_mpi_plugin **plugin) SIM_MUS
  * on rank 1 if rank 0 is the rank that failed. */
 typedef void sim_mpi_on_lost(sim_status status, const char *message);
 
-/* Joins the world: once in a process. If not all processes of the launcher join within four times
- * sim_heartbeat_limit(), calls `lost` and ends this process with SIM_ERR_RANK's exit code; likewise with
- * SIM_ERR_STOPPED and its code once `stopped` returns true, which is asked every second. The process that comm->rank
- * names as rank 0 is the first to do so. SIGALRM must end the process: it is raised if the library does not leave the
- * world in time. *comm is then used from one thread, except abandon; `lost` and `stopped` may be NULL. */
+/* Joins the world: once in a process. comm->rank is this process's rank as far as the launcher tells it, else 0. If not
+ * all processes of the launcher join within four times sim_heartbeat_limit(), calls `lost` and ends this process with
+ * SIM_ERR_RANK's exit code; likewise with SIM_ERR_STOPPED and its code once `stopped` returns true, which is asked
+ * every second; rank 0 is the first to do so. SIGALRM must end the process: it is raised if the library does not leave
+ * the world in time. *comm is then used from one thread, except abandon; `lost` and `stopped` may be NULL. */
 sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, bool (*stopped)(void),
                           sim_comm *comm) SIM_MUST_CHECK;
 

@@ -97,7 +97,7 @@ for mpi in "${mpis[@]}"; do
   # ---- exchange alone ----
   for delay in 0 300; do
     SIM_COMM_DELAY=$delay SIM_COMM_CHUNK=$((delay * 100)) timeout 120 "${launch[@]}" -n 4 "$COMM" "$plugin" exchange \
-      >output 2>&1 || fail "$mpi: exchange, delay $delay"
+      >output 2>&1 || fail "$mpi: exchange, delay $delay: exit $?"
     [ "$(grep -c equal output)" = 4 ] || fail "$mpi: exchange of 4 ranks"
   done
   for play in fail fail_several fail_to_leave unlike_small unlike_large unlike_swap; do
@@ -114,7 +114,7 @@ for mpi in "${mpis[@]}"; do
     [ "$(lines)" = 1 ] || fail "$mpi: an MPI that takes no GPU memory is told more than once"
     if [ "$mpi" = openmpi ]; then # MPICH's headers do not say so
       LD_PRELOAD=$AWARE SIM_COMM_PATH=mpi timeout 120 "${launch[@]}" -n 4 "$FAKE_EXCHANGE" "$plugin" >output 2>&1 ||
-        fail "$mpi: GPU memory by MPI"
+        fail "$mpi: GPU memory by MPI: exit $?"
       [ "$(grep -c equal output)" = 4 ] || fail "$mpi: GPU memory by MPI on 4 ranks"
       LD_PRELOAD=$AWARE SIM_MPI=$plugin expect 0 "exchange by MPI, which takes GPU memory" "${four[@]}" "${fake[@]}"
     fi

@@ -579,11 +579,15 @@ static int fail_to_leave(sim_comm *comm) {
   return NOTICED;
 }
 
+static void on_lost(sim_status status, const char *message) {
+  fprintf(stderr, "lost: %s: %s\n", sim_status_name(status), message);
+}
+
 /* Arguments PLUGIN PLAY. The exit code is 0, or the number of the check that failed. */
 static int play_by_mpi(const char *path, const char *name) {
   const sim_mpi_plugin *plugin;
-  sim_comm comm;
-  if (sim_mpi_load(path, &plugin) != SIM_OK || sim_mpi_attach(plugin, NULL, NULL, &comm) != SIM_OK) {
+  sim_comm comm = sim_comm_alone;
+  if (sim_mpi_load(path, &plugin) != SIM_OK || sim_mpi_attach(plugin, on_lost, NULL, &comm) != SIM_OK) {
     fprintf(stderr, "%s\n", sim_error_last()->message);
     return 100;
   }
@@ -598,7 +602,9 @@ static int play_by_mpi(const char *path, const char *name) {
     sim_mpi_abort(&comm, code);
   }
   printf("rank %d of %d: equal\n", comm.rank, comm.size);
-  return sim_mpi_detach(&comm) == SIM_OK ? 0 : 103;
+  if (sim_mpi_detach(&comm) == SIM_OK) return 0;
+  fprintf(stderr, "leaving: %s\n", sim_error_last()->message);
+  return 103;
 }
 
 int main(int argc, char **argv) {

@@ -41,11 +41,16 @@ static void try_columns(const sim_comm *comm, int rows, size_t n) {
   sim_exchange_destroy(&x);
 }
 
+static void on_lost(sim_status status, const char *message) {
+  fprintf(stderr, "lost: %s: %s\n", sim_status_name(status), message);
+}
+
 int main(int argc, char **argv) {
   const sim_mpi_plugin *plugin;
   const sim_backend *backend;
-  sim_comm comm;
-  CHECK(argc == 2 && sim_mpi_load(argv[1], &plugin) == SIM_OK && sim_mpi_attach(plugin, NULL, NULL, &comm) == SIM_OK);
+  sim_comm comm = sim_comm_alone;
+  CHECK(argc == 2 && sim_mpi_load(argv[1], &plugin) == SIM_OK &&
+        sim_mpi_attach(plugin, on_lost, NULL, &comm) == SIM_OK);
   CHECK(sim_backend_select("cuda:0", &backend) == SIM_OK);
   try_columns(&comm, 3, 1001);
   try_columns(&comm, 1, 2); /* fewer columns than ranks */

@@ -172,7 +172,12 @@ for mpi in "${mpis[@]}"; do
   expect 75 "continues from checkpoint" "${four[@]}" "$SIM" resume "wall_$mpi" --threads 1 --wall 1
   expect 75 "continues from checkpoint" "${launch[@]}" -n 3 "${long[@]}" -o "wall_$mpi" --resume=auto --wall 1
   begin "usr1_$mpi"
-  kill -s USR1 "$pid"
+  if passes_usr1; then
+    kill -s USR1 "$pid"
+  else
+    echo "$mpi: the launcher does not pass SIGUSR1 on; rank 1 gets it"
+    kill -s USR1 "$(rank_of "usr1_$mpi" 1)"
+  fi
   finish
   # MPICH's launcher, once it has passed a signal on, takes 0 for the code of each rank that it has not waited for when
   # the last output closes: ranks that end together may give 0.

@@ -43,6 +43,19 @@ use_mpi() {
   plugin=$(dirname -- "$SIM")/libsim_mpi_$mpi.so
 }
 
+# passes_usr1: whether the launcher passes SIGUSR1 on to its processes. Open MPI 4.1.6 of Ubuntu 24.04 was seen not to.
+passes_usr1() {
+  local probe passed=true
+  rm -f ready
+  "${launch[@]}" -n 1 bash -c 'trap "exit 0" USR1; : >ready; for ((k = 0; k < 50; k++)); do sleep 0.1; done; exit 9' \
+    >/dev/null 2>&1 &
+  probe=$!
+  until_true 60 test -e ready
+  kill -s USR1 "$probe"
+  wait "$probe" || passed=false
+  $passed
+}
+
 # ranks_of DIR: processes of the run in DIR, without the launchers and without those of tests beside this one.
 ranks_of() {
   local process

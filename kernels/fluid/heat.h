@@ -11,6 +11,16 @@
 /* What the fluid does at a side. */
 typedef enum fluid_side_kind { FLUID_SIDE_KEEPS, FLUID_SIDE_GIVEN, FLUID_SIDE_OPEN } fluid_side_kind;
 
+/* Levels of cells at the start, across the axis along which gravity is strongest. */
+typedef struct fluid_levels {
+  int axis;
+  bool askew;    /* gravity is not along one axis */
+  int64_t n;     /* of levels */
+  double *mean;  /* [n]: temperature of the fluid in each; NULL: nothing pushes the fluid */
+  double beside; /* the greatest difference of temperatures in a level */
+  double upset;  /* the most by which a level is warmer than one above it */
+} fluid_levels;
+
 typedef struct fluid_warmth {
   double *heat[2]; /* on the CPU; [0] is the present one: [rows][1 + rank][pitch] behind FLUID_PAD numbers, temperature
                       and its flux after collision, in cells and steps (cpu/heat_rows.h) */
@@ -29,6 +39,7 @@ typedef struct fluid_warmth {
   double low, high;                  /* least and greatest temperature of the start, of sides and bodies */
   double *shown;                     /* [cells]: for outputs; of this rank's rows */
   double *sums;                      /* [n[0] + rows]: scratch */
+  fluid_levels levels;
 } fluid_warmth;
 
 /* Sums over the fluid, and the least and the greatest, of temperatures above the shift; heat that enters through sides
@@ -46,8 +57,12 @@ typedef struct fluid_heat_sums {
  * far from them. */
 sim_status fluid_heat_create(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *numbers,
                              const sim_setup *setup, fluid_warmth *out) SIM_MUST_CHECK;
-/* The same faults, without the memory. */
-sim_status fluid_heat_check(const fluid_parameters *p, const fluid_walls *walls, const sim_setup *setup) SIM_MUST_CHECK;
+/* The same faults without the memory, and what is wrong with the levels of the start. */
+sim_status fluid_heat_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
+                            const sim_setup *setup) SIM_MUST_CHECK;
+/* Temperatures of the start of some rows, out[rows][n[0]]. */
+sim_status fluid_heat_fill(const fluid_parameters *p, grid_range rows, const sim_setup *setup, int threads,
+                           double *out) SIM_MUST_CHECK;
 /* How far a temperature is beyond those of the start, sides and bodies, in parts of what these are apart. */
 double fluid_heat_beyond(const fluid_warmth *w, const fluid_heat_sums *sums);
 /* A row of `heat`. */
@@ -70,6 +85,24 @@ bool fluid_tells_side(const fluid_parameters *p, int side);
 bool fluid_has_nusselt(const fluid_parameters *p, int axis);
 /* The length of a body's Nusselt number, its diameter, and its area (2-D: its girth); 0: it has none. */
 double fluid_body_length(const fluid_parameters *p, int body, double *area);
+
+/* ---- start/levels.c ---- */
+
+/* From the temperatures of these rows of each rank: shown[cells], or NULL: of the scenario. solid[cells] may be NULL.
+ * Destroy with fluid_levels_destroy, also after a failure. */
+sim_status fluid_levels_create(const fluid_parameters *p, const bool *solid, const double *shown, grid_range rows,
+                               const sim_comm *comm, const sim_setup *setup, fluid_levels *out) SIM_MUST_CHECK;
+void fluid_levels_destroy(fluid_levels *levels);
+
+/* ---- scenario/rules_drive.c, rules_pressure.c ---- */
+
+/* About the speed to which buoyancy drives the fluid; 0: to none. levels: NULL, not known. */
+double fluid_buoyant_speed(const fluid_parameters *p, const fluid_levels *levels);
+/* Warns where that is far above `speed`. */
+void fluid_tell_buoyancy(const fluid_parameters *p, const fluid_levels *levels);
+/* SIM_ERR_SCENARIO: the weight of warm and cold levels changes the density too much; warns above 5 %. */
+sim_status fluid_check_levels(const fluid_parameters *p, const fluid_numbers *numbers,
+                              const fluid_levels *levels) SIM_MUST_CHECK;
 
 /* ---- start/heat_flux.c ---- */
 

@@ -37,6 +37,7 @@ typedef struct fluid_machine {
   struct fluid_rheology *rheology; /* NULL: the viscosity is a number (cpu/rheology.h) */
   struct fluid_push *push;         /* NULL: no force that is a function (cpu/push.h) */
   double *drag;                    /* [cells]: resistance by a step; NULL: none */
+  double *rest[3];                 /* [n[axis]]: density of layers with which the fluid begins; NULL: 1 (start.h) */
   bool single, populations;        /* populations: a state is of these, not of moments (cpu/trt.c) */
   int threads;
 } fluid_machine;

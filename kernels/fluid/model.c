@@ -24,6 +24,7 @@ static void destroy(void **self) {
   fluid_sponge_destroy(&run->machine.sponge);
   fluid_motion_destroy(&run->motion);
   fluid_heat_destroy(&run->warmth);
+  fluid_rest_destroy(&run->machine);
   fluid_grains_destroy(&run->grains);
   fluid_meshes_destroy(&run->meshes);
   fluid_scratch_free(&run->scratch);
@@ -130,6 +131,9 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
     status = fluid_heat_create(p, &run->machine, &run->numbers, setup, &run->warmth);
     run->machine.warmth = &run->warmth;
   }
+  if (status == SIM_OK && p->heat.given && !setup->saved && !fluid_counted(&grid))
+    status = fluid_check_levels(p, &run->numbers, &run->warmth.levels);
+  if (status == SIM_OK && !setup->saved) status = fluid_rest_create(p, &run->machine);
   if (status == SIM_OK && p->grains.count > 0) {
     status = fluid_grains_create(p, &run->numbers, &grid, &run->machine.part, setup, &run->grains);
     run->machine.grains = &run->grains;
@@ -137,8 +141,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   if (status == SIM_OK) status = run->ops->create(&run->machine, p, &run->numbers, setup, &run->work);
   sim_startup("making the initial state", 0, 0);
   if (status == SIM_OK) status = begin(run, setup);
-  if (status == SIM_OK && p->initial && sim_expr_output_count(p->initial) > grid.rank)
-    status = run->ops->excess(run->work, &run->excess);
+  const bool pressed = p->initial && sim_expr_output_count(p->initial) > grid.rank;
+  if (status == SIM_OK && (pressed || fluid_rests(p))) status = run->ops->excess(run->work, &run->excess);
   if (status != SIM_OK) destroy(self);
   return status;
 }

@@ -107,7 +107,7 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
     if (fluid_cuda_heat_bytes(p, meshes) > 0)
       sim_plan_add(out, "links of the temperature", fluid_cuda_heat_bytes(p, meshes));
   }
-  if (p->initial) sim_plan_add_host(out, "velocity and pressure at the start", fields * here);
+  if (p->initial || fluid_rests(p)) sim_plan_add_host(out, "velocity and pressure at the start", fields * here);
   out->checkpoint_bytes = state;
   out->work_rate_guess = (fluid_single(p) ? 4e10 : 2e10) *
                          (g.rank == 2                 ? 1.2
@@ -282,7 +282,7 @@ sim_status fluid_cuda_fill_fields(fluid_work *w, const sim_setup *setup) {
 }
 
 static sim_status start(fluid_work *w, const sim_setup *setup) {
-  if (w->p->initial) SIM_TRY(fluid_cuda_fill_fields(w, setup));
+  if (w->p->initial || fluid_rests(w->p)) SIM_TRY(fluid_cuda_fill_fields(w, setup));
   SIM_TRY(fluid_cuda_set_step(w, 0, false));
   fluid_cuda_begin(&w->d);
   if (w->m->grains) {

@@ -271,6 +271,7 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
               "eddies below a cell: Smagorinsky's eddy viscosity, C = %.4g, of a filter as wide as a cell",
               p->turbulence.smagorinsky);
     if (p->heat.given) tell_heat(p, &grid, &k);
+    if (p->heat.given && !fluid_counted(&grid)) fluid_tell_buoyancy(p, NULL); /* else the start is looked at */
     if (!fluid_damps_eddies(p) && k.cell_reynolds > 20)
       sim_log(
           SIM_LOG_WARN,

@@ -32,12 +32,14 @@ static void place(const fluid_run *run, const fluid_worst *cell, int64_t step, c
 }
 
 /* What may have driven the flow there, beside an unstable step: "; ...", or nothing. */
-static void find_cause(const fluid_parameters *p, bool dense, char out[256]) {
-  const double buoyant = fluid_buoyant_speed(p, 0);
+static void find_cause(const fluid_run *run, bool dense, char out[256]) {
+  const fluid_parameters *p = run->p;
+  const double buoyant = fluid_buoyant_speed(p, &run->warmth.levels);
   const int axis = fluid_free_axis(p);
   out[0] = '\0';
   if (buoyant > 2 * p->speed)
-    snprintf(out, 256, "; buoyancy drives the fluid to a speed of about %.2g: set speed = %.2g", buoyant, buoyant);
+    snprintf(out, 256, "; buoyancy drives the fluid to a speed of about %.2g: set speed = %.2g", buoyant,
+             fluid_round_up(buoyant, 2));
   else if (axis >= 0)
     snprintf(
         out, 256,
@@ -62,7 +64,7 @@ static sim_status fail_unstable(fluid_run *run, const fluid_seen *seen) {
   const char *also = run->p->turbulence.given ? "" : ", `turbulence`";
   if (run->p->grains.count > 0) also = ", a shorter step (a lower `mach`) if a grain meets a wall or a grain fast";
   place(run, cell, seen->step, where);
-  find_cause(run->p, cell->dense, cause);
+  find_cause(run, cell->dense, cause);
   if (!cell->dense && cell->tau > 0)
     return sim_fail(SIM_ERR_DIVERGED,
                     "the viscosity is %.3g or %s, relaxation time %.4g, %s: expected one from %.3g to %.3g, which the "

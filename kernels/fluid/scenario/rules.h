@@ -38,13 +38,9 @@ void fluid_check_porous(const fluid_parameters *p, const grid_shape *grid, sim_f
 void fluid_check_pressures(const fluid_parameters *p, const fluid_numbers *numbers, sim_faults *faults);
 void fluid_tell_pressures(const fluid_parameters *p, const fluid_numbers *numbers);
 
-/* About the speed to which buoyancy drives the fluid; 0: to none. level: the greatest difference of temperatures of the
- * start at one height, 0: not known. Warns, the first time, where it is far above `speed`. (rules_drive.c) */
-double fluid_buoyant_speed(const fluid_parameters *p, double level);
-void fluid_tell_buoyancy(const fluid_parameters *p, double level);
-/* The axis along which an acceleration drives the fluid and nothing holds it; -1: none. */
+/* The axis along which an acceleration drives the fluid and nothing holds it; -1: none. (rules_drive.c) */
 int fluid_free_axis(const fluid_parameters *p);
-/* Warns of flows that are driven far above `speed`: by buoyancy, by a weight along an open side, without an end. */
+/* Warns of flows that are driven far above `speed`: by a weight along an open side, without an end. */
 void fluid_tell_drive(const fluid_parameters *p);
 
 void fluid_check_average(const fluid_parameters *p, sim_faults *faults); /* scenario/steady.c */

@@ -14,13 +14,20 @@ static void widen(double T, double range[2]) {
   range[1] = fmax(range[1], T);
 }
 
-/* Whether the sides across an axis hold a layer of fluid at rest: the lighter fluid is above, or the Rayleigh number is
- * below 1708. g: acceleration by temperature along the axis, against it. */
-static bool is_stable(const fluid_parameters *p, int axis, double g) {
+/* Whether the fluid rests across an axis: the Rayleigh number is below 1708. push: acceleration by the difference of
+ * temperatures, below 0 where the lighter fluid is above. */
+static bool is_stable(const fluid_parameters *p, int axis, double push) {
+  const double length = fluid_grid_of(p).size[axis];
+  return push * length * length * length / (p->viscosity * p->heat.diffusivity) < 1708;
+}
+
+/* The same of the temperatures of the sides across an axis. g: acceleration by temperature along the axis, against
+ * it. */
+static bool is_stable_between(const fluid_parameters *p, int axis, double g) {
   const fluid_heat *h = &p->heat;
-  const double length = fluid_grid_of(p).size[axis], side[2] = {h->side[2 * axis], h->side[2 * axis + 1]};
+  const double side[2] = {h->side[2 * axis], h->side[2 * axis + 1]};
   const double low = isnan(side[0]) ? h->reference : side[0], high = isnan(side[1]) ? h->reference : side[1];
-  return g * (high - low) * length * length * length / (p->viscosity * h->diffusivity) < 1708;
+  return is_stable(p, axis, g * (high - low));
 }
 
 /* The differences of temperature that drive the fluid along an axis: of sides, but for those across the axis that hold
@@ -29,20 +36,24 @@ static double difference(const fluid_parameters *p, int axis, double g) {
   const fluid_heat *h = &p->heat;
   double range[2] = {INFINITY, -INFINITY};
   for (int s = 0; s < FLUID_SIDES; s++)
-    if (s / 2 != axis || !is_stable(p, axis, g)) widen(h->side[s], range);
+    if (s / 2 != axis || !is_stable_between(p, axis, g)) widen(h->side[s], range);
   for (int b = 0; b < (int)p->bodies.count; b++) widen(fluid_body_of(p, b)->temperature, range);
   if (!h->initial && range[0] <= range[1]) widen(h->reference, range);
   return range[0] < range[1] ? range[1] - range[0] : 0;
 }
 
-double fluid_buoyant_speed(const fluid_parameters *p, double level) {
+double fluid_buoyant_speed(const fluid_parameters *p, const fluid_levels *levels) {
   const grid_shape grid = fluid_grid_of(p);
   double out = 0, through = INFINITY;
   for (int s = 0; s < 2 * grid.rank; s++)
     if (p->sides[s].given && fluid_side_passes(&p->sides[s], s)) through = fmin(through, grid.size[s / 2] / p->speed);
   for (int a = 0; a < grid.rank && (size_t)a < p->heat.gravity.rows; a++) {
     const double g = p->heat.expansion * p->heat.gravity.data[a], least = fluid_length_of(&grid);
-    const double push = fabs(g) * fmax(level, difference(p, a, g));
+    const double upset = levels && a == levels->axis ? levels->upset : 0;
+    double apart = difference(p, a, g);
+    if (levels) apart = fmax(apart, levels->beside);
+    if (!is_stable(p, a, fabs(g) * upset)) apart = fmax(apart, upset);
+    const double push = fabs(g) * apart;
     /* 0.3 of free fall over the height, as in cavities at Rayleigh numbers of 10^4 and more; 0.01 of what viscosity
      * allows, as between a warm and a cold wall (1/(72 sqrt 3) of the square of their distance); no more than in the
      * time in which the fluid passes the box. */
@@ -52,9 +63,9 @@ double fluid_buoyant_speed(const fluid_parameters *p, double level) {
   return out;
 }
 
-void fluid_tell_buoyancy(const fluid_parameters *p, double level) {
-  const double speed = fluid_buoyant_speed(p, level);
-  if (!(speed > 2 * p->speed) || (level > 0 && fluid_buoyant_speed(p, 0) > 2 * p->speed)) return; /* it has been told */
+void fluid_tell_buoyancy(const fluid_parameters *p, const fluid_levels *levels) {
+  const double speed = fluid_buoyant_speed(p, levels);
+  if (!(speed > 2 * p->speed)) return;
   sim_log(SIM_LOG_WARN,
           "heat: buoyancy drives the fluid to a speed of about %.2g, far above speed = %.3g, which sets the step: "
           "compression would change the flow, or end the run: expected speed = %.2g",
@@ -96,7 +107,6 @@ static void tell_weight(const fluid_parameters *p, const grid_shape *grid) {
 void fluid_tell_drive(const fluid_parameters *p) {
   const grid_shape grid = fluid_grid_of(p);
   const int free = fluid_free_axis(p);
-  fluid_tell_buoyancy(p, 0);
   tell_weight(p, &grid);
   if (free < 0) return;
   const double grown = fabs(p->acceleration.data[free]) * p->integrate.t_end;

@@ -1,6 +1,6 @@
 /* Pressures that compress a fluid of low Mach number: p = density c^2 (rho - 1), with the speed of sound c of the
  * lattice. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/heat.h"
 #include "kernels/fluid/scenario/rules.h"
 #include "kernels/fluid/start/walls.h"
 
@@ -20,14 +20,36 @@ static double by_side(const fluid_parameters *p, const fluid_numbers *k, int s) 
   return is_open(p, s) ? fabs(p->sides[s].pressure) / (p->density * sound_squared(k)) : 0;
 }
 
+/* Whether sides hold the fluid against its weight along an axis, which drives no flow there. */
+static bool is_held(const fluid_parameters *p, const grid_shape *grid, int axis) {
+  if (grid_is_periodic(grid, axis) || (is_open(p, 2 * axis) && is_open(p, 2 * axis + 1))) return false;
+  for (int s = 0; s < 2 * grid->rank; s++) /* the fluid may fall out of another side */
+    if (s / 2 != axis && is_open(p, s)) return false;
+  return true;
+}
+
 /* Part by which the weight of the fluid under `acceleration` changes the density from end to end of an axis; 0: the
  * acceleration drives a flow along it. */
 static double by_weight(const fluid_parameters *p, const fluid_numbers *k, const grid_shape *grid, int axis) {
-  if ((size_t)axis >= p->acceleration.rows || grid_is_periodic(grid, axis)) return 0;
-  if (is_open(p, 2 * axis) && is_open(p, 2 * axis + 1)) return 0;
-  for (int s = 0; s < 2 * grid->rank; s++) /* the fluid may fall out of another side */
-    if (s / 2 != axis && is_open(p, s)) return 0;
+  if ((size_t)axis >= p->acceleration.rows || !is_held(p, grid, axis)) return 0;
   return fabs(p->acceleration.data[axis]) * grid->size[axis] / sound_squared(k);
+}
+
+/* The greatest difference of pressure by density between heights, of layers at rest: at the start, and of temperatures
+ * that are linear between those of the sides above and below, of both of them. */
+static double pressure_of(const fluid_parameters *p, const grid_shape *grid, const fluid_levels *l, double reference) {
+  const double *side = &p->heat.side[2 * l->axis], h = grid->size[l->axis] / (double)l->n;
+  const double g = p->heat.expansion * p->heat.gravity.data[l->axis];
+  double sum[2] = {0}, low[2] = {0}, high[2] = {0};
+  for (int64_t i = 0; i < l->n; i++) {
+    const double T[2] = {l->mean[i], side[0] + (side[1] - side[0]) * ((double)i + 0.5) / (double)l->n};
+    for (int k = 0; k < 2; k++) {
+      sum[k] += g * (T[k] - reference) * h;
+      low[k] = fmin(low[k], sum[k]); /* NaN is ignored: a side without a temperature */
+      high[k] = fmax(high[k], sum[k]);
+    }
+  }
+  return fmax(high[0] - low[0], high[1] - low[1]);
 }
 
 /* What makes compression `by` times less. */
@@ -62,6 +84,31 @@ void fluid_check_pressures(const fluid_parameters *p, const fluid_numbers *k, si
                    "cannot bear: expected %s, or 0 along %c, where between sides it drives no flow",
                    100 * part, "xyz"[axis], advice, "xyz"[axis]);
   }
+}
+
+sim_status fluid_check_levels(const fluid_parameters *p, const fluid_numbers *k, const fluid_levels *l) {
+  static const double most = 0.6, much = 0.05, little = 0.02;
+  const grid_shape grid = fluid_grid_of(p);
+  char advice[64], other[96] = "";
+  double mean = 0;
+  if (!l->mean || !is_held(p, &grid, l->axis)) return SIM_OK;
+  const double part = pressure_of(p, &grid, l, p->heat.reference) / sound_squared(k);
+  if (!(part > much)) return SIM_OK;
+  for (int64_t i = 0; i < l->n; i++) mean += l->mean[i] / (double)l->n;
+  const double least = pressure_of(p, &grid, l, mean) / sound_squared(k);
+  if (least < 0.5 * part && !fluid_is_passed(p))
+    snprintf(other, sizeof other, ", or heat.reference = %.4g, the mean of the start, for %.2g %%", mean, 100 * least);
+  advise(p, k, part / (part > most ? most : little), advice);
+  if (part > most)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "heat: the weight of layers of other temperatures than `reference` changes the density by %.3g %% "
+                    "along %c, which a fluid of low Mach number cannot bear: expected %s%s",
+                    100 * part, "xyz"[l->axis], advice, other);
+  sim_log(SIM_LOG_WARN,
+          "heat: the weight of layers of other temperatures than `reference` changes the density by %.2g %% along %c: "
+          "expected %s for 2 %%%s",
+          100 * part, "xyz"[l->axis], advice, other);
+  return SIM_OK;
 }
 
 /* Where pressures at both ends of an axis drive a flow between walls at rest, each end without shear stress makes the

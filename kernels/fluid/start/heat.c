@@ -137,8 +137,8 @@ static sim_status set_range(const fluid_parameters *p, const fluid_machine *m, f
   return SIM_OK;
 }
 
-/* Temperatures of the start of some rows. */
-static sim_status fill(const fluid_parameters *p, grid_range rows, const sim_setup *setup, int threads, double *out) {
+sim_status fluid_heat_fill(const fluid_parameters *p, grid_range rows, const sim_setup *setup, int threads,
+                           double *out) {
   static const grid_file none = {0};
   const grid_shape g = fluid_grid_of(p);
   const int64_t cells = (rows.end - rows.first) * g.n[0];
@@ -152,50 +152,26 @@ static sim_status fill(const fluid_parameters *p, grid_range rows, const sim_set
   return SIM_OK;
 }
 
-/* Widens the range of each level across an axis, level[n[axis]][2], by a row of temperatures of the fluid. */
-static void widen_levels(const grid_shape *g, const bool *solid, const double *row, int64_t number, int axis,
-                         double (*level)[2]) {
-  const int64_t at[3] = {0, number % g->n[1], number / g->n[1]};
-  for (int64_t x = 0; x < g->n[0]; x++) {
-    double *of = level[axis == 0 ? x : at[axis]];
-    if (!solid || !solid[x]) widen(1, NULL, &row[x], &of[0], &of[1]);
-  }
-}
-
-/* The axis along which gravity is strongest. */
-static int heavy_axis(const fluid_parameters *p) {
-  int out = 0;
-  for (int a = 1; a < (int)p->heat.gravity.rows; a++)
-    if (fabs(p->heat.gravity.data[a]) > fabs(p->heat.gravity.data[out])) out = a;
-  return out;
-}
-
-/* The greatest difference of temperatures of one level. */
-static double difference(const grid_shape *g, int axis, double (*level)[2]) {
-  double out = 0;
-  for (int64_t i = 0; i < g->n[axis]; i++) out = fmax(out, level[i][1] - level[i][0]);
-  return out;
-}
-
-sim_status fluid_heat_check(const fluid_parameters *p, const fluid_walls *walls, const sim_setup *setup) {
+sim_status fluid_heat_check(const fluid_parameters *p, const fluid_numbers *k, const fluid_walls *walls,
+                            const sim_setup *setup) {
   const grid_shape g = fluid_grid_of(p);
+  const grid_range all = grid_all_rows(&g);
   if (!p->heat.given) return SIM_OK;
-  const int axis = heavy_axis(p);
-  double *row = malloc((size_t)(g.n[0] + 2 * g.n[axis]) * sizeof *row), low, high, least, most;
+  double *row = malloc((size_t)g.n[0] * sizeof *row), low, high, least, most;
   if (!row) return sim_no_memory("the temperature");
-  double(*level)[2] = (double(*)[2])(row + g.n[0]);
-  for (int64_t i = 0; i < g.n[axis]; i++) level[i][0] = INFINITY, level[i][1] = -INFINITY;
   sim_status status = SIM_OK;
   (void)fluid_heat_far(p, &low, &high);
-  for (int64_t i = 0; status == SIM_OK && i < g.n[1] * g.n[2]; i++) {
-    status = fill(p, (grid_range){i, i + 1}, setup, 1, row);
-    const bool *solid = walls->solid ? walls->solid + i * g.n[0] : NULL;
-    if (status == SIM_OK) widen(g.n[0], solid, row, &low, &high);
-    if (status == SIM_OK) widen_levels(&g, solid, row, i, axis, level);
+  for (int64_t i = 0; status == SIM_OK && i < all.end; i++) {
+    status = fluid_heat_fill(p, (grid_range){i, i + 1}, setup, 1, row);
+    if (status == SIM_OK) widen(g.n[0], walls->solid ? walls->solid + i * g.n[0] : NULL, row, &low, &high);
   }
-  if (status == SIM_OK) fluid_tell_buoyancy(p, difference(&g, axis, level));
-  if (status == SIM_OK) status = find_bounds(p, low, high, &least, &most);
   free(row);
+  if (status == SIM_OK) status = find_bounds(p, low, high, &least, &most);
+  fluid_levels levels = {.n = 0};
+  if (status == SIM_OK) status = fluid_levels_create(p, walls->solid, NULL, all, &sim_comm_alone, setup, &levels);
+  if (status == SIM_OK) fluid_tell_buoyancy(p, &levels);
+  if (status == SIM_OK) status = fluid_check_levels(p, k, &levels);
+  fluid_levels_destroy(&levels);
   return status;
 }
 
@@ -251,8 +227,9 @@ sim_status fluid_heat_create(const fluid_parameters *p, const fluid_machine *m, 
   set_law(p, m, k, out);
   SIM_TRY(fluid_flux_create(p, m, k, out));
   const grid_range rows = fluid_part_rows(&m->part);
-  SIM_TRY(fill(p, rows, setup, setup->threads, out->shown + rows.first * m->grid.n[0]));
-  return set_range(p, m, out);
+  SIM_TRY(fluid_heat_fill(p, rows, setup, setup->threads, out->shown + rows.first * m->grid.n[0]));
+  SIM_TRY(set_range(p, m, out));
+  return fluid_levels_create(p, m->walls.solid, out->shown, rows, m->part.comm, setup, &out->levels);
 }
 
 void fluid_heat_destroy(fluid_warmth *w) {
@@ -261,6 +238,7 @@ void fluid_heat_destroy(fluid_warmth *w) {
   free(w->shown);
   free(w->sums);
   free(w->share);
+  fluid_levels_destroy(&w->levels);
   *w = (fluid_warmth){0};
 }
 

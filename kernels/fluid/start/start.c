@@ -130,7 +130,9 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
 
 sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup, void *const *values) {
   filling f = filling_of(m, p, setup->isa, values);
-  return p->initial ? grid_over_rows(&m->grid, fluid_part_rows(&m->part), m->threads, fill_rows, &f) : SIM_OK;
+  if (p->initial) SIM_TRY(grid_over_rows(&m->grid, fluid_part_rows(&m->part), m->threads, fill_rows, &f));
+  if (fluid_rests(p)) fluid_rest_fill(m, 2 * f.pressure, values[m->grid.rank]);
+  return SIM_OK;
 }
 
 void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, void *const *values,
@@ -182,7 +184,7 @@ sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *num
   free(m.drag);
   if (status == SIM_OK && p->initial)
     status = grid_over_rows(&m.grid, grid_all_rows(&m.grid), setup->threads, fill_rows, &f);
-  if (status == SIM_OK) status = fluid_heat_check(p, &m.walls, setup);
+  if (status == SIM_OK) status = fluid_heat_check(p, numbers, &m.walls, setup);
   fluid_walls_destroy(&m.walls);
   fluid_motion_destroy(&motion);
   return status;

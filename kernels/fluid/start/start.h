@@ -26,12 +26,24 @@ sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *wall
  * a state. Tells of walls and bodies. */
 sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
                              const sim_setup *setup) SIM_MUST_CHECK;
-/* Fills the fields of the start on this rank's rows, as of fluid_show, where there is `initial`. SIM_ERR_SCENARIO where
- * it is not finite, faster than `speed`, or its pressure too great. */
+/* Fills the fields of the start on this rank's rows, as of fluid_show, where there is `initial` or a weight.
+ * SIM_ERR_SCENARIO where `initial` is not finite, faster than `speed`, or its pressure too great. */
 sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup,
                       void *const *values) SIM_MUST_CHECK;
 /* Makes this rank's rows of the first state from these fields, which are there beside them too. */
 void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, void *const *values,
                  const sim_buffer *state);
+
+/* ---- start/levels.c ---- */
+
+/* Whether a run begins with the pressure of the fluid at rest under its weight: that of `acceleration`, and of the mean
+ * temperature of each height. The box is closed, and the scenario gives no pressure and no `force`. */
+bool fluid_rests(const fluid_parameters *p);
+/* Fills m->rest, of which the machine must have all but the walls; fluid_rest_destroy frees it, also after a failure.
+ */
+sim_status fluid_rest_create(const fluid_parameters *p, fluid_machine *m) SIM_MUST_CHECK;
+void fluid_rest_destroy(fluid_machine *m);
+/* Sets the pressure [cells], in the precision of the run, on this rank's rows; unit: pressure by density - 1. */
+void fluid_rest_fill(const fluid_machine *m, double unit, void *pressure);
 
 #endif

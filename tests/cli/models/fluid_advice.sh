@@ -43,6 +43,52 @@ scenario boil "grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' }, viscos
   "heat = { diffusivity = 0.02, expansion = 1, gravity = {0, -9.8}, x_low = 100, x_high = 0 }, integrate = { t_end = 5 }"
 expect 80 "; buoyancy drives the fluid to a speed of about 9.4: set speed = 9.4" "$SIM" run boil.lua --threads 1
 
+# ---- a start that is warm below, without temperatures of sides; a run that it ends names it ----
+heated over 0.1 0.001 "reference = 0.5, initial = function(x, y) return 1 - y + 0.005*math.cos(3.14159*x) end" # 9.8e6
+says 65 "heat: the weight of layers of other temperatures than \`reference\` changes the density by 122 % along y, which a fluid of low Mach number cannot bear: expected a mach of at most 0.069" over
+[ "$(grep -c "heat: buoyancy drives the fluid to a speed of about 0.92" output)" = 1 ] || fail "a start that is warm below is not told of once"
+sed 's/speed = 0.1,/speed = 0.1, mach = 0.05,/' over.lua >turns.lua
+expect 80 "; buoyancy drives the fluid to a speed of about 0.92: set speed = 0.93" "$SIM" run turns.lua --threads 1
+heated little 0.1 0.1 "reference = 0.5, initial = function(x, y) return 1 - y end" # 980
+silent little buoyancy
+
+# ---- the weight of warm and cold levels: 9.8/8 over the square of the speed of sound; with the advice 2 % ----
+rests() { # rests NAME SPEED MORE...: the run warns of nothing and stays at rest
+  heated "$1" "$2" 0.01 "${*:3}"
+  sed -i "s/t_end = 5/t_end = 1/; s/output.*//" "$1.lua"
+  expect 0 "" "$SIM" run "$1.lua" --threads 1 -o "$1"
+  speed=$("$SIM" run "$1.lua" --threads 1 --json 2>/dev/null | sed -n 's/.*"speed":[[:space:]]*\([^,}]*\).*/\1/p' | tail -n 1)
+  awk -v speed="$speed" -v most="$2" 'BEGIN { exit !(speed + 0 > 0 && speed < 1e-3 * most) }' || fail "$1: a layer at rest has the speed $speed"
+}
+warm="y_low = 0, y_high = 1, reference = 0.5, initial = function(x, y) return y end"
+rests heavy 0.2 "$warm"
+says 0 "heat: the weight of layers of other temperatures than \`reference\` changes the density by 30 % along y: expected a mach of at most 0.025 for 2 %" heavy
+sed 's/speed = 0.2,/speed = 0.2, mach = 0.025,/' heavy.lua >light.lua
+silent light "the weight of layers"
+rests quick 5 "$warm"
+silent quick "the weight of layers"
+# Sides alone make the same levels in time; a reference that is not the mean adds the weight of it.
+heated later 0.2 0.01 "y_low = 0, y_high = 1, reference = 0.5"
+says 0 "changes the density by 30 % along y" later
+heated off 0.6 0.01 "reference = 0, initial = function(x, y) return 1 end"
+says 0 "changes the density by 27 % along y: expected a mach of at most 0.027 for 2 %, or heat.reference = 1, the mean of the start, for 0 %" off
+heated mean 0.6 0.01 "reference = 1, initial = function(x, y) return 1 end"
+silent mean "the weight of layers"
+scenario across "grid = { n = {32, 32}, size = {1, 1}, boundary = 'periodic', x = 'wall' }, viscosity = 0.01, speed = 0.2," \
+  "heat = { diffusivity = 0.01, expansion = 1, gravity = {0, -9.8}, reference = 0.5, initial = function(x, y) return y end }, integrate = { t_end = 1 }"
+silent across "the weight of layers"
+# The same bits on ranks, whichever axis gravity has.
+for g in "-9.8, 0, 0" "0, 9.8, 0" "0, 0, -9.8"; do
+  scenario ranks "grid = { n = {10, 12, 14}, size = {1, 1.2, 1.4}, boundary = 'wall' }, viscosity = 0.05, speed = 0.5, bodies = { sim.ball { point = {0.5, 0.6, 0.7}, radius = 0.25 } }," \
+    "heat = { diffusivity = 0.05, expansion = 0.1, gravity = {$g}, reference = 0.5, initial = function(x, y, z) return sim.where(sim.lt(x + y, 0.7 + z/3), 1, 0.3*y) end }, integrate = { t_end = 0.1 }"
+  for count in 1 2 3; do
+    expect 0 "digest" "$SIM" run ranks.lua --ranks $count --threads 1 -o ranks --force
+    digest=$(sed -n 's/^ *digest //p' output)
+    [ $count = 1 ] && alone=$digest
+    [ -n "$digest" ] && [ "$digest" = "$alone" ] || fail "gravity {$g}: $count ranks have the digest $digest, one $alone"
+  done
+done
+
 # ---- a weight along an open side whose pressure does not know it; following the advice the fluid rests ----
 weighed() { # weighed NAME PRESSURE
   scenario "$1" "grid = { n = {32, 16}, size = {2, 1}, boundary = 'wall' }, viscosity = 0.02, speed = 1, density = 2, acceleration = {0, -4}," \

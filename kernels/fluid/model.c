@@ -117,7 +117,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
         fluid_walls_create(p, &run->numbers, &run->meshes, setup->threads, run->machine.motion, &run->machine.walls);
   if (status == SIM_OK && !setup->saved && !fluid_counted(&grid)) { /* else `plan` has done it */
     fluid_tell_walls(p, &run->numbers, &run->machine.walls);
-    status = fluid_check_ways(p, &run->machine.walls);
+    status = fluid_check_ways(p, &run->numbers, &run->machine.walls);
   }
   if (status == SIM_OK) status = fluid_drag_create(p, &run->numbers, setup, &run->machine.drag);
   run->machine.collision.drag = run->machine.drag;

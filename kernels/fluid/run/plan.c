@@ -149,24 +149,25 @@ static void tell_jump(const fluid_parameters *p) {
     const fluid_side *side = &p->sides[s];
     if (!side->given || !fluid_side_passes(side, s)) continue;
     const bool timed = side->profile && fluid_side_is_timed(side);
+    const double in = fluid_first_inflow(p, s);
+    const char *what = in < 0 ? "outlet" : "inlet";
     if (timed && damped && shares_outflow(p)) {
       sim_log(SIM_LOG_WARN,
-              "sides.%s: the inlet changes with time, which the running means of a sponge follow slowly where several "
+              "sides.%s: the %s changes with time, which the running means of a sponge follow slowly where several "
               "sides have a pressure, in 30 passages of sound through it: mass and flow at the outlets swing about it, "
               "by a quarter where it starts within 300 passages: leave out the sponge, or begin with `initial` and a "
-              "constant inlet",
-              fluid_side_names[s]);
+              "constant %s",
+              fluid_side_names[s], what, what);
       return;
     }
-    if (p->initial || (timed && !fluid_profile_begins(p, s))) continue;
+    if (p->initial || (timed && !(fabs(in) > 0.01 * p->speed))) continue;
     sim_log(SIM_LOG_WARN,
-            damped
-                ? "sides.%s: the fluid begins at rest and an inlet at once: with a sponge mass and flow then swing for "
-                  "hundreds of passages of sound: give `initial` with the velocity of the inlet"
-                : "sides.%s: the fluid begins at rest and an inlet at once: sound then runs to and fro between open "
-                  "sides for tens of passages, and forces and fluxes swing: give `initial` with the velocity of the "
-                  "inlet, and a sponge before a side with a pressure",
-            fluid_side_names[s]);
+            damped ? "sides.%s: the fluid begins at rest and an %s at once: with a sponge mass and flow then swing for "
+                     "hundreds of passages of sound: give `initial` with the velocity of the %s"
+                   : "sides.%s: the fluid begins at rest and an %s at once: sound then runs to and fro between open "
+                     "sides for tens of passages, and forces and fluxes swing: give `initial` with the velocity of the "
+                     "%s, and a sponge before a side with a pressure",
+            fluid_side_names[s], what, what);
     return;
   }
 }

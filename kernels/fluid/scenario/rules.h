@@ -21,8 +21,8 @@ void fluid_check_relaxation(const fluid_parameters *p, const fluid_numbers *numb
 void fluid_tell_viscosity(const fluid_parameters *p, const fluid_numbers *numbers);
 /* Fills the pressures of sides. (rules_pressure.c) */
 void fluid_find_pressures(fluid_parameters *p, const grid_shape *grid);
-/* Whether fluid passes the middle of a side with a profile, by more than 1 % of `speed`, at t = 0. */
-bool fluid_profile_begins(const fluid_parameters *p, int s);
+/* The velocity of the fluid inwards through the middle of a side that it passes (fluid_side_passes) at t = 0. */
+double fluid_first_inflow(const fluid_parameters *p, int s);
 /* What is not supported beside a force that is a function, and faults of its values. (rules_force.c) */
 void fluid_check_force(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
 void fluid_check_force_values(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);

@@ -96,10 +96,10 @@ static void tell_weight(const fluid_parameters *p, const grid_shape *grid) {
       sim_log(
           SIM_LOG_WARN,
           "sides.%s.pressure: does not change along %c, where `acceleration` is %.4g: the weight drives the fluid out "
-          "and in at this side, with a speed of up to about %.2g (speed = %.3g): expected the pressure %.4g * %c, or "
-          "an acceleration of 0 along %c",
+          "and in at this side, with a speed of up to about %.2g (speed = %.3g): expected the pressure "
+          "%.4g * (%c - %.4g), which is 0 in the mean, or an acceleration of 0 along %c",
           fluid_side_names[s], "xyz"[a], p -> acceleration.data[a], speed, p->speed,
-          p->density * p->acceleration.data[a], "xyz"[a], "xyz"[a]);
+          p->density * p->acceleration.data[a], "xyz"[a], size / 2, "xyz"[a]);
     }
   }
 }

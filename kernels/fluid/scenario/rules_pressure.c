@@ -20,12 +20,25 @@ static double by_side(const fluid_parameters *p, const fluid_numbers *k, int s) 
   return is_open(p, s) ? fabs(p->sides[s].pressure) / (p->density * sound_squared(k)) : 0;
 }
 
+/* Whether side s lets fluid pass with a pressure that changes along another axis, such as that of a weight. */
+static bool is_graded(const fluid_parameters *p, int s, int axis) {
+  return is_open(p, s) && s / 2 != axis && sim_expr_depends(p->sides[s].push, 0, axis);
+}
+
 /* Whether sides hold the fluid against its weight along an axis, which drives no flow there. */
 static bool is_held(const fluid_parameters *p, const grid_shape *grid, int axis) {
   if (grid_is_periodic(grid, axis) || (is_open(p, 2 * axis) && is_open(p, 2 * axis + 1))) return false;
   for (int s = 0; s < 2 * grid->rank; s++) /* the fluid may fall out of another side */
-    if (s / 2 != axis && is_open(p, s)) return false;
+    if (s / 2 != axis && is_open(p, s) && !is_graded(p, s, axis)) return false;
   return true;
+}
+
+/* What else belongs to an acceleration of 0 along an axis where it drives no flow. */
+static const char *without(const fluid_parameters *p, int axis) {
+  bool graded = false;
+  for (int s = 0; s < FLUID_SIDES; s++) graded = graded || is_graded(p, s, axis);
+  return graded ? " and pressures of sides without it, which drive the same flow"
+                : ", where between sides it drives no flow";
 }
 
 /* Part by which the weight of the fluid under `acceleration` changes the density from end to end of an axis; 0: the
@@ -81,8 +94,8 @@ void fluid_check_pressures(const fluid_parameters *p, const fluid_numbers *k, si
     advise(p, k, part / (2 * most), advice);
     sim_faults_add(faults, 0, "acceleration",
                    "the weight of the fluid changes the density by %.3g %% along %c, which a fluid of low Mach number "
-                   "cannot bear: expected %s, or 0 along %c, where between sides it drives no flow",
-                   100 * part, "xyz"[axis], advice, "xyz"[axis]);
+                   "cannot bear: expected %s, or 0 along %c%s",
+                   100 * part, "xyz"[axis], advice, "xyz"[axis], without(p, axis));
   }
 }
 
@@ -150,8 +163,8 @@ void fluid_tell_pressures(const fluid_parameters *p, const fluid_numbers *k) {
     advise(p, k, part / little, advice);
     sim_log(SIM_LOG_WARN,
             "acceleration: the weight of the fluid changes the density by %.2g %% along %c: expected %s for 2 %%, or 0 "
-            "along %c, where between sides it drives no flow",
-            100 * part, "xyz"[axis], advice, "xyz"[axis]);
+            "along %c%s",
+            100 * part, "xyz"[axis], advice, "xyz"[axis], without(p, axis));
   }
 }
 
@@ -180,11 +193,12 @@ void fluid_find_pressures(fluid_parameters *p, const grid_shape *grid) {
   }
 }
 
-bool fluid_profile_begins(const fluid_parameters *p, int s) {
+double fluid_first_inflow(const fluid_parameters *p, int s) {
   const grid_shape grid = fluid_grid_of(p);
+  const fluid_side *side = &p->sides[s];
   double value[3] = {0};
-  at_middle(p->sides[s].profile, &grid, s, value);
-  return fabs(value[s / 2]) > 0.01 * p->speed;
+  if (side->profile) at_middle(side->profile, &grid, s, value);
+  return (s % 2 ? -1 : 1) * (side->profile ? value[s / 2] : side->velocity.data[s / 2]);
 }
 
 void fluid_check_timed(const fluid_parameters *p, sim_faults *faults) {

@@ -178,7 +178,7 @@ sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *num
   if (status == SIM_OK) status = fluid_check_bodies(p, numbers, &m.walls);
   if (status == SIM_OK) status = fluid_check_probes(p, &m.walls);
   if (status == SIM_OK) status = fluid_check_gates_open(p, &m.walls);
-  if (status == SIM_OK) status = fluid_check_ways(p, &m.walls);
+  if (status == SIM_OK) status = fluid_check_ways(p, numbers, &m.walls);
   if (status == SIM_OK) fluid_tell_walls(p, numbers, &m.walls);
   if (status == SIM_OK) status = fluid_drag_create(p, numbers, setup, &m.drag);
   free(m.drag);

@@ -13,7 +13,7 @@ void fluid_tell_walls(const fluid_parameters *p, const fluid_numbers *numbers, c
 
 /* SIM_ERR_SCENARIO: bodies cover a side with a velocity, or stand between it and all sides with a pressure; a warning
  * where bodies move. */
-sim_status fluid_check_ways(const fluid_parameters *p, const fluid_walls *walls) SIM_MUST_CHECK;
+sim_status fluid_check_ways(const fluid_parameters *p, const fluid_numbers *numbers, fluid_walls *walls) SIM_MUST_CHECK;
 
 /* ---- start/start.c ---- */
 

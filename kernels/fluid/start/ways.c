@@ -1,9 +1,10 @@
-/* Whether the fluid that comes in finds a way out around bodies. */
+/* Whether the fluid that comes in finds a way out around solid cells. */
 #include "kernels/fluid/start/start.h"
 
 #include "engine/log.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Cells of the fluid that are reached, and runs of cells along x that are still to be looked at. */
@@ -76,41 +77,75 @@ static sim_status reach_all(const fluid_parameters *p, filling *f) {
   return SIM_OK;
 }
 
-/* What is wrong at a side by which fluid comes in or leaves with a given velocity; NULL: nothing. */
-static const char *fault_of(const fluid_parameters *p, const fluid_walls *w, const filling *f, int s) {
-  const grid_shape *g = f->grid;
-  const fluid_side *side = &p->sides[s];
-  int64_t open = 0, lost = 0;
-  if (!side->given || !fluid_side_passes(side, s)) return NULL;
-  for (int64_t i = 0; i < grid_cells(g) / g->n[s / 2]; i++) {
-    const int64_t cell = cell_at(g, s, i);
-    const double u = w->profile[s] ? w->profile[s][3 * i + s / 2] : 1; /* i as of fluid_side_cell */
-    if (f->solid[cell] || (u == 0 && !fluid_side_is_timed(side))) continue;
-    open++;
-    lost += !f->reached[cell];
+/* Cells of a side through which fluid passes at some time, through[cells of the side], numbered as of cell_at: those
+ * of the fluid where the profile is not 0, at TIMES of the run where it changes. */
+static sim_status find_open(const fluid_parameters *p, const fluid_numbers *k, fluid_walls *w, const filling *f, int s,
+                            bool *through) {
+  enum { TIMES = 32 };
+  const int64_t cells = grid_cells(f->grid) / f->grid->n[s / 2];
+  const int times = fluid_side_is_timed(&p->sides[s]) ? TIMES : 1;
+  for (int time = 0; time < times; time++) {
+    if (times > 1) SIM_TRY(fluid_walls_time(w, p->integrate.t_end * (time + 0.5) / TIMES));
+    for (int64_t i = 0; i < cells; i++) {
+      const double u = w->profile[s] ? w->profile[s][3 * i + s / 2] : 1; /* i as of fluid_side_cell */
+      through[i] = through[i] || (u != 0 && !f->solid[cell_at(f->grid, s, i)]);
+    }
   }
-  return open == 0  ? "bodies cover this side, so that no fluid passes it: move them off it"
-         : lost > 0 ? "bodies stand between this side and every side with a pressure, so that the fluid has no way out "
-                      "(or in): leave a gap, or open a side with pressure = 0 there"
-                    : NULL;
+  return times > 1 ? fluid_walls_time(w, 0.5 * k->dt) : SIM_OK; /* as walls are made */
 }
 
-sim_status fluid_check_ways(const fluid_parameters *p, const fluid_walls *walls) {
+/* What is wrong at a side by which fluid comes in or leaves with a given velocity; "": nothing. */
+static void find_fault(const fluid_parameters *p, const filling *f, int s, const bool *through, char out[384]) {
+  const grid_shape *g = f->grid;
+  const int64_t cells = grid_cells(g) / g->n[s / 2];
+  const char *what = p->solid.given ? "solid cells" : "bodies";
+  const char *gap = "leave a gap, or open a side with pressure = 0 there";
+  int64_t open = 0, lost = 0, first = 0;
+  for (int64_t i = 0; i < cells; i++) {
+    if (through[i] && !f->reached[cell_at(g, s, i)] && lost++ == 0) first = cell_at(g, s, i);
+    open += through[i];
+  }
+  out[0] = '\0';
+  if (open == 0)
+    snprintf(out, 384, "%s cover this side, so that no fluid passes it: %s", what,
+             p->solid.given ? "add a layer of fluid before them" : "move them off it");
+  else if (lost == open)
+    snprintf(out, 384,
+             "%s stand between this side and every side with a pressure, so that the fluid has no way out (or in): %s",
+             what, p->solid.given ? "expected pores that lead there" : gap);
+  else if (lost > 0)
+    snprintf(
+        out, 384,
+        "%s close in %lld of the %lld cells of the fluid here, the first at x = %.6g, y = %.6g, z = %.6g: what "
+        "passes the side there has no way to a side with a pressure: %s",
+        what, (long long)lost, (long long)open, grid_centre(g, 0, first % g->n[0]),
+        grid_centre(g, 1, first / g->n[0] % g->n[1]), g->rank == 3 ? grid_centre(g, 2, first / g->n[0] / g->n[1]) : 0,
+        p->solid.given ? "add a layer of fluid before the solid cells, by which dead pores have a way out too" : gap);
+}
+
+sim_status fluid_check_ways(const fluid_parameters *p, const fluid_numbers *k, fluid_walls *walls) {
   const grid_shape grid = fluid_grid_of(p);
   filling f = {.grid = &grid, .solid = walls->solid};
-  bool passes = false;
+  bool passes = false, *through = NULL;
   for (int s = 0; s < 2 * grid.rank; s++) passes = passes || (p->sides[s].given && fluid_side_passes(&p->sides[s], s));
   if (!passes || !walls->solid) return SIM_OK;
   f.reached = calloc((size_t)grid_cells(&grid), sizeof *f.reached);
   sim_status status = f.reached ? reach_all(p, &f) : sim_no_memory("the ways of the fluid");
   for (int s = 0; s < 2 * grid.rank && status == SIM_OK; s++) {
-    const char *fault = fault_of(p, walls, &f, s);
-    if (!fault) continue;
+    char fault[384];
+    if (!p->sides[s].given || !fluid_side_passes(&p->sides[s], s)) continue;
+    free(through);
+    through = calloc((size_t)(grid_cells(&grid) / grid.n[s / 2]), sizeof *through);
+    status = through ? find_open(p, k, walls, &f, s, through) : sim_no_memory("the ways of the fluid");
+    if (status != SIM_OK) break;
+    find_fault(p, &f, s, through, fault);
+    if (!fault[0]) continue;
     if (fluid_moves(p)) /* a body may move out of the way */
       sim_log(SIM_LOG_WARN, "sides.%s: at the start %s", fluid_side_names[s], fault);
     else
       status = sim_fail(SIM_ERR_SCENARIO, "sides.%s: %s", fluid_side_names[s], fault);
   }
+  free(through);
   free(f.todo);
   free(f.reached);
   return status;

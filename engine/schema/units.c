@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,23 @@ static const struct {
     {"kyr", 31557600e3, {0, 0, 1}},
     {"Myr", 31557600e6, {0, 0, 1}},
     {"Gyr", 31557600e9, {0, 0, 1}},
+    {"Hz", 1, {0, 0, -1}},
+    {"kHz", 1e3, {0, 0, -1}},
+    {"N", 1, {1, 1, -2}},
+    {"mN", 1e-3, {1, 1, -2}},
+    {"kN", 1e3, {1, 1, -2}},
+    {"Pa", 1, {-1, 1, -2}},
+    {"mPa", 1e-3, {-1, 1, -2}},
+    {"hPa", 1e2, {-1, 1, -2}},
+    {"kPa", 1e3, {-1, 1, -2}},
+    {"MPa", 1e6, {-1, 1, -2}},
+    {"GPa", 1e9, {-1, 1, -2}},
+    {"bar", 1e5, {-1, 1, -2}},
+    {"mbar", 1e2, {-1, 1, -2}},
+    {"J", 1, {2, 1, -2}},
+    {"kJ", 1e3, {2, 1, -2}},
+    {"W", 1, {2, 1, -3}},
+    {"kW", 1e3, {2, 1, -3}},
 };
 enum { UNIT_COUNT = sizeof units / sizeof units[0] };
 
@@ -53,10 +71,15 @@ double sim_units_si(const sim_units *scale, sim_dimension dimension) {
 
 static sim_status unknown_unit(const char *name) {
   const char *names[UNIT_COUNT];
-  for (size_t i = 0; i < UNIT_COUNT; i++) names[i] = units[i].name;
+  char known[8 * UNIT_COUNT] = "";
+  for (size_t i = 0; i < UNIT_COUNT; i++) {
+    names[i] = units[i].name;
+    snprintf(known + strlen(known), sizeof known - strlen(known), " %s", names[i]);
+  }
   const char *nearest = sim_nearest(name, names, UNIT_COUNT);
-  return sim_fail(SIM_ERR_SCENARIO, "unknown unit '%s'%s%s%s", name, nearest ? ", nearest is '" : "",
-                  nearest ? nearest : "", nearest ? "'" : "");
+  return nearest
+             ? sim_fail(SIM_ERR_SCENARIO, "unknown unit '%s', nearest is '%s'", name, nearest)
+             : sim_fail(SIM_ERR_SCENARIO, "unknown unit '%s': known are%s, and products such as kg/m/s^2", name, known);
 }
 
 /* Parses NAME or NAME^INTEGER at *text and multiplies it into *si and `exponents`, with exponent times `sign`. */
@@ -112,7 +135,7 @@ sim_status sim_unit_parse(const char *text, double *si, sim_dimension *dimension
     while (*text == ' ') text++;
     more = *text != '\0';
     if (more && *text != '*' && *text != '/') /* "km s" may be a slip for "km/s" */
-      return sim_fail(SIM_ERR_SCENARIO, "expected '*' or '/' before '%s'", text);
+      return sim_fail(SIM_ERR_SCENARIO, "expected '*' or '/' before '%s', as in Pa*s or km/s", text);
     sign = *text == '/' ? -1 : 1;
     if (more) text++;
     while (*text == ' ') text++;

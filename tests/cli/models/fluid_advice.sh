@@ -228,6 +228,18 @@ units plain 1 0.001
 expect 0 "" "$SIM" run named.lua --threads 1 -o named
 expect 0 "" "$SIM" run plain.lua --threads 1 -o plain
 same named plain "units of viscosity and pressure"
+units pascals '"1e-6 m^2/s"' '"1e-3 Pa"'
+expect 0 "" "$SIM" run pascals.lua --threads 1 -o pascals
+same named pascals "a pressure in Pa"
+units dynamic '"1e-3 Pa*s/(1000 kg/m^3)"' 0
+says 65 "viscosity: expected the name of a unit at '(1000 kg/m^3)'" dynamic
+units torr '"1e-6 m^2/s"' '"2 torr"'
+says 65 "sides.x_high.pressure: unknown unit 'torr'" torr
+units furlong '"1e-6 m^2/s"' '"2 furlong"'
+says 65 "unknown unit 'furlong': known are m cm mm um km Rearth" furlong
+says 65 "mbar J kJ W kW, and products such as kg/m/s^2" furlong
+units blank '"1e-6 m^2/s"' '"2 Pa s"'
+says 65 "expected '*' or '/' before 's', as in Pa*s or km/s" blank
 units wrong '"1e-6 m/s"' 0
 says 65 "viscosity: expected a unit of length^2 mass^0 time^-1, got the string \"1e-6 m/s\"" wrong
 units word '"thin"' 0

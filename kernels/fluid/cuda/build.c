@@ -9,13 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct maker {
-  const fluid_machine *m;
-  const fluid_parameters *p;
-  const fluid_numbers *k;
-  fluid_device *d;
-} maker;
-
 sim_status fluid_cuda_send(const void *data, size_t bytes, void **out) {
   *out = NULL;
   if (bytes == 0) return SIM_OK;
@@ -177,7 +170,7 @@ sim_status fluid_cuda_send_mask(const fluid_machine *m, const fluid_device *d, f
   return status;
 }
 
-static sim_status send_masks(const maker *m) {
+static sim_status send_masks(const fluid_builder *m) {
   uint32_t *solid;
   const sim_status status = fluid_cuda_send_mask(m->m, m->d, FLUID_MASK_SOLID, &solid);
   m->d->beside.solid = solid;
@@ -206,7 +199,7 @@ static void list_cell(void *context, int64_t row, int64_t x) {
   to->until += row < to->m->part.end * to->m->part.rows;
 }
 
-static sim_status send_cells(const maker *m) {
+static sim_status send_cells(const fluid_builder *m) {
   const fluid_walls *w = &m->m->walls;
   const int64_t listed = w->cells + fluid_cuda_damped_cells(m->m);
   const size_t links = (size_t)w->links;
@@ -241,7 +234,7 @@ static sim_status send_cells(const maker *m) {
 }
 
 /* Patches, and for which links the cells count what they lose. */
-static sim_status send_patches(const maker *m) {
+static sim_status send_patches(const fluid_builder *m) {
   const fluid_walls *w = &m->m->walls;
   int segments = 0, next = 0;
   m->d->members = (int)w->members;
@@ -277,7 +270,7 @@ static bool touches_body(const fluid_walls *w, const fluid_cell *cell) {
 }
 
 /* Surfaces between this rank's cells that touch bodies and their solid neighbours along axes. */
-static sim_status send_cuts(const maker *m) {
+static sim_status send_cuts(const fluid_builder *m) {
   const fluid_machine *machine = m->m;
   const fluid_walls *w = &machine->walls;
   const int64_t *n = machine->grid.n;
@@ -328,7 +321,7 @@ sim_status fluid_cuda_copy_profile(const fluid_machine *m, const fluid_device *d
   return SIM_OK;
 }
 
-static sim_status send_sides(const maker *m) {
+static sim_status send_sides(const fluid_builder *m) {
   const grid_shape *g = &m->m->grid;
   const fluid_part *part = &m->m->part;
   const fluid_layout *l = &m->d->l;
@@ -361,7 +354,7 @@ static sim_status send_sides(const maker *m) {
   return SIM_OK;
 }
 
-static sim_status send_probes(const maker *m) {
+static sim_status send_probes(const fluid_builder *m) {
   long long cell[FLUID_PROBES];
   m->d->probes = (int)m->p->probes.rows;
   for (int i = 0; i < m->d->probes; i++) {
@@ -412,7 +405,7 @@ static int64_t through_numbers(const fluid_machine *m, const fluid_device *d, bo
 }
 
 /* Layers, whose means and shares are behind each other as in m->sponge; open cells are behind all shares. */
-static sim_status send_sponges(const maker *m) {
+static sim_status send_sponges(const fluid_builder *m) {
   const fluid_sponge *sponge = &m->m->sponge;
   fluid_device *d = m->d;
   int64_t planes = 0;
@@ -457,7 +450,7 @@ int64_t fluid_cuda_exchanged(const fluid_machine *m, const fluid_device *d) {
 
 sim_status fluid_cuda_build_walls(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
                                   fluid_device *out) {
-  const maker m = {machine, p, k, out};
+  const fluid_builder m = {machine, p, k, out};
   free_walls(out);
   SIM_TRY(send_masks(&m));
   SIM_TRY(send_cells(&m));
@@ -466,14 +459,14 @@ sim_status fluid_cuda_build_walls(const fluid_machine *machine, const fluid_para
 
 sim_status fluid_cuda_build_cuts(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
                                  fluid_device *out) {
-  const maker m = {machine, p, k, out};
+  const fluid_builder m = {machine, p, k, out};
   free_cuts(out);
   return send_cuts(&m);
 }
 
 sim_status fluid_cuda_build(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
                             fluid_device *out) {
-  const maker m = {machine, p, k, out};
+  const fluid_builder m = {machine, p, k, out};
   SIM_TRY(send_sides(&m));
   SIM_TRY(fluid_cuda_build_walls(machine, p, k, out));
   SIM_TRY(fluid_cuda_build_pulls(machine, p, k, out));

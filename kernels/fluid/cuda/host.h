@@ -26,6 +26,14 @@ struct fluid_work {
   double change;            /* the last one that was found */
 };
 
+/* What walls in device memory are built from, and where they go. (build.c, pulls.c) */
+typedef struct fluid_builder {
+  const fluid_machine *m;
+  const fluid_parameters *p;
+  const fluid_numbers *k;
+  fluid_device *d; /* NULL: nothing is sent */
+} fluid_builder;
+
 /* As of fluid_ops. (ops.c) */
 void fluid_cuda_destroy(fluid_work **work);
 const sim_buffer *fluid_cuda_fields(const fluid_work *work);

@@ -7,16 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct maker {
-  const fluid_machine *m;
-  const fluid_parameters *p;
-  const fluid_numbers *k;
-  fluid_device *d;
-} maker;
-
 /* held[3]: the momentum that a step gives to the fluid between the half of the link and the surface, as that goes on.
  */
-static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge, double held[3]) {
+static fluid_pull pull_of(const fluid_builder *m, int64_t cell, int64_t edge, double held[3]) {
   const fluid_machine *machine = m->m;
   const fluid_link *link = &machine->walls.link[edge];
   const fluid_cell *c = &machine->walls.cell[cell];
@@ -41,7 +34,7 @@ static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge, double hel
 }
 
 /* The same of a term where a body meets sides. */
-static fluid_pull pull_of_term(const maker *m, int64_t cell, const fluid_edge_term *term, double held[3]) {
+static fluid_pull pull_of_term(const fluid_builder *m, int64_t cell, const fluid_edge_term *term, double held[3]) {
   const fluid_machine *machine = m->m;
   const fluid_link *link = &machine->walls.link[term->link];
   const fluid_cell *c = &machine->walls.cell[cell];
@@ -59,7 +52,7 @@ static fluid_pull pull_of_term(const maker *m, int64_t cell, const fluid_edge_te
 }
 
 /* What the links of a cell give to a body; returns their number. pull[], held[]: NULL: not wanted. */
-static int64_t pulls_of_cell(const maker *m, int64_t cell, int body, fluid_pull *pull, double (*held)[3]) {
+static int64_t pulls_of_cell(const fluid_builder *m, int64_t cell, int body, fluid_pull *pull, double (*held)[3]) {
   const fluid_walls *w = &m->m->walls;
   fluid_edge_term term[FLUID_EDGE_TERMS];
   double own[3];
@@ -79,14 +72,14 @@ static int64_t pulls_of_cell(const maker *m, int64_t cell, int body, fluid_pull 
 }
 
 /* Several ranks: room for what each of these links gives to its body, and where they are. */
-static sim_status make_terms(const maker *m, const fluid_pull *pull, int64_t links) {
+static sim_status make_terms(const fluid_builder *m, const fluid_pull *pull, int64_t links) {
   int64_t *row = m->d->pull_row = malloc((size_t)links * sizeof *row);
   if (!row) return sim_no_memory("links of ranks");
   for (int64_t i = 0; i < links; i++) row[i] = m->m->walls.cell[pull[i].cell].row;
   return fluid_cuda_send(NULL, (size_t)links * 6 * sizeof(double), (void **)&m->d->terms);
 }
 
-static sim_status send_pulls(const maker *m) {
+static sim_status send_pulls(const fluid_builder *m) {
   const fluid_walls *w = &m->m->walls;
   int64_t links = 0, next = 0;
   int blocks = 0;
@@ -118,9 +111,10 @@ static sim_status send_pulls(const maker *m) {
   if (status == SIM_OK) status = fluid_cuda_send(NULL, (size_t)blocks * 6 * sizeof(double), (void **)&m->d->pull_sum);
   return status;
 }
+
 void fluid_cuda_find_held(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
                           double out[][6]) {
-  const maker m = {machine, p, k, NULL};
+  const fluid_builder m = {machine, p, k, NULL};
   const fluid_walls *w = &machine->walls;
   memset(out, 0, p->bodies.count * sizeof *out);
   for (int body = 0; body < (int)p->bodies.count && machine->motion; body++)
@@ -144,9 +138,10 @@ void fluid_cuda_free_pulls(fluid_device *d) {
   d->pull_row = NULL;
   d->pulls = d->pull_blocks = 0;
 }
+
 sim_status fluid_cuda_build_pulls(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
                                   fluid_device *out) {
-  const maker m = {machine, p, k, out};
+  const fluid_builder m = {machine, p, k, out};
   fluid_cuda_free_pulls(out);
   return send_pulls(&m);
 }

@@ -99,6 +99,32 @@ static void tell_gaps(const fluid_parameters *p, const surfaces *s) {
     }
 }
 
+/* Whether a wall moves along itself with another velocity than a body that does not turn or follow a function. */
+static bool rubs(const fluid_parameters *p, int body, int s, int rank) {
+  const fluid_body *b = fluid_body_of(p, body);
+  const fluid_side *side = &p->sides[s];
+  bool out = false;
+  if (!side->given || b->motion || b->turning || b->spin != 0) return false;
+  for (int a = 0; a < rank; a++)
+    if (a != s / 2 && side->velocity.rows == (size_t)rank)
+      out = out || (side->velocity.data[a] != 0 && side->velocity.data[a] != b->velocity[a]);
+  return out;
+}
+
+/* Where such a wall and a body meet, the stress is that of a corner with two velocities, 1/distance: its integral has
+ * no bound but the cells. */
+static void tell_corners(const fluid_parameters *p, const surfaces *s, int rank) {
+  for (int b = 0; b < (int)p->bodies.count; b++)
+    for (int side = 0; side < 2 * rank; side++)
+      if (s->meet[FLUID_BODIES + side][b] && rubs(p, b, side, rank))
+        sim_log(SIM_LOG_WARN,
+                "bodies[%d] and the side %s: meet, and the side moves along itself, the body not with it: the shear "
+                "stress where they meet has no bound, so that the force on the body grows with the logarithm of the "
+                "number of cells: expected a gap of some cells between them, or forces to be compared with equal cells "
+                "alone",
+                b + 1, fluid_side_names[side]);
+}
+
 static double body_width(const fluid_parameters *p, const fluid_meshes *meshes, int body, int rank) {
   const fluid_body *b = fluid_body_of(p, body);
   if (fluid_is_mesh(p, body)) {
@@ -135,4 +161,5 @@ void fluid_tell_walls(const fluid_parameters *p, const fluid_numbers *k, const f
               WIDTH);
   }
   tell_gaps(p, &s);
+  tell_corners(p, &s, grid.rank);
 }

@@ -218,6 +218,20 @@ if command -v h5dump >/dev/null; then
   awk -v rest="$rest" -v both="$both" 'BEGIN { exit !(rest > 0.3 && both + 0 > 0 && both < 0.01) }' || fail "the flux swings by $rest from rest, by $both with the advice"
 fi
 
+# ---- a body at a wall that moves along it ----
+rubbing() { # rubbing NAME BLOCK
+  scenario "$1" "grid = { n = {32, 32}, size = {1, 1}, boundary = 'periodic', y = 'wall' }, viscosity = 0.05, speed = 1," \
+    "sides = { y_low = { velocity = {0.5, 0} } }, bodies = { sim.block { low = $2 } }, integrate = { t_end = 0.01 }"
+}
+rubbing corner "{0.3, -1, 0}, high = {0.6, 0.3, 0}"
+says 0 "bodies[1] and the side y_low: meet, and the side moves along itself, the body not with it: the shear stress where they meet has no bound, so that the force on the body grows with the logarithm of the number of cells" corner
+rubbing carried "{0.3, -1, 0}, high = {0.6, 0.3, 0}, velocity = {0.5, 0, 0}"
+silent carried "has no bound"
+rubbing above "{0.3, 0.3, 0}, high = {0.6, 0.6, 0}"
+silent above "has no bound"
+rubbing ceiling "{0.3, 0.6, 0}, high = {0.6, 2, 0}"
+silent ceiling "has no bound"
+
 # ---- units of a viscosity and a pressure: the same run as by numbers ----
 units() { # units NAME VISCOSITY PRESSURE
   scenario "$1" "units = { length = 'mm', mass = 'g', time = 's' }, grid = { n = {20, 10}, size = {2, 1}, boundary = 'wall' }, viscosity = $2, speed = 10," \

@@ -13,6 +13,7 @@ typedef struct edge_cell {
   grid_shape grid;
   int64_t at[3];
   const fluid_link *straight[3][2];
+  bool passes[3][2]; /* the fluid passes the side of such a link with a given velocity */
 } edge_cell;
 
 /* Whether a direction arrives from beyond the sides of an axis. */
@@ -44,7 +45,9 @@ static bool look_around(const fluid_parameters *p, const fluid_walls *walls, con
     for (int k = 0; k < 2; k++) {
       int8_t c[3] = {0};
       c[a] = k == 0 ? 1 : -1;
-      if (leaves(e, c, a)) e->straight[a][k] = find_link(e, c);
+      if (!leaves(e, c, a)) continue;
+      e->straight[a][k] = find_link(e, c);
+      e->passes[a][k] = p->sides[2 * a + k].given && fluid_side_passes(&p->sides[2 * a + k], 2 * a + k);
     }
   return true;
 }
@@ -59,6 +62,12 @@ static const fluid_link *side_of(const edge_cell *e, const fluid_link *link, int
 
 static bool is_open(const fluid_link *link) { return link->kind == FLUID_OPEN || link->kind == FLUID_STRAIGHT; }
 
+/* Whether the fluid passes the side that a link crosses along an axis. */
+static bool is_passed(const edge_cell *e, const fluid_link *link, int axis) {
+  const fluid_link *straight = side_of(e, link, axis);
+  return straight && (is_open(straight) || e->passes[axis][e->lattice->c[link->arriving][axis] < 0]);
+}
+
 static fluid_edge_term term_of(const edge_cell *e, const fluid_link *link, int body) {
   return (fluid_edge_term){.link = link - e->walls->link, .body = body};
 }
@@ -71,34 +80,41 @@ static void set_point(const edge_cell *e, const fluid_link *link, double part, f
   }
 }
 
-/* A link to a body through sides: they hold what crosses them. */
+/* What a side that the fluid passes holds of a link that crosses it at a body's surface: the pressure, by the side's
+ * own link. The rest is the shear on half a cell of the body. */
+static fluid_edge_term share_of(const edge_cell *e, const fluid_link *link, int axis, const fluid_edge_term *whole) {
+  const fluid_link *straight = side_of(e, link, axis);
+  fluid_edge_term out = term_of(e, straight, whole->body);
+  out.factor[axis] = -fluid_weight(e->lattice, link->arriving) / fluid_weight(e->lattice, straight->arriving);
+  for (int a = 0; a < 3; a++) out.point[a] = whole->point[a];
+  return out;
+}
+
+/* A link to a body through sides: walls hold what crosses them. */
 static int split_body(const edge_cell *e, const fluid_link *link, fluid_edge_term *out) {
   int count = 0;
   fluid_edge_term closed = term_of(e, link, link->body);
   bool some = false;
   set_point(e, link, fluid_link_part(link), &closed);
   for (int a = 0; a < 3; a++) {
-    const fluid_link *straight = side_of(e, link, a);
-    if (!straight) continue;
-    if (!is_open(straight)) {
+    if (is_passed(e, link, a)) {
+      out[count++] = share_of(e, link, a, &closed);
+    } else if (side_of(e, link, a)) {
       closed.factor[a] = -1;
       some = true;
-      continue;
     }
-    out[count] = term_of(e, straight, link->body);
-    out[count].factor[a] = -fluid_weight(e->lattice, link->arriving) / fluid_weight(e->lattice, straight->arriving);
-    for (int b = 0; b < 3; b++) out[count].point[b] = closed.point[b];
-    count++;
   }
   if (some) out[count++] = closed;
   return count;
 }
 
-/* A link to sides, of which a body holds what goes along them where it is beside the cell. */
+/* A link to sides, of which a body holds what goes along them where it is beside the cell, and the shear of half a cell
+ * where the fluid passes with a given velocity. (A link through an open side has none.) */
 static int split_side(const fluid_parameters *p, const fluid_numbers *numbers, const edge_cell *e,
                       const fluid_link *link, fluid_edge_term *out) {
   const int8_t *c = e->lattice->c[link->arriving];
   int8_t along[3], mirror = 0;
+  int count = 1;
   for (int a = 0; a < 3; a++) {
     along[a] = leaves(e, c, a) ? 0 : c[a];
     if (along[a] != c[a]) mirror |= (int8_t)(1 << a);
@@ -109,10 +125,14 @@ static int split_side(const fluid_parameters *p, const fluid_numbers *numbers, c
   const fluid_link mirrored = {
       .kind = FLUID_BOUNCE, .arriving = link->arriving, .mirror = mirror, .body = beside->body, .weight = 2 * part};
   *out = term_of(e, link, beside->body);
-  for (int a = 0; a < 3; a++) out->factor[a] = along[a] != 0;
   set_point(e, link, part, out);
   out->room = fluid_link_room(p, numbers, e->walls, e->cell, &mirrored, out->rate);
-  return 1;
+  for (int a = 0; a < 3; a++) {
+    const bool given = is_passed(e, link, a) && !is_open(side_of(e, link, a));
+    out->factor[a] = along[a] != 0 || given;
+    if (given) out[count++] = share_of(e, link, a, out);
+  }
+  return count;
 }
 
 /* A link to a body beside sides. A side ends at the surface, not at the half of the link: by the same parts as of
@@ -147,17 +167,16 @@ static int add_slivers(const fluid_parameters *p, const fluid_numbers *numbers, 
   return count;
 }
 
-/* A diagonal link that crosses an open side and a body. The shear in the side between the surface and the centre of the
- * cell is the side's: it is `part` of what this diagonal and that from inside the box differ by. Beyond the side's own
- * link, which has the pressure alone, half of it is gone. */
+/* A diagonal link that crosses a side that the fluid passes and a body. The shear in the side between the surface and
+ * the centre of the cell is the side's: it is `part` of what this diagonal and that from inside the box differ by.
+ * Where the diagonal is that of an open side, which has the pressure alone, half of it is gone. */
 static int give_shear(const edge_cell *e, const fluid_link *link, fluid_edge_term *out) {
   const int8_t *c = e->lattice->c[link->arriving];
   int8_t inner[3], along[3];
   int axis = -1, crossed = 0;
   for (int a = 0; a < 3; a++) {
-    const fluid_link *straight = leaves(e, c, a) ? e->straight[a][c[a] < 0] : NULL;
     if (leaves(e, c, a)) crossed++;
-    if (straight && straight->body < 0 && is_open(straight)) axis = a;
+    if (is_passed(e, link, a)) axis = a;
     inner[a] = along[a] = c[a];
   }
   if (axis < 0 || crossed > 1) return 0;
@@ -167,7 +186,7 @@ static int give_shear(const edge_cell *e, const fluid_link *link, fluid_edge_ter
   if (!other || other->body < 0 || (beside ? beside->body : other->body) != other->body) return 0;
   if (link->body < 0 ? !beside : link->body != other->body) return 0;
   const double part = fluid_link_part(link->body < 0 ? beside : link);
-  const double give = link->body < 0 ? 2 * part - 1 : part;
+  const double give = link->body < 0 && is_open(side_of(e, link, axis)) ? 2 * part - 1 : part;
   for (int k = 0; k < 2; k++) {
     out[k] = term_of(e, k == 0 ? link : other, other->body);
     for (int a = 0; a < 3; a++) out[k].factor[a] = a == axis ? 0 : k == 0 ? -give : give;

@@ -201,10 +201,12 @@ int64_t collision_body_count(const collision_run *run) {
 static void observe_gas(const collision_run *run, const collision_sums *s, double *values) {
   const double volume = run->options.size[0] * run->options.size[1] * run->options.size[2];
   const double n = fmax(1, (double)collision_body_count(run));
+  double momentum[3] = {s->momentum[0], s->momentum[1], s->momentum[2]}; /* relative to the flow of a sheared box */
+  if (run->options.shear != 0) momentum[run->options.along] = s->drift;
   for (int k = 0; k < 6; k++) {
     const int a = k < 3 ? k : k == 5 ? 2 : k - 3, b = k < 3 ? k : k == 5 ? 0 : k - 2;
-    const double mass = run->n > 0 ? s->mass : 1, product = s->momentum[a] * s->momentum[b];
-    const double mean = isfinite(product) ? product / mass : s->momentum[a] * (s->momentum[b] / mass);
+    const double mass = run->n > 0 ? s->mass : 1, product = momentum[a] * momentum[b];
+    const double mean = isfinite(product) ? product / mass : momentum[a] * (momentum[b] / mass);
     const double flux = s->flux[k] - mean;
     values[TENSOR + k] = flux / n;
     values[STRESS + k] = (flux + s->stress[k]) / volume;

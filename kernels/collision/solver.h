@@ -17,7 +17,8 @@ typedef struct collision_sums {
   double attraction; /* energy of self-gravity, which is also part of `gravity` */
   double mass, kinetic, rotational, elastic, gravity, dissipated, work, virial, collisions;
   double momentum[3], angular[3];
-  double flux[6], stress[6];    /* sums of m v v, and of d F over contacts: xx yy zz xy yz zx */
+  double flux[6], stress[6];    /* sums of m u u, and of d F over contacts: xx yy zz xy yz zx; u = v - flow */
+  double drift;                 /* sum of m u along the flow; set where a box is sheared */
   double dispersion[3], height; /* in Hill's frame: sums of the squares of v - flow, and of z from the middle */
   double heat, wall_heat;       /* heat content of the grains; heat from walls since the start */
   double touching;              /* number of contacts between grains, each counted at both grains */

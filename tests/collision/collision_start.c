@@ -237,6 +237,36 @@ static void test_file(void **state) {
   }
 }
 
+static sim_status read_moving(const char *path, const char *species, const sim_units *units, sim_particles *out) {
+  const sim_status status = read_two(path, species, units, out);
+  for (int c = 0; c < 3; c++) {
+    out->velocity[c] = calloc(2, sizeof(double));
+    for (int i = 0; i < 2; i++) out->velocity[c][i] = 0.5 * i - c;
+  }
+  return status;
+}
+
+/* In a sheared box a file's velocities are kept, as they are in snapshots, to the rounding of adding the flow; a grain
+ * that is given moves with the flow. */
+static void test_file_in_flow(void **state) {
+  (void)state;
+  collision_from_file file = {.path = "snap.h5", .radius = NAN};
+  collision_grain beside = {.radius = 0.5, .position = {8, 2, 8}};
+  driver d = driver_make(SIM_DOUBLE, NAN, 1);
+  driver_box(&d, 10, COLLISION_PERIODIC);
+  d.setup.count_particles = count_two;
+  d.setup.read_particles = read_moving;
+  d.parameters.box.shear_rate = 3;
+  d.parameters.contact.values.stiffness = 100;
+  driver_add(&d, &collision_from_file_schema, &file);
+  driver_add(&d, &collision_grain_schema, &beside);
+  driver_create(&d);
+  for (int i = 0; i < 2; i++)
+    for (int c = 0; c < 3; c++) assert_true(fabs(driver_get(&d, "velocity", c, i) - (0.5 * i - c)) < 1e-14);
+  assert_true(driver_get(&d, "velocity", 0, 2) == 3 * (2 - 5));
+  driver_destroy(&d);
+}
+
 static int too_fast, too_far;
 static void count_warnings(void *context, sim_log_level level, const char *message) {
   (void)context;
@@ -334,9 +364,9 @@ static void test_heavy(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pack_sizes),  cmocka_unit_test(test_pack_dense), cmocka_unit_test(test_lognormal),
-      cmocka_unit_test(test_empty_start), cmocka_unit_test(test_all_leave),  cmocka_unit_test(test_stays_empty),
-      cmocka_unit_test(test_file),        cmocka_unit_test(test_too_fast),   cmocka_unit_test(test_too_far),
-      cmocka_unit_test(test_sites),       cmocka_unit_test(test_heavy)};
+      cmocka_unit_test(test_pack_sizes),  cmocka_unit_test(test_pack_dense),   cmocka_unit_test(test_lognormal),
+      cmocka_unit_test(test_empty_start), cmocka_unit_test(test_all_leave),    cmocka_unit_test(test_stays_empty),
+      cmocka_unit_test(test_file),        cmocka_unit_test(test_file_in_flow), cmocka_unit_test(test_too_fast),
+      cmocka_unit_test(test_too_far),     cmocka_unit_test(test_sites),        cmocka_unit_test(test_heavy)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

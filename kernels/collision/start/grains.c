@@ -1,6 +1,7 @@
 /* Creates the grains at the start of a run. */
 #include "kernels/collision/start/grains.h"
 
+#include "engine/log.h"
 #include "engine/rng.h"
 #include "kernels/collision/scenario/sizes.h"
 
@@ -237,6 +238,17 @@ static void copy_each(const maker *m, const collision_each *each) {
   }
 }
 
+/* Velocities of a file are those of the frame, as in snapshots; those of grains here are relative to the flow of a
+ * sheared box. */
+static void subtract_flow(const maker *m) {
+  const collision_options *o = m->o;
+  const double middle = o->low[o->across] + 0.5 * o->size[o->across];
+  for (int64_t i = m->first; i < m->first + m->n; i++)
+    m->g->velocity[o->along][i] -= o->shear * (m->g->position[o->across][i] - middle);
+  sim_log(SIM_LOG_WARN, "from_file: the images of a sheared box begin in line; where the file is a snapshot of a later "
+                        "time, grains at the sides meet others than there: to go on with that run, resume it");
+}
+
 static sim_status read_file(const maker *m, const sim_setup *setup, const collision_from_file *file) {
   char path[4096];
   sim_particles read = {0};
@@ -270,6 +282,7 @@ static sim_status read_file(const maker *m, const sim_setup *setup, const collis
     if (!(m->g->radius[to] > 0 && isfinite(m->g->radius[to])))
       status = sim_fail(SIM_ERR_SCENARIO, "%s: grain %" PRId64 " has no mass", path, i + 1);
   }
+  if (status == SIM_OK && m->o->shear != 0 && read.velocity[0] != NULL) subtract_flow(m);
   sim_particles_free(&read);
   return status;
 }

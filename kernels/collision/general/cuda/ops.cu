@@ -218,6 +218,7 @@ template <typename real> static sim_status sums(general_work<real> *w, double t,
   out->heat = all[SUM_HEAT];
   out->wall_heat = all[SUM_WALL_HEAT];
   out->height = all[SUM_HEIGHT];
+  out->drift = all[SUM_DRIFT];
   memcpy(out->dispersion, all + SUM_DISPERSION, sizeof out->dispersion);
   out->touching = all[SUM_TOUCHING];
   out->touching_walls = all[SUM_TOUCHING_WALLS];

@@ -24,6 +24,7 @@ enum {
   SUM_WALL_HEAT,
   SUM_DISPERSION,
   SUM_HEIGHT = SUM_DISPERSION + 3,
+  SUM_DRIFT,
   SUM_WALL,
   SUMS = SUM_WALL + 3 * COLLISION_WALLS_MAX
 };
@@ -102,6 +103,7 @@ sum_grains(const general_arrays<real> &a, const general_poses &poses, const gene
         part[SUM_FLUX + c] = m * u[c] * u[c];
         part[SUM_FLUX + 3 + c] = m * u[c] * u[d];
       }
+      part[SUM_DRIFT] = m * (a.box.turned ? u[1] : u[0]);
       part[SUM_MASS] = m;
       if constexpr (general_clumps(FEATURES)) sum_body(b, a.bodies, id, part);
       for (int q = 0; q < 6; q++) part[SUM_STRESS + q] = at.stress[q];

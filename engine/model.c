@@ -26,7 +26,10 @@ static const sim_field output_fields[] = {
      .initial = "every 5 min"},
     {"slices", SIM_LIST, "parts of the grid, each with its own cadence", offsetof(sim_output, slices),
      .variants = slice_variants},
-    {"fields", SIM_STRING, "fluids: names of derived fields that snapshots and slices have too, \"vorticity, q\"",
+    {"fields", SIM_STRING,
+     "names of derived fields that snapshots and slices have too; fluids: \"vorticity, q, shear\"; diffusion: "
+     "functions "
+     "of `derived` and `observe`",
      offsetof(sim_output, fields)},
     {0}};
 static const sim_schema output_schema = {SIM_SCHEMA(sim_output, "output", "cadences", output_fields)};
@@ -184,25 +187,29 @@ bool sim_output_has_field(const sim_output *output, const char *name) {
   return count_name(output->fields, name, strlen(name)) > 0;
 }
 
-static void check_fields(const sim_model *model, const sim_output *output, sim_faults *faults) {
-  const char *at = output->fields, *found;
-  size_t length;
-  if (at && model->derived && output->snapshots.kind == SIM_NEVER && output->slices.count == 0)
+void sim_output_check_fields(const sim_output *output, bool shown, sim_faults *faults) {
+  if (output->fields && !shown && output->snapshots.kind == SIM_NEVER && output->slices.count == 0)
     sim_faults_add(faults, 0, "output.fields",
                    "has no effect: no output has fields: expected snapshots or slices, got snapshots = \"never\"");
+}
+
+static void check_fields(const sim_model *model, const void *parameters, const sim_output *output, sim_faults *faults) {
+  const char *at = output->fields, *found, *offered[SIM_DERIVED_MAX];
+  const int count = model->derived ? model->derived(parameters, offered) : 0;
+  size_t length;
   while (at) {
     bool known = false;
     next_name(&at, &found, &length);
-    char names[256] = "";
-    for (int i = 0; model->derived && model->derived[i]; i++) {
+    char names[1024] = "";
+    for (int i = 0; i < count; i++) {
       const size_t used = strlen(names);
-      known = known || (strlen(model->derived[i]) == length && memcmp(found, model->derived[i], length) == 0);
-      snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", model->derived[i]);
+      known = known || (strlen(offered[i]) == length && memcmp(found, offered[i], length) == 0);
+      snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", offered[i]);
     }
-    if (!model->derived)
+    if (count == 0)
       sim_faults_add(faults, 0, "output.fields",
-                     "expected no names: snapshots and slices of sim.%s have the fields of its state alone",
-                     model->name);
+                     "expected no names: snapshots and slices of %ssim.%s have the fields of its state alone",
+                     model->derived ? "this " : "", model->name);
     else if (length == 0)
       sim_faults_add(faults, 0, "output.fields", "expected names among %s, with commas between them: a name is missing",
                      names);
@@ -252,7 +259,7 @@ sim_status sim_model_decode(const sim_model *model, const sim_value *value, void
   sim_common *common = *out;
   if (status == SIM_OK && faults->count == 0) {
     check_precision(model, common, faults);
-    check_fields(model, &common->output, faults);
+    check_fields(model, *out, &common->output, faults);
     if (model->validate) status = model->validate(*out, faults);
   }
   if (status == SIM_OK && faults->count == 0) {

@@ -28,7 +28,7 @@ typedef struct sim_model_backend {
 typedef struct sim_output {
   sim_cadence snapshots, tables, checkpoint;
   sim_list slices; /* of sim_slice */
-  char *fields;    /* names of sim_model.derived that snapshots and slices have too, "q, shear"; NULL: none */
+  char *fields;    /* names of sim_model.derived that outputs have too, "q, shear"; NULL: none */
 } sim_output;
 
 /* First member of every model's parameters; sim_common_schema is the `base` of the models' schemas. */
@@ -136,6 +136,8 @@ double sim_plan_bytes(const sim_plan *plan, sim_space space);           /* sum o
 /* Host memory in bytes of `ranks` ranks, each of which needs `more` bytes beyond the items. */
 double sim_plan_host_bytes(const sim_plan *plan, int ranks, double more);
 
+enum { SIM_DERIVED_MAX = 80 };
+
 typedef struct sim_model {
   const char *name, *doc;
   const char *example;            /* a small complete scenario: what `sim new` prints */
@@ -145,8 +147,9 @@ typedef struct sim_model {
   /* Tables that scenarios add, for `sim describe`, with CAPITALS for names from the scenario. NULL: none. */
   const sim_table *const *described;
   const sim_field *state; /* state arrays, ends with a NULL name */
-  /* Fields that snapshots may have beside those of the state, for output.fields; NULL-terminated. NULL: none. */
-  const char *const *derived;
+  /* Gives the names that output.fields may have: fields that snapshots may have beside those of the state. They live
+   * as long as the decoded parameters. Returns their number. NULL: none. */
+  int (*derived)(const void *parameters, const char *names[SIM_DERIVED_MAX]);
   const char *work_unit; /* "interactions" */
   sim_model_backend backends[SIM_BACKEND_KINDS];
   bool precisions[SIM_PRECISIONS]; /* [sim_precision]: the precisions that a scenario may choose */
@@ -207,6 +210,9 @@ void sim_model_precisions(const sim_model *model, char *out, size_t capacity);
 
 /* Whether output.fields names a derived field. */
 bool sim_output_has_field(const sim_output *output, const char *name);
+/* Adds a fault where output.fields is given and nothing can have them: there are no snapshots and no slices, and no
+ * table shows them (`shown`). */
+void sim_output_check_fields(const sim_output *output, bool shown, sim_faults *faults);
 
 const sim_table *const *sim_model_tables(const sim_model *model, const void *parameters);
 

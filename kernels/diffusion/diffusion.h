@@ -93,6 +93,7 @@ typedef struct diffusion_structure {
 
 enum { DIFFUSION_SCRATCH = 16384 }; /* bytes of scratch for `linear` */
 enum { DIFFUSION_STATISTICS = 5 };  /* mean, variance, min, max, mass */
+enum { DIFFUSION_DRAWN = 16 };      /* most names in output.fields */
 
 typedef struct diffusion_parameters {
   sim_common common;
@@ -121,7 +122,7 @@ typedef struct diffusion_parameters {
   /* Filled by validation: tables, their columns and the state's fields, with the names of the scenario's fields. */
   char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[6][SIM_COLUMNS_MAX][96], bins[SIM_COLUMNS_MAX][32];
   sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[7][SIM_COLUMNS_MAX + 1],
-      binned[6][SIM_COLUMNS_MAX + 1], state[DIFFUSION_FIELDS];
+      binned[6][SIM_COLUMNS_MAX + 1], state[(int)DIFFUSION_FIELDS + DIFFUSION_DRAWN]; /* state: then drawn fields */
   sim_table table[SIM_TABLES_MAX];
   const sim_table *tables[SIM_TABLES_MAX + 1];
   int kinds[SIM_TABLES_MAX]; /* diffusion_tables_kind of each table */
@@ -180,7 +181,9 @@ int diffusion_input_count(const diffusion_parameters *p);
 bool diffusion_has_kind(const diffusion_parameters *p, int source, int kind); /* whether this input exists */
 const char *diffusion_source_name(const diffusion_parameters *p, int source);
 void diffusion_input_name(const diffusion_parameters *p, int source, int kind, char out[SIM_EXPR_NAME_MAX]);
-/* Adds what a function (may be NULL) reads. out->count may exceed DIFFUSION_READ, which is a fault. */
+/* Adds one derivative unless it is there; or what a function (may be NULL) reads. out->count may exceed DIFFUSION_READ,
+ * which is a fault. */
+void diffusion_add_gradient(diffusion_gradients *out, int source, int kind);
 void diffusion_find_gradients(const diffusion_parameters *p, const sim_expr *expr, diffusion_gradients *out);
 void diffusion_sort_gradients(diffusion_gradients *gradients);
 /* Returns what the rates and fluxes read, and how fields are joined at a wavenumber. */
@@ -213,6 +216,18 @@ sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, 
 /* Returns the number of steps of h between two resets of the distance, at least 1. */
 int64_t diffusion_growth_steps(const diffusion_lyapunov *lyapunov, double h);
 void diffusion_check_lyapunov(const diffusion_parameters *p, sim_faults *faults);
+
+/* ---- scenario/drawn.c: the fields that output.fields names: derived fields, and functions of `observe` with their
+ * value in each cell ---- */
+
+/* Numbers of drawn fields: d is derived field d, derived.count + i is function i of `observe`. */
+int diffusion_drawn(const diffusion_parameters *p, int drawn[DIFFUSION_DRAWN]); /* returns how many there are */
+bool diffusion_is_drawn(const diffusion_parameters *p, int number);
+const char *diffusion_drawn_name(const diffusion_parameters *p, int number);
+int diffusion_drawn_names(const void *parameters, const char *names[SIM_DERIVED_MAX]); /* sim_model.derived */
+void diffusion_check_drawn(const diffusion_parameters *p, sim_faults *faults);
+/* Adds the derived fields that are drawn to what `observe` reads. */
+void diffusion_find_drawn(const diffusion_parameters *p, diffusion_gradients *out);
 
 /* ---- scenario/functions.c: checks the functions and binds their inputs ---- */
 
@@ -273,6 +288,8 @@ bool diffusion_adaptive(const diffusion_parameters *p);
 bool diffusion_estimates(const diffusion_parameters *p);
 bool diffusion_by_courant(const diffusion_parameters *p);
 
+/* Whether a field may have this name. */
+bool diffusion_good_name(const char *name);
 /* sim_model.validate and sim_model.tables_of. */
 sim_status diffusion_validate(void *parameters, sim_faults *faults);
 const sim_table *const *diffusion_tables_of(const void *parameters);

@@ -86,6 +86,11 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
         diffusion_observer_bytes(p, setup->threads) +
             ((out->space == SIM_SPACE_HOST && whole) || diffusion_padded(p) ? 0 : fields * number * cells));
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = fields * number * cells;
+  int drawn[DIFFUSION_DRAWN];
+  const double derived = diffusion_drawn(p, drawn) * number * cells;
+  if (derived > 0) sim_plan_add_host(out, "derived fields for outputs", derived);
+  out->snapshot_bytes += derived;
+  out->unsaved_bytes += derived;
   out->divided = !whole;
   out->work_per_step = cells * fields;
   out->t_end = p->integrate.t_end;
@@ -122,6 +127,7 @@ const sim_model diffusion_model = {
     .described = diffusion_described,
     .tables_of = diffusion_tables_of,
     .state = diffusion_state,
+    .derived = diffusion_drawn_names,
     .work_unit = "cells",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
     .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},

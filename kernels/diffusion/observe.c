@@ -40,6 +40,7 @@ struct diffusion_observer {
 diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p) {
   diffusion_gradients g = {0};
   for (size_t k = 0; k < p->observe.count; k++) diffusion_find_gradients(p, p->observe.items[k].expr, &g);
+  diffusion_find_drawn(p, &g);
   if (g.count > DIFFUSION_READ) g.count = DIFFUSION_READ; /* a fault */
   diffusion_sort_gradients(&g);
   return g;
@@ -73,8 +74,9 @@ static diffusion_gradients slopes(const diffusion_parameters *p, const diffusion
 static bool has_budget(const diffusion_parameters *p) { return p->transfer > 0 || p->enstrophy > 0 || p->helicity > 0; }
 
 static bool is_needed(const diffusion_parameters *p) {
+  int drawn[DIFFUSION_DRAWN];
   return p->observe.count > 0 || p->spectrum > 0 || p->probes.rows > 0 || p->members > 1 || has_budget(p) ||
-         p->structure.given;
+         p->structure.given || diffusion_drawn(p, drawn) > 0;
 }
 
 static size_t row_bytes(int64_t n) { return ((size_t)n * sizeof(double) + 63) / 64 * 64; }
@@ -301,8 +303,8 @@ static void differentiate(diffusion_observer *o) {
   }
 }
 
-/* Returns the sum, minimum or maximum of a function over one row of the grid. NaN is kept. */
-static double over_row(const diffusion_observer *o, size_t function, int reduce, int64_t row, double t) {
+/* Returns the values of a function in one row of the grid, in memory of the thread. */
+static double *in_row(const diffusion_observer *o, size_t function, int64_t row, double t) {
   const int64_t n = o->grid.n[X];
   const double y = grid_centre(&o->grid, Y, row % o->grid.n[Y]), z = grid_centre(&o->grid, Z, row / o->grid.n[Y]);
   const double member = grid_member(&o->grid, row);
@@ -320,8 +322,14 @@ static double over_row(const diffusion_observer *o, size_t function, int reduce,
     in[diffusion_input(o->p, o->gradients.of[g].field, o->gradients.of[g].kind)] = o->real[o->fields + g] + row * n;
   for (int64_t i = 0; i < n; i++) x[i] = grid_centre(&o->grid, X, i);
   sim_expr_program_run(o->functions[function], (size_t)n, in, (void *const[]){out}, scratch);
-  if (reduce == SIM_SUM || reduce == SIM_MEAN) return sim_reduce_tree(out, (size_t)n);
-  return sim_reduce_extreme(out, (size_t)n, reduce != SIM_LEAST);
+  return out;
+}
+
+/* Returns the sum, minimum or maximum of a function over one row of the grid. NaN is kept. */
+static double over_row(const diffusion_observer *o, size_t function, int reduce, int64_t row, double t) {
+  double *values = in_row(o, function, row, t);
+  if (reduce == SIM_SUM || reduce == SIM_MEAN) return sim_reduce_tree(values, (size_t)o->grid.n[X]);
+  return sim_reduce_extreme(values, (size_t)o->grid.n[X], reduce != SIM_LEAST);
 }
 
 static double over_grid(diffusion_observer *o, size_t function, int reduce, double t) {
@@ -383,7 +391,40 @@ void diffusion_observer_wall(diffusion_observer *o, size_t function, int axis, i
   *most = fmax(-over_grid(o, function, SIM_LEAST, t), over_grid(o, function, SIM_GREATEST, t));
 }
 
-static double value_at(const diffusion_observer *o, int field, const double *position) {
+/* Fields, and all derivatives that functions and outputs read. */
+static void derive(diffusion_observer *o, const void *const *real_fields, double t) {
+  const bool lifted = o->gradients.count > 0 && drop_lifts(o, t);
+  differentiate(o);
+  if (lifted) widen(o, real_fields);
+}
+
+/* Returns the values [cells] of a derived field; NULL: the drawn field is a function. */
+static const double *derived_values(const diffusion_observer *o, int drawn) {
+  int g = 0;
+  if (drawn >= (int)o->p->derived.count) return NULL;
+  while (o->gradients.of[g].field != o->fields + drawn || o->gradients.of[g].kind != DIFFUSION_VALUE) g++;
+  return o->real[o->fields + g];
+}
+
+void diffusion_observer_draw(diffusion_observer *o, const void *const *real_fields, double t, void *const *out) {
+  const bool single = diffusion_single(o->p);
+  const int64_t n = o->grid.n[X];
+  int drawn[DIFFUSION_DRAWN];
+  widen(o, real_fields);
+  derive(o, real_fields, t);
+  for (int i = 0, count = diffusion_drawn(o->p, drawn); i < count; i++) {
+    const double *derived = derived_values(o, drawn[i]);
+#pragma omp parallel for schedule(static) num_threads(o->threads) if (o->threads > 1 && o->cells > 65536)
+    for (int64_t row = 0; row < o->rows; row++) {
+      const double *values =
+          derived ? derived + row * n : in_row(o, (size_t)(drawn[i] - (int)o->p->derived.count), row, t);
+      for (int64_t x = 0; x < n; x++) grid_set_number(out[i], single, row * n + x, values[x]);
+    }
+  }
+}
+
+/* Returns the cell that contains a point. */
+static int64_t cell_at(const diffusion_observer *o, const double *position) {
   int64_t cell = 0;
   for (int axis = o->grid.rank - 1; axis >= 0; axis--) {
     const int64_t n = o->grid.n[axis];
@@ -393,7 +434,22 @@ static double value_at(const diffusion_observer *o, int field, const double *pos
     if (i >= n) i = n - 1; /* at the far wall */
     cell = cell * n + i;
   }
-  return o->real[field][cell];
+  return cell;
+}
+
+/* Values of the fields at the probes, then of the drawn fields. */
+static void probe(const diffusion_observer *o, double t, double *values) {
+  const diffusion_parameters *p = o->p;
+  const int64_t n = o->grid.n[X];
+  int drawn[DIFFUSION_DRAWN];
+  const int count = diffusion_drawn(p, drawn);
+  for (int f = 0; f < o->fields + count; f++)
+    for (size_t i = 0; i < p->probes.rows; i++) {
+      const int64_t cell = cell_at(o, p->probes.data + 3 * i);
+      const double *all = f < o->fields ? o->real[f] : derived_values(o, drawn[f - o->fields]);
+      *values++ =
+          all ? all[cell] : in_row(o, (size_t)(drawn[f - o->fields] - (int)p->derived.count), cell / n, t)[cell % n];
+    }
 }
 
 /* Computes mean and variance over members of two numbers: each member's mean and variance over the grid. */
@@ -426,9 +482,7 @@ sim_status diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind t
   double *const *fields;
   widen(o, real_fields);
   if (table == DIFFUSION_FUNCTIONS) {
-    const bool lifted = o->gradients.count > 0 && drop_lifts(o, t);
-    differentiate(o);
-    if (lifted) widen(o, real_fields);
+    derive(o, real_fields, t);
     for (size_t i = 0; i < p->observe.count; i++) values[i] = over_grid(o, i, p->observe.items[i].reduce, t);
   } else if (table == DIFFUSION_SPECTRA) {
     for (int f = 0; f < o->fields; f++) {
@@ -452,9 +506,9 @@ sim_status diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind t
   } else if (table == DIFFUSION_ENSEMBLE) {
     for (int f = 0; f < o->fields; f++) over_members(o, f, values + f * DIFFUSION_OVER_MEMBERS);
   } else {
-    for (int f = 0; f < o->fields; f++)
-      for (size_t i = 0; i < p->probes.rows; i++)
-        values[(size_t)f * p->probes.rows + i] = value_at(o, f, p->probes.data + 3 * i);
+    int drawn[DIFFUSION_DRAWN];
+    if (diffusion_drawn(p, drawn) > 0) derive(o, real_fields, t);
+    probe(o, t, values);
   }
   return SIM_OK;
 }

@@ -1,5 +1,5 @@
-/* Observations beyond statistics: functions over the grid, spectra, probes. Computed on the host, from the real fields
- * in double. */
+/* Observations beyond statistics: functions over the grid, spectra, probes, fields of output.fields. Computed on the
+ * host, from the real fields in double. */
 #ifndef DIFFUSION_OBSERVE_H
 #define DIFFUSION_OBSERVE_H
 
@@ -29,11 +29,15 @@ sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa,
                                      diffusion_observer **out) SIM_MUST_CHECK;
 void diffusion_observer_destroy(diffusion_observer **observer);
 double diffusion_observer_bytes(const diffusion_parameters *p, int threads);
-/* Derivatives that `observe` reads. */
+/* Derivatives that `observe` reads, and derived fields that output.fields names. */
 diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p);
 /* Computes a row of a table. values[columns]; real_fields[fields]: host memory, the run's precision. */
 sim_status diffusion_observer_row(diffusion_observer *observer, diffusion_tables_kind table,
                                   const void *const *real_fields, double t, double *values) SIM_MUST_CHECK;
+
+/* Computes the drawn fields (diffusion_drawn), in their order. out[drawn]: host memory, the run's precision, [cells]
+ * each. real_fields: as for a row. */
+void diffusion_observer_draw(diffusion_observer *observer, const void *const *real_fields, double t, void *const *out);
 
 /* Computes the value of a function of `observe` that is largest in size at a wall, end 0 or 1 of an axis, and the
  * largest size in the cells, of the fields of the last row of DIFFUSION_FUNCTIONS at t = 0. Values and slopes that

@@ -65,6 +65,13 @@ static const char *const texts[] = {
     "flux = function(u, v, u_x, u_y, x, y) return -0.1*u_x*(1 + u^2), -0.1*u_y + x, u*v, v^2 end,"
     "rates = function(v, u_x) return u_x*v, 0.3 + 0*v end,",
     "grid = { n = {33}, size = {6} }, fields = " WAVES ", flux = function(u, v, u_x) return u^2/2, 0.1*v*u_x end,",
+    /* output.fields: the host computes them from the fields of the device */
+    CUBE("12, 9, 10") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL
+    "output = { fields = 'a, c, q' }, observe = { q = { function(u_x, v_y, a) return u_x*v_y + 0.1*a"
+    " end, reduce = 'max' } },",
+    "grid = { n = {12, 9}, size = {3, 2}, y = 'no_flux' }, fields = " WAVES ", output = { fields = 'p, q' },"
+    "derived = { p = function(k2, u) return -u/k2 end }, observe = { q = function(p_x, v_y) return p_x*v_y end },"
+    "rates = function(u, v, u_x) return -u*u_x, u*v end,",
 };
 
 /* Grids whose fields are transformed one by one, where of some fields only derivatives are read. 2048^2 cells: the

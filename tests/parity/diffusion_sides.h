@@ -45,8 +45,15 @@ static void end(system_run *s) { diffusion_model.destroy(&s->self); }
 static void *on_host(const system_run *s, int array) {
   const size_t bytes = sim_array_bytes(&s->arrays[array]);
   void *out = malloc(bytes);
+  if (s->arrays[array].space == SIM_SPACE_HOST) return memcpy(out, s->arrays[array].data, bytes);
   must(s->setup.backend->copy(out, s->arrays[array].data, bytes), "copy");
   return out;
+}
+
+/* Number of fields that snapshots have: with those of output.fields. */
+static int shown_fields(const diffusion_parameters *p) {
+  int drawn[DIFFUSION_DRAWN];
+  return (int)p->fields.count + diffusion_drawn(p, drawn);
 }
 
 static double number(const void *values, bool single, int64_t i) {
@@ -60,7 +67,7 @@ static void expect_near(system_run *a, system_run *b, const diffusion_parameters
   const bool single = diffusion_single(p);
   double rows[2][(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS];
   look(a), look(b);
-  for (int f = 0; f < (int)p->fields.count; f++) {
+  for (int f = 0; f < shown_fields(p); f++) {
     void *one = on_host(a, 1 + f), *two = on_host(b, 1 + f);
     for (int64_t i = 0; i < cells; i++)
       if (!(fabs(number(one, single, i) - number(two, single, i)) <= bound))
@@ -113,20 +120,18 @@ static inline void compare_restart_of(const char *text) {
   run_to(&one, 3);
   look(&one);
   sim_array saved[3]; /* the coefficients; and those of a twin, with its history */
-  const int after = 1 + (int)p->fields.count, count = p->lyapunov.given ? 3 : 1;
+  const int after = 1 + shown_fields(p), count = p->lyapunov.given ? 3 : 1;
   for (int i = 0; i < count; i++) {
     const int from = i == 0 ? 0 : after + i - 1;
     saved[i] = one.arrays[from];
-    saved[i].data = saved[i].space == SIM_SPACE_HOST
-                        ? memcpy(malloc(sim_array_bytes(&saved[i])), saved[i].data, sim_array_bytes(&saved[i]))
-                        : on_host(&one, from);
+    saved[i].data = on_host(&one, from);
     saved[i].space = SIM_SPACE_HOST;
   }
   sim_frame frame = {.clock = one.clock, .arrays = saved, .array_count = (size_t)count};
   begin(&two, p, &sim_backend_cuda, &frame);
   run_to(&one, INT64_MAX), run_to(&two, INT64_MAX);
   look(&one), look(&two);
-  for (int f = 0; f < (int)p->fields.count; f++) {
+  for (int f = 0; f < shown_fields(p); f++) {
     void *a = on_host(&one, 1 + f), *b = on_host(&two, 1 + f);
     if (memcmp(a, b, sim_array_bytes(&one.arrays[1 + f])) != 0) fail_msg("%s: a restart changes bits", text);
     free(a), free(b);

@@ -15,6 +15,7 @@ void diffusion_run_destroy(void **self) {
   diffusion_observer_destroy(&run->observer);
   diffusion_resolution_destroy(&run->resolution);
   sim_buffer_destroy(&run->host);
+  sim_buffer_destroy(&run->drawn);
   sim_buffer_destroy(&run->kept);
   free(run);
   *self = NULL;
@@ -147,7 +148,7 @@ sim_status diffusion_run_create(const void *parameters, const sim_setup *setup, 
   run->cells = grid_cells(&run->grid);
   run->comm = setup->comm;
   run->slab = diffusion_own_slab(&run->grid, diffusion_single(p), setup->comm);
-  run->shown = run->checked = run->rated = -1;
+  run->shown = run->checked = run->rated = run->drawn_at = -1;
   run->jumped = NAN;
   run->method = diffusion_method_of(p);
   run->controller.level = diffusion_first_level(&p->integrate);
@@ -178,6 +179,11 @@ sim_status diffusion_run_create(const void *parameters, const sim_setup *setup, 
     const int64_t all[2] = {run->fields, run->cells};
     status = sim_buffer_create(&sim_backend_cpu, run->ops->real(run->work)->dtype, 2, all, &run->host);
   }
+  int drawn[DIFFUSION_DRAWN];
+  const int64_t count = diffusion_drawn(p, drawn);
+  if (status == SIM_OK && count > 0)
+    status = sim_buffer_create(&sim_backend_cpu, diffusion_single(p) ? SIM_F32 : SIM_F64, 2,
+                               (int64_t[]){count, run->cells}, &run->drawn);
   if (status == SIM_OK && diffusion_by_courant(p)) status = make_kept(run);
   sim_startup("making the initial state", 0, 0);
   if (status == SIM_OK) status = setup->saved ? restore(run, setup, pending) : begin(run, setup);

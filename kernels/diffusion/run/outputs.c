@@ -33,12 +33,18 @@ static sim_status copy_fields(diffusion_run *run) {
   return SIM_OK;
 }
 
-static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int table, double *values) {
-  const void *fields[DIFFUSION_FIELDS];
+/* Computes the whole fields of this step in host memory. */
+static sim_status whole_fields(diffusion_run *run, const sim_clock *clock, const void **fields) {
   SIM_TRY(diffusion_fields_show(run, clock));
   const sim_buffer *real = diffusion_fields_of(run);
   if (run->host.data) SIM_TRY(copy_fields(run));
   for (int f = 0; f < run->fields; f++) fields[f] = run_part(run->host.data ? &run->host : real, f);
+  return SIM_OK;
+}
+
+static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int table, double *values) {
+  const void *fields[DIFFUSION_FIELDS];
+  SIM_TRY(whole_fields(run, clock, fields));
   return diffusion_observer_row(run->observer, (diffusion_tables_kind)run->p->kinds[table], fields, clock->t, values);
 }
 
@@ -115,6 +121,18 @@ static void add_numbers(sim_frame *frame, sim_array *arrays, int number, void *d
                                              .space = SIM_SPACE_HOST};
 }
 
+/* Computes the fields of output.fields for this step. Every rank computes the whole fields. */
+static sim_status draw(diffusion_run *run, const sim_clock *clock) {
+  const void *fields[DIFFUSION_FIELDS];
+  void *out[DIFFUSION_DRAWN];
+  if (!run->drawn.data || run->drawn_at == clock->step) return SIM_OK;
+  SIM_TRY(whole_fields(run, clock, fields));
+  for (int i = 0; i < (int)run->drawn.shape[0]; i++) out[i] = run_part(&run->drawn, i);
+  diffusion_observer_draw(run->observer, fields, clock->t, out);
+  run->drawn_at = clock->step;
+  return SIM_OK;
+}
+
 sim_status diffusion_run_view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
   diffusion_run *run = self;
   const sim_buffer *real = diffusion_fields_of(run);
@@ -122,16 +140,22 @@ sim_status diffusion_run_view(void *self, sim_array *arrays, sim_species *specie
   SIM_TRY(diffusion_fields_show(run, &frame->clock));
   if (frame->clock.t >= frame->clock.t_end) SIM_TRY(check_resolution(run, &frame->clock));
   SIM_TRY(view_state(run, DIFFUSION_COEFFICIENTS, run->work, &arrays[0]));
+  SIM_TRY(draw(run, &frame->clock));
+  const int shown = run->fields + (run->drawn.data ? (int)run->drawn.shape[0] : 0);
+  const size_t before = (size_t)(run->slab.first * diffusion_plane_cells(&run->grid)) * sim_dtype_size(real->dtype);
   for (int f = 0; f < run->fields; f++)
     arrays[1 + f] =
         grid_view(&run->grid, &run->mesh, &run->p->state[f], real->dtype, diffusion_fields_own(run, f), real->space);
+  for (int f = run->fields; f < shown; f++)
+    arrays[1 + f] = grid_view(&run->grid, &run->mesh, &run->p->state[f], real->dtype,
+                              (char *)run_part(&run->drawn, f - run->fields) + before, SIM_SPACE_HOST);
   frame->divided = run->comm->size > 1;
-  for (int f = 0; f < run->fields && frame->divided; f++) {
+  for (int f = 0; f < shown && frame->divided; f++) {
     const int64_t row = run->grid.rank == 1 ? run->cells : 1; /* a grid of one axis is one row */
     arrays[1 + f].shape[0] = (run->slab.end - run->slab.first) * row;
     arrays[1 + f].offset[0] = run->slab.first * row;
   }
-  frame->array_count = (size_t)run->fields + 1;
+  frame->array_count = (size_t)shown + 1;
   if (diffusion_adaptive(run->p)) {
     run->level = run->controller.level;
     add_numbers(frame, arrays, DIFFUSION_LEVEL, &run->level, 1);

@@ -26,6 +26,8 @@ typedef struct diffusion_run {
   diffusion_resolution *resolution; /* NULL: no check */
   /* whole fields on the host, for functions of `observe` on a GPU or on several ranks */
   sim_buffer host;
+  sim_buffer drawn; /* [drawn fields][cells] of output.fields, in host memory, of step drawn_at; -1: none */
+  int64_t drawn_at;
   const sim_comm *comm;
   diffusion_slab slab; /* of this rank */
   grid_shape grid;

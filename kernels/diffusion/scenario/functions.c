@@ -300,11 +300,14 @@ sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) 
   if (faults->count == before) {
     diffusion_gradients all = {0};
     for (size_t i = 0; i < p->observe.count; i++) diffusion_find_gradients(p, p->observe.items[i].expr, &all);
+    diffusion_find_drawn(p, &all);
     check_count(&all, "observe", faults);
   }
-  if (p->probes.rows * p->fields.count > SIM_COLUMNS_MAX)
+  int drawn[DIFFUSION_DRAWN];
+  const size_t shown = p->fields.count + (size_t)diffusion_drawn(p, drawn);
+  if (p->probes.rows * shown > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "probes", "expected at most %d values in a row, got %zu points of %zu fields",
-                   SIM_COLUMNS_MAX, p->probes.rows, p->fields.count);
+                   SIM_COLUMNS_MAX, p->probes.rows, shown);
   for (size_t i = 0; i < p->probes.rows; i++)
     for (int axis = 0; axis < 3; axis++) {
       const double at = p->probes.data[3 * i + (size_t)axis], size = axis < grid.rank ? grid.size[axis] : 0;

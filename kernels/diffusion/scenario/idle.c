@@ -26,10 +26,10 @@ static bool matters(const diffusion_parameters *p, int field, int axis) {
   return any;
 }
 
-/* Whether rates, fluxes or `observe` take a derived field or its derivatives. */
+/* Whether rates, fluxes or `observe` take a derived field or its derivatives, or output.fields names it. */
 static bool is_taken(const diffusion_parameters *p, int derived) {
   const int source = (int)p->fields.count + derived;
-  bool any = reads_slopes(p, p->rates, source) || reads_slopes(p, p->flux, source);
+  bool any = diffusion_is_drawn(p, derived) || reads_slopes(p, p->rates, source) || reads_slopes(p, p->flux, source);
   for (size_t i = 0; i < p->observe.count; i++) any = any || reads_slopes(p, p->observe.items[i].expr, source);
   return any;
 }
@@ -37,7 +37,8 @@ static bool is_taken(const diffusion_parameters *p, int derived) {
 void diffusion_say_idle(const diffusion_parameters *p) {
   for (int d = 0; d < (int)p->derived.count; d++)
     if (!is_taken(p, d))
-      sim_log(SIM_LOG_WARN, "derived.%s has no effect: neither rates nor flux nor observe take it",
+      sim_log(SIM_LOG_WARN,
+              "derived.%s has no effect: neither rates nor flux nor observe take it, and output.fields lacks it",
               p->derived.items[d].name);
   for (int i = 0; i < 6 * (int)p->fields.count; i++) {
     const int field = i / 6, end = i % 6;

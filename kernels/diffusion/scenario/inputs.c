@@ -36,20 +36,21 @@ void diffusion_input_name(const diffusion_parameters *p, int source, int kind, c
            diffusion_source_name(p, source), ends[kind]);
 }
 
+void diffusion_add_gradient(diffusion_gradients *out, int source, int kind) {
+  for (int g = 0; g < out->count && g < DIFFUSION_READ; g++)
+    if (out->of[g].field == source && out->of[g].kind == kind) return;
+  if (out->count < DIFFUSION_READ) {
+    out->of[out->count].field = source;
+    out->of[out->count].kind = kind;
+  }
+  out->count++;
+}
+
 void diffusion_find_gradients(const diffusion_parameters *p, const sim_expr *expr, diffusion_gradients *out) {
   for (int source = 0; expr && source < sources_of(p); source++)
-    for (int kind = 0; kind < DIFFUSION_KINDS; kind++) {
-      bool known = false;
-      if (!diffusion_has_kind(p, source, kind) || !diffusion_takes(expr, diffusion_input(p, source, kind))) continue;
-      for (int g = 0; g < out->count && g < DIFFUSION_READ; g++)
-        known = known || (out->of[g].field == source && out->of[g].kind == kind);
-      if (known) continue;
-      if (out->count < DIFFUSION_READ) {
-        out->of[out->count].field = source;
-        out->of[out->count].kind = kind;
-      }
-      out->count++;
-    }
+    for (int kind = 0; kind < DIFFUSION_KINDS; kind++)
+      if (diffusion_has_kind(p, source, kind) && diffusion_takes(expr, diffusion_input(p, source, kind)))
+        diffusion_add_gradient(out, source, kind);
 }
 
 /* Sorts by field, then by kind, so that all derivatives of a field are together. */

@@ -13,7 +13,7 @@ static const char *const taken[] = {"x",     "y",     "z",      "t",    "h",    
 
 enum { NAME_LONGEST = SIM_EXPR_NAME_MAX - 10 }; /* leaves room for the suffix _variance */
 
-static bool good_name(const char *name) {
+bool diffusion_good_name(const char *name) {
   if (!name || !(isalpha((unsigned char)name[0]) || name[0] == '_')) return false;
   for (const char *c = name; *c; c++)
     if (!isalnum((unsigned char)*c) && *c != '_') return false;
@@ -188,7 +188,7 @@ static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
     const diffusion_field *s = diffusion_field_of(p, f);
     const int line = p->fields.items[f].line;
     snprintf(path, sizeof path, "fields[%d].name", f + 1);
-    if (!good_name(s->name))
+    if (!diffusion_good_name(s->name))
       sim_faults_add(faults, line, path,
                      "expected a name of at most %d letters, digits and _, no digit first, other than x, y, z, t, h, "
                      "coefficients, level, begin, member, twin and lyapunov, got \"%.60s\"",
@@ -205,7 +205,7 @@ static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
   for (int d = 0; d < (int)p->derived.count; d++) {
     const sim_named_function *item = &p->derived.items[d];
     snprintf(path, sizeof path, "derived.%s", item->name);
-    if (!good_name(item->name))
+    if (!diffusion_good_name(item->name))
       sim_faults_add(faults, item->line, path,
                      "expected a name of at most %d characters, other than x, y, z, t, h, coefficients, level, begin, "
                      "member, twin "
@@ -381,6 +381,7 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
   if (named) diffusion_check_forcing(p, faults);
   diffusion_check_lyapunov(p, faults);
   if (named) SIM_TRY(diffusion_bind_rates(p, faults));
+  if (named) diffusion_check_drawn(p, faults);
   if (named) SIM_TRY(diffusion_bind_observed(p, faults));
   if (faults->count == 0) diffusion_name_tables(p);
   return SIM_OK;

@@ -21,6 +21,13 @@ static void name_columns(diffusion_parameters *p) {
     }
   }
   column->name = NULL;
+  int drawn[DIFFUSION_DRAWN];
+  for (int i = 0, count = diffusion_drawn(p, drawn); i < count; i++)
+    p->state[p->fields.count + (size_t)i] =
+        (sim_field){.name = diffusion_drawn_name(p, drawn[i]),
+                    .type = SIM_REAL,
+                    .doc = drawn[i] < (int)p->derived.count ? "derived field" : "function of observe",
+                    .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT};
 }
 
 static void add_table(diffusion_parameters *p, int *count, diffusion_tables_kind kind, const char *name,
@@ -31,14 +38,14 @@ static void add_table(diffusion_parameters *p, int *count, diffusion_tables_kind
   p->tables[++*count] = NULL;
 }
 
-/* Adds columns u_0, u_1, ... of each field, from number `first` on. */
-static void numbered(diffusion_parameters *p, int which, int named, int64_t each, int64_t first, const char *doc,
-                     sim_display display) {
+/* Adds columns u_0, u_1, ... of each of `fields` fields and drawn fields, from number `first` on. */
+static void numbered(diffusion_parameters *p, int which, int named, int fields, int64_t each, int64_t first,
+                     const char *doc, sim_display display) {
   sim_field *column = p->more[which];
-  for (int f = 0; f < (int)p->fields.count; f++)
+  for (int f = 0; f < fields; f++)
     for (int64_t i = 0; i < each; i++, column++) {
       char *name = p->extra[named][column - p->more[which]];
-      snprintf(name, sizeof p->extra[named][0], "%s_%lld", diffusion_field_of(p, f)->name, (long long)(first + i));
+      snprintf(name, sizeof p->extra[named][0], "%s_%lld", p->state[f].name, (long long)(first + i));
       *column = (sim_field){.name = name, .type = SIM_REAL, .doc = doc, .display = display};
     }
   column->name = NULL;
@@ -128,7 +135,8 @@ static const sim_field lyapunov_columns[] = {
 void diffusion_name_tables(diffusion_parameters *p) {
   static const char *const docs[] = {"integral over the box", "mean over the grid", "least of the grid",
                                      "greatest of the grid"};
-  int count = 0;
+  int count = 0, drawn[DIFFUSION_DRAWN];
+  const int fields = (int)p->fields.count;
   name_columns(p);
   add_table(p, &count, DIFFUSION_FIELD_TABLE, "fields", "statistics of each field", p->columns);
   for (size_t i = 0; i < p->observe.count; i++)
@@ -139,17 +147,19 @@ void diffusion_name_tables(diffusion_parameters *p) {
                                 .display = SIM_DISPLAY_ALONE};
   if (p->observe.count > 0)
     add_table(p, &count, DIFFUSION_FUNCTIONS, "observe", "functions of the scenario", p->more[2]);
-  numbered(p, 0, 0, p->spectrum, 0, "power of the wavenumbers about so many times the least one", SIM_DISPLAY_SPECTRUM);
+  numbered(p, 0, 0, fields, p->spectrum, 0, "power of the wavenumbers about so many times the least one",
+           SIM_DISPLAY_SPECTRUM);
   if (p->spectrum > 0) add_table(p, &count, DIFFUSION_SPECTRA, "spectrum", "power by |k|", p->more[0]);
-  numbered(p, 1, 1, (int64_t)p->probes.rows, 1, "value at the point: of the cell that holds it", SIM_DISPLAY_LINE);
+  numbered(p, 1, 1, fields + diffusion_drawn(p, drawn), (int64_t)p->probes.rows, 1,
+           "value at the point: of the cell that holds it", SIM_DISPLAY_LINE);
   if (p->probes.rows > 0) add_table(p, &count, DIFFUSION_PROBES, "probes", "fields at points", p->more[1]);
   if (p->members > 1) {
     over_members(p);
     add_table(p, &count, DIFFUSION_ENSEMBLE, "ensemble", "statistics over members", p->more[3]);
   }
-  numbered(p, 4, 3, p->transfer, 0, "half of what the rates add to the power of the bin in a unit of time",
+  numbered(p, 4, 3, fields, p->transfer, 0, "half of what the rates add to the power of the bin in a unit of time",
            SIM_DISPLAY_PROFILE);
-  numbered(p, 5, 4, p->transfer, 0, "half of what linear terms take off the power of the bin in a unit of time",
+  numbered(p, 5, 4, fields, p->transfer, 0, "half of what linear terms take off the power of the bin in a unit of time",
            SIM_DISPLAY_PROFILE);
   if (p->transfer > 0) {
     add_table(p, &count, DIFFUSION_TRANSFER, "transfer", "transfer by |k|", p->more[4]);

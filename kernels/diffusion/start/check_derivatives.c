@@ -131,6 +131,7 @@ sim_status diffusion_check_derived(const diffusion_parameters *p, const sim_setu
   rates.spectrum = rates.transfer = rates.enstrophy = rates.helicity = 0;
   rates.structure.given = false;
   rates.probes.rows = 0;
+  rates.common.output.fields = NULL;
   for (int i = 0; status == SIM_OK && i < fields + fluxes; i++)
     status = result_of(i < fields ? p->rates : p->flux, i < fields ? i : i - fields, &items[i].expr);
   for (int i = 0; status == SIM_OK && i < fluxes; i++) {

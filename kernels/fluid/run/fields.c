@@ -3,14 +3,21 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-const char *const fluid_derived_names[] = {"vorticity", "q", "shear", NULL};
-enum { DERIVED_VORTICITY, DERIVED_Q, DERIVED_SHEAR };
+enum { DERIVED_VORTICITY, DERIVED_Q, DERIVED_SHEAR, DERIVED_NAMES };
+static const char *const derived_names[DERIVED_NAMES] = {"vorticity", "q", "shear"};
 enum { MASK = 6 };   /* number of the mask among fluid_derived_fields */
 enum { MEANS = 11 }; /* fluid_mean_fields before those of checkpoints */
 
 static bool wants(const fluid_parameters *p, int derived) {
-  return sim_output_has_field(&p->common.output, fluid_derived_names[derived]);
+  return sim_output_has_field(&p->common.output, derived_names[derived]);
+}
+
+int fluid_derived_names(const void *parameters, const char *names[SIM_DERIVED_MAX]) {
+  (void)parameters;
+  memcpy(names, derived_names, sizeof derived_names);
+  return DERIVED_NAMES;
 }
 
 int fluid_derived_count(const fluid_parameters *p) {

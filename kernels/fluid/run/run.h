@@ -73,7 +73,7 @@ void fluid_remark_on_bodies(const fluid_run *run, sim_bytes *out);
 /* Numbers of the derived fields of a scenario, and of the means. */
 int fluid_derived_count(const fluid_parameters *p);
 int fluid_means_count(const fluid_parameters *p);
-extern const char *const fluid_derived_names[];
+int fluid_derived_names(const void *parameters, const char *names[SIM_DERIVED_MAX]); /* sim_model.derived */
 /* vorticity of two axes, vorticity along x, y, z, q, shear, solid cells; mean velocity, pressure, stresses xx, yy,
  * zz, xy, xz, yz, mean temperature, and mean velocity as checkpoints have it */
 extern const sim_field *const fluid_derived_fields, *const fluid_mean_fields;

@@ -400,6 +400,7 @@ static void check_heat_numbers(const fluid_parameters *p, sim_faults *faults) {
 
 sim_status fluid_validate(void *parameters, sim_faults *faults) {
   fluid_parameters *p = parameters;
+  sim_output_check_fields(&p->common.output, false, faults);
   if (!grid_check(&p->grid, faults)) return SIM_OK;
   const grid_shape grid = fluid_grid_of(p);
   if (grid.rank == 1) {

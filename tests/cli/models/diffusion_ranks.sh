@@ -57,9 +57,11 @@ elseif terms == "flows" then
   model.derived = { p = function(k2, u) return -u / k2 end, q = function(kx, u, v) return 0.1 * v, kx * u end }
   model.rates = function(u, v, p_x, q, lap_v, u_xx) return -u * p_x + 0.01 * v * u_xx, 0.1 * q * v + 0.001 * lap_v end
   model.observe.slope = function(u, p, q_x) return u * p * q_x end
+  model.output.fields = "q, p, slope"
 elseif terms == "walls" then
   model.rates = #cells == 3 and function(u, v, u_y, v_z) return 1e-4 * u_y^2, 0.01 * v_z * u end
     or function(u, u_x, v_y) return 1e-4 * u_x^2, 0.01 * v_y * u end
+  model.output.fields = "most, sum"
 elseif terms == "sides" then -- along x and the last axis
   u.sides = { x_low = { value = 0.2 }, x_high = { slope = 0.3 } }
   v.sides = #cells == 3 and { z_high = { value = 0 } } or { y_high = { value = 0 } }
@@ -94,6 +96,7 @@ elseif terms == "cut" then
 elseif terms == "padding" then -- rates on 3/2 as many cells
   model.rates = #cells > 1 and function(u, v, u_x, v_y) return -u * u_x, 0.1 * v_y * u end or function(u, u_x) return -u * u_x, 0.1 * u end
   model.integrate.dealias = "padding"
+  model.output.fields = "most"
   if kind == "double" and members == 1 and dt == "fixed" then model.lyapunov = { every = 1 / 32 } end
 elseif terms == "stop" then
   model.stop_when = function(o) return sim.gt(o.v_max * o.time, 0.01) end

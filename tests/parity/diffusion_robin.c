@@ -54,6 +54,11 @@ static const char *const texts[] = {
     /* forcing of a field beside another one with such walls */
     "grid = { n = {16, 8}, size = {2*math.pi, 2}, y = 'no_flux' }, forcing = { fields = 'v', k = {1, 2.5}, power = 0.1 "
     "}," PAIR("", ROBIN("y_low", "2", "0"), "") "rates = function(u, v, u_x) return -v*u_x, u - v end,",
+    /* fluxes of another field along the axis, and of the field along another one */
+    "grid = { n = {10, 12}, size = {3, 2}, boundary = 'no_flux', y = 'periodic' }," PAIR(
+        "", ROBIN("x_low", "2", "0.5"), "x_high = { value = 0 }") "flux = function(u, v, u_x, v_y) return 0, 0.1*u*v,"
+                                                                  " 0.1*v*u_x, u - 0.1*v_y end, rates = function(u, v)"
+                                                                  " return v, u*v end,",
     /* one cell between the walls */
     "grid = { n = {8, 1}, size = {2, 1}, y = 'no_flux' }," PAIR(
         "", ROBIN("y_low", "2", "1"), ROBIN("y_high", "1", "0")) "rates = function(u, v, u_y, v_y, v_x) return v + u_y,"

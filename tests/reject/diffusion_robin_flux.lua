@@ -1,4 +1,4 @@
--- expect: 65 flux: expected no wall with robin beside it
+-- expect: 65 flux: expected the number 0 as the flux of u along x, because a wall there has robin
 return sim.diffusion {
   grid      = { n = {16}, size = {1}, boundary = "no_flux" },
   fields    = {

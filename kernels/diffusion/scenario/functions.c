@@ -115,11 +115,18 @@ sim_status diffusion_no_rates(diffusion_parameters *p) {
 
 static sim_status check_flux(diffusion_parameters *p, sim_faults *faults) {
   const int axes = (int)p->grid.n.rows;
+  const size_t before = faults->count;
   SIM_TRY(bind(p, &p->flux, axes * (int)p->fields.count, "the flux of each field along each axis", faults, 0, "flux"));
   for (int f = 0; f < (int)p->fields.count; f++)
     if (diffusion_field_of(p, f)->conserved)
       sim_faults_add(faults, p->fields.items[f].line, "flux",
                      "expected no flux beside conserved fields: lap N is minus the divergence of -grad N");
+  for (int i = 0; i < axes * (int)p->fields.count && faults->count == before; i++)
+    if (diffusion_shape_of(p, i / axes).boundary[i % axes] == GRID_ROBIN && !sim_expr_always_zero(p->flux, i))
+      sim_faults_add(faults, 0, "flux",
+                     "expected the number 0 as the flux of %s along %c, because a wall there has robin: a flux through "
+                     "such a wall is not in the field's series",
+                     diffusion_field_of(p, i / axes)->name, "xyz"[i % axes]);
   return SIM_OK;
 }
 

@@ -369,9 +369,6 @@ void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults) {
     if (faults->count == before) check_lift(p, s, faults, line, f);
     good = good && faults->count == before;
   }
-  if (p->flux && diffusion_mixes(p))
-    sim_faults_add(faults, 0, "flux",
-                   "expected no wall with robin beside it: a flux through such a wall is not in the field's series");
   bool even = true;
   for (int f = 1; f < (int)p->fields.count; f++) even = even && diffusion_same_walls(p, 0, f);
   if (good && diffusion_crossed(p) && !even)

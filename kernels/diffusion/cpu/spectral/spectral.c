@@ -250,7 +250,8 @@ static sim_status make_plans(diffusion_spectral *s, sim_isa isa) {
       grid_boundary b = s->shape[source_of(s, c)].boundary[axis];
       if (b == GRID_ROBIN) {
         const diffusion_basis *basis = s->basis[source_of(s, c)][axis];
-        s->of[c][axis] = is_derivative(s, c, axis) ? basis->slope : basis->plan;
+        /* the flux along such an axis is 0, in any series */
+        s->of[c][axis] = c < s->inputs && is_derivative(s, c, axis) ? basis->slope : basis->plan;
         continue;
       }
       if (is_derivative(s, c, axis)) b = diffusion_turned(b);

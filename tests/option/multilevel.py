@@ -75,6 +75,10 @@ if __name__ == "__main__":
     for K in (80, 100, 130):
         print("cev", K, "%.7f" % cev_call(100, K, 0.04, 3.0, 2))
     print("cev digital of 10", "%.7f" % (10 * cev_digital(100, 100, 0.04, 3.0, 2)))
+    print("cev that ends at 0: call of 10 sqrt(S) %.7f" % cev_call(100, 100, 0.04, 10.0, 1),
+          "of 20 sqrt(S) %.7f, below 1 %.7f, above 50 %.7f" % (
+              cev_call(100, 100, 0.04, 20.0, 1), np.exp(-0.04) - cev_digital(100, 1, 0.04, 20.0, 1),
+              cev_digital(100, 50, 0.04, 20.0, 1)))
     print("barrier", "%.7f %.7f" % (cev_barrier(100, 100, 85, 0.04, 3.0, 2, 8), cev_barrier(100, 100, 85, 0.04, 3.0, 2, 8, 1600)))
     print("barrier far below = call", "%.7f" % cev_barrier(100, 100, 1e-3, 0.04, 3.0, 2, 2))
     case, h = (100, 100, 0.03, 1, 0.04, 2, 0.06, 0.5, -0.7), 1e-4

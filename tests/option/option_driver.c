@@ -83,6 +83,21 @@ sim_expr *pricing_displaced(double a, double b) {
   return expr;
 }
 
+sim_expr *pricing_root(double a) {
+  sim_expr_builder *builder;
+  sim_expr_ref in[2], number, root, out;
+  sim_expr *expr;
+  must(sim_expr_builder_create(&builder), "builder");
+  must(sim_expr_builder_input(builder, "S", &in[0]), "input");
+  must(sim_expr_builder_input(builder, "t", &in[1]), "input");
+  must(sim_expr_builder_number(builder, a, &number), "number");
+  must(sim_expr_builder_call(builder, SIM_EXPR_SQRT, in, &root), "call");
+  must(sim_expr_builder_call(builder, SIM_EXPR_DIV, (const sim_expr_ref[]){number, root}, &out), "call");
+  must(sim_expr_builder_finish(builder, &out, (const char *const[]){"out"}, 1, &expr), "finish");
+  sim_expr_builder_free(&builder);
+  return expr;
+}
+
 void pricing_set_motion(pricing *d, int asset) { sim_expr_free(&d->assets[asset].vol); }
 
 void pricing_add_asset(pricing *d, double spot, double vol) {

@@ -36,6 +36,8 @@ sim_expr *pricing_curve(const sim_curve_point *point, int count, bool flat);
 option_heston pricing_heston(double v, double kappa, double theta, double sigma, double rho);
 /* The local volatility a/S + b. */
 sim_expr *pricing_displaced(double a, double b);
+/* The local volatility a/sqrt(S). */
+sim_expr *pricing_root(double a);
 /* Returns the new payoff: asset 1, with the schema's defaults that are zero. */
 option_payoff *pricing_add(pricing *d, const sim_schema *schema, double strike, option_type type);
 void pricing_create(pricing *d, const sim_frame *saved);

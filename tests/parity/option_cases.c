@@ -140,6 +140,14 @@ static void make_local(pricing *d) {
   pricing_add(d, &option_asian_schema, 95, OPTION_CALL)->asset = 2;
 }
 
+/* A local volatility 20/sqrt(S), by which half of the paths end at 0. */
+static void make_ends(pricing *d) {
+  pricing_set_motion(d, 0);
+  d->assets[0].local_vol = pricing_root(20);
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_digital_schema, 1, OPTION_PUT);
+}
+
 static void make_far(pricing *d) { pricing_add(d, &option_asian_schema, 100, OPTION_PUT); }
 
 static void make_american(pricing *d) {
@@ -750,6 +758,7 @@ const option_case option_cases[OPTION_CASES] = {
     {"Heston's greeks", make_heston, 6, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 2},
     {"jumps", make_jumps, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
     {"local volatility", make_local, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
+    {"local volatility, to 0", make_ends, 32, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
     {"american", make_american, 12, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
     {"american, Heston", make_american_heston, 2, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1},
     {"american, volatilities", make_american_volatilities, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},

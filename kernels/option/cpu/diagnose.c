@@ -50,6 +50,7 @@ static sim_status check_volatility(const chunk_paths *at, int asset, int step, c
     sim_expr_program_run(program, (size_t)at->count, (const void *const[]){price, &t}, (void *const[]){sigma}, scratch);
     for (int i = 0; i < at->count; i++) {
       if (sigma[i] >= 0 && sigma[i] <= OPTION_LOCAL_MAX) continue;
+      if (sigma[i] > 0 && price[i] < exp2(OPTION_LOCAL_ZERO) * at->s->variant[v].spot[asset]) continue;
       char text[32] = "NaN";
       if (!isnan(sigma[i])) snprintf(text, sizeof text, "%.6g", sigma[i]);
       return sim_fail(

@@ -143,13 +143,15 @@ static inline vreal grid_sigma(const option_dynamics *m, int step, vreal price) 
   return sigma;
 }
 
-/* A local volatility without its shift; marks lanes where it is invalid in `invalid`. */
-static inline vreal local_sigma(const option_dynamics *m, int step, double time, vreal price, void *scratch,
+/* A local volatility without its shift; `end`: lanes whose price is 0 where it is too large (OPTION_LOCAL_ZERO). Marks
+ * lanes where it is invalid in `invalid`. */
+static inline vreal local_sigma(const option_dynamics *m, int step, double time, vreal price, vwhole end, void *scratch,
                                 vwhole *invalid) {
   const real t = (real)time;
   vreal sigma;
   if (m->motion == OPTION_LOCAL_GRID) return grid_sigma(m, step, price);
   sim_expr_program_run(m->local, LANES, (const void *const[]){&price, &t}, (void *const[]){&sigma}, scratch);
+  sigma = v_pick(end & (sigma > v_set((real)OPTION_LOCAL_MAX)), v_set(0), sigma);
   *invalid |= ~((sigma >= v_set(0)) & (sigma <= v_set((real)OPTION_LOCAL_MAX)));
   return sigma;
 }
@@ -159,13 +161,15 @@ static inline vreal local_sigma(const option_dynamics *m, int step, double time,
  * sqrt(dt) and c = sqrt(dt)/2 (sigma' - sigma), sigma' at a price one deviation higher (P. Kloeden and E. Platen,
  * Numerical Solution of Stochastic Differential Equations, 1992, 11.1). The constant that both add leaves the mean of
  * the price exact: E exp(v Z + c Z^2) = exp(v^2/(2 (1 - 2 c)))/sqrt(1 - 2 c). Where sigma' is invalid, c = 0. */
-static inline vreal local_step(const option_dynamics *m, int step, double time, vreal price, vreal normal,
+static inline vreal local_step(const option_dynamics *m, int step, double time, vreal x, vreal price, vreal normal,
                                bool milstein, void *scratch, vreal *vol, vwhole *invalid) {
-  const vreal sigma = local_sigma(m, step, time, price, scratch, invalid) + (real)m->shift;
+  const vwhole end = x < v_set((real)OPTION_LOCAL_ZERO);
+  const vreal sigma = local_sigma(m, step, time, price, end, scratch, invalid) + (real)m->shift;
   *vol = sigma * (real)sqrt(m->dt) * INVERSE_LN2;
   if (!milstein) return *vol * normal - sigma * sigma * ((real)(m->dt / 2) * INVERSE_LN2);
   vwhole beyond = {0};
-  const vreal other = local_sigma(m, step, time, price * price_ratio(*vol, true), scratch, &beyond) + (real)m->shift;
+  const vreal other =
+      local_sigma(m, step, time, price * price_ratio(*vol, true), end, scratch, &beyond) + (real)m->shift;
   const vreal c = v_pick(beyond, v_set(0),
                          v_max(v_min((other - sigma) * (real)(sqrt(m->dt) / 2), v_set((real)0.25)), v_set((real)-1)));
   const vreal rest = 1 - 2 * c,
@@ -202,7 +206,7 @@ static inline vreal advance_asset(const option_dynamics *m, const option_variant
   else if (m->motion == OPTION_ROUGH_BERGOMI)
     x += rough_step(m, step, steps, v->mirrored, t, v->mirrored ? -normal : normal, variance, own, past, vol);
   else
-    x += local_step(m, step, time, price_ratio(t->x, far) * (real)spot, v->mirrored ? -normal : normal, milstein,
+    x += local_step(m, step, time, t->x, price_ratio(t->x, far) * (real)spot, v->mirrored ? -normal : normal, milstein,
                     scratch, vol, invalid);
   if (m->jump_halves) x += jump_sum(m, jump + 1, v->mirrored);
   return m->jumps > 0 ? x + jump_sum(m, jump, v->mirrored) : x;

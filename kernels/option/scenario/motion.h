@@ -12,6 +12,10 @@ struct option_grid;
 struct sim_expr;
 
 #define OPTION_LOCAL_MAX 1e18 /* largest valid local volatility */
+/* log2(price / spot) from which on downwards a price is 0 where its local volatility is above OPTION_LOCAL_MAX, as
+ * a/S^k is there: from then on that counts as 0, so that the price stays. Its mean is right, and it comes back to K
+ * with a chance of at most 2^-60 spot/K. Twin: cuda/paths/step.cuh. */
+#define OPTION_LOCAL_ZERO (-60)
 
 /* Constants of an asset's steps, beside drift and volatility of option_market. x = log2(price / spot); w and z are
  * standard normals; variances are in natural logarithms.
@@ -27,7 +31,7 @@ struct sim_expr;
  * Jumps (R. Merton, Journal of Financial Economics 3 (1976) 125): the number N of jumps is the number of above[k]
  * that exceed a uniform number; x += N jump_mean + sqrt(N) jump_deviation z.
  * Local volatility (Euler): x += drift - sigma^2 dt/(2 ln 2) + sigma sqrt(dt)/ln 2 w, with sigma at the price and
- * time before the step.
+ * time before the step; 0 where OPTION_LOCAL_ZERO says so.
  * SABR: f = F/spot, F the price over its growth; df = sigma f^beta dW, dsigma = nu sigma dZ, sigma exact at the steps,
  * f ended at 0. With h = nu sqrt(dt), s = sigma f^(beta - 1) sqrt(dt), the deviation of a step, psi = s^2 (exp(h^2) -
  * 1)/h^2, z the normal of sigma and w another one:

@@ -118,12 +118,14 @@ __device__ inline void advance_asset(path_state<S> &p, const constants<S> &c, co
       grown = fused(vol[s], normal, grown);
     } else if (has_motion<S>(LOCAL_FUNCTION) || has_motion<S>(LOCAL_GRID)) {
       const real price_now = price<S>(x) * m[M_SPOT];
-      const real sigma =
-          has_motion<S>(LOCAL_GRID) && motion == LOCAL_GRID
-              ? grid_volatility(row.table + S::grid_at(t), row.table + S::grid_at(t) + (step + 1) * S::nodes(a),
-                                S::nodes(a), price_now)
-              : S::local_volatility(a, price_now, S::KINDS > 1 ? row.of(S::R_TIME + t, i) : step * m[M_DT]);
-      if (S::CHECKED && motion == LOCAL_FUNCTION && !(sigma >= 0 && sigma <= (real)1e18)) p.invalid = true;
+      real sigma = has_motion<S>(LOCAL_GRID) && motion == LOCAL_GRID
+                       ? grid_volatility(row.table + S::grid_at(t),
+                                         row.table + S::grid_at(t) + (step + 1) * S::nodes(a), S::nodes(a), price_now)
+                       : S::local_volatility(a, price_now, S::KINDS > 1 ? row.of(S::R_TIME + t, i) : step * m[M_DT]);
+      if (S::CHECKED && motion == LOCAL_FUNCTION && !(sigma >= 0 && sigma <= (real)1e18)) {
+        p.invalid |= !(sigma > 0 && x < (real)-60); /* OPTION_LOCAL_MAX and OPTION_LOCAL_ZERO */
+        sigma = 0;
+      }
       grown += local_step(m, sigma, normal, vol[s]);
     }
     if (S::JUMPS > 0 && S::jumps(a) > 0)

@@ -114,7 +114,7 @@ static void test_order(void **state) {
   assert_true(ratio > 1.4 && ratio < 3);
 }
 
-/* beta = 1, nu = 0 is `vol` in every payoff, Greek and way to sample: within the errors of both. */
+/* beta = 1, nu = 0 is `vol` in every payoff, Greek and way to sample. */
 static void book(pricing *d, int variant, bool sabr) {
   static double correlation[] = {1, 0.5, 0.5, 1};
   pricing_make(d, SIM_DOUBLE, 0.2, 0.05, 1, 8);
@@ -125,7 +125,7 @@ static void book(pricing *d, int variant, bool sabr) {
     d->assets[a].sabr = (option_sabr){true, a == 0 ? 0.2 : 0.3, 1, 0, 0};
   }
   if (variant == 1) d->assets[0].jumps = (option_jumps){true, 1, -0.1, 0.15};
-  d->p.sampling.paths = 0x1p17;
+  d->p.sampling.paths = 0x1p13;
   d->p.sampling.antithetic = variant == 2;
   d->p.sampling.scrambles = variant == 3 ? 32 : NAN;
   d->p.sampling.sequence = variant == 3 ? OPTION_SOBOL : OPTION_PHILOX;
@@ -137,10 +137,23 @@ static void book(pricing *d, int variant, bool sabr) {
   pricing_add(d, &option_asian_schema, 100, OPTION_PUT);
   pricing_add(d, &option_barrier_schema, 100, OPTION_CALL)->level = 85;
   pricing_add(d, &option_spread_schema, 0, OPTION_CALL)->second = 2;
-  pricing_add(d, &option_american_schema, 100, OPTION_PUT)->every = 2;
+  option_payoff *american = pricing_add(d, &option_american_schema, 100, OPTION_PUT);
+  american->every = 2;
+  american->fit_paths = 4096;
   pricing_run(d);
 }
 
+/* The draws are the same: values and errors differ by rounding, below 100 of 2^-53 in 8 steps, and in Greeks as often
+ * again as their width of 1/1000 or more divides. An error that the paths do not tell is unknown in both. */
+static void same_but_rounding(const char *what, estimate got, estimate known, double rounding) {
+  print_message("    %-34s %.9g +- %.9g, known %.9g +- %.9g\n", what, got.value, got.error, known.value, known.error);
+  if (!(fabs(got.value - known.value) <= rounding * fabs(known.value)))
+    fail_msg("%s: %.15g is not %.15g", what, got.value, known.value);
+  assert_int_equal(isnan(got.error), isnan(known.error));
+  if (!isnan(known.error)) assert_true(fabs(got.error - known.error) <= 1e-6 * known.error);
+}
+
+/* Sobol's points, which serve other draws where there are steps, are compared within the errors of both. */
 static void test_together(void **state) {
   static const char *const greeks[] = {"delta_1", "vega_1", "rho", "theta"};
   (void)state;
@@ -149,12 +162,18 @@ static void test_together(void **state) {
     book(&d, variant, true);
     book(&plain, variant, false);
     for (int k = 0; k < 5; k++) {
-      const estimate known = pricing_price(&plain, k);
-      near_but("payoff", pricing_price(&d, k), known.value, known.error);
+      const estimate got = pricing_price(&d, k), known = pricing_price(&plain, k);
+      if (variant == 3)
+        near_but("payoff", got, known.value, known.error);
+      else
+        same_but_rounding("payoff", got, known, 1e-14);
     }
     for (int g = 0; g < 4; g++) {
-      const estimate known = pricing_greek(&plain, greeks[g]);
-      near_but(greeks[g], pricing_greek(&d, greeks[g]), known.value, known.error);
+      const estimate got = pricing_greek(&d, greeks[g]), known = pricing_greek(&plain, greeks[g]);
+      if (variant == 3)
+        near_but(greeks[g], got, known.value, known.error);
+      else
+        same_but_rounding(greeks[g], got, known, 1e-11);
     }
     pricing_free(&d);
     pricing_free(&plain);
@@ -167,7 +186,7 @@ static void test_greeks(void **state) {
   (void)state;
   pricing d;
   make(&d, SIM_DOUBLE, 1, 5, 32, (option_sabr){true, 0.5, 0.5, 0.7, 0});
-  d.p.sampling.paths = 0x1p19;
+  d.p.sampling.paths = 0x1p17;
   d.p.greeks.want[OPTION_DELTA] = d.p.greeks.want[OPTION_VEGA] = true;
   pricing_add(&d, &option_european_schema, 1, OPTION_CALL);
   pricing_run(&d);

@@ -3,6 +3,7 @@
  * twiddle factor w takes six multiply-adds: w b = cos (b + tan i b), or with sin and cot, so that the factor is below
  * 1. */
 #include "kernels/diffusion/cuda/programs.h"
+#include "kernels/diffusion/waves.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -36,7 +37,6 @@ static void add_fused(writer *w, char kind, int to, int a, float factor, int c) 
 /* Writes sum = a + w b and difference = a - w b with w = exp(sign 2 pi i k / 32). a and b are temporaries unless k = 0.
  */
 static void add_butterfly(writer *w, int sign, int k, value a, value b, value sum, value difference) {
-  static const double pi = 3.14159265358979323846;
   if (k == 0) {
     add_two(w, "add", sum.kind, sum.re, a.kind, a.re, b.re);
     add_two(w, "add", sum.kind, sum.im, a.kind, a.im, b.im);
@@ -49,7 +49,7 @@ static void add_butterfly(writer *w, int sign, int k, value a, value b, value su
     add_two(w, with, difference.kind, difference.re, a.kind, a.re, b.im);
     add_two(w, against, difference.kind, difference.im, a.kind, a.im, b.re);
   } else {
-    const double c = cos(pi * k / 16), s = sign * sin(pi * k / 16);
+    const double c = cos(DIFFUSION_PI * k / 16), s = sign * sin(DIFFUSION_PI * k / 16);
     const bool flat = k <= 4 || k >= 12;
     const float outer = (float)(flat ? c : s), inner = (float)(flat ? s / c : c / s);
     const float real = flat ? outer : -outer; /* in the steep case p has the opposite sign */

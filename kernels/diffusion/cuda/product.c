@@ -1,15 +1,15 @@
 #include "kernels/diffusion/cuda/product.h"
 
 #include "engine/device/cuda.h"
+#include "kernels/diffusion/waves.h"
 
 #include <math.h>
-
-static const double pi = 3.14159265358979323846;
 
 static double multiplier(const diffusion_filling *filling, const int64_t mode[3]) {
   double k[3], values[DIFFUSION_TABLES][2] = {{0}};
   for (int a = 0; a < 3; a++)
-    k[a] = (filling->grid.boundary[a] == GRID_PERIODIC ? 2 * pi : pi) * (double)mode[a] / filling->grid.size[a];
+    k[a] = (filling->grid.boundary[a] == GRID_PERIODIC ? 2 * DIFFUSION_PI : DIFFUSION_PI) * (double)mode[a] /
+           filling->grid.size[a];
   diffusion_method_fill((void *)(uintptr_t)filling, k, mode, values);
   return values[0][0];
 }
@@ -80,7 +80,7 @@ sim_status diffusion_product_create(diffusion_work *w, const int64_t shape[4]) {
 }
 
 void diffusion_turn(float *at, int64_t index, int64_t n) {
-  const double angle = -2 * pi * (double)(index % n) / (double)n;
+  const double angle = -2 * DIFFUSION_PI * (double)(index % n) / (double)n;
   at[0] = (float)cos(angle);
   at[1] = (float)sin(angle);
 }

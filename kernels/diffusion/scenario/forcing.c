@@ -3,6 +3,7 @@
  * white in time, which gives P on average whatever the fields are (Alvelius, Phys. Fluids 11, 1999). */
 #include "kernels/diffusion/diffusion.h"
 #include "kernels/diffusion/modes.cuh"
+#include "kernels/diffusion/waves.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,9 +30,8 @@ typedef struct modes_along {
 static modes_along modes_of_shell(const diffusion_parameters *p, int field, int axis) {
   const grid_shape own = diffusion_shape_of(p, field);
   const grid_boundary b = own.boundary[axis];
-  const double pi = 3.14159265358979323846;
   if (axis >= own.rank) return (modes_along){0};
-  modes_along m = {.unit = (b == GRID_PERIODIC ? 2 * pi : pi) / own.size[axis],
+  modes_along m = {.unit = diffusion_axis_wave(b == GRID_PERIODIC, own.size[axis]),
                    .begin = b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH ? 0.5 : 0};
   m.most = (int64_t)fmin(floor(p->forcing.k[1] * (1 + 1e-9) / m.unit - m.begin), 0x1p40);
   m.least = b == GRID_PERIODIC ? -m.most : b == GRID_FIXED ? 1 : 0;
@@ -72,12 +72,12 @@ double diffusion_shell_freedom(const diffusion_parameters *p) {
 /* Whether the shell has a wavenumber that dealiasing keeps. */
 static bool has_modes(const diffusion_parameters *p, int field) {
   const grid_shape own = diffusion_shape_of(p, field);
-  const double keep = diffusion_dealias(&p->integrate), pi = 3.14159265358979323846;
+  const double keep = diffusion_dealias(&p->integrate);
   int64_t mode[3], most[3] = {0, 0, 0};
   double unit[3] = {0, 0, 0}, begin[3] = {0, 0, 0};
   for (int a = 0; a < own.rank; a++) {
     const bool periodic = own.boundary[a] == GRID_PERIODIC;
-    unit[a] = (periodic ? 2 * pi : pi) / own.size[a];
+    unit[a] = diffusion_axis_wave(periodic, own.size[a]);
     begin[a] = own.boundary[a] == GRID_FIXED_LOW || own.boundary[a] == GRID_FIXED_HIGH ? 0.5 : 0;
     most[a] = (int64_t)floor((keep > 0 ? keep : 1) * (double)own.n[a] * (periodic ? 0.5 : 1));
     const double highest = p->forcing.k[1] / unit[a];

@@ -1,5 +1,6 @@
 /* Check of the linear part before the first step: whether the scheme's tables are finite. */
 #include "kernels/diffusion/diffusion.h"
+#include "kernels/diffusion/waves.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,12 +30,11 @@ static int64_t least_mode(const grid_shape *grid, const sim_expr *linear, int ax
 
 /* Returns the wavenumber of mode m. Sine transforms begin with m = 1. */
 static double wavenumber(const grid_shape *grid, int axis, int64_t m) {
-  const double pi = 3.14159265358979323846;
   if (axis >= grid->rank || (axis > 0 && axis == grid->member_axis)) return 0;
   const grid_boundary b = grid->boundary[axis];
   if (b == GRID_ROBIN) return diffusion_robin_wave(grid->mix[axis], grid->size[axis], m);
   const double more = b == GRID_FIXED ? 1 : b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH ? 0.5 : 0;
-  return (b == GRID_PERIODIC ? 2 * pi : pi) * ((double)m + more) / grid->size[axis];
+  return (b == GRID_PERIODIC ? 2 * DIFFUSION_PI : DIFFUSION_PI) * ((double)m + more) / grid->size[axis];
 }
 
 /* Computes one row of L from r->kx, without drift and tensor, whose signs depend on the signs of k. */

@@ -1,5 +1,6 @@
 /* Whether functions of the wavenumber are coefficients of real fields. */
 #include "kernels/diffusion/diffusion.h"
+#include "kernels/diffusion/waves.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,12 +13,11 @@ bool diffusion_symbols_near(const double a[2], const double b[2]) {
 enum { NEAR = DIFFUSION_SYMBOL_SAMPLES / 3 };
 
 bool diffusion_symbol_sample(const grid_shape *grid, int number, double k[3]) {
-  const double pi = 3.14159265358979323846;
   const int i = number % NEAR;
   for (int a = 0; a < 3; a++) {
     const bool there = a < grid->rank && !grid_is_member_axis(grid, a);
     const bool periodic = there && grid->boundary[a] == GRID_PERIODIC;
-    const double unit = there ? (periodic ? 2 * pi : pi) / grid->size[a] : 0;
+    const double unit = there ? diffusion_axis_wave(periodic, grid->size[a]) : 0;
     const int64_t most = there ? (periodic ? (grid->n[a] - 1) / 2 : grid->n[a] - 1) : 0;
     int64_t mode = 1 + (i + 2 * a) % 5;
     if (number >= 2 * NEAR)

@@ -1,5 +1,6 @@
 /* Check of rates with derivatives at the initial state, by the code that observes functions of the fields. */
 #include "kernels/diffusion/observe.h"
+#include "kernels/diffusion/waves.h"
 
 #include "engine/log.h"
 
@@ -45,8 +46,8 @@ static void warn_of_spreading(const diffusion_parameters *p, int field, int axis
       [DIFFUSION_LIE] = 2, [DIFFUSION_ETD1] = 2, [DIFFUSION_ETDRK2] = 2, [DIFFUSION_ETDRK4] = 2.785};
   const diffusion_integrate *i = &p->integrate;
   const diffusion_field *s = diffusion_field_of(p, field);
-  const double keep = diffusion_dealias(i) > 0 ? diffusion_dealias(i) : 1, pi = 3.14159265358979323846;
-  const double wave = keep * pi * p->grid.n.data[axis] / p->grid.size.data[axis], own = s->D * s->axes[axis];
+  const double keep = diffusion_dealias(i) > 0 ? diffusion_dealias(i) : 1;
+  const double wave = keep * DIFFUSION_PI * p->grid.n.data[axis] / p->grid.size.data[axis], own = s->D * s->axes[axis];
   const double longest = limits[i->scheme] / (spread * wave * wave);
   const double step = !diffusion_adaptive(p) ? diffusion_dt(i) : isnan(i->dt_max) ? i->t_end / 64 : i->dt_max;
   /* where the whole is less than twice D, no wave grows */

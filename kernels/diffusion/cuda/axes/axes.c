@@ -5,6 +5,7 @@
 
 #include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/product.h"
+#include "kernels/diffusion/waves.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ static void put_factors(const diffusion_filling *filling, int axis, float *at) {
       continue;
     }
     const double mirrored = k > 0 ? coefficient(filling, axis, n - k) : e;
-    const double angle = 3.14159265358979323846 * (double)k / (double)n;
+    const double angle = DIFFUSION_PI * (double)k / (double)n;
     *at++ = (float)((e + mirrored) / 2);
     *at++ = (float)(cos(angle) * (e - mirrored) / 2);
     *at++ = (float)(sin(angle) * (e - mirrored) / 2);

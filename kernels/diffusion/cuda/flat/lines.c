@@ -1,10 +1,9 @@
 /* Tables and sizes of the lines of flat/lines.cuh. */
 #include "kernels/diffusion/cuda/work.h"
+#include "kernels/diffusion/waves.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static const double pi = 3.14159265358979323846;
 
 int diffusion_flat_pitch(int n, int lines) { /* flat_line::PITCH */
   const int c = n / 256, part = c > 1 ? 16 * (c + 1) + c % 16 : 17;
@@ -12,7 +11,7 @@ int diffusion_flat_pitch(int n, int lines) { /* flat_line::PITCH */
 }
 
 static void put_turn(float *at, int64_t index, int64_t n) {
-  const double angle = -2 * pi * (double)(index % n) / (double)n;
+  const double angle = -2 * DIFFUSION_PI * (double)(index % n) / (double)n;
   at[0] = (float)cos(angle);
   at[1] = (float)sin(angle);
 }

@@ -2,10 +2,9 @@
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
+#include "kernels/diffusion/waves.h"
 
 #include <limits.h>
-
-static const double pi = 3.14159265358979323846;
 
 /* Adds the fault of one coefficient at a wavenumber, with the CPU's program of the coefficient. */
 static sim_status find_fault(const diffusion_work *w, int derived, int field, const int64_t mode[3]) {
@@ -17,8 +16,8 @@ static sim_status find_fault(const diffusion_work *w, int derived, int field, co
     const double at = (double)mode[a] + (kind == (int)GRID_FIXED_LOW || kind == (int)GRID_FIXED_HIGH ? 0.5 : 0);
     const double *mix = w->series.mix[w->fields + derived][a];
     k[a] = kind == (int)GRID_ROBIN ? diffusion_robin_wave(mix, w->grid.size[a], mode[a])
-           : there                 ? (kind == (int)GRID_PERIODIC ? 2 * pi : pi) * at / w->grid.size[a]
-                                   : 0;
+           : there ? (kind == (int)GRID_PERIODIC ? 2 * DIFFUSION_PI : DIFFUSION_PI) * at / w->grid.size[a]
+                   : 0;
   }
   SIM_TRY(diffusion_symbol_program(w->p, derived, field, &program));
   const bool finite = diffusion_symbol_at(w->p, &w->grid, program, k, mode, out);

@@ -2,9 +2,9 @@
  * join the rates of fields: divergences of fluxes, and the projection (flows.cuh). */
 #include "kernels/diffusion/cuda/general/passes.h"
 
-#include <stdio.h>
+#include "kernels/diffusion/waves.h"
 
-static const double pi = 3.14159265358979323846;
+#include <stdio.h>
 
 bool diffusion_cuda_joins(const diffusion_gradients *g) { return g->fluxes > 0 || g->solenoidal; }
 
@@ -24,7 +24,7 @@ static void write_axes(const diffusion_work *w, int source, sim_bytes *text) {
               : source < 0 ? (int)w->grid.boundary[axis]
                            : diffusion_cuda_kind(w, source, axis);
     waves[i] = !there || source < 0 ? -1 : diffusion_bases_waves(w, source, axis);
-    unit[i] = there ? (kind[i] == (int)GRID_PERIODIC ? 2 * pi : pi) / w->grid.size[axis] : 0;
+    unit[i] = there ? diffusion_axis_wave(kind[i] == (int)GRID_PERIODIC, w->grid.size[axis]) : 0;
   }
   if (source < 0)
     sim_bytes_text(text, "struct scenario_axes {\n");

@@ -5,6 +5,7 @@
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
+#include "kernels/diffusion/waves.h"
 
 #include <cuda_runtime.h>
 #include <math.h>
@@ -197,7 +198,7 @@ void diffusion_general_series_z(diffusion_work *w, const void *from, void *to, l
 
 /* cos(pi m / 4n) for 0 <= m < 8n, by angles up to pi/4. */
 static double cosine(int64_t m, int64_t n) {
-  const double unit = 3.14159265358979323846 / (4 * (double)n);
+  const double unit = DIFFUSION_PI / (4 * (double)n);
   if (m > 4 * n) m = 8 * n - m;
   if (m > 2 * n) return -cosine(4 * n - m, n);
   return m > n ? sin(unit * (double)(2 * n - m)) : cos(unit * (double)m);

@@ -5,6 +5,7 @@
 
 #include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/noise.cuh"
+#include "kernels/diffusion/waves.h"
 
 #include <cuda_runtime.h>
 
@@ -99,7 +100,7 @@ void diffusion_general_stir(diffusion_work *w, int64_t step) {
   if (s.axes == 0 || !(s.noise.fields >> s.vector[0] & 1)) s.axes = 0;
   for (int a = 0; a < 3; a++) {
     s.n[a] = w->grid.n[a];
-    s.unit[a] = a < w->grid.rank ? 2 * 3.14159265358979323846 / w->grid.size[a] : 0;
+    s.unit[a] = a < w->grid.rank ? diffusion_first_wave(w->grid.size[a]) : 0;
   }
   long long count = 1;
   for (int i = 0; i < 3; i++) { /* the shell is below the highest wavenumbers (scenario/forcing.c) */

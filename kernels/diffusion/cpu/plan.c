@@ -136,8 +136,8 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   if (diffusion_forced(p) != 0)
     sim_plan_add(out, "shell of the forcing",
                  diffusion_stirred(p) ? diffusion_stirring_bytes(p) : diffusion_shell_bytes(p));
-  if (p->derived.count > 0)
-    sim_plan_add(out, "coefficients of derived fields", diffusion_derivation_bytes(p, &read, single, &slab));
+  const double coefficients = diffusion_derivation_bytes(p, &read, single, &slab);
+  if (coefficients > 0) sim_plan_add(out, "coefficients of derived fields", coefficients);
   double exchanged = slab.turned ? column * diffusion_columns_of(p, &slab, setup->comm) : 0;
   if (diffusion_needs_sent(p, &slab, setup->comm))
     exchanged += number * diffusion_turn_numbers(&grid, single, setup->comm);

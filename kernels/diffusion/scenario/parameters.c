@@ -218,8 +218,8 @@ static const sim_field parameter_fields[] = {
      .doc = "columns of the table `observe`: functions with the inputs of rates, reduced over the grid by reduce = "
             "\"sum\" (the integral), \"mean\", \"min\" or \"max\""},
     {SIM_FIELD(diffusion_parameters, probes), .type = SIM_NUMBERS, .components = 3,
-     .doc = "points {x, y, z}, with 0 for axes beyond the grid's: the table `probes` has each field in the cells that "
-            "contain them"},
+     .doc = "points {x, y, z}, with 0 for axes beyond the grid's: the table `probes` has each field, and those of "
+            "output.fields, in the cells that contain them"},
     {SIM_FIELD(diffusion_parameters, spectrum), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX,
      .initial = "0",
      .doc = "number of bins of |k| in the table `spectrum`: power of each field at 0, 1, 2, ... times the smallest "

@@ -157,6 +157,7 @@ void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   remark_unpaid(run, n, out);
   remark_control(run, n, out);
   remark_few(run, n, out);
+  option_remark_scrambles(run, n, out);
   remark_kink(run, out);
   remark_steps(run, out);
   bool unknown = false;

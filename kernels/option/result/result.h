@@ -18,6 +18,9 @@ bool option_is_other_date(const option_run *run, int quantity);
 bool option_only_control(const option_run *run, double n, int quantity);
 /* Whether the bias of a quantity is above three of its own errors by the paths, and above the standard error. */
 bool option_is_shifted(const option_run *run, double n, int quantity);
+/* Remarks on the price or Greek whose spread few points of each of Sobol's scrambles carry, of those that enough paths
+ * carry by option_carriers; appends to `out`. n: samples of the run. */
+void option_remark_scrambles(const option_run *run, double n, sim_bytes *out);
 /* Writes "delta of asset 2". */
 void option_column_name(const option_parameters *p, const option_quantity *of, char *out, size_t capacity);
 

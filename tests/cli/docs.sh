@@ -102,7 +102,7 @@ LUA
     fi
     expect 0 "no faults" "$SIM" check whole.lua
     code=0
-    brief "$SIM" run whole.lua -o whole.out --force || code=$?
+    brief "$SIM" run whole.lua -o whole.out --threads 1 --force || code=$?
     [ "$code" = 0 ] || [ "$code" = 75 ] || fail "exit $code: a run of $file"
     ran=$((ran + 1))
   done

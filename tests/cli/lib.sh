@@ -36,13 +36,20 @@ expect() {
   grep -qF -- "$text" output || fail "no '$text' in the output of: $*"
 }
 
-# brief COMMAND...: a run that SIGTERM stops after 0.3 s, or later where it had not made a step by then. Returns its
-# exit code.
+# brief COMMAND...: a run that SIGTERM stops after 0.1 s of processor time, or more where it had not made a step by then.
+# Returns its exit code.
 brief() {
-  local seconds code
-  for seconds in 0.3 2 8 30 100; do
+  local ticks code pid words until=$((SECONDS + 300))
+  for ticks in 10 100 1000 10000; do # of 10 ms
     code=0
-    timeout -k 100 --preserve-status -s TERM "$seconds" "$@" >output 2>&1 || code=$?
+    "$@" >output 2>&1 </dev/null &
+    pid=$!
+    while read -r -a words <"/proc/$pid/stat" && [ "${words[2]}" != Z ] && ((words[13] + words[14] < ticks)); do
+      ((SECONDS < until)) || fail "has not used $ticks ticks of processor time: $*"
+      sleep 0.02
+    done 2>/dev/null
+    kill -s TERM "$pid" 2>/dev/null || true # may have ended
+    wait "$pid" || code=$?
     if [ "$code" != 143 ] && ! grep -q "before the first step" output; then break; fi
   done
   return "$code"

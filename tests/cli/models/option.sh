@@ -389,8 +389,8 @@ exposures | cmp - exposures.1 || fail "another exposure after a restart"
 # A rule that sees volatilities and its bound have the same numbers on any number of ranks and threads.
 echo 'return sim.option { assets = { { spot = 100, heston = { v = 0.04, kappa = 2, theta = 0.04, sigma = 0.3, rho = -0.5 } },
   { spot = 100, sabr = { alpha = 2, beta = 0.5, rho = -0.4, nu = 0.5 } } }, rate = 0.05, maturity = 1, steps = 8,
-  payoffs = { sim.american { strike = 100, type = "put", every = 4, fit_paths = 8192, upper_paths = 70, inner_paths = 64 },
-    sim.american { strike = 100, type = "put", on = "worst_of", every = 2, fit_paths = 8192 } },
+  payoffs = { sim.american { strike = 100, type = "put", every = 4, fit_paths = 3072, upper_paths = 70, inner_paths = 64 },
+    sim.american { strike = 100, type = "put", on = "worst_of", every = 2, fit_paths = 3072 } },
   greeks = { delta = true, vega = true }, sampling = { paths = 2^14 } }' >s.lua
 expect 0 'digest' "$SIM" s.lua --force --device cpu --threads 1
 grep 'upper\|digest' output >rule.1

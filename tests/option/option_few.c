@@ -209,7 +209,7 @@ static void test_theta(void **state) {
       d.p.common.seed = (uint64_t)(1000 + seed);
       d.p.sampling.paths = k == 0 ? 0x1p15 : 0x1p16;
       d.p.greeks.want[OPTION_THETA] = true;
-      pricing_add(&d, &option_american_schema, 100, OPTION_PUT);
+      pricing_add(&d, &option_american_schema, 100, OPTION_PUT)->fit_paths = 1 << 15;
       pricing_run(&d);
       const estimate theta = pricing_greek(&d, "theta");
       option_remark(d.self, &d.clock, &remark);

@@ -36,7 +36,7 @@ compared=0
 if [ "${1:-}" = long ]; then
   first=(1 7 13 19) servo=5 least=14
 else
-  first=(1 13) servo=2 least=7
+  first=(1) servo=1 least=4
 fi
 compare servo 1 $servo
 compare merge 1 $servo

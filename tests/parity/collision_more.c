@@ -379,6 +379,55 @@ static void test_models(void **state) {
     }
 }
 
+/* Grains that press against each other: by a floor at rest, or in a crystal without walls. */
+static driver press(int law, bool floor) {
+  driver d;
+  if (floor) {
+    d = fall(SIM_SINGLE, law, true);
+    slope.velocity[2] = 0;
+  } else {
+    d = driver_make(SIM_SINGLE, NAN, 1e9);
+    d.parameters.contact.law = law;
+    collision_values *v = &d.parameters.contact.values;
+    if (law == COLLISION_HERTZ)
+      v->young = 2e4, v->poisson = 0.3;
+    else
+      v->stiffness = 2000;
+    v->restitution = 0.7;
+    v->friction = 0.4;
+    setup_crystal(&d, 5, 0.9995, 0.3);
+  }
+  return d;
+}
+
+/* Laws with kernels of their own in single precision, with walls at rest and without walls: springs of rolling or of
+ * twisting alone, beside both, and the laws by name. */
+static void test_own_kernels(void **state) {
+  (void)state;
+  enum { ROLLING, TWISTING, BOTH, SDS, JKR, WELL, BRIDGE, KINDS };
+  for (int law = 0; law < 2; law++)
+    for (int kind = 0; kind < KINDS; kind++)
+      for (int floor = 0; floor < 2; floor++) {
+        const int form = law ? COLLISION_HERTZ : COLLISION_LINEAR;
+        if (kind == JKR && form == COLLISION_LINEAR) continue;
+        driver d = press(form, floor);
+        collision_values *v = &d.parameters.contact.values;
+        collision_cohesion_values *c = &v->cohesion;
+        if (kind == ROLLING || kind == BOTH) v->rolling_friction = 0.05;
+        if (kind == TWISTING || kind == BOTH) v->twisting_friction = 0.05;
+        if (kind == SDS)
+          v->rolling =
+              (collision_turning_values){.model = COLLISION_SDS, .coefficient = 0.05, .stiffness = 200, .damping = 0.1};
+        if (kind == JKR) c->model = COLLISION_JKR, c->surface_energy = 0.05;
+        if (kind == WELL) c->model = COLLISION_SQUARE_WELL, c->energy = 1e-3, c->range = 0.02, c->edge = 0.01;
+        if (kind == BRIDGE)
+          c->model = COLLISION_BRIDGE, c->surface_tension = 0.2, c->volume = 1e-5, c->contact_angle = 0.4;
+        char what[48];
+        snprintf(what, sizeof what, "own kernel %d, law %d, %s", kind, form, floor ? "floor" : "no walls");
+        collision_compare(d, d, false, what);
+      }
+}
+
 /* Clumps of two kinds among loose grains that fall on a rising slope, with each number of values that a history may
  * have, and gravity along a periodic side; with a law of the scenario's own, and on a mesh. */
 static void set_clump_law(driver *d, int kind) {
@@ -440,7 +489,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_external),    cmocka_unit_test(test_own_law), cmocka_unit_test(test_mesh),
       cmocka_unit_test(test_flow),        cmocka_unit_test(test_chute),   cmocka_unit_test(test_shear),
       cmocka_unit_test(test_ring),        cmocka_unit_test(test_cloud),   cmocka_unit_test(test_attraction_table),
-      cmocka_unit_test(test_restitution), cmocka_unit_test(test_clumps),  cmocka_unit_test(test_models)};
+      cmocka_unit_test(test_restitution), cmocka_unit_test(test_clumps),  cmocka_unit_test(test_models),
+      cmocka_unit_test(test_own_kernels)};
   if (argc > 1) cmocka_set_test_filter(argv[1]);
   const int missing = gpu_open();
   return missing != 0 ? missing : cmocka_run_group_tests(tests, NULL, NULL);

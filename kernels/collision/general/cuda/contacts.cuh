@@ -11,7 +11,6 @@ template <typename real> struct contact_sum {
   real force[3], torque[3];
   double dissipated, virial, work;
   double heat, wall_heat; /* over time and conductance: by all contacts, by walls */
-  uint32_t begun;
 };
 
 /* Quantities of a grain's contacts that only observations need. */
@@ -58,30 +57,6 @@ template <int SPRINGS, typename real> struct history {
   __device__ void store(const real *spring) const {
 #pragma unroll
     for (int k = 0; k < SPRINGS; k++) at[(size_t)k * stride] = spring[k];
-  }
-};
-
-/* History of an entry of a list; spring_at says where its numbers lie. */
-template <int SPRINGS, typename real> struct pair_history {
-  static constexpr int groups = SPRINGS / 4;
-  real *spring;
-  uint32_t room, entry;
-  __device__ vec4<real> *group(int q) const { return (vec4<real> *)spring + (size_t)q * room + entry; }
-  __device__ real *number(int s) const { return spring + (size_t)s * room + entry; } /* behind the groups */
-  __device__ void load(real *out) const {
-#pragma unroll
-    for (int q = 0; q < groups; q++) spread(*group(q), out + 4 * q);
-#pragma unroll
-    for (int s = 4 * groups; s < SPRINGS; s++) out[s] = *number(s);
-  }
-  __device__ void store(const real *from) const {
-#pragma unroll
-    for (int q = 0; q < groups; q++) *group(q) = {from[4 * q], from[4 * q + 1], from[4 * q + 2], from[4 * q + 3]};
-#pragma unroll
-    for (int s = 4 * groups; s < SPRINGS; s++) *number(s) = from[s];
-  }
-  static __device__ void spread(const vec4<real> &four, real *out) {
-    out[0] = four.x, out[1] = four.y, out[2] = four.z, out[3] = four.w;
   }
 };
 
@@ -133,11 +108,14 @@ static __device__ __forceinline__ predicted_grain<real> predicted_at(const gener
   return out;
 }
 
+/* margin: gap up to which a contact may act in a step; most: by how much two grains may have come nearer in it. */
+template <typename real> struct step_bounds { real margin, most; };
+
 /* Step of length dt; 0: contacts as they are, without advancing their history. edge: interval over which a contact that
- * begins or ends is averaged (contact_force); margin: gap up to which a contact may act; most: by how much two grains
- * may have come nearer in the step. */
+ * begins or ends is averaged (contact_force). */
 template <typename real> struct step_context {
-  real dt, edge, margin, most;
+  real dt, edge;
+  const step_bounds<real> *bounds;
   const general_mobility *mobility; /* of the grains; with clumps */
 };
 
@@ -147,6 +125,8 @@ template <int FORM> struct built_in_law {
   static constexpr int form = FORM;
   static constexpr bool named = false, by_speed = false; /* by_speed: with Law::restitution(speed) */
 };
+/* The same for runs in which pairs of grains only roll, or only twist, with a spring. */
+template <int FORM, int TURNS> struct turning_law : built_in_law<FORM> {};
 /* Law with the laws of models.inc: general_numbers.models. */
 struct named_law {
   static constexpr int form = -1;
@@ -165,6 +145,41 @@ template <int FORM, int ROLLING, int COHESION> struct fixed_law {
 template <typename Law> inline constexpr bool fixed_models = false;
 template <int FORM, int ROLLING, int COHESION>
 inline constexpr bool fixed_models<fixed_law<FORM, ROLLING, COHESION>> = true;
+
+/* Springs beside the tangential one that a kernel has code for. */
+template <typename Law> inline constexpr int law_turns = TURNS_ANY;
+template <int FORM, int TURNS> inline constexpr int law_turns<turning_law<FORM, TURNS>> = TURNS;
+template <int FORM, int ROLLING, int COHESION>
+inline constexpr int law_turns<fixed_law<FORM, ROLLING, COHESION>> =
+    ROLLING == COLLISION_NO_TURNING ? TURNS_ANY : TURNS_ROLLING;
+
+/* History of an entry of a list; spring_at says where its numbers lie. The springs that Law has not (law_turns) are 0
+ * and are neither read nor written. */
+template <int SPRINGS, typename Law, typename real> struct pair_history {
+  static constexpr bool rolls = SPRINGS == 7 && law_turns<Law> == TURNS_ROLLING;
+  static constexpr bool twists = SPRINGS == 7 && law_turns<Law> == TURNS_TWISTING;
+  static constexpr int numbers = rolls ? 6 : twists ? 4 : SPRINGS, groups = numbers / 4; /* that are read and written */
+  real *spring;
+  uint32_t room, entry;
+  __device__ vec4<real> *group(int q) const { return (vec4<real> *)spring + (size_t)q * room + entry; }
+  __device__ real *number(int s) const { return spring + (size_t)s * room + entry; } /* behind the groups */
+  __device__ void load(real *out) const {
+#pragma unroll
+    for (int q = 0; q < groups; q++) spread(*group(q), q, out);
+#pragma unroll
+    for (int s = 4 * groups; s < numbers; s++) out[s] = *number(s);
+  }
+  __device__ void store(const real *from) const {
+#pragma unroll
+    for (int q = 0; q < groups; q++)
+      *group(q) = {from[4 * q], from[4 * q + 1], from[4 * q + 2], from[twists ? 6 : 4 * q + 3]};
+#pragma unroll
+    for (int s = 4 * groups; s < numbers; s++) *number(s) = from[s];
+  }
+  static __device__ void spread(const vec4<real> &four, int q, real *out) {
+    out[4 * q] = four.x, out[4 * q + 1] = four.y, out[4 * q + 2] = four.z, out[twists ? 6 : 4 * q + 3] = four.w;
+  }
+};
 
 template <typename Law> static __device__ __forceinline__ bool has_heat(const general_numbers &b) {
   if constexpr (Law::named) return Law::heats && b.heated;
@@ -254,7 +269,10 @@ static __device__ __forceinline__ real evaluate_contact(const general_numbers &b
     const collision_models models = Law::models(b);
     contact_force_named(&law, &models, form, SPRINGS, &c, dt, edge, spring, r, &a);
   } else {
-    contact_force(&law, form, SPRINGS, &c, dt, edge, spring, r);
+    contact_law<real> own = law;
+    if (law_turns<Law> == TURNS_ROLLING) own.twisting = 0;
+    if (law_turns<Law> == TURNS_TWISTING) own.rolling = 0;
+    contact_force(&own, form, SPRINGS, &c, dt, edge, spring, r);
   }
   return a;
 }
@@ -351,7 +369,7 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
     jump = (real)minimum_image_sheared(a.box, shift.offset, p, q, d) * shift.jump;
   else
     minimum_image(a.box, p, q, d);
-  const real square = contact_dot(d, d), both = p.w + q.w, reach = both + step.margin;
+  const real square = contact_dot(d, d), both = p.w + q.w, reach = both + step.bounds->margin;
   const bool near = square < reach * reach;
   if (!near && !any_of<SPRINGS>(spring)) return PAIR_SEPARATE;
   const contact_law<real> law = pair_law<FEATURES>(a, material, i, j);
@@ -400,7 +418,7 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
       c.turning[s] = wi[s] - wj[s];
     }
   }
-  const bool may_begin = step.dt > 0 && approach < 0 && c.overlap > 0 && c.overlap <= step.most;
+  const bool may_begin = step.dt > 0 && approach < 0 && c.overlap > 0 && c.overlap <= step.bounds->most;
   int what = c.overlap > 0 || holds ? PAIR_TOUCHES | PAIR_COUNTS : PAIR_TOUCHES;
   if (may_begin || halfway) {
     if (!early || !halfway) ui = load_constant(g.velocity + i), uj = load_constant(g.velocity + j);
@@ -429,8 +447,8 @@ static __device__ void observe_pairs(const general_numbers &b, const general_arr
   const general_list<real> &list = a.list[now.home];
   const uint32_t *const material = a.records[now.home].material;
   const predicted_grain<real> one = predicted_at<SPRINGS>(g, i);
-  step_context<real> step = {};
-  if (Law::named) step.margin = (real)b.reach;
+  const step_bounds<real> bounds = {Law::named ? (real)b.reach : 0, 0};
+  step_context<real> step = {0, 0, &bounds, nullptr};
   if (general_clumps(FEATURES)) step.mobility = a.records[now.home].mobility;
   const uint32_t base = list.base[i / 32] + i % 32;
 #pragma unroll 1
@@ -438,7 +456,7 @@ static __device__ void observe_pairs(const general_numbers &b, const general_arr
     const uint32_t e = base + 32 * k, j = list.neighbour[e];
     const predicted_grain<real> other = predicted_at<SPRINGS>(g, j);
     real spring[COLLISION_SPRINGS_MAX] = {};
-    pair_history<SPRINGS, real>{list.spring, b.room, e}.load(spring);
+    for (int s = 0; s < SPRINGS; s++) spring[s] = list.spring[spring_at(b, e, s)];
     pair_result<real> m;
     const int what =
         pair_force<SPRINGS, Law, FEATURES>(b, a, g, material, step, shift, i, j, one, other, true, spring, &m);

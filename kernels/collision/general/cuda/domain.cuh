@@ -233,7 +233,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
 template <typename real>
 static __device__ bool has_history(const general_numbers &b, const general_list<real> &list, uint32_t e) {
   bool any = false;
-  for (int s = 0; s < b.springs; s++) any = any || list.spring[spring_at(b.springs, b.room, e, s)] != 0;
+  for (int s = 0; s < b.springs; s++) any = any || list.spring[spring_at(b, e, s)] != 0;
   return any;
 }
 
@@ -289,8 +289,7 @@ static __global__ void pack_migrants(general_arrays<real> a, const __grid_consta
       char *const contact = to + mail.contacts + size * atomicAdd(entries, 1u);
       ((uint32_t *)contact)[0] = i;
       ((uint32_t *)contact)[1] = old_id[old.neighbour[there]];
-      for (int s = 0; s < b.springs; s++)
-        ((real *)(contact + 8))[s] = old.spring[spring_at(b.springs, b.room, there, s)];
+      for (int s = 0; s < b.springs; s++) ((real *)(contact + 8))[s] = old.spring[spring_at(b, there, s)];
     }
   }
 }
@@ -338,8 +337,7 @@ static __global__ void unpack_contacts(general_arrays<real> a, int home, const c
     for (uint32_t e = 0; e < list.count[i]; e++) {
       const uint32_t at = list.base[i / 32] + i % 32 + 32 * e;
       if (id[list.neighbour[at]] != partner) continue;
-      for (int s = 0; s < b.springs; s++)
-        list.spring[spring_at(b.springs, b.room, at, s)] = ((const real *)(contact + 8))[s];
+      for (int s = 0; s < b.springs; s++) list.spring[spring_at(b, at, s)] = ((const real *)(contact + 8))[s];
     }
   }
 }

@@ -102,7 +102,7 @@ sim_status collision_cuda_write_law(const collision_options *options, bool singl
   sim_bytes_format(
       text,
       "typedef %s real;\n"
-      "extern \"C\" __global__ void __launch_bounds__(GENERAL_THREADS, %d)\n"
+      "extern \"C\" __global__ void __launch_bounds__(CONTACT_THREADS, %d)\n"
       "    collision_law_contacts(const __grid_constant__ general_arrays<real> a,\n"
       "                           const __grid_constant__ general_poses poses, real dt, real next, unsigned k,\n"
       "                           general_shear<real> shift) {\n"
@@ -115,7 +115,7 @@ sim_status collision_cuda_write_law(const collision_options *options, bool singl
       "  after_previous();\n"
       "  sum_grains<%d, custom_law, %s>(a, poses, shift, forces, terms, partial, deepest, k);\n"
       "}\n",
-      single ? "float" : "double", single ? 2 : 1, options->springs, more, options->springs, more);
+      single ? "float" : "double", single ? 4 : 2, options->springs, more, options->springs, more);
   return written(text);
 }
 

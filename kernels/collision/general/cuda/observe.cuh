@@ -106,13 +106,13 @@ static __global__ void __launch_bounds__(GENERAL_THREADS) pack_history(general_a
       for (uint32_t e = 0; e < list.count[i]; e++) {
         const uint32_t from = base + 32 * e, partner = ids[list.neighbour[from]];
         bool any = false;
-        for (int s = 0; s < b.springs; s++) any = any || list.spring[spring_at(b.springs, b.room, from, s)] != 0;
+        for (int s = 0; s < b.springs; s++) any = any || list.spring[spring_at(b, from, s)] != 0;
         if (partner < id || !any) continue;
         if (pass == 1) {
           const uint32_t to = a.rank[id] + count;
           out.neighbour[to] = partner;
           for (int s = 0; s < b.springs; s++)
-            out.spring[(size_t)s * b.room + to] = list.spring[spring_at(b.springs, b.room, from, s)] + 0;
+            out.spring[(size_t)s * b.room + to] = list.spring[spring_at(b, from, s)] + 0;
         }
         count++;
       }
@@ -137,7 +137,7 @@ static __device__ void unpack_contact(const general_numbers &b, const general_ar
       if (list.neighbour[base + 32 * e] != side[1 - t]) continue;
       for (int s = 0; s < b.springs; s++) {
         const real value = spring[(size_t)s * stride];
-        list.spring[spring_at(b.springs, b.room, base + 32 * e, s)] =
+        list.spring[spring_at(b, base + 32 * e, s)] =
             t == 0 || s == b.law_springs || contact_even(b.law_springs, s) ? value : -value;
       }
     }

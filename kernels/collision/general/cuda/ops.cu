@@ -41,6 +41,7 @@ template <typename real> static sim_status upload_constants(general_work<real> *
   const real r = ((const real *)w->state.radius)[0], m = ((const real *)w->state.mass)[0];
   *u = {r,     m,           r * r / (r + r), m * m / (m + m),          (real)sqrt(m * m / (m + m)),
         r + r, 1 / (r + r), law[0][0],       laws_differ(o, &w->state)};
+  w->numbers.twist_first = turns_of(w) == TURNS_TWISTING;
   SIM_TRY(sim_backend_cuda.copy((void *)w->arrays.law, law, sizeof law));
   SIM_TRY(upload_walls(w));
   if (o->gates > 0) SIM_TRY(sim_backend_cuda.copy((void *)w->arrays.gate, o->gate, (size_t)o->gates * sizeof *o->gate));

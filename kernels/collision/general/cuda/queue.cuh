@@ -92,12 +92,30 @@ template <typename real> static contacts_kernel<real> *named_contacts_of(const c
                            : collision_contacts_form<real, 8, named_law>(features);
 }
 
+/* Springs of the kernel of contacts beside the tangential one: TURNS_ROLLING or TURNS_TWISTING where a kernel has code
+ * for one of them alone. Needs arrays.typical.materials. */
+template <typename real> static int turns_of(const general_work<real> *w) {
+  const collision_options *o = &w->options;
+  const collision_law *law = &o->law[0][0];
+  if (sizeof(real) > 4 || o->springs != 7 || o->named || features_of(w) > GENERAL_WALLS) return TURNS_ANY;
+  return law->twisting > 0 ? (law->rolling > 0 ? TURNS_ANY : TURNS_TWISTING) : TURNS_ROLLING;
+}
+
 template <typename real> static contacts_kernel<real> *contacts_of(const general_work<real> *w) {
   const int s = w->options.springs, features = features_of(w);
   if (w->laws.contacts != NULL) return (contacts_kernel<real> *)w->laws.contacts;
   if (w->options.named) return named_contacts_of<real>(&w->options, features);
   if (s == 0) return collision_contacts_form<real, 0, any_law>(features);
   const bool hertz = w->options.force == COLLISION_HERTZ && (features < GENERAL_EXTRAS || features == GENERAL_CLUMPS);
+  if constexpr (sizeof(real) == 4) {
+    const int turns = turns_of(w);
+    if (turns == TURNS_ROLLING)
+      return hertz ? collision_contacts_form<real, 7, hertz_rolling_law>(features)
+                   : collision_contacts_form<real, 7, linear_rolling_law>(features);
+    if (turns == TURNS_TWISTING)
+      return hertz ? collision_contacts_form<real, 7, hertz_twisting_law>(features)
+                   : collision_contacts_form<real, 7, linear_twisting_law>(features);
+  }
   if (s == 7)
     return hertz ? collision_contacts_form<real, 7, hertz_law>(features)
                  : collision_contacts_form<real, 7, linear_law>(features);
@@ -128,8 +146,8 @@ template <typename real> static void launch_external(const general_work<real> *w
 template <typename real> static void launch_contacts(general_work<real> *w, double dt, double next) {
   const uint32_t threads = w->arrays.own.threads;
   launch_external(w);
-  device_launch(&contacts_launch, (double)threads * 14 * sizeof(vec4<real>), threads / GENERAL_THREADS + 1,
-                GENERAL_THREADS, contacts_of(w), w->arrays, w->poses, (real)dt, (real)next, w->launch++, w->shift);
+  device_launch(&contacts_launch, (double)threads * 14 * sizeof(vec4<real>), threads / CONTACT_THREADS + 1,
+                CONTACT_THREADS, contacts_of(w), w->arrays, w->poses, (real)dt, (real)next, w->launch++, w->shift);
 }
 
 template <typename real> static void launch_drift(general_work<real> *w, double dt) {

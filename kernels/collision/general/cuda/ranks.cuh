@@ -197,11 +197,11 @@ template <typename real> static void send_halo(const general_work<real> *w) {
 
 /* Enqueues a kernel without names and profiles, on any stream. */
 template <typename... Parameters, typename... Arguments>
-static void launch_on(cudaStream_t stream, unsigned blocks, const char *name, void (*function)(Parameters...),
-                      Arguments... arguments) {
+static void launch_on(cudaStream_t stream, unsigned blocks, unsigned threads, const char *name,
+                      void (*function)(Parameters...), Arguments... arguments) {
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(blocks);
-  config.blockDim = dim3(GENERAL_THREADS);
+  config.blockDim = dim3(threads);
   config.stream = stream;
   sim_cuda_failed(cudaLaunchKernelEx(&config, function, (Parameters)arguments...), "cudaLaunchKernelEx", name);
 }
@@ -217,14 +217,14 @@ template <typename real> static void launch_split_contacts(general_work<real> *w
   sim_cuda_failed(cudaEventRecord((cudaEvent_t)d->begun, steps), "cudaEventRecord", contacts_launch.name);
   sim_cuda_failed(cudaStreamWaitEvent(beside, (cudaEvent_t)d->begun, 0), "cudaStreamWaitEvent", contacts_launch.name);
   w->arrays.own = d->edge;
-  launch_on(beside, d->edge.threads / GENERAL_THREADS + 1, contacts_launch.name, contacts_of(w), w->arrays, w->poses,
-            (real)dt, (real)next, k, w->shift);
-  launch_on(beside, grid_of(d->sent.first[d->comm->size] + 1), halo_launch.name, push_halo<real>, w->arrays, d->sent,
-            d->comm->size, (const long long *)d->shift, (unsigned long long *)NULL, k + 1);
+  launch_on(beside, d->edge.threads / CONTACT_THREADS + 1, CONTACT_THREADS, contacts_launch.name, contacts_of(w),
+            w->arrays, w->poses, (real)dt, (real)next, k, w->shift);
+  launch_on(beside, grid_of(d->sent.first[d->comm->size] + 1), GENERAL_THREADS, halo_launch.name, push_halo<real>,
+            w->arrays, d->sent, d->comm->size, (const long long *)d->shift, (unsigned long long *)NULL, k + 1);
   sim_cuda_failed(cudaEventRecord((cudaEvent_t)d->done, beside), "cudaEventRecord", halo_launch.name);
   w->arrays.own = d->inner;
   device_launch(&contacts_launch, 14.0 * sizeof(vec4<real>) * (double)own.threads,
-                d->inner.threads / GENERAL_THREADS + 1, GENERAL_THREADS, contacts_of(w), w->arrays, w->poses, (real)dt,
+                d->inner.threads / CONTACT_THREADS + 1, CONTACT_THREADS, contacts_of(w), w->arrays, w->poses, (real)dt,
                 (real)next, w->launch++, w->shift);
   w->arrays.own = own;
   sim_cuda_failed(cudaStreamWaitEvent(steps, (cudaEvent_t)d->done, 0), "cudaStreamWaitEvent", halo_launch.name);

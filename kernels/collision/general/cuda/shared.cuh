@@ -40,7 +40,8 @@ static __host__ __device__ constexpr bool general_meshes(int features) {
 }
 static __host__ __device__ constexpr bool general_clumps(int features) { return features >= GENERAL_CLUMPS; }
 
-enum { GENERAL_LEVELS = 6, GENERAL_THREADS = 256 };
+/* Threads of a block; CONTACT_THREADS: of the launch of contacts. */
+enum { GENERAL_LEVELS = 6, GENERAL_THREADS = 256, CONTACT_THREADS = 128 };
 
 template <typename real> struct alignas(4 * sizeof(real)) vec4 { real x, y, z, w; };
 
@@ -82,12 +83,6 @@ template <typename real> struct general_list {
   real *spring;        /* history of the entries, see spring_at */
 };
 
-/* Index of number s of the history of entry e: groups of four numbers, [springs / 4][room][4], are read and written at
- * once; the rest of them lies in arrays behind, [springs % 4][room]. */
-static __device__ __forceinline__ size_t spring_at(int springs, uint32_t room, uint32_t e, int s) {
-  return s < springs / 4 * 4 ? 4 * ((size_t)(s / 4) * room + e) + (size_t)(s % 4) : (size_t)s * room + e;
-}
-
 /* Cells of one class of radii, which differ by less than a factor of two. */
 struct general_level {
   uint32_t first_cell, cells[3];
@@ -107,7 +102,8 @@ struct general_numbers {
   uint32_t n, room, cells, slices;
   int levels, springs, form, materials, walls, wall_numbers, gates, meshes;
   bool periodic[3], damped, worked, external;
-  uint32_t blocks; /* of GENERAL_THREADS ids */
+  bool twist_first; /* see spring_at */
+  uint32_t blocks;  /* of GENERAL_THREADS ids */
   double low[3], size[3], gravity[3], skin, shear;
   double turn;     /* Hill's equations: largest rate at which velocities turn; 0: none */
   int law_springs; /* values of history that are the law's; one more may be the damping of a restitution by speed */
@@ -117,6 +113,17 @@ struct general_numbers {
   double conductance, capacity, wall_temperature[COLLISION_WALLS_MAX];
   general_level level[GENERAL_LEVELS];
 };
+
+/* Springs of contacts beside the tangential one. */
+enum { TURNS_ANY, TURNS_ROLLING, TURNS_TWISTING };
+
+/* Index of number s of the history of entry e: groups of four numbers, [springs / 4][room][4], are read and written at
+ * once; the rest of them lies in arrays behind, [springs % 4][room]. Where grains twist and do not roll, the twist is
+ * in the first group, before the numbers of rolling. */
+static __device__ __forceinline__ size_t spring_at(const general_numbers &b, uint32_t e, int s) {
+  if (b.twist_first && s >= 3) s = s == 6 ? 3 : s + 1;
+  return s < b.springs / 4 * 4 ? 4 * ((size_t)(s / 4) * b.room + e) + (size_t)(s % 4) : (size_t)s * b.room + e;
+}
 
 /* Numbers of general_numbers that steps read, in the state's precision. half: infinite along sides without images. */
 template <typename real> struct general_box {

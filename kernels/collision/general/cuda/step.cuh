@@ -125,13 +125,25 @@ static __device__ __noinline__ void add_walls(const general_arrays<real> &a, con
                                               nullptr);
 }
 
+/* What the threads of a block have in common: in shared memory, because the loop over neighbours has no registers left.
+ * Values that it kept in local memory would be fetched from the L2 cache in each round, as springs pass through the L1
+ * cache. */
+template <typename real> struct contact_block {
+  general_grains<real> grains;
+  general_records<real> records;
+  general_list<real> list;
+  step_bounds<real> bounds;
+  uint32_t own[CONTACT_THREADS], end[CONTACT_THREADS]; /* of each thread: its grain, and the end of that one's row */
+};
+
 /* Contacts of a step of dt (0: as they are). next > 0: also moves the grains by the step after it into the other set;
  * else writes accelerations. For spheres of clumps writes forces and torques into the first set. */
 template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __device__ __forceinline__ void compute_contacts(const general_arrays<real> &a, const general_poses &poses,
                                                         real dt, real next, unsigned k,
                                                         const general_shear<real> &shift) {
-  __shared__ contact_reader<SPRINGS, real> reader;
+  __shared__ contact_reader<SPRINGS, Law, real> reader;
+  __shared__ contact_block<real> block;
   after_previous();
   const general_numbers &b = *a.numbers;
   const general_box<real> &box = a.box;
@@ -139,50 +151,63 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
   general_control then = now;
   if (next > 0) then.order ^= 1;
   publish_control(a, then, k);
-  step_context<real> step;
-  step.dt = dt;
-  step.edge = box.damped ? dt : 0;
-  step.margin = step.edge * (real)(dt > 0 ? 0.5 * now.step / (double)dt : 0);
-  step.most = (real)(now.step * 1.001);
-  if (Law::named && b.reach > 0) step.margin += (real)b.reach + step.most;
+  step_context<real> step = {dt, box.damped ? dt : 0, &block.bounds, nullptr};
+  if (threadIdx.x == 0) {
+    block.grains = a.grains[now.order];
+    block.records = a.records[now.home];
+    block.list = a.list[now.home];
+    const real most = (real)(now.step * 1.001);
+    block.bounds = {step.edge * (real)(dt > 0 ? 0.5 * now.step / (double)dt : 0), most};
+    if (Law::named && b.reach > 0) block.bounds.margin += (real)b.reach + most;
+  }
+  __syncthreads();
   double square = 0;
-  const uint32_t i = own_grain(a.own, blockIdx.x * GENERAL_THREADS + threadIdx.x);
-  if (i != GENERAL_NONE) {
-    const general_grains<real> &g = a.grains[now.order];
-    const general_records<real> &records = a.records[now.home];
+  const uint32_t first = own_grain(a.own, blockIdx.x * CONTACT_THREADS + threadIdx.x);
+  if (first != GENERAL_NONE) {
+    uint32_t i = first;
+    const general_grains<real> &g = block.grains;
+    const general_records<real> &records = block.records;
+    const general_list<real> &list = block.list;
     if (general_clumps(FEATURES)) step.mobility = records.mobility;
-    const general_list<real> &list = a.list[now.home];
-    const uint32_t base = list.base[i / 32] + i % 32, count = list.count[i], room = box.room;
-    const uint32_t *const neighbour = list.neighbour + base;
-    uint32_t ahead = count > 0 ? __ldg(neighbour) : i, after = count > 1 ? __ldg(neighbour + 32) : i;
+    const uint32_t room = box.room;
+    /* Entries of a row are 32 apart; their numbers over 32 alternate between the stages of the reader. */
+    uint32_t entry = list.base[i / 32] + i % 32;
+    const uint32_t end = entry + 32 * (uint32_t)list.count[i];
+    uint32_t ahead = entry < end ? __ldg(list.neighbour + entry) : i,
+             after = entry + 32 < end ? __ldg(list.neighbour + entry + 32) : i;
     predicted_grain<real> one = {};
     reader.fetch_grain(g, i);
-    if (count > 0)
-      reader.fetch_neighbour(0, g, ahead, {list.spring, room, base});
+    if (entry < end)
+      reader.fetch_neighbour(entry / 32, g, ahead, {list.spring, room, entry});
     else
-      reader.fetch_rest(0, g, records, i);
+      reader.fetch_rest(entry / 32, g, records, i);
+    block.own[threadIdx.x] = i;
+    block.end[threadIdx.x] = end;
     contact_sum<real> sum = {};
+    reader.keep(sum);
 #pragma unroll 1
-    for (uint32_t e = 0; e < count; e++) {
-      const uint32_t j = ahead;
-      const pair_history<SPRINGS, real> past = {list.spring, room, base + 32 * e};
+    for (; entry < block.end[threadIdx.x]; entry += 32) {
+      const uint32_t j = ahead, last = block.end[threadIdx.x];
+      const pair_history<SPRINGS, Law, real> past = {list.spring, room, entry};
       predicted_grain<real> other = {};
       real spring[COLLISION_SPRINGS_MAX] = {};
       ahead = after;
-      after = e + 2 < count ? __ldg(neighbour + 32 * (e + 2)) : i;
-      if (e + 1 < count)
-        reader.fetch_neighbour(e + 1, g, ahead, {list.spring, room, past.entry + 32});
+      after = entry + 64 < last ? __ldg(list.neighbour + entry + 64) : i;
+      if (entry + 32 < last)
+        reader.fetch_neighbour(entry / 32 + 1, g, ahead, {list.spring, room, entry + 32});
       else
-        reader.fetch_rest(e + 1, g, records, i);
+        reader.fetch_rest(entry / 32 + 1, g, records, i);
       reader.read_grain(g, i, &one);
-      reader.read_neighbour(e, g, j, past, &other, spring);
+      reader.read_neighbour(entry / 32, g, j, past, &other, spring);
       pair_result<real> m;
       const int what = pair_force<SPRINGS, Law, FEATURES>(b, a, g, records.material, step, shift, i, j, one, other,
                                                           false, spring, &m);
       if (what == PAIR_SEPARATE) continue;
       if (dt > 0) past.store(spring);
+      reader.take(&sum);
       if (what == PAIR_ENDED) {
         sum.dissipated += (double)m.dissipated;
+        reader.keep(sum);
         continue;
       }
       add_contact(&sum, m.c, m.r, SPRINGS, m.arm, m.dissipated);
@@ -190,8 +215,12 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
         sum.heat += (double)m.radius * (__ldg(g.temperature + j) - __ldg(g.temperature + i));
       sum.virial += (double)m.virial;
       if constexpr (general_extras(FEATURES)) sum.work += m.work;
-      sum.begun += (what & PAIR_BEGAN) != 0;
+      if (what & PAIR_BEGAN) records.collisions[i]++;
+      reader.keep(sum);
     }
+    reader.take(&sum);
+    const grain_rest<real> rest = reader.read_rest(entry / 32, g, records, i);
+    i = block.own[threadIdx.x];
     const bool bound = general_clumps(FEATURES) && records.mobility[i].body > 0;
     if (bound && dt > 0) shorten_virial(a.bodies.lever + 3 * (size_t)records.id[i], sum.force, dt, &sum.virial);
     if constexpr (FEATURES >= GENERAL_WALLS) {
@@ -200,11 +229,11 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
         near = near && !far_from_walls<SPRINGS, Law>(b, a, poses, g, records, i, step.edge);
       if (near) {
         contact_sum<real> all = sum;
-        add_walls<SPRINGS, typename wall_law<Law>::type, FEATURES>(a, poses, i, dt, step.edge, step.margin, k, &all);
+        add_walls<SPRINGS, typename wall_law<Law>::type, FEATURES>(a, poses, i, dt, step.edge, block.bounds.margin, k,
+                                                                   &all);
         sum = all;
       }
     }
-    const grain_rest<real> rest = reader.read_rest(count, g, records, i);
     reader.read_grain(g, i, &one);
     const real m = one.velocity.w, r = one.position.w, inverse = 1 / ((real)0.4 * m * r * r);
     vec4<real> acceleration = {sum.force[0] / m + box.gravity[0], sum.force[1] / m + box.gravity[1],
@@ -218,7 +247,6 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
     if (dt > 0) {
       if (sum.dissipated != 0) records.dissipated[i] = rest.dissipated + sum.dissipated;
       if (sum.virial != 0) records.virial[i] = rest.virial + sum.virial;
-      if (sum.begun != 0) records.collisions[i] += sum.begun;
       if constexpr (FEATURES >= GENERAL_WORK)
         if (b.worked && sum.work != 0) records.work[i] += sum.work;
       if constexpr (general_extras(FEATURES))
@@ -244,11 +272,12 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
 /* Thread blocks a multiprocessor: as many as leave the loop over neighbours its registers. */
 template <int FEATURES, typename Law, typename real> static __host__ __device__ constexpr int contacts_residents() {
   const bool few = FEATURES <= GENERAL_WORK && (!Law::named || fixed_models<Law>);
-  return (sizeof(real) > 4 ? 1 : 2) + few;
+  if (sizeof(real) > 4) return few || (FEATURES == GENERAL_CLUMPS && !Law::named) ? 4 : 2;
+  return FEATURES == GENERAL_BARE ? 7 : few ? 6 : 4;
 }
 
 template <int SPRINGS, typename Law, int FEATURES, typename real>
-static __global__ void __launch_bounds__(GENERAL_THREADS, contacts_residents<FEATURES, Law, real>())
+static __global__ void __launch_bounds__(CONTACT_THREADS, contacts_residents<FEATURES, Law, real>())
     contacts(const __grid_constant__ general_arrays<real> a, const __grid_constant__ general_poses poses, real dt,
              real next, unsigned k, general_shear<real> shift) {
   compute_contacts<SPRINGS, Law, FEATURES>(a, poses, dt, next, k, shift);

@@ -3,8 +3,9 @@
 #include "kernels/collision/general/cuda/step.cuh"
 
 template <typename real, int SPRINGS, typename Law> contacts_kernel<real> *collision_contacts_form(int features) {
-  if constexpr (fixed_models<Law>) {
-    return contacts<SPRINGS, Law, GENERAL_WALLS, real>;
+  if constexpr (fixed_models<Law> || law_turns<Law> != TURNS_ANY) {
+    return features == GENERAL_BARE ? contacts<SPRINGS, Law, GENERAL_BARE, real>
+                                    : contacts<SPRINGS, Law, GENERAL_WALLS, real>;
   } else if constexpr (Law::named) {
     return features == GENERAL_CLUMPS || features == GENERAL_CLUMP_MESHES
                ? contacts<SPRINGS, Law, GENERAL_CLUMP_MESHES, real>

@@ -8,11 +8,16 @@
 
 /* Laws of forms; see contacts.cuh. Laws of models.inc that scenarios name often have forms of their own. */
 template <int FORM> struct built_in_law;
+template <int FORM, int TURNS> struct turning_law;
 template <int FORM, int ROLLING, int COHESION> struct fixed_law;
 struct named_law;
 typedef built_in_law<-1> any_law;
 typedef built_in_law<COLLISION_LINEAR> linear_law;
 typedef built_in_law<COLLISION_HERTZ> hertz_law;
+typedef turning_law<COLLISION_LINEAR, TURNS_ROLLING> linear_rolling_law;
+typedef turning_law<COLLISION_HERTZ, TURNS_ROLLING> hertz_rolling_law;
+typedef turning_law<COLLISION_LINEAR, TURNS_TWISTING> linear_twisting_law;
+typedef turning_law<COLLISION_HERTZ, TURNS_TWISTING> hertz_twisting_law;
 typedef fixed_law<COLLISION_LINEAR, COLLISION_SDS, COLLISION_NO_COHESION> linear_sds_law;
 typedef fixed_law<COLLISION_HERTZ, COLLISION_SDS, COLLISION_NO_COHESION> hertz_sds_law;
 typedef fixed_law<COLLISION_HERTZ, COLLISION_NO_TURNING, COLLISION_JKR> hertz_jkr_law;
@@ -30,7 +35,8 @@ using contacts_kernel = void(general_arrays<real>, general_poses, real, real, un
 
 /* The kernel with these features (GENERAL_BARE ... GENERAL_CLUMP_MESHES) or with more. Defined for SPRINGS 0 with
  * any_law; 3 and 7 with linear_law; 3 and 7 with hertz_law, up to GENERAL_WORK and for GENERAL_CLUMPS; 4, 7 and 8 with
- * named_law; in single precision and up to GENERAL_WALLS for 7 with laws of sds, and 4 with the other fixed laws. */
+ * named_law; in single precision and up to GENERAL_WALLS for 7 with laws of sds and turning laws, and 4 with the other
+ * fixed laws. */
 template <typename real, int SPRINGS, typename Law> contacts_kernel<real> *collision_contacts_form(int features);
 /* Defined for SPRINGS 0, 3 and 7 with any_law; 4, 7 and 8 with named_law. */
 template <typename real, int SPRINGS, typename Law> sums_kernel<real> *collision_sums_form(int features);

@@ -142,7 +142,7 @@ template <typename real> static sim_status step(general_work<real> *w, double t,
   else
     launch_contacts(w, w->due, dt);
   if (!drifts) share_forces(w, true);
-  if (w->arrays.bodies.count > 0) launch_bodies(w, step_bodies<real>, (double)(real)w->due, (double)(real)dt);
+  if (w->arrays.bodies.count > 0) launch_step_bodies(w, (double)(real)w->due, (double)(real)dt);
   w->shift.offset = w->shift.after;
   if (w->domain.comm->size > 1)
     SIM_TRY(begin_decision(w, dt, drifts));

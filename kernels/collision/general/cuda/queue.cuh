@@ -167,12 +167,18 @@ template <typename real> static void launch_search(general_work<real> *w, double
                      (real)dt, w->launch++, w->shift.offset);
 }
 
-/* Enqueues a kernel of bodies.cuh. */
+/* Enqueues a kernel of bodies.cuh with a thread for each clump. */
 template <typename real, typename... Parameters, typename... Arguments>
 static void launch_bodies(general_work<real> *w, void (*function)(Parameters...), Arguments... arguments) {
   const uint32_t blocks = (w->arrays.bodies.count + BODIES_THREADS - 1) / BODIES_THREADS;
   device_launch(&bodies_launch, (double)w->arrays.bodies.count * sizeof(collision_body), blocks, BODIES_THREADS,
                 function, w->arrays, w->launch, arguments...);
+}
+
+template <typename real> static void launch_step_bodies(general_work<real> *w, double ended, double dt) {
+  const uint32_t blocks = (w->arrays.bodies.count + BODIES_BLOCK - 1) / BODIES_BLOCK;
+  device_launch(&bodies_launch, (double)w->arrays.bodies.count * sizeof(collision_body), blocks, BODIES_STEP_THREADS,
+                step_bodies<real>, w->arrays, w->launch, ended, dt);
 }
 
 /* In ranks.cuh. */

@@ -66,7 +66,8 @@ static inline int option_greek_place(const option_quantity *of) {
 /* Finds the market of a bump, or adds it: *market. SIM_ERR_SCENARIO where there are too many. */
 sim_status option_estimate_market(option_estimate *estimate, const option_parameters *p, const option_bump *bump,
                                   int *market) SIM_MUST_CHECK;
-/* second.c: makes the combination of a Greek from OPTION_SECOND on, or of a gamma by differences of slopes. */
+/* second.c: makes the combination of a Greek from OPTION_SECOND on, or of a gamma by differences of slopes or of
+ * five prices. */
 sim_status option_estimate_second(option_estimate *estimate, const option_parameters *p, int quantity,
                                   const option_quantity *of) SIM_MUST_CHECK;
 /* The discount factor of a payoff in a market. */

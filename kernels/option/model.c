@@ -107,7 +107,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   const size_t room = all * block_room(run);
   run->quantity = calloc(q, sizeof *run->quantity);
   run->unmoved = calloc(2 * q, sizeof *run->unmoved);
-  run->mean = calloc(2 * (2 * all + 2 * room) + 4 * (size_t)option_payoff_count(p) + 12 * q, sizeof(double));
+  run->mean = calloc(2 * (2 * all + 2 * room) + 4 * (size_t)option_payoff_count(p) + 13 * q, sizeof(double));
   if (run->mean == NULL || run->quantity == NULL || run->unmoved == NULL) return sim_no_memory("the sums");
   run->kinked = run->unmoved + q;
   option_parameters listed = *p;
@@ -132,6 +132,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->inverse_step = run->jump_factor + q;
   run->step_error = run->inverse_step + q;
   run->step_change = run->step_error + q;
+  run->step_share = run->step_change + q;
   warn_of_rounding(p);
   for (int a = 0; a < (int)p->assets.count; a++) {
     const option_heston *h = &option_asset_at(p, a)->heston;

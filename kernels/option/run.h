@@ -66,6 +66,7 @@ typedef struct option_run {
   /* [quantities] of result/steps.c: the error of a step as half the step shows it, else 0; and, where the payoff bends
    * within less than the step, by which share half the step changes the Greek, else 0 */
   double *step_error, *step_change;
+  double *step_share; /* [quantities], the error of a step by what the payoff compares, as a share of the Greek */
 } option_run;
 
 static inline double option_samples(const option_run *run, double t) { return t / run->pair; }
@@ -90,7 +91,7 @@ double option_state_bytes(const option_parameters *p);
  * has been given more paths. SIM_ERR_INCOMPATIBLE where the checkpoint is not one of this run. */
 sim_status option_state_restore(option_run *run, const sim_frame *saved, sim_clock *clock) SIM_MUST_CHECK;
 
-/* result/steps.c: sets step_error and step_change; after option_find_jumps. */
+/* result/steps.c: sets step_error, step_change and step_share; after option_find_jumps. */
 sim_status option_find_long_steps(option_run *run) SIM_MUST_CHECK;
 /* result/jumps.c: sets `certain` (nothing is random) and the jumps; warns where few paths jump. */
 sim_status option_find_jumps(option_run *run) SIM_MUST_CHECK;

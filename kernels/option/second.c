@@ -1,4 +1,5 @@
-/* Second derivatives as combinations of outputs in several markets: gamma from delta, cross gamma, vanna, volga, charm.
+/* Second derivatives as combinations of outputs in several markets: gamma from delta or five prices, cross gamma,
+ * vanna, volga, charm.
  *
  * Where the graph has the second derivative itself (payoff/score.h), it is the mean of that output. Slopes along the
  * paths are differentiated by the spot, and prices twice by the volatility, with differences of fourth order: errors of
@@ -7,10 +8,6 @@
 #include "kernels/option/estimate.h"
 
 #include <math.h>
-
-/* Deviations of a ratio of two prices, at which a payoff has a kink, that count as one of a price: at most half a
- * deviation is a step then, and differences of fourth order of the smoothed kink are off by 3 h^4/30, 0.6 %. */
-#define RATIO 5
 
 /* One Greek in the making. */
 typedef struct second_greek {
@@ -33,10 +30,7 @@ static sim_status add(const second_greek *of, const option_bump *bump, int outpu
 static sim_status add_by_spot(const second_greek *of, int asset, int output, bool delta, double factor) {
   static const int side[4] = {1, -1, 2, -2};
   static const double weight[4] = {8. / 12, -8. / 12, -1. / 12, 1. / 12};
-  const double ratio = option_ratio_deviation(of->p, of->payoff, asset, NULL),
-               deviation = of->e->graph.deviation[of->payoff][asset],
-               shortened = of->p->greeks.stretch > 0 ? fmin(of->p->greeks.stretch, 1) : 1,
-               step = shortened * option_spot_step(ratio > 0 ? fmin(deviation, RATIO * ratio) : deviation),
+  const double step = option_slope_step(of->p, of->payoff, asset, of->e->graph.deviation[of->payoff][asset]),
                width = step * option_asset_at(of->p, asset)->spot;
   for (int k = 0; k < 4; k++) {
     const option_bump bump = {.asset = asset, .spot = side[k] * step};
@@ -58,24 +52,38 @@ static sim_status add_by_parameter(const second_greek *of, int asset, const int 
 }
 
 /* The difference of four prices: by the spot of an asset, and by its volatility, the maturity or another asset's spot.
- */
+ * Near a kink of eight: 4/3 of that, less a third of the same with twice the changes of the spots. */
 static sim_status add_prices(const second_greek *of, int asset, int second) {
   const option_graph *g = &of->e->graph;
-  double width, other;
   const bool cross = of->greek == OPTION_CROSS_GAMMA, early = option_is_early(of->p, of->payoff);
-  const option_bump spot = option_bump_of(of->p, OPTION_GAMMA, asset, early, &width),
-                    step = cross ? option_bump_of(of->p, OPTION_GAMMA, second, early, &other)
-                                 : option_bump_of(of->p, of->greek, asset, early, &other);
-  if (cross) other *= 2;
-  for (int k = 0; k < 4; k++) {
-    const int side = 1 - 2 * (k / 2), by = 1 - 2 * (k % 2);
+  const option_spot_steps spot = option_second_steps(of->p, asset, cross ? second : -1, early);
+  double other = cross ? 2 * spot.step[1] * option_asset_at(of->p, second)->spot : 0;
+  const option_bump step =
+      cross ? (option_bump){.asset = second} : option_bump_of(of->p, of->greek, asset, early, &other);
+  const double width = 2 * spot.step[0] * option_asset_at(of->p, asset)->spot;
+  for (int k = 0; k < (spot.fourth ? 8 : 4); k++) {
+    const int side = 1 - 2 * (k / 2 % 2), by = 1 - 2 * (k % 2), times = 1 + k / 4;
+    const double weight = (spot.fourth ? (times == 1 ? 4. / 3 : -1. / 3) : 1) / (times * (cross ? times : 1));
     const option_bump bump = {.asset = asset,
-                              .spot = side * spot.spot,
+                              .spot = side * times * spot.step[0],
                               .vol = by * step.vol,
                               .maturity = by * step.maturity,
                               .second = cross ? second : 0,
-                              .second_spot = cross ? by * step.spot : 0};
-    SIM_TRY(add(of, &bump, g->bumped[of->payoff][of->greek][k % 2], side * by / (2 * width * other)));
+                              .second_spot = cross ? by * times * spot.step[1] : 0};
+    SIM_TRY(add(of, &bump, g->bumped[of->payoff][of->greek][k % 2], weight * side * by / (width * other)));
+  }
+  return SIM_OK;
+}
+
+/* Gamma from five prices. */
+static sim_status add_five(const second_greek *of, int asset) {
+  static const int side[5] = {1, -1, 2, -2, 0};
+  static const double weight[5] = {16. / 12, 16. / 12, -1. / 12, -1. / 12, -30. / 12};
+  const double step = option_second_steps(of->p, asset, -1, option_is_early(of->p, of->payoff)).step[0],
+               width = step * option_asset_at(of->p, asset)->spot;
+  for (int k = 0; k < 5; k++) {
+    const option_bump bump = {.asset = side[k] == 0 ? OPTION_NO_ASSET : asset, .spot = side[k] * step};
+    SIM_TRY(add(of, &bump, of->payoff, weight[k] / (width * width)));
   }
   return SIM_OK;
 }
@@ -113,7 +121,7 @@ sim_status option_estimate_second(option_estimate *e, const option_parameters *p
   if (direct >= 0) return add(&into, &none, direct, greek == OPTION_CHARM ? -1 : 1);
   if (scored) return add_by_parameter(&into, a, g->scored[k][greek]);
   if (greek == OPTION_VOLGA) return add_volga(&into, a);
-  if (greek == OPTION_GAMMA) return add_by_spot(&into, a, delta, true, 1);
+  if (greek == OPTION_GAMMA) return delta >= 0 ? add_by_spot(&into, a, delta, true, 1) : add_five(&into, a);
   if (greek == OPTION_CROSS_GAMMA && delta >= 0) return add_by_spot(&into, of->second, delta, false, 1);
   if (greek == OPTION_VANNA && g->slope[k][OPTION_VEGA][a] >= 0)
     return add_by_spot(&into, a, g->slope[k][OPTION_VEGA][a], false, 1);

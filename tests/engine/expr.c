@@ -1,6 +1,8 @@
 /* Function graphs: building, rewriting, types, text, programs. */
 #include "expr_language.h"
 
+#include "engine/expr/comparisons.h"
+
 #include <pthread.h>
 
 /* ---- building ---- */
@@ -155,6 +157,36 @@ static void breaks(void **state) {
   assert_true(at(switches, 0, 1.9, 0, 0) * at(switches, 0, 2.1, 0, 0) < 0);
   assert_true(at(switches, 1, 1.9, 0, 0) * at(switches, 1, 2.1, 0, 0) < 0);
   sim_expr_free(&switches);
+  sim_expr_free(&expr);
+}
+
+/* max(max(a, b) - 3, 0) if c > 2, else 7: what it compares, as ratios from -1 to 1. */
+static void comparisons(void **state) {
+  (void)state;
+  const sim_expr_ref paid = F("max", F("sub", F("max", a, b), number(3)), number(0));
+  sim_expr *expr = finish(F("where", F("lt", number(2), c), paid, number(7))), *ratios;
+  assert_ok(sim_expr_comparisons(expr, 0, 0, 16, &ratios));
+  assert_int_equal(sim_expr_output_count(ratios), 4);
+  double found[4];
+  for (int k = 0; k < 4; k++) found[k] = at(ratios, k, 5, 4, 1);
+  assert_true(found[0] == 1); /* the output and 0 */
+  const double known[] = {1. / 9, 2. / 8, 1. / 3};
+  for (int i = 0; i < 3; i++) {
+    bool there = false;
+    for (int k = 1; k < 4; k++) there |= fabs(found[k] - known[i]) < 1e-15;
+    assert_true(there);
+  }
+  sim_expr_free(&ratios);
+  assert_ok(sim_expr_comparisons(expr, 0, 3, 16, &ratios));
+  assert_int_equal(sim_expr_output_count(ratios), 1);
+  sim_expr_free(&ratios);
+  assert_ok(sim_expr_comparisons(expr, 0, 4, 16, &ratios));
+  assert_null(ratios);
+  sim_expr_free(&expr);
+  expr = finish(paid); /* of max(x, 0) x and 0 */
+  assert_ok(sim_expr_comparisons(expr, 0, 0, 1, &ratios));
+  assert_true(fabs(at(ratios, 0, 2, 1, 0) + 1. / 5) < 1e-15);
+  sim_expr_free(&ratios);
   sim_expr_free(&expr);
 }
 
@@ -456,6 +488,7 @@ int main(void) {
                                      TEST(breaks),
                                      TEST(proportional),
                                      TEST(messages),
+                                     TEST(comparisons),
                                      TEST(limits),
                                      TEST(queries),
                                      TEST(text),

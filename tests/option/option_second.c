@@ -276,31 +276,127 @@ static void test_kinks(void **state) {
   pricing_free(&d);
 }
 
-/* A basket of the difference of two prices that go together bends where it is 0, within 0.2 sqrt(2 (1 - rho)) of the
- * prices, where steps are 2 % of them: at a correlation of 0.999 gamma, 0.28 where Margrabe's is 0.446, has no known
- * error. At 0.99 the step's error is 2 %, less than the paths of the comparison tell, and at 0 below 1e-3. */
-static void test_bends(void **state) {
+/* ---- payoffs that bend within much less than the deviation of a price at the maturity ---- */
+
+static void want_gammas(pricing *d) {
+  d->p.sampling.paths = 0x1p19;
+  d->p.greeks.want[OPTION_DELTA] = d->p.greeks.want[OPTION_GAMMA] = true;
+  d->p.greeks.want[OPTION_CROSS_GAMMA] = d->p.assets.count > 1;
+}
+
+/* Errors contain those of the steps, and are below 2 % of the Greek. */
+static void near_bend(const char *what, pricing *d, const char *column, double known) {
+  const estimate got = pricing_greek(d, column);
+  near(what, got, known, 0);
+  assert_true(got.error < 0.02 * fabs(known));
+}
+
+/* A basket of the difference of two prices bends where it is 0: Margrabe's formula. With jumps of one price a mixture
+ * of such gammas, by the number of jumps; local volatilities of one number are no other model. */
+static void test_differences(void **state) {
   (void)state;
-  static const double correlations[] = {0, 0.99, 0.999};
-  for (int i = 0; i < 3; i++) {
-    double room[4] = {1, correlations[i], correlations[i], 1}, weights[2] = {1, -1};
-    const double v = 0.2 * sqrt(2 * (1 - correlations[i])), known = density(v / 2) / (100 * v);
+  static const double correlations[] = {0, 0.99, 0.9999, 0.999, 0.999};
+  for (int i = 0; i < 5; i++) {
+    double room[4] = {1, correlations[i], correlations[i], 1}, weights[2] = {1, -1}, known = 0;
+    const double v = 0.2 * sqrt(2 * (1 - correlations[i])), rate = i == 3 ? 0.02 : 0, jump = 0.1;
+    double share = exp(-rate);
+    for (int n = 0; n < 6; n++, share *= rate / n) {
+      const double all = sqrt(v * v + n * jump * jump), forward = n * jump * jump / 2 - rate * expm1(jump * jump / 2);
+      known += share * exp(forward) * density(forward / all + all / 2) / (100 * all);
+    }
     pricing d;
-    pricing_make(&d, SIM_DOUBLE, 0.2, 0.03, 1, 1);
+    pricing_make(&d, SIM_DOUBLE, 0.2, 0.03, 1, i == 4 ? 4 : 1);
     pricing_add_asset(&d, 100, 0.2);
     d.p.correlation = (sim_doubles){room, 2, 2};
-    d.p.sampling.paths = 0x1p20;
-    d.p.greeks.want[OPTION_GAMMA] = d.p.greeks.want[OPTION_CROSS_GAMMA] = true;
-    pricing_add(&d, &option_basket_schema, 0, OPTION_CALL)->weights = (sim_doubles){weights, 2, 1};
-    pricing_run(&d);
-    const estimate gamma = pricing_greek(&d, "gamma_1"), cross = pricing_greek(&d, "cross_gamma_1_2");
-    if (i == 2) {
-      assert_true(isnan(gamma.error) && isnan(cross.error));
-      assert_true(gamma.value < 0.7 * known);
-    } else {
-      near("gamma", gamma, known, (i == 0 ? 1e-3 : 0.03) * known);
-      near("cross gamma", cross, -known, (i == 0 ? 1e-3 : 0.03) * known);
+    for (int a = 0; i == 4 && a < 2; a++) {
+      pricing_set_motion(&d, a);
+      d.assets[a].local_vol = pricing_displaced(0, 0.2);
     }
+    if (i == 3) d.assets[0].jumps = (option_jumps){true, rate, 0, jump};
+    want_gammas(&d);
+    if (i < 3)
+      pricing_add(&d, &option_basket_schema, 0, OPTION_CALL)->weights = (sim_doubles){weights, 2, 1};
+    else
+      pricing_add(&d, &option_best_of_schema, 1e-3, OPTION_CALL);
+    pricing_run(&d);
+    near_bend("difference", &d, "gamma_1", known);
+    if (i != 3) near_bend("difference", &d, "cross_gamma_1_2", -known);
+    pricing_free(&d);
+  }
+}
+
+/* A share whose price in the run's money hardly moves, because the rate of exchange moves against it. */
+static void test_composite(void **state) {
+  (void)state;
+  static const double correlations[] = {-0.9, -0.99, -0.999};
+  for (int i = 0; i < 3; i++) {
+    double room[4] = {1, correlations[i], correlations[i], 1};
+    const double v = 0.2 * sqrt(2 * (1 + correlations[i])), n = density(v / 2) / v;
+    double below = 0.5 * erfc(-v / 2 / sqrt(2));
+    pricing d;
+    pricing_make(&d, SIM_DOUBLE, 0.2, 0.05, 1, 1);
+    pricing_add_asset(&d, 1, 0.2);
+    d.assets[0].currency = 2;
+    d.p.correlation = (sim_doubles){room, 2, 2};
+    want_gammas(&d);
+    pricing_add(&d, &option_european_schema, 100 * exp(0.05), OPTION_CALL)->exchange = OPTION_COMPOSITE;
+    pricing_run(&d);
+    near_bend("composite", &d, "gamma_1", n / 100);
+    near_bend("composite", &d, "gamma_2", 100 * n);
+    near_bend("composite", &d, "cross_gamma_1_2", below + n);
+    pricing_free(&d);
+  }
+}
+
+/* First fixings tomorrow, and payments at 1. An accumulator of gearing 2 from a strike on is the sum of forwards less a
+ * put at each date; an Asian option and a lookback of two fixings by quadrature over the first one. */
+static void test_first_fixings(void **state) {
+  (void)state;
+  static double dates[] = {1. / 365, 2. / 365, 0.5, 1};
+  static const sim_schema *const schemas[] = {&option_accumulator_schema, &option_asian_schema,
+                                              &option_lookback_schema};
+  double known[] = {0, 0.33078, 0.31527};
+  for (int k = 0; k < 4; k++) {
+    const double v = 0.2 * sqrt(dates[k]);
+    known[0] -= density(0.03 * dates[k] / v + v / 2) / (100 * v);
+  }
+  for (int i = 0; i < 3; i++) {
+    pricing d;
+    pricing_make(&d, SIM_DOUBLE, 0.2, 0.03, 1, 1);
+    want_gammas(&d);
+    d.p.sampling.paths = i == 0 ? 0x1p21 : 0x1p19;
+    option_payoff *o = pricing_add(&d, schemas[i], 100, OPTION_CALL);
+    o->dates = (sim_doubles){dates, i == 0 ? 4 : 2, 1};
+    if (i == 0) {
+      o->shares = 1;
+      o->gearing = 2;
+      pricing_run(&d);
+      near("accumulator", pricing_greek(&d, "gamma"), known[i], 0);
+    } else {
+      pricing_run(&d);
+      near_bend(i == 1 ? "asian" : "lookback", &d, "gamma", known[i]);
+    }
+    pricing_free(&d);
+  }
+}
+
+/* Fixings at the strike, certain until 0.2: nothing smooths the kink. At another strike it is not met. */
+static void test_certain_fixing(void **state) {
+  (void)state;
+  static double dates[] = {0.1, 1};
+  static const sim_curve_point jump[] = {{0, 0}, {0.2, 0.3}};
+  for (int i = 0; i < 3; i++) {
+    pricing d;
+    pricing_make(&d, SIM_DOUBLE, 0.2, 0, 1, 1);
+    sim_expr_free(&d.assets[0].vol);
+    d.assets[0].vol = pricing_curve(jump, 2, true);
+    want_gammas(&d);
+    option_payoff *o =
+        pricing_add(&d, i < 2 ? &option_accumulator_schema : &option_lookback_schema, i % 2 ? 80 : 100, OPTION_CALL);
+    o->dates = (sim_doubles){dates, 2, 1};
+    if (i < 2) o->shares = 1, o->gearing = 2;
+    pricing_run(&d);
+    assert_true(isnan(pricing_greek(&d, "gamma").error) == (i % 2 == 0));
     pricing_free(&d);
   }
 }
@@ -344,10 +440,16 @@ static void test_coverage(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_call), cmocka_unit_test(test_exchange),         cmocka_unit_test(test_digital),
-      cmocka_unit_test(test_many), cmocka_unit_test(test_near_correlation), cmocka_unit_test(test_bends),
-      cmocka_unit_test(test_kinks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_call),
+                                     cmocka_unit_test(test_exchange),
+                                     cmocka_unit_test(test_digital),
+                                     cmocka_unit_test(test_many),
+                                     cmocka_unit_test(test_near_correlation),
+                                     cmocka_unit_test(test_differences),
+                                     cmocka_unit_test(test_kinks),
+                                     cmocka_unit_test(test_composite),
+                                     cmocka_unit_test(test_first_fixings),
+                                     cmocka_unit_test(test_certain_fixing)};
   const struct CMUnitTest coverage[] = {cmocka_unit_test(test_coverage)};
   if (argc > 1 && strcmp(argv[1], "long") == 0) return cmocka_run_group_tests(coverage, NULL, NULL);
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "kernels/option/payoff/exercise.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 
 /* Whether the markets of all deltas fit beside those of the wanted Greeks. */
@@ -35,12 +36,12 @@ static option_parameters of_function(const option_parameters *p, double stretch)
   return q;
 }
 
-static double sample_of(const option_sampler *s, const option_combination *c, int i) {
+static double sample_of(const option_sampler *s, const option_workspace *room, const option_combination *c, int i) {
   const int signs = s->estimate.signs, outputs = s->estimate.graph.outputs;
   double sum = 0;
   for (int t = 0; t < c->terms; t++)
     for (int sign = 0; sign < signs; sign++) {
-      const void *from = s->workspaces[0].outputs[(c->term[t].market * signs + sign) * outputs + c->term[t].output];
+      const void *from = room->outputs[(c->term[t].market * signs + sign) * outputs + c->term[t].output];
       const double value = s->single ? (double)((const float *)from)[i] : ((const double *)from)[i];
       sum += c->term[t].factor / signs * value;
     }
@@ -54,7 +55,7 @@ enum { SUMS = 6 };
 static void add_sums(const option_sampler *s, int k, double *sums) {
   const option_combination *c = &s->estimate.combination[k];
   for (int i = 0; i < OPTION_CHUNK; i++) {
-    const double x = sample_of(s, c, i), d = x - c->shift;
+    const double x = sample_of(s, &s->workspaces[0], c, i), d = x - c->shift;
     const double powers[SUMS] = {x * x, x * x * x * x, d, d * d, d * d * d, d * d * d * d};
     for (int m = 0; m < SUMS; m++) sums[m] += powers[m] / OPTION_STRETCH_PATHS;
   }
@@ -74,9 +75,9 @@ int option_stretched_quantities(const option_parameters *p, option_quantity *out
   return option_quantities(&q, out);
 }
 
-static sim_status make_sampler(const option_parameters *q, option_sampler **out) {
+static sim_status make_sampler(const option_parameters *q, int threads, option_sampler **out) {
   const sim_setup setup = {
-      .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 1, .folder = ""};
+      .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = threads, .folder = ""};
   return option_ops_cpu.create(q, &setup, out);
 }
 
@@ -89,14 +90,14 @@ sim_status option_medians(const option_parameters *p, double *out) {
   option_parameters q = of_function(p, 1);
   option_sampler *s;
   q.greeks = (option_greeks){.method = OPTION_AUTO};
-  SIM_TRY(make_sampler(&q, &s));
+  SIM_TRY(make_sampler(&q, 1, &s));
   const int results = sim_expr_output_count(p->payoff);
   double *sample = calloc((size_t)results, OPTION_STRETCH_PATHS * sizeof *sample);
   for (int done = 0; sample != NULL && done < OPTION_STRETCH_PATHS; done += OPTION_CHUNK) {
     (void)option_simulate(s, &s->workspaces[0], OPTION_PILOT_FIRST + OPTION_PILOT + (uint64_t)done, OPTION_CHUNK);
     for (int k = 0; k < results; k++)
       for (int i = 0; i < OPTION_CHUNK; i++)
-        sample[k * OPTION_STRETCH_PATHS + done + i] = sample_of(s, &s->estimate.combination[k], i);
+        sample[k * OPTION_STRETCH_PATHS + done + i] = sample_of(s, &s->workspaces[0], &s->estimate.combination[k], i);
   }
   for (int k = 0; sample != NULL && k < results; k++) {
     qsort(sample + k * OPTION_STRETCH_PATHS, OPTION_STRETCH_PATHS, sizeof *sample, in_order);
@@ -111,7 +112,7 @@ sim_status option_medians(const option_parameters *p, double *out) {
 sim_status option_stretched(const option_parameters *p, double stretch, option_stretch *out) {
   const option_parameters q = of_function(p, stretch);
   option_sampler *s;
-  SIM_TRY(make_sampler(&q, &s));
+  SIM_TRY(make_sampler(&q, 1, &s));
   const int quantities = s->estimate.quantities;
   double *sums = calloc((size_t)quantities, SUMS * sizeof *sums);
   for (uint64_t done = 0; sums != NULL && done < OPTION_STRETCH_PATHS; done += OPTION_CHUNK) {
@@ -151,42 +152,52 @@ static void make_book(const option_parameters *p, double stretch, plain_book *ou
   }
 }
 
-static sim_status compare(const option_sampler *whole, const option_sampler *half, int samples, option_halved *out) {
-  const int quantities = whole->estimate.quantities;
-  double *squares = calloc((size_t)quantities, sizeof *squares);
-  if (squares == NULL) return sim_no_memory("the greeks");
-  for (int done = 0; done < samples; done += OPTION_CHUNK) {
-    const uint64_t first = OPTION_PILOT_FIRST + OPTION_PILOT + (uint64_t)done;
-    (void)option_simulate(whole, &whole->workspaces[0], first, OPTION_CHUNK);
-    (void)option_simulate(half, &half->workspaces[0], first, OPTION_CHUNK);
-    for (int k = 0; k < quantities; k++)
-      for (int i = 0; i < OPTION_CHUNK; i++) {
-        const double x = sample_of(whole, &whole->estimate.combination[k], i),
-                     y = sample_of(half, &half->estimate.combination[k], i);
-        out[k].whole += x / samples;
-        out[k].half += y / samples;
-        squares[k] += (x - y) * (x - y) / samples;
-      }
-  }
-  for (int k = 0; k < quantities; k++) {
-    const double difference = out[k].whole - out[k].half;
-    out[k].error = sqrt(fmax(squares[k] - difference * difference, 0) / samples);
-  }
-  free(squares);
-  return SIM_OK;
+enum { GROUP = 64, GROUPS = OPTION_CHUNK / GROUP };
+
+/* Means of all quantities over each group of samples of a chunk: out[GROUPS][quantities]. */
+static void find_group_means(const option_sampler *s, const option_workspace *room, double *out) {
+  for (int g = 0; g < GROUPS; g++)
+    for (int k = 0; k < s->estimate.quantities; k++) {
+      double sum = 0;
+      for (int i = g * GROUP; i < (g + 1) * GROUP; i++) sum += sample_of(s, room, &s->estimate.combination[k], i);
+      out[g * s->estimate.quantities + k] = sum / GROUP;
+    }
 }
 
-sim_status option_halve_steps(const option_parameters *p, int samples, option_halved *out) {
-  plain_book *book = calloc(2, sizeof *book);
-  option_sampler *whole = NULL, *half = NULL;
+/* The same of all chunks, with steps `stretch` times as long: out[chunks][GROUPS][quantities]. */
+static sim_status find_means(const option_parameters *p, double stretch, int threads, int chunks, double *out) {
+  plain_book *book = calloc(1, sizeof *book);
+  option_sampler *s = NULL;
   if (book == NULL) return sim_no_memory("the greeks");
-  make_book(p, 1, &book[0]);
-  make_book(p, 0.5, &book[1]);
-  sim_status status = make_sampler(&book[0].p, &whole);
-  if (status == SIM_OK) status = make_sampler(&book[1].p, &half);
-  if (status == SIM_OK) status = compare(whole, half, samples, out);
-  if (half != NULL) option_ops_cpu.destroy(&half);
-  if (whole != NULL) option_ops_cpu.destroy(&whole);
+  make_book(p, stretch, book);
+  const sim_status status = make_sampler(&book->p, threads, &s);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (int c = 0; c < (status == SIM_OK ? chunks : 0); c++) {
+    const option_workspace *room = &s->workspaces[omp_get_thread_num()];
+    (void)option_simulate(s, room, OPTION_PILOT_FIRST + OPTION_PILOT + (uint64_t)c * OPTION_CHUNK, OPTION_CHUNK);
+    find_group_means(s, room, out + (size_t)c * GROUPS * (size_t)s->estimate.quantities);
+  }
+  if (s != NULL) option_ops_cpu.destroy(&s);
   free(book);
+  return status;
+}
+
+sim_status option_halve_steps(const option_parameters *p, int threads, int chunks, option_halved *out) {
+  const size_t quantities = (size_t)option_quantities(p, NULL), groups = (size_t)chunks * GROUPS;
+  double *whole = calloc(2 * groups * quantities, sizeof *whole), *half = whole + groups * quantities;
+  sim_status status = whole != NULL ? SIM_OK : sim_no_memory("the greeks");
+  if (status == SIM_OK) status = find_means(p, 1, threads, chunks, whole);
+  if (status == SIM_OK) status = find_means(p, 0.5, threads, chunks, half);
+  for (size_t k = 0; k < quantities && status == SIM_OK; k++) {
+    const double n = (double)groups;
+    double squares = 0;
+    for (size_t i = k; i < groups * quantities; i += quantities) {
+      out[k].whole += whole[i] / n;
+      out[k].half += half[i] / n;
+      squares += pow(whole[i] - half[i], 2) / n;
+    }
+    out[k].error = sqrt(fmax(squares - pow(out[k].whole - out[k].half, 2), 0) / (n - 1));
+  }
+  free(whole);
   return status;
 }

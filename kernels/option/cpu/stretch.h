@@ -28,9 +28,9 @@ typedef struct option_halved {
   double whole, half; /* means over the same paths */
   double error;       /* standard error of their difference */
 } option_halved;
-/* Compares all Greeks whose steps change a spot, from `samples` pseudo-random samples (a multiple of OPTION_CHUNK)
- * without control, with rules of early exercise from few paths: out[option_quantities]. On the CPU, on one thread, the
- * same on every rank. Errors as of option_ops.create. */
-sim_status option_halve_steps(const option_parameters *p, int samples, option_halved *out) SIM_MUST_CHECK;
+/* Compares all Greeks whose steps change a spot, from `chunks` of OPTION_CHUNK pseudo-random samples
+ * without control, with rules of early exercise from few paths: out[option_quantities], zero before the call. On the
+ * CPU, the same for any number of threads and on every rank. Errors as of option_ops.create. */
+sim_status option_halve_steps(const option_parameters *p, int threads, int chunks, option_halved *out) SIM_MUST_CHECK;
 
 #endif

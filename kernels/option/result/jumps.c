@@ -323,7 +323,9 @@ static void find_steps(option_run *run) {
     if (of->greek != OPTION_GAMMA && !(of->greek >= OPTION_SECOND && of->greek < OPTION_BUCKETS)) continue;
     (void)option_bump_of(p, OPTION_GAMMA, of->asset, early, &width[0]);
     width[1] = width[0];
-    if (of->greek == OPTION_CROSS_GAMMA) (void)option_bump_of(p, OPTION_GAMMA, of->second, early, &width[1]);
+    for (int i = 0; i < 2 && of->greek == OPTION_CROSS_GAMMA; i++)
+      width[i] = option_second_steps(p, of->asset, of->second, early).step[i] *
+                 option_asset_at(p, i == 0 ? of->asset : of->second)->spot;
     if (of->greek >= OPTION_VANNA) (void)option_bump_of(p, of->greek, of->asset, early, &width[1]);
     if (of->greek >= OPTION_VANNA) width[1] /= 2;
     if (of->greek == OPTION_VOLGA) width[0] = width[1];
@@ -332,18 +334,11 @@ static void find_steps(option_run *run) {
 }
 
 /* Finds the second derivatives that may be infinite. */
-static void find_kinks(option_run *run, const option_market *market) {
-  const option_parameters *p = run->parameters;
-  for (int k = 0; k < option_payoff_count(p); k++) {
-    bool known = false, kink = false;
-    for (int q = 0; q < run->quantities; q++) {
-      const option_quantity *of = &run->quantity[q];
-      const bool second = of->greek == OPTION_GAMMA || (of->greek >= OPTION_SECOND && of->greek < OPTION_BUCKETS);
-      if (of->payoff != k || !second) continue;
-      if (!known) kink = option_has_kink(p, market, k);
-      known = true;
-      run->kinked[q] = kink;
-    }
+static void find_kinks(option_run *run) {
+  for (int q = 0; q < run->told; q++) {
+    const option_quantity *of = &run->quantity[q];
+    const bool second = of->greek == OPTION_GAMMA || (of->greek >= OPTION_SECOND && of->greek < OPTION_BUCKETS);
+    run->kinked[q] = second && (run->parameters->unsmoothed >> of->payoff & 1);
   }
 }
 
@@ -353,8 +348,8 @@ sim_status option_find_jumps(option_run *run) {
   option_market market;
   find_unmoved(run);
   find_steps(run);
+  find_kinks(run);
   SIM_TRY(option_market_create(p, NULL, &market));
-  find_kinks(run, &market);
   run->certain = market.dynamics == NULL;
   for (int i = 0; i < market.steps * market.assets; i++) run->certain &= market.vol[i] == 0;
   const bool bare = !run->certain && p->sampling.control == OPTION_NO_CONTROL;

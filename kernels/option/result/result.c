@@ -224,7 +224,8 @@ double option_spread(const option_run *run, double n, int q) {
   const double spread = bare_spread(run, n, q);
   if (run->levels != NULL) return spread;
   if (isnan(spread)) return spread;
-  return hypot(fmax(fmax(spread, point_worth(run, n, q)), jump_error(run, n, q)), run->step_error[q]);
+  const double by_step = hypot(run->step_error[q], run->step_share[q] * option_mean(run, q));
+  return hypot(fmax(fmax(spread, point_worth(run, n, q)), jump_error(run, n, q)), by_step);
 }
 
 double option_error(const option_run *run, double n, int q) {

@@ -19,15 +19,19 @@
 #define FIRST_STEP 0.03
 #define SECOND_STEP 0.1
 
-/* The same over the deviation at the first date of early exercise. The value there has a kink at the price from which
- * it is exercised, with the weight of a normal density of this deviation at time 0. Errors are below h^2/6 max |x phi|
- * and h^2/12 max |(x^2 - 1) phi|/phi(0): 0.2 % of the change of slope, and 4 % of what the kink adds to gamma. */
+/* The same over the deviation of what a payoff compares (option_parameters.bend), at which a kink adds a normal density
+ * of this deviation to gamma. First differences are off by h^2/6 max |x phi| of the change of slope: 1e-4, and 0.2 % of
+ * early exercise, whose samples jump. Second differences of three prices are off by h^2/12 of what the kink adds, 0.5 %
+ * at PLAIN. Longer steps take five prices, off by h^4/30: 0.2 %, and 0.8 % of early exercise, whose samples deviate as
+ * the step to the power -3/2. In cross gammas the steps of both spots add up. */
+#define FIRST_BEND 0.06
 #define FIRST_EXERCISE 0.2
-#define SECOND_EXERCISE 0.7
-
-/* Deviations of a ratio of two prices, at which a payoff has a kink, that count as one of a price: a gamma by h is off
- * by h^2/12 of it at the kink, a cross gamma by h^2/3, 1.3 % at h = 0.2. */
-#define RATIO 2
+#define PLAIN 0.25
+static const double fourth_bend[2] = {0.5, 0.7};
+/* Differences of fourth order between slopes along the paths. */
+#define SLOPES 0.4
+/* Most assets whose cross gammas take eight prices each in place of four, with shorter steps. */
+#define PAIRED_MAX 4
 
 /* Largest changes of a spot in first and second differences, of a volatility, of rate times maturity, and of the
  * maturity as a share of it. Samples of early exercise jump where a path is exercised at another date: a Greek of the
@@ -36,12 +40,6 @@ typedef struct bump_limits {
   double spot, second, vol, rate, maturity;
 } bump_limits;
 static const bump_limits limits[2] = {{1e-3, 1e-2, 1e-3, 1e-3, 1e-3}, {1e-2, 3e-2, 5e-3, 1e-2, 1e-2}};
-
-double option_spot_step(double deviation) {
-  double step = 0.02;
-  while (step > 0.1 * deviation && step > 1e-6) step /= 2;
-  return deviation > 0 ? step : 0.02;
-}
 
 /* The change of a node's value that moves prices as much as the change `all` of the whole curve, but of a volatility
  * at most VOL_SHARE of it. Differences by all nodes then have errors of equal shares. */
@@ -63,29 +61,67 @@ static double least_deviation(const option_parameters *p, int asset) {
   return least;
 }
 
-/* The factor of steps that are shorter than the run's; else 1. */
-static double shortened(const option_parameters *p) { return p->greeks.stretch > 0 ? fmin(p->greeks.stretch, 1) : 1; }
-
-/* Change of a spot in a first, or `second`, difference, by the maturities alone. */
-static double bare_limit(const option_parameters *p, int asset, bool early, bool second) {
-  double least = least_deviation(p, asset);
-  for (int k = 0; k < option_payoff_count(p); k++) {
-    const double ratio = option_ratio_deviation(p, k, asset, NULL);
-    if (ratio > 0) least = fmin(least, RATIO * ratio);
-  }
-  const double most = second ? limits[early].second : limits[early].spot,
-               step = fmin(most, (second ? SECOND_STEP : FIRST_STEP) * least);
-  return p->greeks.stretch > 0 ? p->greeks.stretch * step : step;
+/* The least change of a spot that moves what payoffs with early exercise, or without, compare by its deviation. */
+static double bend_of(const option_parameters *p, int asset, bool early) {
+  double least = INFINITY;
+  for (int k = 0; k < option_payoff_count(p); k++)
+    if (option_is_early(p, k) == early && p->bend[k][asset] > 0) least = fmin(least, p->bend[k][asset]);
+  return least;
 }
 
-/* The same with the first date of early exercise. */
-static double spot_limit(const option_parameters *p, int asset, bool early, bool second) {
-  const double step = bare_limit(p, asset, early, second), share = second ? SECOND_EXERCISE : FIRST_EXERCISE;
-  return early ? fmin(step, shortened(p) * share * option_exercise_deviation(p, asset)) : step;
+static double stretch_of(const option_parameters *p) { return p->greeks.stretch > 0 ? p->greeks.stretch : 1; }
+
+double option_slope_step(const option_parameters *p, int payoff, int asset, double deviation) {
+  const double most =
+      p->bend[payoff][asset] > 0 ? fmin(0.1 * deviation, SLOPES * p->bend[payoff][asset]) : 0.1 * deviation;
+  double step = 0.02;
+  while (step > most && step > 1e-6) step /= 2;
+  return fmin(stretch_of(p), 1) * (deviation > 0 ? step : 0.02);
+}
+
+/* The step of a first difference. */
+static double first_step(const option_parameters *p, int asset, bool early) {
+  const double most = fmin(limits[early].spot, FIRST_STEP * least_deviation(p, asset));
+  return stretch_of(p) * fmin(most, (early ? FIRST_EXERCISE : FIRST_BEND) * bend_of(p, asset, early));
+}
+
+option_spot_steps option_second_steps(const option_parameters *p, int asset, int second, bool early) {
+  const int number = second < 0 ? 1 : 2, of[2] = {asset, second};
+  option_spot_steps out = {.step = {0, 0}};
+  double bends = 0;
+  for (int i = 0; i < number; i++) {
+    out.step[i] = fmin(limits[early].second, SECOND_STEP * least_deviation(p, of[i]));
+    bends += out.step[i] / bend_of(p, of[i], early);
+  }
+  out.fourth = bends > PLAIN && (number == 1 || p->assets.count <= PAIRED_MAX);
+  for (int i = 0; i < number; i++) {
+    const double most = (out.fourth ? fourth_bend[early] : PLAIN) / number * bend_of(p, of[i], early);
+    if (bends > PLAIN) out.step[i] = fmin(out.step[i], most);
+    out.step[i] *= stretch_of(p);
+  }
+  return out;
 }
 
 double option_start_range(const option_parameters *p, int asset) {
-  return 1.5 * bare_limit(p, asset, true, true) / shortened(p);
+  double most = fmin(limits[true].second, SECOND_STEP * least_deviation(p, asset));
+  for (int k = 0; k < option_payoff_count(p); k++)
+    if (option_is_early(p, k) && p->last_bend[k][asset] > 0) most = fmin(most, 0.2 * p->last_bend[k][asset]);
+  const option_spot_steps steps = option_second_steps(p, asset, -1, true);
+  return fmax(1.5 * most, steps.fourth ? 2.2 * steps.step[0] / stretch_of(p) : 0);
+}
+
+double option_step_share(const option_parameters *p, int payoff, int greek, int asset, int second, double deviation) {
+  const bool early = option_is_early(p, payoff), cross = greek == OPTION_CROSS_GAMMA;
+  if (deviation > 0) {
+    const int by = cross ? second : asset;
+    return p->bend[payoff][by] > 0 ? pow(option_slope_step(p, payoff, by, deviation) / p->bend[payoff][by], 4) / 10 : 0;
+  }
+  const option_spot_steps steps = option_second_steps(p, asset, cross ? second : -1, early);
+  const double bends =
+      steps.step[0] / bend_of(p, asset, early) + (cross ? steps.step[1] / bend_of(p, second, early) : 0);
+  if (greek == OPTION_DELTA) return pow(first_step(p, asset, early) / bend_of(p, asset, early), 2) / 25;
+  if (steps.fourth) return pow(bends, 4) / (early ? 30 : 10);
+  return bends * bends / (greek == OPTION_GAMMA || cross ? 12 : 6);
 }
 
 option_bump option_bump_of(const option_parameters *p, int greek, int which, bool early, double *width) {
@@ -97,12 +133,12 @@ option_bump option_bump_of(const option_parameters *p, int greek, int which, boo
   const bump_limits *most = &limits[early];
   const double rate = fmin(fmin(most->rate, 1e-2 / p->maturity), FIRST_STEP * least_deviation(p, -1) / p->maturity);
   const double vol = fmin(most->vol, 1e-2 / sqrt(p->maturity));
-  const double stretch = p->greeks.stretch > 0 ? p->greeks.stretch : 1;
+  const double stretch = stretch_of(p);
   switch (greek) {
-  case OPTION_DELTA:
-    *width = 2 * (bump.spot = spot_limit(p, asset, early, false)) * option_asset_at(p, asset)->spot;
+  case OPTION_DELTA: *width = 2 * (bump.spot = first_step(p, asset, early)) * option_asset_at(p, asset)->spot; break;
+  case OPTION_GAMMA:
+    *width = (bump.spot = option_second_steps(p, asset, -1, early).step[0]) * option_asset_at(p, asset)->spot;
     break;
-  case OPTION_GAMMA: *width = (bump.spot = spot_limit(p, asset, early, true)) * option_asset_at(p, asset)->spot; break;
   case OPTION_VEGA: *width = 2 * (bump.vol = stretch * fmin(vol, VOL_SHARE * option_least_volatility(p, asset))); break;
   case OPTION_RHO: *width = 2 * (bump.rate = rate * stretch); break;
   case OPTION_VEGA_BUCKET:

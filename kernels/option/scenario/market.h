@@ -87,25 +87,26 @@ option_bump option_bump_of(const option_parameters *p, int greek, int which, boo
 /* Deviations of the logarithm of an asset's price at the maturity of each payoff: out[payoffs]; INFINITY: not known.
  * SIM_ERR_NO_MEMORY, or errors of functions of time. */
 sim_status option_deviations(const option_parameters *p, int asset, double *out) SIM_MUST_CHECK;
-/* The least deviation of an asset's price at the first date of early exercise at which it has one; INFINITY: none. */
-double option_exercise_deviation(const option_parameters *p, int asset);
-/* The least deviation of the logarithm of the ratio of an asset's price to another one's at the maturity of a payoff
- * that has a kink at such a ratio (best_of, worst_of, spread) or is a function, and that other asset; 0: the ratio is
- * certain. INFINITY: no such payoff, not known, or a correlation of at most 0.8, with which it is above 0.6 deviations
- * of the prices. */
-double option_ratio_deviation(const option_parameters *p, int payoff, int asset, int *other);
-/* Whether a payoff may have a kink that nothing random smooths, so that a second derivative is not finite: its prices
- * are certain until the maturity or the first date of early exercise, or so is the ratio of two of them. */
-bool option_has_kink(const option_parameters *p, const option_market *market, int payoff);
 /* Largest change of a spot, as a share of it, from which paths start that fit a rule of early exercise: more than the
  * changes of all Greeks. */
 double option_start_range(const option_parameters *p, int asset);
-/* Time of a date of early exercise, from 0. */
-double option_exercise_time(const option_parameters *p, const option_payoff *o, size_t date);
 /* Change of a spot, as a share of it, in differences of fourth order between slopes along the paths: 2 % or a half, a
- * quarter, ... of it, at most a tenth of the deviation. Errors are 1e-4 of a Greek of a payoff three deviations from
- * the mean. Payoffs of other maturities share the markets of powers of 2. */
-double option_spot_step(double deviation);
+ * quarter, ... of it, at most a tenth of the deviation at the maturity and half of what the payoff's comparisons
+ * deviate by. Errors are 1e-4 of a Greek of a payoff three deviations from the mean, 0.2 % of what a kink adds. Payoffs
+ * of other maturities share the markets of powers of 2. */
+double option_slope_step(const option_parameters *p, int payoff, int asset, double deviation);
+/* Changes of the spots, as shares of them, in second differences of prices by one asset or two (second -1: one).
+ * fourth: the differences are of fourth order, with twice these changes too. */
+typedef struct option_spot_steps {
+  double step[2];
+  bool fourth;
+} option_spot_steps;
+option_spot_steps option_second_steps(const option_parameters *p, int asset, int second, bool early);
+/* The error of a difference by a spot as a share of the Greek, where all of that comes from the kink of the comparison
+ * that deviates least: of fourth order, but of early exercise, three times that of a normal density, for prices and
+ * extremes may have another one. `deviation`: of differences between slopes the one of option_slope_step; of prices 0.
+ */
+double option_step_share(const option_parameters *p, int payoff, int greek, int asset, int second, double deviation);
 /* A market that differs by `share` of a Greek's bump; *width: the width of the whole bump. Errors as of
  * option_market_create. */
 sim_status option_market_near(const option_parameters *p, int greek, int which, double share, double *width,

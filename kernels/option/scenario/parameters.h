@@ -233,6 +233,12 @@ typedef struct option_parameters {
   option_bucket bucket[2][OPTION_BUCKETS_MAX]; /* of vega_bucket and of rho_bucket, where wanted */
   int buckets[2];
   int exposures; /* dates of the exposure, with time 0 and the maturities */
+  /* Of each payoff and asset, by cpu/bends.c where a Greek by a spot is asked for: the change of the logarithm of the
+   * spot that moves what the payoff compares by its deviation, the least of all comparisons, of early exercise at its
+   * first date and at its last one; INFINITY: none, or not known. Bit k: payoff k may have a kink that nothing smooths.
+   */
+  double bend[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX], last_bend[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX];
+  uint64_t unsmoothed;
   /* Points of the ladder that an estimate of these parameters has beside prices and Greeks. Of a run's own parameters
    * there are none: its ladder has samplers of its own (result/ladder.c). */
   int first_point, points;

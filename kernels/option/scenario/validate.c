@@ -1,4 +1,5 @@
 /* Rules between the parameters. */
+#include "kernels/option/cpu/bends.h"
 #include "kernels/option/models/heston_steps.h"
 #include "kernels/option/models/hull_white.h"
 #include "kernels/option/payoff/exercise.h"
@@ -262,7 +263,7 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
     sim_faults_add(
         faults, 0, "sampling.control",
         "expected \"black_scholes\" or \"underlying\": in a run with dates or maturities the geometric mean is "
-        "of the fixings of sim.asian alone, not of a composite");
+        "of the fixings of sim.asian alone, with a strike above 0, not of a composite");
   SIM_TRY(option_find_buckets(p, faults));
   option_check_methods(p, faults);
   SIM_TRY(option_check_exposure(p, faults));
@@ -273,6 +274,7 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   option_check_sampling(p, faults);
   SIM_TRY(option_check_randomised(p, faults));
   option_check_path_output(p, faults);
+  if (faults->count == before) SIM_TRY(option_bends_find(p));
   if (p->common.output.snapshots.kind > SIM_ENDS)
     sim_faults_add(faults, 0, "output.snapshots", "a price has no snapshots: expected \"never\"");
   p->common.output.snapshots.kind = SIM_NEVER;

@@ -1,0 +1,342 @@
+#include "kernels/option/cpu/bends.h"
+
+#include "engine/expr/comparisons.h"
+#include "kernels/option/cpu/sampler.h"
+#include "kernels/option/payoff/builder.h"
+#include "kernels/option/payoff/exercise.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATHS = OPTION_CHUNK, TOGETHER = 32 };
+
+/* Change of the logarithms of prices by which comparisons are differentiated. */
+#define MOVED 1e-4
+/* Deviations from its change of sign within which a comparison counts: a kink further away has 1e-5 of the density. */
+#define REACH 5
+/* A certain comparison is a kink where two steps of both spots may change its sign. */
+#define NEAR 0.1
+
+/* Features of PATHS paths, as inputs of an expression. */
+typedef struct inputs {
+  int count;
+  const double *value[SIM_EXPR_INPUTS_MAX]; /* [PATHS] each */
+  int asset[SIM_EXPR_INPUTS_MAX];           /* with whose spot it grows; -1: with none */
+} inputs;
+
+typedef struct survey {
+  option_parameters *p;
+  option_sampler *sampler;
+  option_feature feature[2 * OPTION_FEATURES_MAX];
+  int features;
+  double *room; /* [features][PATHS] of `feature`, owned */
+  double *work; /* [TOGETHER + 1 + TOGETHER][PATHS] and scaled inputs [SIM_EXPR_INPUTS_MAX][PATHS], owned */
+  bool valid;   /* no local volatility of a path was out of its range */
+} survey;
+
+/* One comparison over the paths. */
+typedef struct comparison {
+  double middle, deviation, most;
+  bool reached;
+  double moves[OPTION_ASSETS_MAX]; /* its change over that of the logarithm of a spot */
+} comparison;
+
+/* Least deviations of the comparisons of a payoff, as changes of the logarithm of each spot; INFINITY: none. */
+typedef struct least {
+  double bend[OPTION_ASSETS_MAX];
+  bool unsmoothed; /* a certain comparison is near its change of sign */
+  bool pays;       /* the output may be above 0 */
+} least;
+
+static int in_order(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Sorts the values, without those that are not finite (0/0, where both operands are 0). */
+static void sort(double *value) {
+  for (int i = 0; i < PATHS; i++)
+    if (!isfinite(value[i])) value[i] = 0;
+  qsort(value, PATHS, sizeof *value, in_order);
+}
+
+static double median(const double *sorted) { return (sorted[PATHS / 2 - 1] + sorted[PATHS / 2]) / 2; }
+
+/* The deviation of a normal law with these quartiles, the same of -x; 0: rounding alone. */
+static double deviation_of(const double *sorted) {
+  const double low = sorted[PATHS / 4], high = sorted[PATHS - 1 - PATHS / 4], deviation = (high - low) / 1.349;
+  return deviation > 1e-9 * fmax(fabs(low), fabs(high)) ? deviation : 0;
+}
+
+/* Simulates the features of s->feature. */
+static sim_status simulate(survey *s) {
+  void *out[2 * OPTION_FEATURES_MAX];
+  option_paths paths = s->sampler->paths;
+  free(s->room);
+  s->room = aligned_alloc(64, ((size_t)s->features + 1) * PATHS * sizeof *s->room);
+  if (s->room == NULL) return sim_no_memory("the greeks");
+  for (int f = 0; f < s->features; f++) out[f] = s->room + (size_t)f * PATHS;
+  paths.features = s->features;
+  paths.feature = s->feature;
+  s->valid &=
+      s->sampler->kernel(&paths, OPTION_PILOT_FIRST + OPTION_PILOT, PATHS, out, s->sampler->workspaces[0].kernel);
+  return SIM_OK;
+}
+
+static const double *values_of(const survey *s, int feature) { return s->room + (size_t)feature * PATHS; }
+
+/* Evaluates the comparisons with the prices of one asset (-1: of none) moved: out[comparisons][PATHS]. */
+static void evaluate(const survey *s, const sim_expr_program *program, const inputs *in, int asset, int count,
+                     void *scratch, double *out) {
+  const void *from[SIM_EXPR_INPUTS_MAX];
+  void *to[TOGETHER];
+  double *moved = s->work + (2 * TOGETHER) * (size_t)PATHS;
+  for (int i = 0; i < in->count; i++) {
+    from[i] = in->value[i];
+    if (asset < 0 || in->asset[i] != asset) continue;
+    for (int k = 0; k < PATHS; k++) moved[k] = in->value[i][k] * (1 + MOVED);
+    from[i] = moved;
+    moved += PATHS;
+  }
+  for (int k = 0; k < count; k++) to[k] = out + (size_t)k * PATHS;
+  sim_expr_program_run(program, PATHS, from, to, scratch);
+}
+
+/* Measures the comparisons of a graph: out[its outputs]. */
+static sim_status measure(const survey *s, const sim_expr *ratios, const inputs *in, comparison *out) {
+  const int count = sim_expr_output_count(ratios), assets = (int)s->p->assets.count;
+  double *base = s->work, *other = s->work + (size_t)TOGETHER * PATHS;
+  sim_expr_program *program = NULL;
+  SIM_TRY(sim_expr_program_create(ratios, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &program));
+  void *scratch = aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64);
+  for (int a = 0; scratch != NULL && a < assets; a++) {
+    evaluate(s, program, in, -1, count, scratch, base);
+    evaluate(s, program, in, a, count, scratch, other);
+    for (int k = 0; k < count; k++) {
+      double *moves = other + (size_t)k * PATHS;
+      for (int i = 0; i < PATHS; i++) moves[i] = fabs(moves[i] - base[(size_t)k * PATHS + (size_t)i]) / MOVED;
+      sort(moves);
+      out[k].moves[a] = median(moves) > 1e-9 ? median(moves) : 0;
+    }
+  }
+  for (int k = 0; scratch != NULL && k < count; k++) {
+    double *value = base + (size_t)k * PATHS;
+    sort(value);
+    out[k].middle = median(value);
+    out[k].deviation = deviation_of(value);
+    out[k].most = value[PATHS - 1];
+    out[k].reached = (value[0] < 0 && value[PATHS - 1] > 0) || fabs(out[k].middle) < REACH * out[k].deviation;
+  }
+  const sim_status status = scratch != NULL ? SIM_OK : sim_no_memory("the greeks");
+  free(scratch);
+  sim_expr_program_free(&program);
+  return status;
+}
+
+/* Takes a comparison into account. */
+static void take(const survey *s, const comparison *of, least *into) {
+  for (int a = 0; a < (int)s->p->assets.count; a++) {
+    if (!(of->moves[a] > 0)) continue;
+    if (of->deviation > 0) into->bend[a] = fmin(into->bend[a], of->deviation / of->moves[a]);
+    into->unsmoothed |= !(of->deviation > 0) && fabs(of->middle) < NEAR * of->moves[a];
+  }
+}
+
+/* Surveys an output of a graph: all comparisons, and where it is the payment of an exercise also the output itself.
+ * A graph that becomes too large has no comparisons. */
+static sim_status compare(const survey *s, const sim_expr *expr, int output, bool exercise, const inputs *in,
+                          least *into) {
+  comparison of[TOGETHER];
+  for (int skip = 0;; skip += TOGETHER) {
+    sim_expr *ratios = NULL;
+    sim_status status = sim_expr_comparisons(expr, output, skip, TOGETHER, &ratios);
+    if (status == SIM_ERR_SCENARIO || (status == SIM_OK && ratios == NULL)) return SIM_OK;
+    const int count = status == SIM_OK ? sim_expr_output_count(ratios) : 0;
+    if (status == SIM_OK) status = measure(s, ratios, in, of);
+    sim_expr_free(&ratios);
+    if (status != SIM_OK) return status;
+    if (skip == 0) {
+      into->pays |= of[0].most > 0 || of[0].reached;
+      if (exercise && into->pays) take(s, &of[0], into);
+    }
+    for (int k = skip == 0 ? 1 : 0; k < count; k++)
+      if (of[k].reached || !(of[k].deviation > 0)) take(s, &of[k], into);
+  }
+}
+
+static least nothing(void) {
+  least out = {.pays = false};
+  for (int a = 0; a < OPTION_ASSETS_MAX; a++) out.bend[a] = INFINITY;
+  return out;
+}
+
+static void keep(const survey *s, int payoff, const least *of, double (*into)[OPTION_ASSETS_MAX]) {
+  for (int a = 0; a < (int)s->p->assets.count; a++) into[payoff][a] = fmin(into[payoff][a], of->bend[a]);
+  if (of->unsmoothed) s->p->unsmoothed |= UINT64_C(1) << payoff;
+}
+
+/* ---- payoffs of prices until the maturity ---- */
+
+/* The first price that counts in an extreme. */
+static option_feature first_of(const option_graph *g, const option_feature *of, int steps) {
+  int step = 1;
+  while (of->schedule > 0 && step < steps && !g->schedule[of->schedule - 1].mark[step - 1]) step++;
+  return (option_feature){
+      .kind = step == steps ? OPTION_LAST : OPTION_FIXING, .asset = of->asset, .step = step == steps ? 0 : step};
+}
+
+/* Whether prices themselves, which grow with the spot. */
+static bool is_price(option_kind kind) { return kind <= OPTION_FIXING && kind != OPTION_SQUARES; }
+
+/* Surveys results of the function and named payoffs but early exercise. An extreme of fixings compares each of them:
+ * the first one deviates least. */
+static sim_status survey_prices(survey *s) {
+  const option_graph *g = &s->sampler->estimate.graph;
+  inputs in = {.count = g->features};
+  bool any = false;
+  s->features = 2 * g->features;
+  for (int f = 0; f < g->features; f++) {
+    const option_feature *of = &g->feature[f];
+    const bool extreme = of->kind == OPTION_MAX || of->kind == OPTION_MIN;
+    s->feature[f] = of->kind == OPTION_EARLY ? (option_feature){.kind = OPTION_LAST} : *of;
+    s->feature[g->features + f] = extreme ? first_of(g, of, s->sampler->paths.steps) : s->feature[f];
+    any |= extreme;
+    in.asset[f] = is_price(of->kind) ? of->asset : -1;
+  }
+  SIM_TRY(simulate(s));
+  for (int k = 0; k < g->payoffs; k++) {
+    least of = nothing();
+    if (option_is_early(s->p, k)) continue;
+    for (int first = 0; first < (any ? 2 : 1); first++) {
+      for (int f = 0; f < g->features; f++) in.value[f] = values_of(s, first * g->features + f);
+      SIM_TRY(compare(s, g->expr, k, false, &in, &of));
+    }
+    keep(s, k, &of, s->p->bend);
+  }
+  return SIM_OK;
+}
+
+/* ---- early exercise ---- */
+
+/* The payment at a date, and the prices on which it is decided. The features of that date begin at `at`. */
+static sim_status survey_date(const survey *s, const sim_expr *payment, int at, least *out) {
+  const int assets = (int)s->p->assets.count;
+  inputs in = {.count = sim_expr_input_count(payment)};
+  *out = nothing();
+  for (int i = 0; i < in.count; i++) {
+    in.value[i] = values_of(s, at + (i < 2 * assets ? i : 0)); /* volatilities and a rate are not read by a payment */
+    in.asset[i] = i < 2 * assets ? i % assets : -1;
+  }
+  SIM_TRY(compare(s, payment, 0, true, &in, out));
+  for (int a = 0; a < assets && out->pays; a++) {
+    memcpy(s->work, values_of(s, at + a), PATHS * sizeof *s->work);
+    sort(s->work);
+    const double deviation = deviation_of(s->work) / median(s->work);
+    if (deviation > 0 && sim_expr_depends(payment, 0, a)) out->bend[a] = fmin(out->bend[a], deviation);
+  }
+  return SIM_OK;
+}
+
+static void list_date(survey *s, const option_payoff *o, int step) {
+  const int assets = (int)s->p->assets.count;
+  const bool last = step == s->sampler->paths.steps;
+  for (int a = 0; a < assets; a++)
+    s->feature[s->features++] =
+        (option_feature){.kind = last ? OPTION_LAST : OPTION_FIXING, .asset = a, .step = last ? 0 : step};
+  for (int a = 0; a < assets && option_reads_maxima(o); a++)
+    s->feature[s->features++] = (option_feature){.kind = OPTION_HIGHEST, .asset = a, .step = step};
+}
+
+static bool is_found(const survey *s, const least *of) {
+  bool found = false;
+  for (int a = 0; a < (int)s->p->assets.count; a++) found |= isfinite(of->bend[a]);
+  return found && of->pays;
+}
+
+/* The first date that may pay, and is random, then the last one, of step[dates]. */
+static sim_status survey_dates(survey *s, int payoff, const option_payoff *o, const sim_expr *payment, const int *step,
+                               int dates) {
+  const int each = (int)s->p->assets.count * (option_reads_maxima(o) ? 2 : 1);
+  const int together = 2 * OPTION_FEATURES_MAX / each;
+  least of;
+  bool found = false;
+  for (int begin = 0; begin < dates && !found; begin += together) {
+    s->features = 0;
+    for (int d = begin; d < dates && d < begin + together; d++) list_date(s, o, step[d]);
+    SIM_TRY(simulate(s));
+    for (int d = begin; d < dates && d < begin + together && !found; d++) {
+      SIM_TRY(survey_date(s, payment, (d - begin) * each, &of));
+      of.unsmoothed |= of.pays && !is_found(s, &of);
+      keep(s, payoff, &of, s->p->bend);
+      found = is_found(s, &of);
+    }
+  }
+  s->features = 0;
+  list_date(s, o, step[dates - 1]);
+  SIM_TRY(simulate(s));
+  SIM_TRY(survey_date(s, payment, 0, &of));
+  keep(s, payoff, &of, s->p->last_bend);
+  return SIM_OK;
+}
+
+static sim_status survey_exercise(survey *s, int payoff, const option_payoff *o) {
+  int *step = calloc((size_t)s->sampler->paths.steps + 1, sizeof *step), bases;
+  sim_expr *payment = NULL;
+  sim_status status = step != NULL ? SIM_OK : sim_no_memory("the dates");
+  if (status == SIM_OK) status = option_joint_graph(s->p, o, OPTION_JOINT_PAYMENT, NULL, &payment, &bases);
+  if (status == SIM_OK) {
+    const int dates = option_dates(s->p, &s->sampler->estimate.market[0], o, step);
+    if (dates > 0) status = survey_dates(s, payoff, o, payment, step, dates);
+  }
+  sim_expr_free(&payment);
+  free(step);
+  return status;
+}
+
+/* ---- all ---- */
+
+static sim_status make(survey *s) {
+  option_parameters q = *s->p;
+  const sim_setup setup = {
+      .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 1, .folder = ""};
+  q.greeks = (option_greeks){.method = OPTION_AUTO};
+  q.sampling = (option_sampling){.paths = PATHS, .scrambles = NAN, .standard_error = NAN, .time = NAN};
+  q.common.precision = SIM_DOUBLE;
+  s->work = calloc((2 * TOGETHER + SIM_EXPR_INPUTS_MAX) * (size_t)PATHS, sizeof *s->work);
+  if (s->work == NULL) return sim_no_memory("the greeks");
+  SIM_TRY(option_sampler_paths(&q, &setup, &s->sampler));
+  SIM_TRY(survey_prices(s));
+  const int functions = option_payoff_count(s->p) - (int)s->p->payoffs.count;
+  for (int i = 0; i < (int)s->p->payoffs.count; i++)
+    if (s->p->payoffs.items[i].schema == &option_american_schema)
+      SIM_TRY(survey_exercise(s, functions + i, s->p->payoffs.items[i].data));
+  return SIM_OK;
+}
+
+static void clear(option_parameters *p) {
+  for (int i = 0; i < OPTION_PAYOFFS_MAX * OPTION_ASSETS_MAX; i++)
+    p->bend[i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] = p->last_bend[i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] =
+        INFINITY;
+  p->unsmoothed = 0;
+}
+
+sim_status option_bends_find(option_parameters *p) {
+  survey *s = calloc(1, sizeof *s);
+  bool any = false, calibrated = false;
+  clear(p);
+  for (int g = 0; g < OPTION_BUCKETS; g++)
+    any |= p->greeks.want[g] && g != OPTION_VEGA && g != OPTION_RHO && g != OPTION_THETA;
+  for (int a = 0; a < (int)p->assets.count; a++) calibrated |= option_asset_at(p, a)->leverage.given;
+  sim_status status = s != NULL ? SIM_OK : sim_no_memory("the greeks");
+  if (status == SIM_OK && any && !calibrated) {
+    *s = (survey){.p = p, .valid = true};
+    status = make(s);
+    if (!s->valid) clear(p); /* the run tells it */
+    if (s->sampler != NULL) option_ops_cpu.destroy(&s->sampler);
+    free(s->room);
+    free(s->work);
+  }
+  free(s);
+  return status;
+}

@@ -66,6 +66,14 @@ static sim_status cost_of(const option_parameters *p, double *out, int *policies
   return SIM_OK;
 }
 
+/* Whether steps of Greeks by a spot may be compared on the host, before the run: see result/steps.c. */
+static bool wants_spots(const option_parameters *p) {
+  bool any = false;
+  for (int g = 0; g < OPTION_BUCKETS; g++)
+    any |= p->greeks.want[g] && g != OPTION_VEGA && g != OPTION_RHO && g != OPTION_THETA && g != OPTION_VOLGA;
+  return any && !p->sampling.multilevel;
+}
+
 sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const option_parameters *p = parameters;
   double cost;
@@ -80,7 +88,8 @@ sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan 
   const double beside = option_bias_bytes(p, &host) + option_upper_bytes(p, &host) + option_exposure_bytes(p, &host) +
                         option_levels_bytes(p, &host) + option_path_bytes(p, &host) + option_leverage_bytes(p);
   sim_plan_add(out, "paths", ops->bytes(p, setup) + option_ladder_bytes(p, ops, setup));
-  if (beside > 0) sim_plan_add_host(out, "paths of bias, bounds, levels, exposures", beside);
+  const double pilot = setup->backend->kind != SIM_BACKEND_CPU && wants_spots(p) ? option_ops_cpu.bytes(p, &host) : 0;
+  if (fmax(beside, pilot) > 0) sim_plan_add_host(out, "paths of bias, bounds, levels, exposures", fmax(beside, pilot));
   out->checkpoint_bytes = option_state_bytes(p);
   out->work_per_step = batch * (double)p->nodes * (double)p->assets.count;
   const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */

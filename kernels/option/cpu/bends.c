@@ -321,22 +321,36 @@ static void clear(option_parameters *p) {
   p->unsmoothed = 0;
 }
 
-sim_status option_bends_find(option_parameters *p) {
-  survey *s = calloc(1, sizeof *s);
-  bool any = false, calibrated = false;
-  clear(p);
+/* Whether any Greek is a difference by a spot, whose step depends on bends, or volga, which a kink may make infinite;
+ * not where an estimate of the Greeks is refused, as the run's own is then. */
+static sim_status are_needed(const option_parameters *p, bool *out) {
+  bool by_spot = false, calibrated = false;
+  *out = false;
   for (int g = 0; g < OPTION_BUCKETS; g++)
-    any |= p->greeks.want[g] && g != OPTION_VEGA && g != OPTION_RHO && g != OPTION_THETA;
+    by_spot |= p->greeks.want[g] && g != OPTION_VEGA && g != OPTION_RHO && g != OPTION_THETA;
   for (int a = 0; a < (int)p->assets.count; a++) calibrated |= option_asset_at(p, a)->leverage.given;
-  sim_status status = s != NULL ? SIM_OK : sim_no_memory("the greeks");
-  if (status == SIM_OK && any && !calibrated) {
-    *s = (survey){.p = p, .valid = true};
-    status = make(s);
-    if (!s->valid) clear(p); /* the run tells it */
-    if (s->sampler != NULL) option_ops_cpu.destroy(&s->sampler);
-    free(s->room);
-    free(s->work);
-  }
+  option_estimate *e = by_spot && !calibrated ? calloc(1, sizeof *e) : NULL;
+  if (e == NULL) return by_spot && !calibrated ? sim_no_memory("the greeks") : SIM_OK;
+  const sim_status status = option_estimate_create(p, false, e);
+  for (int m = 0; m < e->markets && status == SIM_OK; m++) *out |= e->bump[m].spot != 0 || e->bump[m].second_spot != 0;
+  option_estimate_free(e);
+  free(e);
+  return status == SIM_ERR_SCENARIO ? SIM_OK : status;
+}
+
+sim_status option_bends_find(option_parameters *p) {
+  bool needed;
+  clear(p);
+  SIM_TRY(are_needed(p, &needed));
+  if (!needed) return SIM_OK;
+  survey *s = calloc(1, sizeof *s);
+  if (s == NULL) return sim_no_memory("the greeks");
+  *s = (survey){.p = p, .valid = true};
+  const sim_status status = make(s);
+  if (!s->valid) clear(p); /* the run tells it */
+  if (s->sampler != NULL) option_ops_cpu.destroy(&s->sampler);
+  free(s->room);
+  free(s->work);
   free(s);
   return status;
 }

@@ -31,7 +31,7 @@ static const double fourth_bend[2] = {0.5, 0.7};
 /* Differences of fourth order between slopes along the paths. */
 #define SLOPES 0.4
 /* Most assets whose cross gammas take eight prices each in place of four, with shorter steps. */
-#define PAIRED_MAX 4
+#define PAIRED_MAX 3
 
 /* Largest changes of a spot in first and second differences, of a volatility, of rate times maturity, and of the
  * maturity as a share of it. Samples of early exercise jump where a path is exercised at another date: a Greek of the

@@ -281,7 +281,7 @@ void sim_model_parameters_free(const sim_model *model, void **parameters) {
 }
 
 void sim_particles_free(sim_particles *particles) {
-  free(particles->mass), free(particles->radius), free(particles->body);
+  free(particles->mass), free(particles->radius), free(particles->body), free(particles->temperature);
   for (int i = 0; i < 3; i++) {
     free(particles->position[i]);
     free(particles->velocity[i]), free(particles->spin[i]);

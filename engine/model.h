@@ -59,6 +59,7 @@ typedef struct sim_particles {
   double *velocity[3];
   double *radius, *spin[3]; /* angular velocity */
   double *body;             /* number of the clump to which the particle belongs; 0: none */
+  double *temperature;      /* of a grain */
 } sim_particles;
 void sim_particles_free(sim_particles *particles);
 typedef sim_status sim_particle_reader(const char *path, const char *species, const sim_units *units,

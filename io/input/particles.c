@@ -145,7 +145,7 @@ static sim_status count_species(const io_h5_source *source, hid_t species, int64
   return status;
 }
 
-enum { COLUMNS = 12 }; /* arrays of sim_particles */
+enum { COLUMNS = 13 }; /* arrays of sim_particles */
 
 static sim_status read_species(const io_h5_source *source, hid_t species, const sim_units *units, size_t room,
                                sim_particles *out) {
@@ -156,7 +156,7 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
   const double turns = given ? sim_units_si(units, (sim_dimension){0, 0, -1}) : 0;
   const bool has_mass = io_h5_has(species, "mass"), has_velocity = io_h5_has(species, "velocity");
   const bool has_radius = io_h5_has(species, "radius"), has_spin = io_h5_has(species, "angular_velocity");
-  const bool has_body = io_h5_has(species, "body");
+  const bool has_body = io_h5_has(species, "body"), has_temperature = io_h5_has(species, "grain_temperature");
   int64_t n;
   SIM_TRY(count_species(source, species, &n));
   if ((double)n * (COLUMNS + 1) * sizeof(double) > (double)room)
@@ -169,6 +169,7 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
   if (has_mass) complete = (out->mass = calloc(count, sizeof *out->mass)) && complete;
   if (has_radius) complete = (out->radius = calloc(count, sizeof *out->radius)) && complete;
   if (has_body) complete = (out->body = calloc(count, sizeof *out->body)) && complete;
+  if (has_temperature) complete = (out->temperature = calloc(count, sizeof *out->temperature)) && complete;
   for (int k = 0; k < 3; k++) {
     complete = (out->position[k] = calloc(count, sizeof *scratch)) && complete;
     if (has_velocity) complete = (out->velocity[k] = calloc(count, sizeof *scratch)) && complete;
@@ -186,6 +187,8 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
   if (status == SIM_OK && has_spin)
     status = add_vector(source, species, "angular_velocity", n, turns, out->spin, scratch);
   if (status == SIM_OK && has_body) status = add_component(source, species, "body", n, 0, out->body, scratch);
+  if (status == SIM_OK && has_temperature)
+    status = add_component(source, species, "grain_temperature", n, 0, out->temperature, scratch);
   free(scratch);
   if (status != SIM_OK) sim_particles_free(out);
   return status;
@@ -222,6 +225,7 @@ static void columns_of(sim_particles *p, double **columns[COLUMNS]) {
     columns[8 + k] = &p->spin[k];
   }
   columns[11] = &p->body;
+  columns[12] = &p->temperature;
 }
 
 static void send(const void *opaque, int pipe) {

@@ -128,7 +128,9 @@ sim_status nbody_observe_orbits(const nbody_run *run, double *values) {
       v[c] -= drift[c];
     }
     if (exists) nbody_elements_of(run->G * (mass + m), x, v, &el);
-    if (exists && !isfinite(el.e + el.inc + el.node + el.peri + el.M)) /* `a` of a parabola is infinite */
+    /* `a` of a parabola is infinite; a parabola and a straight line have no angles */
+    const bool none = isnan(el.inc) && isnan(el.M);
+    if (exists && !(isfinite(el.e) && (none || isfinite(el.inc + el.node + el.peri + el.M))))
       return sim_fail(SIM_ERR_DIVERGED,
                       "orbits: the elements of %s are out of the range of double precision: its mass, distance or "
                       "velocity, or gravity.G, needs other units",

@@ -391,6 +391,27 @@ static void test_map_of_inner_particle(void **state) {
     if (!(fabs(x[0][c] - x[1][c]) < 1e-11)) fail_msg("%g", x[0][c] - x[1][c]);
 }
 
+/* A body at rest falls on a straight line from the apocentre, r = 2 a, and has no angles; it goes on falling. */
+static void test_fall(void **state) {
+  (void)state;
+  planets p = make_planets();
+  driver d = driver_make(here(), NBODY_IAS15, 0.01, 0.5, 0);
+  driver_add(&d, &nbody_body_schema, &p.body[0]);
+  p.body[2].group.orbit.given = false;
+  p.body[2].group.position[0] = 2;
+  driver_add(&d, &nbody_body_schema, &p.body[2]);
+  d.parameters.orbits = (char *)(uintptr_t) "sun";
+  driver_create(&d);
+  for (int k = 0; k < 2; k++) {
+    assert_true(fabs(driver_value(&d, "orbits", "a_inner") - 1) < 1e-13);
+    assert_true(fabs(driver_value(&d, "orbits", "e_inner") - 1) < 1e-13);
+    assert_true(isnan(driver_value(&d, "orbits", "inc_inner")) && isnan(driver_value(&d, "orbits", "M_inner")));
+    driver_run(&d);
+  }
+  assert_true(driver_get(&d, "position", 0, 1) < 2);
+  driver_destroy(&d);
+}
+
 /* One body about another is Kepler's motion for any step; its angular momentum is conserved to rounding. */
 static void test_map_of_two(void **state) {
   (void)state;
@@ -774,6 +795,7 @@ int main(void) {
       cmocka_unit_test(test_pythagorean),
       cmocka_unit_test(test_map),
       cmocka_unit_test(test_map_of_two),
+      cmocka_unit_test(test_fall),
       cmocka_unit_test(test_map_of_inner_particle),
       cmocka_unit_test(test_group),
       cmocka_unit_test(test_velocity),

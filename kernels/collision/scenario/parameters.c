@@ -217,9 +217,16 @@ static void check_values(const collision_values *v, int law, bool rough, int lin
     if (!isnan(v->young) || !isnan(v->poisson)) FAULT("young", "has a meaning with law = \"hertz\" alone");
   } else {
     if (isnan(v->young)) FAULT("young", "missing: the law of Hertz needs Young's modulus");
-    if (!isnan(v->stiffness) || !isnan(v->contact_time) || !isnan(v->damping) || !isnan(v->tangential_stiffness))
-      FAULT("stiffness",
-            "stiffness, contact_time, damping and tangential_stiffness have no meaning with law = \"hertz\"");
+    const struct {
+      const char *key;
+      double value;
+    } none[] = {{"stiffness", v->stiffness},
+                {"contact_time", v->contact_time},
+                {"damping", v->damping},
+                {"tangential_stiffness", v->tangential_stiffness}};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+      if (!isnan(none[i].value))
+        FAULT(none[i].key, "has no meaning with law = \"hertz\", which takes young, poisson and restitution");
   }
   if (!isnan(v->restitution) && !isnan(v->damping))
     FAULT("damping", "expected one of restitution and damping, got both");

@@ -272,6 +272,7 @@ static sim_status read_file(const maker *m, const sim_setup *setup, const collis
                        : isnan(file->radius) ? cbrt(mass / (4 * COLLISION_PI / 3 * file->group.density))
                                              : file->radius;
     if (radius != NULL && read.mass != NULL) m->g->mass[to] = mass;
+    if (read.temperature != NULL) m->g->temperature[to] = read.temperature[i];
     for (int c = 0; c < 3; c++) {
       if (read.position[c] != NULL) m->g->position[c][to] = read.position[c][i];
       if (read.velocity[c] != NULL) m->g->velocity[c][to] = read.velocity[c][i];
@@ -384,7 +385,7 @@ static sim_status make_all(const collision_parameters *p, const sim_setup *setup
 sim_status collision_grains_reserve(int64_t count, collision_grains *out) {
   const size_t n = (size_t)count, room = n > 0 ? n : 1;
   *out = (collision_grains){.n = count};
-  double *data = calloc(11 * room, sizeof *data);
+  double *data = calloc(12 * room, sizeof *data);
   out->material = calloc(room, sizeof *out->material);
   out->radius = data;
   if (data == NULL || out->material == NULL) return sim_no_memory("%zu grains", n);
@@ -394,6 +395,7 @@ sim_status collision_grains_reserve(int64_t count, collision_grains *out) {
     out->velocity[c] = data + (5 + c) * n;
     out->spin[c] = data + (8 + c) * n;
   }
+  out->temperature = data + 11 * n;
   return SIM_OK;
 }
 

@@ -17,7 +17,7 @@ enum collision_draw {
 /* [n] each, fp64, in the order of ids; owned. Clumps: their spheres; while these are placed, one grain a clump. */
 typedef struct collision_grains {
   int64_t n;
-  double *radius, *mass, *position[3], *velocity[3], *spin[3];
+  double *radius, *mass, *position[3], *velocity[3], *spin[3], *temperature;
   uint64_t *material;
   int64_t bodies;
   collision_body *body; /* [bodies]: clumps, in the order of their spheres' ids */

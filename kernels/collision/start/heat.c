@@ -11,7 +11,7 @@ sim_status collision_heat_start(collision_run *run) {
   double *out = run->array[COLLISION_TEMPERATURE].data;
   sim_expr_program *program = NULL;
   laws_scratch scratch = {0};
-  if (out == NULL || expr == NULL) return SIM_OK; /* all temperatures are 0 */
+  if (out == NULL || expr == NULL) return SIM_OK; /* 0, or of files */
   const sim_expr_target target = {.isa = run->options.isa};
   sim_status status = sim_expr_program_create(expr, &target, &program);
   if (status == SIM_OK) status = laws_scratch_create(&program, 1, 0, 1, &scratch);

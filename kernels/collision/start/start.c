@@ -7,6 +7,7 @@
 #include "kernels/collision/start/grains.h"
 #include "kernels/collision/walls/walls.h"
 
+#include "kernels/common/laws/sides.h"
 #include "kernels/common/resolution.h"
 
 #include "engine/log.h"
@@ -75,6 +76,7 @@ static void put_grain(const collision_run *run, const collision_grains *g, int64
   ((uint64_t *)run->array[COLLISION_MATERIAL].data)[at] = g->material[id];
   collision_put(run, COLLISION_RADIUS, 0, at, g->radius[id]);
   collision_put(run, COLLISION_MASS, 0, at, g->mass[id]);
+  if (run->options.heated) ((double *)run->array[COLLISION_TEMPERATURE].data)[at] = g->temperature[id];
   for (int c = 0; c < 3; c++) {
     collision_put(run, COLLISION_POSITION, c, at, g->position[c][id]);
     collision_put(run, COLLISION_VELOCITY, c, at, g->velocity[c][id]);
@@ -486,6 +488,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   SIM_TRY(collision_check_speeds(run, SIM_ERR_SCENARIO));
   SIM_TRY(check_inlet_speeds(run));
   warn_of_speed(run);
+  SIM_TRY(laws_check_sides(run->options.external, run->options.low, run->options.size, run->options.periodic, 0));
   run->options.dt = run->dt;
   run->options.before = setup->saved != NULL && setup->saved->clock.step > 0 ? setup->saved->clock.dt : run->dt;
   SIM_TRY(choose_again(run, setup));

@@ -119,6 +119,15 @@ bool nbody_elements_place(const nbody_elements *el, double mu, double x[3], doub
   return isfinite(x[0] + x[1] + x[2] + v[0] + v[1] + v[2]);
 }
 
+/* Whether two vectors are parallel, or one is 0; products may not underflow. */
+static bool is_straight(const double x[3], const double v[3]) {
+  const double a = fmax(fabs(x[0]), fmax(fabs(x[1]), fabs(x[2]))), b = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
+  double h[3];
+  if (a == 0 || b == 0) return true;
+  cross((const double[]){x[0] / a, x[1] / a, x[2] / a}, (const double[]){v[0] / b, v[1] / b, v[2] / b}, h);
+  return h[0] == 0 && h[1] == 0 && h[2] == 0;
+}
+
 static double turned(double angle) { return angle < 0 ? angle + two_pi : angle; }
 
 void nbody_elements_of(double mu, const double x[3], const double v[3], nbody_elements *out) {
@@ -129,7 +138,7 @@ void nbody_elements_of(double mu, const double x[3], const double v[3], nbody_el
   for (int c = 0; c < 3; c++) e[c] = ((v2 - mu / r) * x[c] - eta * v[c]) / mu;
   out->a = mu / beta;
   out->e = sqrt(dot(e, e));
-  if (!(h1 > 0) || beta == 0) {
+  if ((h1 == 0 && is_straight(x, v)) || (h1 > 0 && beta == 0)) {
     *out = (nbody_elements){out->a, out->e, NAN, NAN, NAN, NAN};
     return;
   }

@@ -5,6 +5,8 @@
 #include "kernels/nbody/physics.h"
 #include "kernels/nbody/scenario/cosmos.h"
 
+#include "kernels/common/laws/sides.h"
+
 #include "engine/log.h"
 #include "engine/run/startup.h"
 
@@ -182,6 +184,9 @@ sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setu
   sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
   if (status == SIM_OK) status = nbody_bath_check(p, &bodies);
   if (status == SIM_OK && p->box.given) wrap_positions(run, p->box.size, &bodies);
+  const double low[3] = {0}, size[3] = {p->box.size, p->box.size, p->box.size};
+  const bool periodic[3] = {p->box.given, p->box.given, p->box.given};
+  if (status == SIM_OK) status = laws_check_sides(p->external, low, size, periodic, 0);
   sim_startup("comparing places", 0, 0);
   if (status == SIM_OK) status = nbody_check_density(p, &bodies);
   if (status == SIM_OK) status = nbody_check_positions(run, p, &bodies);

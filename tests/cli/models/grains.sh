@@ -92,16 +92,34 @@ told() { sed 's/^[0-9-]*T[0-9:]*Z //' "$1/run.log" | grep overlap; }
 [ "$(told alone)" = "$(told two)" ] || fail "two ranks tell another overlap: $(cat two/run.log)"
 
 # Radii, masses and spins of a snapshot are those of the run that starts from it.
+cat >field.lua <<'EOF'
+local slope = sim.param("slope", 0.5, "of the potential")
+local side  = { size = {2, 2, 2}, boundary = "periodic" }
+local field = function(x, y, z) return math.sin(math.pi * x) * math.cos(3 * math.pi * y) - slope * z end
+return sim.collision {
+  box = side, grains = { { radius = 0.1, density = 1, position = {1, 1, 1} } }, external = field,
+  contact = { contact_time = 0.05 }, integrate = { t_end = 0.01 }, output = { tables = "ends", snapshots = "never" },
+}
+EOF
+sed 's/^return.*/return sim.nbody {/; s/box = side, grains = .*external/box = { size = 2 }, pair = function(r2) return r2 end, cutoff = 0.5, bodies = { { mass = 1, position = {1, 1, 1} } }, external/
+  s/contact = .*t_end/integrate = { dt = 0.005, t_end/' field.lua >molecule.lua
+for model in field molecule; do
+  expect 0 "external: the potential differs by up to 1 between the two sides of z, along which the box is periodic" \
+    "$SIM" $model.lua -o $model
+  expect 0 done "$SIM" $model.lua -o $model --force --set slope=0.0
+  if grep -q external: output; then fail "$model: a periodic potential is warned of"; fi
+done
 cat >turn.lua <<'EOF'
 return sim.collision {
   box       = { size = {1, 1, 1}, boundary = "periodic" },
   grains    = { sim.random_spheres { n = 50, radii = {0.04, 0.06}, density = 4, temperature = 1e-3 } },
   contact   = { contact_time = 0.01, friction = 0.5 },
+  heat      = { conductivity = 1e-3, capacity = 1, temperature = function(x) return 1 + x end },
   integrate = { dt = "auto", t_end = 1 },
   output    = { tables = "ends", snapshots = "ends" },
 }
 EOF
-sed 's|sim.random_spheres {.*}|sim.from_file { path = "last.h5" } }|; s/t_end = 1 /t_end = 1e-3 /' turn.lua >again.lua
+sed 's|sim.random_spheres {.*}|sim.from_file { path = "last.h5" } }|; s/t_end = 1 /t_end = 1e-3 /; s/, temperature = function.*end }/ }/' turn.lua >again.lua
 expect 0 done "$SIM" turn.lua -o turn
 cp "$(find turn/snap -name '*.h5' | sort | tail -n 1)" last.h5
 expect 0 done "$SIM" again.lua -o again
@@ -109,7 +127,7 @@ first=$(find again/snap -name '*.h5' | sort | head -n 1)
 if command -v h5dump >/dev/null; then
   values() { h5dump -d "$1/particles/grains/$3" "$2" | grep '(' | tr -d ' '; }
   last=$(h5ls last.h5/data | cut -d ' ' -f 1)
-  for name in radius mass angular_velocity/x angular_velocity/z velocity/y; do
+  for name in radius mass grain_temperature angular_velocity/x angular_velocity/z velocity/y; do
     before=$(values "/data/$last" last.h5 $name)
     [ -n "$before" ] || fail "no $name in the snapshot"
     [ "$before" = "$(values /data/0 "$first" $name)" ] || fail "$name is not that of the snapshot"

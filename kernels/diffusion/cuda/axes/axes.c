@@ -245,7 +245,7 @@ static void write(const diffusion_work *w, diffusion_programs *programs) {
                      "xyz"[a], n[0], n[1], a == 2 && divided ? (int)(d.y_end - d.y) : n[1], n[a], a, kind[a],
                      divided ? "true" : "false");
   for (int k = 0; k < 4 && divided && w->own.axes->direct; k++) {
-    const int axis = 1 + k % 2, times = 1 + k / 2, threads = diffusion_axes_columns_threads(n[axis]);
+    const int axis = 1 + k % 2, times = 1 + k / 2, threads = diffusion_axes_turn_threads(n[axis]);
     if (times == 2 && p->integrate.scheme != DIFFUSION_STRANG) break;
     sim_bytes_format(
         diffusion_programs_add(programs, true),

@@ -33,9 +33,10 @@ typedef struct diffusion_axes_targets {
 } diffusion_axes_targets;
 
 enum { AXES_ROWS = 128 }; /* threads of a block of rows */
-#define AXES_WIDE(q)                                                                                                   \
-  ((q) < 32 ? 16 : 8) /* pairs of lines that a block of the y or z pass takes, of 32 q points each                     \
-                       */
+/* Pairs of lines, of 32 q points each, that a block of the y or z pass takes; and one that stores into other slabs:
+ * rows of 128 bytes, of which the link between GPUs passes more than of 64. */
+#define AXES_WIDE(q) ((q) < 32 ? 16 : 8)
+enum { AXES_TURN_WIDE = 16 };
 #define AXES_PITCH(q) (32 * ((q) + 2) + 2)
 
 #endif

@@ -45,6 +45,7 @@ sim_status diffusion_axes_stage(diffusion_work *work, int index, const diffusion
 int diffusion_axes_columns_threads(int n);
 size_t diffusion_axes_columns_bytes(int n); /* dynamic shared memory */
 size_t diffusion_axes_rows_bytes(int n);
+int diffusion_axes_turn_threads(int n);          /* a block that stores lines of n points into other slabs */
 size_t diffusion_axes_turn_bytes(int nx, int n); /* of rows of nx cells beside lines of n */
 /* Several ranks: sets w->array[0] to the array of the slab that has the state. */
 void diffusion_axes_select(diffusion_work *work, int slab);

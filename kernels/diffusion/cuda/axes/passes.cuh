@@ -179,14 +179,14 @@ template <int Q, int KIND> __device__ __forceinline__ int axis_cell(int m, int j
   return KIND == 0 ? p : m < 16 ? 2 * p : 2 * (32 * Q - 1 - p) + 1;
 }
 
-/* Filters AXES_WIDE pairs of neighbouring lines along y (AXIS 1) or z (2) of a slab, in which lines are whole and
- * planes have ROWS rows: the pairs from number `column` on of plane or row `other`. Returns where this thread's line
+/* Filters W pairs of neighbouring lines along y (AXIS 1) or z (2) of a slab, in which lines are whole and planes have
+ * ROWS rows: the pairs from number `column` on of plane or row `other`. Returns where this thread's line
  * begins; v[m] is point j + Q m. The stride of lines in shared memory is 2 above a multiple of 16, so that neither
  * 8-byte nor 16-byte accesses conflict. */
-template <int NX, int ROWS, int N, int AXIS, int KIND>
+template <int NX, int ROWS, int N, int AXIS, int KIND, int W>
 __device__ __forceinline__ float2 *axis_lines(float2 *v, const diffusion_axes &g, const diffusion_axes_slab &s,
                                               long long field, long long other, long long column, int &c, int &j) {
-  constexpr int Q = N / 32, W = AXES_WIDE(Q);
+  constexpr int Q = N / 32;
   constexpr long long STRIDE = AXIS == 2 ? (long long)(NX / 2) * ROWS : NX / 2;
   extern __shared__ float4 shared[];
   const int tid = threadIdx.x;
@@ -212,7 +212,7 @@ __device__ __forceinline__ void axis_columns(const diffusion_axes &g, const diff
   const long long other = blockIdx.y + (AXIS == 2 ? part.y : part.z);
   int c, j;
   float2 v[32];
-  float2 *at = axis_lines<NX, ROWS, N, AXIS, KIND>(v, g, s, blockIdx.z, other, blockIdx.x * W, c, j);
+  float2 *at = axis_lines<NX, ROWS, N, AXIS, KIND, W>(v, g, s, blockIdx.z, other, blockIdx.x * W, c, j);
   float2 *to = at;
   if (DIVIDED)
     to = (float2 *)(next.field + blockIdx.z * next.cells) +
@@ -237,7 +237,7 @@ __device__ __forceinline__ void axis_turn(const diffusion_axes &g, const diffusi
                                           const diffusion_axes_part &part, const diffusion_axes_part &later,
                                           unsigned columns, unsigned rows, double t, double h,
                                           const diffusion_axes_targets &targets) {
-  constexpr int Q = N / 32, W = AXES_WIDE(Q), KIND = AXIS == 1 ? KY : KZ, WIDTH = NX / 2 / W;
+  constexpr int Q = N / 32, W = AXES_TURN_WIDE, KIND = AXIS == 1 ? KY : KZ, WIDTH = NX / 2 / W;
   constexpr long long NEXT = AXIS == 2 ? (long long)(NX / 2) * NY : NX / 2;
   const unsigned both = 2 * (columns < rows ? columns : rows);
   const bool paired = blockIdx.x < both;
@@ -252,7 +252,7 @@ __device__ __forceinline__ void axis_turn(const diffusion_axes &g, const diffusi
   const long long column = block % WIDTH * W;
   int c, j;
   float2 v[32];
-  axis_lines<NX, ROWS, N, AXIS, KIND>(v, g, s, field, other, column, c, j);
+  axis_lines<NX, ROWS, N, AXIS, KIND, W>(v, g, s, field, other, column, c, j);
 #pragma unroll
   for (int m = 0; m < 32; m++) {
     const int q = axis_cell<Q, KIND>(m, j), rank = KIND == 0 && SHARE % Q == 0 ? Q * m / SHARE : q / SHARE;

@@ -10,9 +10,10 @@ size_t diffusion_axes_columns_bytes(int n) { return (size_t)(AXES_WIDE(n / 32) *
 size_t diffusion_axes_rows_bytes(int n) {
   return (size_t)AXES_ROWS / ((size_t)n / 32) * (size_t)(n + 64 + (n == 256 ? 8 : 0)) * 8; /* line_pitch() */
 }
+int diffusion_axes_turn_threads(int n) { return n / 32 * AXES_TURN_WIDE; }
 size_t diffusion_axes_turn_bytes(int nx, int n) {
-  const size_t rows = diffusion_axes_rows_bytes(nx) / AXES_ROWS * (size_t)diffusion_axes_columns_threads(n);
-  const size_t columns = diffusion_axes_columns_bytes(n);
+  const size_t rows = diffusion_axes_rows_bytes(nx) / AXES_ROWS * (size_t)diffusion_axes_turn_threads(n);
+  const size_t columns = (size_t)(AXES_TURN_WIDE * AXES_PITCH(n / 32)) * 8;
   return rows > columns ? rows : columns;
 }
 
@@ -194,7 +195,7 @@ static void pass_turn(diffusion_work *w, int slab, const chunk *now, const chunk
   static const sim_kernel kernel = {"diffusion_turn", "columns and rows", SIM_LIMIT_BYTES};
   diffusion_axes_work *a = w->own.axes;
   diffusion_step_context m = *context;
-  const int n = a->n[axis], threads = diffusion_axes_columns_threads(n);
+  const int n = a->n[axis], threads = diffusion_axes_turn_threads(n);
   diffusion_axes_targets targets = {0};
   for (int r = 0; r < w->comm->size; r++) {
     const diffusion_axes_division d = diffusion_axes_division_of(&w->grid, w->comm, r);
@@ -212,7 +213,7 @@ static void pass_turn(diffusion_work *w, int slab, const chunk *now, const chunk
   }
   const int64_t lines = axis == 1 ? now->planes : now->part.rows;
   const int64_t rows_later = later ? later->part.rows * later->planes : 0;
-  unsigned columns = (unsigned)(a->n[0] / 2 / AXES_WIDE(n / 32) * lines * w->fields);
+  unsigned columns = (unsigned)(a->n[0] / 2 / AXES_TURN_WIDE * lines * w->fields);
   unsigned rows = (unsigned)(rows_later / 2 / (threads / (a->n[0] / 32)));
   const diffusion_axes_part none = {.rows = 1};
   const diffusion_axes_part *part = later ? &later->part : &none;

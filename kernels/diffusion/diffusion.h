@@ -298,6 +298,7 @@ extern const sim_table *const diffusion_described[]; /* sim_model.described */
 
 /* ---- scenario/linear.c ---- */
 
+bool diffusion_same_linear(const diffusion_field *a, const diffusion_field *b); /* whether two fields have the same L */
 /* Adds a fault where L is not finite, or so large that the scheme's tables overflow. */
 sim_status diffusion_check_linear(const diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 
@@ -350,6 +351,9 @@ typedef struct diffusion_filling {
 sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, double dt, double scale,
                                    diffusion_filling *out) SIM_MUST_CHECK;
 void diffusion_filling_end(diffusion_filling *filling);
+/* Returns the first field whose tables are those of this field. */
+int diffusion_tables_field(const diffusion_parameters *p, int field);
+int diffusion_distinct_tables(const diffusion_parameters *p); /* number of fields that are the first one */
 diffusion_fill diffusion_method_fill;
 void diffusion_filling_linear(const diffusion_filling *filling, const double k[3], const int64_t mode[3],
                               double out[2]); /* re, im of the field's L */

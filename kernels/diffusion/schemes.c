@@ -413,3 +413,21 @@ sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, dou
 }
 
 void diffusion_filling_end(diffusion_filling *filling) { sim_expr_program_free(&filling->linear); }
+
+int diffusion_tables_field(const diffusion_parameters *p, int field) {
+  const unsigned forced = diffusion_forced(p);
+  const diffusion_field *own = diffusion_field_of(p, field);
+  for (int f = 0; f < field; f++) {
+    const diffusion_field *other = diffusion_field_of(p, f);
+    if (diffusion_same_linear(own, other) && diffusion_same_walls(p, f, field) &&
+        own->fluctuation == other->fluctuation && (forced >> f & 1) == (forced >> field & 1))
+      return f;
+  }
+  return field;
+}
+
+int diffusion_distinct_tables(const diffusion_parameters *p) {
+  int count = 0;
+  for (int f = 0; f < (int)p->fields.count; f++) count += diffusion_tables_field(p, f) == f;
+  return count;
+}

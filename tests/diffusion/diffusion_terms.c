@@ -216,6 +216,26 @@ static void test_noise(void **state) {
   }
 }
 
+/* A field has the noise of its own amplitude beside one of the same L and another amplitude, and its own linear terms.
+ */
+static void test_own_terms(void **state) {
+  system_run s[2];
+  (void)state;
+  for (int i = 0; i < 2; i++)
+    whole(&s[i],
+          "return sim.diffusion { grid = { n = {16}, size = {1} }, fields = { { name = 'u', D = 1, fluctuation = %g },"
+          "{ name = 'v', D = 1, fluctuation = 0.6 }, { name = 'a', D = 1, decay = 2, initial = 1 },"
+          "{ name = 'b', D = 1, initial = 1 } }, rates = function() return 0, 0, 0, 0 end,"
+          "integrate = { scheme = 'etdrk2', dt = 0.125, t_end = 0.5 } }",
+          i ? 0.6 : 0.3);
+  for (int64_t c = 0; c < 16; c++) {
+    assert_true(value(&s[0], 1, c) == value(&s[1], 1, c) && value(&s[0], 1, c) != 0);
+    assert_true(fabs(2 * value(&s[0], 0, c) - value(&s[1], 0, c)) < 1e-15);
+    assert_true(fabs(value(&s[0], 2, c) - exp(-1)) < 1e-15 && fabs(value(&s[0], 3, c) - 1) < 1e-15);
+  }
+  shut(&s[0]), shut(&s[1]);
+}
+
 /* Between walls at 1 and 3 a wave decays onto the straight line between them, also with rates, which draw the field to
  * that solution and so show every order. Along each axis; tolerances as for eigenmodes. */
 static void test_walls(void **state) {
@@ -415,7 +435,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_tensor),          cmocka_unit_test(test_linear),        cmocka_unit_test(test_burgers),
       cmocka_unit_test(test_gradient_orders), cmocka_unit_test(test_cahn_hilliard), cmocka_unit_test(test_gray_scott),
-      cmocka_unit_test(test_noise),           cmocka_unit_test(test_walls),         cmocka_unit_test(test_semigroup),
-      cmocka_unit_test(test_observe),         cmocka_unit_test(test_same_bits),     cmocka_unit_test(test_faults)};
+      cmocka_unit_test(test_noise),           cmocka_unit_test(test_own_terms),     cmocka_unit_test(test_walls),
+      cmocka_unit_test(test_semigroup),       cmocka_unit_test(test_observe),       cmocka_unit_test(test_same_bits),
+      cmocka_unit_test(test_faults)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

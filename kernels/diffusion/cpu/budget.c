@@ -23,6 +23,7 @@ sim_status diffusion_budget_create(const diffusion_parameters *p, sim_isa isa, i
   diffusion_work *w = *out;
   for (int f = 0; f < w->fields; f++) {
     diffusion_filling filling;
+    if (diffusion_tables_field(p, f) != f) continue;
     const sim_status status = diffusion_filling_begin(p, f, 1, 1, &filling);
     if (status == SIM_OK)
       diffusion_tables(w->spectral, f, 1, w->arrays.table[f], w->arrays.complex, fill_linear, &filling);

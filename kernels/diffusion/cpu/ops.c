@@ -172,9 +172,7 @@ static sim_status lines(diffusion_work *w, int field, int axis, int64_t count, v
 
 static sim_status use(diffusion_work *w, double h, int slot) {
   w->slot = slot;
-  for (int f = 0; f < w->fields; f++)
-    for (int t = 0; t < w->method.tables && !w->coupled; t++)
-      w->arrays.table[f][t] = work_part(&w->table[t], slot * w->fields + f);
+  work_set_tables(w);
   if (w->length[slot] == h) return SIM_OK;
   w->length[slot] = NAN; /* until the tables are complete */
   SIM_TRY(diffusion_work_tables(w, h));

@@ -125,7 +125,8 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   const double fields = (double)p->fields.count, number = single ? sizeof(float) : sizeof(double);
   const double field = number * diffusion_slab_numbers(&grid, single, &slab);
   const double column = number * diffusion_column_numbers(&grid, single, &slab);
-  const double table = fields * number * diffusion_table_numbers(&grid, single, diffusion_unfolded(p), &slab);
+  const double table =
+      diffusion_distinct_tables(p) * number * diffusion_table_numbers(&grid, single, diffusion_unfolded(p), &slab);
   const diffusion_gradients read = diffusion_gradients_of(p);
   const int gradients = read.count;
   sim_plan_add(out, "transformed fields", fields * field);
@@ -177,10 +178,9 @@ double diffusion_budget_bytes(const diffusion_parameters *p, int threads) {
   const double fields = (double)p->fields.count, field = sizeof(double) * diffusion_field_numbers(&grid, false);
   const double table = sizeof(double) * diffusion_table_numbers(&grid, false, diffusion_unfolded(p), &whole);
   diffusion_series series;
-  return (3 * fields + read.count + read.fluxes) * field +
-         fields * (sizeof(double) * grid_cells_wanted(&grid) + table) +
-         diffusion_derivation_bytes(p, &read, false, &whole) + diffusion_measure_bytes(&grid) +
-         diffusion_rates_bytes(p, threads) +
+  return (3 * fields + read.count + read.fluxes) * field + fields * sizeof(double) * grid_cells_wanted(&grid) +
+         diffusion_distinct_tables(p) * table + diffusion_derivation_bytes(p, &read, false, &whole) +
+         diffusion_measure_bytes(&grid) + diffusion_rates_bytes(p, threads) +
          diffusion_spectral_bytes(&grid, (int)fields, read.count, read.fluxes, diffusion_series_of(p, &read, &series),
                                   false, threads);
 }

@@ -100,9 +100,13 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
     SIM_TRY(diffusion_coupled_create(w->p, w->spectral, slots, &w->coupled));
     SIM_TRY(create_array(w, setup, w->fields, column, &w->column));
   }
+  for (int f = 0; f < w->fields; f++) {
+    const int first = diffusion_tables_field(w->p, f);
+    w->shared[f] = first == f ? w->distinct++ : w->shared[first];
+  }
   for (int t = 0; t < w->method.tables && !w->coupled; t++)
-    SIM_TRY(create_array(w, setup, w->fields * slots, diffusion_table_numbers(&w->grid, w->single, unfolded, &w->slab),
-                         &w->table[t]));
+    SIM_TRY(create_array(w, setup, w->distinct * slots,
+                         diffusion_table_numbers(&w->grid, w->single, unfolded, &w->slab), &w->table[t]));
   SIM_TRY(create_array(w, setup, w->fields, (double)(w->end - w->first), &w->real));
   if (gradients > 0 && !w->common) SIM_TRY(create_array(w, setup, gradients, field, &w->gradients));
   for (int g = 0; g < gradients; g++)
@@ -112,18 +116,19 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
   SIM_TRY(create_exchange(w, setup));
   SIM_TRY(create_measured(w, setup));
   w->arrays.complex = unfolded;
-  for (int f = 0; f < w->fields; f++) {
+  for (int f = 0; f < w->fields; f++)
     for (int a = 0; a < DIFFUSION_ARRAYS; a++)
       if (w->array[a].data) w->arrays.array[f][a] = work_part(&w->array[a], f);
-    for (int t = 0; t < w->method.tables && !w->coupled; t++) w->arrays.table[f][t] = work_part(&w->table[t], f);
-  }
+  work_set_tables(w);
   return SIM_OK;
 }
 
 sim_status diffusion_work_tables(diffusion_work *w, double dt) {
   if (w->coupled) return diffusion_coupled_fill(w->coupled, w->slot, dt);
-  for (int f = 0; f < w->fields; f++) {
+  for (int f = 0, ready = 0; f < w->fields; f++) {
     diffusion_filling filling;
+    if (w->shared[f] < ready) continue; /* those of a field before it */
+    ready++;
     SIM_TRY(diffusion_filling_begin(w->p, f, dt, diffusion_scale(&w->grid), &filling));
     diffusion_tables(w->spectral, f, w->method.tables, w->arrays.table[f], w->arrays.complex, diffusion_method_fill,
                      &filling);

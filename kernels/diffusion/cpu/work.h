@@ -34,8 +34,9 @@ struct diffusion_work {
   size_t common_bytes;
   sim_buffer partial, block;
   diffusion_measured measured;
-  diffusion_coupled *coupled; /* cross diffusion: matrices instead of tables; else NULL */
-  sim_buffer column;          /* and the transformed columns */
+  diffusion_coupled *coupled;             /* cross diffusion: matrices instead of tables; else NULL */
+  sim_buffer column;                      /* and the transformed columns */
+  int distinct, shared[DIFFUSION_FIELDS]; /* number of different tables of fields, and the one of each field */
   int slot;
   diffusion_norm *norm;           /* norms of coefficients; NULL where neither errors nor a twin need them */
   double length[DIFFUSION_SLOTS]; /* adaptive steps: tables in slot s are for steps of length[s] */
@@ -46,6 +47,13 @@ struct diffusion_work {
 
 static inline void *work_part(const sim_buffer *buffer, int field) {
   return (char *)buffer->data + (size_t)field * (size_t)buffer->shape[1] * sim_dtype_size(buffer->dtype);
+}
+
+/* Sets the tables of the slot w->slot. */
+static inline void work_set_tables(diffusion_work *w) {
+  for (int f = 0; f < w->fields; f++)
+    for (int t = 0; t < w->method.tables && !w->coupled; t++)
+      w->arrays.table[f][t] = work_part(&w->table[t], w->slot * w->distinct + w->shared[f]);
 }
 
 static inline void work_each_field(const diffusion_work *w, const sim_buffer *buffer, void **out) {

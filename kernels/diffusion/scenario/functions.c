@@ -152,21 +152,6 @@ sim_status diffusion_bind_rates(diffusion_parameters *p, sim_faults *faults) {
   return SIM_OK;
 }
 
-/* Whether two fields have the same L. */
-static bool same_linear(const diffusion_field *a, const diffusion_field *b) {
-  sim_bytes x = {0}, y = {0};
-  bool same = a->D == b->D && a->hyper == b->hyper && a->decay == b->decay && a->conserved == b->conserved &&
-              !a->linear == !b->linear && a->walls[0] == b->walls[0] && a->walls[1] == b->walls[1];
-  for (int i = 0; i < 3; i++)
-    same = same && a->axes[i] == b->axes[i] && a->tensor[i] == b->tensor[i] && a->drift[i] == b->drift[i];
-  if (same && a->linear)
-    same = sim_expr_write(a->linear, &x) == SIM_OK && sim_expr_write(b->linear, &y) == SIM_OK && x.size == y.size &&
-           memcmp(x.data, y.data, x.size) == 0;
-  sim_bytes_free(&x);
-  sim_bytes_free(&y);
-  return same;
-}
-
 /* Adds faults of the walls of a vector's component a. Between the walls of an axis, one component has the series of the
  * pressure's derivative, and the other components have that of the pressure. */
 static void check_component(const diffusion_parameters *p, const grid_shape *grid, const int *vector, int axes, int a,
@@ -209,7 +194,7 @@ void diffusion_check_solenoidal(const diffusion_parameters *p, sim_faults *fault
       }
     check_component(p, &grid, vector, axes, a, faults);
     const diffusion_field *s = diffusion_field_of(p, vector[a]), *first = diffusion_field_of(p, vector[0]);
-    if (!same_linear(s, first))
+    if (!diffusion_same_linear(s, first))
       sim_faults_add(faults, p->fields.items[vector[a]].line, path,
                      "expected the same linear terms of %s and %s, which keep the vector without divergence",
                      first->name, s->name);

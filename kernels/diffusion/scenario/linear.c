@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { X, Y, Z };
 
@@ -128,4 +129,18 @@ sim_status diffusion_check_linear(const diffusion_parameters *p, sim_faults *fau
   }
   free(numbers);
   return status;
+}
+
+bool diffusion_same_linear(const diffusion_field *a, const diffusion_field *b) {
+  sim_bytes x = {0}, y = {0};
+  bool same = a->D == b->D && a->hyper == b->hyper && a->decay == b->decay && a->conserved == b->conserved &&
+              !a->linear == !b->linear && a->walls[0] == b->walls[0] && a->walls[1] == b->walls[1];
+  for (int i = 0; i < 3; i++)
+    same = same && a->axes[i] == b->axes[i] && a->tensor[i] == b->tensor[i] && a->drift[i] == b->drift[i];
+  if (same && a->linear)
+    same = sim_expr_write(a->linear, &x) == SIM_OK && sim_expr_write(b->linear, &y) == SIM_OK && x.size == y.size &&
+           memcmp(x.data, y.data, x.size) == 0;
+  sim_bytes_free(&x);
+  sim_bytes_free(&y);
+  return same;
 }

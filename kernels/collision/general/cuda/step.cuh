@@ -127,13 +127,15 @@ static __device__ __noinline__ void add_walls(const general_arrays<real> &a, con
 
 /* What the threads of a block have in common: in shared memory, because the loop over neighbours has no registers left.
  * Values that it kept in local memory would be fetched from the L2 cache in each round, as springs pass through the L1
- * cache. */
-template <typename real> struct contact_block {
+ * cache. `keeps`: also each thread's grain and the end of its row, because of the call of add_walls, around which
+ * little stays in registers, or of cohesion. */
+template <int SPRINGS, int FEATURES, typename real> struct contact_block {
+  static constexpr bool keeps = FEATURES > GENERAL_BARE || SPRINGS == 4;
   general_grains<real> grains;
   general_records<real> records;
   general_list<real> list;
   step_bounds<real> bounds;
-  uint32_t own[CONTACT_THREADS], end[CONTACT_THREADS]; /* of each thread: its grain, and the end of that one's row */
+  uint32_t own[keeps ? CONTACT_THREADS : 1], last[keeps ? CONTACT_THREADS : 1];
 };
 
 /* Contacts of a step of dt (0: as they are). next > 0: also moves the grains by the step after it into the other set;
@@ -143,7 +145,8 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
                                                         real dt, real next, unsigned k,
                                                         const general_shear<real> &shift) {
   __shared__ contact_reader<SPRINGS, Law, real> reader;
-  __shared__ contact_block<real> block;
+  constexpr bool keeps = contact_block<SPRINGS, FEATURES, real>::keeps;
+  __shared__ contact_block<SPRINGS, FEATURES, real> block;
   after_previous();
   const general_numbers &b = *a.numbers;
   const general_box<real> &box = a.box;
@@ -181,13 +184,13 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
       reader.fetch_neighbour(entry / 32, g, ahead, {list.spring, room, entry});
     else
       reader.fetch_rest(entry / 32, g, records, i);
-    block.own[threadIdx.x] = i;
-    block.end[threadIdx.x] = end;
+    if constexpr (keeps) block.own[threadIdx.x] = i, block.last[threadIdx.x] = end;
     contact_sum<real> sum = {};
     reader.keep(sum);
 #pragma unroll 1
-    for (; entry < block.end[threadIdx.x]; entry += 32) {
-      const uint32_t j = ahead, last = block.end[threadIdx.x];
+    for (;; entry += 32) {
+      const uint32_t j = ahead, last = keeps ? block.last[threadIdx.x] : end;
+      if (entry >= last) break;
       const pair_history<SPRINGS, Law, real> past = {list.spring, room, entry};
       predicted_grain<real> other = {};
       real spring[COLLISION_SPRINGS_MAX] = {};
@@ -220,7 +223,7 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
     }
     reader.take(&sum);
     const grain_rest<real> rest = reader.read_rest(entry / 32, g, records, i);
-    i = block.own[threadIdx.x];
+    if constexpr (keeps) i = block.own[threadIdx.x];
     const bool bound = general_clumps(FEATURES) && records.mobility[i].body > 0;
     if (bound && dt > 0) shorten_virial(a.bodies.lever + 3 * (size_t)records.id[i], sum.force, dt, &sum.virial);
     if constexpr (FEATURES >= GENERAL_WALLS) {

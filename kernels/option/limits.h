@@ -5,6 +5,7 @@
 enum {
   OPTION_ASSETS_MAX = 64,
   OPTION_PAYOFFS_MAX = 64,
+  OPTION_RAINBOW_MAX = 16,   /* prices of a rainbow, which are ordered by n (n - 1) operations */
   OPTION_FEATURES_MAX = 256, /* path features that the payoffs of a run depend on */
   OPTION_VARIANTS_MAX = 512, /* paths simulated from the same random numbers: markets times signs */
   OPTION_TANGENTS_MAX = 128, /* parameters by which paths are differentiated */

@@ -140,6 +140,14 @@ static void make_local(pricing *d) {
   pricing_add(d, &option_asian_schema, 95, OPTION_CALL)->asset = 2;
 }
 
+/* Ranks of four prices, with their Greeks. */
+static void make_rainbow(pricing *d) {
+  static double second[] = {0, 1, 0, 0}, ranks[] = {0.4, 0.3, 0.2, 0.1};
+  several(d, 4);
+  pricing_add(d, &option_rainbow_schema, 98, OPTION_CALL)->weights = (sim_doubles){second, 4, 1};
+  pricing_add(d, &option_rainbow_schema, 98, OPTION_PUT)->weights = (sim_doubles){ranks, 4, 1};
+}
+
 /* A local volatility 20/sqrt(S), by which half of the paths end at 0. */
 static void make_ends(pricing *d) {
   pricing_set_motion(d, 0);
@@ -750,6 +758,7 @@ const option_case option_cases[OPTION_CASES] = {
     {"two barriers", make_double_barriers, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.25, 1},
     {"lookbacks", make_lookbacks, 9, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
     {"several assets", make_several, 6, OPTION_CONTROL_UNDERLYING, false, true, OPTION_AUTO, 0.2, 1},
+    {"rainbow", make_rainbow, 3, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1},
     {"twelve assets", make_many_assets, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
     {"strikes", make_strikes, 8, OPTION_CONTROL_GEOMETRIC, true, false, OPTION_AUTO, 0.2, 1},
     {"own payoff", make_own, 7, OPTION_CONTROL_GEOMETRIC, false, false, OPTION_AUTO, 0.2, 1},

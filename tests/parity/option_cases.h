@@ -15,7 +15,7 @@ typedef struct option_case {
   bool second; /* cross gammas, vanna, volga and charm too */
 } option_case;
 
-enum { OPTION_CASES = 87 };
+enum { OPTION_CASES = 88 };
 extern const option_case option_cases[OPTION_CASES];
 
 void option_case_make(pricing *d, int which, sim_precision precision, const sim_backend *backend);

@@ -6,7 +6,7 @@ local asset, control = draw.asset, draw.control
 local constant, discount, forward, exact, named_as_text = E.constant, E.discount, E.forward, E.exact, E.named_as_text
 local M = { name = "option", draw = draw.draw }
 
-local of_all = { basket = true, best_of = true, worst_of = true } -- payoffs of all assets
+local of_all = { basket = true, best_of = true, worst_of = true, rainbow = true } -- payoffs of all assets
 
 -- ---- helpers ------------------------------------------------------------------------------------------------------
 
@@ -250,7 +250,7 @@ M.twins = {
 
   { name = "bias of the steps", weight = 2,
     applies = function(s) return ask.knows("option", "bias") and not all_assets(s, function(a) return a.vol ~= nil end) and not s.keys.payoff and
-      not any_payoff(s, function(p, name) return name ~= "european" and name ~= "basket" and name ~= "spread" and name ~= "best_of" and name ~= "worst_of" end) end,
+      not any_payoff(s, function(p, name) return name ~= "european" and name ~= "basket" and name ~= "spread" and name ~= "best_of" and name ~= "worst_of" and name ~= "rainbow" end) end,
     check = function(T, s)
       local c = plain(s)
       c.keys.steps = 8 * (s.keys.steps or 8)
@@ -270,7 +270,7 @@ M.twins = {
   -- A multilevel run has no bias but what its errors tell; the other run has 16 times the steps, and a sixteenth of the bias.
   { name = "levels", weight = 2,
     applies = function(s) return ask.knows("option", "multilevel") and not all_assets(s, function(a) return a.vol ~= nil end) and all_assets(s, function(a) return a.rough_bergomi == nil end) and not s.keys.payoff and
-      not any_payoff(s, function(p, name) return name ~= "european" and name ~= "digital" and name ~= "basket" and name ~= "spread" and name ~= "best_of" and name ~= "worst_of" end) end,
+      not any_payoff(s, function(p, name) return name ~= "european" and name ~= "digital" and name ~= "basket" and name ~= "spread" and name ~= "best_of" and name ~= "worst_of" and name ~= "rainbow" end) end,
     prepare = function(_, R) return { antithetic = R.chance(0.4), randomised = R.chance(0.4) } end,
     check = function(T, s, a)
       local c, d = plain(s), plain(s)

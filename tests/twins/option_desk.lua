@@ -74,6 +74,12 @@ function text_of.basket(s, k) return of_several(s, k) end
 function text_of.best_of(s, k) return of_several(s, k, "max") end
 function text_of.worst_of(s, k) return of_several(s, k, "min") end
 
+function text_of.rainbow(s, k)
+  local list = {}
+  for i = 1, E.counted(s) do list[i] = seen(s, k, i, "path.last[%d]") end
+  return vanilla(k.type == "put", E.ranks(list, k.weights, g), g(k.strike))
+end
+
 -- ---- payments at several dates, carried to the maturity ----
 
 local function dates_of(s, k)

@@ -92,6 +92,13 @@ local function payoff(R, s)
   if which == 9 then
     local sum = 0
     for k = 1, #keys.assets do sum = sum + keys.assets[k].spot end
+    local n = #keys.assets
+    for _, of in ipairs(keys.assets) do if of.currency then n = #keys.assets - 1 end end -- the rate of exchange is the last
+    if n > 1 and n < 4 and ask.knows("option", "rainbow") and R.chance(0.5) then -- option_exact.lua has up to three ranks
+      local weights = {}
+      for k = 1, n do weights[k] = R.uniform(0, 1) end
+      return call("rainbow", { strike = strike(R, sum / n), type = kind, weights = weights })
+    end
     return call("basket", { strike = strike(R, sum / #keys.assets), type = kind })
   end
   if which == 10 then

@@ -126,6 +126,19 @@ function M.counted(s)
   return #s.keys.assets
 end
 
+-- The weighted ranks of two or three prices: the middle one is what the highest and the lowest leave of the sum.
+function M.ranks(list, weights, g)
+  local function of(f)
+    local x = list[1]
+    for j = 2, #list do x = ("sim.%s(%s, %s)"):format(f, x, list[j]) end
+    return x
+  end
+  local high, low = of("max"), of("min")
+  local sum = ("%s * %s + %s * %s"):format(g(weights[1]), high, g(weights[#list]), low)
+  if #list == 2 then return "(" .. sum .. ")" end
+  return ("(%s + %s * (%s - %s - %s))"):format(sum, g(weights[2]), table.concat(list, " + "), high, low)
+end
+
 local function named_as_text(s, p)
   local k = p.keys
   if k.exchange or p.name == "accumulator" then return require("option_desk").text(s, p) end
@@ -169,6 +182,11 @@ local function named_as_text(s, p)
       picked = ("sim.%s(%s, path.last[%d])"):format(p.name == "best_of" and "max" or "min", picked, j)
     end
     return vanilla(picked, g(k.strike))
+  end
+  if p.name == "rainbow" then
+    local list = {}
+    for j = 1, M.counted(s) do list[j] = ("path.last[%d]"):format(j) end
+    return vanilla(M.ranks(list, k.weights, g), g(k.strike))
   end
   if p.name == "spread" then return vanilla(("(%s - path.last[%d])"):format(last, k.second or 2), g(k.strike)) end
   if p.name == "autocallable" and type(s.keys.rate or 0) == "number" then

@@ -185,6 +185,25 @@ static sim_expr_ref one_of_all(option_builder *m, const option_payoff *o, sim_ex
   return plain(m, picked, o->strike, o->type);
 }
 
+/* Selects the highest price of those that are left, once for each weight; rates of exchange are none of them. */
+static sim_expr_ref rainbow(option_builder *m, const option_payoff *o) {
+  sim_expr_ref price[OPTION_RAINBOW_MAX], sum = 0;
+  int prices = 0, added = 0;
+  for (int a = 0; a < m->market->assets; a++)
+    if (!option_is_currency(m->p, a)) price[prices++] = last_of(m, o, a);
+  for (int k = 0; k < prices; k++) {
+    for (int i = k + 1; i < prices; i++) {
+      const sim_expr_ref higher = option_builder_call(m, SIM_EXPR_MAX, price[k], price[i], 0);
+      price[i] = option_builder_call(m, SIM_EXPR_MIN, price[k], price[i], 0);
+      price[k] = higher;
+    }
+    if (o->weights.data[k] == 0) continue;
+    const sim_expr_ref part = mul(m, option_builder_number(m, o->weights.data[k]), price[k]);
+    sum = added++ == 0 ? part : option_builder_call(m, SIM_EXPR_ADD, sum, part, 0);
+  }
+  return plain(m, sum, o->strike, o->type);
+}
+
 /* Cash and coupons at the first date whose price is at least the level, carried to maturity: step[dates]. */
 static sim_expr_ref called(option_builder *m, const option_payoff *o, int asset, const int *step, int dates) {
   const option_market *market = m->market;
@@ -305,6 +324,7 @@ static sim_expr_ref named(option_builder *m, const sim_item *item, int number, i
   if (item->schema == &option_basket_schema) return basket(m, o);
   if (item->schema == &option_best_of_schema) return one_of_all(m, o, SIM_EXPR_MAX);
   if (item->schema == &option_worst_of_schema) return one_of_all(m, o, SIM_EXPR_MIN);
+  if (item->schema == &option_rainbow_schema) return rainbow(m, o);
   return plain(m, sub(m, last_of(m, o, asset), last_of(m, o, (int)o->second - 1)), o->strike, o->type);
 }
 

@@ -40,6 +40,7 @@ const sim_schema option_exposure_schema = {
 static const char *against(const sim_item *item) {
   const option_payoff *o = item->data;
   if (item->schema == &option_accumulator_schema) return "an accumulator, which pays at several dates";
+  if (item->schema == &option_rainbow_schema) return "a rainbow, whose prices are ordered";
   if (o->exchange == OPTION_COMPOSITE || o->exchange == OPTION_AT_PAYMENT)
     return "prices or payments that are converted at a rate of exchange (exchange = \"quanto\" has an exposure)";
   if (o->exchange == OPTION_QUANTO && (o->asset == 0 || o->second > 0)) return "quantos on several assets";

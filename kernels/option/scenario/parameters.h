@@ -91,7 +91,7 @@ typedef struct option_payoff {
 enum { OPTION_NAME_MAX = 40 }; /* characters of a payoff's name */
 extern const sim_schema option_european_schema, option_digital_schema, option_asian_schema, option_barrier_schema,
     option_double_barrier_schema, option_lookback_schema, option_forward_start_schema, option_basket_schema,
-    option_best_of_schema, option_worst_of_schema, option_spread_schema, option_american_schema,
+    option_best_of_schema, option_worst_of_schema, option_rainbow_schema, option_spread_schema, option_american_schema,
     option_autocallable_schema, option_accumulator_schema, option_variance_swap_schema, option_volatility_swap_schema;
 enum { OPTION_ARITHMETIC, OPTION_GEOMETRIC_AVERAGE };
 enum { OPTION_DOWN, OPTION_UP };

@@ -115,6 +115,9 @@ PAYOFF(basket, "pays on a weighted sum of the last prices", STRIKE,
         .doc = "weight of each asset; none: 1 / number of assets"});
 PAYOFF(best_of, "pays on the highest of the last prices of all assets", STRIKE);
 PAYOFF(worst_of, "pays on the lowest of the last prices of all assets", STRIKE);
+PAYOFF(rainbow, "pays on a weighted sum of the last prices of all assets in their order, the highest first", STRIKE,
+       {SIM_FIELD(option_payoff, weights), .type = SIM_NUMBERS, .flags = SIM_REQUIRED,
+        .doc = "weight of the highest price, of the second, ..., of the lowest"});
 PAYOFF(spread, "pays on the difference of two last prices", STRIKE, ASSET,
        {SIM_FIELD(option_payoff, second), .type = SIM_INT, .doc = "the asset that is subtracted", .flags = SIM_RANGE,
         .min = 1, .max = OPTION_ASSETS_MAX, .initial = "2"});

@@ -105,6 +105,23 @@ static void check_name(const option_parameters *p, size_t i, sim_faults *faults)
   }
 }
 
+/* A weight for each price that is no rate of exchange. */
+static void check_rainbow(const option_parameters *p, const sim_item *item, const char *path, sim_faults *faults) {
+  const option_payoff *o = item->data;
+  size_t prices = 0;
+  bool any = false;
+  for (int a = 0; a < (int)p->assets.count; a++) prices += !option_is_currency(p, a);
+  for (size_t k = 0; k < o->weights.rows; k++) any |= o->weights.data[k] != 0;
+  if (prices > OPTION_RAINBOW_MAX)
+    sim_faults_add(faults, item->line, path, "a rainbow has at most %d prices, got %zu: expected a function",
+                   OPTION_RAINBOW_MAX, prices);
+  else if (o->weights.rows != prices)
+    sim_faults_add(faults, item->line, path, "weights: expected one for each of %zu prices, got %zu", prices,
+                   o->weights.rows);
+  else if (!any)
+    sim_faults_add(faults, item->line, path, "weights: expected one other than 0");
+}
+
 static void check_payoff(const option_parameters *p, size_t i, sim_faults *faults) {
   const sim_item *item = &p->payoffs.items[i];
   const option_payoff *o = item->data;
@@ -148,6 +165,7 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
                    (long long)o->asset);
   if (item->schema == &option_basket_schema && o->weights.rows > 0 && o->weights.rows != p->assets.count)
     sim_faults_add(faults, item->line, path, "expected %lld weights, got %zu", (long long)assets, o->weights.rows);
+  if (item->schema == &option_rainbow_schema) check_rainbow(p, item, path, faults);
 }
 
 /* Checks local volatilities at time 0 and the spot; paths check them later. */

@@ -1,4 +1,5 @@
--- expect: 65 hostile_function_loop.lua:4: the script used more than 1.5 s of processor time
+-- expect: 65 hostile_function_loop.lua:5: the script used more than 0.3 s of processor time
+-- args: --lua-seconds 0.3
 return sim.nbody {
   bodies    = { sim.plummer { n = 10, mass = 1, radius = function(x)
     while true do end

@@ -1,4 +1,5 @@
 -- expect: 65 the script used more than
+-- args: --lua-seconds 0.3
 local m = {} for i = 1, 10 do setmetatable({}, m) end m.__gc = function() while true do end end
 while true do local t = {} end
 return sim.nbody {

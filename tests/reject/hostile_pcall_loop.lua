@@ -1,4 +1,5 @@
--- expect: 65 hostile_pcall_loop.lua:2: the script 
+-- expect: 65 hostile_pcall_loop.lua:3: the script 
+-- args: --lua-seconds 0.3
 while true do pcall(function() while true do end end) end
 return sim.nbody {
   bodies    = { sim.plummer { n = 16, mass = 1, radius = 1 } },

@@ -1,4 +1,5 @@
 -- expect: 65 the script used more than 
+-- args: --lua-seconds 0.3
 local t = table.move({}, 1, 1e9, 2)
 return sim.nbody {
   bodies    = { sim.plummer { n = 16, mass = 1, radius = 1 } },

@@ -18,32 +18,60 @@ typedef struct compared {
   sim_expr_ref *value, *magnitude; /* [nodes]; magnitude -1: not built yet */
 } compared;
 
-static sim_expr_ref call_of(compared *c, sim_expr_op op, sim_expr_ref a, sim_expr_ref b) {
+static sim_expr_ref call3_of(compared *c, sim_expr_op op, sim_expr_ref x, sim_expr_ref y, sim_expr_ref z) {
   sim_expr_ref out = 0;
-  if (c->status == SIM_OK) c->status = sim_expr_builder_call(c->builder, op, (const sim_expr_ref[]){a, b}, &out);
+  if (c->status == SIM_OK) c->status = sim_expr_builder_call(c->builder, op, (const sim_expr_ref[]){x, y, z}, &out);
   return out;
 }
 
-/* The sum of the magnitudes of the terms of a node, itself where it is no sum, difference or multiple of one. */
-static sim_expr_ref magnitude_of(compared *c, int node) {
-  if (c->magnitude[node] >= 0 || c->status != SIM_OK) return c->magnitude[node];
-  const sim_expr_node *n = &c->expr->nodes[node];
-  const bool first = n->op == SIM_EXPR_MUL && c->expr->nodes[n->args[0]].op == SIM_EXPR_NUMBER,
-             second =
-                 (n->op == SIM_EXPR_MUL || n->op == SIM_EXPR_DIV) && c->expr->nodes[n->args[1]].op == SIM_EXPR_NUMBER;
-  sim_expr_ref out;
-  if (n->op == SIM_EXPR_NEG)
-    out = magnitude_of(c, n->args[0]);
-  else if (n->op == SIM_EXPR_ADD || n->op == SIM_EXPR_SUB)
-    out = call_of(c, SIM_EXPR_ADD, magnitude_of(c, n->args[0]), magnitude_of(c, n->args[1]));
-  else if (first || second)
-    out = call_of(c, (sim_expr_op)n->op, magnitude_of(c, n->args[0]), magnitude_of(c, n->args[1]));
-  else
-    out = call_of(c, SIM_EXPR_ABS, c->value[node], 0);
-  return c->magnitude[node] = out;
+static sim_expr_ref call_of(compared *c, sim_expr_op op, sim_expr_ref x, sim_expr_ref y) {
+  return call3_of(c, op, x, y, 0);
 }
 
-/* The difference of the operands over the sum of the magnitudes of their terms; b -1: of a and 0. */
+/* 1 + |x|: the size of a value that passes through 0 by itself. */
+static sim_expr_ref one_more(compared *c, sim_expr_ref x) {
+  sim_expr_ref one = 0;
+  if (c->status == SIM_OK) c->status = sim_expr_builder_number(c->builder, 1, &one);
+  return call_of(c, SIM_EXPR_ADD, one, call_of(c, SIM_EXPR_ABS, x, 0));
+}
+
+static sim_expr_ref magnitude_of(compared *c, int node);
+
+static sim_expr_ref size_of(compared *c, const sim_expr_node *n, sim_expr_ref value) {
+  const sim_expr_op op = (sim_expr_op)n->op;
+  switch (op) {
+  case SIM_EXPR_ADD:
+  case SIM_EXPR_SUB: return call_of(c, SIM_EXPR_ADD, magnitude_of(c, n->args[0]), magnitude_of(c, n->args[1]));
+  case SIM_EXPR_MUL: return call_of(c, op, magnitude_of(c, n->args[0]), magnitude_of(c, n->args[1]));
+  case SIM_EXPR_DIV:
+    return call_of(c, op, magnitude_of(c, n->args[0]), call_of(c, SIM_EXPR_ABS, c->value[n->args[1]], 0));
+  case SIM_EXPR_MIN:
+  case SIM_EXPR_MAX: return call_of(c, SIM_EXPR_MAX, magnitude_of(c, n->args[0]), magnitude_of(c, n->args[1]));
+  case SIM_EXPR_WHERE:
+    return call3_of(c, op, c->value[n->args[0]], magnitude_of(c, n->args[1]), magnitude_of(c, n->args[2]));
+  case SIM_EXPR_NEG:
+  case SIM_EXPR_ABS: return magnitude_of(c, n->args[0]);
+  case SIM_EXPR_INPUT:
+  case SIM_EXPR_NUMBER:
+  case SIM_EXPR_POW:
+  case SIM_EXPR_HYPOT:
+  case SIM_EXPR_SQRT:
+  case SIM_EXPR_EXP:
+  case SIM_EXPR_COSH: return call_of(c, SIM_EXPR_ABS, value, 0);
+  default: return one_more(c, value);
+  }
+}
+
+/* The size of a node without the cancellation of its terms: |value| of inputs and functions that keep their sign, of
+ * sums, products and so on from that of their operands. Above 0 where the value passes through 0, so that the value
+ * over it passes through 0 as well. */
+static sim_expr_ref magnitude_of(compared *c, int node) {
+  if (c->magnitude[node] < 0 && c->status == SIM_OK)
+    c->magnitude[node] = size_of(c, &c->expr->nodes[node], c->value[node]);
+  return c->magnitude[node];
+}
+
+/* The difference of the operands over the sum of their sizes; b -1: of a and 0. */
 static sim_expr_ref ratio_of(compared *c, int a, int b) {
   sim_expr_ref difference = b < 0 ? c->value[a] : call_of(c, SIM_EXPR_SUB, c->value[a], c->value[b]),
                size = magnitude_of(c, a);

@@ -188,6 +188,21 @@ static void comparisons(void **state) {
   assert_true(fabs(at(ratios, 0, 2, 1, 0) + 1. / 5) < 1e-15);
   sim_expr_free(&ratios);
   sim_expr_free(&expr);
+  /* a difference in a product, a quotient, a choice, a cap and a logarithm: each near 0 where a = b */
+  const sim_expr_ref difference = F("sub", a, b);
+  const sim_expr_ref within[] = {
+      F("mul", difference, c),          F("div", difference, b),
+      F("mul", number(-2), difference), F("where", F("lt", number(0), c), difference, number(3)),
+      F("min", difference, c),          F("log", F("div", a, b))};
+  for (size_t i = 0; i < sizeof within / sizeof *within; i++) {
+    expr = finish(F("max", within[i], number(0)));
+    assert_ok(sim_expr_comparisons(expr, 0, 0, 1, &ratios));
+    for (int side = -1; side <= 1; side++) assert_true(fabs(at(ratios, 0, 2 + side * 1e-3, 2, 1)) < 1e-3);
+    const double up = at(ratios, 0, 2.001, 2, 1), down = at(ratios, 0, 1.999, 2, 1);
+    assert_true(up * down < 0);
+    sim_expr_free(&ratios);
+    sim_expr_free(&expr);
+  }
 }
 
 static void messages(void **state) {

@@ -28,7 +28,7 @@ static sim_expr_ref call_of(compared *c, sim_expr_op op, sim_expr_ref x, sim_exp
   return call3_of(c, op, x, y, 0);
 }
 
-/* 1 + |x|: the size of a value that passes through 0 by itself. */
+/* 1 + |x|: the size of a function that may be 0. */
 static sim_expr_ref one_more(compared *c, sim_expr_ref x) {
   sim_expr_ref one = 0;
   if (c->status == SIM_OK) c->status = sim_expr_builder_number(c->builder, 1, &one);
@@ -62,9 +62,7 @@ static sim_expr_ref size_of(compared *c, const sim_expr_node *n, sim_expr_ref va
   }
 }
 
-/* The size of a node without the cancellation of its terms: |value| of inputs and functions that keep their sign, of
- * sums, products and so on from that of their operands. Above 0 where the value passes through 0, so that the value
- * over it passes through 0 as well. */
+/* The size of a node, as in the header. */
 static sim_expr_ref magnitude_of(compared *c, int node) {
   if (c->magnitude[node] < 0 && c->status == SIM_OK)
     c->magnitude[node] = size_of(c, &c->expr->nodes[node], c->value[node]);

@@ -4,12 +4,18 @@
 
 #include "engine/expr/expr.h"
 
-/* Finds what an output compares. Creates a graph of the same inputs with a result (x - y)/m, from -1 to 1, for the
- * output and 0 (an output max(x, number) or min: x and the number), then for the operands of each comparison, min, max,
- * abs (with 0) and sign that the output depends on; m: the sum of the sizes of x and of y, which do not vanish with
- * them: those of (a - b) c, 0 < c, and log(a) are (|a| + |b|) c and 1 + |log a|. Where it changes its sign the output
- * may jump or have a kink. Skips the first `skip` and creates at most `most`; *out is NULL if none remains.
- * SIM_ERR_SCENARIO where the graph becomes too large. */
+/* Finds what an output compares, and so where it may jump or have a kink. Creates a graph of the same inputs. Each of
+ * its results is (x - y)/m for one pair x, y that is compared; it changes its sign where x = y. The first pair is the
+ * output and 0; of an output max(x, number) or min it is x and the number. The others are the operands of each
+ * comparison, min and max that the output depends on, and of each abs and sign its operand and 0.
+ *
+ * m makes the result a share: it is the size of x plus that of y, and is above 0 where x = y. The size of an input is
+ * its absolute value, that of a sum or difference the sum of the sizes of its terms, that of a product their product.
+ * So the size of (a - b) c is (|a| + |b|) |c|. A function that may itself be 0, such as log(a), has the size 1 +
+ * |log(a)|.
+ *
+ * Skips the first `skip` pairs and takes at most `most`; *out is NULL if none remains. SIM_ERR_SCENARIO where the graph
+ * becomes too large. */
 sim_status sim_expr_comparisons(const sim_expr *expr, int output, int skip, int most, sim_expr **out) SIM_MUST_CHECK;
 
 #endif

@@ -188,7 +188,8 @@ static void comparisons(void **state) {
   assert_true(fabs(at(ratios, 0, 2, 1, 0) + 1. / 5) < 1e-15);
   sim_expr_free(&ratios);
   sim_expr_free(&expr);
-  /* a difference in a product, a quotient, a choice, a cap and a logarithm: each near 0 where a = b */
+  /* a difference in a product, a quotient, a choice, a cap and a logarithm: each 0 where a = b, and at a distance of
+   * 1e-3 from there at most 1e-3 over a size of at least 1 */
   const sim_expr_ref difference = F("sub", a, b);
   const sim_expr_ref within[] = {
       F("mul", difference, c),          F("div", difference, b),

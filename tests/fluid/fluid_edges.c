@@ -127,10 +127,12 @@ static void find_inlet_errors(const char *also, bool out, int gap, double o, dou
   flow_close(&f);
 }
 
-/* Walls have the shear of the last half of a cell at a side that the fluid passes with a given velocity: without it the
- * force lacks 1/(4 gap) and the torque half of a cell of it. What is left is the entry of the flow, of second order:
- * twice the cells leave a quarter, at most a third here. Where the surface lies before the centres of the first cells,
- * the profile brings more than the fluid beside them has room for: the entry is of first order, and less by as much. */
+/* At a side where the fluid enters or leaves with a given velocity, the force on a wall includes the shear of the half
+ * cell next to that side. Without this part the force would be too small by the share 1/(4 gap), with `gap` in cells,
+ * and the torque would be off by the force times half a cell. The error that remains comes from how the flow enters. It
+ * is of second order: with twice the cells a quarter of it is left, and at most a third is allowed here. Where the
+ * surface lies before the centres of the first cells, the profile brings more than the fluid beside them has room for:
+ * the entry is of first order, and less by as much. */
 static void test_inlet(void **state) {
   (void)state;
   static const char *const also[] = {"", "collision = 'trt',"};

@@ -109,6 +109,9 @@ typedef struct diffusion_parameters {
   sim_expr *flux;
   /* functions of kx, ky, kz, k2, member and the fields (linear in the fields): re, or re and im */
   sim_function_map derived;
+  /* Filled by validation: the coefficient of a field in a derived field at k = 0, and half its second derivatives by
+   * kx, ky, kz. 0 where the field has no lift. */
+  double origin[DIFFUSION_DERIVED][DIFFUSION_FIELDS][4];
   diffusion_forcing forcing;
   diffusion_lyapunov lyapunov;
   char *solenoidal;         /* names of the fields that are a vector without divergence; "": none */
@@ -162,9 +165,10 @@ typedef struct diffusion_lift {
   int axis; /* -1: no lift; else the first axis that it depends on */
   double low, slopes[3], curves[3], growth;
 } diffusion_lift;
-diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field);
+/* Returns the lift of a source. That of a derived field is its function of -lap, applied to the fields' lifts. */
+diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int source);
 double diffusion_lift_at(const diffusion_lift *lift, const double x[3], double t);
-/* Returns a derivative of the lift. kind: diffusion_kind; x: position along its axis. */
+/* Returns a derivative of the lift. kind: diffusion_kind below DIFFUSION_VALUE; x: position along its axis. */
 double diffusion_lift_slope(const diffusion_lift *lift, int kind, double x);
 void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults);
 /* Whether a wall has a slope, or no flux, which is the slope 0. */

@@ -260,12 +260,16 @@ static double position(const diffusion_observer *o, int axis, int64_t i) {
   return grid_centre(&o->grid, axis, i / under % o->grid.n[axis]);
 }
 
-/* Adds the derivative of a field's lift to the derivative of the field without the lift. */
-static void add_slope(diffusion_observer *o, int g) {
-  const int field = o->gradients.of[g].field, kind = o->gradients.of[g].kind;
-  const diffusion_lift lift = field < o->fields ? diffusion_lift_of(o->p, field) : (diffusion_lift){.axis = -1};
-  for (int64_t i = 0; lift.axis >= 0 && i < o->cells; i++)
-    o->real[o->fields + g][i] += diffusion_lift_slope(&lift, kind, kind <= DIFFUSION_Z ? position(o, kind, i) : 0);
+/* Adds the derivative of a source's lift, or the lift, to that of the source without its lift. */
+static void add_slope(diffusion_observer *o, int g, double t) {
+  const int kind = o->gradients.of[g].kind;
+  const diffusion_lift lift = diffusion_lift_of(o->p, o->gradients.of[g].field);
+  for (int64_t i = 0; lift.axis >= 0 && i < o->cells; i++) {
+    const double x[3] = {position(o, X, i), position(o, Y, i), position(o, Z, i)};
+    o->real[o->fields + g][i] += kind == DIFFUSION_VALUE
+                                     ? diffusion_lift_at(&lift, x, t)
+                                     : diffusion_lift_slope(&lift, kind, kind <= DIFFUSION_Z ? x[kind] : 0);
+  }
 }
 
 /* Subtracts the lifts from the fields, because the series have none. Returns whether there are any lifts. */
@@ -283,7 +287,7 @@ static bool drop_lifts(diffusion_observer *o, double t) {
   return any;
 }
 
-static void differentiate(diffusion_observer *o) {
+static void differentiate(diffusion_observer *o, double t) {
   int ready = -1;
   for (int g = 0; g < o->gradients.count; g += o->together) { /* sorted by field */
     const int field = o->all ? 0 : o->gradients.of[g].field;
@@ -299,7 +303,7 @@ static void differentiate(diffusion_observer *o) {
       real[f] = o->real[o->fields + at];
     }
     diffusion_planes_store(o->spectral, mixed, numbers, real, NULL, NULL);
-    for (int f = 0; f < o->together && g + f < o->gradients.count; f++) add_slope(o, g + f);
+    for (int f = 0; f < o->together && g + f < o->gradients.count; f++) add_slope(o, g + f, t);
   }
 }
 
@@ -353,7 +357,7 @@ static double at_wall(const diffusion_observer *o, const diffusion_series *serie
   bool odd = b == GRID_FIXED || b == (end ? GRID_FIXED_HIGH : GRID_FIXED_LOW);
   if (letters && strchr(letters, "xyz"[axis])) odd = !odd;
   if (odd && b != GRID_ROBIN) {
-    const diffusion_lift lift = source < o->fields ? diffusion_lift_of(o->p, source) : (diffusion_lift){.axis = -1};
+    const diffusion_lift lift = diffusion_lift_of(o->p, source);
     return kind == DIFFUSION_VALUE ? diffusion_lift_at(&lift, x, 0) : diffusion_lift_slope(&lift, kind, x[kind % 3]);
   }
   if (o->grid.n[axis] < 3) return real[0];
@@ -394,7 +398,7 @@ void diffusion_observer_wall(diffusion_observer *o, size_t function, int axis, i
 /* Fields, and all derivatives that functions and outputs read. */
 static void derive(diffusion_observer *o, const void *const *real_fields, double t) {
   const bool lifted = o->gradients.count > 0 && drop_lifts(o, t);
-  differentiate(o);
+  differentiate(o, t);
   if (lifted) widen(o, real_fields);
 }
 

@@ -53,11 +53,11 @@ static sim_status add_lift(sim_expr_builder *b, const diffusion_lift *lift, cons
 }
 
 /* Adds the lift's derivatives to the derivatives of v, inputs of[]. */
-static sim_status add_slopes(sim_expr_builder *b, const diffusion_parameters *p, int field, const diffusion_lift *lift,
+static sim_status add_slopes(sim_expr_builder *b, const diffusion_parameters *p, int source, const diffusion_lift *lift,
                              const sim_expr_ref *coordinates, sim_expr_ref *of) {
   for (int kind = 0; kind < DIFFUSION_VALUE && lift->axis >= 0; kind++) {
     const double constant = diffusion_lift_slope(lift, kind, 0);
-    sim_expr_ref slope, *derivative = &of[diffusion_input(p, field, kind)];
+    sim_expr_ref slope, *derivative = &of[diffusion_input(p, source, kind)];
     if (constant != 0) {
       SIM_TRY(sim_expr_builder_number(b, constant, &slope));
       SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){*derivative, slope}, derivative));
@@ -101,6 +101,11 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
     const diffusion_lift lift = diffusion_lift_of(p, f);
     SIM_TRY(add_lift(b, &lift, &in[fields], &of[f]));
     SIM_TRY(add_slopes(b, p, f, &lift, &in[fields], of));
+  }
+  for (int d = fields; d < fields + (int)p->derived.count; d++) {
+    const diffusion_lift lift = diffusion_lift_of(p, d);
+    SIM_TRY(add_lift(b, &lift, &in[fields], &of[diffusion_input(p, d, DIFFUSION_VALUE)]));
+    SIM_TRY(add_slopes(b, p, d, &lift, &in[fields], of));
   }
   SIM_TRY(sim_expr_builder_insert(b, p->rates, of, rate));
   if (p->flux) SIM_TRY(sim_expr_builder_insert(b, p->flux, of, rate + fields));

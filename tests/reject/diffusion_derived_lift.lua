@@ -1,4 +1,4 @@
--- expect: 65 derived.p: depends on u, whose walls have a value or slope that is not 0
+-- expect: 65 derived.p: expected a coefficient of u that is finite and continuous at k = 0, because walls of u have a value or slope that is not 0
 return sim.diffusion {
   grid      = { n = {16}, size = {1}, boundary = "fixed" },
   fields    = { { name = "u", D = 0.01, walls = {0, 1} } },

@@ -1,5 +1,6 @@
 /* Derived fields: functions that are linear in the fields, at each wavenumber. */
 #include "kernels/diffusion/diffusion.h"
+#include "kernels/diffusion/waves.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -176,6 +177,78 @@ static void check_values(const diffusion_parameters *p, const sim_expr *expr, co
     }
 }
 
+/* Computes half the second derivative of a coefficient by the wavenumber along an axis, at k = 0. There k2 has the
+ * derivative 0 and the second derivative 2. */
+static sim_status find_curve(const diffusion_parameters *p, int derived, int field, int axis, double *out) {
+  const int inputs[2][2] = {{(int)p->fields.count + axis, (int)p->fields.count + axis},
+                            {(int)p->fields.count + K2, -1}};
+  static const double factors[2] = {0.5, 1};
+  static const double none[DIFFUSION_FIELDS] = {0}, zero[3] = {0};
+  *out = 0;
+  for (int i = 0; i < 2; i++) {
+    sim_expr *expr = NULL, *next;
+    sim_expr_program *program = NULL;
+    double value[2];
+    sim_status status = sim_expr_derivative(p->derived.items[derived].expr, field, &expr);
+    for (int n = 0; n < 2 && status == SIM_OK && inputs[i][n] >= 0; n++) {
+      status = sim_expr_derivative(expr, inputs[i][n], &next);
+      sim_expr_free(&expr);
+      if (status == SIM_OK) expr = next;
+    }
+    if (status == SIM_OK) status = create_program(expr, &program);
+    if (status == SIM_OK && sim_expr_program_scratch(program) <= DIFFUSION_SCRATCH) {
+      evaluate(p, program, none, zero, 1, value);
+      *out += factors[i] * value[0];
+    } else {
+      *out = NAN;
+    }
+    sim_expr_program_free(&program);
+    sim_expr_free(&expr);
+    if (status != SIM_OK) return status;
+  }
+  return SIM_OK;
+}
+
+/* Fills p->origin for a field with a lift. Adds a fault where the lift has no image: a polynomial has no wavenumber but
+ * 0, so that the coefficient must be continuous there, and smooth where the lift has a curve. */
+static sim_status find_origin(diffusion_parameters *p, int derived, int field, const coefficient *c, sim_faults *faults,
+                              int line, const char *path) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const diffusion_lift lift = diffusion_lift_of(p, field);
+  const char *name = diffusion_field_of(p, field)->name;
+  double *origin = p->origin[derived][field], at[2];
+  bool good = true, smooth = true;
+  evaluate_coefficient(c, (const double[3]){0, 0, 0}, 1, at);
+  origin[0] = at[0];
+  for (int axis = 0; axis < grid.rank; axis++) {
+    if (grid_is_periodic(&grid, axis) || grid_is_member_axis(&grid, axis)) continue;
+    double k[3] = {0}, first[2], near[2];
+    k[axis] = DIFFUSION_PI / grid.size[axis];
+    evaluate_coefficient(c, k, 1, first);
+    k[axis] *= 1e-4;
+    evaluate_coefficient(c, k, 1, near);
+    good = good && isfinite(at[0]) && fabs(near[0] - at[0]) <= 1e-2 * fmax(fabs(at[0]), fabs(first[0]));
+    if (lift.curves[axis] == 0 || !good) continue;
+    SIM_TRY(find_curve(p, derived, field, axis, &origin[1 + axis]));
+    const double curve = origin[1 + axis] * k[axis] * k[axis];
+    smooth = smooth && isfinite(curve) && fabs(near[0] - at[0] - curve) <= 1e-3 * fabs(curve) + 1e-12 * fabs(at[0]);
+  }
+  if (!good)
+    sim_faults_add(faults, line, path,
+                   "expected a coefficient of %s that is finite and continuous at k = 0, because walls of %s have a "
+                   "value or slope that is not 0: what they hold is a line or parabola, whose potential no wall gives",
+                   name, name);
+  else if (!smooth)
+    sim_faults_add(faults, line, path,
+                   "expected a coefficient of %s with a second derivative at k = 0, because slopes at walls of %s "
+                   "differ: what they hold is a parabola",
+                   name, name);
+  if (diffusion_takes(p->derived.items[derived].expr, (int)p->fields.count + MEMBER))
+    sim_faults_add(faults, line, path,
+                   "expected a function without member, because walls of %s have a value or slope that is not 0", name);
+  return SIM_OK;
+}
+
 static sim_status check_one(diffusion_parameters *p, int derived, sim_faults *faults) {
   const grid_shape grid = diffusion_grid_of(p);
   const size_t before = faults->count;
@@ -201,9 +274,6 @@ static sim_status check_one(diffusion_parameters *p, int derived, sim_faults *fa
   for (int f = 0; f < (int)p->fields.count; f++) {
     if (diffusion_symbol_parts(item->expr, f)) own = diffusion_shape_of(p, f);
     used |= diffusion_symbol_parts(item->expr, f);
-    if (diffusion_symbol_parts(item->expr, f) && diffusion_lift_of(p, f).axis >= 0)
-      sim_faults_add(faults, item->line, path, "depends on %s, whose walls have a value or slope that is not 0",
-                     diffusion_field_of(p, f)->name);
     for (int other = 0; other < f; other++)
       if (diffusion_symbol_parts(item->expr, f) && diffusion_symbol_parts(item->expr, other) &&
           !diffusion_same_walls(p, f, other))
@@ -228,6 +298,11 @@ static sim_status check_one(diffusion_parameters *p, int derived, sim_faults *fa
     sim_faults_add(faults, item->line, path, "is too long");
   else if (status == SIM_OK)
     check_values(p, item->expr, program, coefficients, &own, faults, item->line, path);
+  for (int f = 0; status == SIM_OK && faults->count == before && f < (int)p->fields.count; f++) {
+    const coefficient c = {p, coefficients[f]};
+    if (diffusion_symbol_parts(item->expr, f) && diffusion_lift_of(p, f).axis >= 0)
+      status = find_origin(p, derived, f, &c, faults, item->line, path);
+  }
   for (int f = 0; f < DIFFUSION_FIELDS; f++) sim_expr_program_free(&coefficients[f]);
   sim_expr_program_free(&program);
   return status;

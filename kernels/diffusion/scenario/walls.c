@@ -202,9 +202,30 @@ static diffusion_lift shape_of_lift(const diffusion_parameters *p, int field) {
   return lift;
 }
 
-diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field) {
-  const diffusion_field *s = diffusion_field_of(p, field);
-  diffusion_lift lift = shape_of_lift(p, field);
+/* Applies the coefficients c(k) of a derived field to the lifts of its fields. Of a polynomial of second order only
+ * c(0) and the second derivatives at 0 remain: c(-i d/dx) x^2 = c(0) x^2 - c''(0). */
+static diffusion_lift derived_lift(const diffusion_parameters *p, int derived) {
+  diffusion_lift out = {.axis = -1};
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const double *origin = p->origin[derived][f];
+    if (origin[0] == 0 && origin[1] == 0 && origin[2] == 0 && origin[3] == 0) continue;
+    const diffusion_lift lift = diffusion_lift_of(p, f);
+    if (out.axis < 0 || lift.axis < out.axis) out.axis = lift.axis;
+    out.low += origin[0] * lift.low;
+    out.growth += origin[0] * lift.growth;
+    for (int axis = 0; axis < 3; axis++) {
+      out.slopes[axis] += origin[0] * lift.slopes[axis];
+      out.curves[axis] += origin[0] * lift.curves[axis];
+      out.low -= 2 * origin[1 + axis] * lift.curves[axis];
+    }
+  }
+  return out;
+}
+
+diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int source) {
+  if (source >= (int)p->fields.count) return derived_lift(p, source - (int)p->fields.count);
+  const diffusion_field *s = diffusion_field_of(p, source);
+  diffusion_lift lift = shape_of_lift(p, source);
   for (int axis = 0; axis < 3; axis++) lift.growth += 2 * lift.curves[axis] * s->axes[axis] * s->D;
   for (int j = 0; j < (int)s->cross.rows && j < (int)p->fields.count; j++) {
     const diffusion_lift other = s->cross.data[j] != 0 ? shape_of_lift(p, j) : (diffusion_lift){.axis = -1};

@@ -259,8 +259,8 @@ sim_status sim_model_decode(const sim_model *model, const sim_value *value, void
   sim_common *common = *out;
   if (status == SIM_OK && faults->count == 0) {
     check_precision(model, common, faults);
-    check_fields(model, *out, &common->output, faults);
     if (model->validate) status = model->validate(*out, faults);
+    check_fields(model, *out, &common->output, faults);
   }
   if (status == SIM_OK && faults->count == 0) {
     sim_extent extent;

@@ -94,6 +94,8 @@ typedef struct diffusion_structure {
 enum { DIFFUSION_SCRATCH = 16384 }; /* bytes of scratch for `linear` */
 enum { DIFFUSION_STATISTICS = 5 };  /* mean, variance, min, max, mass */
 enum { DIFFUSION_DRAWN = 16 };      /* most names in output.fields */
+/* Names that `solenoidal` gives: three components of the curl, and the pressure. */
+enum { DIFFUSION_PRESSURE = 3, DIFFUSION_VECTOR_NAMES };
 
 typedef struct diffusion_parameters {
   sim_common common;
@@ -122,6 +124,7 @@ typedef struct diffusion_parameters {
   int64_t enstrophy;        /* number of bins of the budget tables of enstrophy and helicity */
   int64_t helicity;
   diffusion_structure structure;
+  char vector_names[DIFFUSION_VECTOR_NAMES][SIM_EXPR_NAME_MAX]; /* filled by validation; "": no such name */
   /* Filled by validation: tables, their columns and the state's fields, with the names of the scenario's fields. */
   char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[6][SIM_COLUMNS_MAX][96], bins[SIM_COLUMNS_MAX][32];
   sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[7][SIM_COLUMNS_MAX + 1],
@@ -178,7 +181,7 @@ void diffusion_say_idle(const diffusion_parameters *p);  /* idle.c: warns of wha
 
 /* ---- scenario/inputs.c: inputs of rates, fluxes and observed functions ---- */
 
-enum { DIFFUSION_INPUTS = 11 * (int)DIFFUSION_FIELDS + 5 + (int)DIFFUSION_KINDS * (int)DIFFUSION_DERIVED };
+enum { DIFFUSION_INPUTS = 11 * (int)DIFFUSION_FIELDS + 6 + (int)DIFFUSION_KINDS * (int)DIFFUSION_DERIVED };
 /* Returns the number of the input that is a derivative of a source. Sources are the fields, then the derived fields. */
 int diffusion_input(const diffusion_parameters *p, int source, int kind);
 int diffusion_input_count(const diffusion_parameters *p);
@@ -221,16 +224,29 @@ sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, 
 int64_t diffusion_growth_steps(const diffusion_lyapunov *lyapunov, double h);
 void diffusion_check_lyapunov(const diffusion_parameters *p, sim_faults *faults);
 
-/* ---- scenario/drawn.c: the fields that output.fields names: derived fields, and functions of `observe` with their
- * value in each cell ---- */
+/* ---- scenario/vector.c: names that follow from others ---- */
 
-/* Numbers of drawn fields: d is derived field d, derived.count + i is function i of `observe`. */
+/* Sets p->vector_names: "curl_u", "curl_v", "curl_w" on three axes, "vorticity" on two, and "pressure". A field or
+ * derived field of such a name keeps it. */
+void diffusion_name_vector(diffusion_parameters *p);
+/* Returns the two derivatives whose difference is a component of the curl. */
+void diffusion_curl_of(const diffusion_parameters *p, int component, int source[2], int kind[2]);
+/* Replaces inputs of a function: a component of the curl by its derivatives, and u_yx by u_xy. */
+sim_status diffusion_spell_out(const diffusion_parameters *p, sim_expr **expr) SIM_MUST_CHECK;
+int diffusion_pressure_input(const diffusion_parameters *p);  /* number of the input `pressure` of observed functions */
+bool diffusion_needs_pressure(const diffusion_parameters *p); /* whether an observed function or an output has it */
+
+/* ---- scenario/drawn.c: the fields that output.fields names: derived fields, functions of `observe` with their value
+ * in each cell, components of the curl and the pressure ---- */
+
+/* Numbers of drawn fields: d is derived field d, derived.count + i is function i of `observe`, and after these
+ * component c of the curl; DIFFUSION_PRESSURE stands for a fourth component. */
 int diffusion_drawn(const diffusion_parameters *p, int drawn[DIFFUSION_DRAWN]); /* returns how many there are */
 bool diffusion_is_drawn(const diffusion_parameters *p, int number);
 const char *diffusion_drawn_name(const diffusion_parameters *p, int number);
 int diffusion_drawn_names(const void *parameters, const char *names[SIM_DERIVED_MAX]); /* sim_model.derived */
 void diffusion_check_drawn(const diffusion_parameters *p, sim_faults *faults);
-/* Adds the derived fields that are drawn to what `observe` reads. */
+/* Adds derived fields that are drawn, and derivatives of curls that are drawn, to what `observe` reads. */
 void diffusion_find_drawn(const diffusion_parameters *p, diffusion_gradients *out);
 
 /* ---- scenario/functions.c: checks the functions and binds their inputs ---- */
@@ -238,6 +254,7 @@ void diffusion_find_drawn(const diffusion_parameters *p, diffusion_gradients *ou
 /* Sets rates that are 0, for a scenario that has only fluxes. */
 sim_status diffusion_no_rates(diffusion_parameters *p) SIM_MUST_CHECK;
 sim_status diffusion_bind_rates(diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK; /* binds the flux too */
+/* Binds the functions of `observe`, and checks what a run measures. */
 sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 void diffusion_check_solenoidal(const diffusion_parameters *p, sim_faults *faults);
 const char *diffusion_not_periodic(const grid_shape *grid, int axis); /* why an axis is not periodic, for a message */

@@ -30,6 +30,8 @@ struct diffusion_observer {
   double *partial;              /* [rows] */
   diffusion_parameters rates;   /* of the budget, refined where the run is padded */
   diffusion_work *budget;       /* NULL: none */
+  diffusion_pressure *pressure; /* NULL: none */
+  double *pressures;            /* [cells] */
   /* of a padded run: parameters on its own grid, and its fields on the grid of the rates; else NULL */
   diffusion_parameters coarse;
   double refined[3];
@@ -82,14 +84,17 @@ static bool is_needed(const diffusion_parameters *p) {
 static size_t row_bytes(int64_t n) { return ((size_t)n * sizeof(double) + 63) / 64 * 64; }
 
 static double budget_bytes(const diffusion_parameters *p, int threads) {
+  double bytes = 0;
   diffusion_parameters coarse = *p, fine;
   double n[3];
   coarse.common.precision = SIM_DOUBLE;
   fine = coarse;
   diffusion_refine(&fine, n);
   const grid_shape grid = diffusion_grid_of(&fine);
-  if (!diffusion_padded(p)) return diffusion_budget_bytes(p, threads);
-  return diffusion_budget_bytes(&fine, threads) + diffusion_resample_bytes(&coarse, &fine, threads) +
+  if (has_budget(p)) bytes += diffusion_budget_bytes(diffusion_padded(p) ? &fine : p, threads);
+  if (diffusion_needs_pressure(p)) bytes += diffusion_pressure_bytes(p, threads);
+  if (!diffusion_padded(p)) return bytes;
+  return bytes + diffusion_resample_bytes(&coarse, &fine, threads) +
          sizeof(double) * grid_cells_wanted(&grid) * (double)p->fields.count;
 }
 
@@ -98,7 +103,7 @@ double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
   const diffusion_gradients g = diffusion_observed_gradients(p);
   const double cells = grid_cells_wanted(&grid);
   if (!is_needed(p)) return 0;
-  double bytes = sizeof(double) * cells * ((double)p->fields.count + g.count);
+  double bytes = sizeof(double) * cells * ((double)p->fields.count + g.count + diffusion_needs_pressure(p));
   if (g.count > 0 || p->spectrum > 0) {
     const diffusion_gradients along = slopes(p, &g);
     const diffusion_slab whole = diffusion_own_slab(&grid, false, &sim_comm_alone);
@@ -109,7 +114,7 @@ double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
         diffusion_spectral_bytes(&grid, together, along.count, 0, diffusion_series_of(p, &g, &series), false, threads);
     bytes += diffusion_derivation_bytes(p, &along, false, &whole);
   }
-  if (has_budget(p)) bytes += budget_bytes(p, threads);
+  if (has_budget(p) || diffusion_needs_pressure(p)) bytes += budget_bytes(p, threads);
   return bytes + 2.0 * threads * (double)row_bytes(grid.n[X]);
 }
 
@@ -149,17 +154,18 @@ static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
   return good ? SIM_OK : sim_no_memory("what is observed");
 }
 
-/* Creates the work of budgets: the rates of the run in double, without its steps and its forcing. */
+/* Creates the work of budgets and of the pressure: the rates of the run in double, without its steps and its forcing.
+ */
 static sim_status create_budget(diffusion_observer *o, sim_isa isa) {
   o->rates = *o->p;
-  o->rates.common.precision = SIM_DOUBLE;
-  o->rates.integrate.scheme = DIFFUSION_ETD1;
-  o->rates.integrate.dt = o->rates.integrate.t_end;
-  o->rates.integrate.courant = 0;
-  o->rates.forcing.given = o->rates.lyapunov.given = false;
+  diffusion_budget_form(&o->rates);
   o->coarse = o->rates;
   diffusion_refine(&o->rates, o->refined);
-  SIM_TRY(diffusion_budget_create(&o->rates, isa, o->threads, &o->budget));
+  if (has_budget(o->p)) SIM_TRY(diffusion_budget_create(&o->rates, isa, o->threads, &o->budget));
+  if (diffusion_needs_pressure(o->p)) {
+    SIM_TRY(diffusion_pressure_create(o->p, isa, o->threads, &o->pressure));
+    if (!(o->pressures = allocate((double)o->cells))) return sim_no_memory("the pressure");
+  }
   if (!diffusion_padded(o->p)) return SIM_OK;
   const grid_shape fine = diffusion_grid_of(&o->rates);
   for (int f = 0; f < o->fields; f++)
@@ -196,7 +202,7 @@ sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa,
   o->cells = o->rows * o->grid.n[X];
   sim_status status = create_spectral(o, isa);
   if (status == SIM_OK) status = create_functions(o, isa);
-  if (status == SIM_OK && has_budget(p)) status = create_budget(o, isa);
+  if (status == SIM_OK && (has_budget(p) || diffusion_needs_pressure(p))) status = create_budget(o, isa);
   if (status != SIM_OK) diffusion_observer_destroy(out);
   return status;
 }
@@ -208,6 +214,8 @@ void diffusion_observer_destroy(diffusion_observer **observer) {
   for (size_t i = 0; o->functions && i < o->p->observe.count; i++) sim_expr_program_free(&o->functions[i]);
   diffusion_derivation_destroy(&o->derivation);
   if (o->budget) diffusion_budget_destroy(&o->budget);
+  diffusion_pressure_destroy(&o->pressure);
+  free(o->pressures);
   for (int i = 0; i < KEPT; i++) free(o->real[i]);
   for (int i = 0; i < DIFFUSION_READ; i++) free(o->slope[i]);
   for (int f = 0; f < DIFFUSION_FIELDS; f++) {
@@ -324,6 +332,7 @@ static double *in_row(const diffusion_observer *o, size_t function, int64_t row,
   in[diffusion_member_input(o->fields)] = &member;
   for (int g = 0; g < o->gradients.count; g++)
     in[diffusion_input(o->p, o->gradients.of[g].field, o->gradients.of[g].kind)] = o->real[o->fields + g] + row * n;
+  if (o->pressures) in[diffusion_pressure_input(o->p)] = o->pressures + row * n;
   for (int64_t i = 0; i < n; i++) x[i] = grid_centre(&o->grid, X, i);
   sim_expr_program_run(o->functions[function], (size_t)n, in, (void *const[]){out}, scratch);
   return out;
@@ -395,36 +404,58 @@ void diffusion_observer_wall(diffusion_observer *o, size_t function, int axis, i
   *most = fmax(-over_grid(o, function, SIM_LEAST, t), over_grid(o, function, SIM_GREATEST, t));
 }
 
-/* Fields, and all derivatives that functions and outputs read. */
-static void derive(diffusion_observer *o, const void *const *real_fields, double t) {
+/* Fields, and all derivatives that functions and outputs read, and the pressure. */
+static sim_status derive(diffusion_observer *o, const void *const *real_fields, double t) {
+  double *const *fields;
+  if (o->pressure) {
+    SIM_TRY(budget_fields(o, t, &fields));
+    SIM_TRY(diffusion_pressure_of(o->pressure, fields, t, o->pressures));
+    widen(o, real_fields);
+  }
   const bool lifted = o->gradients.count > 0 && drop_lifts(o, t);
   differentiate(o, t);
   if (lifted) widen(o, real_fields);
+  return SIM_OK;
 }
 
-/* Returns the values [cells] of a derived field; NULL: the drawn field is a function. */
-static const double *derived_values(const diffusion_observer *o, int drawn) {
+/* Returns the values [cells] of an observed derivative. */
+static const double *observed(const diffusion_observer *o, int source, int kind) {
   int g = 0;
-  if (drawn >= (int)o->p->derived.count) return NULL;
-  while (o->gradients.of[g].field != o->fields + drawn || o->gradients.of[g].kind != DIFFUSION_VALUE) g++;
+  while (o->gradients.of[g].field != source || o->gradients.of[g].kind != kind) g++;
   return o->real[o->fields + g];
 }
 
-void diffusion_observer_draw(diffusion_observer *o, const void *const *real_fields, double t, void *const *out) {
+/* Returns the values of a drawn field in one row of the grid; those of functions and curls are in memory of the thread.
+ */
+static const double *drawn_row(const diffusion_observer *o, int drawn, int64_t row, double t) {
+  const int64_t n = o->grid.n[X];
+  const int derived = (int)o->p->derived.count, component = drawn - derived - (int)o->p->observe.count;
+  int source[2], kind[2];
+  double *values;
+  if (drawn < derived) return observed(o, o->fields + drawn, DIFFUSION_VALUE) + row * n;
+  if (component < 0) return in_row(o, (size_t)(drawn - derived), row, t);
+  if (component == DIFFUSION_PRESSURE) return o->pressures + row * n;
+  diffusion_curl_of(o->p, component, source, kind);
+  const double *first = observed(o, source[0], kind[0]) + row * n, *second = observed(o, source[1], kind[1]) + row * n;
+  (void)laws_scratch_here(&o->scratch, &values);
+  for (int64_t i = 0; i < n; i++) values[i] = first[i] - second[i];
+  return values;
+}
+
+sim_status diffusion_observer_draw(diffusion_observer *o, const void *const *real_fields, double t, void *const *out) {
   const bool single = diffusion_single(o->p);
   const int64_t n = o->grid.n[X];
   int drawn[DIFFUSION_DRAWN];
   widen(o, real_fields);
-  derive(o, real_fields, t);
+  SIM_TRY(derive(o, real_fields, t));
   for (int i = 0, count = diffusion_drawn(o->p, drawn); i < count; i++) {
-    const double *derived = derived_values(o, drawn[i]);
 #pragma omp parallel for schedule(static) num_threads(o->threads) if (o->threads > 1 && o->cells > 65536)
     for (int64_t row = 0; row < o->rows; row++) {
-      const double *values =
-          derived ? derived + row * n : in_row(o, (size_t)(drawn[i] - (int)o->p->derived.count), row, t);
+      const double *values = drawn_row(o, drawn[i], row, t);
       for (int64_t x = 0; x < n; x++) grid_set_number(out[i], single, row * n + x, values[x]);
     }
   }
+  return SIM_OK;
 }
 
 /* Returns the cell that contains a point. */
@@ -450,9 +481,7 @@ static void probe(const diffusion_observer *o, double t, double *values) {
   for (int f = 0; f < o->fields + count; f++)
     for (size_t i = 0; i < p->probes.rows; i++) {
       const int64_t cell = cell_at(o, p->probes.data + 3 * i);
-      const double *all = f < o->fields ? o->real[f] : derived_values(o, drawn[f - o->fields]);
-      *values++ =
-          all ? all[cell] : in_row(o, (size_t)(drawn[f - o->fields] - (int)p->derived.count), cell / n, t)[cell % n];
+      *values++ = f < o->fields ? o->real[f][cell] : drawn_row(o, drawn[f - o->fields], cell / n, t)[cell % n];
     }
 }
 
@@ -486,7 +515,7 @@ sim_status diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind t
   double *const *fields;
   widen(o, real_fields);
   if (table == DIFFUSION_FUNCTIONS) {
-    derive(o, real_fields, t);
+    SIM_TRY(derive(o, real_fields, t));
     for (size_t i = 0; i < p->observe.count; i++) values[i] = over_grid(o, i, p->observe.items[i].reduce, t);
   } else if (table == DIFFUSION_SPECTRA) {
     for (int f = 0; f < o->fields; f++) {
@@ -511,7 +540,7 @@ sim_status diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind t
     for (int f = 0; f < o->fields; f++) over_members(o, f, values + f * DIFFUSION_OVER_MEMBERS);
   } else {
     int drawn[DIFFUSION_DRAWN];
-    if (diffusion_drawn(p, drawn) > 0) derive(o, real_fields, t);
+    if (diffusion_drawn(p, drawn) > 0) SIM_TRY(derive(o, real_fields, t));
     probe(o, t, values);
   }
   return SIM_OK;

@@ -37,7 +37,8 @@ sim_status diffusion_observer_row(diffusion_observer *observer, diffusion_tables
 
 /* Computes the drawn fields (diffusion_drawn), in their order. out[drawn]: host memory, the run's precision, [cells]
  * each. real_fields: as for a row. */
-void diffusion_observer_draw(diffusion_observer *observer, const void *const *real_fields, double t, void *const *out);
+sim_status diffusion_observer_draw(diffusion_observer *observer, const void *const *real_fields, double t,
+                                   void *const *out) SIM_MUST_CHECK;
 
 /* Computes the value of a function of `observe` that is largest in size at a wall, end 0 or 1 of an axis, and the
  * largest size in the cells, of the fields of the last row of DIFFUSION_FUNCTIONS at t = 0. Values and slopes that

@@ -59,6 +59,11 @@ static const char *const texts[] = {
     " 3 } } } }, derived = { p = function(k2, u) return u/(1 + k2) end, q = function(k2, v) return v/(1 + 0.2*k2) end "
     "},"
     "rates = function(u, v, p, p_x, q, q_xx, q_y) return p - p_x*q_y, -q*q_xx + v*p end,",
+    /* curls in rates, and curl and pressure in outputs */
+    CUBE("12, 9, 10") "solenoidal = 'u, v, w', fields = " VELOCITY(
+        "") "rates = function(u, v, w, curl_u, curl_v, curl_w)"
+            " return v*curl_w - w*curl_v, w*curl_u - u*curl_w, u*curl_v - v*curl_u end,"
+            "output = { fields = 'curl_v, pressure' },",
     /* vectors without divergence, at the start, of rates and of noise */
     CUBE("12, 9, 10") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL,
     CUBE("8, 12, 7") "solenoidal = 'u, v, w', fields = " VELOCITY("fluctuation = 0.05,") CURL,

@@ -37,8 +37,15 @@ sim_status diffusion_budget_create(const diffusion_parameters *p, sim_isa isa, i
 
 void diffusion_budget_destroy(diffusion_work **work) { diffusion_work_destroy(work); }
 
-/* Computes the transformed fields in array [1], and N of them in array [2]. */
-static sim_status evaluate(diffusion_work *w, double *const *fields, double t) {
+void diffusion_budget_form(diffusion_parameters *p) {
+  p->common.precision = SIM_DOUBLE;
+  p->integrate.scheme = DIFFUSION_ETD1;
+  p->integrate.dt = p->integrate.t_end;
+  p->integrate.courant = 0;
+  p->forcing.given = p->lyapunov.given = false;
+}
+
+sim_status diffusion_budget_rates(diffusion_work *w, double *const *fields, double t) {
   const diffusion_step_context context = {t, 0, 1, 0};
   for (int f = 0; f < w->fields; f++)
     memcpy(work_part(&w->real, f), fields[f], (size_t)w->real.shape[1] * sizeof(double));
@@ -53,7 +60,7 @@ static sim_status apply_linear(diffusion_work *w, double t) {
 
 sim_status diffusion_budget_of(diffusion_work *w, double *const *fields, double t, int bins, double *transfer,
                                double *dissipation) {
-  SIM_TRY(evaluate(w, fields, t));
+  SIM_TRY(diffusion_budget_rates(w, fields, t));
   for (int f = 0; f < w->fields; f++)
     diffusion_power(w->spectral, f, w->arrays.array[f][1], w->arrays.array[f][2], bins, transfer + f * bins);
   SIM_TRY(apply_linear(w, t));
@@ -120,7 +127,7 @@ static void vector_sums(const diffusion_work *w, diffusion_quantity quantity, in
 sim_status diffusion_vector_budget_of(diffusion_work *w, double *const *fields, double t, diffusion_quantity quantity,
                                       int bins, double *const out[3]) {
   const bool helicity = quantity == DIFFUSION_HELICITY;
-  SIM_TRY(evaluate(w, fields, t));
+  SIM_TRY(diffusion_budget_rates(w, fields, t));
   vector_sums(w, quantity, 1, bins, out[0]);
   vector_sums(w, quantity, 2, bins, out[1]);
   SIM_TRY(apply_linear(w, t));

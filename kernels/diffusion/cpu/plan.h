@@ -17,12 +17,17 @@ bool diffusion_needs_turned(const diffusion_parameters *p, const diffusion_slab 
 
 /* ---- budget.c: budgets by |k| of fields in double, on one rank; bins as of diffusion_power ---- */
 
+/* Makes of a run's parameters those of its budgets: in double, with one step, without forcing and twin. */
+void diffusion_budget_form(diffusion_parameters *p);
+
 /* Creates the work of budgets. p: valid until `destroy`, in double, with the scheme etd1, steps of a given length, and
  * no forcing. */
 sim_status diffusion_budget_create(const diffusion_parameters *p, sim_isa isa, int threads,
                                    diffusion_work **out) SIM_MUST_CHECK;
 void diffusion_budget_destroy(diffusion_work **work);
 double diffusion_budget_bytes(const diffusion_parameters *p, int threads);
+/* Computes the coefficients of the fields in array [1] of the work, and those of their rates N in array [2]. */
+sim_status diffusion_budget_rates(diffusion_work *work, double *const *fields, double t) SIM_MUST_CHECK;
 /* Computes transfer[fields][bins], means of u N(u), and dissipation[fields][bins], means of -u L u.
  * fields[fields][cells] at time t. */
 sim_status diffusion_budget_of(diffusion_work *work, double *const *fields, double t, int bins, double *transfer,
@@ -38,5 +43,17 @@ sim_status diffusion_vector_budget_of(diffusion_work *work, double *const *field
 /* Returns whether white noise has transforms other than the fields': cosines along walls with robin. *out: its series.
  */
 bool diffusion_white_series(const diffusion_parameters *p, diffusion_series *out);
+
+/* ---- pressure.c: the pressure of the solenoidal vector, in double, on one rank: lap p = div N with the mean 0, where
+ * N are the rates and fluxes without the forcing ---- */
+
+typedef struct diffusion_pressure diffusion_pressure;
+sim_status diffusion_pressure_create(const diffusion_parameters *p, sim_isa isa, int threads,
+                                     diffusion_pressure **out) SIM_MUST_CHECK;
+void diffusion_pressure_destroy(diffusion_pressure **pressure);
+double diffusion_pressure_bytes(const diffusion_parameters *p, int threads);
+/* Computes it at time t. fields[fields]: on the grid of the rates; out[cells]: on the run's grid. */
+sim_status diffusion_pressure_of(diffusion_pressure *pressure, double *const *fields, double t,
+                                 double *out) SIM_MUST_CHECK;
 
 #endif

@@ -128,7 +128,7 @@ static sim_status draw(diffusion_run *run, const sim_clock *clock) {
   if (!run->drawn.data || run->drawn_at == clock->step) return SIM_OK;
   SIM_TRY(whole_fields(run, clock, fields));
   for (int i = 0; i < (int)run->drawn.shape[0]; i++) out[i] = run_part(&run->drawn, i);
-  diffusion_observer_draw(run->observer, fields, clock->t, out);
+  SIM_TRY(diffusion_observer_draw(run->observer, fields, clock->t, out));
   run->drawn_at = clock->step;
   return SIM_OK;
 }

@@ -51,14 +51,39 @@ static bool shorten_list(const diffusion_parameters *p, const sim_expr *expr, co
   return true;
 }
 
-/* Binds a function of the fields, x, y, z, t, derivatives, the member and derived fields (see inputs.c). */
-static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outputs, const char *returns,
+/* Adds a fault where a function takes a name of the solenoidal vector that it cannot have. */
+static void check_vector_names(const diffusion_parameters *p, const sim_expr *expr, bool observed, sim_faults *faults,
+                               int line, const char *path) {
+  const bool given = p->solenoidal && p->solenoidal[0];
+  for (int i = 0; i < sim_expr_input_count(expr); i++) {
+    const char *name = sim_expr_input_name(expr, i);
+    if (p->vector_names[DIFFUSION_PRESSURE][0] && strcmp(name, p->vector_names[DIFFUSION_PRESSURE]) == 0) {
+      if (!observed)
+        sim_faults_add(faults, line, path,
+                       "takes the pressure, which follows from rates: observe and output.fields have it");
+    } else if (!given &&
+               (strcmp(name, "pressure") == 0 || strcmp(name, "vorticity") == 0 || strncmp(name, "curl_", 5) == 0)) {
+      bool own = false;
+      for (int s = 0; s < (int)(p->fields.count + p->derived.count); s++)
+        own = own || strcmp(diffusion_source_name(p, s), name) == 0;
+      if (!own) sim_faults_add(faults, line, path, "%s needs solenoidal, which names a velocity", name);
+    }
+  }
+}
+
+/* Binds a function of the fields, x, y, z, t, derivatives, the member and derived fields (see inputs.c). An observed
+ * function may take the pressure too. */
+static sim_status bind(const diffusion_parameters *p, sim_expr **expr, bool observed, int outputs, const char *returns,
                        sim_faults *faults, int line, const char *path) {
   static const char *const coordinates[] = {"x", "y", "z", "t"};
-  const char *inputs[DIFFUSION_INPUTS + 1];
+  const char *inputs[DIFFUSION_INPUTS + DIFFUSION_VECTOR_NAMES];
   char names[DIFFUSION_INPUTS][SIM_EXPR_NAME_MAX];
   const int fields = (int)p->fields.count, sources = fields + (int)p->derived.count;
   int count = diffusion_member_input(fields) + 1;
+  const size_t before = faults->count;
+  SIM_TRY(diffusion_spell_out(p, expr));
+  check_vector_names(p, *expr, observed, faults, line, path);
+  if (faults->count > before) return SIM_OK;
   for (int f = 0; f < fields; f++) inputs[f] = diffusion_field_of(p, f)->name;
   for (int i = 0; i < 4; i++) inputs[fields + i] = coordinates[i];
   inputs[diffusion_member_input(fields)] = "member";
@@ -71,7 +96,19 @@ static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outpu
       /* functions without second derivatives and derived fields keep the short list of inputs */
       if (sim_expr_input_find(*expr, names[input]) >= 0 && input >= count) count = diffusion_input_count(p);
     }
-  if (!shorten_list(p, *expr, inputs, diffusion_input_count(p))) inputs[count] = NULL;
+  const char *pressure = p->vector_names[DIFFUSION_PRESSURE];
+  int all = diffusion_input_count(p);
+  if (observed && pressure[0]) {
+    if (sim_expr_input_find(*expr, pressure) >= 0) count = all + 1;
+    inputs[all++] = pressure;
+  }
+  if (shorten_list(p, *expr, inputs, all)) { /* a fault: the message tells of curls too */
+    for (all = 0; inputs[all];) all++;
+    for (int c = 0; c < DIFFUSION_PRESSURE; c++)
+      if (p->vector_names[c][0]) inputs[all++] = p->vector_names[c];
+    inputs[all] = NULL;
+  } else
+    inputs[count] = NULL;
   const sim_signature signature = {.inputs = inputs, .outputs = {outputs}, .returns = returns};
   return sim_function_bind(expr, &signature, faults, line, path);
 }
@@ -116,7 +153,8 @@ sim_status diffusion_no_rates(diffusion_parameters *p) {
 static sim_status check_flux(diffusion_parameters *p, sim_faults *faults) {
   const int axes = (int)p->grid.n.rows;
   const size_t before = faults->count;
-  SIM_TRY(bind(p, &p->flux, axes * (int)p->fields.count, "the flux of each field along each axis", faults, 0, "flux"));
+  SIM_TRY(bind(p, &p->flux, false, axes * (int)p->fields.count, "the flux of each field along each axis", faults, 0,
+               "flux"));
   for (int f = 0; f < (int)p->fields.count; f++)
     if (diffusion_field_of(p, f)->conserved)
       sim_faults_add(faults, p->fields.items[f].line, "flux",
@@ -133,7 +171,8 @@ static sim_status check_flux(diffusion_parameters *p, sim_faults *faults) {
 sim_status diffusion_bind_rates(diffusion_parameters *p, sim_faults *faults) {
   const size_t before = faults->count;
   if (p->rates)
-    SIM_TRY(bind(p, &p->rates, (int)p->fields.count, "the rate of each field, in their order", faults, 0, "rates"));
+    SIM_TRY(
+        bind(p, &p->rates, false, (int)p->fields.count, "the rate of each field, in their order", faults, 0, "rates"));
   if (p->flux) SIM_TRY(check_flux(p, faults));
   if (faults->count > before || !p->rates) return SIM_OK;
   diffusion_gradients g = {0};
@@ -226,6 +265,18 @@ static void check_budget(const diffusion_parameters *p, const char *path, int64_
   if (without) sim_faults_add(faults, 0, path, "expected fields without %s", without);
 }
 
+/* Checks that the projection has a potential: outputs and functions that have the pressure need rates. */
+static void check_pressure(const diffusion_parameters *p, sim_faults *faults) {
+  if (!diffusion_needs_pressure(p)) return;
+  if (!p->rates) sim_faults_add(faults, 0, "pressure", "expected rates or a flux: without them the pressure is 0");
+  const char *without = NULL;
+  for (int f = 0; f < (int)p->fields.count; f++)
+    if (diffusion_field_of(p, f)->conserved) without = "`conserved`";
+  if (diffusion_fluctuates(p)) without = "fluctuation, whose pressure is as rough as white noise";
+  if (diffusion_crossed(p)) without = "cross diffusion";
+  if (without) sim_faults_add(faults, 0, "pressure", "expected fields without %s", without);
+}
+
 static void check_budgets(const diffusion_parameters *p, sim_faults *faults) {
   const grid_shape grid = diffusion_grid_of(p);
   int vector[3];
@@ -283,7 +334,7 @@ sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) 
     snprintf(path, sizeof path, "observe.%s", item->name);
     if (strcmp(item->name, "step") == 0 || strcmp(item->name, "time") == 0)
       sim_faults_add(faults, item->line, path, "this name is taken: every table has a column %s", item->name);
-    SIM_TRY(bind(p, &item->expr, 1, "value reduced over the grid", faults, item->line, path));
+    SIM_TRY(bind(p, &item->expr, true, 1, "value reduced over the grid", faults, item->line, path));
   }
   if (p->observe.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);
@@ -318,6 +369,7 @@ sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) 
     sim_faults_add(faults, 0, "spectrum", "expected at most %d values in a row, got %lld bins of %zu fields",
                    SIM_COLUMNS_MAX, (long long)p->spectrum, p->fields.count);
   check_budgets(p, faults);
+  check_pressure(p, faults);
   check_structure(p, faults);
   return SIM_OK;
 }

@@ -361,6 +361,7 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
     return SIM_OK;
   }
   const bool named = check_names(p, faults);
+  diffusion_name_vector(p);
   bool shaped = grid_check(&p->grid, faults);
   if (p->grid.n.rows == 3 && p->members > 1) {
     sim_faults_add(faults, 0, "members", "expected 1, because the grid has three axes, got %lld",

@@ -3,6 +3,12 @@
 
 #include <stdio.h>
 
+static const char *drawn_doc(const diffusion_parameters *p, int number) {
+  const int component = number - (int)(p->derived.count + p->observe.count);
+  if (number < (int)p->derived.count) return "derived field";
+  return component < 0 ? "function of observe" : component == DIFFUSION_PRESSURE ? "pressure" : "component of the curl";
+}
+
 static void name_columns(diffusion_parameters *p) {
   static const char *const kinds[DIFFUSION_STATISTICS] = {"mean", "variance", "min", "max", "mass"};
   static const char *const docs[DIFFUSION_STATISTICS] = {"mean over the grid", "variance over the grid",
@@ -23,11 +29,10 @@ static void name_columns(diffusion_parameters *p) {
   column->name = NULL;
   int drawn[DIFFUSION_DRAWN];
   for (int i = 0, count = diffusion_drawn(p, drawn); i < count; i++)
-    p->state[p->fields.count + (size_t)i] =
-        (sim_field){.name = diffusion_drawn_name(p, drawn[i]),
-                    .type = SIM_REAL,
-                    .doc = drawn[i] < (int)p->derived.count ? "derived field" : "function of observe",
-                    .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT};
+    p->state[p->fields.count + (size_t)i] = (sim_field){.name = diffusion_drawn_name(p, drawn[i]),
+                                                        .type = SIM_REAL,
+                                                        .doc = drawn_doc(p, drawn[i]),
+                                                        .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT};
 }
 
 static void add_table(diffusion_parameters *p, int *count, diffusion_tables_kind kind, const char *name,

@@ -48,7 +48,9 @@ typedef struct sim_row {
   const double *values;
 } sim_row;
 
-enum { SIM_ARRAYS_MAX = 32, SIM_SPECIES_MAX = 64, SIM_TABLES_MAX = 32, SIM_COLUMNS_MAX = 64 };
+/* SIM_COLUMNS_MAX: columns of a table, whose descriptions fit in one message of an HDF5 header (64 KiB).
+ * SIM_COLUMNS_FEW: of tables whose columns are members of a model's parameters. */
+enum { SIM_ARRAYS_MAX = 32, SIM_SPECIES_MAX = 64, SIM_TABLES_MAX = 32, SIM_COLUMNS_MAX = 800, SIM_COLUMNS_FEW = 64 };
 
 typedef struct sim_frame {
   sim_clock clock;

@@ -275,6 +275,7 @@ sim_status sim_model_decode(const sim_model *model, const sim_value *value, void
 
 void sim_model_parameters_free(const sim_model *model, void **parameters) {
   if (!*parameters) return;
+  if (model->release) model->release(*parameters);
   sim_schema_free(model->parameters, *parameters);
   free(*parameters);
   *parameters = NULL;

@@ -151,7 +151,8 @@ typedef struct sim_model {
   /* Gives the names that output.fields may have: fields that snapshots may have beside those of the state. They live
    * as long as the decoded parameters. Returns their number. NULL: none. */
   int (*derived)(const void *parameters, const char *names[SIM_DERIVED_MAX]);
-  const char *work_unit; /* "interactions" */
+  void (*release)(void *parameters); /* frees what `validate` has allocated; NULL: nothing */
+  const char *work_unit;             /* "interactions" */
   sim_model_backend backends[SIM_BACKEND_KINDS];
   bool precisions[SIM_PRECISIONS]; /* [sim_precision]: the precisions that a scenario may choose */
   /* Runs on several ranks with the same bits; `plan` and `create` refuse scenarios that cannot. Each step then waits

@@ -92,6 +92,18 @@ static sim_status tables_write(void *opaque, const sim_frame *frame) {
   return self->journal.waiting_bytes > WAITING_MAX ? io_journal_flush(&self->journal) : SIM_OK;
 }
 
+/* SIM_ERR_SCENARIO where HDF5 has no place for a table's columns: the type of a row is one message of a header, which
+ * takes 52 bytes and the padded name for each. */
+static sim_status check_names(const io_journal_table *self) {
+  size_t bytes = 256;
+  for (size_t i = 0; i < self->columns; i++) bytes += 52 + (strlen(self->model->columns[i].name) / 8 + 1) * 8;
+  if (bytes < 65000) return SIM_OK;
+  return sim_fail(
+      SIM_ERR_SCENARIO,
+      "table %s: the names of its %zu columns are too long for HDF5: expected shorter names, or fewer columns",
+      self->model->name, self->columns);
+}
+
 static hid_t record_type(const io_journal_table *self, bool in_file) {
   hid_t real = in_file ? H5T_IEEE_F64LE : H5T_NATIVE_DOUBLE;
   hid_t type = H5Tcreate(H5T_COMPOUND, io_journal_row(self));
@@ -297,6 +309,7 @@ sim_status io_table_sink(io_folder *folder, const io_provenance *provenance, con
     io_journal_table *to = &self->journal.tables[i];
     to->model = tables[i];
     while (tables[i]->columns[to->columns].name) to->columns++;
+    SIM_TRY(check_names(to));
   }
   *out = (sim_sink){.name = "tables",
                     .kind = SIM_SINK_TABLE,

@@ -125,10 +125,9 @@ typedef struct diffusion_parameters {
   int64_t helicity;
   diffusion_structure structure;
   char vector_names[DIFFUSION_VECTOR_NAMES][SIM_EXPR_NAME_MAX]; /* filled by validation; "": no such name */
-  /* Filled by validation: tables, their columns and the state's fields, with the names of the scenario's fields. */
-  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[6][SIM_COLUMNS_MAX][96], bins[SIM_COLUMNS_MAX][32];
-  sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[7][SIM_COLUMNS_MAX + 1],
-      binned[6][SIM_COLUMNS_MAX + 1], state[(int)DIFFUSION_FIELDS + DIFFUSION_DRAWN]; /* state: then drawn fields */
+  /* Filled by validation: tables and the state's fields, with the names of the scenario's fields. */
+  struct diffusion_table_columns *columns;                  /* of the tables; freed by diffusion_release */
+  sim_field state[(int)DIFFUSION_FIELDS + DIFFUSION_DRAWN]; /* then drawn fields */
   sim_table table[SIM_TABLES_MAX];
   const sim_table *tables[SIM_TABLES_MAX + 1];
   int kinds[SIM_TABLES_MAX]; /* diffusion_tables_kind of each table */
@@ -314,7 +313,9 @@ bool diffusion_good_name(const char *name);
 /* sim_model.validate and sim_model.tables_of. */
 sim_status diffusion_validate(void *parameters, sim_faults *faults);
 const sim_table *const *diffusion_tables_of(const void *parameters);
-void diffusion_name_tables(diffusion_parameters *p); /* fills p->tables for diffusion_tables_of */
+/* Fills p->tables for diffusion_tables_of. SIM_ERR_NO_MEMORY. */
+sim_status diffusion_name_tables(diffusion_parameters *p) SIM_MUST_CHECK;
+void diffusion_release(void *parameters);            /* sim_model.release */
 extern const sim_table *const diffusion_described[]; /* sim_model.described */
 
 /* ---- scenario/linear.c ---- */

@@ -128,6 +128,7 @@ const sim_model diffusion_model = {
     .tables_of = diffusion_tables_of,
     .state = diffusion_state,
     .derived = diffusion_drawn_names,
+    .release = diffusion_release,
     .work_unit = "cells",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
     .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},

@@ -125,8 +125,8 @@ typedef struct fluid_parameters {
   fluid_integrate integrate;
   collision_parameters coupled; /* filled by validate: the grains, which borrow the lists above */
   /* filled by validate: tables whose columns the scenario names */
-  char names[FLUID_NAMED][SIM_COLUMNS_MAX][96];
-  sim_field columns[FLUID_NAMED][SIM_COLUMNS_MAX + 1];
+  char names[FLUID_NAMED][SIM_COLUMNS_FEW][96];
+  sim_field columns[FLUID_NAMED][SIM_COLUMNS_FEW + 1];
   sim_table table[FLUID_NAMED + 1];
   sim_field flow[16]; /* columns of the table `flow` where they are not the usual ones */
   const sim_table *tables[FLUID_TABLES + 1];

@@ -23,7 +23,7 @@ typedef struct nbody_orbit {
   double a, e, inc, node, peri, M;
   char *primary; /* a species listed before, or "all" bodies listed before */
 } nbody_orbit;
-enum { NBODY_ELEMENTS = 6, NBODY_ORBITS_MAX = SIM_COLUMNS_MAX / NBODY_ELEMENTS };
+enum { NBODY_ELEMENTS = 6, NBODY_ORBITS_MAX = SIM_COLUMNS_FEW / NBODY_ELEMENTS };
 
 /* First member of every kind of group of bodies. The group is rotated by |rotation| degrees about the vector
  * `rotation`, then moved by position and velocity, or by the orbit of its centre. Then the velocity field (x y z -> vx
@@ -190,13 +190,13 @@ typedef struct nbody_parameters {
   /* Filled in by validation: tables of individual steps, `observe`, `spectrum` and `orbits`, and all tables of the
    * run. */
   sim_field level_columns[NBODY_LEVELS_MAX + 2];
-  sim_field observe_columns[SIM_COLUMNS_MAX + 1];
-  sim_field spectrum_columns[SIM_COLUMNS_MAX + 1];
-  char spectrum_names[SIM_COLUMNS_MAX][24], spectrum_docs[SIM_COLUMNS_MAX][96];
-  sim_field orbit_columns[SIM_COLUMNS_MAX + 1];
-  char orbit_names[SIM_COLUMNS_MAX][72];
-  sim_field rdf_columns[SIM_COLUMNS_MAX + 1];
-  char rdf_names[SIM_COLUMNS_MAX][8], rdf_docs[SIM_COLUMNS_MAX][64];
+  sim_field observe_columns[SIM_COLUMNS_FEW + 1];
+  sim_field spectrum_columns[SIM_COLUMNS_FEW + 1];
+  char spectrum_names[SIM_COLUMNS_FEW][24], spectrum_docs[SIM_COLUMNS_FEW][96];
+  sim_field orbit_columns[SIM_COLUMNS_FEW + 1];
+  char orbit_names[SIM_COLUMNS_FEW][72];
+  sim_field rdf_columns[SIM_COLUMNS_FEW + 1];
+  char rdf_names[SIM_COLUMNS_FEW][8], rdf_docs[SIM_COLUMNS_FEW][64];
   sim_table level_table, observe_table, spectrum_table, orbit_table, rdf_table;
   const sim_table *tables[11];
 } nbody_parameters;

@@ -23,6 +23,19 @@ expect 64 "does not take --json" "$SIM" check call.lua --json
 if "$SIM" run call.lua --json >/dev/full 2>output; then fail "a full disk"; fi
 grep -q "cannot write to standard output" output || fail "no word of the full disk"
 
+# A table of 798 columns: the spectra of three fields.
+cat >wide.lua <<'LUA'
+local function wave(axis) return function(x, y, z) return math.cos(6*({ x, y, z })[axis]) end end
+return sim.diffusion { grid = { n = {16, 16, 16}, size = {2*math.pi, 2*math.pi, 2*math.pi} }, spectrum = 266,
+  fields = { { name = "u", initial = wave(1) }, { name = "v", initial = wave(2) }, { name = "w", initial = wave(3) } },
+  integrate = { t_end = 1 } }
+LUA
+expect 0 "" "$SIM" run wide.lua --json
+for field in u v w; do
+  grep -Eq "\"${field}_6\": (0.5|0.4999999999999|0.50000000000000)[0-9]*, \"${field}_7\": .*\"${field}_265\": " output ||
+    fail "no half in bin 6 of $field"
+done
+
 # One response for each request, in order, also after faults. The last line may lack a newline.
 printf 'call.lua\tstrike=110\ncall.lua\tstrke=1\nnone.lua\n\ncall.lua\tx\ncall.lua\tstrike=-1\ncall.lua' |
   "$SIM" serve --threads 1 >answers || fail "serve"

@@ -100,6 +100,48 @@ static void test_roundtrip(void **state) {
   close_outputs(&out);
 }
 
+/* The widest table is read back as it was written; names for which a header has no place are refused at the start. */
+static void test_wide(void **state) {
+  static char names[SIM_COLUMNS_MAX][80];
+  static sim_field columns[SIM_COLUMNS_MAX + 1];
+  const sim_table wide = {"wide", "", columns};
+  const sim_table *const only[] = {&wide, NULL};
+  static double values[SIM_COLUMNS_MAX], row[SIM_COLUMNS_MAX + 2];
+  fixture *self = *state;
+  sim_frame frame = self->frame;
+  const sim_row rows[] = {{&wide, values}};
+  char path[160];
+  io_folder *folder;
+  sim_sink sink;
+  for (int i = 0; i < SIM_COLUMNS_MAX; i++) {
+    snprintf(names[i], sizeof names[i], "velocity_%d", i);
+    columns[i] = (sim_field){.name = names[i],
+                             .doc = "half of what linear terms take off the power of the bin in a unit of time"};
+    values[i] = (double)i * i;
+  }
+  assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder));
+  assert_ok(io_table_sink(folder, &self->provenance, only, (sim_cadence){0}, &sink));
+  frame.rows = rows;
+  frame.row_count = 1;
+  assert_ok(sink.write(sink.self, &frame));
+  assert_ok(sink.finish(sink.self));
+  assert_ok(sink.flush(sink.self));
+  sink.destroy(&sink.self);
+  snprintf(path, sizeof path, "%s/tables.h5", self->run);
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), set = H5Dopen2(file, "wide", H5P_DEFAULT);
+  assert_true(set >= 0);
+  hid_t type = H5Dget_type(set);
+  assert_int_equal(H5Tget_nmembers(type), SIM_COLUMNS_MAX + 2);
+  assert_true(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, row) >= 0);
+  assert_memory_equal(row + 2, values, sizeof values);
+  H5Tclose(type);
+  H5Dclose(set);
+  H5Fclose(file);
+  for (int i = 0; i < SIM_COLUMNS_MAX; i++) snprintf(names[i], sizeof names[i], "a_velocity_of_a_long_name_%d", i);
+  assert_int_equal(io_table_sink(folder, &self->provenance, only, (sim_cadence){0}, &sink), SIM_ERR_SCENARIO);
+  io_folder_close(&folder);
+}
+
 static void test_texts(void **state) {
   fixture *self = *state;
   outputs out;
@@ -359,6 +401,7 @@ static void test_rows_that_were_not_durable(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_roundtrip),
+      TEST(test_wide),
       TEST(test_texts),
       TEST(test_resume_cuts),
       TEST(test_resume_after_accidents),

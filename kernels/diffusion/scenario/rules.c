@@ -384,6 +384,5 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
   if (named) SIM_TRY(diffusion_bind_rates(p, faults));
   if (named) diffusion_check_drawn(p, faults);
   if (named) SIM_TRY(diffusion_bind_observed(p, faults));
-  if (faults->count == 0) diffusion_name_tables(p);
-  return SIM_OK;
+  return faults->count == 0 ? diffusion_name_tables(p) : SIM_OK;
 }

@@ -2,6 +2,14 @@
 #include "kernels/diffusion/observe.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+/* Columns of the tables of a run, and their names. */
+struct diffusion_table_columns {
+  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[6][SIM_COLUMNS_MAX][96], bins[SIM_COLUMNS_MAX][32];
+  sim_field fields[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[7][SIM_COLUMNS_MAX + 1],
+      binned[6][SIM_COLUMNS_MAX + 1];
+};
 
 static const char *drawn_doc(const diffusion_parameters *p, int number) {
   const int component = number - (int)(p->derived.count + p->observe.count);
@@ -16,14 +24,14 @@ static void name_columns(diffusion_parameters *p) {
                                                          "integral over the box"};
   static const sim_display displays[DIFFUSION_STATISTICS] = {
       [0] = SIM_DISPLAY_BAND, [2] = SIM_DISPLAY_BAND, [3] = SIM_DISPLAY_BAND};
-  sim_field *column = p->columns;
+  sim_field *column = p->columns->fields;
   for (int f = 0; f < (int)p->fields.count; f++) {
     const char *name = diffusion_field_of(p, f)->name;
     p->state[f] =
         (sim_field){.name = name, .type = SIM_REAL, .doc = "field", .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT};
     for (int k = 0; k < DIFFUSION_STATISTICS; k++, column++) {
-      snprintf(p->names[f][k], sizeof p->names[f][k], "%s_%s", name, kinds[k]);
-      *column = (sim_field){.name = p->names[f][k], .type = SIM_REAL, .doc = docs[k], .display = displays[k]};
+      snprintf(p->columns->names[f][k], sizeof p->columns->names[f][k], "%s_%s", name, kinds[k]);
+      *column = (sim_field){.name = p->columns->names[f][k], .type = SIM_REAL, .doc = docs[k], .display = displays[k]};
     }
   }
   column->name = NULL;
@@ -46,11 +54,11 @@ static void add_table(diffusion_parameters *p, int *count, diffusion_tables_kind
 /* Adds columns u_0, u_1, ... of each of `fields` fields and drawn fields, from number `first` on. */
 static void numbered(diffusion_parameters *p, int which, int named, int fields, int64_t each, int64_t first,
                      const char *doc, sim_display display) {
-  sim_field *column = p->more[which];
+  sim_field *column = p->columns->more[which];
   for (int f = 0; f < fields; f++)
     for (int64_t i = 0; i < each; i++, column++) {
-      char *name = p->extra[named][column - p->more[which]];
-      snprintf(name, sizeof p->extra[named][0], "%s_%lld", p->state[f].name, (long long)(first + i));
+      char *name = p->columns->extra[named][column - p->columns->more[which]];
+      snprintf(name, sizeof p->columns->extra[named][0], "%s_%lld", p->state[f].name, (long long)(first + i));
       *column = (sim_field){.name = name, .type = SIM_REAL, .doc = doc, .display = display};
     }
   column->name = NULL;
@@ -61,11 +69,11 @@ static void over_members(diffusion_parameters *p) {
   static const char *const docs[DIFFUSION_OVER_MEMBERS] = {
       "mean over members of their means over the grid", "variance over members of their means over the grid",
       "mean over members of their variances over the grid", "variance over members of their variances over the grid"};
-  sim_field *column = p->more[3];
+  sim_field *column = p->columns->more[3];
   for (int f = 0; f < (int)p->fields.count; f++)
     for (int k = 0; k < DIFFUSION_OVER_MEMBERS; k++, column++) {
-      char *name = p->extra[2][column - p->more[3]];
-      snprintf(name, sizeof p->extra[2][0], "%s_%s", diffusion_field_of(p, f)->name, kinds[k]);
+      char *name = p->columns->extra[2][column - p->columns->more[3]];
+      snprintf(name, sizeof p->columns->extra[2][0], "%s_%s", diffusion_field_of(p, f)->name, kinds[k]);
       *column = (sim_field){.name = name, .type = SIM_REAL, .doc = docs[k]};
     }
   column->name = NULL;
@@ -84,11 +92,11 @@ static void vector_budgets(diffusion_parameters *p, int *count) {
   for (int q = 0; q < 2; q++) {
     const int64_t bins = q == 0 ? p->enstrophy : p->helicity;
     for (int i = 0; i < 3 && bins > 0; i++) {
-      sim_field *columns = p->binned[3 * q + i];
+      sim_field *columns = p->columns->binned[3 * q + i];
       for (int64_t b = 0; b < bins; b++) {
-        snprintf(p->bins[b], sizeof p->bins[b], "bin_%lld", (long long)b);
-        columns[b] =
-            (sim_field){.name = p->bins[b], .type = SIM_REAL, .doc = vector_docs[q][i], .display = SIM_DISPLAY_PROFILE};
+        snprintf(p->columns->bins[b], sizeof p->columns->bins[b], "bin_%lld", (long long)b);
+        columns[b] = (sim_field){
+            .name = p->columns->bins[b], .type = SIM_REAL, .doc = vector_docs[q][i], .display = SIM_DISPLAY_PROFILE};
       }
       columns[bins].name = NULL;
       add_table(p, count, (diffusion_tables_kind)(DIFFUSION_VECTOR_BUDGETS + 3 * q + i), vector_tables[q][i],
@@ -98,12 +106,12 @@ static void vector_budgets(diffusion_parameters *p, int *count) {
 }
 
 static void structure_table(diffusion_parameters *p, int *count) {
-  sim_field *column = p->more[6];
+  sim_field *column = p->columns->more[6];
   const int kinds = p->grid.n.rows > 1 ? 2 : 1; /* one axis has no columns `across` */
   for (int k = 0; k < kinds && p->structure.given; k++)
     for (int64_t i = 0; i < p->structure.separations; i++, column++) {
-      char *name = p->extra[5][column - p->more[6]];
-      snprintf(name, sizeof p->extra[5][0], "%s_%lld", k == 0 ? "along" : "across", 1LL << i);
+      char *name = p->columns->extra[5][column - p->columns->more[6]];
+      snprintf(name, sizeof p->columns->extra[5][0], "%s_%lld", k == 0 ? "along" : "across", 1LL << i);
       *column = (sim_field){.name = name,
                             .type = SIM_REAL,
                             .doc = k == 0 ? "moment of increments over so many cells, of the component along them"
@@ -111,7 +119,7 @@ static void structure_table(diffusion_parameters *p, int *count) {
     }
   column->name = NULL;
   if (p->structure.given)
-    add_table(p, count, DIFFUSION_STRUCTURE, "structure", "structure functions of the velocity", p->more[6]);
+    add_table(p, count, DIFFUSION_STRUCTURE, "structure", "structure functions of the velocity", p->columns->more[6]);
 }
 
 static const sim_field forcing_columns[] = {
@@ -137,38 +145,45 @@ static const sim_field lyapunov_columns[] = {
     {.name = "intervals", .type = SIM_REAL, .doc = "intervals since `start`", .display = SIM_DISPLAY_NUMBER},
     {0}};
 
-void diffusion_name_tables(diffusion_parameters *p) {
+void diffusion_release(void *parameters) {
+  diffusion_parameters *p = parameters;
+  free(p->columns);
+  p->columns = NULL;
+}
+
+sim_status diffusion_name_tables(diffusion_parameters *p) {
   static const char *const docs[] = {"integral over the box", "mean over the grid", "least of the grid",
                                      "greatest of the grid"};
   int count = 0, drawn[DIFFUSION_DRAWN];
   const int fields = (int)p->fields.count;
+  if (!p->columns && !(p->columns = calloc(1, sizeof *p->columns))) return sim_no_memory("the tables");
   name_columns(p);
-  add_table(p, &count, DIFFUSION_FIELD_TABLE, "fields", "statistics of each field", p->columns);
+  add_table(p, &count, DIFFUSION_FIELD_TABLE, "fields", "statistics of each field", p->columns->fields);
   for (size_t i = 0; i < p->observe.count; i++)
-    p->more[2][i] = (sim_field){.name = p->observe.items[i].name,
-                                .type = SIM_REAL,
-                                .doc = docs[p->observe.items[i].reduce],
-                                .flags = SIM_REPORTED,
-                                .display = SIM_DISPLAY_ALONE};
+    p->columns->more[2][i] = (sim_field){.name = p->observe.items[i].name,
+                                         .type = SIM_REAL,
+                                         .doc = docs[p->observe.items[i].reduce],
+                                         .flags = SIM_REPORTED,
+                                         .display = SIM_DISPLAY_ALONE};
   if (p->observe.count > 0)
-    add_table(p, &count, DIFFUSION_FUNCTIONS, "observe", "functions of the scenario", p->more[2]);
+    add_table(p, &count, DIFFUSION_FUNCTIONS, "observe", "functions of the scenario", p->columns->more[2]);
   numbered(p, 0, 0, fields, p->spectrum, 0, "power of the wavenumbers about so many times the least one",
            SIM_DISPLAY_SPECTRUM);
-  if (p->spectrum > 0) add_table(p, &count, DIFFUSION_SPECTRA, "spectrum", "power by |k|", p->more[0]);
+  if (p->spectrum > 0) add_table(p, &count, DIFFUSION_SPECTRA, "spectrum", "power by |k|", p->columns->more[0]);
   numbered(p, 1, 1, fields + diffusion_drawn(p, drawn), (int64_t)p->probes.rows, 1,
            "value at the point: of the cell that holds it", SIM_DISPLAY_LINE);
-  if (p->probes.rows > 0) add_table(p, &count, DIFFUSION_PROBES, "probes", "fields at points", p->more[1]);
+  if (p->probes.rows > 0) add_table(p, &count, DIFFUSION_PROBES, "probes", "fields at points", p->columns->more[1]);
   if (p->members > 1) {
     over_members(p);
-    add_table(p, &count, DIFFUSION_ENSEMBLE, "ensemble", "statistics over members", p->more[3]);
+    add_table(p, &count, DIFFUSION_ENSEMBLE, "ensemble", "statistics over members", p->columns->more[3]);
   }
   numbered(p, 4, 3, fields, p->transfer, 0, "half of what the rates add to the power of the bin in a unit of time",
            SIM_DISPLAY_PROFILE);
   numbered(p, 5, 4, fields, p->transfer, 0, "half of what linear terms take off the power of the bin in a unit of time",
            SIM_DISPLAY_PROFILE);
   if (p->transfer > 0) {
-    add_table(p, &count, DIFFUSION_TRANSFER, "transfer", "transfer by |k|", p->more[4]);
-    add_table(p, &count, DIFFUSION_DISSIPATION, "dissipation", "dissipation by |k|", p->more[5]);
+    add_table(p, &count, DIFFUSION_TRANSFER, "transfer", "transfer by |k|", p->columns->more[4]);
+    add_table(p, &count, DIFFUSION_DISSIPATION, "dissipation", "dissipation by |k|", p->columns->more[5]);
   }
   vector_budgets(p, &count);
   structure_table(p, &count);
@@ -176,6 +191,7 @@ void diffusion_name_tables(diffusion_parameters *p) {
     add_table(p, &count, DIFFUSION_FORCING_TABLE, "forcing", "energy of the forced fields", forcing_columns);
   if (p->lyapunov.given)
     add_table(p, &count, DIFFUSION_LYAPUNOV_TABLE, "lyapunov", "largest Lyapunov exponent", lyapunov_columns);
+  return SIM_OK;
 }
 
 const sim_table *const *diffusion_tables_of(const void *parameters) {

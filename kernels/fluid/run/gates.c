@@ -42,7 +42,7 @@ sim_status fluid_gates_row(fluid_run *run, double *values) {
   const fluid_numbers *k = &run->numbers;
   const int count = (int)run->p->gates.count, rank = m->grid.rank;
   const double speed = k->dx / k->dt, area = pow(k->dx, rank - 1), density = run->p->density;
-  double sums[SIM_COLUMNS_MAX / FLUID_GATE_COLUMNS(2) * FLUID_GATE_SUMS];
+  double sums[SIM_COLUMNS_FEW / FLUID_GATE_COLUMNS(2) * FLUID_GATE_SUMS];
   SIM_TRY(run->ops->gates ? run->ops->gates(run->work, sums)
                           : fluid_sum_planes(&m->part, m->threads, FLUID_GATE_SUMS * count, gates_of_plane, run, sums));
   for (int i = 0; i < count; i++) {

@@ -377,7 +377,7 @@ static const sim_field parameter_fields[] = {
             "that hold them"},
     {SIM_FIELD(fluid_parameters, gates), .type = SIM_LIST, .variants = fluid_gate_variants,
      .doc = "plane sections of the box: the table `gates` has mass flux, pressure and momentum flux of each"},
-    {SIM_FIELD(fluid_parameters, spectrum), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX, .initial = "0",
+    {SIM_FIELD(fluid_parameters, spectrum), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_FEW, .initial = "0",
      .doc = "number of bins of the table `spectrum`, the kinetic energy by wavenumber of a periodic box: about 0, 1, "
             "2, ... times the least wavenumber; the last one has all above; 0: no table"},
     {SIM_FIELD(fluid_parameters, average), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &average_schema,

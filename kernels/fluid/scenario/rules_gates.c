@@ -76,7 +76,7 @@ static void check_gate(const fluid_parameters *p, const grid_shape *grid, int g,
 }
 
 void fluid_check_gates(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
-  const int columns = FLUID_GATE_COLUMNS(grid->rank), most = SIM_COLUMNS_MAX / columns;
+  const int columns = FLUID_GATE_COLUMNS(grid->rank), most = SIM_COLUMNS_FEW / columns;
   if (p->gates.count > (size_t)most) {
     sim_faults_add(faults, 0, "gates", "expected at most %d on a grid of %d axes, got %zu", most, grid->rank,
                    p->gates.count);

@@ -117,11 +117,11 @@ void fluid_check_references(const fluid_parameters *p, const grid_shape *grid, s
     if (given) check_reference(p, b, grid->rank, faults);
     columns += of_body + (given ? of_reference : 0) + (fluid_tells_plus(p, b) ? of_plus : 0);
   }
-  if (columns > SIM_COLUMNS_MAX)
+  if (columns > SIM_COLUMNS_FEW)
     sim_faults_add(
         faults, 0, "bodies",
         "the table `bodies` would have %d columns: expected at most %d, so fewer bodies with a `reference` or `yplus`",
-        columns, SIM_COLUMNS_MAX);
+        columns, SIM_COLUMNS_FEW);
 }
 
 void fluid_tell_references(const fluid_parameters *p) {

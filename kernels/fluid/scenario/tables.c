@@ -208,7 +208,7 @@ static void name_heat_of_body(const fluid_parameters *p, int rank, int b, column
 }
 
 static int name_heat(fluid_parameters *p, int rank) {
-  bool nusselt[SIM_COLUMNS_MAX] = {false}, some = false;
+  bool nusselt[SIM_COLUMNS_FEW] = {false}, some = false;
   column_list out = {p->names[2], p->columns[2], 0};
   if (!p->heat.given) return 0;
   add_column(&out, "mean temperature", (sim_dimension){0}, "mean");

@@ -47,12 +47,12 @@ static double radius_of(const nbody_rdf *rdf, double box) { return isnan(rdf->ra
 typedef struct count_work {
   double per_bin;
   int64_t bins;
-  int64_t *count; /* [threads][SIM_COLUMNS_MAX] */
+  int64_t *count; /* [threads][SIM_COLUMNS_FEW] */
 } count_work;
 
 static void count_pairs(void *self, int thread, const double *r2, int64_t pairs) {
   const count_work *w = self;
-  int64_t *const count = w->count + (size_t)thread * SIM_COLUMNS_MAX;
+  int64_t *const count = w->count + (size_t)thread * SIM_COLUMNS_FEW;
   for (int64_t k = 0; k < pairs; k++) {
     const double at = sqrt(r2[k]) * w->per_bin;
     if (at < (double)w->bins) count[(int64_t)at]++;
@@ -69,7 +69,7 @@ sim_status nbody_observe_rdf(const nbody_run *run, double *values) {
                              .loops = &nbody_short_double_plain};
   double *positions = NULL;
   const int64_t threads = lists.threads;
-  int64_t *const count = calloc((size_t)threads * SIM_COLUMNS_MAX, sizeof *count);
+  int64_t *const count = calloc((size_t)threads * SIM_COLUMNS_FEW, sizeof *count);
   sim_status status = count != NULL ? fetch_positions(run, &positions) : sim_no_memory("g(r)");
   if (status == SIM_OK) status = nbody_short_lists_create(&lists);
   if (status == SIM_OK)
@@ -77,7 +77,7 @@ sim_status nbody_observe_rdf(const nbody_run *run, double *values) {
   nbody_short_lists_destroy(&lists);
   free(positions);
   for (int64_t t = 1; t < threads && status == SIM_OK; t++)
-    for (int64_t k = 0; k < rdf->bins; k++) count[k] += count[t * SIM_COLUMNS_MAX + k];
+    for (int64_t k = 0; k < rdf->bins; k++) count[k] += count[t * SIM_COLUMNS_FEW + k];
   /* expected pairs in a unit volume: n (n - 1) / 2 pairs spread evenly over the box */
   const double pairs = 0.5 * n * (n - 1) / (run->box * run->box * run->box);
   for (int64_t k = 0; k < rdf->bins && status == SIM_OK; k++) {
@@ -93,7 +93,7 @@ double nbody_rdf_bytes(const nbody_parameters *p, const sim_setup *setup, sim_dt
   if (!p->rdf.given) return 0;
   const double box = nbody_box_side(p), radius = radius_of(&p->rdf, box);
   return 3 * n * sizeof(double) + nbody_short_lists_bytes((int64_t)fmin(n, 0x1p30), box, radius, 0) +
-         (1 + setup->threads) * n * sizeof(int32_t) + setup->threads * SIM_COLUMNS_MAX * sizeof(int64_t);
+         (1 + setup->threads) * n * sizeof(int32_t) + setup->threads * SIM_COLUMNS_FEW * sizeof(int64_t);
 }
 
 void nbody_rdf_warn(const nbody_parameters *p, double n) {

@@ -29,7 +29,7 @@ const sim_schema nbody_thermostat_schema = {
     .name = "thermostat", .doc = "heat bath", .fields = thermostat_fields, .size = sizeof(nbody_thermostat)};
 
 static const sim_field rdf_fields[] = {{SIM_FIELD(nbody_rdf, bins), .type = SIM_INT, .flags = SIM_RANGE, .min = 1,
-                                        .max = SIM_COLUMNS_MAX, .initial = "50", .doc = "shells of equal thickness"},
+                                        .max = SIM_COLUMNS_FEW, .initial = "50", .doc = "shells of equal thickness"},
                                        {SIM_FIELD(nbody_rdf, radius), .type = SIM_REAL,
                                         .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY, .initial = "auto",
                                         .keyword = "auto", .dimension = LENGTH,

@@ -179,13 +179,13 @@ void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
     make_level_table(p);
     *table++ = &p->level_table;
   }
-  if (p->observe.count > 0 && p->observe.count <= SIM_COLUMNS_MAX) *table++ = make_observe(p, faults);
+  if (p->observe.count > 0 && p->observe.count <= SIM_COLUMNS_FEW) *table++ = make_observe(p, faults);
   if (p->spectrum >= NBODY_SPECTRUM_GRID_MIN && p->spectrum <= NBODY_SPECTRUM_GRID_MAX) *table++ = make_spectrum(p);
   if (p->orbits != NULL) *table++ = nbody_make_orbit_table(p);
   if (p->merge || p->escape.given) *table++ = &nbody_events_table;
   if (p->cutoff > 0 || p->thermostat.given) *table++ = &nbody_thermo_table;
-  if (p->rdf.given && p->rdf.bins >= 1 && p->rdf.bins <= SIM_COLUMNS_MAX) *table++ = nbody_make_rdf_table(p);
+  if (p->rdf.given && p->rdf.bins >= 1 && p->rdf.bins <= SIM_COLUMNS_FEW) *table++ = nbody_make_rdf_table(p);
   *table = NULL;
-  if (p->observe.count > SIM_COLUMNS_MAX)
-    sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);
+  if (p->observe.count > SIM_COLUMNS_FEW)
+    sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_FEW, p->observe.count);
 }

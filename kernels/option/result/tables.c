@@ -156,7 +156,7 @@ static void add_greek_tables(option_parameters *p, const option_quantity *quanti
   for (int g = 0; g < OPTION_GREEKS; g++) {
     size_t columns = 0;
     for (int q = 0; q < quantities; q++) columns += quantity[q].greek == g;
-    p->untabled[g] = columns > 0 && (full || columns > SIM_COLUMNS_MAX || tables + 2 > SIM_TABLES_MAX);
+    p->untabled[g] = columns > 0 && (full || columns > SIM_COLUMNS_FEW || tables + 2 > SIM_TABLES_MAX);
     if (columns == 0 || p->untabled[g]) continue;
     sim_field *column = p->greek_columns[g];
     for (int q = 0; q < quantities; q++) {
@@ -222,7 +222,7 @@ static bool add_price_greeks(option_parameters *p, const option_quantity *quanti
   const int payoffs = option_payoff_count(p);
   p->price_greeks = 0;
   for (int q = payoffs; q < quantities && quantity[q].payoff == 0; q++) {
-    if (*columns + 2 + kept > SIM_COLUMNS_MAX) return false;
+    if (*columns + 2 + kept > SIM_COLUMNS_FEW) return false;
     const char *greek = option_greek_names[quantity[q].greek];
     for (int k = 0; k < 2; k++) {
       char *name = p->names[(*names)++], number[16];

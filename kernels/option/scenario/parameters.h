@@ -254,9 +254,9 @@ typedef struct option_parameters {
   char level_names[OPTION_LEVELS_MAX][16];
   sim_field exposure_columns[OPTION_EXPOSURES_MAX + 1];
   char exposure_names[OPTION_EXPOSURES_MAX][16];
-  sim_field price_columns[SIM_COLUMNS_MAX + 1], prices_columns[OPTION_PAYOFFS_MAX + 1],
+  sim_field price_columns[SIM_COLUMNS_FEW + 1], prices_columns[OPTION_PAYOFFS_MAX + 1],
       errors_columns[OPTION_PAYOFFS_MAX + 1];
-  sim_field greek_columns[OPTION_GREEKS][SIM_COLUMNS_MAX + 1];
+  sim_field greek_columns[OPTION_GREEKS][SIM_COLUMNS_FEW + 1];
   char names[2 * OPTION_PAYOFFS_MAX + 3 * OPTION_GREEKS * OPTION_ASSETS_MAX][OPTION_NAME_MAX + 8];
 } option_parameters;
 extern const sim_signature option_term_signature; /* a function of t with one result */

@@ -18,6 +18,10 @@
   "fields = { { name = 'u', D = 0.1, initial = function(x, y) return math.sin(x)*math.cos(y) end " u " },"             \
   " { name = 'v', D = 0.1, initial = function(x, y) return -math.cos(x)*math.sin(y) end " v " } },"                    \
   " solenoidal = 'u, v',"
+#define FINE_FIELDS                                                                                                    \
+  "fields = { { name = 'u', D = 0.1, initial = function(x, y) return math.sin(3*x)*math.cos(3*y) end },"               \
+  " { name = 'v', D = 0.1, initial = function(x, y) return -math.cos(3*x)*math.sin(3*y) end } },"                      \
+  " solenoidal = 'u, v',"
 #define CUBE_FIELDS(u, v, w)                                                                                           \
   "fields = { { name = 'u', D = 0.1, initial = function(x, y, z) return math.sin(x)*math.cos(y)*math.cos(z) end " u    \
   " }, { name = 'v', D = 0.1, initial = function(x, y, z) return -math.cos(x)*math.sin(y)*math.cos(z) end " v " },"    \
@@ -47,6 +51,19 @@ static double shear_vorticity(const double x[3], double t) {
 static double quarter_pressure(const double x[3], double t) {
   (void)t;
   return cos(x[0]) * cos(x[1]);
+}
+
+static double fine_pressure(const double x[3], double t) {
+  (void)t;
+  return (cos(6 * x[0]) + cos(6 * x[1])) / 4;
+}
+static double no_pressure(const double x[3], double t) {
+  (void)x, (void)t;
+  return 0;
+}
+static double fine_vorticity(const double x[3], double t) {
+  (void)t;
+  return 6 * sin(3 * x[0]) * sin(3 * x[1]);
 }
 
 typedef struct flow {
@@ -83,6 +100,11 @@ static const flow flows[] = {
     {"grid = { n = {16, 12, 10}, size = {2*math.pi, 2*math.pi, math.pi}, z = 'no_flux' }," CUBE_FIELDS(
          "", "", SLIP("z")) CUBE_RATES STEPS(", dealias = 'padding'"),
      "curl_w", cube_pressure, cube_curl, false},
+    /* `dealias` cuts what it cuts of the rates: wavenumber 6 of 16 cells, and not of padded ones */
+    {"grid = { n = {16, 16}, size = {2*math.pi, 2*math.pi} }," FINE_FIELDS PLANE_RATES STEPS(", dealias = true"),
+     "vorticity", no_pressure, fine_vorticity, false},
+    {"grid = { n = {16, 16}, size = {2*math.pi, 2*math.pi} }," FINE_FIELDS PLANE_RATES STEPS(", dealias = 'padding'"),
+     "vorticity", fine_pressure, fine_vorticity, false},
     /* Kolmogorov's flow has no pressure; a force with a potential that changes in time is all of it */
     {"grid = { n = {12, 16}, size = {2*math.pi, 2*math.pi} }, fields = { { name = 'u', D = 0.1, initial = function(x, "
      "y)"

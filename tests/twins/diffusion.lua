@@ -437,11 +437,11 @@ M.twins = {
 
   { name = "derived fields and fluxes", weight = 2,
     applies = function(s)
-      for _, f in ipairs(s.keys.fields) do if f.walls or f.sides or f.fluctuation then return false end end
+      for _, f in ipairs(s.keys.fields) do if f.fluctuation then return false end end
       return still(s) and fixed_step(s) and s.keys.rates and s.keys.integrate.scheme ~= "strang" and ask.knows("diffusion", "derived")
     end,
-    -- A Laplacian and a drift, small beside 1/dt at the highest wavenumber: as derivatives, as derived fields, and the
-    -- drift as a flux.
+    -- A Laplacian and a drift, small beside 1/dt at the highest wavenumber: as derivatives, as derived fields (p = u + a
+    -- lap u, which has the values that walls hold), and the drift as a flux.
     check = function(T, s)
       local periodic, k2 = true, 0
       for i = 1, #s.keys.grid.n do
@@ -459,8 +459,8 @@ M.twins = {
         return q
       end
       local one = with(("%s*lap_u%s"):format(a, drift and (" - %s*u_x"):format(c) or ""), drift and { "lap_u", "u_x" } or { "lap_u" })
-      local two = with(drift and "p - q" or "p", drift and { "p", "q" } or { "p" })
-      two.keys.derived = { p = text(("function(k2, u) return -%s*k2*u end"):format(a)), q = drift and text(("function(kx, u) return 0, %s*kx*u end"):format(c)) or nil }
+      local two = with(drift and "(p - u) - q" or "(p - u)", drift and { "p", "q", "u" } or { "p", "u" })
+      two.keys.derived = { p = text(("function(k2, u) return u - %s*k2*u end"):format(a)), q = drift and text(("function(kx, u) return 0, %s*kx*u end"):format(c)) or nil }
       local r, q = T:ask(one), T:ask(two)
       same_fields(T, "derivatives and derived fields", r, s, q, two, identity, 10 * bound(s, r))
       if not periodic then return end

@@ -51,19 +51,6 @@ static const char *const texts[] = {
     " end }}, derived = { psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end },"
     "rates = function(w, T, w_x, w_y, T_x, T_y, psi_x, psi_y)"
     " return psi_y*w_x - psi_x*w_y + 20*T_x, psi_y*T_x - psi_x*T_y end,",
-    /* derived fields of a field with values, and of one with slopes that differ */
-    "grid = { n = {12, 10}, size = {2, 1}, boundary = 'no_flux' }, fields = { { name = 'u', D = 0.1, sides = { x_low = "
-    "{"
-    " value = 1 }, x_high = { slope = 2 } } }, { name = 'v', D = 0.1, sides = { x_low = { slope = 1 }, x_high = { "
-    "slope ="
-    " 3 } } } }, derived = { p = function(k2, u) return u/(1 + k2) end, q = function(k2, v) return v/(1 + 0.2*k2) end "
-    "},"
-    "rates = function(u, v, p, p_x, q, q_xx, q_y) return p - p_x*q_y, -q*q_xx + v*p end,",
-    /* curls in rates, and curl and pressure in outputs */
-    CUBE("12, 9, 10") "solenoidal = 'u, v, w', fields = " VELOCITY(
-        "") "rates = function(u, v, w, curl_u, curl_v, curl_w)"
-            " return v*curl_w - w*curl_v, w*curl_u - u*curl_w, u*curl_v - v*curl_u end,"
-            "output = { fields = 'curl_v, pressure' },",
     /* vectors without divergence, at the start, of rates and of noise */
     CUBE("12, 9, 10") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL,
     CUBE("8, 12, 7") "solenoidal = 'u, v, w', fields = " VELOCITY("fluctuation = 0.05,") CURL,
@@ -85,6 +72,17 @@ static const char *const texts[] = {
     "grid = { n = {12, 9}, size = {3, 2}, y = 'no_flux' }, fields = " WAVES ", output = { fields = 'p, q' },"
     "derived = { p = function(k2, u) return -u/k2 end }, observe = { q = function(p_x, v_y) return p_x*v_y end },"
     "rates = function(u, v, u_x) return -u*u_x, u*v end,",
+    /* derived fields of a field with values, and of one with slopes that differ */
+    "grid = { n = {12, 10}, size = {2, 1}, boundary = 'no_flux' }, fields = {"
+    "{ name = 'u', D = 0.1, sides = { x_low = { value = 1 }, x_high = { slope = 2 } }, initial = 1 },"
+    "{ name = 'v', D = 0.1, sides = { x_low = { slope = 1 }, x_high = { slope = 3 } }, initial = 1 } },"
+    "derived = { p = function(k2, u) return u/(1 + k2) end, q = function(k2, v) return v/(1 + 0.2*k2) end },"
+    "rates = function(u, v, p, p_x, q, q_xx, q_y) return p - p_x*q_y, 0.1*q*q_xx - v*p end,",
+    /* curls in rates, and curl and pressure in outputs */
+    CUBE("12, 9, 10") "solenoidal = 'u, v, w', fields = " VELOCITY(
+        "") "rates = function(u, v, w, curl_u, curl_v, curl_w)"
+            " return v*curl_w - w*curl_v, w*curl_u - u*curl_w, u*curl_v - v*curl_u end,"
+            "output = { fields = 'curl_v, pressure' },",
 };
 
 /* Grids whose fields are transformed one by one, where of some fields only derivatives are read. 2048^2 cells: the

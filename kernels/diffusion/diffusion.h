@@ -49,6 +49,7 @@ typedef enum diffusion_scheme {
   DIFFUSION_ETD1,
   DIFFUSION_ETDRK2,
   DIFFUSION_ETDRK4,
+  DIFFUSION_RODAS3, /* linearly implicit in L, N and the fluxes: order 3 (cpu/implicit.c) */
   DIFFUSION_SCHEMES
 } diffusion_scheme;
 
@@ -222,6 +223,10 @@ sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, 
 /* Returns the number of steps of h between two resets of the distance, at least 1. */
 int64_t diffusion_growth_steps(const diffusion_lyapunov *lyapunov, double h);
 void diffusion_check_lyapunov(const diffusion_parameters *p, sim_faults *faults);
+
+/* ---- scenario/implicit.c ---- */
+
+sim_status diffusion_check_implicit(const diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 
 /* ---- scenario/vector.c: names that follow from others ---- */
 
@@ -406,11 +411,34 @@ diffusion_form diffusion_form_of(diffusion_scheme scheme);
 sim_status diffusion_rates_graph(const diffusion_parameters *p, diffusion_form form, sim_expr **out) SIM_MUST_CHECK;
 sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form form, sim_isa isa, int threads,
                                   diffusion_rates **out) SIM_MUST_CHECK;
+/* Compiles another function of the inputs of diffusion_rates_graph, which the caller frees. */
+sim_status diffusion_rates_compile(const diffusion_parameters *p, const sim_expr *expr, sim_isa isa, int threads,
+                                   diffusion_rates **out) SIM_MUST_CHECK;
 void diffusion_rates_destroy(diffusion_rates **rates);
 double diffusion_rates_bytes(const diffusion_parameters *p, int threads);
 /* sets the context of the next pass */
 void diffusion_rates_set(diffusion_rates *rates, const diffusion_step_context *context);
 void diffusion_rates_apply(void *rates, const diffusion_piece *piece); /* pointwise work (diffusion_pointwise) */
+/* Evaluates all results of the function, results[results][piece->count], and leaves the piece as it is. */
+void diffusion_rates_evaluate(diffusion_rates *rates, const diffusion_piece *piece, void *const *results);
+
+/* ---- jacobian.c: derivatives of rates and fluxes, for implicit schemes ---- */
+
+/* The derivatives that are not 0: of result `result` (a rate, or fields + flux) by input `input` (a field, or fields +
+ * gradient of diffusion_gradients_of), sorted by result. */
+enum { DIFFUSION_ENTRIES = 256 };
+typedef struct diffusion_jacobian {
+  int count;
+  struct {
+    int result, input;
+  } of[DIFFUSION_ENTRIES];
+} diffusion_jacobian;
+/* Builds the derivatives as functions of the inputs of diffusion_rates_graph: the entries, and the derivatives of all
+ * results by t. *entries is NULL where there are none, *by_time where no result depends on t. The caller frees both.
+ * SIM_ERR_SCENARIO where they are too many or too long. */
+sim_status diffusion_jacobian_graph(const diffusion_parameters *p, diffusion_jacobian *out, sim_expr **entries,
+                                    sim_expr **by_time) SIM_MUST_CHECK;
+bool diffusion_implicit(const diffusion_parameters *p); /* whether the scheme solves for rates and fluxes */
 
 /* ---- start/: the initial state. real_fields[fields]: host memory, the run's precision, [nz][ny][nx] each, or this
  * rank's slab of it ---- */
@@ -535,6 +563,11 @@ int diffusion_courant_shorter(const diffusion_parameters *p, double rate, double
 
 /* ---- the operations of a backend ---- */
 
+/* Systems of linear equations that implicit steps have solved, their iterations, and the largest number of a system. */
+typedef struct diffusion_solved {
+  int64_t systems, iterations, most;
+} diffusion_solved;
+
 /* On a backend with a queue, operations that return no numbers are only enqueued. A real field has [nz][ny][nx] numbers
  * of the run's precision, in the backend's memory. */
 struct diffusion_ops {
@@ -579,6 +612,8 @@ struct diffusion_ops {
   void (*whole)(const diffusion_work *work, sim_array *out);
   sim_status (*state_slab)(diffusion_work *work, sim_array *out);
   sim_status (*restore_slab)(diffusion_work *work, const sim_array *whole);
+  /* of implicit schemes, else NULL: the solutions since the work was created */
+  void (*solved)(const diffusion_work *work, diffusion_solved *out);
 };
 enum { DIFFUSION_SLOTS = 4 };
 extern const diffusion_ops diffusion_ops_cpu, diffusion_ops_cuda;

@@ -16,6 +16,7 @@ static bool supports(const void *parameters, sim_backend_kind backend, char *lac
   for (int a = 0; a < grid.rank; a++) walls = walls || grid.boundary[a] != GRID_PERIODIC;
   const char *what = diffusion_stirred(p) && walls ? "random `forcing` between walls is"
                      : strang                      ? "`strang` with dt = \"auto\" is"
+                     : diffusion_implicit(p)       ? "scheme = \"rodas3\" is"
                                                    : NULL;
   if (backend == SIM_BACKEND_CPU || !what) return true;
   snprintf(lacks, capacity, "%s", what);
@@ -143,5 +144,6 @@ const sim_model diffusion_model = {
     .observe = diffusion_run_observe,
     .view = diffusion_run_view,
     .describe = diffusion_run_describe,
+    .report = diffusion_run_report,
     .destroy = diffusion_run_destroy,
 };

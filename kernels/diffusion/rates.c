@@ -152,6 +152,15 @@ double diffusion_rates_bytes(const diffusion_parameters *p, int threads) {
 sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form form, sim_isa isa, int threads,
                                   diffusion_rates **out) {
   sim_expr *expr;
+  *out = NULL;
+  sim_status status = diffusion_rates_graph(p, form, &expr);
+  if (status == SIM_OK) status = diffusion_rates_compile(p, expr, isa, threads, out);
+  sim_expr_free(&expr);
+  return status;
+}
+
+sim_status diffusion_rates_compile(const diffusion_parameters *p, const sim_expr *expr, sim_isa isa, int threads,
+                                   diffusion_rates **out) {
   diffusion_rates *r = calloc(1, sizeof *r);
   *out = r;
   if (!r) return sim_no_memory("the rates");
@@ -159,18 +168,15 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
   r->single = diffusion_single(p);
   r->grid = diffusion_grid_of(p);
   r->gradients = diffusion_gradients_of(p).count;
-  r->results = r->fields + diffusion_gradients_of(p).fluxes;
+  r->results = sim_expr_output_count(expr);
   const size_t number = r->single ? sizeof(float) : sizeof(double), bytes = 128 * (size_t)r->grid.n[0];
   r->count = (int64_t)(bytes / number);
-  sim_status status = diffusion_rates_graph(p, form, &expr);
   bool uniform[INPUTS] = {false};
   uniform[r->fields + Z] = uniform[r->fields + T] = uniform[r->fields + COORDINATES] = true;
-  if (status == SIM_OK)
-    status = sim_expr_program_create(expr, &(sim_expr_target){.single = r->single, .isa = isa, .uniform = uniform},
-                                     &r->program);
+  sim_status status = sim_expr_program_create(
+      expr, &(sim_expr_target){.single = r->single, .isa = isa, .uniform = uniform}, &r->program);
   for (int f = 0; status == SIM_OK && f < r->results; f++)
     r->uses_y = r->uses_y || sim_expr_depends(expr, f, r->fields + Y);
-  sim_expr_free(&expr);
   if (status == SIM_OK) {
     r->x = aligned_alloc(64, bytes);
     status = r->x ? laws_scratch_create(&r->program, 1, bytes, threads, &r->scratch) : sim_no_memory("the rates");
@@ -193,10 +199,13 @@ void diffusion_rates_destroy(diffusion_rates **rates) {
 
 void diffusion_rates_set(diffusion_rates *rates, const diffusion_step_context *context) { rates->context = *context; }
 
-void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
-  diffusion_rates *r = opaque;
-  double *y;
-  void *scratch = laws_scratch_here(&r->scratch, &y);
+/* Values of the inputs of a piece. */
+typedef struct piece_inputs {
+  const void *in[INPUTS];
+  double uniform[3]; /* z, t, h, in the precision of the run */
+} piece_inputs;
+
+static void set_inputs(const diffusion_rates *r, const diffusion_piece *piece, double *y, piece_inputs *out) {
   const int64_t lanes = r->count / r->grid.n[0];
   const double cell_y = r->grid.rank > 1 ? r->grid.size[1] / (double)r->grid.n[1] : 0;
   const double cell_z = r->grid.rank > 2 ? r->grid.size[2] / (double)r->grid.n[2] : 0;
@@ -204,25 +213,40 @@ void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
     const int64_t lane = i % lanes < piece->rows ? i % lanes : 0;
     grid_set_number(y, r->single, i, ((double)(piece->row + lane) + 0.5) * cell_y);
   }
-  double uniform[3];
-  const void *in[INPUTS];
-  for (int f = 0; f < r->fields; f++) in[f] = piece->columns[f];
-  for (int g = 0; g < r->gradients; g++) in[r->fields + COORDINATES + 1 + g] = piece->columns[r->fields + g];
-  in[r->fields + X] = r->x;
-  in[r->fields + Y] = y;
+  for (int f = 0; f < r->fields; f++) out->in[f] = piece->columns[f];
+  for (int g = 0; g < r->gradients; g++) out->in[r->fields + COORDINATES + 1 + g] = piece->columns[r->fields + g];
+  out->in[r->fields + X] = r->x;
+  out->in[r->fields + Y] = y;
   const size_t number = r->single ? sizeof(float) : sizeof(double);
-  in[r->fields + Z] = uniform;
-  in[r->fields + T] = (char *)uniform + number;
-  in[r->fields + COORDINATES] = (char *)uniform + 2 * number;
-  grid_set_number(uniform, r->single, 0, ((double)piece->z + 0.5) * cell_z);
-  grid_set_number(uniform, r->single, 2, r->context.h);
+  out->in[r->fields + Z] = out->uniform;
+  out->in[r->fields + T] = (char *)out->uniform + number;
+  out->in[r->fields + COORDINATES] = (char *)out->uniform + 2 * number;
+  grid_set_number(out->uniform, r->single, 0, ((double)piece->z + 0.5) * cell_z);
+  grid_set_number(out->uniform, r->single, 1, r->context.t);
+  grid_set_number(out->uniform, r->single, 2, r->context.h);
+}
+
+void diffusion_rates_evaluate(diffusion_rates *r, const diffusion_piece *piece, void *const *results) {
+  double *y;
+  piece_inputs inputs;
+  void *scratch = laws_scratch_here(&r->scratch, &y);
+  set_inputs(r, piece, y, &inputs);
+  sim_expr_program_run(r->program, (size_t)piece->count, inputs.in, results, scratch);
+}
+
+void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
+  diffusion_rates *r = opaque;
+  double *y;
+  piece_inputs inputs;
+  void *scratch = laws_scratch_here(&r->scratch, &y);
+  set_inputs(r, piece, y, &inputs);
   for (int i = 0; i < r->context.substeps; i++) {
-    grid_set_number(uniform, r->single, 1, r->context.t + i * r->context.h);
-    sim_expr_program_run(r->program, (size_t)piece->count, in, piece->spare, scratch);
+    grid_set_number(inputs.uniform, r->single, 1, r->context.t + i * r->context.h);
+    sim_expr_program_run(r->program, (size_t)piece->count, inputs.in, piece->spare, scratch);
     for (int f = 0; f < r->fields; f++) {
       void *rate = piece->spare[f];
       piece->spare[f] = piece->columns[f];
-      in[f] = piece->columns[f] = rate;
+      inputs.in[f] = piece->columns[f] = rate;
     }
   }
 }

@@ -93,6 +93,8 @@ const diffusion_method diffusion_methods[DIFFUSION_SCHEMES] = {
                     {{NOW, 1, {{0, NONE, NOW}}},
                      {U, 4, {{1, E, U}, {1, F1, N}, {2, F2, M}, {1, F3, NOW}}},
                      {NOW, 1, {{1, NONE, U}}}}}}},
+    /* its tables are L, and the factor of N (cpu/implicit.c) */
+    [DIFFUSION_RODAS3] = {.name = "rodas3", .arrays = 1, .tables = 2, .stages = 1, .order = 3, .stage = {{1, 1, 0}}},
 };
 
 /* Embedded schemes. Each step has two error estimates, of which the larger one counts.
@@ -209,11 +211,21 @@ static const diffusion_embedded embedded[] = {
                    0,
                    3,
                    {{NOW, 1, {{0, NONE, NOW}}}, {A, 2, {{0.6, F3, A}, {-0.6, F3, NOW}}}, {N, 1, {{1, NONE, NOW}}}}}}}},
+    /* one estimate: the difference from its own scheme of order 2 */
+    {.whole = true,
+     .power = 3,
+     .part = 1,
+     .method = {.name = "rodas3", .arrays = 5, .tables = 2, .stages = 1, .order = 3, .stage = {{1, 1, 0}}}},
 };
 
 const diffusion_embedded *diffusion_embedded_of(diffusion_scheme scheme) {
-  const int of = scheme == DIFFUSION_STRANG ? 0 : scheme == DIFFUSION_ETDRK2 ? 1 : scheme == DIFFUSION_ETDRK4 ? 2 : -1;
-  return of < 0 ? NULL : &embedded[of];
+  switch (scheme) {
+  case DIFFUSION_STRANG: return &embedded[0];
+  case DIFFUSION_ETDRK2: return &embedded[1];
+  case DIFFUSION_ETDRK4: return &embedded[2];
+  case DIFFUSION_RODAS3: return &embedded[3];
+  default: return NULL;
+  }
 }
 
 /* Derivatives are computed from coefficients at the end of a step, so the state is the coefficients. The real fields
@@ -370,6 +382,14 @@ void diffusion_method_fill(void *context, const double k[3], const int64_t mode[
   }
   const double complex c = linear_part(f, k, mode) * f->dt;
   const double under = f->species->conserved ? -(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) : 1; /* of lap N, or of N */
+  if (f->scheme == DIFFUSION_RODAS3) {
+    const double complex linear = linear_part(f, k, mode);
+    values[0][0] = creal(linear);
+    values[0][1] = cimag(linear);
+    values[1][0] = under;
+    values[1][1] = 0;
+    return;
+  }
   const double h = under * f->dt;
   double complex result[6] = {cexp(c)}, phi[3] = {0}, half[3];
   if (f->scheme == DIFFUSION_LIE || f->scheme == DIFFUSION_STRANG) result[E] *= f->scale;

@@ -114,6 +114,7 @@ static sim_status make_noise(diffusion_work *w, int64_t step) {
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
+  if (w->linearized) return diffusion_linearized_step(w, w->linearized, context);
   void *mixed[DIFFUSION_COLUMNS];
   diffusion_stage now = w->method.stage[index];
   const bool flows = now.forward && w->read.fluxes > 0;
@@ -209,6 +210,18 @@ static void accept(diffusion_work *w) {
   }
 }
 
+static sim_status check(const diffusion_parameters *p, const sim_setup *setup) {
+  if (!diffusion_implicit(p) || setup->comm->size == 1) return SIM_OK;
+  return sim_fail(SIM_ERR_USAGE,
+                  "%d ranks: integrate.scheme = \"rodas3\" runs on one rank of the CPU, on any number of "
+                  "threads",
+                  setup->comm->size);
+}
+
+static void solved(const diffusion_work *w, diffusion_solved *out) {
+  *out = w->linearized ? diffusion_linearized_solved(w->linearized) : (diffusion_solved){0};
+}
+
 static const char *name(const diffusion_work *w) {
   (void)w;
   return "two passes";
@@ -227,6 +240,8 @@ const diffusion_ops diffusion_ops_cpu = {.plan = diffusion_cpu_plan,
                                          .measure = measure,
                                          .lines = lines,
                                          .name = name,
+                                         .check = check,
+                                         .solved = solved,
                                          .broken = broken,
                                          .use = use,
                                          .error = error,

@@ -4,6 +4,7 @@
 #include "kernels/diffusion/cpu/coupled.h"
 #include "kernels/diffusion/cpu/derivation.h"
 #include "kernels/diffusion/cpu/forcing.h"
+#include "kernels/diffusion/cpu/implicit/implicit.h"
 #include "kernels/diffusion/cpu/stirring.h"
 
 #include <limits.h>
@@ -132,6 +133,7 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   sim_plan_add(out, "transformed fields", fields * field);
   sim_plan_add(out, "arrays of the scheme",
                fields * column * (diffusion_method_with(p, 1).arrays + diffusion_has_noise(p)));
+  if (diffusion_implicit(p)) sim_plan_add(out, "implicit equations", diffusion_linearized_bytes(p, fields * column));
   if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
   if (read.fluxes > 0) sim_plan_add(out, "fluxes", field * read.fluxes);
   if (diffusion_forced(p) != 0)

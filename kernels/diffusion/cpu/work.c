@@ -16,6 +16,7 @@ void diffusion_work_destroy(diffusion_work **work) {
   diffusion_derivation_destroy(&w->derivation);
   diffusion_shell_destroy(&w->shell);
   diffusion_stirring_destroy(&w->stirring);
+  diffusion_linearized_destroy(&w->linearized);
   sim_buffer_destroy(&w->column);
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&w->array[a]);
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
@@ -171,6 +172,7 @@ sim_status diffusion_work_create(const diffusion_parameters *p, const sim_setup 
   if (status == SIM_OK) status = create_rates(w, setup);
   if (status == SIM_OK) status = diffusion_shell_create(p, w->spectral, w->comm, &w->shell);
   if (status == SIM_OK) status = diffusion_stirring_create(p, w->spectral, &w->stirring);
+  if (status == SIM_OK && diffusion_implicit(p)) status = diffusion_linearized_create(w, setup, &w->linearized);
   if (status == SIM_OK && (diffusion_estimates(p) || p->lyapunov.given))
     status = diffusion_norm_create(w->spectral, &w->norm);
   if (status != SIM_OK) diffusion_work_destroy(out);

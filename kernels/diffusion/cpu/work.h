@@ -5,6 +5,7 @@
 #include "kernels/diffusion/cpu/coupled.h"
 #include "kernels/diffusion/cpu/derivation.h"
 #include "kernels/diffusion/cpu/forcing.h"
+#include "kernels/diffusion/cpu/implicit/implicit.h"
 #include "kernels/diffusion/cpu/plan.h"
 #include "kernels/diffusion/cpu/stirring.h"
 
@@ -38,9 +39,10 @@ struct diffusion_work {
   sim_buffer column;                      /* and the transformed columns */
   int distinct, shared[DIFFUSION_FIELDS]; /* number of different tables of fields, and the one of each field */
   int slot;
-  diffusion_norm *norm;           /* norms of coefficients; NULL where neither errors nor a twin need them */
-  double length[DIFFUSION_SLOTS]; /* adaptive steps: tables in slot s are for steps of length[s] */
-  int64_t first, end;             /* cells of the slab */
+  diffusion_linearized *linearized; /* of implicit steps; NULL: none */
+  diffusion_norm *norm;             /* norms of coefficients; NULL where neither errors nor a twin need them */
+  double length[DIFFUSION_SLOTS];   /* adaptive steps: tables in slot s are for steps of length[s] */
+  int64_t first, end;               /* cells of the slab */
   int threads, fields;
   bool single;
 };

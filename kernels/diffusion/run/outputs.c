@@ -171,6 +171,17 @@ sim_status diffusion_run_view(void *self, sim_array *arrays, sim_species *specie
   return SIM_OK;
 }
 
+void diffusion_run_report(const void *self, const sim_clock *clock, sim_bytes *out) {
+  const diffusion_run *run = self;
+  diffusion_solved solved = {0};
+  (void)clock;
+  if (run->ops->solved) run->ops->solved(run->work, &solved);
+  if (solved.systems == 0) return;
+  sim_bytes_format(out, "implicit equations: %.1f iterations a system, %lld at most; %lld systems\n",
+                   (double)solved.iterations / (double)solved.systems, (long long)solved.most,
+                   (long long)solved.systems);
+}
+
 void diffusion_run_describe(const void *self, char *out, size_t capacity) {
   const diffusion_run *run = self;
   int used = snprintf(out, capacity, "%d field%s on ", run->fields, run->fields > 1 ? "s" : "");

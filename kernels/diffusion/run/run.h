@@ -125,6 +125,7 @@ sim_status diffusion_fields_lines(diffusion_run *run, int field, int axis, int64
 
 sim_status diffusion_run_observe(void *self, const sim_clock *clock, int table, double *values);
 sim_status diffusion_run_view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame);
+void diffusion_run_report(const void *self, const sim_clock *clock, sim_bytes *out);
 void diffusion_run_describe(const void *self, char *out, size_t capacity);
 
 #endif

@@ -101,13 +101,14 @@ static const sim_field species_fields[] = {
     {0}};
 const sim_schema diffusion_field_schema = {SIM_SCHEMA(diffusion_field, "", "one field", species_fields)};
 
-static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4", NULL};
+static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4", "rodas3", NULL};
 
 static const char *const methods[] = {"auto", "axes", "cufft", "slabs", NULL};
 
 static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, scheme), .type = SIM_CHOICE, .initial = "exact", .choices = schemes,
-     .doc = "exact: without rates; lie, etd1: order 1; strang (1 with dealias), etdrk2: order 2; etdrk4: order 4"},
+     .doc = "exact: without rates; lie, etd1: order 1; strang (1 with dealias), etdrk2: order 2; etdrk4: order 4; "
+            "rodas3: order 3, implicit in rates and fluxes"},
     {SIM_FIELD(diffusion_integrate, dt), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
      .doc = "time step, reduced so that t_end is a multiple. auto: t_end/100 without rates, else adaptive powers of "

@@ -282,14 +282,14 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
   if (diffusion_estimates(p) && isnan(i->atol)) i->atol = 1e-8;
   if (p->rates && i->scheme == DIFFUSION_EXACT)
     sim_faults_add(faults, 0, "integrate.scheme",
-                   "expected lie, %setd1, etdrk2 or etdrk4, because there are %s, got exact", p->flux ? "" : "strang, ",
-                   p->flux ? "fluxes" : "rates");
+                   "expected lie, %setd1, etdrk2, etdrk4 or rodas3, because there are %s, got exact",
+                   p->flux ? "" : "strang, ", p->flux ? "fluxes" : "rates");
   if (!p->rates && i->scheme != DIFFUSION_EXACT)
     sim_faults_add(faults, 0, "integrate.scheme", "expected exact, because there are no rates, got %s",
                    diffusion_methods[i->scheme].name);
   if (diffusion_estimates(p) && i->scheme != DIFFUSION_EXACT && !diffusion_embedded_of(i->scheme))
     sim_faults_add(faults, 0, "integrate.dt",
-                   "expected a number, or the scheme strang, etdrk2 or etdrk4, got \"auto\" with "
+                   "expected a number, or the scheme strang, etdrk2, etdrk4 or rodas3, got \"auto\" with "
                    "%s",
                    diffusion_methods[i->scheme].name);
   if (diffusion_estimates(p) && i->scheme == DIFFUSION_STRANG && diffusion_dealias(i) > 0)
@@ -382,6 +382,7 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
   if (named) diffusion_check_forcing(p, faults);
   diffusion_check_lyapunov(p, faults);
   if (named) SIM_TRY(diffusion_bind_rates(p, faults));
+  if (named && faults->count == 0) SIM_TRY(diffusion_check_implicit(p, faults));
   if (named) diffusion_check_drawn(p, faults);
   if (named) SIM_TRY(diffusion_bind_observed(p, faults));
   return faults->count == 0 ? diffusion_name_tables(p) : SIM_OK;

@@ -145,7 +145,7 @@ sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *
       if (own.boundary[axis] != GRID_PERIODIC && own.boundary[axis] != GRID_NO_FLUX) return SIM_OK;
     if (s->decay > 0 || s->linear || s->conserved) return SIM_OK;
   }
-  if (diffusion_gradients_of(p).count > 0 || p->flux || diffusion_adaptive(p)) return SIM_OK;
+  if (diffusion_gradients_of(p).count > 0 || p->flux || diffusion_adaptive(p) || diffusion_implicit(p)) return SIM_OK;
   sim_expr *trace;
   if (trace_graph(p, &trace) != SIM_OK) return SIM_OK; /* the expression is too large */
   start c = start_of(p, setup, real_fields, trace);

@@ -45,6 +45,7 @@ static void warn_of_spreading(const diffusion_parameters *p, int field, int axis
   static const double limits[DIFFUSION_SCHEMES] = {
       [DIFFUSION_LIE] = 2, [DIFFUSION_ETD1] = 2, [DIFFUSION_ETDRK2] = 2, [DIFFUSION_ETDRK4] = 2.785};
   const diffusion_integrate *i = &p->integrate;
+  if (diffusion_implicit(p)) return;
   const diffusion_field *s = diffusion_field_of(p, field);
   const double keep = diffusion_dealias(i) > 0 ? diffusion_dealias(i) : 1;
   const double wave = keep * DIFFUSION_PI * p->grid.n.data[axis] / p->grid.size.data[axis], own = s->D * s->axes[axis];

@@ -1,0 +1,151 @@
+/* The derivatives of rates and fluxes in each cell. */
+#include "kernels/diffusion/cpu/implicit/linearize.h"
+
+#include "engine/reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define real float
+#define NAME(word) word##_single
+#include "kernels/diffusion/cpu/implicit/linearize.inc"
+#define real double
+#define NAME(word) word##_double
+#include "kernels/diffusion/cpu/implicit/linearize.inc"
+
+enum { RESULTS = DIFFUSION_FIELDS + DIFFUSION_FLUXES };
+
+static size_t number_size(const diffusion_entries *e) { return e->single ? sizeof(float) : sizeof(double); }
+
+/* A piece has 128 bytes for each cell along x: some rows of a plane beside each other. */
+static void set_sizes(const diffusion_parameters *p, diffusion_entries *e) {
+  const grid_shape grid = diffusion_grid_of(p);
+  e->single = diffusion_single(p);
+  e->lanes = (int)(128 / number_size(e));
+  e->piece_numbers = grid.n[0] * e->lanes;
+  e->rows = grid.rank > 1 ? grid.n[1] : 1;
+  e->in_plane = (e->rows + e->lanes - 1) / e->lanes;
+  e->pieces = e->in_plane * (grid.rank > 2 ? grid.n[2] : 1);
+}
+
+double diffusion_entries_bytes(const diffusion_parameters *p, int count) {
+  diffusion_entries e = {0};
+  set_sizes(p, &e);
+  return (double)count * (double)e.pieces * ((double)e.piece_numbers * (double)number_size(&e) + sizeof(double));
+}
+
+/* Whether a derivative turns cosines along an axis into sines. */
+static bool is_odd(int kind, int axis) {
+  switch (kind) {
+  case DIFFUSION_X:
+  case DIFFUSION_Y:
+  case DIFFUSION_Z: return kind == axis;
+  case DIFFUSION_XY: return axis != 2;
+  case DIFFUSION_XZ: return axis != 1;
+  case DIFFUSION_YZ: return axis != 0;
+  default: return false;
+  }
+}
+
+/* Along axes between walls, a rate has to be of the field's own series, and a flux of its derivative's. */
+static bool is_even(const diffusion_parameters *p, int result, int input) {
+  const diffusion_gradients read = diffusion_gradients_of(p);
+  const int fields = (int)p->fields.count, axes = (int)p->grid.n.rows;
+  const int field = result < fields ? result : (result - fields) / axes;
+  const grid_shape own = diffusion_shape_of(p, field);
+  for (int axis = 0; axis < own.rank; axis++) {
+    const bool through = result >= fields && (result - fields) % axes == axis;
+    const bool odd = input >= fields && is_odd(read.of[input - fields].kind, axis);
+    if (!grid_is_periodic(&own, axis) && !grid_is_member_axis(&own, axis) && odd != through) return false;
+  }
+  return true;
+}
+
+sim_status diffusion_entries_create(const diffusion_parameters *p, const sim_setup *setup, diffusion_rates *rates,
+                                    const diffusion_jacobian *jacobian, const sim_expr *entries, diffusion_entries *e) {
+  const size_t count = (size_t)jacobian->count;
+  *e = (diffusion_entries){.jacobian = *jacobian, .rates = rates, .fields = (int)p->fields.count};
+  e->results = e->fields + diffusion_gradients_of(p).fluxes;
+  set_sizes(p, e);
+  if (!entries) return SIM_OK;
+  e->values = calloc((size_t)e->pieces * count, (size_t)e->piece_numbers * number_size(e));
+  e->sums = calloc((size_t)e->pieces * count, sizeof(double));
+  e->means = calloc(count, sizeof(double));
+  e->even = calloc(count, sizeof(bool));
+  if (!e->values || !e->sums || !e->means || !e->even) return sim_no_memory("the derivatives of rates and fluxes");
+  for (int i = 0; i < jacobian->count; i++) e->even[i] = is_even(p, jacobian->of[i].result, jacobian->of[i].input);
+  return diffusion_rates_compile(p, entries, setup->isa, setup->threads, &e->function);
+}
+
+void diffusion_entries_destroy(diffusion_entries *e) {
+  diffusion_rates_destroy(&e->function);
+  free(e->values);
+  free(e->sums);
+  free(e->means);
+  free(e->even);
+  *e = (diffusion_entries){0};
+}
+
+int diffusion_entry_field(const diffusion_entries *e, int entry) {
+  const int result = e->jacobian.of[entry].result, fluxes = e->results - e->fields;
+  return result < e->fields ? result : (result - e->fields) / (fluxes / e->fields);
+}
+
+int64_t diffusion_entries_piece(const diffusion_entries *e, const diffusion_piece *piece) {
+  return piece->z * e->in_plane + piece->row / e->lanes;
+}
+
+int64_t diffusion_entries_rows(const diffusion_entries *e, int64_t piece) {
+  const int64_t left = e->rows - piece % e->in_plane * e->lanes;
+  return left < e->lanes ? left : e->lanes;
+}
+
+void *diffusion_entries_values(const diffusion_entries *e, int64_t piece, int entry) {
+  const int64_t before = piece * e->jacobian.count + entry;
+  return (char *)e->values + (size_t)(before * e->piece_numbers) * number_size(e);
+}
+
+void diffusion_entries_compute(void *opaque, const diffusion_piece *piece) {
+  const diffusion_entries *e = opaque;
+  void *of[DIFFUSION_ENTRIES];
+  const int64_t number = diffusion_entries_piece(e, piece);
+  for (int i = 0; i < e->jacobian.count; i++) of[i] = diffusion_entries_values(e, number, i);
+  if (e->function) diffusion_rates_evaluate(e->function, piece, of);
+  for (int i = 0; i < e->jacobian.count; i++)
+    e->sums[i * e->pieces + number] = e->single ? total_single(of[i], e->piece_numbers, e->lanes, piece->rows)
+                                                : total_double(of[i], e->piece_numbers, e->lanes, piece->rows);
+  diffusion_rates_apply(e->rates, piece);
+}
+
+void diffusion_entries_average(diffusion_entries *e, double cells) {
+  for (int i = 0; i < e->jacobian.count; i++)
+    e->means[i] = sim_reduce_tree(e->sums + i * e->pieces, (size_t)e->pieces) / cells;
+}
+
+/* Computes the products, with the means of the entries that are even where `means`. */
+static void apply(const diffusion_entries *e, const diffusion_piece *piece, bool means) {
+  bool set[RESULTS] = {false};
+  const int64_t number = diffusion_entries_piece(e, piece);
+  for (int i = 0; i < e->jacobian.count; i++) {
+    const int result = e->jacobian.of[i].result;
+    void *out = piece->spare[result];
+    const void *in = piece->columns[e->jacobian.of[i].input],
+               *values = means ? NULL : diffusion_entries_values(e, number, i);
+    if (means && !e->even[i]) continue;
+    if (e->single)
+      product_single(out, values, e->means[i], in, piece->count, set[result]);
+    else
+      product_double(out, values, e->means[i], in, piece->count, set[result]);
+    set[result] = true;
+  }
+  for (int r = 0; r < e->results; r++)
+    if (!set[r]) memset(piece->spare[r], 0, (size_t)piece->count * number_size(e));
+  for (int f = 0; f < e->fields; f++) {
+    void *product = piece->spare[f];
+    piece->spare[f] = piece->columns[f];
+    piece->columns[f] = product;
+  }
+}
+
+void diffusion_entries_apply(void *entries, const diffusion_piece *piece) { apply(entries, piece, false); }
+void diffusion_entries_apply_means(void *entries, const diffusion_piece *piece) { apply(entries, piece, true); }

@@ -103,6 +103,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
 static const char *const references[] = {
     "Cox and Matthews, J. Comput. Phys. 176 (2002) 430: exponential time differencing",
     "Kassam and Trefethen, SIAM J. Sci. Comput. 26 (2005) 1214: where its coefficients cancel",
+    "Sandu et al., Atmos. Environ. 31 (1997) 3459: RODAS3",
+    "Saad and Schultz, SIAM J. Sci. Stat. Comput. 7 (1986) 856: GMRES",
     "Makhoul, IEEE Trans. ASSP 28 (1980) 27: cosine transforms",
     NULL,
 };

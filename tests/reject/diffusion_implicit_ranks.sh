@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# expect: 64 2 ranks: integrate.scheme = "rodas3" runs on one rank of the CPU, on any number of threads
+# expect: 64 --ranks 2: integrate.scheme = "rodas3" runs on one rank only, with any number of threads
 cat >s.lua <<'LUA'
 return sim.diffusion {
   grid      = { n = {16, 16}, size = {1, 1} },

@@ -277,19 +277,21 @@ M.twins = {
       return s.keys.precision ~= "single" and not mixed(s) -- rates that do not obey such walls lower the order
     end,
     prepare = function(s, R)
-      local derivative = s.keys.rates.words:find("u_[xyz]")
-      return { one = R.pick("lie", "etd1", "etdrk2", "etdrk4"), two = derivative and R.pick("etdrk2", "etdrk4") or R.pick("strang", "etdrk2", "etdrk4") }
+      local derivative, crossed = s.keys.rates.words:find("u_[xyz]"), false
+      for _, f in ipairs(s.keys.fields) do crossed = crossed or f.cross end
+      local implicit = not crossed and ask.knows("diffusion", "rodas3") and R.chance(0.4)
+      return { one = implicit and "rodas3" or R.pick("lie", "etd1", "etdrk2", "etdrk4"), two = derivative and R.pick("etdrk2", "etdrk4") or R.pick("strang", "etdrk2", "etdrk4") }
     end,
     check = function(T, s, a)
       -- Strang's rates act on whole fields; dealias cuts their result only at the end of a step.
-      local order = { lie = 1, etd1 = 1, strang = s.keys.integrate.dealias and 1 or 2, etdrk2 = 2, etdrk4 = 4 }
+      local order = { lie = 1, etd1 = 1, strang = s.keys.integrate.dealias and 1 or 2, etdrk2 = 2, etdrk4 = 4, rodas3 = 3 }
       -- A scheme's solution, and three times Richardson's estimate of its error.
       local function solve(scheme)
         local runs = {}
         for k, parts in ipairs { 16, 32 } do
           local c = copy(s)
           c.keys.integrate = { scheme = scheme, t_end = s.keys.integrate.t_end, dt = s.keys.integrate.t_end / parts, dealias = s.keys.integrate.dealias }
-          runs[k] = T:ask(c)
+          runs[k] = T:ask(c, scheme == "rodas3" and { device = "cpu" } or nil)
         end
         local gap = {}
         for _, f in ipairs(s.keys.fields) do

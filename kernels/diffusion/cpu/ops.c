@@ -213,7 +213,7 @@ static void accept(diffusion_work *w) {
 static sim_status check(const diffusion_parameters *p, const sim_setup *setup) {
   if (!diffusion_implicit(p) || setup->comm->size == 1) return SIM_OK;
   return sim_fail(SIM_ERR_USAGE,
-                  "%d ranks: integrate.scheme = \"rodas3\" runs on one rank of the CPU, on any number of "
+                  "--ranks %d: integrate.scheme = \"rodas3\" runs on one rank only, with any number of "
                   "threads",
                   setup->comm->size);
 }

@@ -64,13 +64,19 @@ static void all_vectors(diffusion_linearized *l, sim_buffer **out) {
   for (int i = 0; i <= DIFFUSION_KRYLOV; i++) out[count++] = &l->basis[i];
 }
 
-double diffusion_linearized_bytes(const diffusion_parameters *p, double field) {
+double diffusion_linearized_bytes(const diffusion_parameters *p, double field, int threads) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const diffusion_gradients read = diffusion_gradients_of(p);
+  diffusion_series series;
   diffusion_jacobian jacobian;
   sim_expr *entries, *timed;
   if (diffusion_jacobian_graph(p, &jacobian, &entries, &timed) != SIM_OK) return 0; /* a fault of the scenario */
   sim_expr_free(&entries);
   sim_expr_free(&timed);
-  return VECTORS * field + diffusion_entries_bytes(p, jacobian.count) + diffusion_levels_bytes(p, jacobian.count);
+  const double transforms = diffusion_spectral_bytes(
+      &grid, (int)p->fields.count, 0, 0, diffusion_series_of(p, &read, &series), diffusion_single(p), threads);
+  return VECTORS * field + diffusion_entries_bytes(p, jacobian.count) + diffusion_levels_bytes(p, jacobian.count) +
+         transforms + 2 * diffusion_rates_bytes(p, threads);
 }
 
 void diffusion_linearized_destroy(diffusion_linearized **linearized) {

@@ -11,7 +11,7 @@ sim_status diffusion_linearized_create(const diffusion_work *work, const sim_set
                                        diffusion_linearized **out) SIM_MUST_CHECK;
 void diffusion_linearized_destroy(diffusion_linearized **linearized);
 /* Returns the bytes of that memory. field: bytes of the coefficients of all fields. */
-double diffusion_linearized_bytes(const diffusion_parameters *p, double field);
+double diffusion_linearized_bytes(const diffusion_parameters *p, double field, int threads);
 /* Makes a step of context->h from array [1]. Steps of fixed length leave the new state there; others leave it in array
  * [DIFFUSION_NEXT], and the error in [DIFFUSION_ERROR]. SIM_ERR_DIVERGED where steps of fixed length find no solution;
  * the error of others is then infinite. */

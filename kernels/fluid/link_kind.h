@@ -9,6 +9,8 @@
  *           for mirror images in slip sides
  *   FAR     g_c = weight g_d + (1 - weight) g_c + constant, weight = 1/(2q)
  *           (Bouzidi, Firdaouss and Lallemand, Phys. Fluids 13 (2001) 3452)
+ *           With `entry`, q < 1/2 and behind the cell is a side with the velocity u_s: what comes from there is g_c + 6
+ *           d.u_s, so that NEAR becomes g_c = 2q g_d + (1 - 2q) g_c + constant + (1 - 2q) 6 d.u_s.
  *   MIRROR  g_c = g_second(cell + towards)
  *   OPEN    g_c = -g_d + constant + 2 rho_w (9/2 (c.u)^2 - 3/2 u^2), rho_w = 1 + constant/2, u of the cell: a side of
  *           given pressure (Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427), where no shear

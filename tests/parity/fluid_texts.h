@@ -244,6 +244,12 @@ static const char *const texts[] = {
     "  viscosity = 0.02, speed = 1.2, acceleration = {0.01, -0.02}, sides = { x_low = { pressure = 0.05 },\n"
     "    x_high = { pressure = 0 } }, bodies = {\n"
     "      sim.block { low = {-9, -1, 0}, high = {19, 0.43, 0}, velocity = {0.5, 0, 0} },\n"
-    "      sim.ball { point = {6.6, 4.2, 0}, radius = 0.77 } }, integrate = { t_end = 1 } }"};
+    "      sim.ball { point = {6.6, 4.2, 0}, radius = 0.77 } }, integrate = { t_end = 1 } }",
+    /* walls just before the first centres beside an inlet that changes with time */
+    "return sim.fluid { precision = kind, grid = { n = {40, 21}, size = {4, 2.1}, boundary = 'wall' },\n"
+    "  viscosity = 0.02, speed = 1, sides = { x_high = { pressure = 0 }, x_low = { profile = function(x, y, z, t)\n"
+    "    return sim.max(0, (y - 0.23)*(1.87 - y))*math.sin(9*t), 0 end } }, bodies = {\n"
+    "      sim.block { low = {-1, -1, 0}, high = {5, 0.23, 0} }, sim.block { low = {-1, 1.87, 0}, high = {5, 3, 0} }\n"
+    "    }, integrate = { t_end = 100 } }"};
 
 #endif

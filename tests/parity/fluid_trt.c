@@ -65,6 +65,11 @@ static const char *const texts[] = {
     "grid = { n = {40, 36}, size = {4, 3.6} }, viscosity = 0.004, speed = 1, acceleration = {0.02, 0.01},\n"
     "  spectrum = 7, steady = 1e-9, average = {}, output = { tables = 'every 1 steps', fields = 'vorticity, q' },\n"
     "  initial = function(x, y) return 0.5 * math.sin(math.pi*y/0.9), 0.4 * math.sin(math.pi*x) end",
+    /* a pipe behind an inlet */
+    "grid = { n = {40, 20, 18}, size = {4, 2, 1.8}, boundary = 'wall' }, viscosity = 0.02, speed = 1,\n"
+    "  sides = { x_high = { pressure = 0 }, x_low = { profile = function(x, y, z)\n"
+    "    return sim.max(0, 0.83^2 - (y - 1)^2 - (z - 0.9)^2), 0, 0 end } },\n"
+    "  bodies = { sim.cylinder { point = {0, 1, 0.9}, axis = {1, 0, 0}, radius = 0.83, inside = true } }",
     /* D3Q27, which has no half storage */
     "lattice = 'D3Q27', grid = { n = {50, 20, 18}, size = {5, 2, 1.8}, boundary = 'wall', y = 'slip' },\n"
     "  viscosity = 0.01, speed = 1, sides = { x_high = { pressure = 0.05 }, x_low = { profile = function(x, y, z)\n"

@@ -14,7 +14,7 @@ static inline void fluid_link_force(const fluid_lattice *l, const fluid_collisio
                                     double torque[3]) {
   const int64_t at[3] = {cell->x, cell->row % rows->n[1], cell->row / rows->n[1]};
   const int8_t *c = l->c[link->arriving];
-  const double q = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
+  const double q = fluid_link_part(link);
   double arm[3];
   for (int a = 0; a < 3; a++) {
     const bool mirror = link->mirror & 1 << a;

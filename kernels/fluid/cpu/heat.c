@@ -86,7 +86,7 @@ static double body_brings(const fluid_machine *m, const double *const old[5], co
   const fluid_warmth *w = m->warmth;
   const double T = w->body[link->body];
   if (isnan(T)) return sent + (w->share ? w->share[link - m->walls.link] * w->body_flux[link->body] : 0);
-  if (link->kind == FLUID_FAR)
+  if (link->kind == FLUID_FAR && !link->entry)
     return 2 * link->weight * FLUID_HEAT_WEIGHT * T - link->weight * sent + (1 - link->weight) * own;
   if (link->kind == FLUID_NEAR && link->towards == link->arriving) /* not mirrored at a slip side */
     return 2 * FLUID_HEAT_WEIGHT * T - link->weight * sent -

@@ -68,9 +68,15 @@ typedef struct fluid_row {
 typedef struct fluid_link {
   int8_t kind, arriving, second, towards, mirror; /* mirror: bits of the axes at whose slip sides the link is mirrored
                                                      before it meets a body */
+  bool entry;                                     /* FAR with weight 2q: see link_kind.h */
   int16_t body;                                   /* -1: a side of the box */
   double weight, constant;
 } fluid_link;
+
+/* The part of a link that is fluid. */
+static inline double fluid_link_part(const fluid_link *link) {
+  return link->kind == FLUID_FAR && !link->entry ? 0.5 / link->weight : link->weight / 2;
+}
 
 /* A cell with links, which lie in the order of their arriving directions. */
 typedef struct fluid_cell {

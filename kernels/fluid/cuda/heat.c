@@ -45,7 +45,7 @@ static fluid_warm_edge edge_of(const fluid_machine *m, const fluid_cell *cell, c
     return kind == FLUID_SIDE_GIVEN && fluid_heat_given(m, cell, side) < 0 ? copy : out;
   }
   if (isnan(T)) return back;
-  if (link->kind == FLUID_FAR)
+  if (link->kind == FLUID_FAR && !link->entry)
     return (fluid_warm_edge){.constant = 2 * link->weight * T, .sent = -link->weight, .own = 1 - link->weight};
   if (link->kind == FLUID_NEAR && link->towards == link->arriving) /* not mirrored at a slip side */
     return (fluid_warm_edge){.constant = 2 * T, .sent = -link->weight, .beyond = link->weight - 1};

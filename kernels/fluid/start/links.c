@@ -140,11 +140,23 @@ static double cut_of(const fluid_maker *m, int body, const int64_t at[3], const 
   return fluid_body_cut(&m->grid, &m->shape[body], x, to);
 }
 
+/* What the force of a step adds to populations is not interpolated, but for the part that goes with the surface, at y:
+ * the fluid that rests on it stays at rest there. */
+static void hold_force(const fluid_maker *m, const double y[3], fluid_link *link) {
+  const int8_t *v = m->lattice->c[link->arriving];
+  double rate[3] = {0};
+  if (fluid_body_moves(m->p, link->body)) (void)fluid_body_distance(&m->grid, &m->faster[link->body], y, rate);
+  for (int a = 0; a < m->lattice->rank; a++) {
+    const double along = (link->mirror & 1 << a ? -v[a] : v[a]) * rate[a] * m->numbers->dt / m->numbers->dx;
+    link->constant -= 3 * (1 - link->weight) * (v[a] * m->g[a] - along);
+  }
+}
+
 /* A link from the body that comes first along it up to a part `end`, and of bodies that begin at one point the first in
  * the list; its cut by bisection, to the last bit. False: no body is there. */
 static bool body_link(fluid_maker *m, const int64_t at[3], int c, int mirror, double end, fluid_link *out) {
   const int8_t *v = m->lattice->c[c];
-  double y[3], u[3], rate[3] = {0}, q = INFINITY;
+  double y[3], u[3], q = INFINITY;
   int first = -1;
   for (int body = 0; body < m->bodies; body++) {
     double low = 0, high = end;
@@ -180,13 +192,7 @@ static bool body_link(fluid_maker *m, const int64_t at[3], int c, int mirror, do
   } else if (find_behind(m, at, v, out)) {
     out->kind = FLUID_NEAR;
   }
-  /* What the force of a step adds to populations is not interpolated, but for the part that goes with the surface: the
-   * fluid that rests on it stays at rest there. */
-  if (fluid_body_moves(m->p, first)) (void)fluid_body_distance(&m->grid, &m->faster[first], y, rate);
-  for (int a = 0; a < m->lattice->rank && out->kind != FLUID_BOUNCE; a++) {
-    const double along = (mirror & 1 << a ? -v[a] : v[a]) * rate[a] * m->numbers->dt / m->numbers->dx;
-    out->constant -= 3 * (1 - out->weight) * (v[a] * m->g[a] - along);
-  }
+  if (out->kind != FLUID_BOUNCE) hold_force(m, y, out);
   return true;
 }
 
@@ -266,6 +272,38 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
   return SIM_OK;
 }
 
+/* Whether a link is from one side alone, which the fluid passes with a given velocity. */
+static bool is_entry(const fluid_maker *m, const fluid_cell *cell, const fluid_link *link) {
+  int side[3];
+  double x[3];
+  return link->kind == FLUID_BOUNCE && fluid_link_sides(m, cell, link, side, x) == 1 &&
+         fluid_side_passes(&m->p->sides[side[0]], side[0]);
+}
+
+const fluid_link *fluid_link_entry(const fluid_maker *m, const fluid_cell *cell, const fluid_link *link) {
+  const int opposite = fluid_opposite(link->arriving);
+  for (int i = cell->first; i < cell->first + cell->count; i++)
+    if (m->out->link[i].arriving == opposite) return is_entry(m, cell, &m->out->link[i]) ? &m->out->link[i] : NULL;
+  return NULL;
+}
+
+/* Interpolates links from bodies nearer than half a link, behind whose cell is a side that the fluid passes. */
+static void use_entries(fluid_maker *m, const fluid_cell *cell) {
+  const int64_t at[3] = {cell->x, cell->row % m->grid.n[1], cell->row / m->grid.n[1]};
+  for (int i = cell->first; i < cell->first + cell->count; i++) {
+    fluid_link *link = &m->out->link[i];
+    if (link->body < 0 || link->kind != FLUID_BOUNCE) continue;
+    const fluid_link *entry = fluid_link_entry(m, cell, link);
+    if (!entry) continue;
+    double y[3];
+    point_of(m, at, m->lattice->c[link->arriving], link->mirror, fluid_link_part(link), y);
+    link->kind = FLUID_FAR;
+    link->entry = true;
+    link->constant += (1 - link->weight) * entry->constant;
+    hold_force(m, y, link);
+  }
+}
+
 bool fluid_reserve(void *array, int64_t *room, int64_t count, int64_t more, size_t size) {
   void **items = array;
   if (count + more <= *room) return true;
@@ -313,5 +351,6 @@ sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) 
                                      .x = (int32_t)at[0],
                                      .first = (int32_t)first,
                                      .count = (int32_t)(w->links - first)};
+  if (near_body) use_entries(m, &w->cell[w->cells - 1]);
   return SIM_OK;
 }

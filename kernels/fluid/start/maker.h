@@ -46,6 +46,8 @@ sim_status fluid_side_value(const fluid_maker *m, int side, const double x[3], d
 int fluid_link_sides(const fluid_maker *m, const fluid_cell *cell, const fluid_link *link, int side[3], double x[3]);
 /* The constant of such a link, which arrives by direction c, from the values of its sides. */
 double fluid_side_constant(const fluid_maker *m, int c, int count, const int side[3], double value[3][3]);
+/* The link from a side that the fluid passes with a given velocity, opposite to a link from a body; NULL: none. */
+const fluid_link *fluid_link_entry(const fluid_maker *m, const fluid_cell *cell, const fluid_link *link);
 /* Adds a cell with its links, if it has some; near_body: a body may be beside it. */
 sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) SIM_MUST_CHECK;
 /* Adds the spans of solid cells of a row. */

@@ -41,10 +41,12 @@ typedef struct points {
   bool cells;              /* the first points are those of the cells of the side */
 } points;
 
-/* How the constant of a link follows: by points of up to three sides. */
+/* How the constant of a link follows: by points of up to three sides. That of a link from a body with fluid_link.entry
+ * follows as `base` and `share` of the constant of the side. */
 typedef struct recipe {
-  int8_t arriving, count, side[3];
+  int8_t arriving, count, side[3]; /* arriving: from the side */
   int32_t point[3];
+  double base, share;
 } recipe;
 
 typedef struct fluid_timed {
@@ -125,17 +127,19 @@ static sim_status point_of(fluid_timed *v, const fluid_cell *cell, int s, int ar
 static sim_status add_links(fluid_timed *v, const fluid_cell *cell) {
   const fluid_maker *m = &v->maker;
   for (int i = cell->first; i < cell->first + cell->count; i++) {
-    const fluid_link *link = &m->out->link[i];
-    recipe r = {.arriving = link->arriving};
+    const fluid_link *link = &m->out->link[i], *from = link->entry ? fluid_link_entry(m, cell, link) : link;
+    recipe r = {.arriving = from->arriving, .share = 1};
     int side[3];
     double x[3];
     bool timed = false;
-    r.count = (int8_t)fluid_link_sides(m, cell, link, side, x);
+    if (link->entry) r.share = 1 - link->weight;
+    if (link->entry) r.base = link->constant - r.share * from->constant;
+    r.count = (int8_t)fluid_link_sides(m, cell, from, side, x);
     for (int k = 0; k < r.count; k++) timed = timed || fluid_side_is_timed(&m->p->sides[side[k]]);
     if (!timed) continue;
     for (int k = 0; k < r.count; k++) {
       r.side[k] = (int8_t)side[k];
-      SIM_TRY(point_of(v, cell, side[k], link->arriving, x, &r.point[k]));
+      SIM_TRY(point_of(v, cell, side[k], r.arriving, x, &r.point[k]));
     }
     if (!fluid_reserve(&v->link, &v->room[0], v->links, 1, sizeof *v->link) ||
         !fluid_reserve(&v->recipe, &v->room[1], v->links, 1, sizeof *v->recipe))
@@ -250,7 +254,8 @@ static void set_links(fluid_timed *v) {
       side[k] = r->side[k];
       for (int a = 0; a < 3; a++) value[k][a] = v->side[side[k]].value[a][r->point[k]];
     }
-    link[v->link[i]].constant = fluid_side_constant(&v->maker, r->arriving, r->count, side, value);
+    const double constant = fluid_side_constant(&v->maker, r->arriving, r->count, side, value);
+    link[v->link[i]].constant = link[v->link[i]].entry ? r->base + r->share * constant : constant;
   }
 }
 

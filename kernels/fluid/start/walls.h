@@ -64,10 +64,6 @@ sim_status fluid_patches_create(const fluid_lattice *lattice, const grid_shape *
                                 fluid_walls *walls) SIM_MUST_CHECK;
 /* The number of the cell with links at (row, x); -1: none. */
 int64_t fluid_cell_of(const fluid_walls *walls, int64_t row, int64_t x);
-/* The part of a link that is fluid. */
-static inline double fluid_link_part(const fluid_link *link) {
-  return link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
-}
 /* The fluid between the half of a link to a body and the surface, in cells, negative where the surface comes first;
  * sums over the links of a surface are the volume between it and the sides of cells. rate[3]: what a step adds to the
  * velocity of the surface there, in units of the lattice. (bodies.c) */
@@ -123,7 +119,7 @@ bool fluid_is_timed(const fluid_parameters *p); /* whether some side does */
 /* Called by fluid_walls_create where sides change with time. */
 sim_status fluid_timed_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
                               fluid_walls *walls) SIM_MUST_CHECK;
-enum { FLUID_TIMED_POINT = 56, FLUID_TIMED_LINK = 32 }; /* bytes that it takes for a cell of a side, and for a link */
+enum { FLUID_TIMED_POINT = 56, FLUID_TIMED_LINK = 48 }; /* bytes that it takes for a cell of a side, and for a link */
 /* The links whose constants fluid_walls_time sets, rising: *count numbers. NULL: none. */
 const int32_t *fluid_timed_links(const fluid_walls *walls, int64_t *count);
 void fluid_timed_destroy(struct fluid_timed **timed);

@@ -48,6 +48,18 @@ return sim.diffusion {
                 slices = { { name = "thin", stride = 5, when = "every 1 steps" }, { name = "line", y = 0.5, when = "every 0.25" } } },
 }
 """
+FLOW = """
+return sim.fluid {
+  title     = "a disc in a channel",
+  grid      = { n = {42, 14}, size = {3, 1}, boundary = "wall" },
+  viscosity = 0.05, speed = 1,
+  initial   = function(x, y) return 3*y*(1 - y), 0 end,
+  sides     = { x_low = { profile = function(x, y) return 3*y*(1 - y), 0 end }, x_high = { pressure = 0 } },
+  bodies    = { sim.ball { point = {0.9, 0.47, 0}, radius = 0.21 } },
+  integrate = { t_end = 0.2 },
+  output    = { snapshots = "every 0.1", tables = "never", checkpoint = "never", fields = "vorticity" },
+}
+"""
 BLOCK = """
 return sim.diffusion {
   title     = "slices of a block",
@@ -131,6 +143,12 @@ def scenario_run(tmp_path):
 def plate(tmp_path_factory):
     """Two fields on a grid of 16 rows and 24 columns, five snapshots, with units."""
     return _sim(tmp_path_factory.mktemp("runs") / "plate", PLATE)
+
+
+@pytest.fixture(scope="session")
+def flow(tmp_path_factory):
+    """A fluid around a disc on a grid of 14 rows and 42 columns, three snapshots."""
+    return _sim(tmp_path_factory.mktemp("runs") / "flow", FLOW)
 
 
 @pytest.fixture(scope="session")

@@ -143,6 +143,52 @@ def test_vtk_grid(plate):
             assert np.array_equal(values, stored(path, int(path.stem[5:]), f"meshes/{name}").ravel())
 
 
+def test_vtk_flow(flow):
+    """A fluid: vectors of three components, the third one 0, and the mask that is in the first snapshot alone."""
+    pytest.importorskip("vtkmodules.vtkIOHDF")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    paths = sorted((flow / "snap").iterdir())
+    solid = stored(paths[0], 0, "meshes/solid").ravel()
+    assert solid.sum() > 10
+    for path, grid in zip(paths, vtk_steps(flow / "grid.hdf"), strict=True):
+        step, values = int(path.stem[5:]), grid.GetPointData()
+        assert grid.GetDimensions() == (42, 14, 1)
+        velocity = vtk_to_numpy(values.GetArray("velocity"))
+        assert velocity.shape == (42 * 14, 3) and not velocity[:, 2].any()
+        for k, axis in enumerate("xy"):
+            assert np.array_equal(velocity[:, k], stored(path, step, f"meshes/velocity/{axis}").ravel())
+        for name in ("pressure", "vorticity"):
+            assert np.array_equal(vtk_to_numpy(values.GetArray(name)), stored(path, step, f"meshes/{name}").ravel())
+        assert np.array_equal(vtk_to_numpy(values.GetArray("solid")), solid)
+
+
+def test_vtk_streamline(scenario_run):
+    """VTK's own lines of flow, by the vectors of a fluid that moves the same everywhere."""
+    pytest.importorskip("vtkmodules.vtkIOHDF")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkCommonDataModel import vtkDataObject
+    from vtkmodules.vtkFiltersFlowPaths import vtkStreamTracer
+
+    run = scenario_run("""
+return sim.fluid { grid = { n = {12, 10, 8}, size = {12, 10, 8} }, viscosity = 0.5, speed = 1, precision = "double",
+  initial = function(x, y, z) return 0.6, 0.2, -0.05 end, integrate = { t_end = 1 },
+  output = { snapshots = "ends", tables = "never", checkpoint = "never" } }""")
+    (_, grid) = vtk_steps(run / "grid.hdf")
+    tracer = vtkStreamTracer()
+    tracer.SetInputData(grid)
+    tracer.SetInputArrayToProcess(0, 0, 0, vtkDataObject.FIELD_ASSOCIATION_POINTS, "velocity")
+    tracer.SetStartPosition(1, 0.5, 1.5)
+    tracer.SetMaximumPropagation(100)
+    tracer.SetIntegrationDirectionToForward()
+    tracer.Update()
+    points = vtk_to_numpy(tracer.GetOutput().GetPoints().GetData())
+    assert len(points) > 10 and points[-1, 0] > 10
+    t = (points[:, 0] - 1) / 0.6
+    # Places up to 12 are in single precision.
+    assert np.allclose(points, np.stack([1 + 0.6 * t, 0.5 + 0.2 * t, 1.5 - 0.05 * t], axis=1), atol=1e-4)
+
+
 def test_vtk_slices(block):
     """The index of each slice: its snapshots, where they stand in the block."""
     pytest.importorskip("vtkmodules.vtkIOHDF")

@@ -32,6 +32,13 @@ def diffusion(n, scheme):
 """
 
 
+def fluid(n, force):
+    return f"""return sim.fluid {{ precision = "single", grid = {{ n = {{{n}, {n}, {n}}}, size = {{1, 1, 1}}, boundary = "periodic" }},
+  viscosity = 1e-3, speed = 0.1, initial = function(x, y, z) return 0.05, 0.01 * math.sin(2 * math.pi * z), 0 end, {force}
+  bodies = {{ sim.ball {{ point = {{0.5, 0.5, 0.5}}, radius = 0.2 }} }}, integrate = {{ t_end = 1e-9 }}, {OUTPUT} }}
+"""
+
+
 SCENARIOS = {
     "nbody": f"""return sim.nbody {{ bodies = {{ sim.plummer {{ n = 1000, mass = 1, radius = 1 }} }},
   gravity = {{ softening = 0.05 }},
@@ -45,10 +52,14 @@ SCENARIOS = {
     "option": f"""return sim.option {{ assets = {{ {{ spot = 100, vol = 0.2 }} }}, rate = 0.05, maturity = 1, steps = 4,
   payoffs = {{ sim.asian {{ strike = 100 }} }}, sampling = {{ paths = 65536 }}, precision = "mixed", {OUTPUT} }}
 """,
+    "fluid": fluid(64, ""),
     "diffusion 256^3": diffusion(256, "lie"),
     "diffusion 512^3, strang": diffusion(512, "strang"),
+    "fluid 256^3": fluid(256, ""),
+    "fluid 256^3, force": fluid(256, "force = function(x, y, z, t, ux) return -1e-3 * ux, 1e-3 * math.sin(t), 0 end,"),
 }
-COLD = "diffusion 256^3", "diffusion 512^3, strang"  # with rates that are compiled at their first use
+# with rates or a force that are compiled at their first use; a fluid without is compiled before
+COLD = "diffusion 256^3", "diffusion 512^3, strang", "fluid 256^3", "fluid 256^3, force"
 # Whole runs of scenarios/ whose kernels are compiled: a sample takes milliseconds.
 WHOLE = "european", "own_payoff", "heston_barrier", "american_put", "basket_sobol"
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -135,7 +135,8 @@ static void find_inlet_errors(const char *also, bool out, const char *share, int
  * is of second order: with twice the cells a quarter of it is left, and at most a third is allowed here. Where the
  * surface lies before the centres of the first cells, the bounce-back there takes it 1.3/gap of a cell too far out: the
  * force is less by the share 4*1.3/gap^2, here at most 5.5/gap^2, and the torque by as much at half of the length. A
- * profile that is written as a function of time and stays the same gives the same. */
+ * profile that grows from 0.9 of it to the same in 5 steps gives the same at the end, up to the rest of the sound that
+ * it makes, 7e-7. */
 static void test_inlet(void **state) {
   (void)state;
   static const char *const also[] = {"", "collision = 'trt',"};
@@ -151,8 +152,8 @@ static void test_inlet(void **state) {
       fail_msg("the force is off by %.3g and %.3g", coarse[0], fine[0]);
     if (!(fabs(fine[1]) < (o > 0 ? 2 * 16 * bound : 0.1)))
       fail_msg("the torque is off by %.3g of half a cell", fine[1]);
-    find_inlet_errors(also[k / 3 % 2], k >= 6, "sim.min(1, 1 + t)", 8, o, fine);
-    near_to(fine[0], coarse[0], 1e-12, "force with a profile of time");
+    find_inlet_errors(also[k / 3 % 2], k >= 6, "sim.min(1, 0.9 + t/50)", 8, o, fine);
+    near_to(fine[0], coarse[0], 1e-5, "force with a profile that changes with time");
   }
 }
 

@@ -1,10 +1,11 @@
-/* Forms of the kernel that steps a fluid in moments, on random moments in a periodic box: billions of cells a second,
- * and whether each has the bits of the first form.
+/* Forms of the kernel that steps a fluid in moments, and launches of the one of populations in place, on random numbers
+ * in a periodic box: billions of cells a second, and whether each has the bits of the first form.
  *
  *   bench_fluid_march [--cells N] [--steps S] [--only NAME]
  *
  * A row is one form (march.cuh), and how many planes a block makes. */
 #include "kernels/fluid/cuda/march.cuh"
+#include "kernels/fluid/cuda/trt.cuh"
 
 #include <cuda_runtime.h>
 #include <math.h>
@@ -70,8 +71,10 @@ static bool wanted(const bench *b, const char *name) { return !b->only || strstr
 template <typename Launch>
 static void row(bench *b, const char *name, unsigned long long *first, const Launch &launch) {
   float ms = 0;
+  const unsigned long long before = bits_of_state(b, 0);
   for (int i = 0; i < 4; i++) launch(i & 1);
   const unsigned long long bits = bits_of_state(b, 0);
+  if (bits == before) printf("no step was made: ");
   must(cudaEventRecord(b->begin));
   for (int i = 0; i < b->steps; i++) launch(i & 1);
   must(cudaEventRecord(b->end));
@@ -94,7 +97,8 @@ static void moments(bench *b, const char *name, unsigned long long *first, int c
   for (int a = 0; a < 3; a++) s.l.n[a] = b->n;
   s.l.groups = (b->n + FLUID_GROUP - 1) / FLUID_GROUP;
   s.l.numbers = tile::cell;
-  s.chunk = chunk;
+  s.end = b->n;
+  s.stride = s.chunk = chunk;
   s.k.keep = (real)0.4;
   s.k.add = (real)0.6;
   s.k.tau = (real)(1 / 0.6);
@@ -139,8 +143,11 @@ static void all_moments(bench *b) {
   FORM(64, 14, 1, 2, 1, false, float, 64, f);
   FORM(96, 9, 1, 1, 1, false, float, 64, f);
   FORM(128, 7, 1, 1, 1, false, float, 64, f);
-  FORM(64, 6, 2, 1, 0, true, float, 64, h);
   FORM(128, 6, 1, 1, 2, true, float, 64, h);
+  FORM(64, 6, 2, 1, 0, true, float, 64, h);
+  FORM(64, 11, 1, 1, 2, true, float, 64, h);
+  FORM(64, 11, 1, 2, 0, true, float, 64, h);
+  FORM(96, 7, 1, 2, 0, true, float, 64, h);
   FORM(128, 6, 1, 1, 1, true, float, 128, h);
   FORM(96, 8, 1, 1, 2, true, float, 64, h);
   FORM(64, 12, 1, 1, 2, true, float, 64, h);
@@ -149,6 +156,58 @@ static void all_moments(bench *b) {
   FORM(64, 8, 1, 1, 0, false, double, 64, d);
   FORM(64, 6, 1, 1, 0, true, double, 64, w);
 #undef FORM
+}
+
+/* ---- populations in place ---- */
+
+/* Blocks of a multiprocessor are fewer where each has `shared` bytes of memory that it does not use. */
+template <typename store>
+static void populations(bench *b, const char *name, unsigned long long *first, int shift, int shared) {
+  typedef typename store::real real;
+  char text[100];
+  snprintf(text, sizeof text, "trt %s, 2^%d cells along x, %d KB of shared memory", name, shift, shared);
+  if (!wanted(b, text)) return;
+  fluid_in_place<store> s = {};
+  for (int a = 0; a < 3; a++) s.slots.n[a] = b->n;
+  s.slots.pitch = b->n;
+  s.slots.depth[0] = b->n;
+  s.slots.depth[1] = b->n / store::cells;
+  s.slots.words = (size_t)b->n * (size_t)b->n * (size_t)s.slots.depth[1];
+  s.slots.state = (typename store::word *)b->state[0];
+  s.k.half_even = (real)0.4;
+  s.k.half_odd = (real)0.3;
+  s.k.push_even = (real)0.6;
+  s.k.push_odd = (real)0.7;
+  s.k.part = (real)1 / 36;
+  s.k.rest = (real)fma(-36, (double)s.k.part, 1) / 36;
+  s.k.fast = s.k.fastest = (real)0.3;
+  s.across_shift = shift;
+  s.count[0] = b->n;
+  s.count[1] = s.slots.depth[1];
+  s.guard = b->guard;
+  begin<typename store::word>(b, s.slots.words * 19);
+  auto *function = step_populations<19, false, false, false, store>;
+  must(cudaFuncSetAttribute((const void *)function, cudaFuncAttributeMaxDynamicSharedMemorySize, 128 << 10));
+  const int across = 1 << shift, up = FLUID_TRT_THREADS >> shift;
+  const unsigned blocks = (unsigned)((size_t)(b->n / across) * (size_t)(b->n / up) * (size_t)s.slots.depth[1]);
+  row(b, text, first, [&](int now) {
+    for (int c = 1; c < 19; c += 2) {
+      s.own[c / 2] = s.slots.state + (size_t)(c + now) * s.slots.words;
+      s.other[c / 2] = s.slots.state + (size_t)(c + 1 - now) * s.slots.words;
+    }
+    s.step = b->step + now;
+    s.next = b->step + 1 - now;
+    function<<<blocks, FLUID_TRT_THREADS, (size_t)shared << 10>>>(s);
+  });
+}
+
+static void all_populations(bench *b) {
+  for (int shift = 5; shift <= 7; shift++) {
+    unsigned long long f = 0;
+    for (int shared : {0, 24, 28, 32, 37, 45, 56}) populations<fluid_store_whole<float>>(b, "float", &f, shift, shared);
+  }
+  unsigned long long d = 0;
+  for (int shared : {0, 32, 45, 56}) populations<fluid_store_whole<double>>(b, "double", &d, 7, shared);
 }
 
 int main(int count, char **words) {
@@ -160,13 +219,14 @@ int main(int count, char **words) {
     if (!strcmp(words[i], "--steps")) b.steps = 2 * (atoi(words[i + 1]) / 2);
     if (!strcmp(words[i], "--only")) b.only = words[i + 1];
   }
-  const size_t most = (size_t)b.n * (size_t)b.n * (size_t)b.n * 14 * sizeof(double);
+  const size_t most = (size_t)b.n * (size_t)b.n * (size_t)b.n * 19 * sizeof(double);
   for (int i = 0; i < 2; i++) must(cudaMalloc(&b.state[i], most));
   must(cudaMalloc((void **)&b.guard, sizeof *b.guard));
   must(cudaMalloc((void **)&b.step, 2 * sizeof *b.step));
   must(cudaMalloc((void **)&b.sum, sizeof *b.sum));
   must(cudaEventCreate(&b.begin));
   must(cudaEventCreate(&b.end));
+  all_populations(&b);
   all_moments(&b);
   must(cudaGetLastError());
   return 0;

@@ -95,6 +95,11 @@ static void slab_bytes(const diffusion_parameters *p, const diffusion_axes_divis
   bytes[AXES_BY_ROWS] = (size_t)grid.n[2] * (size_t)(d->y_end - d->y) * line;
 }
 
+/* One kernel takes lines of both axes, which are as long as each other. */
+static int parts_of(const grid_shape *grid) {
+  return grid->n[1] == AXES_PARTED && grid->n[2] == AXES_PARTED ? AXES_PARTS : 1;
+}
+
 static void plan_ranks(const diffusion_parameters *p, const sim_comm *comm, sim_plan *out) {
   const grid_shape grid = diffusion_grid_of(p);
   const diffusion_axes_division most = diffusion_axes_division_of(&grid, comm, 0);
@@ -110,8 +115,8 @@ static void plan_ranks(const diffusion_parameters *p, const sim_comm *comm, sim_
   out->work_rate_guess = 1.4e11;
   out->most_ranks = out->parts = (int)(grid.n[1] / 2);
   out->bytes_received = (double)bytes[AXES_BY_ROWS] * (1 - (double)most.z_end / (double)grid.n[2]);
-  out->exchanges = 1;
-  out->beside = 0.5; /* two passes of three, limited by the link where lines have 1024 points; measured on two H200 */
+  out->exchanges = parts_of(&grid);
+  out->beside = parts_of(&grid) > 1 ? 0.75 : 0.5; /* measured on two H200; the link limits passes of 1024 points */
 }
 
 static sim_status make_tables(diffusion_axes_work *a, const diffusion_parameters *p) {
@@ -143,6 +148,10 @@ static sim_status create_slabs(diffusion_work *w) {
   for (int i = 0; i < AXES_SLABS; i++) a->slab[i].field = sim_turn_array(a->turn, i);
   a->direct = sim_turn_peer(a->turn, 0, 0) && w->comm->size <= AXES_PEERS;
   a->chunks = a->direct ? AXES_DIRECT : diffusion_axes_chunks(&w->grid, w->comm, w->fields);
+  a->parts = a->direct ? parts_of(&w->grid) : 1;
+  a->turns[AXES_ONCE] = a->direct;
+  a->turns[AXES_TWICE] = a->direct && w->p->integrate.scheme == DIFFUSION_STRANG;
+  a->turns[AXES_AFTER] = a->parts > 1;
   a->unmet = true;
   w->method = *diffusion_method_of(w->p);
   w->array[0] = (sim_buffer){.dtype = SIM_F32, .rank = 4, .space = SIM_SPACE_DEVICE};
@@ -215,9 +224,49 @@ static sim_status restore_slab(diffusion_work *w, const sim_array *whole) {
 
 /* ---- kernels ---- */
 
+static const char include[] = "#include \"kernels/diffusion/cuda/axes/passes.cuh\"\n";
+static const char *const turn_names[AXES_TURNS] = {"once", "twice", "after"};
+
+/* Kernels that store lines along `axis` into other slabs. */
+static void write_turns(const diffusion_work *w, const diffusion_axes_division *most, int axis,
+                        diffusion_programs *programs) {
+  const diffusion_axes_work *a = w->own.axes;
+  const int *n = a->n, threads = diffusion_axes_turn_threads(n[axis]);
+  const int height = (int)(a->own.y_end - a->own.y), rows = axis == 2 ? height : n[1];
+  const int kind[3] = {(int)w->grid.boundary[0], (int)w->grid.boundary[1], (int)w->grid.boundary[2]};
+  const int share = (int)(axis == 1 ? most->y_end : most->z_end);
+  for (int beside = 0; beside < AXES_TURNS; beside++) {
+    sim_bytes *text;
+    if (!a->turns[beside]) continue;
+    text = diffusion_programs_add(programs, beside != AXES_AFTER);
+    sim_bytes_format(text,
+                     "%sextern \"C\" __global__ void __launch_bounds__(%d, %d)\n"
+                     "    diffusion_turn_%c_%s(const diffusion_axes g, const diffusion_axes_slab s,\n"
+                     "                     const diffusion_axes_part part, ",
+                     include, threads, 512 / threads, "xyz"[axis], turn_names[beside]);
+    if (beside == AXES_AFTER)
+      sim_bytes_format(text,
+                       "const diffusion_axes_slab next,\n"
+                       "                     const diffusion_axes_part arrived, const diffusion_axes_blocks blocks,\n"
+                       "                     const __grid_constant__ diffusion_axes_targets targets) {\n"
+                       "  axis_turn_and_lines<%d, %d, %d, %d, %d, %d, %d, %d, %d, %d>(g, s, part, next, arrived,\n"
+                       "                                                          blocks, targets);\n"
+                       "}\n",
+                       w->fields, n[0], n[1], rows, axis == 1 ? height : n[1], kind[1], kind[2], n[axis], axis, share);
+    else
+      sim_bytes_format(text,
+                       "const diffusion_axes_part later,\n"
+                       "                     const diffusion_axes_blocks blocks, double t, double h,\n"
+                       "                     const __grid_constant__ diffusion_axes_targets targets) {\n"
+                       "  axis_turn_and_rows<scenario_rates, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d>(g, s, part,\n"
+                       "                                              later, blocks, t, h, targets);\n"
+                       "}\n",
+                       n[0], n[1], rows, kind[0], kind[1], kind[2], beside + 1, n[axis], axis, share);
+  }
+}
+
 static void write(const diffusion_work *w, diffusion_programs *programs) {
   const diffusion_parameters *p = w->p;
-  static const char include[] = "#include \"kernels/diffusion/cuda/axes/passes.cuh\"\n";
   const grid_shape grid = diffusion_grid_of(p);
   const int n[3] = {(int)grid.n[0], (int)grid.n[1], (int)grid.n[2]};
   const int kind[3] = {(int)grid.boundary[0], (int)grid.boundary[1], (int)grid.boundary[2]};
@@ -244,23 +293,7 @@ static void write(const diffusion_work *w, diffusion_programs *programs) {
                      include, diffusion_axes_columns_threads(n[a]), 512 / diffusion_axes_columns_threads(n[a]),
                      "xyz"[a], n[0], n[1], a == 2 && divided ? (int)(d.y_end - d.y) : n[1], n[a], a, kind[a],
                      divided ? "true" : "false");
-  for (int k = 0; k < 4 && divided && w->own.axes->direct; k++) {
-    const int axis = 1 + k % 2, times = 1 + k / 2, threads = diffusion_axes_turn_threads(n[axis]);
-    if (times == 2 && p->integrate.scheme != DIFFUSION_STRANG) break;
-    sim_bytes_format(
-        diffusion_programs_add(programs, true),
-        "%sextern \"C\" __global__ void __launch_bounds__(%d, %d)\n"
-        "    diffusion_turn_%c_%s(const diffusion_axes g, const diffusion_axes_slab s,\n"
-        "                     const diffusion_axes_part part, const diffusion_axes_part later,\n"
-        "                     unsigned columns, unsigned rows, double t, double h,\n"
-        "                     const __grid_constant__ diffusion_axes_targets targets) {\n"
-        "  axis_turn<scenario_rates, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d>(g, s, part, later, columns, rows,\n"
-        "                                                          t, h, targets);\n"
-        "}\n",
-        include, threads, 512 / threads, "xyz"[axis], times == 1 ? "once" : "twice", n[0], n[1],
-        axis == 2 ? (int)(d.y_end - d.y) : n[1], kind[0], kind[1], kind[2], times, n[axis], axis,
-        (int)(axis == 1 ? most.y_end : most.z_end));
-  }
+  for (int axis = 1; axis < 3 && divided && w->own.axes->direct; axis++) write_turns(w, &most, axis, programs);
   sim_bytes *moves = diffusion_programs_add(programs, false);
   sim_bytes_text(moves, include);
   for (int loads = 0; loads < 2; loads++)
@@ -282,14 +315,14 @@ static sim_status find(diffusion_work *w) {
     SIM_TRY(diffusion_programs_find(m, "diffusion_rows_twice", rows, 1, &a->twice));
   SIM_TRY(diffusion_programs_find(m, "diffusion_columns_y", y, 1, &a->columns[1]));
   if (a->rank > 2) SIM_TRY(diffusion_programs_find(m, "diffusion_columns_z", z, 1, &a->columns[2]));
-  for (int k = 0; k < 4 && a->direct; k++) {
-    char name[32];
-    const int axis = 1 + k % 2, times = 1 + k / 2;
-    if (times == 2 && w->p->integrate.scheme != DIFFUSION_STRANG) break;
-    (void)snprintf(name, sizeof name, "diffusion_turn_%c_%s", "xyz"[axis], times == 1 ? "once" : "twice");
-    SIM_TRY(diffusion_programs_find(m, name, diffusion_axes_turn_bytes(a->n[0], a->n[axis]), 1,
-                                    &a->turning[axis][times - 1]));
-  }
+  for (int axis = 1; axis < 3; axis++)
+    for (int beside = 0; beside < AXES_TURNS; beside++) {
+      char name[32];
+      if (!a->turns[beside]) continue;
+      (void)snprintf(name, sizeof name, "diffusion_turn_%c_%s", "xyz"[axis], turn_names[beside]);
+      SIM_TRY(diffusion_programs_find(m, name, diffusion_axes_turn_bytes(a->n[0], a->n[axis]), 1,
+                                      &a->turning[axis][beside]));
+    }
   SIM_TRY(sim_module_kernel(m, "diffusion_axes_load", &a->load));
   return sim_module_kernel(m, "diffusion_axes_store", &a->store);
 }

@@ -18,9 +18,10 @@ typedef struct diffusion_axes_slab {
   long long y, z;  /* of the first row in the whole grid */
 } diffusion_axes_slab;
 
-/* Rows of a slab over which a kernel passes: `rows` rows, from row y on, of the planes from z on. */
+/* Part of a slab over which a kernel passes: `rows` rows, from row y on, of the planes from z on. A pass along y or z
+ * begins with pair x of its lines. */
 typedef struct diffusion_axes_part {
-  long long y, z, rows;
+  long long x, y, z, rows;
 } diffusion_axes_part;
 
 /* The other slabs of all ranks, into which a pass along an axis stores. Point q of the pair of lines `column` of line
@@ -37,6 +38,12 @@ enum { AXES_ROWS = 128 }; /* threads of a block of rows */
  * rows of 128 bytes, of which the link between GPUs passes more than of 64. */
 #define AXES_WIDE(q) ((q) < 32 ? 16 : 8)
 enum { AXES_TURN_WIDE = 16 };
+
+/* Blocks of a kernel of several ranks: `turned` blocks take lines of a turn, `beside` others something else. A row or
+ * plane has `across` blocks of the turn, and `across_beside` of other lines. */
+typedef struct diffusion_axes_blocks {
+  unsigned turned, beside, across, across_beside;
+} diffusion_axes_blocks;
 #define AXES_PITCH(q) (32 * ((q) + 2) + 2)
 
 #endif

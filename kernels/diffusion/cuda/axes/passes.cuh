@@ -212,11 +212,12 @@ __device__ __forceinline__ void axis_columns(const diffusion_axes &g, const diff
   const long long other = blockIdx.y + (AXIS == 2 ? part.y : part.z);
   int c, j;
   float2 v[32];
-  float2 *at = axis_lines<NX, ROWS, N, AXIS, KIND, W>(v, g, s, blockIdx.z, other, blockIdx.x * W, c, j);
+  const long long column = part.x + blockIdx.x * W;
+  float2 *at = axis_lines<NX, ROWS, N, AXIS, KIND, W>(v, g, s, blockIdx.z, other, column, c, j);
   float2 *to = at;
   if (DIVIDED)
     to = (float2 *)(next.field + blockIdx.z * next.cells) +
-         (AXIS == 2 ? s.y + other : (s.z + other) * next.rows) * (NX / 2) + blockIdx.x * W + c - first * NEXT;
+         (AXIS == 2 ? s.y + other : (s.z + other) * next.rows) * (NX / 2) + column + c - first * NEXT;
 #pragma unroll
   for (int m = 0; m < 32; m++) {
     const int q = axis_cell<Q, KIND>(m, j);
@@ -227,38 +228,83 @@ __device__ __forceinline__ void axis_columns(const diffusion_axes &g, const diff
   }
 }
 
-/* The last pass before a turn, and rates and x of later lines, in one kernel of several ranks. Block 2 i filters lines
- * of `part` along AXIS and stores their points in the slab they belong to: this rank's other slab, or that of another
- * GPU. Block 2 i + 1 passes over rows of `later`. So the link between GPUs and the memory of each GPU are busy at the
- * same time. There may be more `columns` blocks than `rows` blocks, or fewer. Each rank has SHARE points of a line; the
- * last ranks have fewer or none. */
-template <typename Rates, int NX, int NY, int ROWS, int KX, int KY, int KZ, int TIMES, int N, int AXIS, int SHARE>
-__device__ __forceinline__ void axis_turn(const diffusion_axes &g, const diffusion_axes_slab &s,
-                                          const diffusion_axes_part &part, const diffusion_axes_part &later,
-                                          unsigned columns, unsigned rows, double t, double h,
-                                          const diffusion_axes_targets &targets) {
-  constexpr int Q = N / 32, W = AXES_TURN_WIDE, KIND = AXIS == 1 ? KY : KZ, WIDTH = NX / 2 / W;
+/* Where a block of lines along AXIS is: `block` counts blocks of a row or plane, rows or planes, and fields. */
+template <int AXIS>
+__device__ __forceinline__ void axis_place(const diffusion_axes_part &part, unsigned block, unsigned across,
+                                           unsigned lines, long long &field, long long &other, long long &column) {
+  const unsigned first = block / across;
+  field = first / lines;
+  other = first % lines + (AXIS == 2 ? part.y : part.z);
+  column = part.x + block % across * AXES_TURN_WIDE;
+}
+
+/* Whether this block takes lines of a turn; `block` is its number among those that do the same. Both kinds are spread
+ * evenly over the grid. */
+__device__ __forceinline__ bool axis_turns(const diffusion_axes_blocks &blocks, unsigned &block) {
+  const unsigned long long all = blocks.turned + blocks.beside, own = blockIdx.x;
+  const unsigned before = (unsigned)(own * blocks.turned / all);
+  const bool turns = (own + 1) * blocks.turned / all > before;
+  block = turns ? before : blockIdx.x - before;
+  return turns;
+}
+
+/* Filters lines of `part` along AXIS and stores their points in the slab they belong to: this rank's other slab, or
+ * that of another GPU. Each rank has SHARE points of a line; the last ranks have fewer or none. */
+template <int FIELDS, int NX, int NY, int ROWS, int N, int AXIS, int KIND, int SHARE>
+__device__ __forceinline__ void axis_turned(const diffusion_axes &g, const diffusion_axes_slab &s,
+                                            const diffusion_axes_part &part, const diffusion_axes_blocks &blocks,
+                                            unsigned block, const diffusion_axes_targets &targets) {
+  constexpr int Q = N / 32;
   constexpr long long NEXT = AXIS == 2 ? (long long)(NX / 2) * NY : NX / 2;
-  const unsigned both = 2 * (columns < rows ? columns : rows);
-  const bool paired = blockIdx.x < both;
-  const unsigned block = paired ? blockIdx.x / 2 : blockIdx.x - both / 2;
-  if (paired ? blockIdx.x % 2 == 1 : columns < rows) {
-    if constexpr (Rates::FIELDS == 1) axis_rows<Rates, NX, KX, KY, KZ, TIMES, Q * W>(g, s, later, t, h, block);
-    return;
-  }
-  const long long lines = columns / WIDTH / Rates::FIELDS, first = block / WIDTH;
-  const long long field = Rates::FIELDS == 1 ? 0 : first / lines;
-  const long long other = first - field * lines + (AXIS == 2 ? part.y : part.z);
-  const long long column = block % WIDTH * W;
+  long long field, other, column;
+  axis_place<AXIS>(part, block, blocks.across, blocks.turned / blocks.across / FIELDS, field, other, column);
   int c, j;
   float2 v[32];
-  axis_lines<NX, ROWS, N, AXIS, KIND, W>(v, g, s, field, other, column, c, j);
+  axis_lines<NX, ROWS, N, AXIS, KIND, AXES_TURN_WIDE>(v, g, s, field, other, column, c, j);
 #pragma unroll
   for (int m = 0; m < 32; m++) {
     const int q = axis_cell<Q, KIND>(m, j), rank = KIND == 0 && SHARE % Q == 0 ? Q * m / SHARE : q / SHARE;
     const long long line = targets.start[rank] + field * targets.fields[rank] + other * targets.lines[rank];
     ((float2 *)targets.slab[rank])[line / 2 + column + c + q * NEXT] = v[m];
   }
+}
+
+/* The last pass before a turn, and beside it rates and x of the rows of `later`, in one kernel of several ranks. So the
+ * link between GPUs and the memory of each GPU are busy at the same time. */
+template <typename Rates, int NX, int NY, int ROWS, int KX, int KY, int KZ, int TIMES, int N, int AXIS, int SHARE>
+__device__ __forceinline__ void axis_turn_and_rows(const diffusion_axes &g, const diffusion_axes_slab &s,
+                                                   const diffusion_axes_part &part, const diffusion_axes_part &later,
+                                                   const diffusion_axes_blocks &blocks, double t, double h,
+                                                   const diffusion_axes_targets &targets) {
+  unsigned block;
+  if (axis_turns(blocks, block))
+    axis_turned<Rates::FIELDS, NX, NY, ROWS, N, AXIS, AXIS == 1 ? KY : KZ, SHARE>(g, s, part, blocks, block, targets);
+  else if constexpr (Rates::FIELDS == 1)
+    axis_rows<Rates, NX, KX, KY, KZ, TIMES, N / 32 * AXES_TURN_WIDE>(g, s, later, t, h, block);
+}
+
+/* The same, and beside it the pass after the turn, of lines of N points as well, over `arrived`, of which all ranks
+ * have stored their points in this rank's other slab, `next`. Planes of `next` have NEXT_ROWS rows. */
+template <int FIELDS, int NX, int NY, int ROWS, int NEXT_ROWS, int KY, int KZ, int N, int AXIS, int SHARE>
+__device__ __forceinline__ void
+axis_turn_and_lines(const diffusion_axes &g, const diffusion_axes_slab &s, const diffusion_axes_part &part,
+                    const diffusion_axes_slab &next, const diffusion_axes_part &arrived,
+                    const diffusion_axes_blocks &blocks, const diffusion_axes_targets &targets) {
+  constexpr int Q = N / 32, AFTER = 3 - AXIS, KIND = AFTER == 1 ? KY : KZ;
+  constexpr long long STRIDE = AFTER == 2 ? (long long)(NX / 2) * NEXT_ROWS : NX / 2;
+  unsigned block;
+  if (axis_turns(blocks, block)) {
+    axis_turned<FIELDS, NX, NY, ROWS, N, AXIS, AXIS == 1 ? KY : KZ, SHARE>(g, s, part, blocks, block, targets);
+    return;
+  }
+  long long field, other, column;
+  axis_place<AFTER>(arrived, block, blocks.across_beside, blocks.beside / blocks.across_beside / FIELDS, field, other,
+                    column);
+  int c, j;
+  float2 v[32];
+  float2 *at = axis_lines<NX, NEXT_ROWS, N, AFTER, KIND, AXES_TURN_WIDE>(v, g, next, field, other, column, c, j);
+#pragma unroll
+  for (int m = 0; m < 32; m++) at[axis_cell<Q, KIND>(m, j) * STRIDE] = v[m];
 }
 
 /* Copies between the fields for outputs, real[fields][cells of the slab], and this order, one number a thread. */

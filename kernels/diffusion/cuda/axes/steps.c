@@ -69,9 +69,20 @@ void diffusion_axes_select(diffusion_work *w, int slab) {
 
 /* ---- launches ---- */
 
+/* A part of a slab: its planes, and pairs of lines along y or z of a plane or row. */
+typedef struct chunk {
+  diffusion_axes_part part;
+  int64_t planes, pairs;
+} chunk;
+
 /* Bytes read and written in rows of cells of all fields. */
 static double amount(const diffusion_work *w, int64_t rows) {
   return 8.0 * w->fields * (double)rows * (double)w->own.axes->n[0];
+}
+
+/* The same in the lines of a chunk. */
+static double amount_of(const diffusion_work *w, const chunk *c) {
+  return 16.0 * w->fields * (double)(c->part.rows * c->planes * c->pairs);
 }
 
 static sim_status move(diffusion_work *w, void *function) {
@@ -85,50 +96,44 @@ static sim_status move(diffusion_work *w, void *function) {
   return sim_queue_cuda.status();
 }
 
-/* Applies rates and the filter along x to `planes` planes of a part. */
-static void pass_rows(diffusion_work *w, int slab, diffusion_axes_part part, int64_t planes,
-                      const diffusion_step_context *context) {
+/* Applies rates and the filter along x to a chunk. */
+static void pass_rows(diffusion_work *w, int slab, const chunk *c, const diffusion_step_context *context) {
   static const sim_kernel kernel = {"diffusion_rows", "rows", SIM_LIMIT_BYTES};
   diffusion_axes_work *a = w->own.axes;
   diffusion_step_context m = *context;
-  const int64_t rows = part.rows * planes;
-  void *arguments[] = {&a->given, &a->slab[slab], &part, &m.t, &m.h};
+  const int64_t rows = c->part.rows * c->planes;
+  void *arguments[] = {&a->given, &a->slab[slab], (void *)&c->part, &m.t, &m.h};
   const unsigned grid[] = {(unsigned)(rows / 2 / (AXES_ROWS / (a->n[0] / 32))), 1, 1};
   if (rows > 0)
     diffusion_cuda_launch(&kernel, amount(w, rows), m.substeps == 2 ? a->twice : a->once, grid, AXES_ROWS,
                           diffusion_axes_rows_bytes(a->n[0]), arguments);
 }
 
-/* Filters y (axis 1) of `planes` planes of a part, or z (2) of its rows. `turns`: points of this rank's other slab are
- * stored there. */
-static void pass_columns(diffusion_work *w, int slab, diffusion_axes_part part, int64_t planes, int axis, bool turns) {
+/* Planes of a chunk for lines along y (axis 1), or rows for lines along z (2). */
+static int64_t others_of(const chunk *c, int axis) { return axis == 1 ? c->planes : c->part.rows; }
+
+/* Filters y or z of a chunk. `turns`: points of this rank's other slab are stored there. */
+static void pass_columns(diffusion_work *w, int slab, const chunk *c, int axis, bool turns) {
   static const sim_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   diffusion_axes_work *a = w->own.axes;
   const int n = a->n[axis];
   int first = (int)(axis == 1 ? a->own.y : a->own.z), end = (int)(axis == 1 ? a->own.y_end : a->own.z_end);
   if (!turns) end = first;
-  void *arguments[] = {&a->given, &a->slab[slab], &part, &a->slab[!slab], &first, &end};
-  const int64_t others = axis == 1 ? planes : part.rows;
-  const unsigned grid[] = {(unsigned)(a->n[0] / 2 / AXES_WIDE(n / 32)), (unsigned)others, (unsigned)w->fields};
-  if (others > 0)
-    diffusion_cuda_launch(&kernel, amount(w, part.rows * planes), a->columns[axis], grid,
-                          diffusion_axes_columns_threads(n), diffusion_axes_columns_bytes(n), arguments);
+  void *arguments[] = {&a->given, &a->slab[slab], (void *)&c->part, &a->slab[!slab], &first, &end};
+  const unsigned grid[] = {(unsigned)(c->pairs / AXES_WIDE(n / 32)), (unsigned)others_of(c, axis), (unsigned)w->fields};
+  if (grid[1] > 0)
+    diffusion_cuda_launch(&kernel, amount_of(w, c), a->columns[axis], grid, diffusion_axes_columns_threads(n),
+                          diffusion_axes_columns_bytes(n), arguments);
 }
 
 /* ---- turns ---- */
-
-/* Planes and rows of a slab that make one chunk. */
-typedef struct chunk {
-  diffusion_axes_part part;
-  int64_t planes;
-} chunk;
 
 static int64_t planes_of(const diffusion_axes_work *a, int slab) {
   return slab == AXES_BY_PLANES ? a->own.z_end - a->own.z : a->n[2];
 }
 
 static chunk whole_slab(const diffusion_axes_work *a, int slab) {
-  return (chunk){{0, 0, a->slab[slab].rows}, planes_of(a, slab)};
+  return (chunk){{.rows = a->slab[slab].rows}, planes_of(a, slab), a->n[0] / 2};
 }
 
 static chunk chunk_of(const diffusion_work *w, int slab, int i) {
@@ -188,14 +193,16 @@ static void copy_state(diffusion_work *w, int slab) {
   sim_turn_end(w->own.axes->turn);
 }
 
-/* The pass over `axis` of a chunk, which stores its points in the other slabs of all ranks. In the same kernel rates
- * and x of chunk `later`, unless NULL. */
-static void pass_turn(diffusion_work *w, int slab, const chunk *now, const chunk *later, int axis,
-                      const diffusion_step_context *context) {
-  static const sim_kernel kernel = {"diffusion_turn", "columns and rows", SIM_LIMIT_BYTES};
-  diffusion_axes_work *a = w->own.axes;
-  diffusion_step_context m = *context;
-  const int n = a->n[axis], threads = diffusion_axes_turn_threads(n);
+/* Returns a chunk without the lines of other parts. */
+static chunk part_of(const diffusion_work *w, chunk c, int part) {
+  c.pairs /= w->own.axes->parts;
+  c.part.x = c.pairs * part;
+  return c;
+}
+
+/* Where lines along `axis` of a slab are in the other slabs of all ranks. */
+static diffusion_axes_targets targets_of(const diffusion_work *w, int slab, int axis) {
+  const diffusion_axes_work *a = w->own.axes;
   diffusion_axes_targets targets = {0};
   for (int r = 0; r < w->comm->size; r++) {
     const diffusion_axes_division d = diffusion_axes_division_of(&w->grid, w->comm, r);
@@ -211,19 +218,69 @@ static void pass_turn(diffusion_work *w, int slab, const chunk *now, const chunk
       targets.start[r] = (a->own.y - d.z * a->n[1]) * nx;
     }
   }
-  const int64_t lines = axis == 1 ? now->planes : now->part.rows;
-  const int64_t rows_later = later ? later->part.rows * later->planes : 0;
-  unsigned columns = (unsigned)(a->n[0] / 2 / AXES_TURN_WIDE * lines * w->fields);
-  unsigned rows = (unsigned)(rows_later / 2 / (threads / (a->n[0] / 32)));
+  return targets;
+}
+
+/* The pass over `axis` of a chunk, which stores its points in the other slabs of all ranks. In the same kernel rates
+ * and x of chunk `later`, or the pass over the third axis of chunk `arrived` of this rank's other slab, unless NULL. */
+static void pass_turn(diffusion_work *w, int slab, const chunk *now, const chunk *later, const chunk *arrived, int axis,
+                      const diffusion_step_context *context) {
+  static const sim_kernel with_rows = {"diffusion_turn", "columns and rows", SIM_LIMIT_BYTES};
+  static const sim_kernel with_lines = {"diffusion_turn_after", "columns before and after", SIM_LIMIT_BYTES};
+  diffusion_axes_work *a = w->own.axes;
+  diffusion_step_context m = *context;
+  const int n = a->n[axis], threads = diffusion_axes_turn_threads(n);
+  diffusion_axes_targets targets = targets_of(w, slab, axis);
+  const int64_t rows = later ? later->part.rows * later->planes : 0;
+  diffusion_axes_blocks blocks = {.across = (unsigned)(now->pairs / AXES_TURN_WIDE), .across_beside = 1};
+  blocks.turned = blocks.across * (unsigned)(others_of(now, axis) * w->fields);
+  blocks.beside = (unsigned)(rows / 2 / (threads / (a->n[0] / 32)));
+  if (arrived) {
+    blocks.across_beside = (unsigned)(arrived->pairs / AXES_TURN_WIDE);
+    blocks.beside = blocks.across_beside * (unsigned)(others_of(arrived, 3 - axis) * w->fields);
+  }
+  const unsigned grid[] = {blocks.turned + blocks.beside, 1, 1};
   const diffusion_axes_part none = {.rows = 1};
   const diffusion_axes_part *part = later ? &later->part : &none;
-  void *arguments[] = {&a->given, &a->slab[slab], (void *)&now->part, (void *)part, &columns, &rows, &m.t,
-                       &m.h,      &targets};
-  const unsigned grid[] = {columns + rows, 1, 1};
-  if (columns + rows > 0)
-    diffusion_cuda_launch(&kernel, amount(w, now->part.rows * now->planes + rows_later),
-                          a->turning[axis][m.substeps == 2], grid, threads, diffusion_axes_turn_bytes(a->n[0], n),
-                          arguments);
+  void *beside_rows[] = {&a->given, &a->slab[slab], (void *)&now->part, (void *)part, &blocks, &m.t, &m.h, &targets};
+  void *beside_lines[] = {&a->given, &a->slab[slab], (void *)&now->part, &a->slab[!slab], NULL, &blocks, &targets};
+  if (arrived) beside_lines[4] = (void *)&arrived->part;
+  if (grid[0] > 0)
+    diffusion_cuda_launch(arrived ? &with_lines : &with_rows,
+                          amount_of(w, now) + amount(w, rows) + (arrived ? amount_of(w, arrived) : 0),
+                          a->turning[axis][arrived           ? AXES_AFTER
+                                           : m.substeps == 2 ? AXES_TWICE
+                                                             : AXES_ONCE],
+                          grid, threads, diffusion_axes_turn_bytes(a->n[0], n), arrived ? beside_lines : beside_rows);
+}
+
+/* Rates, x and `axis` in a slab, which stores into the other slabs of all ranks. Lines are turned in parts: the first
+ * part chunk by chunk beside rates and x of the next chunk, the others beside the pass over the third axis of the part
+ * that has arrived, which leaves the last part for later. */
+static void turn_directly(diffusion_work *w, int slab, int axis, const diffusion_step_context *context) {
+  diffusion_axes_work *a = w->own.axes;
+  const bool apart = w->fields > 1; /* rates take the registers of a thread */
+  for (int i = 0; i < a->chunks; i++) {
+    const chunk c = chunk_of(w, slab, i), next = chunk_of(w, slab, i + 1 < a->chunks ? i + 1 : i);
+    const chunk now = part_of(w, c, 0);
+    if (apart || i == 0) pass_rows(w, slab, &c, context);
+    pass_turn(w, slab, &now, apart || i + 1 == a->chunks ? NULL : &next, NULL, axis, context);
+  }
+  for (int i = 1; i < a->parts; i++) {
+    const chunk now = part_of(w, whole_slab(a, slab), i), arrived = part_of(w, whole_slab(a, !slab), i - 1);
+    sim_turn_begin(a->turn); /* all ranks have stored the part before */
+    pass_turn(w, slab, &now, NULL, &arrived, axis, context);
+  }
+}
+
+/* The same through copies of chunks, one of which is sent while the next one is computed. */
+static void turn_by_copies(diffusion_work *w, int slab, int axis, const diffusion_step_context *context) {
+  for (int i = 0; i < w->own.axes->chunks; i++) {
+    const chunk c = chunk_of(w, slab, i);
+    pass_rows(w, slab, &c, context);
+    pass_columns(w, slab, &c, axis, true);
+    send(w, slab, &c, false);
+  }
 }
 
 /* ---- operations ---- */
@@ -248,29 +305,22 @@ sim_status diffusion_axes_stage(diffusion_work *w, int index, const diffusion_st
   (void)index; /* there is one stage */
   if (!a->turn) {
     const chunk all = whole_slab(a, AXES_BY_PLANES);
-    pass_rows(w, AXES_BY_PLANES, all.part, all.planes, context);
-    pass_columns(w, AXES_BY_PLANES, all.part, all.planes, before, false);
-    if (a->rank > 2) pass_columns(w, AXES_BY_PLANES, all.part, all.planes, after, false);
+    pass_rows(w, AXES_BY_PLANES, &all, context);
+    pass_columns(w, AXES_BY_PLANES, &all, before, false);
+    if (a->rank > 2) pass_columns(w, AXES_BY_PLANES, &all, after, false);
     return sim_queue_cuda.status();
   }
   if (a->at != begin) copy_state(w, a->at); /* after a restart */
   /* The end of the last turn tells the others that this rank has read the slab into which they store now. */
   if (a->unmet) sim_turn_begin(a->turn);
   a->unmet = false;
-  for (int i = 0; i < a->chunks && a->direct; i++) {
-    const chunk c = chunk_of(w, begin, i), next = chunk_of(w, begin, i + 1 < a->chunks ? i + 1 : i);
-    if (w->fields > 1 || i == 0) pass_rows(w, begin, c.part, c.planes, context);
-    pass_turn(w, begin, &c, w->fields > 1 || i + 1 == a->chunks ? NULL : &next, before, context);
-  }
-  for (int i = 0; i < a->chunks && !a->direct; i++) {
-    const chunk c = chunk_of(w, begin, i);
-    pass_rows(w, begin, c.part, c.planes, context);
-    pass_columns(w, begin, c.part, c.planes, before, true);
-    send(w, begin, &c, false);
-  }
+  if (a->direct)
+    turn_directly(w, begin, before, context);
+  else
+    turn_by_copies(w, begin, before, context);
   sim_turn_end(a->turn);
   diffusion_axes_select(w, !begin);
-  const chunk all = whole_slab(a, !begin);
-  pass_columns(w, !begin, all.part, all.planes, after, false);
+  const chunk last = part_of(w, whole_slab(a, !begin), a->parts - 1);
+  pass_columns(w, !begin, &last, after, false);
   return sim_queue_cuda.status();
 }

@@ -257,7 +257,8 @@ expect 0 "rank" "${run[@]}" -o many --ranks 2 --profile
 # ---- the shipped scenarios: their first part, of single and double precision ----
 
 [ "${1:-short}" = long ] || exit 0
-for name in cahn_hilliard fisher ginzburg_landau gray_scott heat kuramoto_sivashinsky scroll_ring; do
+for name in cahn_hilliard chemotaxis coarsening convection fisher ginzburg_landau gray_scott heat inverse_cascade \
+  kuramoto_sivashinsky scroll_ring shear_layer taylor_green torch turbulence_2d; do
   case $name in
   heat) factor=1 ;;
   *) factor=0.01 ;;

@@ -102,11 +102,14 @@ if [ -n "$long" ]; then
     "$COMPARE" "$(find one/snap -name '*.h5' | sort | tail -n 1)" "$(find many/snap -name '*.h5' | sort | tail -n 1)" \
       >output 2>&1 || fail "$name: snapshots differ"
   }
-  shipped "4" granular_gas n=300
+  shipped "2 3 4 7" granular_gas n=300
   shipped "2 3 4 7" million_spheres n=3000 time=0.4
-  shipped "3" shear n=300
-  shipped "2 7" hopper filled=200 rate=300
-  shipped "3" moist_column n=150
+  shipped "2 3 4 7" shear n=300
+  shipped "2 3 4 7" hopper filled=200 rate=300
+  shipped "2 3 4 7" moist_column n=150
+  shipped "2 3 4 7" clumps n=3
+  shipped "2 3 4 7" coagulation n=200 x=0.2
+  shipped "2 3 4 7" saturn_rings n=200 orbits=0.02
   shipped "2 3 4 7" drum n=300 turns=0.02
   run=("$SIM" run grains.lua --threads 1 --force)
 fi

@@ -153,10 +153,9 @@ static __device__ void contact_impulse(const fixed_arrays &a, const fixed_point_
                       &sweep->sums);
 }
 
-/* slot: of the grain; on several ranks its ghosts get the new state as well. */
-template <typename Grain, bool RANKS>
-static __device__ void move(const fixed_arrays &a, const fixed_point_constants &g, fixed_shared<Grain> *shared,
-                            uint32_t slot, Grain *at, fixed_tile_impulses impulse, fixed_sweep<Grain> *sweep) {
+template <typename Grain>
+static __device__ void move(const fixed_point_constants &g, const fixed_shared<Grain> *shared, Grain *at,
+                            fixed_tile_impulses impulse, fixed_sweep<Grain> *sweep) {
   Grain own = *at;
   float v[3];
 #pragma unroll
@@ -169,10 +168,6 @@ static __device__ void move(const fixed_arrays &a, const fixed_point_constants &
     own.x[c] += (uint32_t)__float2int_rn(v[c] * g.drift[c]);
   }
   *at = own;
-  if (RANKS && slot < shared->boundary) {
-    const uint32_t to = a.ranks.send[slot];
-    if (to != FIXED_NOWHERE) shared->ghost[to >> 31][to & 0x7fffffffu] = own;
-  }
   float square = fmaf(v[2], v[2], fmaf(v[1], v[1], v[0] * v[0]));
   if (!Grain::equal) square *= shared->over[mass_class_of(own.w())];
   sweep->most = fmaxf(sweep->most, square);
@@ -194,10 +189,26 @@ static __device__ __forceinline__ void move_tile(const fixed_arrays &a, const fi
                                                  fixed_shared<Grain> *shared, uint32_t turn, uint32_t tile,
                                                  fixed_sweep<Grain> *sweep) {
   if (threadIdx.x == 0) shared->contacts[turn & 1] = 0;
-  const uint32_t slot = tile * FIXED_TILE + threadIdx.x;
-  if (slot < (RANKS ? shared->n : a.n))
-    move<Grain, RANKS>(a, g, shared, slot, shared->tile[turn % FIXED_RING].grain + threadIdx.x,
-                       shared->impulse[turn & 1], sweep);
+  if (tile * FIXED_TILE + threadIdx.x < (RANKS ? shared->n : a.n))
+    move(g, shared, shared->tile[turn % FIXED_RING].grain + threadIdx.x, shared->impulse[turn & 1], sweep);
+}
+
+/* Stores the new states of a tile's grains at the neighbours that have ghosts of them, after a barrier: neighbouring
+ * threads store neighbouring words, of which the link passes whole rows. */
+template <typename Grain>
+static __device__ __forceinline__ void store_ghosts(const fixed_arrays &a, const fixed_shared<Grain> *shared,
+                                                    uint32_t turn, uint32_t tile) {
+  constexpr uint32_t WORDS = sizeof(Grain) / sizeof(uint2);
+  const uint32_t first = tile * FIXED_TILE;
+  if (first >= shared->boundary) return;
+  const uint2 *const from = (const uint2 *)shared->tile[turn % FIXED_RING].grain;
+#pragma unroll 1
+  for (uint32_t word = threadIdx.x; word < WORDS * FIXED_TILE; word += FIXED_TILE) {
+    const uint32_t slot = first + word / WORDS;
+    if (slot >= shared->boundary) break;
+    const uint32_t to = a.ranks.send[slot];
+    if (to != FIXED_NOWHERE) ((uint2 *)(shared->ghost[to >> 31] + (to & 0x7fffffffu)))[word % WORDS] = from[word];
+  }
 }
 
 /* Makes the step for all tiles of the block, from short lists, or from long lists, from which it also makes short ones.
@@ -263,6 +274,7 @@ static __device__ __forceinline__ void sweep_tiles(const fixed_arrays &a, const 
       if (turn > 0) move_tile<Grain, RANKS>(a, g, shared, turn - 1, before, sweep);
       __syncthreads();
       if (turn > 0) write_tile(shared, (turn - 1) % FIXED_RING, sweep->to + before * FIXED_TILE);
+      if (RANKS && turn > 0) store_ghosts(a, shared, turn - 1, before);
       if (tile + 2 * gridDim.x < tiles)
         fetch_tile(shared, (turn + 2) % FIXED_RING, from + (tile + 2 * gridDim.x) * FIXED_TILE);
       commit_fetches();
@@ -280,6 +292,7 @@ static __device__ __forceinline__ void sweep_tiles(const fixed_arrays &a, const 
   move_tile<Grain, RANKS>(a, g, shared, turn - 1, before, sweep);
   __syncthreads();
   write_tile(shared, (turn - 1) % FIXED_RING, sweep->to + before * FIXED_TILE);
+  if (RANKS) store_ghosts(a, shared, turn - 1, before);
   wait_written();
 }
 

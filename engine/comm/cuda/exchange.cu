@@ -2,13 +2,11 @@
 
 #include "engine/device/cuda.h"
 
-#include <cuda/atomic>
 #include <cuda_runtime.h>
 
 typedef exchange_value value;
-typedef cuda::atomic_ref<value, cuda::thread_scope_system> flag;
 
-enum { THREADS = 256, LOOK = 256 /* polls between checks of the host's words */ };
+enum { THREADS = 256 };
 
 __device__ inline size_t first_of(const sim_columns &c, int rank) {
   const size_t first = c.share * (size_t)rank;
@@ -80,30 +78,7 @@ static __global__ void add_all(const sim_peers p, value *array) {
     array[i] += area[i]; /* modulo 2^64, as int64 */
 }
 
-/* A meeting: one thread for each other rank raises this rank's flag there and waits for that rank's flag here. */
-static __global__ void meet(const sim_peers p) {
-  const int other = threadIdx.x;
-  const value meeting = *p.meetings + 1;
-  int waited = 0;
-  if (other != p.rank) {
-    __threadfence_system(); /* makes the stores of earlier kernels visible before the flag */
-    flag(*(value *)(p.memory[other] + p.rank * SIM_FLAG_STRIDE)).store(meeting, cuda::memory_order_release);
-    flag own(*(value *)(p.memory[p.rank] + other * SIM_FLAG_STRIDE));
-    const value begin = exchange_now();
-    for (unsigned polls = 1; own.load(cuda::memory_order_acquire) < meeting; polls++) {
-      if (polls % LOOK != 0) continue;
-      if (!waited) p.words->waiting = waited = 1;
-      if (p.words->abandoned) break;
-      if (exchange_now() - begin > p.words->patience) {
-        p.words->late = 1;
-        break;
-      }
-    }
-  }
-  const int any = __syncthreads_or(waited);
-  if (other == 0 && any) p.words->waiting = 0;
-  if (other == 0) *p.meetings = meeting;
-}
+static __global__ void meet(const sim_peers p) { exchange_meet(p); }
 
 static __global__ void mark(volatile int *word, int to) { *word = to; }
 

@@ -4,6 +4,7 @@
 
 #include "engine/comm/cuda/exchange_parts.h"
 
+#include <cuda/atomic>
 #include <cuda/std/chrono>
 
 typedef unsigned long long exchange_value;
@@ -26,6 +27,34 @@ __device__ inline void exchange_wait_a_little(const sim_peers &p) {
     while (exchange_now() - begin < (random >> 32) % p.delay * 1000) {}
   }
   __syncthreads();
+}
+
+/* A meeting, for a block with a thread for each rank: each thread raises this rank's flag at another rank and waits for
+ * that rank's flag here. What all ranks have stored before, all can read after it. */
+__device__ inline void exchange_meet(const sim_peers &p) {
+  enum { LOOK = 256 /* polls between checks of the host's words */ };
+  typedef cuda::atomic_ref<exchange_value, cuda::thread_scope_system> flag;
+  const int other = threadIdx.x;
+  const exchange_value meeting = *p.meetings + 1;
+  int waited = 0;
+  if (other != p.rank) {
+    __threadfence_system(); /* makes earlier stores, those of earlier kernels too, visible before the flag */
+    flag(*(exchange_value *)(p.memory[other] + p.rank * SIM_FLAG_STRIDE)).store(meeting, cuda::memory_order_release);
+    flag own(*(exchange_value *)(p.memory[p.rank] + other * SIM_FLAG_STRIDE));
+    const exchange_value begin = exchange_now();
+    for (unsigned polls = 1; own.load(cuda::memory_order_acquire) < meeting; polls++) {
+      if (polls % LOOK != 0) continue;
+      if (!waited) p.words->waiting = waited = 1;
+      if (p.words->abandoned) break;
+      if (exchange_now() - begin > p.words->patience) {
+        p.words->late = 1;
+        break;
+      }
+    }
+  }
+  const int any = __syncthreads_or(waited);
+  if (other == 0 && any) p.words->waiting = 0;
+  if (other == 0) *p.meetings = meeting;
 }
 
 #endif

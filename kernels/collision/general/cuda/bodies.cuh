@@ -122,11 +122,11 @@ static __device__ __forceinline__ void sum_forces(const general_arrays<real> &a,
   }
 }
 
-/* Half of the momenta's step. */
-static __device__ __forceinline__ void kick_body(collision_body *body, double half) {
+/* Half of the momenta's step; time: of this half. */
+static __device__ __forceinline__ void kick_body(collision_body *body, double time) {
   for (int c = 0; c < 3; c++) {
-    body->velocity[c] += half * body->acceleration[c];
-    body->angular[c] += half * body->torque[c];
+    body->velocity[c] += time * body->acceleration[c];
+    body->angular[c] += time * body->torque[c];
   }
 }
 

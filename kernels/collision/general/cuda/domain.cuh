@@ -14,6 +14,7 @@
 #include "kernels/collision/general/cuda/lists.cuh"
 
 #include "engine/comm/comm.h"
+#include "engine/comm/cuda/exchange.cuh"
 
 /* The classes of radii in the order of the cells: class l has the grains first[l] up to first[l + 1] - 1. */
 struct general_cuts {
@@ -87,21 +88,17 @@ struct general_decision {
 
 /* ---- each step ---- */
 
-/* Stores the halo into the other ranks' memory, which is at shift[r] bytes from this rank's; word: where the greatest
- * speed of this rank's grains belongs, of launch k - 1; NULL: nowhere, and spheres of clumps are stored too. All ranks
- * have moved these otherwise, and may still do so. */
+/* Stores the halo into the other ranks' memory, which is at shift[r] bytes from this rank's. moved: all ranks have
+ * moved the spheres of clumps otherwise, and may still do so; else these are stored too. */
 template <typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS)
     push_halo(general_arrays<real> a, const __grid_constant__ general_sent sent, int ranks, const long long *shift,
-              unsigned long long *word, unsigned k) {
+              bool moved, unsigned k) {
   after_previous();
   const general_control now = a.control[k & 1];
   const general_grains<real> &g = a.grains[now.order];
-  const general_mobility *const mobility = word != nullptr ? a.records[now.home].mobility : nullptr;
+  const general_mobility *const mobility = moved ? a.records[now.home].mobility : nullptr;
   const uint32_t first = blockIdx.x * GENERAL_THREADS + threadIdx.x;
-  if (word != nullptr && blockIdx.x == 0)
-    for (uint32_t r = threadIdx.x; r < (uint32_t)ranks; r += GENERAL_THREADS)
-      *(volatile unsigned long long *)((char *)word + shift[r]) = a.motion[(k - 1) & 3];
   for (uint32_t t = first; t < sent.first[ranks]; t += gridDim.x * GENERAL_THREADS) {
     int r = 0;
     while (t >= sent.first[r + 1]) r++;
@@ -168,11 +165,19 @@ static __global__ void unpack_halo(general_arrays<real> a, const char *from, uin
   }
 }
 
-/* Decides, on all ranks alike, whether the lists still hold. words [ranks]: the ranks' greatest speeds. */
+/* Decides, on all ranks alike, whether the lists still hold. words [ranks]: the ranks' greatest speeds, of launch k
+ * - 1. meets: the ranks are peers, tell each other these speeds here, and meet: the halo has come then. A thread for
+ * each rank; shift: see push_halo. */
 template <bool SHEAR, typename real>
-static __global__ void decide(general_arrays<real> a, const unsigned long long *words, int ranks, real dt, unsigned k,
+static __global__ void decide(general_arrays<real> a, const __grid_constant__ sim_peers peers, bool meets,
+                              const long long *shift, unsigned long long *words, int ranks, real dt, unsigned k,
                               general_decision *out, unsigned long long step) {
   after_previous();
+  if (meets) {
+    *(volatile unsigned long long *)((char *)(words + peers.rank) + shift[threadIdx.x]) = a.motion[(k - 1) & 3];
+    exchange_meet(peers);
+  }
+  if (threadIdx.x > 0) return;
   const general_numbers &b = *a.numbers;
   general_control now = a.control[k & 1];
   unsigned long long most = 0;

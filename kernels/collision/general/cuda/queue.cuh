@@ -183,7 +183,7 @@ template <typename real> static void launch_step_bodies(general_work<real> *w, d
 
 /* In ranks.cuh. */
 template <typename real> static sim_status follow_decision(general_work<real> *w);
-template <typename real> static sim_status exchange_halo(general_work<real> *w, bool moved, bool pushed);
+template <typename real> static sim_status exchange_halo(general_work<real> *w);
 template <typename real> static void share_forces(general_work<real> *w, bool other);
 
 /* The contacts of the last step, with accelerations in place of the next step's move. */
@@ -212,7 +212,7 @@ template <typename real> static sim_status complete_steps(general_work<real> *w)
     w->ended = 0;
     if (w->domain.comm->size > 1) {
       sim_turn_begin(w->domain.turn); /* all ranks have computed their contacts */
-      SIM_TRY(exchange_halo(w, false, false));
+      SIM_TRY(exchange_halo(w));
     }
   }
   device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, invert_ids<real>, w->arrays, w->launch);

@@ -173,7 +173,7 @@ static inline const char *message_from(const general_domain *d, int rank) {
 }
 
 /* Sends the halo in pieces, each through a message. */
-template <typename real> static void send_halo(const general_work<real> *w) {
+template <typename real> static void send_halo_by_messages(const general_work<real> *w) {
   const general_domain *d = &w->domain;
   const int ranks = d->comm->size;
   const uint32_t room = (uint32_t)(d->slot / sizeof(halo_record<real>));
@@ -220,7 +220,7 @@ template <typename real> static void launch_split_contacts(general_work<real> *w
   launch_on(beside, d->edge.threads / CONTACT_THREADS + 1, CONTACT_THREADS, contacts_launch.name, contacts_of(w),
             w->arrays, w->poses, (real)dt, (real)next, k, w->shift);
   launch_on(beside, grid_of(d->sent.first[d->comm->size] + 1), GENERAL_THREADS, halo_launch.name, push_halo<real>,
-            w->arrays, d->sent, d->comm->size, (const long long *)d->shift, (unsigned long long *)NULL, k + 1);
+            w->arrays, d->sent, d->comm->size, (const long long *)d->shift, true, k + 1);
   sim_cuda_failed(cudaEventRecord((cudaEvent_t)d->done, beside), "cudaEventRecord", halo_launch.name);
   w->arrays.own = d->inner;
   device_launch(&contacts_launch, 14.0 * sizeof(vec4<real>) * (double)own.threads,
@@ -230,26 +230,31 @@ template <typename real> static void launch_split_contacts(general_work<real> *w
   sim_cuda_failed(cudaStreamWaitEvent(steps, (cudaEvent_t)d->done, 0), "cudaStreamWaitEvent", halo_launch.name);
 }
 
-/* Renews the halo. moved: also the greatest speed of launch w->launch - 1 in words[d->steps & 1]. Ranks that are peers
- * may store once no rank reads the halo any more. pushed: they have (launch_split_contacts). */
-template <typename real> static sim_status exchange_halo(general_work<real> *w, bool moved, bool pushed) {
-  general_domain *d = &w->domain;
+/* Sends the halo; between ranks that are peers, it has come when they have met. These may store once no rank reads the
+ * halo any more. moved: the grains have moved (push_halo); without peers also tells the greatest speed of launch
+ * w->launch - 1, in words[d->steps & 1]. */
+template <typename real> static sim_status send_halo(general_work<real> *w, bool moved) {
+  const general_domain *d = &w->domain;
   const int ranks = d->comm->size;
-  static const general_sent nothing = {};
   unsigned long long *const words = d->words + (d->steps & 1) * (unsigned)ranks, own = 0, all[SIM_RANKS_MAX];
   if (d->peers) {
-    const uint32_t count = pushed ? 0 : d->sent.first[ranks];
+    const uint32_t count = d->sent.first[ranks];
     device_launch(&halo_launch, (double)count * 8 * sizeof(vec4<real>), grid_of(count + 1), GENERAL_THREADS,
-                  push_halo<real>, w->arrays, pushed ? nothing : d->sent, ranks, (const long long *)d->shift,
-                  moved ? words + d->comm->rank : NULL, w->launch);
-    sim_turn_begin(d->turn); /* what all ranks have stored before, all can read after it */
+                  push_halo<real>, w->arrays, d->sent, ranks, (const long long *)d->shift, moved, w->launch);
     return sim_queue_cuda.status();
   }
-  send_halo(w);
+  send_halo_by_messages(w);
   if (!moved) return sim_queue_cuda.status();
   SIM_TRY(sim_backend_cuda.copy((void *)&own, &w->arrays.motion[(w->launch - 1) & 3], sizeof own));
   SIM_TRY(gather_words(d, &own, sizeof own, all));
   return sim_backend_cuda.copy(words, all, (size_t)ranks * sizeof *all);
+}
+
+/* Renews the halo where no grain has moved. */
+template <typename real> static sim_status exchange_halo(general_work<real> *w) {
+  SIM_TRY(send_halo(w, false));
+  if (w->domain.peers) sim_turn_begin(w->domain.turn); /* what all ranks have stored before, all can read after it */
+  return sim_queue_cuda.status();
 }
 
 /* Gives every rank the forces and torques on all spheres of clumps, after contacts; other: see push_forces. */
@@ -441,7 +446,7 @@ template <typename real> static sim_status rebuild(general_work<real> *w, bool s
   if (!known) SIM_TRY(send_migrants(w, reports));
   d->listed = true;
   SIM_TRY(find_halo(w));
-  return known ? SIM_OK : exchange_halo(w, false, false);
+  return known ? SIM_OK : exchange_halo(w);
 }
 
 /* ---- steps ---- */
@@ -450,13 +455,15 @@ template <typename real> static sim_status rebuild(general_work<real> *w, bool s
  * so that a rank may still read the halo that is replaced. */
 template <typename real> static sim_status begin_decision(general_work<real> *w, double dt, bool drifted) {
   general_domain *d = &w->domain;
-  const bool pushed = d->split && !drifted;
+  const int ranks = d->comm->size;
   if (drifted) sim_turn_begin(d->turn);
   d->steps++;
-  SIM_TRY(exchange_halo(w, true, pushed));
-  device_launch(&decide_launch, 0, 1, 1, w->options.shear != 0 ? decide<true, real> : decide<false, real>, w->arrays,
-                (const unsigned long long *)(d->words + (d->steps & 1) * (unsigned)d->comm->size), d->comm->size,
-                (real)dt, w->launch++, d->decision, d->steps);
+  if (!d->split || drifted) SIM_TRY(send_halo(w, true)); /* else launch_split_contacts has */
+  const sim_peers *peers = sim_exchange_peers(d->exchange), none = {};
+  device_launch(&decide_launch, 0, 1, d->peers ? (unsigned)ranks : 1,
+                w->options.shear != 0 ? decide<true, real> : decide<false, real>, w->arrays, peers ? *peers : none,
+                d->peers, (const long long *)d->shift, d->words + (d->steps & 1) * (unsigned)ranks, ranks, (real)dt,
+                w->launch++, d->decision, d->steps);
   d->pending = true;
   return sim_queue_cuda.status();
 }

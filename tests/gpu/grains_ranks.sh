@@ -28,7 +28,7 @@ case $part in
     divided "2 3" case=bed
     grep -qF "exchange $([ "$part" = peer ] && echo by peer pointers || echo through host memory)" output ||
       fail "another way of exchange than $part"
-    divided "2 3" case=bed hot=9 # contacts are queued, and then the lists do not hold
+    divided "2 3" case=bed hot=9 # lists are rebuilt in every second step
     divided "3" case=bed kind=double hot=4
     divided "2" case=named
     divided "3" case=sizes

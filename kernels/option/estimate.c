@@ -161,12 +161,12 @@ static sim_status make_greek(option_estimate *e, const option_parameters *p, int
     }
     double width;
     int market[2];
-    const bool early = option_is_early(p, k);
-    if (greek == OPTION_GAMMA && option_second_steps(p, which, -1, early).fourth) {
+    const int set = p->step_set[k];
+    if (greek == OPTION_GAMMA && option_second_steps(p, which, -1, set).fourth) {
       status = option_estimate_second(e, p, q, &quantity[q]);
       continue;
     }
-    const option_bump bump = option_bump_of(p, greek, which, early, &width);
+    const option_bump bump = option_bump_of(p, greek, which, set, &width);
     status = add_markets(e, p, &bump, market);
     if (status != SIM_OK) break;
     if (greek == OPTION_GAMMA) {

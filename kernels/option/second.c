@@ -42,7 +42,7 @@ static sim_status add_by_spot(const second_greek *of, int asset, int output, boo
 /* The central difference by the volatility or the maturity: of outputs[2], one for each side. */
 static sim_status add_by_parameter(const second_greek *of, int asset, const int *outputs) {
   double width;
-  const option_bump step = option_bump_of(of->p, of->greek, asset, false, &width);
+  const option_bump step = option_bump_of(of->p, of->greek, asset, 0, &width);
   for (int k = 0; k < 2; k++) {
     const int side = 1 - 2 * k;
     const option_bump bump = {.asset = asset, .vol = side * step.vol, .maturity = side * step.maturity};
@@ -55,11 +55,12 @@ static sim_status add_by_parameter(const second_greek *of, int asset, const int 
  * Near a kink of eight: 4/3 of that, less a third of the same with twice the changes of the spots. */
 static sim_status add_prices(const second_greek *of, int asset, int second) {
   const option_graph *g = &of->e->graph;
-  const bool cross = of->greek == OPTION_CROSS_GAMMA, early = option_is_early(of->p, of->payoff);
-  const option_spot_steps spot = option_second_steps(of->p, asset, cross ? second : -1, early);
+  const bool cross = of->greek == OPTION_CROSS_GAMMA;
+  const int set = of->p->step_set[of->payoff];
+  const option_spot_steps spot = option_second_steps(of->p, asset, cross ? second : -1, set);
   double other = cross ? 2 * spot.step[1] * option_asset_at(of->p, second)->spot : 0;
   const option_bump step =
-      cross ? (option_bump){.asset = second} : option_bump_of(of->p, of->greek, asset, early, &other);
+      cross ? (option_bump){.asset = second} : option_bump_of(of->p, of->greek, asset, set, &other);
   const double width = 2 * spot.step[0] * option_asset_at(of->p, asset)->spot;
   for (int k = 0; k < (spot.fourth ? 8 : 4); k++) {
     const int side = 1 - 2 * (k / 2 % 2), by = 1 - 2 * (k % 2), times = 1 + k / 4;
@@ -79,7 +80,7 @@ static sim_status add_prices(const second_greek *of, int asset, int second) {
 static sim_status add_five(const second_greek *of, int asset) {
   static const int side[5] = {1, -1, 2, -2, 0};
   static const double weight[5] = {16. / 12, 16. / 12, -1. / 12, -1. / 12, -30. / 12};
-  const double step = option_second_steps(of->p, asset, -1, option_is_early(of->p, of->payoff)).step[0],
+  const double step = option_second_steps(of->p, asset, -1, of->p->step_set[of->payoff]).step[0],
                width = step * option_asset_at(of->p, asset)->spot;
   for (int k = 0; k < 5; k++) {
     const option_bump bump = {.asset = side[k] == 0 ? OPTION_NO_ASSET : asset, .spot = side[k] * step};
@@ -93,8 +94,7 @@ static sim_status add_volga(const second_greek *of, int asset) {
   static const double weight[5] = {-30. / 12, 16. / 12, 16. / 12, -1. / 12, -1. / 12};
   static const int side[5] = {0, 1, -1, 2, -2};
   double width;
-  const bool early = option_is_early(of->p, of->payoff);
-  const double step = option_bump_of(of->p, OPTION_VOLGA, asset, early, &width).vol;
+  const double step = option_bump_of(of->p, OPTION_VOLGA, asset, of->p->step_set[of->payoff], &width).vol;
   for (int k = 0; k < 5; k++) {
     const option_bump bump = {.asset = k == 0 ? OPTION_NO_ASSET : asset, .vol = side[k] * step};
     SIM_TRY(add(of, &bump, of->payoff, weight[k] / (step * step)));

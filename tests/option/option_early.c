@@ -244,7 +244,7 @@ static void test_rule_follows(void **state) {
     pricing_run(&d);
     for (int g = 0; g < 3; g++) {
       const estimate got = pricing_greek(&d, names[g]);
-      bump[g] = option_bump_of(&d.p, greeks[g], 0, true, &width[g]);
+      bump[g] = option_bump_of(&d.p, greeks[g], 0, d.p.step_set[0], &width[g]);
       const option_bump other = {.vol = -bump[g].vol, .rate = -bump[g].rate, .maturity = -bump[g].maturity};
       const double difference = (moved_price(heston, &bump[g]) - moved_price(heston, &other)) / width[g];
       print_message("    %-5s %.5f +- %.5f, of two runs %.5f, known %.4f\n", names[g], got.value, got.error, difference,

@@ -15,6 +15,8 @@ enum { PATHS = OPTION_CHUNK, TOGETHER = 32 };
 #define MOVED 1e-4
 /* Deviations from its change of sign within which a comparison counts: a kink further away has 1e-5 of the density. */
 #define REACH 5
+/* Share of the distance to a level that a bend is: twice the longest step, half of the bend, then ends before it. */
+#define WITHIN 0.9
 /* A certain comparison is a kink where two steps of both spots may change its sign. */
 #define NEAR 0.1
 
@@ -27,6 +29,9 @@ typedef struct inputs {
 
 typedef struct survey {
   option_parameters *p;
+  option_parameters q; /* what is simulated */
+  option_asset asset[OPTION_ASSETS_MAX];
+  sim_item item[OPTION_ASSETS_MAX];
   option_sampler *sampler;
   option_feature feature[2 * OPTION_FEATURES_MAX];
   int features;
@@ -217,6 +222,64 @@ static sim_status survey_prices(survey *s) {
   return SIM_OK;
 }
 
+/* ---- windows of barriers ---- */
+
+/* A level that is watched continuously from one step until another. */
+typedef struct window {
+  int feature, from, to; /* of the graph; steps, from 0 and from 1 */
+} window;
+
+/* Lists the windows of the graph: out[its features]. Returns their count. */
+static int list_windows(const option_graph *g, int steps, window *out) {
+  int count = 0;
+  for (int f = 0; f < g->features; f++) {
+    const option_feature *of = &g->feature[f];
+    if (of->kind != OPTION_NOT_ABOVE && of->kind != OPTION_NOT_BELOW) continue;
+    const unsigned char *mark = of->schedule > 0 ? g->schedule[of->schedule - 1].mark : NULL;
+    window w = {f, 0, steps};
+    while (mark != NULL && w.from < steps - 1 && !mark[w.from]) w.from++;
+    while (mark != NULL && w.to > w.from + 1 && !mark[w.to - 1]) w.to--;
+    out[count++] = w;
+  }
+  return count;
+}
+
+/* Takes what bends at a level into account: of all payoffs that the window's feature is seen by. */
+static void keep_window(const survey *s, const option_graph *g, int feature, double bend) {
+  const int asset = g->feature[feature].asset;
+  for (int k = 0; k < g->payoffs; k++)
+    if (sim_expr_depends(g->expr, k, feature)) s->p->bend[k][asset] = fmin(s->p->bend[k][asset], bend);
+}
+
+/* A price at the window's begin or end counts where it is near the level. Where the window begins now, the value of the
+ * payoff has a kink at the level, which no step may cross. */
+static sim_status survey_windows(survey *s) {
+  const option_graph *g = &s->sampler->estimate.graph;
+  const int steps = s->sampler->paths.steps;
+  window all[OPTION_FEATURES_MAX];
+  const int count = list_windows(g, steps, all);
+  s->features = 2 * count;
+  for (int i = 0; i < 2 * count; i++) {
+    const int step = i % 2 == 0 ? all[i / 2].from : all[i / 2].to, asset = g->feature[all[i / 2].feature].asset;
+    const bool last = step == 0 || step == steps;
+    s->feature[i] =
+        (option_feature){.kind = last ? OPTION_LAST : OPTION_FIXING, .asset = asset, .step = last ? 0 : step};
+  }
+  if (count > 0) SIM_TRY(simulate(s));
+  for (int i = 0; i < 2 * count; i++) {
+    const option_feature *of = &g->feature[all[i / 2].feature];
+    const double spot = s->sampler->estimate.market[0].spot[of->asset];
+    memcpy(s->work, values_of(s, i), PATHS * sizeof *s->work);
+    sort(s->work);
+    const double middle = median(s->work), deviation = deviation_of(s->work) / middle;
+    if (i % 2 == 0 && all[i / 2].from == 0)
+      keep_window(s, g, all[i / 2].feature, WITHIN * fabs(log(spot / of->level)));
+    else if (deviation > 0 && fabs(log(middle / of->level)) < REACH * deviation)
+      keep_window(s, g, all[i / 2].feature, deviation);
+  }
+  return SIM_OK;
+}
+
 /* ---- early exercise ---- */
 
 /* The payment at a date, and the prices on which it is decided. The features of that date begin at `at`. */
@@ -296,17 +359,32 @@ static sim_status survey_exercise(survey *s, int payoff, const option_payoff *o)
 
 /* ---- all ---- */
 
+/* The run's model without control and Greeks. Local volatilities alone give each price the law that it has by a
+ * leverage function, which would take a calibration. */
+static void make_model(survey *s) {
+  option_parameters *q = &s->q;
+  *q = *s->p;
+  q->greeks = (option_greeks){.method = OPTION_AUTO};
+  q->sampling = (option_sampling){.paths = PATHS, .scrambles = NAN, .standard_error = NAN, .time = NAN};
+  q->common.precision = SIM_DOUBLE;
+  q->assets.items = s->item;
+  for (size_t a = 0; a < q->assets.count; a++) {
+    s->asset[a] = *option_asset_at(s->p, (int)a);
+    s->item[a] = s->p->assets.items[a];
+    s->item[a].data = &s->asset[a];
+    if (s->asset[a].leverage.given) s->asset[a].leverage.given = s->asset[a].heston.given = false;
+  }
+}
+
 static sim_status make(survey *s) {
-  option_parameters q = *s->p;
   const sim_setup setup = {
       .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 1, .folder = ""};
-  q.greeks = (option_greeks){.method = OPTION_AUTO};
-  q.sampling = (option_sampling){.paths = PATHS, .scrambles = NAN, .standard_error = NAN, .time = NAN};
-  q.common.precision = SIM_DOUBLE;
+  make_model(s);
   s->work = calloc((2 * TOGETHER + SIM_EXPR_INPUTS_MAX) * (size_t)PATHS, sizeof *s->work);
   if (s->work == NULL) return sim_no_memory("the greeks");
-  SIM_TRY(option_sampler_paths(&q, &setup, &s->sampler));
+  SIM_TRY(option_sampler_paths(&s->q, &setup, &s->sampler));
   SIM_TRY(survey_prices(s));
+  SIM_TRY(survey_windows(s));
   const int functions = option_payoff_count(s->p) - (int)s->p->payoffs.count;
   for (int i = 0; i < (int)s->p->payoffs.count; i++)
     if (s->p->payoffs.items[i].schema == &option_american_schema)
@@ -319,19 +397,39 @@ static void clear(option_parameters *p) {
     p->bend[i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] = p->last_bend[i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] =
         INFINITY;
   p->unsmoothed = 0;
+  option_clear_step_sets(p);
 }
 
-/* Whether any Greek is a difference by a spot, whose step depends on bends, or volga, which a kink may make infinite;
- * not where an estimate of the Greeks is refused, as the run's own is then. */
+/* Markets times signs that a GPU has room for: every device then takes the same steps. */
+enum { ROOM = 128 };
+
+/* Divides the payoffs into as many sets of steps as have room. */
+static sim_status divide(option_parameters *p) {
+  option_estimate *e = calloc(1, sizeof *e);
+  sim_status status = e != NULL ? SIM_OK : sim_no_memory("the greeks");
+  bool fits = false;
+  for (int most = OPTION_STEP_SETS; !fits && status == SIM_OK; most--) {
+    int sets;
+    status = option_set_steps(p, most, &sets);
+    if (status == SIM_OK && sets > 1) status = option_estimate_create(p, true, e);
+    fits = status == SIM_OK && e->markets * e->signs <= ROOM;
+    if (status == SIM_ERR_SCENARIO && sets > 1) status = SIM_OK; /* more markets than any device takes */
+    option_estimate_free(e);
+  }
+  free(e);
+  return status;
+}
+
+/* Whether any Greek is a difference by a spot, whose step depends on bends; not where an estimate of the Greeks is
+ * refused, as the run's own is then. */
 static sim_status are_needed(const option_parameters *p, bool *out) {
-  bool by_spot = false, calibrated = false;
+  bool by_spot = false;
   *out = false;
   for (int g = 0; g < OPTION_BUCKETS; g++)
     by_spot |= p->greeks.want[g] && g != OPTION_VEGA && g != OPTION_RHO && g != OPTION_THETA;
-  for (int a = 0; a < (int)p->assets.count; a++) calibrated |= option_asset_at(p, a)->leverage.given;
-  option_estimate *e = by_spot && !calibrated ? calloc(1, sizeof *e) : NULL;
-  if (e == NULL) return by_spot && !calibrated ? sim_no_memory("the greeks") : SIM_OK;
-  const sim_status status = option_estimate_create(p, false, e);
+  option_estimate *e = by_spot ? calloc(1, sizeof *e) : NULL;
+  if (e == NULL) return by_spot ? sim_no_memory("the greeks") : SIM_OK;
+  const sim_status status = option_estimate_create(p, true, e);
   for (int m = 0; m < e->markets && status == SIM_OK; m++) *out |= e->bump[m].spot != 0 || e->bump[m].second_spot != 0;
   option_estimate_free(e);
   free(e);
@@ -346,8 +444,9 @@ sim_status option_bends_find(option_parameters *p) {
   survey *s = calloc(1, sizeof *s);
   if (s == NULL) return sim_no_memory("the greeks");
   *s = (survey){.p = p, .valid = true};
-  const sim_status status = make(s);
+  sim_status status = make(s);
   if (!s->valid) clear(p); /* the run tells it */
+  if (status == SIM_OK && s->valid) status = divide(p);
   if (s->sampler != NULL) option_ops_cpu.destroy(&s->sampler);
   free(s->room);
   free(s->work);

@@ -44,6 +44,17 @@ static double exchange_of(const option_parameters *p, const option_market *marke
   return mean_price(market, (int)option_asset_at(p, asset)->currency - 1, end);
 }
 
+/* Whether no path reaches a level: it is further from the spot and from the forward than OUT_OF_REACH deviations of the
+ * logarithm of the price at the end, which a path of 1e15 exceeds. Known of geometric Brownian motions alone. */
+#define OUT_OF_REACH 8
+static bool is_out_of_reach(const option_parameters *p, const option_market *market, const option_payoff *o, int end,
+                            double deviation) {
+  const double nearest =
+      fmin(fabs(log(o->level / seen_forward(p, market, o, 0))), fabs(log(o->level / seen_forward(p, market, o, end))));
+  const bool known = option_asset_is_gbm(option_asset_at(p, (int)o->asset - 1)) && o->exchange != OPTION_COMPOSITE;
+  return known && deviation > 0 && nearest > OUT_OF_REACH * deviation;
+}
+
 /* An accumulator that is knocked out loses all purchases to come: each is worth the distance of level and strike, or
  * what the price moves from one date to the next. Shares that are delivered later jump by the gearing, too. */
 static double jump_of_accumulator(const option_parameters *p, const option_market *market, const option_payoff *o,
@@ -52,9 +63,10 @@ static double jump_of_accumulator(const option_parameters *p, const option_marke
   const int asset = (int)o->asset - 1;
   double variance = 0, size = 0;
   for (int s = 0; s < end; s++) variance += pow(market->vol[s * market->assets + asset] * ln2, 2);
+  const bool reached = o->level > 0 && !is_out_of_reach(p, market, o, end, sqrt(variance));
   if (variance == 0) variance = 0.04 * market->grid.time[end]; /* not known beforehand: of a usual volatility */
   const double moves = seen_forward(p, market, o, end) * sqrt(variance);
-  if (o->level > 0) size = dates * fmax(fabs(o->level - o->strike), moves / sqrt(dates));
+  if (reached) size = dates * fmax(fabs(o->level - o->strike), moves / sqrt(dates));
   if (o->settle == OPTION_SETTLE_MATURITY) size = fmax(size, fabs(o->gearing - 1) * moves);
   return size * o->shares;
 }
@@ -143,7 +155,7 @@ static double step_of(const option_parameters *p, const option_quantity *of, dou
   option_parameters q = *p;
   q.greeks.stretch = stretch;
   double width;
-  (void)option_bump_of(&q, of->greek, option_greek_place(of), false, &width);
+  (void)option_bump_of(&q, of->greek, option_greek_place(of), p->step_set[of->payoff], &width);
   return fabs(width);
 }
 
@@ -318,15 +330,15 @@ static void find_steps(option_run *run) {
   const option_parameters *p = run->parameters;
   for (int q = 0; q < run->told; q++) {
     const option_quantity *of = &run->quantity[q];
-    const bool early = option_is_early(p, of->payoff);
+    const int set = p->step_set[of->payoff];
     double width[2];
     if (of->greek != OPTION_GAMMA && !(of->greek >= OPTION_SECOND && of->greek < OPTION_BUCKETS)) continue;
-    (void)option_bump_of(p, OPTION_GAMMA, of->asset, early, &width[0]);
+    (void)option_bump_of(p, OPTION_GAMMA, of->asset, set, &width[0]);
     width[1] = width[0];
     for (int i = 0; i < 2 && of->greek == OPTION_CROSS_GAMMA; i++)
-      width[i] = option_second_steps(p, of->asset, of->second, early).step[i] *
+      width[i] = option_second_steps(p, of->asset, of->second, set).step[i] *
                  option_asset_at(p, i == 0 ? of->asset : of->second)->spot;
-    if (of->greek >= OPTION_VANNA) (void)option_bump_of(p, of->greek, of->asset, early, &width[1]);
+    if (of->greek >= OPTION_VANNA) (void)option_bump_of(p, of->greek, of->asset, set, &width[1]);
     if (of->greek >= OPTION_VANNA) width[1] /= 2;
     if (of->greek == OPTION_VOLGA) width[0] = width[1];
     run->inverse_step[q] = fabs(1 / (width[0] * width[1]));

@@ -100,6 +100,17 @@ static void remark_steps(const option_run *run, sim_bytes *out) {
                  "error is unknown");
 }
 
+/* Remarks on a payoff whose short steps others have to share. */
+static void remark_cramped(const option_run *run, sim_bytes *out) {
+  char name[OPTION_PAYOFF_NAME];
+  if (run->parameters->cramped == 0) return;
+  option_payoff_name(run->parameters, run->parameters->cramped - 1, name, sizeof name);
+  sim_bytes_format(out,
+                   "%swhat %s compares deviates by so little that Greeks of other payoffs, which share the short steps "
+                   "of its differences, have larger errors; expected it in a run of its own",
+                   out->size > 0 ? "; " : "", name);
+}
+
 /* Remarks on a price that is its control's alone. */
 static void remark_control(const option_run *run, double n, sim_bytes *out) {
   char name[OPTION_PAYOFF_NAME];
@@ -160,6 +171,7 @@ void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   option_remark_scrambles(run, n, out);
   remark_kink(run, out);
   remark_steps(run, out);
+  remark_cramped(run, out);
   bool unknown = false;
   for (int k = 0; k < option_payoff_count(run->parameters); k++) unknown |= isnan(option_spread(run, n, k));
   remark_bias(run, n, out);

@@ -52,23 +52,103 @@ static double bucket_step(const option_parameters *p, int greek, int bucket, dou
   return fmin(all / share, VOL_SHARE * option_least_volatility(p, p->bucket[0][bucket].asset));
 }
 
+/* Whether a payoff's differences have the steps of a set; set -1: of any. */
+static bool is_in(const option_parameters *p, int payoff, int set) { return set < 0 || p->step_set[payoff] == set; }
+
 /* The least deviation of the logarithm of a price at a maturity, of one asset, or of any (-1); INFINITY: none. */
-static double least_deviation(const option_parameters *p, int asset) {
+static double least_deviation(const option_parameters *p, int asset, int set) {
   double least = INFINITY, deviation[OPTION_PAYOFFS_MAX];
   for (int a = asset < 0 ? 0 : asset; a < (asset < 0 ? (int)p->assets.count : asset + 1); a++) {
     if (option_deviations(p, a, deviation) != SIM_OK) return INFINITY;
     for (int k = 0; k < option_payoff_count(p); k++)
-      if (deviation[k] > 0) least = fmin(least, deviation[k]);
+      if (is_in(p, k, set) && deviation[k] > 0) least = fmin(least, deviation[k]);
   }
   return least;
 }
 
-/* The least change of a spot that moves what payoffs with early exercise, or without, compare by its deviation. */
-static double bend_of(const option_parameters *p, int asset, bool early) {
+/* The least change of a spot that moves what the payoffs of a set compare by its deviation. */
+static double bend_of(const option_parameters *p, int asset, int set) {
   double least = INFINITY;
   for (int k = 0; k < option_payoff_count(p); k++)
-    if (option_is_early(p, k) == early && p->bend[k][asset] > 0) least = fmin(least, p->bend[k][asset]);
+    if (is_in(p, k, set) && p->bend[k][asset] > 0) least = fmin(least, p->bend[k][asset]);
   return least;
+}
+
+static bool is_early_set(int set) { return set >= OPTION_STEP_SETS; }
+
+/* ---- sets of payoffs whose differences have the same steps ---- */
+
+/* Up to this ratio of what payoffs allow they share a set: samples of gamma then deviate by 8 % more, of delta by 3 %.
+ */
+#define ALIKE 1.05
+/* A payoff that shortens the steps of another one by more than this ratio is told: a gamma by jumps then deviates by
+ * almost three times as much. */
+#define CRAMPED 2
+
+void option_clear_step_sets(option_parameters *p) {
+  for (int k = 0; k < option_payoff_count(p); k++) p->step_set[k] = option_is_early(p, k) ? OPTION_STEP_SETS : 0;
+  p->cramped = 0;
+}
+
+/* The deviation that sets the steps of a payoff's differences, at most the one above which other limits set them. */
+static sim_status find_reach(const option_parameters *p, double *reach) {
+  double deviation[OPTION_PAYOFFS_MAX];
+  for (int k = 0; k < option_payoff_count(p); k++) {
+    const bump_limits *most = &limits[option_is_early(p, k)];
+    reach[k] = fmax(most->second / SECOND_STEP, most->spot / FIRST_STEP);
+  }
+  for (int a = 0; a < (int)p->assets.count; a++) {
+    SIM_TRY(option_deviations(p, a, deviation));
+    for (int k = 0; k < option_payoff_count(p); k++) {
+      if (!option_payoff_sees(p, k, a)) continue;
+      if (deviation[k] > 0) reach[k] = fmin(reach[k], deviation[k]);
+      if (p->bend[k][a] > 0) reach[k] = fmin(reach[k], SECOND_STEP / PLAIN * p->bend[k][a]);
+    }
+  }
+  return SIM_OK;
+}
+
+/* Puts each payoff into the first set whose largest reach is at most `ratio` times its own, from `first` on. Returns
+ * the number of sets, or one above `most`. */
+static int divide(option_parameters *p, const double *reach, bool early, double ratio, int most) {
+  const int payoffs = option_payoff_count(p), first = early ? OPTION_STEP_SETS : 0;
+  double top = INFINITY;
+  for (int count = 0;; count++) {
+    double next = 0;
+    for (int k = 0; k < payoffs; k++)
+      if (option_is_early(p, k) == early && reach[k] < top) next = fmax(next, reach[k]);
+    if (next == 0 || count == most) return next == 0 ? count : count + 1;
+    for (int k = 0; k < payoffs; k++)
+      if (option_is_early(p, k) == early && reach[k] < top && reach[k] * ratio >= next) p->step_set[k] = first + count;
+    top = next / ratio;
+  }
+}
+
+/* The payoff, from 1, that shortens the steps of another one in its set by most, and more than CRAMPED; 0: none. */
+static int find_cramped(const option_parameters *p, const double *reach) {
+  double widest = CRAMPED;
+  int out = 0;
+  for (int k = 0; k < option_payoff_count(p); k++)
+    for (int i = 0; i < option_payoff_count(p); i++)
+      if (p->step_set[i] == p->step_set[k] && reach[i] > widest * reach[k]) {
+        widest = reach[i] / reach[k];
+        out = k + 1;
+      }
+  return out;
+}
+
+sim_status option_set_steps(option_parameters *p, int most, int *sets) {
+  double reach[OPTION_PAYOFFS_MAX];
+  SIM_TRY(find_reach(p, reach));
+  *sets = 1;
+  for (int early = 0; early < 2; early++) {
+    double ratio = ALIKE;
+    int count;
+    while ((count = divide(p, reach, early, ratio, most)) > most) ratio *= ALIKE;
+    *sets = count > *sets ? count : *sets;
+  }
+  p->cramped = find_cramped(p, reach);
+  return SIM_OK;
 }
 
 static double stretch_of(const option_parameters *p) { return p->greeks.stretch > 0 ? p->greeks.stretch : 1; }
@@ -82,18 +162,20 @@ double option_slope_step(const option_parameters *p, int payoff, int asset, doub
 }
 
 /* The step of a first difference. */
-static double first_step(const option_parameters *p, int asset, bool early) {
-  const double most = fmin(limits[early].spot, FIRST_STEP * least_deviation(p, asset));
-  return stretch_of(p) * fmin(most, (early ? FIRST_EXERCISE : FIRST_BEND) * bend_of(p, asset, early));
+static double first_step(const option_parameters *p, int asset, int set) {
+  const bool early = is_early_set(set);
+  const double most = fmin(limits[early].spot, FIRST_STEP * least_deviation(p, asset, set));
+  return stretch_of(p) * fmin(most, (early ? FIRST_EXERCISE : FIRST_BEND) * bend_of(p, asset, set));
 }
 
-option_spot_steps option_second_steps(const option_parameters *p, int asset, int second, bool early) {
+option_spot_steps option_second_steps(const option_parameters *p, int asset, int second, int set) {
+  const bool early = is_early_set(set);
   const int number = second < 0 ? 1 : 2, of[2] = {asset, second};
   option_spot_steps out = {.step = {0, 0}};
   double least[2], bend[2], bends = 0;
   for (int i = 0; i < number; i++) {
-    least[i] = least_deviation(p, of[i]);
-    bend[i] = bend_of(p, of[i], early);
+    least[i] = least_deviation(p, of[i], set);
+    bend[i] = bend_of(p, of[i], set);
     out.step[i] = fmin(limits[early].second, SECOND_STEP * least[i]);
     bends += out.step[i] / bend[i];
   }
@@ -108,41 +190,49 @@ option_spot_steps option_second_steps(const option_parameters *p, int asset, int
 }
 
 double option_start_range(const option_parameters *p, int asset) {
-  double most = fmin(limits[true].second, SECOND_STEP * least_deviation(p, asset));
-  for (int k = 0; k < option_payoff_count(p); k++)
-    if (option_is_early(p, k) && p->last_bend[k][asset] > 0) most = fmin(most, 0.2 * p->last_bend[k][asset]);
-  const option_spot_steps steps = option_second_steps(p, asset, -1, true);
-  return fmax(1.5 * most, steps.fourth ? 2.2 * steps.step[0] / stretch_of(p) : 0);
+  double most = 0, last = INFINITY, fourth = 0;
+  for (int k = 0; k < option_payoff_count(p); k++) {
+    if (!option_is_early(p, k)) continue;
+    const int set = p->step_set[k];
+    const option_spot_steps steps = option_second_steps(p, asset, -1, set);
+    most = fmax(most, fmin(limits[true].second, SECOND_STEP * least_deviation(p, asset, set)));
+    if (p->last_bend[k][asset] > 0) last = fmin(last, 0.2 * p->last_bend[k][asset]);
+    if (steps.fourth) fourth = fmax(fourth, 2.2 * steps.step[0] / stretch_of(p));
+  }
+  return fmax(1.5 * fmin(most, last), fourth);
 }
 
 double option_step_share(const option_parameters *p, int payoff, int greek, int asset, int second, double deviation) {
   const bool early = option_is_early(p, payoff), cross = greek == OPTION_CROSS_GAMMA;
+  const int set = p->step_set[payoff];
+  const double *bend = p->bend[payoff];
   if (deviation > 0) {
     const int by = cross ? second : asset;
-    return p->bend[payoff][by] > 0 ? pow(option_slope_step(p, payoff, by, deviation) / p->bend[payoff][by], 4) / 10 : 0;
+    return bend[by] > 0 ? pow(option_slope_step(p, payoff, by, deviation) / bend[by], 4) / 10 : 0;
   }
-  const option_spot_steps steps = option_second_steps(p, asset, cross ? second : -1, early);
-  const double bends =
-      steps.step[0] / bend_of(p, asset, early) + (cross ? steps.step[1] / bend_of(p, second, early) : 0);
-  if (greek == OPTION_DELTA) return pow(first_step(p, asset, early) / bend_of(p, asset, early), 2) / 25;
+  const option_spot_steps steps = option_second_steps(p, asset, cross ? second : -1, set);
+  const double bends = steps.step[0] / bend[asset] + (cross ? steps.step[1] / bend[second] : 0);
+  if (!(bend[asset] > 0)) return 0;
+  if (greek == OPTION_DELTA) return pow(first_step(p, asset, set) / bend[asset], 2) / 25;
   if (steps.fourth) return pow(bends, 4) / (early ? 30 : 10);
   return bends * bends / (greek == OPTION_GAMMA || cross ? 12 : 6);
 }
 
-option_bump option_bump_of(const option_parameters *p, int greek, int which, bool early, double *width) {
+option_bump option_bump_of(const option_parameters *p, int greek, int which, int set, double *width) {
+  const bool early = is_early_set(set);
   const bool by_node = greek >= OPTION_BUCKETS;
   const int asset = by_node ? p->bucket[greek - OPTION_BUCKETS][which].asset : which;
   option_bump bump = {.asset = asset, .bucket = by_node ? which + 1 : 0};
   /* Of a maturity in days or minutes, changes of the whole time until then: at most 1 % of the forward, or of the
    * deviation of its logarithm. */
   const bump_limits *most = &limits[early];
-  const double rate = fmin(fmin(most->rate, 1e-2 / p->maturity), FIRST_STEP * least_deviation(p, -1) / p->maturity);
+  const double rate = fmin(fmin(most->rate, 1e-2 / p->maturity), FIRST_STEP * least_deviation(p, -1, -1) / p->maturity);
   const double vol = fmin(most->vol, 1e-2 / sqrt(p->maturity));
   const double stretch = stretch_of(p);
   switch (greek) {
-  case OPTION_DELTA: *width = 2 * (bump.spot = first_step(p, asset, early)) * option_asset_at(p, asset)->spot; break;
+  case OPTION_DELTA: *width = 2 * (bump.spot = first_step(p, asset, set)) * option_asset_at(p, asset)->spot; break;
   case OPTION_GAMMA:
-    *width = (bump.spot = option_second_steps(p, asset, -1, early).step[0]) * option_asset_at(p, asset)->spot;
+    *width = (bump.spot = option_second_steps(p, asset, -1, set).step[0]) * option_asset_at(p, asset)->spot;
     break;
   case OPTION_VEGA: *width = 2 * (bump.vol = stretch * fmin(vol, VOL_SHARE * option_least_volatility(p, asset))); break;
   case OPTION_RHO: *width = 2 * (bump.rate = rate * stretch); break;
@@ -168,7 +258,7 @@ option_bump option_bump_of(const option_parameters *p, int greek, int which, boo
 /* A market that differs by a small fraction of the bump: derivatives are exact to 1e-9. */
 sim_status option_market_near(const option_parameters *p, int greek, int which, double share, double *width,
                               option_market *out) {
-  option_bump bump = option_bump_of(p, greek, which, false, width);
+  option_bump bump = option_bump_of(p, greek, which, 0, width);
   bump.spot *= share;
   bump.vol *= share;
   bump.rate *= share;

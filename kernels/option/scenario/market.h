@@ -82,8 +82,14 @@ sim_status option_check_vols(const option_parameters *p) SIM_MUST_CHECK;
  * times. 0: a payoff sees an asset without volatility. INFINITY: not known. */
 double option_least_volatility(const option_parameters *p, int asset);
 /* The bump of a Greek by `which`: an asset, or a node of option_parameters.bucket; *width: the divisor of the
- * difference. `early`: of a payoff with early exercise. */
-option_bump option_bump_of(const option_parameters *p, int greek, int which, bool early, double *width);
+ * difference. `set`: option_parameters.step_set of the payoff. */
+option_bump option_bump_of(const option_parameters *p, int greek, int which, int set, double *width);
+/* Sets p->step_set: payoffs of one kind (with early exercise, or without) whose own steps are alike share a set, and so
+ * bumped markets; the fewest sets, at most `most` of each kind. *sets: their number, of the kind that has more. Sets
+ * p->cramped. Errors as of option_deviations. */
+sim_status option_set_steps(option_parameters *p, int most, int *sets) SIM_MUST_CHECK;
+/* One set of each kind. */
+void option_clear_step_sets(option_parameters *p);
 /* Deviations of the logarithm of an asset's price at the maturity of each payoff: out[payoffs]; INFINITY: not known.
  * SIM_ERR_NO_MEMORY, or errors of functions of time. */
 sim_status option_deviations(const option_parameters *p, int asset, double *out) SIM_MUST_CHECK;
@@ -101,7 +107,7 @@ typedef struct option_spot_steps {
   double step[2];
   bool fourth;
 } option_spot_steps;
-option_spot_steps option_second_steps(const option_parameters *p, int asset, int second, bool early);
+option_spot_steps option_second_steps(const option_parameters *p, int asset, int second, int set);
 /* The error of a difference by a spot as a share of the Greek, where all of that comes from the kink of the comparison
  * that deviates least: of fourth order, but of early exercise, three times that of a normal density, for prices and
  * extremes may have another one. `deviation`: of differences between slopes the one of option_slope_step; of prices 0.

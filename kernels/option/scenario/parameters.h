@@ -206,6 +206,8 @@ typedef struct option_path_output {
 } option_path_output;
 extern const sim_schema option_path_output_schema;
 
+enum { OPTION_STEP_SETS = 3 }; /* sets of payoffs whose differences by a spot have steps of their own, at most */
+
 /* Tables of a multilevel run: a column for each level. */
 enum { OPTION_LEVEL_PATHS, OPTION_LEVEL_MEANS, OPTION_LEVEL_DEVIATIONS, OPTION_LEVEL_TABLES };
 
@@ -239,6 +241,10 @@ typedef struct option_parameters {
    */
   double bend[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX], last_bend[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX];
   uint64_t unsmoothed;
+  /* Of each payoff, the set whose steps its differences by a spot have (option_set_steps): from 0 on, of early exercise
+   * from OPTION_STEP_SETS on. cramped: the number, from 1, of a payoff that shortens the steps of another one in its
+   * set to less than a half; 0: none. */
+  int step_set[OPTION_PAYOFFS_MAX], cramped;
   /* Points of the ladder that an estimate of these parameters has beside prices and Greeks. Of a run's own parameters
    * there are none: its ladder has samplers of its own (result/ladder.c). */
   int first_point, points;

@@ -131,7 +131,7 @@ sim_status option_stretched(const option_parameters *p, double stretch, option_s
 
 enum { FIT_PATHS = 8192 }; /* the step's error hardly depends on the rule */
 
-/* The scenario with rules from few paths. */
+/* The scenario with rules from few paths, and those Greeks alone that are derivatives by a spot. */
 typedef struct plain_book {
   option_parameters p;
   sim_item items[OPTION_PAYOFFS_MAX];
@@ -142,6 +142,7 @@ static void make_book(const option_parameters *p, double stretch, plain_book *ou
   out->p = *p;
   make_plain(&out->p.sampling);
   out->p.greeks.stretch = stretch;
+  for (int g = 0; g < OPTION_GREEKS; g++) out->p.greeks.want[g] = p->greeks.want[g] && option_greek_by_spot(g);
   out->p.payoffs.items = out->items;
   for (size_t i = 0; i < p->payoffs.count; i++) {
     out->items[i] = p->payoffs.items[i];
@@ -182,22 +183,40 @@ static sim_status find_means(const option_parameters *p, double stretch, int thr
   return status;
 }
 
+/* Numbers of the run's quantities that a plain book has, in its order: of the prices and the Greeks by a spot. Returns
+ * their count; out[option_quantities], owned by the caller; NULL: no memory. */
+static size_t list_compared(const option_parameters *p, size_t **out) {
+  const size_t most = (size_t)option_quantities(p, NULL);
+  option_quantity *quantity = calloc(most, sizeof *quantity);
+  size_t count = 0, *number = calloc(most, sizeof *number);
+  if (quantity == NULL) free(number), number = NULL;
+  if (number != NULL) (void)option_quantities(p, quantity);
+  for (size_t q = 0; q < (number != NULL ? most : 0); q++)
+    if (quantity[q].greek < 0 || option_greek_by_spot(quantity[q].greek)) number[count++] = q;
+  free(quantity);
+  *out = number;
+  return count;
+}
+
 sim_status option_halve_steps(const option_parameters *p, int threads, int chunks, option_halved *out) {
-  const size_t quantities = (size_t)option_quantities(p, NULL), groups = (size_t)chunks * GROUPS;
-  double *whole = calloc(2 * groups * quantities, sizeof *whole), *half = whole + groups * quantities;
-  sim_status status = whole != NULL ? SIM_OK : sim_no_memory("the greeks");
+  size_t *number;
+  const size_t count = list_compared(p, &number), groups = (size_t)chunks * GROUPS;
+  double *whole = calloc(2 * groups * count, sizeof *whole), *half = whole + groups * count;
+  sim_status status = number != NULL && whole != NULL ? SIM_OK : sim_no_memory("the greeks");
   if (status == SIM_OK) status = find_means(p, 1, threads, chunks, whole);
   if (status == SIM_OK) status = find_means(p, 0.5, threads, chunks, half);
-  for (size_t k = 0; k < quantities && status == SIM_OK; k++) {
+  for (size_t k = 0; k < count && status == SIM_OK; k++) {
     const double n = (double)groups;
+    option_halved *of = &out[number[k]];
     double squares = 0;
-    for (size_t i = k; i < groups * quantities; i += quantities) {
-      out[k].whole += whole[i] / n;
-      out[k].half += half[i] / n;
+    for (size_t i = k; i < groups * count; i += count) {
+      of->whole += whole[i] / n;
+      of->half += half[i] / n;
       squares += pow(whole[i] - half[i], 2) / n;
     }
-    out[k].error = sqrt(fmax(squares - pow(out[k].whole - out[k].half, 2), 0) / (n - 1));
+    of->error = sqrt(fmax(squares - pow(of->whole - of->half, 2), 0) / (n - 1));
   }
   free(whole);
+  free(number);
   return status;
 }

@@ -23,12 +23,17 @@ sim_status option_stretched(const option_parameters *p, double stretch, option_s
 /* Medians of the discounted results of the scenario's function over the same paths: out[results]. Errors as above. */
 sim_status option_medians(const option_parameters *p, double *out) SIM_MUST_CHECK;
 
+/* Whether it is a derivative by a spot. */
+static inline bool option_greek_by_spot(int greek) {
+  return greek <= OPTION_GAMMA || greek == OPTION_CROSS_GAMMA || greek == OPTION_VANNA || greek == OPTION_CHARM;
+}
+
 /* A Greek by differences with the run's steps, and with steps half as long. */
 typedef struct option_halved {
   double whole, half; /* means over the same paths */
   double error;       /* standard error of their difference */
 } option_halved;
-/* Compares all Greeks whose steps change a spot, from `chunks` of OPTION_CHUNK pseudo-random samples
+/* Compares all prices and Greeks by a spot, from `chunks` of OPTION_CHUNK pseudo-random samples
  * without control, with rules of early exercise from few paths: out[option_quantities], zero before the call. On the
  * CPU, the same for any number of threads and on every rank. Errors as of option_ops.create. */
 sim_status option_halve_steps(const option_parameters *p, int threads, int chunks, option_halved *out) SIM_MUST_CHECK;

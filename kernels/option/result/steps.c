@@ -18,16 +18,14 @@
 
 enum { MOST = 64, LEAST = 4 }; /* chunks of paths */
 
-static bool is_by_spot(const option_quantity *of) {
-  return of->greek == OPTION_DELTA || of->greek == OPTION_GAMMA || of->greek == OPTION_CROSS_GAMMA ||
-         of->greek == OPTION_VANNA || of->greek == OPTION_CHARM;
-}
+static bool is_by_spot(const option_quantity *of) { return of->greek >= 0 && option_greek_by_spot(of->greek); }
 
-/* Chunks that take a quarter of the run's paths at most, and some 2^23 steps of an asset's price in all markets. */
+/* Chunks that take an eighth of the run's paths at most, twice, and some 2^23 steps of an asset's price in all markets.
+ */
 static int chunks_of(const option_run *run, const option_estimate *e) {
   const option_market *m = &e->market[0];
   const double each = (double)m->steps * m->assets * e->markets * e->signs;
-  const double most = fmin(run->parameters->sampling.paths / run->pair / 4, 0x1p23 / each) / OPTION_CHUNK;
+  const double most = fmin(run->parameters->sampling.paths / run->pair / 8, 0x1p23 / each) / OPTION_CHUNK;
   return (int)fmax(fmin(most, MOST), LEAST);
 }
 
@@ -79,7 +77,7 @@ sim_status option_find_long_steps(option_run *run) {
   if (!any) return SIM_OK;
   option_estimate *e = calloc(1, sizeof *e);
   if (e == NULL) return sim_no_memory("the greeks");
-  sim_status status = option_estimate_create(run->parameters, false, e);
+  sim_status status = option_estimate_create(run->parameters, true, e);
   for (int q = 0; q < run->told && status == SIM_OK; q++)
     if (is_by_spot(&run->quantity[q])) run->step_share[q] = share_of(run, e, q);
   if (status == SIM_OK && is_needed(run, e)) status = compare(run, chunks_of(run, e));

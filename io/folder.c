@@ -21,7 +21,7 @@
 static const char *const own_files[] = {"tables.h5",    "tables.h5.bad", "tables.rows", "tables.rows.bad",
                                         "run.pmd",      "status.json",   "run.log",     "run.jsonl",
                                         "scenario.lua", "trace.json",    "run.id"};
-static const char *const datasets[] = {"ladder.h5", "paths.h5", "vega_buckets.h5", "rho_buckets.h5"};
+static const char *const datasets[] = {"ladder.h5", "paths.h5", "exposure.h5", "vega_buckets.h5", "rho_buckets.h5"};
 
 bool io_name_is_dataset(const char *name) {
   bool any = false;

@@ -26,6 +26,7 @@ static void destroy(void **self) {
   free(run->labels);
   option_bias_destroy(&run->bias);
   option_levels_destroy(&run->levels);
+  if (run->exposure != NULL) option_exposure_free(run->exposure);
   free(run->exposure);
   free(run->quotes);
   free(run->quantity);
@@ -194,6 +195,7 @@ static sim_status dataset(void *self, const sim_clock *clock, int index, sim_dat
   for (int greek = OPTION_BUCKETS; greek < OPTION_GREEKS; greek++)
     if (run->parameters->greeks.want[greek] && index-- == 0)
       return option_bucket_dataset(run, option_samples(run, clock->t), greek, out);
+  if (run->parameters->exposure.values > 0 && index-- == 0) return option_value_dataset(run, out);
   return run->parameters->paths.given && index == 0 ? option_path_dataset(run, out) : SIM_OK;
 }
 

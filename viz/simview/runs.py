@@ -227,6 +227,11 @@ class Run(Sequence[Snapshot]):
         return dataset(self.path / "paths.h5")
 
     @property
+    def exposure(self) -> xr.Dataset:
+        """Values of the book that a run of options has written: value over path and time, price over path, asset and time."""
+        return dataset(self.path / "exposure.h5")
+
+    @property
     def status(self) -> dict[str, Any]:
         """The present content of ``status.json``: state, step, time, t_end, digest, ...; empty without the file."""
         path = self.path / "status.json"

@@ -139,6 +139,32 @@ static sim_status make_weights(const exposure_book *b, exposure_weights *weights
                                         weights + EXPOSURE_DVA);
 }
 
+/* Keeps values and prices of the first paths, which are simulated once more: on every rank, which all have `numbers`.
+ */
+static sim_status keep_paths(exposure_book *b, const double *numbers, option_exposures *out) {
+  const size_t count = (size_t)b->p.exposure.values, dates = (size_t)b->dates, assets = (size_t)b->market->assets;
+  if (count == 0) return SIM_OK;
+  out->value = calloc(count * dates * (1 + assets), sizeof *out->value);
+  if (out->value == NULL) return sim_no_memory("the exposure");
+  out->price = out->value + count * dates;
+  for (size_t path = 0; path < count; path++) {
+    const size_t c = path / CHUNK, i = path % CHUNK;
+    if (i == 0) option_exposure_simulate(b, OPTION_EXPOSURE_FIRST + OPTION_EXPOSURE_STRIDE + c * CHUNK, &b->room[0]);
+    for (size_t d = 0; d < dates; d++) {
+      out->value[path * dates + d] = numbers[(c * columns_of(b->dates) + d) * CHUNK + i];
+      for (size_t a = 0; a < assets; a++)
+        out->price[(path * assets + a) * dates + d] =
+            b->step[d] > 0 ? exposure_price(&b->room[0].columns, b->step[d], (int)a)[i] : b->market->spot[a];
+    }
+  }
+  return SIM_OK;
+}
+
+void option_exposure_free(option_exposures *exposures) {
+  free(exposures->value);
+  exposures->value = exposures->price = NULL;
+}
+
 static sim_status sample(exposure_book *b, option_exposures *out) {
   const sim_comm *comm = b->setup->comm;
   const int chunks = (int)(b->p.exposure.paths / CHUNK);
@@ -162,6 +188,7 @@ static sim_status sample(exposure_book *b, option_exposures *out) {
     status =
         comm->ops->gather(comm, numbers + (size_t)comm->rank * share * each, share * each * sizeof *numbers, numbers);
   if (status == SIM_OK) status = option_exposure_summarise(b, numbers, chunks, out);
+  if (status == SIM_OK) status = keep_paths(b, numbers, out);
   free(numbers);
   free(values);
   return status;
@@ -285,7 +312,8 @@ double option_exposure_bytes(const option_parameters *p, const sim_setup *setup)
   const option_parameters q = of_prices(p);
   const double sorted = 5; /* numbers of a path for the quantiles: see summary.c */
   const double regressions = dates * contracts * EXPOSURE_GROUPS;
-  return option_ops_cpu.bytes(&q, setup) + setup->threads * room * CHUNK * sizeof(double) +
+  const double kept = (double)p->exposure.values * (dates * (2 + 2 * assets) + 1); /* here and in the dataset */
+  return option_ops_cpu.bytes(&q, setup) + kept * sizeof(double) + setup->threads * room * CHUNK * sizeof(double) +
          EXPOSURE_RARE * sizeof(exposure_state) +
          regressions * (sizeof(exposure_basis) + OPTION_BASES_MAX * sizeof(double)) +
          fmax(((double)columns_of(p->exposures) + sorted) * paths * sizeof(double),

@@ -31,6 +31,9 @@ typedef struct option_exposures {
    * the dates, from the trapezoid of every second date, or from what the exposure is at the beginning of an interval
    * between two payments without a date. */
   double cva, cva_error, dva, dva_error;
+  /* V(t) of the first p->exposure.values paths by the regressions, [path][date], and the prices, [path][asset][date];
+   * one allocation at `value`, owned; NULL: not asked for */
+  double *value, *price;
 } option_exposures;
 
 /* Steps at whose ends the exposure is told, ascending, from step 0 on: out[1 + dates + p->steps + payoffs]. Returns
@@ -40,6 +43,8 @@ int option_exposure_steps(const option_parameters *p, const option_grid *grid, i
  * depend on the parameters alone. SIM_ERR_DIVERGED, SIM_ERR_NO_MEMORY. */
 sim_status option_exposure_create(const option_parameters *p, const sim_setup *setup,
                                   option_exposures *out) SIM_MUST_CHECK;
+/* Frees the values. */
+void option_exposure_free(option_exposures *exposures);
 /* Bytes of host memory that this takes; 0: no exposure. */
 double option_exposure_bytes(const option_parameters *p, const sim_setup *setup);
 /* Its path-steps times assets, with those that take as long as the regressions. */

@@ -23,6 +23,8 @@ static const sim_field fields[] = {
      .initial = "131072", .doc = "paths of the exposure, rounded up to a multiple of 1024"},
     {SIM_FIELD(option_exposure, fit_paths), .type = SIM_REAL, .flags = SIM_RANGE, .min = OPTION_CHUNK, .max = 0x1p24,
      .initial = "65536", .doc = "paths of the regressions for the values, rounded up to a multiple of 1024"},
+    {SIM_FIELD(option_exposure, values), .type = SIM_INT, .flags = SIM_RANGE, .max = 1 << 24, .initial = "0",
+     .doc = "paths whose values V(t) and prices are written to exposure.h5: the first of `paths`; 0: none"},
     {SIM_FIELD(option_exposure, hazard), .type = SIM_FUNCTION, .flags = SIM_OR_NUMBER | SIM_OR_FILE,
      .signature = &option_term_signature,
      .doc = "default intensity of the other party, for the CVA: a number, or a function or sim.curve of time"},
@@ -152,5 +154,8 @@ sim_status option_check_exposure(option_parameters *p, sim_faults *faults) {
                    p->payoffs.count, e->quantities.rows);
   e->paths = ceil(e->paths / OPTION_CHUNK) * OPTION_CHUNK;
   e->fit_paths = ceil(e->fit_paths / OPTION_CHUNK) * OPTION_CHUNK;
+  if ((double)e->values > e->paths)
+    sim_faults_add(faults, 0, "exposure.values", "expected at most exposure.paths = %.0f, got %lld", e->paths,
+                   (long long)e->values);
   return faults->count > before ? SIM_OK : count_dates(p, faults);
 }

@@ -173,6 +173,7 @@ typedef struct option_exposure {
   int64_t every;
   double quantile;
   double paths, fit_paths;
+  int64_t values;                /* paths whose values are written */
   sim_doubles quantities;        /* of each payoff; none: 1 */
   sim_expr *hazard, *own_hazard; /* functions of t; NULL: no CVA, no DVA */
   double recovery, own_recovery;

@@ -372,7 +372,7 @@ grep -Eq '^  1 european call 100 of 1 .* \+- [0-9.]+ +0$' output || fail "a vega
 
 # An exposure has the same numbers on any number of ranks and threads, and in a run that goes on.
 book='payoffs = { sim.asian { strike = 100 }, sim.american { strike = 100, type = "put", fit_paths = 4096 } }, steps = 6'
-price "$book" 'paths = sim.param("n", 2^12)' 'exposure = { every = 3, quantities = { 1, -1 }, hazard = 0.02, paths = 2^12, fit_paths = 2^12 }'
+price "$book" 'paths = sim.param("n", 2^12)' 'exposure = { every = 3, quantities = { 1, -1 }, hazard = 0.02, values = 3, paths = 2^12, fit_paths = 2^12 }'
 exposures() { sed -n '/exposure at/,/CVA/p' output; }
 has 'CVA'
 in_tables 'exposure_times'
@@ -385,6 +385,13 @@ for way in '--ranks 3' '--ranks 2 --threads 1' '--threads 3'; do
 done
 expect 0 'CVA' "$SIM" s.lua --resume --device cpu --set n=8192
 exposures | cmp - exposures.1 || fail "another exposure after a restart"
+"$SIM" verify s.out >/dev/null || fail "a damaged exposure.h5"
+for threads in 1 3; do
+  "$SIM" s.lua --json --device cpu --threads "$threads" | grep -o '"datasets".*' >values.$threads
+done
+grep -q '"exposure": {"axes": {"path": \[0, 1, 2\], "asset": \[1\], "time": \[0, 0.5, 1\]' values.1 ||
+  fail "no values in $(head -c 300 values.1)"
+cmp values.1 values.3 || fail "other values along paths with three threads"
 
 # A rule that sees volatilities and its bound have the same numbers on any number of ranks and threads.
 echo 'return sim.option { assets = { { spot = 100, heston = { v = 0.04, kappa = 2, theta = 0.04, sigma = 0.3, rho = -0.5 } },

@@ -234,11 +234,14 @@ bool option_at_kink(const option_run *run, int q) {
 
 /* What the share of a step's error is of: the Greek, but of delta the slope of the payoff where it pays, E[X^2]/E[X] of
  * its sample X. Between 1 and 4 times the root of E[X^2], because E[X] may vanish; a delta of 1e-3 of the slope, whose
- * step is off by 0.04 of what it is by the kink, is covered, too. */
+ * step is off by 0.04 of what it is by the kink, is covered, too. Of named payoffs that jump, X^2 is the jump's. */
 static double stepped_size(const option_run *run, double n, int q) {
   const double mean = fabs(option_mean(run, q));
+  const option_parameters *p = run->parameters;
+  const int payoff = run->quantity[q].payoff, functions = option_payoff_count(p) - (int)p->payoffs.count;
+  const bool jumps = payoff >= functions && (has_least(run, q) || option_is_early(p, payoff));
   double squares = 0;
-  if (run->quantity[q].greek != OPTION_DELTA || run->step_share[q] == 0) return mean;
+  if (run->quantity[q].greek != OPTION_DELTA || run->step_share[q] == 0 || jumps) return mean;
   for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + q];
   const double root = sqrt(squares * run->unit * run->unit / n + mean * mean);
   return root * (mean > 0 ? fmin(fmax(root / mean, 1), 4) : 4);

@@ -21,8 +21,7 @@ static double overlap_of(const collision_run *run, double t, int64_t i, int64_t 
   for (int c = 0; c < 3; c++)
     d[c] = collision_get(run, COLLISION_POSITION, c, i) - collision_get(run, COLLISION_POSITION, c, j);
   if (o->shear != 0) /* images across the shear are displaced along it */
-    d[o->along] -=
-        round(d[o->across] / o->size[o->across]) * fmod(o->shear * o->size[o->across] * t, o->size[o->along]);
+    d[o->along] -= round(d[o->across] / o->size[o->across]) * collision_image_offset(o, t);
   for (int c = 0; c < 3; c++) d[c] = nearest(o, c, d[c]);
   return (r + s - sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])) / fmin(r, s);
 }

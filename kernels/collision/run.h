@@ -66,6 +66,7 @@ typedef struct collision_run {
   bool varies;     /* grains are inserted, removed or merged during the run */
   struct collision_flow *flow;
   struct collision_gravity *gravity; /* NULL: none */
+  double pull_left;                  /* time for which self-gravity is kept after the middle of the present step */
   double profile[COLLISION_PROFILES][COLLISION_BINS_MAX];
   int64_t profile_step;
   int64_t triangles;                        /* number of triangles of all meshes */

@@ -31,6 +31,7 @@ sim_status collision_create_work(collision_run *run, double t) {
                                  .contact_spring = a[COLLISION_CONTACT_SPRING].data,
                                  .work = a[COLLISION_WORK].data,
                                  .pull = a[COLLISION_PULL].data,
+                                 .pull_left = &run->pull_left,
                                  .temperature = a[COLLISION_TEMPERATURE].data,
                                  .wall_heat = a[COLLISION_WALL_HEAT].data,
                                  .wall_spring = a[COLLISION_WALL_SPRING].data,

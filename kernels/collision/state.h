@@ -61,9 +61,10 @@ typedef struct collision_state {
   int64_t *crossed;    /* [gates][n]: passages along the normal minus passages against it */
   double *temperature, *wall_heat; /* [n]: temperature; heat from walls since the start; NULL: no heat */
   double *work;                    /* [n]: work of walls, shear and periodic gravity; NULL unless options.worked */
-  double *pull;      /* [4][n]: acceleration by self-gravity or another model; power of its images; NULL: none */
-  void *wall_spring; /* [wall_numbers][n] */
-  uint64_t *quanta;  /* [3][n], see fixed_point.h; NULL unless the solver is `exact` */
+  double *pull;            /* [4][n]: acceleration by self-gravity or another model; power of its images; NULL: none */
+  const double *pull_left; /* time for which `pull` acts after the middle of the present step */
+  void *wall_spring;       /* [wall_numbers][n] */
+  uint64_t *quanta;        /* [3][n], see fixed_point.h; NULL unless the solver is `exact` */
   const geometry_pose *pose; /* [walls], at the time of the step */
   int64_t bodies;            /* number of clumps; 0: the next four are NULL */
   collision_body *body;      /* [bodies] */

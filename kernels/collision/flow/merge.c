@@ -290,6 +290,7 @@ static sim_status merge_component(collision_run *run, merging *m, int64_t root, 
     volume += pow(collision_get(run, COLLISION_RADIUS, 0, i), 3);
     for (int c = 0; c < 3; c++) centre[c] += own * m->member[k].x[c];
     for (int c = 0; c < 4 && own_pull != NULL; c++) pull[c] += (c < 3 ? own : 1) * own_pull[c * run->n + i];
+    if (own_pull != NULL) pull[3] += own * own_pull[o->along * run->n + i] * m->member[k].jump;
     if (own > collision_get(run, COLLISION_MASS, 0, keep)) keep = i;
   }
   const double radius = cbrt(volume), moment = 0.4 * mass * radius * radius;
@@ -298,9 +299,10 @@ static sim_status merge_component(collision_run *run, merging *m, int64_t root, 
   mean_motion(run, m, root, COLLISION_ACCELERATION, COLLISION_ANGULAR_ACCELERATION, mass, centre, moment, a,
               angular_acceleration);
   for (int c = 0; c < 3; c++) x[c] = collision_get(run, COLLISION_POSITION, c, m->member[root].index) + centre[c];
-  const double along = o->size[o->along], offset = fmod(o->shear * o->size[o->across] * clock->t, along);
+  const double along = o->size[o->along], offset = collision_image_offset(o, clock->t);
   const double x0[3] = {x[0], x[1], x[2]}, v0[3] = {v[0], v[1], v[2]};
   wrap(run, offset < 0 ? offset + along : offset, x, v);
+  pull[3] += pull[o->along] * (v[o->along] - v0[o->along]); /* power of images: of an image now, as of the members */
   count_image(run, keep, mass, x0, v0, x, v);
   for (int64_t k = root; k >= 0; k = m->next[k]) count_member(run, keep, m->member[root].index, &m->member[k]);
   note(run, m, keep, root, clock->t);

@@ -55,12 +55,16 @@ static collision_images images_at(const collision_run *run, double t) {
   const collision_options *o = &run->options;
   if (!o->hill) return (collision_images){{INFINITY, INFINITY}, 0, 0};
   return (collision_images){
-      {o->size[0], o->size[1]}, fmod(o->shear * o->size[0] * t, o->size[1]), (int)run->parameters->self_gravity.images};
+      {o->size[0], o->size[1]}, collision_image_offset(o, t), (int)run->parameters->self_gravity.images};
 }
 
 sim_status collision_gravity_step(collision_run *run, const sim_clock *clock) {
   collision_gravity *g = run->gravity;
-  if (g == NULL || clock->step % g->every != 0) return SIM_OK;
+  if (g == NULL) return SIM_OK;
+  const int64_t steps = g->every - clock->step % g->every;
+  run->pull_left = fmin(clock->t + (double)steps * run->dt, clock->t_end) - clock->t;
+  run->pull_left -= 0.5 * fmin(run->dt, run->pull_left);
+  if (steps < g->every) return SIM_OK;
   const double half = 0.5 * (double)g->every * run->dt;
   g->built = -1;
   SIM_TRY(g->ops->build(run, half));

@@ -21,6 +21,11 @@ static const sim_field box_fields[] = {
             "outlet"},
     {FIELD(collision_box, shear_rate), .type = SIM_REAL, .initial = "0", .dimension = {0, 0, -1},
      .doc = "shear rate dv_x/dy of a box that is periodic in x and y: images across y move along x (Lees and Edwards)"},
+    OPTIONAL(
+        collision_box, shear_offset, 0, INFINITY,
+        "displacement at the start of the image above a sheared box: along x across y, with hill along y across x; "
+        "none: 0",
+        .dimension = LENGTH),
     SIDE(0, "x_low", "boundary of this side"),
     SIDE(1, "x_high", "boundary of this side"),
     SIDE(2, "y_low", "boundary of this side"),

@@ -33,10 +33,26 @@ static const sim_field self_gravity_fields[] = {
 const sim_schema collision_self_gravity_schema = {
     SIM_SCHEMA(collision_self_gravity, "self_gravity", "attraction of the grains by each other", self_gravity_fields)};
 
+/* The displacement of images at the start: only where there is a shear, and grains that are placed with it in mind. */
+static void check_offset(const collision_parameters *p, sim_faults *faults) {
+  bool placed = true;
+  if (isnan(p->box.shear_offset) || p->box.shear_offset == 0) return;
+  if (p->box.shear_rate == 0 && isnan(p->hill.omega))
+    sim_faults_add(faults, 0, "box.shear_offset", "has no effect without box.shear_rate or hill");
+  for (size_t i = 0; i < p->grains.count; i++) {
+    const sim_schema *schema = p->grains.items[i].schema;
+    placed = placed && schema != &collision_random_spheres_schema && schema != &collision_clumps_schema;
+  }
+  if (!placed)
+    sim_faults_add(faults, 0, "box.shear_offset",
+                   "expected grains from a file or by their positions: random ones are placed for images in line");
+}
+
 void collision_check_hill(collision_parameters *p, sim_faults *faults) {
   const collision_hill *h = &p->hill;
   const collision_self_gravity *g = &p->self_gravity;
   const int *s = p->box.sides;
+  check_offset(p, faults);
   if (isnan(h->omega) && h->given) sim_faults_add(faults, 0, "hill.omega", "missing: hill needs it");
   if (!isnan(h->omega)) {
     if (h->kappa > 2 * h->omega)

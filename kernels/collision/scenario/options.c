@@ -58,6 +58,7 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
                            .force = p->contact.law,
                            .skin = p->integrate.skin,
                            .shear = p->box.shear_rate,
+                           .shear_start = isnan(p->box.shear_offset) ? 0 : p->box.shear_offset,
                            .custom = p->contact.law == COLLISION_CUSTOM ? p->contact.force : NULL,
                            .external = p->external,
                            .restitution = p->contact.restitution_law,

@@ -6,6 +6,8 @@
 #include "kernels/collision/scenario/parameters.h"
 #include "kernels/common/geometry/types.h"
 
+#include <math.h>
+
 /* Contact law of a pair of materials, for a contact of reduced mass m and reduced radius R.
  * Linear: stiffness k = k0 + km m, damping g = g0 + gh sqrt(m) + gm m, tangential kt = tangential k, gt = tangential g.
  * Hertz: force 4/3 E sqrt(R) d^(3/2), tangential stiffness 8 G sqrt(R d), damping by beta. */
@@ -49,11 +51,12 @@ typedef struct collision_options {
   bool clumps;          /* some grains are the spheres of rigid bodies */
   double skin;          /* of the neighbour lists; NaN: automatic */
   sim_isa isa;
-  double dt;         /* length of all steps but a shortened last one */
-  double before;     /* length of the step before the first */
-  double shear;      /* rate of a box sheared by Lees and Edwards; 0: none */
-  int across, along; /* axes of the shear: velocity along the second one changes across the first */
-  bool hill;         /* Hill's equations with the frequencies below, see hill_motion.h */
+  double dt;          /* length of all steps but a shortened last one */
+  double before;      /* length of the step before the first */
+  double shear;       /* rate of a box sheared by Lees and Edwards; 0: none */
+  double shear_start; /* displacement along the shear of the image above across it, at the start */
+  int across, along;  /* axes of the shear: velocity along the second one changes across the first */
+  bool hill;          /* Hill's equations with the frequencies below, see hill_motion.h */
   double omega, kappa, vertical;
   bool attracted;              /* self-gravity */
   bool pushed;                 /* accelerations by the model that has the grains: coupled.h */
@@ -77,6 +80,11 @@ typedef struct collision_options {
 sim_status collision_materials(const collision_parameters *p, const char *names[COLLISION_MATERIALS_MAX], int *count);
 /* Index of a material; -1: absent. */
 int collision_material_index(const char *const *names, int count, const char *name);
+/* Displacement along the shear of the image above across it at time t, within a side of the box: of the sign of the
+ * shear, or of the displacement at the start. */
+static inline double collision_image_offset(const collision_options *o, double t) {
+  return fmod(o->shear_start + o->shear * o->size[o->across] * t, o->size[o->along]);
+}
 /* Derives all options but n, threads, isa, for one rank. Free with collision_options_free, after failures too. */
 sim_status collision_options_fill(const collision_parameters *p, collision_options *out) SIM_MUST_CHECK;
 void collision_options_free(collision_options *options);

@@ -159,7 +159,8 @@ typedef struct collision_box {
   double size[3], origin[3];
   int boundary; /* collision_side - 1 */
   double shear_rate;
-  int sides[6]; /* collision_side: x low, x high, y low ...; SAME only before validation */
+  double shear_offset; /* of images across the shear at the start, along it; NaN: not given, which means 0 */
+  int sides[6];        /* collision_side: x low, x high, y low ...; SAME only before validation */
 } collision_box;
 
 /* Rolling or twisting. NaN: not given. */

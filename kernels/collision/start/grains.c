@@ -245,8 +245,12 @@ static void subtract_flow(const maker *m) {
   const double middle = o->low[o->across] + 0.5 * o->size[o->across];
   for (int64_t i = m->first; i < m->first + m->n; i++)
     m->g->velocity[o->along][i] -= o->shear * (m->g->position[o->across][i] - middle);
-  sim_log(SIM_LOG_WARN, "from_file: the images of a sheared box begin in line; where the file is a snapshot of a later "
-                        "time, grains at the sides meet others than there: to go on with that run, resume it");
+  if (isnan(m->p->box.shear_offset))
+    sim_log(
+        SIM_LOG_WARN,
+        "from_file: the images of a sheared box begin in line; in a snapshot of time t they are displaced by %.9g t "
+        "along %c, modulo %.9g, and grains at the sides meet others: give this as box.shear_offset, or 0",
+        o->shear * o->size[o->across], "xyz"[o->along], o -> size[o->along]);
 }
 
 static sim_status read_file(const maker *m, const sim_setup *setup, const collision_from_file *file) {

@@ -94,7 +94,7 @@ static void destroy(collision_work **work) {
 static void shift_images(collision_work *w, double t) {
   if (w->o.shear == 0) return;
   const double across = w->o.size[w->o.across], along = w->o.size[w->o.along];
-  const double displacement = fmod(w->o.shear * across * t, along);
+  const double displacement = collision_image_offset(&w->o, t);
   w->search.offset = displacement < 0 ? displacement + along : displacement;
   w->box.offset = (real)w->search.offset;
   w->jump = (real)(w->o.shear * across);
@@ -241,7 +241,8 @@ static void count_gates(collision_work *w, int64_t i, const real from[3], const 
     w->now.crossed[i * w->o.gates + k] += gate_passed(&w->o.gate[k], a, b, w->o.size, w->o.periodic);
 }
 
-/* Moves a grain that left a sheared box across the shear to its image inside, with the image's velocity. */
+/* Moves a grain that left a sheared box across the shear to its image inside, with the image's velocity. Of kept
+ * accelerations by self-gravity the power of images is that before: the rest of their time is counted here. */
 static void cross_shear(collision_work *w, int64_t i, real low, real high) {
   const int b = w->o.along;
   const real y = w->now.position[i].x[w->o.across];
@@ -251,6 +252,9 @@ static void cross_shear(collision_work *w, int64_t i, real low, real high) {
   *x += side * w->box.offset;
   const real v = w->now.velocity[i].v[b], gain = side * w->jump;
   w->now.tally[i].work += (double)w->now.v_pred[i].m * (double)gain * ((double)v + 0.5 * (double)gain);
+  if (w->o.attracted)
+    w->now.tally[i].work +=
+        (double)w->now.v_pred[i].m * (double)gain * *w->state.pull_left * w->state.pull[b * w->o.n + w->now.id[i]];
   w->now.velocity[i].v[b] += gain;
   w->now.v_pred[i].v[b] += gain;
   if (*x < (real)w->o.low[b] - w->box.size[b]) *x += w->box.size[b];

@@ -34,7 +34,8 @@ static __device__ __forceinline__ void add_pull(const general_numbers &b, const 
   for (int c = 0; c < 3; c++) acceleration[c] += (real)a.pull[(size_t)c * b.n + id];
 }
 
-/* Takes a grain that left a sheared box across the shear to its image, with the image's velocity. x, v, v_pred [3]. */
+/* Takes a grain that left a sheared box across the shear to its image, with the image's velocity. x, v, v_pred [3]. The
+ * power of images of kept accelerations is that before: the rest of their time is counted here. */
 template <typename real>
 static __device__ void cross_shear(const general_numbers &b, const general_arrays<real> &a,
                                    const general_records<real> &records, uint32_t i, real mass,
@@ -46,6 +47,9 @@ static __device__ void cross_shear(const general_numbers &b, const general_array
   add_along(box, x, side * shift.after);
   const real gain = side * shift.jump;
   records.work[i] += (double)mass * (double)gain * ((double)along_shear(box, v) + 0.5 * (double)gain);
+  if (a.pull != nullptr)
+    records.work[i] +=
+        (double)mass * (double)gain * shift.left * a.pull[(box.turned ? (size_t)b.n : 0) + records.id[i]];
   add_along(box, v, gain);
   add_along(box, v_pred, gain);
   if (along_shear(box, x) < first - size) add_along(box, x, size);

@@ -52,8 +52,8 @@ template <typename real> static sim_status upload_constants(general_work<real> *
 template <typename real> static real offset_at(const general_work<real> *w, double t) {
   const collision_options *o = &w->options;
   if (o->shear == 0) return 0;
-  const double along = o->size[o->along], displacement = fmod(o->shear * o->size[o->across] * t, along);
-  return (real)(displacement < 0 ? displacement + along : displacement);
+  const double displacement = collision_image_offset(o, t);
+  return (real)(displacement < 0 ? displacement + o->size[o->along] : displacement);
 }
 
 template <typename real>
@@ -134,6 +134,7 @@ template <typename real> static sim_status step(general_work<real> *w, double t,
   w->domain.known = false;
   SIM_TRY(follow_decision(w));
   w->shift.after = offset_at(w, t);
+  if (w->options.attracted) w->shift.left = *w->state.pull_left;
   if (w->options.hill) w->shift.hill = hill_flow_of(&w->options, (double)(real)dt); /* as on the CPU */
   if (drifts)
     launch_drift(w, dt);

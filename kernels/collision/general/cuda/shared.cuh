@@ -227,6 +227,7 @@ struct general_terms {
  * and Hill's equations for the next step (omega 0: none). */
 template <typename real> struct general_shear {
   real offset, after, jump;
+  double left; /* time for which self-gravity is kept after the middle of the step */
   hill_flow hill;
 };
 

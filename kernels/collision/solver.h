@@ -34,11 +34,12 @@ typedef struct collision_move {
 } collision_move;
 
 /* Two grains that overlap: their indices, first < other; the vector from the nearest image of `other` to `first`; their
- * relative velocity; the velocity that the image adds to that of `other` along the shear; the energy that a contact
- * that began in the last step dissipated in it, of which velocities have lost half so far. */
+ * relative velocity; the velocity that the image adds to that of `other` along the shear. Of a contact that began in
+ * the last step: what it dissipated in it, and by how much it has changed the conserved
+ * energy (collision_energy) so far, as velocities have felt half of its force alone. */
 typedef struct collision_touch {
   int64_t first, other;
-  double d[3], speed[3], jump, dissipated;
+  double d[3], speed[3], jump, dissipated, gained;
 } collision_touch;
 
 typedef struct collision_touches {

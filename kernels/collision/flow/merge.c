@@ -370,10 +370,13 @@ static sim_status energy_now(collision_run *run, const sim_clock *clock, double 
 
 /* Merges the pairs found, and then what the merged grains overlap. */
 static sim_status merge_rounds(collision_run *run, merging *m, const sim_clock *clock) {
-  double before, after;
+  double before, after, dissipated = 0;
   double *controls = run->array[COLLISION_CONTROLLER].data, *mergers = run->array[COLLISION_MERGERS].data;
   SIM_TRY(energy_now(run, clock, &before));
-  for (int64_t k = 0; k < m->touches.count; k++) before -= 0.5 * m->touches.at[k].dissipated; /* the other half */
+  for (int64_t k = 0; k < m->touches.count; k++) { /* as if their contacts had not begun */
+    before -= m->touches.at[k].gained;
+    dissipated += m->touches.at[k].dissipated;
+  }
   SIM_TRY(run->ops->store(run->work));
   while (m->touches.count > 0) {
     SIM_TRY(merge_all(run, m, clock));
@@ -386,7 +389,7 @@ static sim_status merge_rounds(collision_run *run, merging *m, const sim_clock *
     SIM_TRY(collision_gravity_create(run));
   }
   SIM_TRY(energy_now(run, clock, &after));
-  mergers[COLLISION_MERGER_ENERGY] += before - after;
+  mergers[COLLISION_MERGER_ENERGY] += before - after + dissipated;
   controls[COLLISION_CARRIED_DISSIPATED] += before - after;
   run->sums_step = run->profile_step = -1;
   return SIM_OK;

@@ -98,6 +98,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
     if (status != SIM_OK) return status;
   }
   run->most = run->n;
+  if (run->thermo_table >= 0 || run->thermostat.given) SIM_TRY(nbody_count_massive(run));
   run->options = nbody_options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
   run->options.crowd = run->crowd;
   SIM_TRY(nbody_settle_method(run));

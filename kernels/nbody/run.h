@@ -97,6 +97,7 @@ typedef struct nbody_run {
   sim_buffer searched, travelled; /* with a cutoff: see nbody_state; else empty */
   nbody_tail tail;                /* with a cutoff: contribution of pairs beyond it */
   int64_t n;
+  int64_t massive; /* number of bodies with a mass; 0 where no table needs it */
   sim_buffer id, mass, position, velocity, acceleration, jerk;
   sim_buffer kept;             /* schemes for few bodies: their state between steps (few/few.h) */
   const struct nbody_few *few; /* NULL: a scheme of steps.c */
@@ -145,6 +146,8 @@ sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setu
  * rounding of positions is not small compared with the distances. */
 sim_status nbody_check_positions(const nbody_run *run, const nbody_parameters *p,
                                  const nbody_bodies *bodies) SIM_MUST_CHECK;
+/* Sets run->massive. SIM_ERR_NO_MEMORY. */
+sim_status nbody_count_massive(nbody_run *run) SIM_MUST_CHECK;
 /* Finds the largest magnitude of a component in a state array of [n] or [3][n]; *at: its body. SIM_ERR_NO_MEMORY. */
 sim_status nbody_find_greatest(const nbody_run *run, const sim_buffer *buffer, int64_t *at,
                                double *value) SIM_MUST_CHECK;

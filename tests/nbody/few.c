@@ -129,6 +129,11 @@ static void test_elements_of_circle(void **state) {
   assert_true(el.e == 0 && el.inc == 2 * asin(1) && fabs(el.M - 3 * pi / 2) < 1e-15); /* the orbit turns backwards */
   nbody_elements_of(1, (double[]){0, 1, 0}, (double[]){-1 - 4e-15, 0, 0}, &el);
   assert_true(el.e > 0 && el.peri == 0 && fabs(el.M - pi / 2) < 1e-13); /* rounding, not a pericentre */
+  /* a rounding below the pericentre, and below the node: 0 and not 360 degrees */
+  nbody_elements_of(1, (double[]){0.5, -1e-17, 0}, (double[]){0, sqrt(3), 0}, &el);
+  assert_true(el.M == 0 && fabs(el.a - 1) < 1e-14);
+  nbody_elements_of(1, (double[]){0, 1, 0}, (double[]){-1, 1e-17, 0}, &el);
+  assert_true(el.M * 180 / pi < 360 && el.peri * 180 / pi < 360);
   nbody_elements_of(1, (double[]){1, 0, 0}, (double[]){0.5, 0, 0}, &el);
   assert_true(isnan(el.inc) && isnan(el.M) && el.e == 1);
 }

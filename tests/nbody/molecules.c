@@ -344,6 +344,25 @@ static void displacement(driver_place place) {
   finish(&d);
 }
 
+/* A body without a mass has no kinetic energy and no degree of freedom: two others with their momentum kept have 3. */
+static void massless(driver_place place) {
+  nbody_body three[] = {{.group = {.position = {1, 1, 1}, .velocity = {3, 0.5, -2}}, .mass = 1},
+                        {.group = {.position = {3, 3, 3}, .velocity = {-1, 0, 0}}, .mass = 2},
+                        {.group = {.position = {1, 3, 1}, .velocity = {0, 5, 0}}, .mass = 0}};
+  driver d = driver_make(place, NBODY_LEAPFROG, 1.0 / 64, 1, 0);
+  in_box(&d, 5, 1);
+  driver_law(&d, "pair", "soft");
+  for (int i = 0; i < 3; i++) driver_add(&d, &nbody_body_schema, &three[i]);
+  driver_create(&d);
+  assert_true(fabs(driver_value(&d, "thermo", "temperature") - (13.25 + 2) / 3) < 1e-14);
+  finish(&d);
+}
+
+static void test_massless(void **state) {
+  (void)state;
+  driver_everywhere(massless);
+}
+
 static void test_displacement(void **state) {
   (void)state;
   driver_everywhere(displacement);
@@ -589,8 +608,8 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_forces),    cmocka_unit_test(test_force_alone), cmocka_unit_test(test_two_ways),
       cmocka_unit_test(test_conserved), cmocka_unit_test(test_lattice),     cmocka_unit_test(test_displacement),
-      cmocka_unit_test(test_slow_tail), cmocka_unit_test(test_free_bath),   cmocka_unit_test(test_trap),
-      cmocka_unit_test(test_nist),      cmocka_unit_test(test_shifted)};
+      cmocka_unit_test(test_massless),  cmocka_unit_test(test_slow_tail),   cmocka_unit_test(test_free_bath),
+      cmocka_unit_test(test_trap),      cmocka_unit_test(test_nist),        cmocka_unit_test(test_shifted)};
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_nist_long), cmocka_unit_test(test_equation_long),
                                           cmocka_unit_test(test_shifted_long)};
   functions_load(lua);

@@ -231,9 +231,15 @@ void collision_check_named(const collision_contact *contact, sim_faults *faults)
   if (own && v->cohesion.model)
     sim_faults_add(faults, 0, "contact.cohesion", "has no effect with law = \"own\": put the pull into contact.force");
   const int needed = t >= COLLISION_MINDLIN ? COLLISION_HERTZ : COLLISION_LINEAR;
+  bool rough = v->friction > 0;
+  for (size_t i = 0; i < contact->pairs.count; i++)
+    rough = rough || ((const collision_pair *)contact->pairs.items[i].data)->values.friction > 0;
   if (t != COLLISION_CONSERVING && contact->law != needed)
     sim_faults_add(faults, 0, "contact.tangential", "\"%s\" needs law = \"%s\"", collision_tangential_names[t],
                    needed == COLLISION_HERTZ ? "hertz" : "linear");
+  else if (t != COLLISION_CONSERVING && !rough)
+    sim_faults_add(faults, 0, "contact.tangential",
+                   "has no effect without friction: expected contact.friction above 0");
 }
 
 /* ---- for solvers ---- */

@@ -329,7 +329,7 @@ static sim_status proceed(nbody_run *run) {
   if (w->event.first >= 0 && w->event.part < 1) { /* the step ends there */
     h *= w->event.part;
     stretch(w->b, m, w->event.part);
-    (void)iterate(run, h, w->b);
+    if (!iterate(run, h, w->b)) warn_of_long_step(w);
   }
   w->length = h;
   memcpy(w->next, w->now, (CLOCKS + 4 * (size_t)m) * sizeof(double));
@@ -406,7 +406,7 @@ static sim_status show(nbody_run *run, double t) {
     const double h = (t - w->now[TIME]) - w->now[TIME_LOW];
     memcpy(w->shorter, w->b, DEGREE * size);
     stretch(w->shorter, m, h / w->length);
-    (void)iterate(run, h, w->shorter);
+    if (!iterate(run, h, w->shorter)) warn_of_long_step(w);
     x = w->g; /* g is free again: room for x, v and their low parts */
     memcpy(x, block(w, w->now, X), 4 * size);
     land(w, h, w->shorter, x, x + m, x + 2 * m, x + 3 * m);
@@ -465,7 +465,9 @@ static void report(const nbody_run *run, sim_bytes *out) {
   sim_bytes_format(out, "ias15: %.0f steps, since the start or the last checkpoint %.0f repeated with a shorter step\n",
                    w->next[COUNT], w->rejected);
   if (w->unconverged > 0)
-    sim_bytes_format(out, "ias15: %.0f steps did not converge: their errors are larger than rounding\n",
+    sim_bytes_format(out,
+                     "ias15: %.0f steps, or parts of steps to an event or an output, did not converge: their errors "
+                     "are larger than rounding\n",
                      w->unconverged);
 }
 

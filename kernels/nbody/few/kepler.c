@@ -128,7 +128,11 @@ static bool is_straight(const double x[3], const double v[3]) {
   return h[0] == 0 && h[1] == 0 && h[2] == 0;
 }
 
-static double turned(double angle) { return angle < 0 ? angle + two_pi : angle; }
+/* An angle from -pi to pi as one from 0 to below 2 pi (and 360 degrees): one below 0 by a rounding is 0. */
+static double turned(double angle) {
+  const double out = angle < 0 ? angle + two_pi : angle;
+  return out < two_pi - 1e-15 ? out : 0;
+}
 
 void nbody_elements_of(double mu, const double x[3], const double v[3], nbody_elements *out) {
   const double r = sqrt(dot(x, x)), v2 = dot(v, v), eta = dot(x, v), beta = 2 * mu / r - v2;

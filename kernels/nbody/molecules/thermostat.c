@@ -6,9 +6,9 @@
 #include <math.h>
 
 double nbody_freedoms(const nbody_run *run) {
-  const double all = 3 * (double)run->n;
+  const double all = 3 * (double)run->massive;
   const bool kept = run->laws.external == NULL && !(run->thermostat.given && run->thermostat.kind == NBODY_LANGEVIN);
-  return kept && run->n > 1 ? all - 3 : all;
+  return kept && run->massive > 1 ? all - 3 : all;
 }
 
 sim_status nbody_bath_check(const nbody_parameters *p, const nbody_bodies *bodies) {

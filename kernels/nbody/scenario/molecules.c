@@ -144,10 +144,11 @@ void nbody_check_molecules(const nbody_parameters *p, sim_faults *faults) {
   { .name = #text, .type = SIM_REAL, __VA_ARGS__ }
 
 static const sim_field thermo_columns[] = {
-    COLUMN(temperature, .display = SIM_DISPLAY_ALONE, .dimension = ENERGY,
-           .doc = "k T: twice the kinetic energy over the degrees of freedom, 3 a body (one without mass too), less 3 "
-                  "where the total momentum "
-                  "is kept; a motion of the centre of mass counts as heat"),
+    COLUMN(
+        temperature, .display = SIM_DISPLAY_ALONE, .dimension = ENERGY,
+        .doc =
+            "k T: twice the kinetic energy over the degrees of freedom, 3 a body with a mass, less 3 where the total "
+            "momentum is kept; a motion of the centre of mass counts as heat"),
     COLUMN(pressure, .display = SIM_DISPLAY_ALONE, .dimension = {-1, 1, -2},
            .doc = "(2 kinetic + sum over pairs of r.F) / (3 V) of the pairs within cutoff; NaN without cutoff"),
     COLUMN(conserved, .dimension = ENERGY,

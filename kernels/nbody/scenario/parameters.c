@@ -158,7 +158,8 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   const bool law = p->pair != NULL || p->pair_force != NULL;
   const char *name = p->pair != NULL ? "pair" : "pair_force";
   const size_t before = faults->count;
-  if (p->external != NULL && sim_expr_output_count(p->external) == 1 && !depends_on_place(p->external))
+  if (p->external != NULL && sim_expr_output_count(p->external) == 1 && !depends_on_place(p->external) &&
+      !nbody_laws_need_velocity(p->external))
     sim_faults_add(faults, 0, "external", "expected a potential that depends on x, y or z: this one gives no force");
   if (p->pair != NULL && p->pair_force != NULL)
     sim_faults_add(faults, 0, "pair_force", "expected one of pair and pair_force, got both");

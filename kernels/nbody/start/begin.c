@@ -337,6 +337,17 @@ sim_status nbody_find_greatest(const nbody_run *run, const sim_buffer *buffer, i
   return status;
 }
 
+sim_status nbody_count_massive(nbody_run *run) {
+  const void *values;
+  void *copy;
+  run->massive = 0;
+  sim_status status = fetch(run, &run->mass, &values, &copy);
+  for (int64_t i = 0; status == SIM_OK && i < run->n; i++)
+    run->massive += run->mass.dtype == SIM_F32 ? ((const float *)values)[i] > 0 : ((const double *)values)[i] > 0;
+  free(copy);
+  return status;
+}
+
 sim_status nbody_check_force(const nbody_run *run, const nbody_options *options) {
   int64_t bad, heaviest;
   const void *positions;

@@ -204,7 +204,7 @@ static void observe_gas(const collision_run *run, const collision_sums *s, doubl
   double momentum[3] = {s->momentum[0], s->momentum[1], s->momentum[2]}; /* relative to the flow of a sheared box */
   if (run->options.shear != 0) momentum[run->options.along] = s->drift;
   for (int k = 0; k < 6; k++) {
-    const int a = k < 3 ? k : k == 5 ? 2 : k - 3, b = k < 3 ? k : k == 5 ? 0 : k - 2;
+    const int a = k % 3, b = k < 3 ? k : (k + 1) % 3; /* xx yy zz xy yz zx */
     const double mass = run->n > 0 ? s->mass : 1, product = momentum[a] * momentum[b];
     const double mean = isfinite(product) ? product / mass : momentum[a] * (momentum[b] / mass);
     const double flux = s->flux[k] - mean;

@@ -4,6 +4,7 @@
 #include "kernels/collision/flow/flow.h"
 #include "kernels/collision/gravity/gravity.h"
 #include "kernels/collision/hill.h"
+#include "kernels/common/vector.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -150,10 +151,6 @@ static void place(merging *m) {
 
 /* ---- a merged grain ---- */
 
-static void cross(const double a[3], const double b[3], double out[3]) {
-  for (int c = 0; c < 3; c++) out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
-}
-
 static double inertia(const collision_run *run, int64_t i) {
   const double r = collision_get(run, COLLISION_RADIUS, 0, i);
   return 0.4 * collision_get(run, COLLISION_MASS, 0, i) * r * r;
@@ -180,7 +177,7 @@ static void mean_motion(const collision_run *run, const merging *m, int64_t root
       arm[c] = at->x[c] - centre[c];
       v[c] = collision_get(run, vector, c, at->index) + jump - out[c];
     }
-    cross(arm, v, l);
+    vector_cross(arm, v, l);
     for (int c = 0; c < 3; c++)
       angular[c] += collision_get(run, COLLISION_MASS, 0, at->index) * l[c] +
                     inertia(run, at->index) * collision_get(run, spin, c, at->index);

@@ -1,8 +1,7 @@
 #include "kernels/nbody/cosmos/expansion.h"
+#include "kernels/common/vector.h"
 
 #include <math.h>
-
-static const double pi = 3.14159265358979323846;
 
 /* Nodes and weights of Gauss's rule on [-1, 1]; the negative nodes have the same weights. */
 static const double nodes[] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};

@@ -1,8 +1,7 @@
 #include "kernels/nbody/cosmos/power.h"
+#include "kernels/common/vector.h"
 
 #include <math.h>
-
-static const double pi = 3.14159265358979323846;
 
 double nbody_transfer(double omega_m, double omega_b, double h, double k) {
   const double theta = 2.7255 / 2.7, m = omega_m * h * h, b = omega_b * h * h, share = omega_b / omega_m;

@@ -1,10 +1,9 @@
 #include "kernels/nbody/cosmos/spectrum.h"
+#include "kernels/common/vector.h"
 
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
-
-static const double pi = 3.14159265358979323846;
 
 int nbody_shells(int64_t m, nbody_shell shells[NBODY_SHELLS_MAX]) {
   const double end = 0.5 * (double)m - 0.5; /* modes at or beyond half the grid's wave number are left out */

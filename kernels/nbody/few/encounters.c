@@ -1,6 +1,7 @@
 #include "kernels/nbody/few/encounters.h"
 
 #include "kernels/nbody/scenario/tables.h"
+#include "kernels/common/vector.h"
 
 #include "engine/log.h"
 
@@ -37,8 +38,6 @@ static relative relative_at(const nbody_path *p, int64_t i, int64_t j, double s)
   return out;
 }
 
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
 /* Part of the step at which two bodies, farther apart at its start, are first at the distance `touch`; INFINITY:
  * never. */
 static double first_touch(const nbody_path *p, int64_t i, int64_t j, double touch) {
@@ -46,23 +45,24 @@ static double first_touch(const nbody_path *p, int64_t i, int64_t j, double touc
   for (int k = 1; k <= PIECES; k++) {
     double low = (k - 1.0) / PIECES, high = (double)k / PIECES;
     const relative after = relative_at(p, i, j, high);
-    if (dot(before.x, before.v) < 0 && dot(after.x, after.v) > 0 && dot(after.x, after.x) > touch * touch) {
+    if (vector_dot(before.x, before.v) < 0 && vector_dot(after.x, after.v) > 0 &&
+        vector_dot(after.x, after.x) > touch * touch) {
       double left = low; /* bisects for the minimum of the distance */
       for (int h = 0; h < HALVINGS; h++) {
         const double middle = 0.5 * (left + high);
         const relative r = relative_at(p, i, j, middle);
-        if (dot(r.x, r.v) < 0)
+        if (vector_dot(r.x, r.v) < 0)
           left = middle;
         else
           high = middle;
       }
     }
     const relative nearest = relative_at(p, i, j, high);
-    if (dot(nearest.x, nearest.x) <= touch * touch) {
+    if (vector_dot(nearest.x, nearest.x) <= touch * touch) {
       for (int h = 0; h < HALVINGS; h++) {
         const double middle = 0.5 * (low + high);
         const relative r = relative_at(p, i, j, middle);
-        if (dot(r.x, r.x) > touch * touch)
+        if (vector_dot(r.x, r.x) > touch * touch)
           low = middle;
         else
           high = middle;
@@ -77,8 +77,8 @@ static double first_touch(const nbody_path *p, int64_t i, int64_t j, double touc
 /* Whether two bodies may touch: whether their smaller distance at the ends of the step is at most `touch` plus the path
  * that they move. */
 static bool may_touch(const relative *start, const relative *end, double h, double touch) {
-  const double near = sqrt(fmin(dot(start->x, start->x), dot(end->x, end->x)));
-  return near <= touch + h * (sqrt(dot(start->v, start->v)) + sqrt(dot(end->v, end->v)));
+  const double near = sqrt(fmin(vector_dot(start->x, start->x), vector_dot(end->x, end->x)));
+  return near <= touch + h * (sqrt(vector_dot(start->v, start->v)) + sqrt(vector_dot(end->v, end->v)));
 }
 
 static nbody_event find_touch(const nbody_run *run, const nbody_path *p) {
@@ -96,22 +96,32 @@ static nbody_event find_touch(const nbody_run *run, const nbody_path *p) {
   return out;
 }
 
-/* The body farthest from the centre of mass, beyond the radius of escape, at part s of the step; -1: none. */
+/* Position of body i relative to body 0 at part s of a step; p NULL: in the state. */
+static void place_of(const nbody_run *run, const nbody_path *p, int64_t i, double s, double out[3]) {
+  const double *x = run->position.data;
+  if (p != NULL) {
+    const relative r = relative_at(p, 0, i, s);
+    memcpy(out, r.x, sizeof r.x);
+  } else {
+    for (int c = 0; c < 3; c++) out[c] = x[c * run->n + i] - x[c * run->n];
+  }
+}
+
+/* The body farthest from the centre of mass, beyond the radius of escape, there; -1: none. */
 static int64_t escaped_at(const nbody_run *run, const nbody_path *p, double s) {
   const double *mass = run->mass.data;
-  double all = 0, centre[3] = {0, 0, 0}, far2 = run->escape * run->escape;
+  double all = 0, centre[3] = {0, 0, 0}, far2 = run->escape * run->escape, x[3];
   int64_t out = -1;
-  for (int64_t i = 0; i < p->n; i++) { /* positions relative to body 0 */
-    const relative r = relative_at(p, 0, i, s);
-    for (int c = 0; c < 3; c++) centre[c] += mass[i] * r.x[c];
+  for (int64_t i = 0; i < run->n; i++) {
+    place_of(run, p, i, s, x);
+    for (int c = 0; c < 3; c++) centre[c] += mass[i] * x[c];
     all += mass[i];
   }
-  for (int64_t i = 0; i < p->n; i++) {
-    const relative r = relative_at(p, 0, i, s);
-    double from[3];
-    for (int c = 0; c < 3; c++) from[c] = r.x[c] - centre[c] / all;
-    if (!(dot(from, from) > far2)) continue;
-    far2 = dot(from, from);
+  for (int64_t i = 0; i < run->n; i++) {
+    place_of(run, p, i, s, x);
+    for (int c = 0; c < 3; c++) x[c] -= centre[c] / all;
+    if (!(vector_dot(x, x) > far2)) continue;
+    far2 = vector_dot(x, x);
     out = i;
   }
   return out;
@@ -148,27 +158,14 @@ nbody_event nbody_find_overlap(const nbody_run *run) {
     for (int64_t j = i + 1; j < n; j++) {
       const double d[3] = {x[j] - x[i], x[n + j] - x[n + i], x[2 * n + j] - x[2 * n + i]},
                    touch = radius[i] + radius[j];
-      if (dot(d, d) <= touch * touch && touch > 0) return (nbody_event){i, j, 0};
+      if (vector_dot(d, d) <= touch * touch && touch > 0) return (nbody_event){i, j, 0};
     }
   return (nbody_event){-1, -1, INFINITY};
 }
 
 nbody_event nbody_find_outside(const nbody_run *run) {
-  const int64_t n = run->n;
-  const double *x = run->position.data, *mass = run->mass.data;
-  double all = 0, centre[3] = {0, 0, 0}, far2 = run->escape * run->escape;
-  nbody_event out = {-1, -1, INFINITY};
-  if (!(run->escape > 0)) return out;
-  for (int64_t i = 0; i < n; i++) all += mass[i];
-  for (int64_t i = 0; i < n; i++)
-    for (int c = 0; c < 3; c++) centre[c] += mass[i] / all * x[c * n + i];
-  for (int64_t i = 0; i < n; i++) {
-    const double d[3] = {x[i] - centre[0], x[n + i] - centre[1], x[2 * n + i] - centre[2]};
-    if (!(dot(d, d) > far2)) continue;
-    far2 = dot(d, d);
-    out = (nbody_event){i, -1, 0};
-  }
-  return out;
+  const int64_t out = run->escape > 0 ? escaped_at(run, NULL, 0) : -1;
+  return out >= 0 ? (nbody_event){out, -1, 0} : (nbody_event){-1, -1, INFINITY};
 }
 
 /* ---- in the state's arrays ---- */

@@ -1,14 +1,7 @@
 #include "kernels/nbody/few/kepler.h"
+#include "kernels/common/vector.h"
 
 #include <math.h>
-
-static const double two_pi = 6.28318530717958647692;
-
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
-static void cross(const double a[3], const double b[3], double out[3]) {
-  for (int c = 0; c < 3; c++) out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
-}
 
 /* Computes G_k(beta, s) = s^k c_k(beta s^2), k = 0 ... 3, with Stumpff's functions c_k(z) = sum (-z)^i / (k + 2 i)!.
  * The series are summed for |z| < 0.1, where seven terms give full precision. A larger z is divided by four, and the
@@ -76,11 +69,11 @@ static bool solve(double r0, double eta, double zeta, double beta, double dt, do
 }
 
 bool nbody_kepler_step(double mu, double dt, const double x[3], const double v[3], double dx[3], double dv[3]) {
-  const double r0 = sqrt(dot(x, x)), forward = dt < 0 ? -1 : 1;
-  const double eta = forward * dot(x, v), beta = 2 * mu / r0 - dot(v, v), zeta = mu - beta * r0;
+  const double r0 = sqrt(vector_dot(x, x)), forward = dt < 0 ? -1 : 1;
+  const double eta = forward * vector_dot(x, v), beta = 2 * mu / r0 - vector_dot(v, v), zeta = mu - beta * r0;
   double span = fabs(dt), G[4], r;
   if (beta > 0) { /* whole orbits change nothing */
-    const double period = two_pi * mu / (beta * sqrt(beta));
+    const double period = 2 * pi * mu / (beta * sqrt(beta));
     if (span > period) span = fmod(span, period);
   }
   if (span == 0) {
@@ -105,7 +98,7 @@ bool nbody_elements_place(const nbody_elements *el, double mu, double x[3], doub
   const double along[3] = {-cn * sp - sn * cp * ci, -sn * sp + cn * cp * ci, cp * si};
   const double q = el->a * (1 - el->e), speed = sqrt(mu * (1 + el->e) / q);
   const double motion = sqrt(mu / fabs(el->a)) / fabs(el->a);
-  const double M = el->a > 0 ? remainder(el->M, two_pi) : el->M;
+  const double M = el->a > 0 ? remainder(el->M, 2 * pi) : el->M;
   double G[4] = {1}, r = q;
   if (M != 0 && !solve(q, 0, mu * el->e, mu / el->a, fabs(M) / motion, G, &r)) return false;
   /* towards the pericentre and at right angles to it, without differences of numbers that are larger by 1/(1 - e) */
@@ -124,24 +117,24 @@ static bool is_straight(const double x[3], const double v[3]) {
   const double a = fmax(fabs(x[0]), fmax(fabs(x[1]), fabs(x[2]))), b = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
   double h[3];
   if (a == 0 || b == 0) return true;
-  cross((const double[]){x[0] / a, x[1] / a, x[2] / a}, (const double[]){v[0] / b, v[1] / b, v[2] / b}, h);
+  vector_cross((const double[]){x[0] / a, x[1] / a, x[2] / a}, (const double[]){v[0] / b, v[1] / b, v[2] / b}, h);
   return h[0] == 0 && h[1] == 0 && h[2] == 0;
 }
 
 /* An angle from -pi to pi as one from 0 to below 2 pi (and 360 degrees): one below 0 by a rounding is 0. */
 static double turned(double angle) {
-  const double out = angle < 0 ? angle + two_pi : angle;
-  return out < two_pi - 1e-15 ? out : 0;
+  const double out = angle < 0 ? angle + 2 * pi : angle;
+  return out < 2 * pi - 1e-15 ? out : 0;
 }
 
 void nbody_elements_of(double mu, const double x[3], const double v[3], nbody_elements *out) {
-  const double r = sqrt(dot(x, x)), v2 = dot(v, v), eta = dot(x, v), beta = 2 * mu / r - v2;
+  const double r = sqrt(vector_dot(x, x)), v2 = vector_dot(v, v), eta = vector_dot(x, v), beta = 2 * mu / r - v2;
   double h[3], e[3], across[3];
-  cross(x, v, h);
-  const double h1 = sqrt(dot(h, h)), flat = hypot(h[0], h[1]);
+  vector_cross(x, v, h);
+  const double h1 = sqrt(vector_dot(h, h)), flat = hypot(h[0], h[1]);
   for (int c = 0; c < 3; c++) e[c] = ((v2 - mu / r) * x[c] - eta * v[c]) / mu;
   out->a = mu / beta;
-  out->e = sqrt(dot(e, e));
+  out->e = sqrt(vector_dot(e, e));
   if ((h1 == 0 && is_straight(x, v)) || (h1 > 0 && beta == 0)) {
     *out = (nbody_elements){out->a, out->e, NAN, NAN, NAN, NAN};
     return;
@@ -149,18 +142,18 @@ void nbody_elements_of(double mu, const double x[3], const double v[3], nbody_el
   const double rounding = 1e-15; /* smaller components of a direction are rounding errors */
   double node[3] = {1, 0, 0}, apse[3];
   if (flat > rounding * h1) node[0] = -h[1] / flat, node[1] = h[0] / flat;
-  out->inc = flat > rounding * h1 ? atan2(flat, h[2]) : h[2] < 0 ? 0.5 * two_pi : 0;
+  out->inc = flat > rounding * h1 ? atan2(flat, h[2]) : h[2] < 0 ? pi : 0;
   out->node = turned(atan2(node[1], node[0]));
   const double unit[3] = {h[0] / h1, h[1] / h1, h[2] / h1};
-  cross(unit, node, across);
+  vector_cross(unit, node, across);
   const double circle = 1e-12; /* smaller eccentricities are roundings of positions far from the origin */
   const bool round = out->e <= circle;
   for (int c = 0; c < 3; c++) apse[c] = round ? node[c] : e[c] / out->e;
-  out->peri = round ? 0 : turned(atan2(dot(apse, across), dot(apse, node)));
+  out->peri = round ? 0 : turned(atan2(vector_dot(apse, across), vector_dot(apse, node)));
   const double sine = eta * sqrt(fabs(beta)) / mu; /* e sin E, or e sinh H */
   if (round) {
-    cross(unit, apse, across);
-    out->M = turned(atan2(dot(x, across), dot(x, apse)));
+    vector_cross(unit, apse, across);
+    out->M = turned(atan2(vector_dot(x, across), vector_dot(x, apse)));
   } else if (beta > 0) {
     out->M = turned(atan2(sine, 1 - r * beta / mu) - sine);
   } else {

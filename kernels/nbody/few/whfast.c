@@ -11,6 +11,7 @@
 #include "kernels/nbody/few/kepler.h"
 #include "kernels/nbody/few/pairs.h"
 #include "kernels/nbody/few/sums.h"
+#include "kernels/common/vector.h"
 
 #include "engine/log.h"
 
@@ -254,7 +255,7 @@ static void check_step(const nbody_run *run, const work *w) {
     nbody_elements el;
     const double mu = run->G * w->inner[i];
     nbody_elements_of(mu, w->body[i].x, w->body[i].v, &el);
-    const double q = el.a * (1 - el.e), time = 6.283185307179586 * sqrt(q * q * q / (mu * (1 + el.e)));
+    const double q = el.a * (1 - el.e), time = 2 * pi * sqrt(q * q * q / (mu * (1 + el.e)));
     if (time < least) which = i;
     least = fmin(least, time);
   }

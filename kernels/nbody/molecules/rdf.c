@@ -1,14 +1,13 @@
 /* Rows of the tables `thermo` and `rdf`. */
 #include "kernels/nbody/scenario/molecules.h"
 #include "kernels/nbody/short/cpu/list.h"
+#include "kernels/common/vector.h"
 
 #include "engine/log.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double pi = 3.14159265358979323846;
 
 sim_status nbody_observe_thermo(nbody_run *run, const nbody_sums *sums, double *values) {
   const double volume = run->box > 0 ? run->box * run->box * run->box : NAN;

@@ -1,10 +1,10 @@
 #include "kernels/nbody/periodic/lattice.h"
+#include "kernels/common/vector.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
 #define SPLIT 3.0     /* a, in inverse edges */
 #define ERF_IS_1 40.0 /* erf is 1 where the square of its argument is larger */
 
@@ -73,7 +73,7 @@ static void add_error_function(double r2, int order, double *base) {
   }
   boys[order] = sum;
   for (int m = order; m > 0; m--) boys[m - 1] = (2 * t * boys[m] + exp(-t)) / (2 * m - 1);
-  double factor = -2 * SPLIT / sqrt(PI);
+  double factor = -2 * SPLIT / sqrt(pi);
   for (int m = 0; m <= order; m++, factor *= -2 * SPLIT * SPLIT) base[m] += factor * boys[m];
 }
 
@@ -84,9 +84,9 @@ static void add_waves(const double d[3], int order, double *out) {
       for (int s = p > 0 || q > 0 ? -WAVES : 1; s <= WAVES; s++) {
         const int square = p * p + q * q + s * s;
         if (square > WAVES_MOST) continue;
-        const double k[3] = {2 * PI * p, 2 * PI * q, 2 * PI * s}, k2 = 4 * PI * PI * square;
-        const double phase = 2 * PI * (p * d[0] + q * d[1] + s * d[2]);
-        const double weight = 8 * PI / k2 * exp(-k2 / (4 * SPLIT * SPLIT));
+        const double k[3] = {2 * pi * p, 2 * pi * q, 2 * pi * s}, k2 = 4 * pi * pi * square;
+        const double phase = 2 * pi * (p * d[0] + q * d[1] + s * d[2]);
+        const double weight = 8 * pi / k2 * exp(-k2 / (4 * SPLIT * SPLIT));
         const double turned[4] = {weight * cos(phase), -weight * sin(phase), -weight * cos(phase), weight * sin(phase)};
         double power[3][NBODY_LATTICE_ORDER_MAX + 1];
         for (int c = 0; c < 3; c++) {
@@ -104,7 +104,7 @@ static void add_waves(const double d[3], int order, double *out) {
  * cube of the images summed one by one. By Gauss, with half the cube's edge b: -(d^2 / 2) 3 h^2 / b^2 I, I the integral
  * of (1 + u^2 + v^2)^(-5/2) over |u|, |v| < 1; the constant is left out. */
 static void add_outside(const double near[3], double softening, int order, double *out) {
-  const double half = REACH + 0.5, integral = 2 * PI / 9 + 4 / (3 * sqrt(3));
+  const double half = REACH + 0.5, integral = 2 * pi / 9 + 4 / (3 * sqrt(3));
   const double rate = 3 * softening * softening / (half * half) * integral;
   for (int c = 0; c < 3; c++) {
     int k[3] = {0, 0, 0};
@@ -136,7 +136,7 @@ void nbody_lattice_tensor(const double d[3], double softening, int order, nbody_
         if (!within) add_inverse(r2, softening * softening, order, 1, base);
         add_radial(x, base, order, step, out);
       }
-  out[0] -= PI / (SPLIT * SPLIT);
+  out[0] -= pi / (SPLIT * SPLIT);
   add_outside(near, softening, order, out);
 }
 

@@ -1,6 +1,7 @@
 #include "kernels/nbody/scenario/cosmos.h"
 
 #include "kernels/nbody/cosmos/spectrum.h"
+#include "kernels/common/vector.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static const double SIGMA8_SHARE = 0.98;
 static void check_power(const nbody_zeldovich *z, double size, const char *path, int line, sim_faults *faults) {
   const double *row = z->power.data;
   const size_t rows = z->power.rows;
-  const double unit = 2 * 3.14159265358979323846 / size, least = unit, most = unit * sqrt(3) * (double)((z->n - 1) / 2);
+  const double unit = 2 * pi / size, least = unit, most = unit * sqrt(3) * (double)((z->n - 1) / 2);
   if (rows == 1) sim_faults_add(faults, line, path, "expected at least 2 rows, got 1");
   if (rows < 2) return;
   for (size_t i = 0; i < rows; i++, row += 2)

@@ -1,10 +1,9 @@
 #include "kernels/nbody/short/short.h"
 
 #include "kernels/nbody/cpu/evaluator.h"
+#include "kernels/common/vector.h"
 
 #include <math.h>
-
-static const double pi = 3.14159265358979323846;
 
 /* Skin over the mean distance of bodies, measured for liquids: a thicker skin makes lists longer and searches rarer.
  * For gases at most a quarter of the cutoff. */

@@ -4,6 +4,7 @@
 #include "engine/reduce.h"
 #include "engine/run/startup.h"
 #include "kernels/nbody/cpu/evaluator.h"
+#include "kernels/common/vector.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -111,7 +112,7 @@ static void recentre(nbody_bodies *part, double *scratch, int threads) {
 /* Rotation by |degrees| about the vector `degrees`: Rodrigues' formula. */
 static void rotation_matrix(const double degrees[3], double m[3][3]) {
   const double size = sqrt(degrees[0] * degrees[0] + degrees[1] * degrees[1] + degrees[2] * degrees[2]);
-  const double angle = size * (3.14159265358979323846 / 180), c = cos(angle), s = sin(angle);
+  const double angle = size * (pi / 180), c = cos(angle), s = sin(angle);
   const double u[3] = {degrees[0] / size, degrees[1] / size, degrees[2] / size};
   const double cross[3][3] = {{0, -u[2], u[1]}, {u[2], 0, -u[0]}, {-u[1], u[0], 0}};
   for (int i = 0; i < 3; i++)

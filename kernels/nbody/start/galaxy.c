@@ -10,6 +10,7 @@
  * softening into account, by layers at offsets z: a thin disk's potential at height h has exp(-k h) in its Hankel
  * transform (Binney and Tremaine, section 2.6). In the halo softening is neglected: choose it well below the radius. */
 #include "kernels/nbody/start/bodies.h"
+#include "kernels/common/vector.h"
 
 #include "engine/rng.h"
 
@@ -17,8 +18,6 @@
 #include <stdlib.h>
 
 enum { NODES = 2048, SPEEDS = 256, RINGS = 512, LAYERS = 32, LAST = 50, FARTHEST = 200 };
-
-static const double pi = 3.14159265358979323846;
 
 /* Tables over radii that are evenly spaced in log r. `psi`, the potential at the cutoff minus that at r, decreases with
  * r. */

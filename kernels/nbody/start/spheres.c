@@ -1,11 +1,10 @@
 /* Spheres whose distribution is known in closed form. */
 #include "kernels/nbody/start/bodies.h"
+#include "kernels/common/vector.h"
 
 #include "engine/rng.h"
 
 #include <math.h>
-
-static const double pi = 3.14159265358979323846;
 
 void nbody_direction(double u, double v, double out[3]) {
   const double z = 2 * u - 1, r = sqrt(1 - z * z);

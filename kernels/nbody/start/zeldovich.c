@@ -4,13 +4,12 @@
 #include "kernels/nbody/cosmos/cube.h"
 #include "kernels/nbody/cosmos/power.h"
 #include "kernels/nbody/start/bodies.h"
+#include "kernels/common/vector.h"
 
 #include "engine/rng.h"
 
 #include <complex.h>
 #include <math.h>
-
-static const double pi = 3.14159265358979323846;
 
 /* Random numbers of a wave are keyed by its three wave numbers, in a step of philox that no body uses. So the waves of
  * one seed are the same for any number of bodies. */

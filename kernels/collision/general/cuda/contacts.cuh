@@ -42,7 +42,7 @@ static __device__ void observe_contact(contact_observables *at, const contact_st
   at->overlap = fmax(at->overlap, (double)c.overlap / smaller);
   for (int k = 0; k < 3; k++) {
     at->stress[k] += 0.5 * (double)(distance * c.normal[k] * r.force[k]);
-    const int a = k == 2 ? 2 : k, b = k == 2 ? 0 : k + 1;
+    const int a = k, b = (k + 1) % 3;
     at->stress[3 + k] += 0.5 * (double)(distance * c.normal[a] * r.force[b]);
   }
 }
@@ -342,7 +342,7 @@ static __device__ __forceinline__ void set_contact_mass(const general_mobility &
 template <typename real>
 static __device__ __forceinline__ void shorten_stress(const double *x, const real force[3], contact_observables *at) {
   for (int k = 0; k < 3; k++) {
-    const int s = k == 2 ? 2 : k, t = k == 2 ? 0 : k + 1;
+    const int s = k, t = (k + 1) % 3;
     at->stress[k] -= x[k] * (double)force[k];
     at->stress[3 + k] -= x[s] * (double)force[t];
   }

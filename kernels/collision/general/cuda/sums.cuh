@@ -50,7 +50,7 @@ static __device__ __forceinline__ void sum_body(const general_numbers &b, const 
     part[SUM_MOMENTUM + k] = first ? m * v[k] : 0;
     part[SUM_ANGULAR + k] = first ? angular : 0;
     part[SUM_FLUX + k] = first ? m * v[k] * v[k] : 0;
-    part[SUM_FLUX + 3 + k] = first ? m * v[k == 2 ? 2 : k] * v[k == 2 ? 0 : k + 1] : 0;
+    part[SUM_FLUX + 3 + k] = first ? m * v[k] * v[(k + 1) % 3] : 0;
   }
 }
 

@@ -25,7 +25,7 @@ local function named(R, c)
     elseif model == "square_well" then c.cohesion.energy, c.cohesion.range = R.log(1e-6, 1e-5), R.uniform(0.005, 0.02)
     else c.cohesion.surface_tension, c.cohesion.volume, c.cohesion.contact_angle = R.log(1e-4, 1e-2), R.log(1e-8, 1e-6), R.uniform(0, 1) end
   end
-  if R.chance(0.3) then
+  if R.chance(0.3) and c.friction then -- else it has no effect, and is refused
     c.tangential = c.law == "linear" and "linear_history" or R.pick("mindlin", "mindlin/force", "mindlin_rescale", "mindlin_rescale/force")
   end
 end

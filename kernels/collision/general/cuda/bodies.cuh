@@ -10,8 +10,9 @@
 #include "kernels/collision/general/cuda/step.cuh"
 
 /* BODIES_THREADS: of a block; few, so that few clumps use all multiprocessors. BODIES_AHEAD: spheres of a clump that a
- * thread reads together. In a step, BODIES_BLOCK clumps share a block of BODIES_STEP_THREADS. */
-enum { BODIES_THREADS = 64, BODIES_AHEAD = 4, BODIES_BLOCK = 32, BODIES_STEP_THREADS = 128 };
+ * thread reads together. In a step, BODIES_BLOCK clumps share a block of BODIES_STEP_THREADS: of the number for clumps
+ * of three spheres, five such blocks fit a multiprocessor. */
+enum { BODIES_THREADS = 64, BODIES_AHEAD = 4, BODIES_BLOCK = 32, BODIES_STEP_THREADS = 96 };
 
 /* A body while its thread works on it. */
 struct moving_body {

@@ -158,23 +158,28 @@ inline constexpr int law_turns<fixed_law<FORM, ROLLING, COHESION>> =
 template <int SPRINGS, typename Law, typename real> struct pair_history {
   static constexpr bool rolls = SPRINGS == 7 && law_turns<Law> == TURNS_ROLLING;
   static constexpr bool twists = SPRINGS == 7 && law_turns<Law> == TURNS_TWISTING;
-  static constexpr int numbers = rolls ? 6 : twists ? 4 : SPRINGS, groups = numbers / 4; /* that are read and written */
+  static constexpr int numbers = rolls ? 6 : twists ? 4 : SPRINGS;     /* that are read and written */
+  static constexpr int groups = numbers / 4, paired = numbers / 2 * 2; /* paired: in groups and the pair behind them */
   real *spring;
   uint32_t room, entry;
   __device__ vec4<real> *group(int q) const { return (vec4<real> *)spring + (size_t)q * room + entry; }
-  __device__ real *number(int s) const { return spring + (size_t)s * room + entry; } /* behind the groups */
+  __device__ vec2<real> *pair() const { return (vec2<real> *)(spring + (size_t)(4 * groups) * room) + entry; }
+  __device__ real *last() const { return spring + (size_t)paired * room + entry; } /* of an odd number */
   __device__ void load(real *out) const {
 #pragma unroll
     for (int q = 0; q < groups; q++) spread(*group(q), q, out);
-#pragma unroll
-    for (int s = 4 * groups; s < numbers; s++) out[s] = *number(s);
+    if (paired > 4 * groups) spread(*pair(), out);
+    if (numbers > paired) out[paired] = *last();
   }
   __device__ void store(const real *from) const {
 #pragma unroll
     for (int q = 0; q < groups; q++)
       *group(q) = {from[4 * q], from[4 * q + 1], from[4 * q + 2], from[twists ? 6 : 4 * q + 3]};
-#pragma unroll
-    for (int s = 4 * groups; s < numbers; s++) *number(s) = from[s];
+    if (paired > 4 * groups) *pair() = {from[4 * groups], from[4 * groups + 1]};
+    if (numbers > paired) *last() = from[paired];
+  }
+  static __device__ void spread(const vec2<real> &two, real *out) {
+    out[4 * groups] = two.x, out[4 * groups + 1] = two.y;
   }
   static __device__ void spread(const vec4<real> &four, int q, real *out) {
     out[4 * q] = four.x, out[4 * q + 1] = four.y, out[4 * q + 2] = four.z, out[twists ? 6 : 4 * q + 3] = four.w;

@@ -89,7 +89,7 @@ static __device__ void build_row(const general_numbers &b, const general_arrays<
     for (int q = 0; q < b.springs / 4; q++)
       ((vec4<real> *)list.spring)[(size_t)q * b.room + to] = same ? from[(size_t)q * b.room + kept] : none;
     for (int s = b.springs / 4 * 4; s < b.springs; s++)
-      list.spring[(size_t)s * b.room + to] = same ? old.spring[(size_t)s * b.room + kept] : 0;
+      list.spring[rest_at(b, to, s)] = same ? old.spring[rest_at(b, kept, s)] : 0;
   }
 }
 

@@ -43,12 +43,14 @@ template <int SPRINGS, typename Law, typename real> struct direct_reader {
  * entry, are requested when entry e - 1 is about to be read. */
 template <int SPRINGS, typename Law, typename real> struct prefetching_reader {
   static constexpr int groups = pair_history<SPRINGS, Law, real>::groups,
-                       numbers = pair_history<SPRINGS, Law, real>::numbers;
+                       numbers = pair_history<SPRINGS, Law, real>::numbers,
+                       paired = pair_history<SPRINGS, Law, real>::paired;
   vec4<real> own[numbers > 0 ? 3 : 2][CONTACT_THREADS]; /* position, v_pred, w_pred */
   struct {
     vec4<real> position[CONTACT_THREADS], v_pred[CONTACT_THREADS], w_pred[CONTACT_THREADS];
     alignas(16) real spring[numbers > 0 ? numbers : 1][CONTACT_THREADS];
     __device__ __forceinline__ vec4<real> *group(int q) { return (vec4<real> *)spring[4 * q] + threadIdx.x; }
+    __device__ __forceinline__ vec2<real> *pair() { return (vec2<real> *)spring[4 * groups] + threadIdx.x; }
   } stage[2];
   double energy[2][CONTACT_THREADS]; /* sums of the grain, while the next contact is computed */
 
@@ -66,7 +68,8 @@ template <int SPRINGS, typename Law, typename real> struct prefetching_reader {
     copy_async(&to.v_pred[threadIdx.x], g.v_pred + j);
     if (SPRINGS > 0) copy_async(&to.w_pred[threadIdx.x], g.w_pred + j);
     for (int q = 0; q < groups; q++) copy_async_through(to.group(q), past.group(q));
-    for (int s = 4 * groups; s < numbers; s++) copy_async(&to.spring[s][threadIdx.x], past.number(s));
+    if constexpr (paired > 4 * groups) copy_async(to.pair(), past.pair());
+    if constexpr (numbers > paired) copy_async(&to.spring[paired][threadIdx.x], past.last());
     commit_async();
   }
   __device__ __forceinline__ void fetch_rest(uint32_t e, const general_grains<real> &g,
@@ -92,7 +95,8 @@ template <int SPRINGS, typename Law, typename real> struct prefetching_reader {
     other->velocity = from.v_pred[threadIdx.x];
     if (SPRINGS > 0) other->spin = from.w_pred[threadIdx.x];
     for (int q = 0; q < groups; q++) past.spread(*from.group(q), q, spring);
-    for (int s = 4 * groups; s < numbers; s++) spring[s] = from.spring[s][threadIdx.x];
+    if constexpr (paired > 4 * groups) past.spread(*from.pair(), spring);
+    if constexpr (numbers > paired) spring[paired] = from.spring[paired][threadIdx.x];
   }
   __device__ __forceinline__ grain_rest<real> read_rest(uint32_t e, const general_grains<real> &,
                                                         const general_records<real> &, uint32_t) const {

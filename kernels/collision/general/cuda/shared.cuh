@@ -44,6 +44,7 @@ static __host__ __device__ constexpr bool general_clumps(int features) { return 
 enum { GENERAL_LEVELS = 6, GENERAL_THREADS = 256, CONTACT_THREADS = 128 };
 
 template <typename real> struct alignas(4 * sizeof(real)) vec4 { real x, y, z, w; };
+template <typename real> struct alignas(2 * sizeof(real)) vec2 { real x, y; };
 
 /* Data that a step changes, in the order of the cells; two sets on the device, each array [n]. The predicted velocities
  * of one set share memory with the accelerations of the other, which are no longer needed when the other set is
@@ -117,12 +118,18 @@ struct general_numbers {
 /* Springs of contacts beside the tangential one. */
 enum { TURNS_ANY, TURNS_ROLLING, TURNS_TWISTING };
 
+/* Index of number s of an entry's history behind its groups of four: see spring_at. */
+static __device__ __forceinline__ size_t rest_at(const general_numbers &b, uint32_t e, int s) {
+  const int whole = b.springs / 4 * 4;
+  return s < b.springs / 2 * 2 ? (size_t)whole * b.room + 2 * (size_t)e + (size_t)(s - whole) : (size_t)s * b.room + e;
+}
+
 /* Index of number s of the history of entry e: groups of four numbers, [springs / 4][room][4], are read and written at
- * once; the rest of them lies in arrays behind, [springs % 4][room]. Where grains twist and do not roll, the twist is
- * in the first group, before the numbers of rolling. */
+ * once, and so is a pair of the rest, [room][2]; the last of an odd number lies behind, [room]. Where grains twist and
+ * do not roll, the twist is in the first group, before the numbers of rolling. */
 static __device__ __forceinline__ size_t spring_at(const general_numbers &b, uint32_t e, int s) {
   if (b.twist_first && s >= 3) s = s == 6 ? 3 : s + 1;
-  return s < b.springs / 4 * 4 ? 4 * ((size_t)(s / 4) * b.room + e) + (size_t)(s % 4) : (size_t)s * b.room + e;
+  return s < b.springs / 4 * 4 ? 4 * ((size_t)(s / 4) * b.room + e) + (size_t)(s % 4) : rest_at(b, e, s);
 }
 
 /* Numbers of general_numbers that steps read, in the state's precision. half: infinite along sides without images. */

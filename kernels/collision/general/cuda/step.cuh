@@ -128,9 +128,10 @@ static __device__ __noinline__ void add_walls(const general_arrays<real> &a, con
 /* What the threads of a block have in common: in shared memory, because the loop over neighbours has no registers left.
  * Values that it kept in local memory would be fetched from the L2 cache in each round, as springs pass through the L1
  * cache. `keeps`: also each thread's grain and the end of its row, because of the call of add_walls, around which
- * little stays in registers, or of cohesion. */
+ * little stays in registers, or of cohesion. Not `serves`: a tangential spring alone leaves registers for all of it. */
 template <int SPRINGS, int FEATURES, typename real> struct contact_block {
   static constexpr bool keeps = FEATURES > GENERAL_BARE || SPRINGS == 4;
+  static constexpr bool serves = FEATURES > GENERAL_BARE || SPRINGS > 3;
   general_grains<real> grains;
   general_records<real> records;
   general_list<real> list;
@@ -147,6 +148,8 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
   __shared__ contact_reader<SPRINGS, Law, real> reader;
   constexpr bool keeps = contact_block<SPRINGS, FEATURES, real>::keeps;
   __shared__ contact_block<SPRINGS, FEATURES, real> block;
+  constexpr bool in_block = contact_block<SPRINGS, FEATURES, real>::serves;
+  step_bounds<real> local_bounds;
   after_previous();
   const general_numbers &b = *a.numbers;
   const general_box<real> &box = a.box;
@@ -154,23 +157,26 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
   general_control then = now;
   if (next > 0) then.order ^= 1;
   publish_control(a, then, k);
-  step_context<real> step = {dt, box.damped ? dt : 0, &block.bounds, nullptr};
-  if (threadIdx.x == 0) {
-    block.grains = a.grains[now.order];
-    block.records = a.records[now.home];
-    block.list = a.list[now.home];
+  step_bounds<real> &bounds = in_block ? block.bounds : local_bounds;
+  step_context<real> step = {dt, box.damped ? dt : 0, &bounds, nullptr};
+  if (!in_block || threadIdx.x == 0) {
+    if (in_block) {
+      block.grains = a.grains[now.order];
+      block.records = a.records[now.home];
+      block.list = a.list[now.home];
+    }
     const real most = (real)(now.step * 1.001);
-    block.bounds = {step.edge * (real)(dt > 0 ? 0.5 * now.step / (double)dt : 0), most};
-    if (Law::named && b.reach > 0) block.bounds.margin += (real)b.reach + most;
+    bounds = {step.edge * (real)(dt > 0 ? 0.5 * now.step / (double)dt : 0), most};
+    if (Law::named && b.reach > 0) bounds.margin += (real)b.reach + most;
   }
-  __syncthreads();
+  if (in_block) __syncthreads();
   double square = 0;
   const uint32_t first = own_grain(a.own, blockIdx.x * CONTACT_THREADS + threadIdx.x);
   if (first != GENERAL_NONE) {
     uint32_t i = first;
-    const general_grains<real> &g = block.grains;
-    const general_records<real> &records = block.records;
-    const general_list<real> &list = block.list;
+    const general_grains<real> &g = in_block ? block.grains : a.grains[now.order];
+    const general_records<real> &records = in_block ? block.records : a.records[now.home];
+    const general_list<real> &list = in_block ? block.list : a.list[now.home];
     if (general_clumps(FEATURES)) step.mobility = records.mobility;
     const uint32_t room = box.room;
     /* Entries of a row are 32 apart; their numbers over 32 alternate between the stages of the reader. */
@@ -232,8 +238,7 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
         near = near && !far_from_walls<SPRINGS, Law>(b, a, poses, g, records, i, step.edge);
       if (near) {
         contact_sum<real> all = sum;
-        add_walls<SPRINGS, typename wall_law<Law>::type, FEATURES>(a, poses, i, dt, step.edge, block.bounds.margin, k,
-                                                                   &all);
+        add_walls<SPRINGS, typename wall_law<Law>::type, FEATURES>(a, poses, i, dt, step.edge, bounds.margin, k, &all);
         sum = all;
       }
     }

@@ -86,7 +86,7 @@ static bool fork_spare(message *m, int *fd) {
 noreturn static void fork_spares(int control) {
   static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGTSTP};
   message now, next;
-  int fd, next_fd;
+  int fd = -1, next_fd = -1;
   for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int none = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -106,7 +106,7 @@ static void test_wide(void **state) {
   static sim_field columns[SIM_COLUMNS_MAX + 1];
   const sim_table wide = {"wide", "", columns};
   const sim_table *const only[] = {&wide, NULL};
-  static double values[SIM_COLUMNS_MAX], row[SIM_COLUMNS_MAX + 2];
+  static double values[SIM_COLUMNS_MAX], back[SIM_COLUMNS_MAX + 2];
   fixture *self = *state;
   sim_frame frame = self->frame;
   const sim_row rows[] = {{&wide, values}};
@@ -132,8 +132,8 @@ static void test_wide(void **state) {
   assert_true(set >= 0);
   hid_t type = H5Dget_type(set);
   assert_int_equal(H5Tget_nmembers(type), SIM_COLUMNS_MAX + 2);
-  assert_true(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, row) >= 0);
-  assert_memory_equal(row + 2, values, sizeof values);
+  assert_true(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, back) >= 0);
+  assert_memory_equal(back + 2, values, sizeof values);
   H5Tclose(type);
   H5Dclose(set);
   H5Fclose(file);

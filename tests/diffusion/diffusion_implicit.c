@@ -307,6 +307,29 @@ static void test_failure(void **state) {
   shut(&s);
 }
 
+/* u' = u^2 from 1 has no bound at t = 1, and with a little diffusion and a start of 1.1 in some cells soon after
+ * t = 1/1.1. An L-stable step that is longer than what is left would give numbers beyond that time. */
+static void test_growth(void **state) {
+  static const char *const dt[] = {"0.05", "0.25", "'auto', rtol = 1e-6"};
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    char text[400];
+    system_run s;
+    snprintf(text, sizeof text,
+             "return sim.diffusion { grid = { n = {64}, size = {1} }, fields = {{ name = 'u', D = 0.01, initial = "
+             "function(x) return 1 + 0.1*math.sin(2*math.pi*x) end }}, rates = function(u) return u^2 end,"
+             " integrate = { scheme = 'rodas3', dt = %s, t_end = 5 } }",
+             dt[i]);
+    open_with(&s, text, sim_isa_best(), 1, NULL);
+    sim_status status = SIM_OK;
+    for (int k = 0; k < 10000 && status == SIM_OK; k++) status = diffusion_model.step(s.self, &s.clock);
+    assert_int_equal(status, SIM_ERR_DIVERGED);
+    print_message("dt = %s: ended at t = %.6f: %s\n", dt[i], s.clock.t, sim_error_last()->message);
+    assert_true(s.clock.t < 0.95);
+    shut(&s);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_variable_diffusivity),
                                      cmocka_unit_test(test_time),
@@ -316,6 +339,7 @@ int main(void) {
                                      cmocka_unit_test(test_same_bits),
                                      cmocka_unit_test(test_adaptive),
                                      cmocka_unit_test(test_single),
-                                     cmocka_unit_test(test_failure)};
+                                     cmocka_unit_test(test_failure),
+                                     cmocka_unit_test(test_growth)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,10 @@
  * 1/(g h) - J (levels.h), which is made of that of 1/(g h) - J_mean. J_mean has the means over all cells of the
  * derivatives of N and of the flux, so that it is a number at each wavenumber. A residual after P is nearly the error
  * of k_i. Its norm is that of each field over the size of the field. Wavenumber 0 has J_mean alone, so that a field
- * that only fluxes change keeps its mean to rounding, whatever the residual is. */
+ * that only fluxes change keeps its mean to rounding, whatever the residual is.
+ *
+ * Where J grows faster than 1/(g h), the matrix has lost its sign: the solution would be one that decays, and step over
+ * times at which the true one has no bound. Such a step is too long. */
 #include "kernels/diffusion/cpu/implicit/implicit.h"
 
 #include "kernels/diffusion/cpu/implicit/levels.h"
@@ -467,7 +470,6 @@ static sim_status begin_system(diffusion_work *w, diffusion_linearized *l, bool 
   SIM_TRY(set_right(w, l, 0));
   diffusion_vectors_dots(&l->vectors, l->weight, l->right.data, 1, (const void *const[]){l->right.data}, &square);
   SIM_TRY(diffusion_solve(&l->solver, l->right.data, l->stage[0].data, l->tolerance, TRIED, &applied, &residual));
-  l->solved.iterations += applied;
   *reduction = residual > l->tolerance ? residual / sqrt(square) : 0;
   return SIM_OK;
 }
@@ -481,6 +483,30 @@ static sim_status choose_inverse(diffusion_work *w, diffusion_linearized *l) {
   SIM_TRY(begin_system(w, l, true, &level));
   l->by_level = level * level < mean * mean * mean;
   return SIM_OK;
+}
+
+/* Returns by what rate the state grows at most: J_mean at each wavenumber, and the derivative of each field's rate by
+ * that field in each cell. */
+static double growth_of(const diffusion_work *w, const diffusion_linearized *l) {
+  double most = diffusion_entries_growth(&l->entries);
+  const int lanes = l->vectors.lanes;
+  for (int f = 0; f < w->fields; f++)
+    for (int64_t i = 0; i < l->vectors.count; i++)
+      if (lanes == 0 || i % (2 * lanes) < lanes) most = fmax(most, grid_number(work_part(&l->symbol, f), w->single, i));
+  return most;
+}
+
+/* Whether a step of this length follows what grows. */
+static sim_status check_growth(const diffusion_work *w, const diffusion_linearized *l,
+                               const diffusion_step_context *context, bool *follows) {
+  const double growth = growth_of(w, l);
+  *follows = gamma_ * l->h * growth < 1;
+  if (*follows || diffusion_estimates(w->p)) return SIM_OK;
+  return sim_fail(
+      SIM_ERR_DIVERGED,
+      "at step %lld, t = %.9g, the solution grows by a rate of up to %.3g, which steps of rodas3 with dt = %.3g "
+      "cannot follow: use dt below %.2g, or dt = \"auto\"",
+      (long long)context->step, context->t, growth, l->h, 1 / growth);
 }
 
 /* Solves for all stages. *found: whether there is a solution. */
@@ -518,7 +544,8 @@ sim_status diffusion_linearized_step(diffusion_work *w, diffusion_linearized *l,
   l->solver = (diffusion_solver){.vectors = &l->vectors, .weight = l->weight, .apply = apply, .context = w};
   for (int i = 0; i <= DIFFUSION_KRYLOV; i++) l->solver.basis[i] = l->basis[i].data;
   SIM_TRY(linearize(w, l, context));
-  SIM_TRY(solve(w, l, context, &found));
+  SIM_TRY(check_growth(w, l, context, &found));
+  if (found) SIM_TRY(solve(w, l, context, &found));
   diffusion_vectors_sum(&l->vectors, next->data, 2, (const double[]){1, 1},
                         (const void *const[]){l->state.data, l->stage[STAGES - 1].data});
   if (estimates && found)

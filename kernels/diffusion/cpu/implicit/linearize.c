@@ -31,7 +31,8 @@ static void set_sizes(const diffusion_parameters *p, diffusion_entries *e) {
 double diffusion_entries_bytes(const diffusion_parameters *p, int count) {
   diffusion_entries e = {0};
   set_sizes(p, &e);
-  return (double)count * (double)e.pieces * ((double)e.piece_numbers * (double)number_size(&e) + sizeof(double));
+  const double piece = (double)e.piece_numbers * (double)number_size(&e) + sizeof(double);
+  return (double)e.pieces * ((double)count * piece + sizeof(double));
 }
 
 /* Whether a derivative turns cosines along an axis into sines. */
@@ -71,8 +72,10 @@ sim_status diffusion_entries_create(const diffusion_parameters *p, const sim_set
   e->values = calloc((size_t)e->pieces * count, (size_t)e->piece_numbers * number_size(e));
   e->sums = calloc((size_t)e->pieces * count, sizeof(double));
   e->means = calloc(count, sizeof(double));
+  e->most = calloc((size_t)e->pieces, sizeof(double));
   e->even = calloc(count, sizeof(bool));
-  if (!e->values || !e->sums || !e->means || !e->even) return sim_no_memory("the derivatives of rates and fluxes");
+  if (!e->values || !e->sums || !e->means || !e->most || !e->even)
+    return sim_no_memory("the derivatives of rates and fluxes");
   for (int i = 0; i < jacobian->count; i++) e->even[i] = is_even(p, jacobian->of[i].result, jacobian->of[i].input);
   return diffusion_rates_compile(p, entries, setup->isa, setup->threads, &e->function);
 }
@@ -82,6 +85,7 @@ void diffusion_entries_destroy(diffusion_entries *e) {
   free(e->values);
   free(e->sums);
   free(e->means);
+  free(e->most);
   free(e->even);
   *e = (diffusion_entries){0};
 }
@@ -114,7 +118,19 @@ void diffusion_entries_compute(void *opaque, const diffusion_piece *piece) {
   for (int i = 0; i < e->jacobian.count; i++)
     e->sums[i * e->pieces + number] = e->single ? total_single(of[i], e->piece_numbers, e->lanes, piece->rows)
                                                 : total_double(of[i], e->piece_numbers, e->lanes, piece->rows);
+  double most = 0;
+  for (int i = 0; i < e->jacobian.count; i++)
+    if (e->jacobian.of[i].result == e->jacobian.of[i].input)
+      most = e->single ? greatest_single(of[i], e->piece_numbers, e->lanes, piece->rows, most)
+                       : greatest_double(of[i], e->piece_numbers, e->lanes, piece->rows, most);
+  if (e->most) e->most[number] = most;
   diffusion_rates_apply(e->rates, piece);
+}
+
+double diffusion_entries_growth(const diffusion_entries *e) {
+  double most = 0;
+  for (int64_t i = 0; e->most && i < e->pieces; i++) most = e->most[i] > most ? e->most[i] : most;
+  return most;
 }
 
 void diffusion_entries_average(diffusion_entries *e, double cells) {

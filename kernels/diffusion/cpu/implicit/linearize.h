@@ -15,6 +15,7 @@ typedef struct diffusion_entries {
   void *values;  /* [pieces][entries][piece_numbers] */
   double *sums;  /* [entries][pieces] */
   double *means; /* [entries]: over all cells */
+  double *most;  /* [pieces]: greatest derivative of a field's rate by that field, at least 0 */
   bool *even;    /* [entries]: whether the entry's mean maps each mode of the series to itself */
 } diffusion_entries;
 
@@ -32,6 +33,7 @@ void *diffusion_entries_values(const diffusion_entries *entries, int64_t piece, 
  * diffusion_rates_apply does. */
 void diffusion_entries_compute(void *entries, const diffusion_piece *piece);
 void diffusion_entries_average(diffusion_entries *entries, double cells); /* computes the means over all cells */
+double diffusion_entries_growth(const diffusion_entries *entries);        /* returns the greatest of `most` */
 /* Pointwise work: replaces fields by the products of entries with fields and derivatives; and the same with means. */
 void diffusion_entries_apply(void *entries, const diffusion_piece *piece);
 void diffusion_entries_apply_means(void *entries, const diffusion_piece *piece);

@@ -91,6 +91,12 @@ static int as_fast(const sim_plan *plan, sim_backend_kind kind, int ranks) {
   return ranks;
 }
 
+/* What all ranks together do in a second, by their efficiency. */
+static double rate_of(const sim_plan *plan, sim_backend_kind kind, int ranks) {
+  const double share = efficiency(plan, kind, ranks);
+  return plan->work_rate_guess * (isfinite(share) ? share * ranks / sim_plan_shares(plan, ranks) : 1);
+}
+
 static void check_ranks(const sim_plan *plan, sim_backend_kind kind, int ranks) {
   char text[64], limit[128] = "";
   const double share = efficiency(plan, kind, ranks);
@@ -109,8 +115,9 @@ static void check_ranks(const sim_plan *plan, sim_backend_kind kind, int ranks) 
             plan->start_exchanges);
   }
   if (!isfinite(share)) return;
-  cli_say("  %-24s about %.0f %% of %d times one rank of as many threads, at %.0f GB/s and %.0f us an exchange",
-          "efficiency", 100 * share, ranks, 1e-9 * exchange_rates[kind], 1e6 * exchange_times[kind]);
+  cli_say(
+      "  %-24s about %.0f %% of %d times one rank, with a core for each thread, at %.0f GB/s and %.0f us an exchange",
+      "efficiency", 100 * share, ranks, 1e-9 * exchange_rates[kind], 1e6 * exchange_times[kind]);
   const int fewest = as_fast(plan, kind, ranks);
   if (fewest < ranks) cli_say("  %-24s than %d rank%s", "no faster", fewest, fewest == 1 ? "" : "s");
   if (share * ranks < worth)
@@ -150,15 +157,16 @@ sim_status cli_check_job(cli_job *job) {
     cli_duration(plan->start_seconds, text, sizeof text);
     cli_say("start       about %s before the first step", text);
   }
+  const double rate = rate_of(plan, job->setup.backend->kind, ranks.size);
   if (plan->work_most > 0) {
     char most[64];
-    cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, text, sizeof text);
-    cli_duration(plan->steps * plan->work_most / plan->work_rate_guess, most, sizeof most);
+    cli_duration(plan->steps * plan->work_per_step / rate, text, sizeof text);
+    cli_duration(plan->steps * plan->work_most / rate, most, sizeof most);
     cli_say("steps       %.0f, at least %s and at most %s at %.2g %s/s: what a step takes is not known in advance",
-            plan->steps, text, most, plan->work_rate_guess, job->model->work_unit);
+            plan->steps, text, most, rate, job->model->work_unit);
   } else if (isfinite(plan->steps)) {
-    cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, text, sizeof text);
-    cli_say("steps       %.0f, about %s at %.2g %s/s", plan->steps, text, plan->work_rate_guess, job->model->work_unit);
+    cli_duration(plan->steps * plan->work_per_step / rate, text, sizeof text);
+    cli_say("steps       %.0f, about %s at %.2g %s/s", plan->steps, text, rate, job->model->work_unit);
   } else {
     cli_say("steps       adaptive; %.3g %s each", plan->work_per_step, job->model->work_unit);
   }

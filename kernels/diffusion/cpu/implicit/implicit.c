@@ -370,13 +370,12 @@ static sim_status make_inverse(diffusion_work *w, diffusion_linearized *l) {
 /* ---- a step ---- */
 
 /* Sets the weights of the norm to the inverse squares of the fields' sizes, or of what the estimate of the error may
- * be. Returns the rounding error of a state in that norm. */
-static double set_weights(const diffusion_work *w, diffusion_linearized *l) {
+ * be. A field that is 0 has the size of its change. */
+static void set_weights(const diffusion_work *w, diffusion_linearized *l) {
   const diffusion_vectors *v = &l->vectors;
   const diffusion_integrate *i = &w->p->integrate;
-  const double one = 1, unit = w->single ? FLT_EPSILON : DBL_EPSILON;
+  const double one = 1;
   diffusion_vectors own = *v;
-  double most = 0;
   own.fields = 1;
   for (int f = 0; f < w->fields; f++) {
     const void *u = work_part(&w->array[1], f), *k = work_part(&l->right, f);
@@ -384,11 +383,9 @@ static double set_weights(const diffusion_work *w, diffusion_linearized *l) {
     diffusion_vectors_dots(&own, &one, u, 1, &u, &size);
     diffusion_vectors_dots(&own, &one, k, 1, &k, &change);
     const double reach = sqrt(size > 0 ? size : change > 0 ? change : 1);
-    const double held = diffusion_estimates(w->p) ? i->atol + i->rtol * sqrt(size) : reach;
+    const double held = diffusion_estimates(w->p) ? i->atol + i->rtol * reach : reach;
     l->weight[f] = 1 / (held * held);
-    most = fmax(most, unit * reach / held);
   }
-  return most;
 }
 
 /* Computes P times the right-hand side of a stage. */
@@ -453,13 +450,15 @@ static void fill(const diffusion_work *w, const sim_buffer *vector, double numbe
 }
 
 /* Sets the tolerance of a step's systems, from the first one. The error of a step of order 3 is of the fourth power of
- * its change, so that the tolerance of a residual over the change is the third power, or what the estimate may be. */
+ * its change, so that the tolerance of a residual over the change is the third power, or what the estimate may be. It
+ * is above the rounding of products in the change, whatever the size of the fields: else slow changes would be lost. */
 static void set_tolerance(const diffusion_work *w, diffusion_linearized *l) {
-  const double rounding = 4 * set_weights(w, l);
+  const double rounding = 64 * (w->single ? FLT_EPSILON : DBL_EPSILON);
   double square;
+  set_weights(w, l);
   diffusion_vectors_dots(&l->vectors, l->weight, l->right.data, 1, (const void *const[]){l->right.data}, &square);
   const double change = sqrt(square), part = fmin(fmax(change * square, 1e-9), 1e-4);
-  l->tolerance = fmax(diffusion_estimates(w->p) ? 0.02 : part * change, rounding);
+  l->tolerance = fmax(diffusion_estimates(w->p) ? 0.02 : part * change, rounding * change);
 }
 
 /* Makes a few iterations of the first system. Returns by how much they reduce the residual. */

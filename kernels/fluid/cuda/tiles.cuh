@@ -10,7 +10,7 @@
 template <bool HEAT, typename real> struct tile_forms;
 template <> struct tile_forms<false, float> { typedef march_form<64, 8, 2, 1, 1> wide, narrow; };
 template <> struct tile_forms<true, float> {
-  typedef march_form<128, 6, 1, 1, 2> wide;
+  typedef march_form<64, 11, 1, 2, 0> wide;
   typedef march_form<64, 6, 2, 1, 0> narrow;
 };
 template <> struct tile_forms<false, double> {

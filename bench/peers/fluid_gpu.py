@@ -87,16 +87,17 @@ def of_lbmpy():
 
     def flow(n, pattern):
         """Kernels and arrays of a flow in n^3 cells, and what the populations beyond the box are copied from."""
-        def populations():  # at rest, also beyond the box
-            at_rest = arrays.empty((19,) + (n + 2,) * 3, arrays.float32)
+        def populations():  # at rest, also beyond the box, whose first cell in a row is at a multiple of 128 bytes
+            pitch = (n + 96) // 32 * 32
+            at_rest = arrays.empty((19, n + 2, n + 2, pitch), arrays.float32)
             for array, direction in zip(at_rest, stencil):
                 array[...] = (1 / 3, 1 / 18, 1 / 36)[sum(map(abs, direction))]
-            return at_rest.transpose(3, 2, 1, 0)
+            return at_rest.transpose(3, 2, 1, 0)[31:31 + n + 2]
 
-        f, g = (ps.fields(f"{name}(19): float32[{n + 2}, {n + 2}, {n + 2}]", layout="fzyx") for name in "fg")
         config = dict(stencil=stencil, method=Method.SRT, relaxation_rate=OMEGA, compressible=True,
                       zero_centered=False, streaming_pattern=pattern)
         names = {name: populations() for name in ("f" if is_inplace(pattern) else "fg")}
+        f, g = (ps.Field.create_from_numpy_array(name, names["f"], index_dimensions=1) for name in "fg")
         fields = LBMOptimisation(symbolic_field=f, symbolic_temporary_field=g)
         kernels, copies = [], []
         for when in get_timesteps(pattern):

@@ -4,7 +4,7 @@
  *   bench_fluid_march [--cells N] [--steps S] [--only NAME]
  *
  * A row is one form (march.cuh), and how many planes a block makes. */
-#include "kernels/fluid/cuda/march.cuh"
+#include "kernels/fluid/cuda/tiles.cuh"
 #include "kernels/fluid/cuda/trt.cuh"
 
 #include <cuda_runtime.h>
@@ -88,10 +88,11 @@ static void row(bench *b, const char *name, unsigned long long *first, const Lau
 
 /* ---- moments ---- */
 
-template <int TX, int TY, int BLOCKS, int STAGES, int AHEAD, bool HEAT, bool EDDY, typename real>
+template <typename form, bool HEAT, bool EDDY, typename real>
 static void moments(bench *b, const char *name, unsigned long long *first, int chunk) {
-  typedef march_form<TX, TY, BLOCKS, STAGES, AHEAD> form;
-  using tile = march_tile<form, HEAT>;
+  using made = march_kernel<form, HEAT>;
+  using tile = typename made::tile;
+  constexpr int TX = form::tx, TY = form::ty;
   if (!wanted(b, name)) return;
   fluid_step<real> s = {};
   for (int a = 0; a < 3; a++) s.l.n[a] = b->n;
@@ -114,9 +115,9 @@ static void moments(bench *b, const char *name, unsigned long long *first, int c
   s.w.most = 10;
   s.guard = b->guard;
   begin<real>(b, (size_t)b->n * (size_t)b->n * (size_t)s.l.groups * FLUID_GROUP * tile::cell);
-  auto *function = march<form, false, HEAT, EDDY, HEAT, real>;
-  const int shared = tile::all * (int)sizeof(real);
-  must(cudaFuncSetAttribute((const void *)function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  auto *function = made::template function<false, HEAT, EDDY, real>();
+  const size_t shared = tile::template bytes<real>();
+  must(cudaFuncSetAttribute((const void *)function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   const dim3 grid((unsigned)((b->n + TX - 1) / TX), (unsigned)((b->n + TY - 3) / (TY - 2)),
                   (unsigned)((b->n + chunk - 1) / chunk));
   row(b, name, first, [&](int now) {
@@ -124,17 +125,20 @@ static void moments(bench *b, const char *name, unsigned long long *first, int c
     s.to = (real *)b->state[1 - now];
     s.step = b->step + now;
     s.next = b->step + 1 - now;
-    function<<<grid, tile::threads, (size_t)shared>>>(s);
+    function<<<grid, tile::threads, shared>>>(s);
   });
 }
 
 static void all_moments(bench *b) {
   unsigned long long f = 0, h = 0, d = 0, w = 0;
 #define FORM(TX, TY, BLOCKS, STAGES, AHEAD, HEAT, real, CHUNK, first)                                                  \
-  moments<TX, TY, BLOCKS, STAGES, AHEAD, HEAT, false, real>(                                                           \
-      b,                                                                                                               \
-      #HEAT " heat " #real " " #TX "x" #TY " blocks " #BLOCKS " stages " #STAGES " ahead " #AHEAD " planes " #CHUNK,   \
-      &first, CHUNK)
+  OF(march_form, "", TX, TY, BLOCKS, STAGES, AHEAD, HEAT, real, CHUNK, first)
+#define OF(form, kind, TX, TY, BLOCKS, STAGES, AHEAD, HEAT, real, CHUNK, first)                                        \
+  moments<form<TX, TY, BLOCKS, STAGES, AHEAD>, HEAT, false, real>(b,                                                   \
+                                                                  #HEAT " heat " #real " " #TX "x" #TY                 \
+                                                                        " blocks " #BLOCKS " stages " #STAGES          \
+                                                                        " ahead " #AHEAD " planes " #CHUNK kind,       \
+                                                                  &first, CHUNK)
   FORM(64, 8, 2, 1, 0, false, float, 64, f);
   FORM(64, 8, 2, 1, 1, false, float, 64, f);
   FORM(64, 8, 2, 1, 1, false, float, 128, f);
@@ -151,11 +155,14 @@ static void all_moments(bench *b) {
   FORM(128, 6, 1, 1, 1, true, float, 128, h);
   FORM(96, 8, 1, 1, 2, true, float, 64, h);
   FORM(64, 12, 1, 1, 2, true, float, 64, h);
+  OF(march_bulk_form, " bulk", 64, 12, 1, 1, 0, true, float, 64, h);
+  OF(march_bulk_form, " bulk", 128, 6, 1, 1, 2, true, float, 64, h);
   FORM(64, 6, 1, 2, 0, false, double, 64, d);
   FORM(64, 7, 1, 2, 0, false, double, 64, d);
   FORM(64, 8, 1, 1, 0, false, double, 64, d);
   FORM(64, 6, 1, 1, 0, true, double, 64, w);
 #undef FORM
+#undef OF
 }
 
 /* ---- populations in place ---- */

@@ -51,17 +51,17 @@ static void launch_with(const sim_kernel *kernel, dim3 grid, unsigned threads, s
 
 template <typename form, bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
 static void launch_form(const sim_kernel *kernel, const fluid_step<real> &s) {
-  using tile = march_tile<form, HEAT>;
-  void (*const function)(fluid_step<real>) = march<form, SKIP, FORCE, EDDY, HEAT, real>;
-  const int shared = tile::all * (int)sizeof(real);
+  using made = march_kernel<form, HEAT>;
+  void (*const function)(fluid_step<real>) = made::template function<SKIP, FORCE, EDDY, real>();
+  const size_t shared = made::tile::template bytes<real>();
   static int ready = 0; /* the kernel may use so much shared memory */
   if (!ready)
     ready = !sim_cuda_failed(
-        cudaFuncSetAttribute((const void *)function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+        cudaFuncSetAttribute((const void *)function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
         "cudaFuncSetAttribute", kernel->name);
   const dim3 grid((unsigned)tiles_of(s.l.n[0], form::tx), (unsigned)tiles_of(s.l.n[1], form::ty - 2),
                   (unsigned)tiles_of(s.end - s.begin, s.stride));
-  launch_with(kernel, grid, tile::threads, (size_t)shared, function, s);
+  launch_with(kernel, grid, made::tile::threads, shared, function, s);
 }
 template <bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
 static void launch_march(const fluid_device *d, const fluid_step<real> &s) {

@@ -35,7 +35,9 @@ template <typename form, bool HEAT> struct march_tile {
   static constexpr int ups = form::stages == 1 ? 3 : 2;                          /* buffers of what moves up */
   static constexpr int flat = HEAT ? 12 : 8, up = 2 * flat, down = up + ups * 4; /* in units of sites */
   static constexpr int numbers = sites * (down + 2 * 4);
-  static constexpr int all = numbers + form::stages * cell * threads; /* in shared memory, with cells on their way */
+  template <typename real> static constexpr size_t bytes() { /* of shared memory, with cells on their way */
+    return (numbers + form::stages * cell * threads) * sizeof(real);
+  }
 };
 
 /* Where a thread's column is in its tile: directions that lead to no inner column are not written. */

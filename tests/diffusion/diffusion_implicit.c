@@ -315,6 +315,19 @@ static void test_slow(void **state) {
   }
 }
 
+/* From 1e-6, far below atol, u' = 100 (u - u^3) still comes to 1 after t = 0.14 and some hundredths: changes below the
+ * tolerance of a step are solved for too. */
+static void test_small(void **state) {
+  system_run s;
+  (void)state;
+  whole(&s, "%s integrate = { scheme = 'rodas3', rtol = 1e-4, atol = 1e-4, t_end = %g } }",
+        "return sim.diffusion { grid = { n = {16}, size = {1} }, fields = {{ name = 'u', D = 0.01, initial = 1e-6 }}, "
+        "rates = function(u) return 100*(u - u^3) end,",
+        1.0);
+  if (!(fabs(value(&s, 0, 3) - 1) < 1e-3)) fail_msg("%.9g", value(&s, 0, 3));
+  shut(&s);
+}
+
 /* Diffusion backwards in time, whose shortest wave grows by any factor in a step, ends as an unstable run does. */
 static void test_failure(void **state) {
   system_run s;
@@ -365,6 +378,7 @@ int main(void) {
                                      cmocka_unit_test(test_adaptive),
                                      cmocka_unit_test(test_single),
                                      cmocka_unit_test(test_slow),
+                                     cmocka_unit_test(test_small),
                                      cmocka_unit_test(test_failure),
                                      cmocka_unit_test(test_growth)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -450,15 +450,16 @@ static void fill(const diffusion_work *w, const sim_buffer *vector, double numbe
 }
 
 /* Sets the tolerance of a step's systems, from the first one. The error of a step of order 3 is of the fourth power of
- * its change, so that the tolerance of a residual over the change is the third power, or what the estimate may be. It
- * is above the rounding of products in the change, whatever the size of the fields: else slow changes would be lost. */
+ * its change, so that the tolerance of a residual over the change is the third power. With an estimate it is a share of
+ * what that may be, and of the change: a state that is small beside atol may grow. It is above the rounding of products
+ * in the change, whatever the size of the fields: else slow changes would be lost. */
 static void set_tolerance(const diffusion_work *w, diffusion_linearized *l) {
   const double rounding = 64 * (w->single ? FLT_EPSILON : DBL_EPSILON);
   double square;
   set_weights(w, l);
   diffusion_vectors_dots(&l->vectors, l->weight, l->right.data, 1, (const void *const[]){l->right.data}, &square);
   const double change = sqrt(square), part = fmin(fmax(change * square, 1e-9), 1e-4);
-  l->tolerance = fmax(diffusion_estimates(w->p) ? 0.02 : part * change, rounding * change);
+  l->tolerance = fmax(diffusion_estimates(w->p) ? fmin(0.02, 1e-3 * change) : part * change, rounding * change);
 }
 
 /* Makes a few iterations of the first system. Returns by how much they reduce the residual. */

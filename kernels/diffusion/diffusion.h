@@ -168,7 +168,8 @@ typedef struct diffusion_lift {
   int axis; /* -1: no lift; else the first axis that it depends on */
   double low, slopes[3], curves[3], growth;
 } diffusion_lift;
-/* Returns the lift of a source. That of a derived field is its function of -lap, applied to the fields' lifts. */
+/* Returns the lift of a field, or of a derived field, which is a function of -lap of fields: its lift is the same
+ * function of the lifts of these fields. */
 diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int source);
 double diffusion_lift_at(const diffusion_lift *lift, const double x[3], double t);
 /* Returns a derivative of the lift. kind: diffusion_kind below DIFFUSION_VALUE; x: position along its axis. */

@@ -191,9 +191,9 @@ static double pipe_error(const int along[3], int r) {
   return sqrt(miss / all);
 }
 
-/* Of second order: interpolated walls are off by about 1/(8 R) of a cell, of which the flow has four times the share,
- * 0.5/R^2; up to 0.52/R^2 were seen with four places of the axis, which change it by half. What the start leaves is
- * exp(-5.8 0.1 18) of the flow. */
+/* The error is of second order. A wall that is off by 1/(8 R) of a cell, as interpolated ones are, changes the flow by
+ * four times that over R: 0.5/R^2. It depends on where the axis lies between cells, by half: at four places it was at
+ * most 0.52/R^2, and the bound is 0.6/R^2. At the end exp(-5.8 0.1 18), 3e-5, of the start's difference is left. */
 static void test_pipes(void **state) {
   (void)state;
   static const int along[][3] = {{1, 1, 0}, {1, 1, 1}};

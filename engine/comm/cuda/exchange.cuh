@@ -29,8 +29,9 @@ __device__ inline void exchange_wait_a_little(const sim_peers &p) {
   __syncthreads();
 }
 
-/* A meeting, for a block with a thread for each rank: each thread raises this rank's flag at another rank and waits for
- * that rank's flag here. What all ranks have stored before, all can read after it. */
+/* A meeting of all ranks, by a block with a thread for each of them: the thread of another rank sets this rank's flag
+ * in that rank's memory, and waits until that rank's flag is set here. After the meeting each rank can read what any
+ * rank stored before it. */
 __device__ inline void exchange_meet(const sim_peers &p) {
   enum { LOOK = 256 /* polls between checks of the host's words */ };
   typedef cuda::atomic_ref<exchange_value, cuda::thread_scope_system> flag;

@@ -41,8 +41,8 @@ typedef struct points {
   bool cells;              /* the first points are those of the cells of the side */
 } points;
 
-/* How the constant of a link follows: by points of up to three sides. That of a link from a body with fluid_link.entry
- * follows as `base` and `share` of the constant of the side. */
+/* How the constant of a link changes with time: by points of up to three sides. Where fluid_link.entry is set (a body
+ * with a side close behind the cell), the constant is base + share times that of the side. */
 typedef struct recipe {
   int8_t arriving, count, side[3]; /* arriving: from the side */
   int32_t point[3];

@@ -12,8 +12,8 @@
  * of k_i. Its norm is that of each field over the size of the field. Wavenumber 0 has J_mean alone, so that a field
  * that only fluxes change keeps its mean to rounding, whatever the residual is.
  *
- * Where J grows faster than 1/(g h), the matrix has lost its sign: the solution would be one that decays, and step over
- * times at which the true one has no bound. Such a step is too long. */
+ * Where the state grows by a rate above 1/(g h), 1/(g h) - J is negative. The equations then have a solution that
+ * decays, although the true one grows, and may even have no bound within the step. Such a step is too long. */
 #include "kernels/diffusion/cpu/implicit/implicit.h"
 
 #include "kernels/diffusion/cpu/implicit/levels.h"

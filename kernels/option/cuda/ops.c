@@ -95,6 +95,7 @@ static double joint_numbers(const option_parameters *p) {
   double sum = 0;
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
+    if (p->payoffs.items[i].schema != &option_american_schema) continue;
     if (option_rule_is_joint(p, o)) sum += (1.0 + option_joint_bases(p, o)) * (double)option_date_count(p, o);
   }
   return sum * (p->sampling.antithetic ? 2 : 1);

@@ -49,7 +49,7 @@ typedef enum diffusion_scheme {
   DIFFUSION_ETD1,
   DIFFUSION_ETDRK2,
   DIFFUSION_ETDRK4,
-  DIFFUSION_RODAS3, /* linearly implicit in L, N and the fluxes: order 3 (cpu/implicit.c) */
+  DIFFUSION_RODAS3, /* linearly implicit in L, N and the fluxes: order 3 (implicit/) */
   DIFFUSION_SCHEMES
 } diffusion_scheme;
 

@@ -93,7 +93,7 @@ const diffusion_method diffusion_methods[DIFFUSION_SCHEMES] = {
                     {{NOW, 1, {{0, NONE, NOW}}},
                      {U, 4, {{1, E, U}, {1, F1, N}, {2, F2, M}, {1, F3, NOW}}},
                      {NOW, 1, {{1, NONE, U}}}}}}},
-    /* its tables are L, and the factor of N (cpu/implicit.c) */
+    /* its tables are L, and the factor of N (implicit/) */
     [DIFFUSION_RODAS3] = {.name = "rodas3", .arrays = 1, .tables = 2, .stages = 1, .order = 3, .stage = {{1, 1, 0}}},
 };
 

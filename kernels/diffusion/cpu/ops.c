@@ -114,7 +114,7 @@ static sim_status make_noise(diffusion_work *w, int64_t step) {
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
-  if (w->linearized) return diffusion_linearized_step(w, w->linearized, context);
+  if (w->linearized) return diffusion_linearized_stage(w, context);
   void *mixed[DIFFUSION_COLUMNS];
   diffusion_stage now = w->method.stage[index];
   const bool flows = now.forward && w->read.fluxes > 0;

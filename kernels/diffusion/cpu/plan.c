@@ -4,7 +4,7 @@
 #include "kernels/diffusion/cpu/coupled.h"
 #include "kernels/diffusion/cpu/derivation.h"
 #include "kernels/diffusion/cpu/forcing.h"
-#include "kernels/diffusion/cpu/implicit/implicit.h"
+#include "kernels/diffusion/cpu/implicit/linearized.h"
 #include "kernels/diffusion/cpu/stirring.h"
 
 #include <limits.h>

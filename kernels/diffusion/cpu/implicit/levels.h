@@ -1,37 +1,27 @@
-/* An approximate inverse of 1/(g h) - J where J differs from place to place, in host memory.
- *
- * In each cell J is taken for a constant operator: J_mean, whose symbol is s(k), times a factor. The inverse for a few
- * factors (levels), 1/(1/(g h) - factor s(k)), is applied to the cells that have about this factor, and the results are
- * added. A cell between two levels belongs to both, with weights that are linear in the inverse of the factor: that is
- * right for waves that are much longer, and for waves that are much shorter than the length over which a field spreads
- * in a step. */
+/* Where each cell lies between the levels of P (implicit/parts.h), in host memory. */
 #ifndef DIFFUSION_LEVELS_H
 #define DIFFUSION_LEVELS_H
 
 #include "kernels/diffusion/cpu/implicit/linearize.h"
 
-enum { DIFFUSION_LEVELS = 8 };
-
-typedef struct diffusion_levels {
+typedef struct diffusion_places {
   const diffusion_entries *entries;
-  int count;                                         /* levels of the present step; 1: J_mean alone */
-  double factor[DIFFUSION_LEVELS][DIFFUSION_FIELDS]; /* of the symbol of J_mean */
-  double *symbols; /* [entries]: real part of an entry's symbol for its own field, at the stiffest wavenumber; else 0 */
-  double linear[DIFFUSION_FIELDS]; /* L there */
   /* [fields][pieces][numbers]: where the cell lies between levels: level q counts with 1 - |place - q| */
   void *place;
   double *least, *greatest; /* [pieces] */
   int threads;
-} diffusion_levels;
+} diffusion_places;
 
-sim_status diffusion_levels_create(const diffusion_entries *entries, int threads, diffusion_levels *out) SIM_MUST_CHECK;
-void diffusion_levels_destroy(diffusion_levels *levels);
-double diffusion_levels_bytes(const diffusion_parameters *p, int entries);
-/* Chooses the levels for the entries' present values. step: g h. */
-void diffusion_levels_place(diffusion_levels *levels, double step);
+sim_status diffusion_places_create(const diffusion_entries *entries, int threads, diffusion_places *out) SIM_MUST_CHECK;
+void diffusion_places_destroy(diffusion_places *places);
+double diffusion_places_bytes(const diffusion_parameters *p, int entries);
+/* Computes the stiffness in the cells of a field, and places, as diffusion_linear_ops. */
+void diffusion_places_compute(diffusion_places *places, int field, double first, int terms, const double *factor,
+                              const int *of, double *least, double *greatest);
+void diffusion_places_set(diffusion_places *places, int field, double low, double ratio, int levels);
 /* Pointwise work: multiplies fields by their weight in one level. */
 typedef struct diffusion_level {
-  const diffusion_levels *levels;
+  const diffusion_places *places;
   int number;
 } diffusion_level;
 void diffusion_level_apply(void *level, const diffusion_piece *piece);

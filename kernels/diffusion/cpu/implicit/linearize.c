@@ -35,48 +35,17 @@ double diffusion_entries_bytes(const diffusion_parameters *p, int count) {
   return (double)e.pieces * ((double)count * piece + sizeof(double));
 }
 
-/* Whether a derivative turns cosines along an axis into sines. */
-static bool is_odd(int kind, int axis) {
-  switch (kind) {
-  case DIFFUSION_X:
-  case DIFFUSION_Y:
-  case DIFFUSION_Z: return kind == axis;
-  case DIFFUSION_XY: return axis != 2;
-  case DIFFUSION_XZ: return axis != 1;
-  case DIFFUSION_YZ: return axis != 0;
-  default: return false;
-  }
-}
-
-/* Along axes between walls, a rate has to be of the field's own series, and a flux of its derivative's. */
-static bool is_even(const diffusion_parameters *p, int result, int input) {
-  const diffusion_gradients read = diffusion_gradients_of(p);
-  const int fields = (int)p->fields.count, axes = (int)p->grid.n.rows;
-  const int field = result < fields ? result : (result - fields) / axes;
-  const grid_shape own = diffusion_shape_of(p, field);
-  for (int axis = 0; axis < own.rank; axis++) {
-    const bool through = result >= fields && (result - fields) % axes == axis;
-    const bool odd = input >= fields && is_odd(read.of[input - fields].kind, axis);
-    if (!grid_is_periodic(&own, axis) && !grid_is_member_axis(&own, axis) && odd != through) return false;
-  }
-  return true;
-}
-
 sim_status diffusion_entries_create(const diffusion_parameters *p, const sim_setup *setup, diffusion_rates *rates,
-                                    const diffusion_jacobian *jacobian, const sim_expr *entries, diffusion_entries *e) {
-  const size_t count = (size_t)jacobian->count;
-  *e = (diffusion_entries){.jacobian = *jacobian, .rates = rates, .fields = (int)p->fields.count};
+                                    diffusion_linearized *of, const sim_expr *entries, diffusion_entries *e) {
+  const size_t count = (size_t)of->jacobian.count;
+  *e = (diffusion_entries){.of = of, .rates = rates, .fields = (int)p->fields.count};
   e->results = e->fields + diffusion_gradients_of(p).fluxes;
   set_sizes(p, e);
   if (!entries) return SIM_OK;
   e->values = calloc((size_t)e->pieces * count, (size_t)e->piece_numbers * number_size(e));
   e->sums = calloc((size_t)e->pieces * count, sizeof(double));
-  e->means = calloc(count, sizeof(double));
   e->most = calloc((size_t)e->pieces, sizeof(double));
-  e->even = calloc(count, sizeof(bool));
-  if (!e->values || !e->sums || !e->means || !e->most || !e->even)
-    return sim_no_memory("the derivatives of rates and fluxes");
-  for (int i = 0; i < jacobian->count; i++) e->even[i] = is_even(p, jacobian->of[i].result, jacobian->of[i].input);
+  if (!e->values || !e->sums || !e->most) return sim_no_memory("the derivatives of rates and fluxes");
   return diffusion_rates_compile(p, entries, setup->isa, setup->threads, &e->function);
 }
 
@@ -84,15 +53,8 @@ void diffusion_entries_destroy(diffusion_entries *e) {
   diffusion_rates_destroy(&e->function);
   free(e->values);
   free(e->sums);
-  free(e->means);
   free(e->most);
-  free(e->even);
   *e = (diffusion_entries){0};
-}
-
-int diffusion_entry_field(const diffusion_entries *e, int entry) {
-  const int result = e->jacobian.of[entry].result, fluxes = e->results - e->fields;
-  return result < e->fields ? result : (result - e->fields) / (fluxes / e->fields);
 }
 
 int64_t diffusion_entries_piece(const diffusion_entries *e, const diffusion_piece *piece) {
@@ -105,7 +67,7 @@ int64_t diffusion_entries_rows(const diffusion_entries *e, int64_t piece) {
 }
 
 void *diffusion_entries_values(const diffusion_entries *e, int64_t piece, int entry) {
-  const int64_t before = piece * e->jacobian.count + entry;
+  const int64_t before = piece * e->of->jacobian.count + entry;
   return (char *)e->values + (size_t)(before * e->piece_numbers) * number_size(e);
 }
 
@@ -113,14 +75,14 @@ void diffusion_entries_compute(void *opaque, const diffusion_piece *piece) {
   const diffusion_entries *e = opaque;
   void *of[DIFFUSION_ENTRIES];
   const int64_t number = diffusion_entries_piece(e, piece);
-  for (int i = 0; i < e->jacobian.count; i++) of[i] = diffusion_entries_values(e, number, i);
+  for (int i = 0; i < e->of->jacobian.count; i++) of[i] = diffusion_entries_values(e, number, i);
   if (e->function) diffusion_rates_evaluate(e->function, piece, of);
-  for (int i = 0; i < e->jacobian.count; i++)
+  for (int i = 0; i < e->of->jacobian.count; i++)
     e->sums[i * e->pieces + number] = e->single ? total_single(of[i], e->piece_numbers, e->lanes, piece->rows)
                                                 : total_double(of[i], e->piece_numbers, e->lanes, piece->rows);
   double most = 0;
-  for (int i = 0; i < e->jacobian.count; i++)
-    if (e->jacobian.of[i].result == e->jacobian.of[i].input)
+  for (int i = 0; i < e->of->jacobian.count; i++)
+    if (e->of->jacobian.of[i].result == e->of->jacobian.of[i].input)
       most = e->single ? greatest_single(of[i], e->piece_numbers, e->lanes, piece->rows, most)
                        : greatest_double(of[i], e->piece_numbers, e->lanes, piece->rows, most);
   if (e->most) e->most[number] = most;
@@ -134,24 +96,24 @@ double diffusion_entries_growth(const diffusion_entries *e) {
 }
 
 void diffusion_entries_average(diffusion_entries *e, double cells) {
-  for (int i = 0; i < e->jacobian.count; i++)
-    e->means[i] = sim_reduce_tree(e->sums + i * e->pieces, (size_t)e->pieces) / cells;
+  for (int i = 0; i < e->of->jacobian.count; i++)
+    e->of->means[i] = sim_reduce_tree(e->sums + i * e->pieces, (size_t)e->pieces) / cells;
 }
 
 /* Computes the products, with the means of the entries that are even where `means`. */
 static void apply(const diffusion_entries *e, const diffusion_piece *piece, bool means) {
   bool set[RESULTS] = {false};
   const int64_t number = diffusion_entries_piece(e, piece);
-  for (int i = 0; i < e->jacobian.count; i++) {
-    const int result = e->jacobian.of[i].result;
+  for (int i = 0; i < e->of->jacobian.count; i++) {
+    const int result = e->of->jacobian.of[i].result;
     void *out = piece->spare[result];
-    const void *in = piece->columns[e->jacobian.of[i].input],
+    const void *in = piece->columns[e->of->jacobian.of[i].input],
                *values = means ? NULL : diffusion_entries_values(e, number, i);
-    if (means && !e->even[i]) continue;
+    if (means && !e->of->even[i]) continue;
     if (e->single)
-      product_single(out, values, e->means[i], in, piece->count, set[result]);
+      product_single(out, values, e->of->means[i], in, piece->count, set[result]);
     else
-      product_double(out, values, e->means[i], in, piece->count, set[result]);
+      product_double(out, values, e->of->means[i], in, piece->count, set[result]);
     set[result] = true;
   }
   for (int r = 0; r < e->results; r++)

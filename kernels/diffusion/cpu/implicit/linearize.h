@@ -2,29 +2,26 @@
 #ifndef DIFFUSION_LINEARIZE_H
 #define DIFFUSION_LINEARIZE_H
 
-#include "kernels/diffusion/diffusion.h"
+#include "kernels/diffusion/implicit/parts.h"
 
 typedef struct diffusion_entries {
-  diffusion_jacobian jacobian;
+  diffusion_linearized *of;        /* borrowed: the Jacobian and the means */
   diffusion_rates *function;       /* the entries; NULL: there are none */
   diffusion_rates *rates;          /* borrowed */
   int fields, results, lanes;      /* lanes: numbers of a piece for each cell along x */
   int64_t piece_numbers, in_plane; /* numbers of a piece; pieces of a plane */
   int64_t pieces, rows;            /* rows: of a plane */
   bool single;
-  void *values;  /* [pieces][entries][piece_numbers] */
-  double *sums;  /* [entries][pieces] */
-  double *means; /* [entries]: over all cells */
-  double *most;  /* [pieces]: greatest derivative of a field's rate by that field, at least 0 */
-  bool *even;    /* [entries]: whether the entry's mean maps each mode of the series to itself */
+  void *values; /* [pieces][entries][piece_numbers] */
+  double *sums; /* [entries][pieces] */
+  double *most; /* [pieces]: greatest derivative of a field's rate by that field, at least 0 */
 } diffusion_entries;
 
 sim_status diffusion_entries_create(const diffusion_parameters *p, const sim_setup *setup, diffusion_rates *rates,
-                                    const diffusion_jacobian *jacobian, const sim_expr *entries,
+                                    diffusion_linearized *of, const sim_expr *entries,
                                     diffusion_entries *out) SIM_MUST_CHECK;
 void diffusion_entries_destroy(diffusion_entries *entries);
 double diffusion_entries_bytes(const diffusion_parameters *p, int count); /* for this number of entries */
-int diffusion_entry_field(const diffusion_entries *entries, int entry);   /* field whose rate or flux it is of */
 /* Return the number of a piece, its rows, and the numbers of an entry in it. */
 int64_t diffusion_entries_piece(const diffusion_entries *entries, const diffusion_piece *piece);
 int64_t diffusion_entries_rows(const diffusion_entries *entries, int64_t piece);

@@ -16,7 +16,6 @@ static bool supports(const void *parameters, sim_backend_kind backend, char *lac
   for (int a = 0; a < grid.rank; a++) walls = walls || grid.boundary[a] != GRID_PERIODIC;
   const char *what = diffusion_stirred(p) && walls ? "random `forcing` between walls is"
                      : strang                      ? "`strang` with dt = \"auto\" is"
-                     : diffusion_implicit(p)       ? "scheme = \"rodas3\" is"
                                                    : NULL;
   if (backend == SIM_BACKEND_CPU || !what) return true;
   snprintf(lacks, capacity, "%s", what);

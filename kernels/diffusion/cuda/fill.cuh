@@ -9,7 +9,7 @@
 
 /* Values of diffusion_factor, diffusion_scheme and grid_boundary. */
 enum { FILL_ALIKE, FILL_EACH, FILL_COMPLEX };
-enum { FILL_EXACT, FILL_LIE, FILL_STRANG, FILL_ETD1, FILL_ETDRK2, FILL_ETDRK4 };
+enum { FILL_EXACT, FILL_LIE, FILL_STRANG, FILL_ETD1, FILL_ETDRK2, FILL_ETDRK4, FILL_RODAS3 };
 enum { FILL_PERIODIC, FILL_COSINE, FILL_SINE, FILL_NONE, FILL_QUARTER_SINE, FILL_QUARTER_COSINE, FILL_MIXED };
 enum { FILL_TABLES = 7, FILL_THREADS = 128 };
 
@@ -133,6 +133,11 @@ __device__ inline void fill_at(const diffusion_making &m, int field, const long 
   if (!w.keep) {
 #pragma unroll
     for (int t = 0; t < FILL_TABLES; t++) out[t] = {0, 0};
+    return;
+  }
+  if (m.scheme == FILL_RODAS3) {
+    out[0] = fill_own<Linear>(m, field, w, mode);
+    out[1] = {m.field[field].conserved ? -w.k2 : 1, 0};
     return;
   }
   const fill_number c = fill_scaled(fill_own<Linear>(m, field, w, mode), m.dt), half = fill_scaled(c, 0.5);

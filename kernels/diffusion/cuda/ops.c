@@ -2,6 +2,7 @@
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
+#include "kernels/diffusion/cuda/general/passes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ static const diffusion_way *const ways[] = {
 static const diffusion_way *way_of(const diffusion_parameters *p) {
   int i = 0;
   if (p->integrate.method == DIFFUSION_AXES) return &diffusion_way_axes;
-  if (p->integrate.method == DIFFUSION_CUFFT || p->integrate.method == DIFFUSION_SLABS) return &diffusion_way_general;
+  if (p->integrate.method == DIFFUSION_CUFFT || p->integrate.method == DIFFUSION_SLABS || diffusion_implicit(p))
+    return &diffusion_way_general;
   while (!ways[i]->supports(p)) i++;
   return ways[i];
 }
@@ -52,6 +54,12 @@ static sim_status check(const diffusion_parameters *p, const sim_setup *setup) {
   const grid_shape grid = diffusion_grid_of(p);
   const bool asked = p->integrate.method == DIFFUSION_AXES, slabs = p->integrate.method == DIFFUSION_SLABS;
   const char *lack = slabs ? diffusion_slabs_lack(p) : axes_lack(p);
+  if (diffusion_implicit(p) && slabs)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "integrate.method = \"slabs\" on a GPU has no scheme = \"rodas3\": leave out method");
+  if (diffusion_implicit(p) && setup->comm->size > 1)
+    return sim_fail(SIM_ERR_USAGE, "%d ranks: integrate.scheme = \"rodas3\" runs on one GPU only: give one GPU",
+                    setup->comm->size);
   if ((asked || slabs) && lack)
     return sim_fail(SIM_ERR_SCENARIO, "integrate.method = \"%s\" on a GPU needs %s", slabs ? "slabs" : "axes", lack);
   if (slabs) return SIM_OK;
@@ -235,6 +243,10 @@ static void accept(diffusion_work *w) {
   w->array[DIFFUSION_NEXT] = old;
 }
 
+static void solved(const diffusion_work *w, diffusion_solved *out) {
+  *out = diffusion_implicit(w->p) ? diffusion_linearized_solved(w->own.general->linearized) : (diffusion_solved){0};
+}
+
 const diffusion_ops diffusion_ops_cuda = {.plan = plan,
                                           .create = create,
                                           .destroy = destroy,
@@ -256,4 +268,5 @@ const diffusion_ops diffusion_ops_cuda = {.plan = plan,
                                           .check = check,
                                           .whole = whole,
                                           .state_slab = state_slab,
-                                          .restore_slab = restore_slab};
+                                          .restore_slab = restore_slab,
+                                          .solved = solved};

@@ -1,4 +1,5 @@
 /* Writes the source of a run's kernels: the scenario's rates, the kernels of the way, and those that compute tables. */
+#include "kernels/diffusion/cuda/implicit/implicit.h"
 #include "kernels/diffusion/cuda/work.h"
 
 /* Bit g: derivative g is along axis i of the real fields, between walls. There it has the other kind of series, and so
@@ -66,6 +67,7 @@ sim_status diffusion_cuda_write(const diffusion_work *w, diffusion_programs *pro
   if (w->p->rates) SIM_TRY(add_rates(w, rates));
   w->way->write(w, programs);
   SIM_TRY(diffusion_cuda_write_flows(w, programs));
+  if (diffusion_implicit(w->p)) SIM_TRY(diffusion_implicit_write(w, programs));
   if (w->way->fill) SIM_TRY(diffusion_cuda_write_fill(w, programs));
   if (diffusion_cuda_has_rates(w)) sim_bytes_text(diffusion_programs_add(programs, true), pointwise_rates);
   bool failed = plain->failed || rates->failed;

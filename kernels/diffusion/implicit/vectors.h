@@ -19,7 +19,8 @@ typedef struct diffusion_vectors {
   int64_t count;
   bool single;
   int lanes;       /* complex numbers of a point, stored as [lanes re][lanes im]; 0: real numbers */
-  double *partial; /* the backend's memory for sums of blocks, [VECTOR_TERMS][blocks] */
+  double *partial; /* memory for sums of blocks, [VECTOR_TERMS][blocks]; on a GPU NULL */
+  const void *own; /* of a GPU (cuda/implicit/implicit.h) */
 } diffusion_vectors;
 
 /* Operations of a backend. Those that return nothing are only enqueued where it has a queue. Sums have the same bits in

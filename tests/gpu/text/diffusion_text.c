@@ -1,6 +1,7 @@
 /* Kernels of the diffusion model with rates and sums of a scenario, tested without a GPU: every scheme compiles, and
  * NVRTC is given the files of this tree. Every second case; with an argument all. */
 #include "kernels/diffusion/cuda/axes/axes.h"
+#include "kernels/diffusion/cuda/implicit/implicit.h"
 #include "kernels/diffusion/cuda/work.h"
 #include "tests/gpu/text/sources.h"
 
@@ -77,7 +78,7 @@ static void compile(const diffusion_work *work) {
   diffusion_programs_free(&programs);
 }
 
-enum { SCHEMES = DIFFUSION_RODAS3 }; /* the schemes of GPUs: those before it */
+enum { SCHEMES = DIFFUSION_RODAS3 }; /* those before it, which have stages of their own */
 
 static void test_schemes(void **state) {
   (void)state;
@@ -97,6 +98,37 @@ static void test_schemes(void **state) {
     work.gradients = diffusion_gradients_of(&p);
     work.spectrum.factor = (diffusion_factor)(scheme % 3);
     compile(&work);
+    sim_expr_free(&p.rates);
+  }
+}
+
+/* Implicit steps: the entries of the Jacobian, products with them, and derivatives by t. */
+static void test_implicit(void **state) {
+  (void)state;
+  diffusion_field species[2] = {{.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}},
+                                {.name = (char[]){"v"}, .D = 1, .axes = {1, 1, 1}}};
+  sim_item items[2] = {{.schema = &diffusion_field_schema, .data = &species[0]},
+                       {.schema = &diffusion_field_schema, .data = &species[1]}};
+  for (int i = all ? 0 : 1; i < 3; i++) {
+    diffusion_parameters p = {.fields = {items, 2}, .rates = rates_of(), .integrate = {.scheme = DIFFUSION_RODAS3}};
+    diffusion_implicit_memory memory = {0};
+    diffusion_linearized l = {.own = &memory};
+    diffusion_general general = {.linearized = &l};
+    diffusion_work work = {.p = &p,
+                           .comm = &sim_comm_alone,
+                           .way = &diffusion_way_general,
+                           .own = {.general = &general},
+                           .fields = 2,
+                           .single = i == 1};
+    must(diffusion_jacobian_graph(&p, &l.jacobian, &memory.entries, &memory.by_time));
+    assert_int_equal(l.jacobian.count, 3); /* 1 - 3 u^2, t, and 1 of u_x */
+    assert_non_null(memory.by_time);
+    work.method = diffusion_method_with(&p, 0);
+    work.gradients = diffusion_gradients_of(&p);
+    work.spectrum.factor = (diffusion_factor)i;
+    compile(&work);
+    sim_expr_free(&memory.entries);
+    sim_expr_free(&memory.by_time);
     sim_expr_free(&p.rates);
   }
 }
@@ -197,8 +229,9 @@ int main(int argc, char **argv) {
   (void)argv;
   all = argc > 1;
   if (!sources_compile()) return 77;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_files),   cmocka_unit_test(test_schemes),
-                                     cmocka_unit_test(test_crossed), cmocka_unit_test(test_two_passes),
-                                     cmocka_unit_test(test_axes),    cmocka_unit_test(test_flat)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_files),      cmocka_unit_test(test_schemes),
+                                     cmocka_unit_test(test_implicit),   cmocka_unit_test(test_crossed),
+                                     cmocka_unit_test(test_two_passes), cmocka_unit_test(test_axes),
+                                     cmocka_unit_test(test_flat)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
+#include "kernels/diffusion/cuda/implicit/implicit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,12 +87,14 @@ static sim_status create(diffusion_work *w) {
   for (int a = 1; a <= w->method.arrays; a++) SIM_TRY(create_array(w, w->fields, &w->array[a]));
   if (w->method.arrays == 0) SIM_TRY(create_array(w, shown_together(w), &g->scratch));
   g->stirred = diffusion_stirred_deviation(w->p);
-  return diffusion_cuda_take_tables(w);
+  SIM_TRY(diffusion_cuda_take_tables(w));
+  return diffusion_implicit(w->p) ? diffusion_implicit_create(w) : SIM_OK;
 }
 
 static void destroy(diffusion_work *w) {
   diffusion_general *g = w->own.general;
   if (!g) return;
+  diffusion_linearized_destroy(&g->linearized);
   diffusion_slabs_destroy(w);
   diffusion_fourier_destroy(&g->fourier);
   sim_buffer_destroy(&g->scratch);
@@ -103,7 +106,7 @@ static void destroy(diffusion_work *w) {
 
 /* ---- kernels ---- */
 
-static void add_visit(const diffusion_work *w, const diffusion_stage *stage, int number, sim_bytes *text) {
+void diffusion_general_add_visit(const diffusion_work *w, const diffusion_stage *stage, int number, sim_bytes *text) {
   sim_bytes_format(text,
                    "struct visit_%d {\n"
                    "  __device__ static __forceinline__ void at(const diffusion_sums &s, long long i, long long k) {\n",
@@ -126,10 +129,12 @@ static void write(const diffusion_work *w, diffusion_programs *programs) {
   const int state = w->method.arrays > 0 ? 1 : 0;
   const diffusion_stage load = diffusion_cuda_load_stage(state), resume = diffusion_cuda_resume_stage(state);
   const diffusion_stage jump = {0, 1, 1, {{0, 1, {{1, 0, state}}}}};
-  for (int s = 0; s < w->method.stages; s++) add_visit(w, &w->method.stage[s], s, text);
-  add_visit(w, &load, DIFFUSION_VISIT_LOAD, text);
-  if (state) add_visit(w, &resume, DIFFUSION_VISIT_RESUME, text);
-  if (w->method.stages == 0) add_visit(w, &jump, DIFFUSION_VISIT_JUMP, text);
+  for (int s = 0; s < w->method.stages && !diffusion_implicit(w->p); s++)
+    diffusion_general_add_visit(w, &w->method.stage[s], s, text);
+  if (diffusion_implicit(w->p)) diffusion_implicit_visits(w, text);
+  diffusion_general_add_visit(w, &load, DIFFUSION_VISIT_LOAD, text);
+  if (state) diffusion_general_add_visit(w, &resume, DIFFUSION_VISIT_RESUME, text);
+  if (w->method.stages == 0) diffusion_general_add_visit(w, &jump, DIFFUSION_VISIT_JUMP, text);
 }
 
 static sim_status find_visit(diffusion_work *w, int visit) {
@@ -147,7 +152,10 @@ static sim_status find_flows(diffusion_work *w) {
 }
 
 static sim_status find(diffusion_work *w) {
-  for (int s = 0; s < w->method.stages; s++) SIM_TRY(find_visit(w, s));
+  const bool implicit = diffusion_implicit(w->p);
+  for (int s = 0; s < w->method.stages && !implicit; s++) SIM_TRY(find_visit(w, s));
+  for (int i = 0; i < DIFFUSION_VISITS_LINEAR && implicit; i++) SIM_TRY(find_visit(w, DIFFUSION_VISIT_LINEAR + i));
+  if (implicit) SIM_TRY(diffusion_implicit_find(w));
   SIM_TRY(find_visit(w, DIFFUSION_VISIT_LOAD));
   if (w->method.arrays > 0) SIM_TRY(find_visit(w, DIFFUSION_VISIT_RESUME));
   SIM_TRY(find_flows(w));
@@ -176,11 +184,11 @@ static sim_status forward_as(diffusion_work *w, void *columns, int first, int co
   return SIM_OK;
 }
 
-static sim_status forward(diffusion_work *w, void *columns, int first, int count) {
+sim_status diffusion_general_forward(diffusion_work *w, void *columns, int first, int count) {
   return forward_as(w, columns, first, count, false);
 }
 
-static sim_status inverse(diffusion_work *w, void *columns, int first, int count) {
+sim_status diffusion_general_inverse(diffusion_work *w, void *columns, int first, int count) {
   if (w->slabs) return diffusion_slabs_inverse(w, columns, first, count);
   if (w->aligned)
     diffusion_general_series(w, columns, first, count, DIFFUSION_INVERSE);
@@ -205,7 +213,7 @@ static sim_status check_force(diffusion_work *w) {
 
 static sim_status load(diffusion_work *w) {
   diffusion_general_load(w, w->own.general->real);
-  SIM_TRY(forward(w, w->array[0].data, 0, w->fields));
+  SIM_TRY(diffusion_general_forward(w, w->array[0].data, 0, w->fields));
   if (w->gradients.solenoidal) diffusion_general_join(w, w->array[0].data, NULL);
   SIM_TRY(visit(w, DIFFUSION_VISIT_LOAD));
   return w->force && w->slots == 1 ? check_force(w) : SIM_OK; /* steps by the Courant number have no tables yet */
@@ -220,31 +228,41 @@ static sim_status jump(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_JUMP
 static sim_status inverse_fields(diffusion_work *w) {
   const size_t bytes = (size_t)w->layout.field * (size_t)diffusion_cuda_number_size(w->p);
   if (!w->slabs && diffusion_fourier_batch(w->own.general->fourier) > w->own.general->grids)
-    return inverse(w, w->array[0].data, 0, w->fields);
+    return diffusion_general_inverse(w, w->array[0].data, 0, w->fields);
   for (int f = 0; f < w->fields; f++)
-    if (diffusion_cuda_reads_values(w->p, f)) SIM_TRY(inverse(w, (char *)w->array[0].data + (size_t)f * bytes, f, 1));
+    if (diffusion_cuda_reads_values(w->p, f))
+      SIM_TRY(diffusion_general_inverse(w, (char *)w->array[0].data + (size_t)f * bytes, f, 1));
   return SIM_OK;
+}
+
+sim_status diffusion_general_to_cells(diffusion_work *w) {
+  if (w->gradients.count > 0) {
+    diffusion_general_derive(w);
+    SIM_TRY(diffusion_general_inverse(w, w->own.general->derivatives.data, w->fields, w->gradients.count));
+  }
+  return inverse_fields(w);
+}
+
+sim_status diffusion_general_to_coefficients(diffusion_work *w) {
+  void *derivatives = w->own.general->derivatives.data;
+  const int fluxes = w->gradients.fluxes;
+  SIM_TRY(diffusion_general_forward(w, w->array[0].data, 0, w->fields));
+  if (fluxes > 0) SIM_TRY(diffusion_general_forward(w, derivatives, w->fields + w->gradients.count, fluxes));
+  if (diffusion_cuda_joins(&w->gradients)) diffusion_general_join(w, w->array[0].data, fluxes > 0 ? derivatives : NULL);
+  return sim_queue_cuda.status();
 }
 
 /* Changes array [0] from coefficients of the fields to coefficients of their rates. */
 static sim_status make_rates(diffusion_work *w, const diffusion_step_context *context) {
   const diffusion_general *g = w->own.general;
-  void *derivatives = g->derivatives.data;
-  const int fluxes = w->gradients.fluxes;
-  if (w->gradients.count > 0) {
-    diffusion_general_derive(w);
-    SIM_TRY(inverse(w, derivatives, w->fields, w->gradients.count));
-  }
-  SIM_TRY(inverse_fields(w));
+  SIM_TRY(diffusion_general_to_cells(w));
   diffusion_cuda_rates(w, g->real, g->slopes, &w->planes, context);
-  SIM_TRY(forward(w, w->array[0].data, 0, w->fields));
-  if (fluxes > 0) SIM_TRY(forward(w, derivatives, w->fields + w->gradients.count, fluxes));
-  if (diffusion_cuda_joins(&w->gradients)) diffusion_general_join(w, w->array[0].data, fluxes > 0 ? derivatives : NULL);
-  return sim_queue_cuda.status();
+  return diffusion_general_to_coefficients(w);
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   const diffusion_set *rates = &w->method.stage[index].set[0];
+  if (w->own.general->linearized) return diffusion_implicit_stage(w, context);
   if (w->force) diffusion_cuda_force(w, rates->term[rates->terms - 1].source, context->h);
   if (w->method.stage[index].forward) SIM_TRY(make_rates(w, context));
   if (index == w->method.stages - 1 && w->own.general->stirred > 0) diffusion_general_stir(w, context->step);
@@ -268,7 +286,7 @@ static sim_status store(diffusion_work *w) {
       SIM_TRY(sim_queue_cuda.stage(scratch, fields, (size_t)batch * bytes));
       fields = scratch;
     }
-    SIM_TRY(inverse(w, fields, f, batch));
+    SIM_TRY(diffusion_general_inverse(w, fields, f, batch));
     diffusion_general_store(w, w->slabs ? diffusion_slabs_planes(w, f) : fields, f, batch);
   }
   return w->method.arrays > 0 ? resume(w) : SIM_OK;

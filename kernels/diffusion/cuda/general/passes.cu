@@ -90,14 +90,27 @@ void diffusion_general_noise(diffusion_work *w, void *fields, int64_t step) {
   sim_cuda_end(&kernel, diffusion_cuda_number_size(w->p) * w->fields * (double)p->field);
 }
 
-void diffusion_general_visit(diffusion_work *w, int visit) {
+void diffusion_general_visit_of(diffusion_work *w, int visit, const diffusion_sums *sums) {
   static const sim_kernel kernel = {"diffusion_sums", "sums", SIM_LIMIT_BYTES};
   const diffusion_spectrum *spectrum = &w->spectrum;
-  diffusion_sums s = diffusion_cuda_sums(w);
+  diffusion_sums s = *sums;
   void *arguments[] = {&s};
   const double arrays = w->method.arrays + 2; /* estimate of the arrays read and written */
   launch(&kernel, arrays * 2 * diffusion_cuda_number_size(w->p) * w->fields * (double)spectrum->field,
          shape_of(spectrum->n[0], s.rows, w->crossed ? 1 : w->fields), w->own.general->visit[visit], arguments);
+}
+
+void diffusion_general_visit(diffusion_work *w, int visit) {
+  const diffusion_sums s = diffusion_cuda_sums(w);
+  diffusion_general_visit_of(w, visit, &s);
+}
+
+void diffusion_general_pointwise(diffusion_work *w, const sim_kernel *kernel, double columns, void *function,
+                                 void **arguments) {
+  const diffusion_layout *p = &w->planes;
+  const long long rows = p->n[1] * p->n[2];
+  launch(kernel, columns * diffusion_cuda_number_size(w->p) * (double)(p->n[0] * rows), shape_of(p->n[0], rows, 1),
+         function, arguments);
 }
 
 void diffusion_general_derive(diffusion_work *w) {

@@ -4,20 +4,29 @@
 
 #include "kernels/diffusion/cuda/general/fourier.h"
 #include "kernels/diffusion/cuda/work.h"
+#include "kernels/diffusion/implicit/implicit.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Passes over the coefficients beyond the method's stages. */
-enum { DIFFUSION_VISIT_LOAD = DIFFUSION_STAGES, DIFFUSION_VISIT_RESUME, DIFFUSION_VISIT_JUMP, DIFFUSION_VISITS };
+enum {
+  DIFFUSION_VISIT_LOAD = DIFFUSION_STAGES,
+  DIFFUSION_VISIT_RESUME,
+  DIFFUSION_VISIT_JUMP,
+  DIFFUSION_VISIT_LINEAR, /* the first one of implicit steps (cuda/implicit/) */
+  DIFFUSION_VISITS_LINEAR = 6,
+  DIFFUSION_VISITS = DIFFUSION_VISIT_LINEAR + DIFFUSION_VISITS_LINEAR
+};
 
 typedef struct diffusion_slabs diffusion_slabs;
 
 typedef struct diffusion_general {
   diffusion_fourier *fourier;
-  diffusion_slabs *slabs; /* NULL: coefficients take the place of real fields */
-  void *real, *slopes;    /* real fields, and the rates' inputs beside them, between transforms (layout `planes`) */
+  diffusion_linearized *linearized; /* of implicit steps (cuda/implicit/); NULL: none */
+  diffusion_slabs *slabs;           /* NULL: coefficients take the place of real fields */
+  void *real, *slopes; /* real fields, and the rates' inputs beside them, between transforms (layout `planes`) */
   void *visit[DIFFUSION_VISITS]; /* cudaKernel_t */
   /* scratch: fields for outputs; derivatives: the rates' inputs beside the fields, then their fluxes */
   sim_buffer scratch, derivatives;
@@ -46,6 +55,17 @@ diffusion_lines diffusion_general_lines_of(const grid_shape *grid, bool aligned)
  * are transformed at once; of a large ensemble as many members as keep a GPU busy. */
 long long diffusion_general_batch(const diffusion_parameters *p, const diffusion_lines *lines);
 
+/* ---- general.c: passes, and their parts for implicit steps ---- */
+/* Transform columns of the numbers first, first + 1, ... in place. */
+sim_status diffusion_general_forward(diffusion_work *work, void *columns, int first, int count) SIM_MUST_CHECK;
+sim_status diffusion_general_inverse(diffusion_work *work, void *columns, int first, int count) SIM_MUST_CHECK;
+/* Transform the coefficients in array [0] to fields and the rates' inputs beside them; and rates and fluxes to the
+ * coefficients of N - div flux in array [0]. */
+sim_status diffusion_general_to_cells(diffusion_work *work) SIM_MUST_CHECK;
+sim_status diffusion_general_to_coefficients(diffusion_work *work) SIM_MUST_CHECK;
+/* Writes the kernel of a pass over coefficients. */
+void diffusion_general_add_visit(const diffusion_work *work, const diffusion_stage *stage, int number, sim_bytes *text);
+
 /* ---- passes.cu; device memory; `fields` numbers or coefficients are in array [0] unless given ---- */
 /* At walls. p: the layout of each field. */
 void diffusion_general_fold(diffusion_work *work, void *spectrum, const diffusion_layout *p, int fields, bool forward);
@@ -54,6 +74,10 @@ void diffusion_general_store(diffusion_work *work, void *from, int first, int fi
 /* Fills the fields with the normal numbers of a step's cells, the same as diffusion_white_noise. */
 void diffusion_general_noise(diffusion_work *work, void *fields, int64_t step);
 void diffusion_general_visit(diffusion_work *work, int visit);
+void diffusion_general_visit_of(diffusion_work *work, int visit, const diffusion_sums *sums); /* of other arrays */
+/* Enqueues a kernel (cudaKernel_t) over the cells of `planes`. columns: of numbers that it reads and writes. */
+void diffusion_general_pointwise(diffusion_work *work, const sim_kernel *kernel, double columns, void *function,
+                                 void **arguments);
 void diffusion_general_derive(diffusion_work *work); /* coefficients of the derivatives, from those in array [0] */
 /* Subtracts the divergences of fluxes (NULL: none) from the fields' coefficients. Then removes the part of the vector
  * with a divergence. */

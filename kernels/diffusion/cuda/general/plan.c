@@ -1,5 +1,5 @@
 /* Memory, work and exchanges of the way `general`, and what cuFFT transforms at once. */
-#include "kernels/diffusion/cuda/general/passes.h"
+#include "kernels/diffusion/cuda/implicit/implicit.h"
 
 int diffusion_general_together(const diffusion_parameters *p) {
   const int fields = (int)p->fields.count;
@@ -69,6 +69,7 @@ static void plan_of(const diffusion_parameters *p, const sim_comm *comm, sim_pla
   if (slabs && diffusion_slabs_landing_bytes(p, &layout, &planes, &parts) > 0)
     sim_plan_add(out, "fields before z", diffusion_slabs_landing_bytes(p, &layout, &planes, &parts));
   sim_plan_add(out, "arrays of the scheme", fields * field * (arrays + diffusion_has_noise(p)));
+  if (diffusion_implicit(p)) diffusion_implicit_plan(p, &layout, &planes, out);
   if (slopes > 0)
     sim_plan_add(out, read.fluxes > 0 ? "derivatives and fluxes" : "derivatives of fields", slopes * field);
   sim_plan_add(out, "tables of the scheme", each * table * diffusion_table_count(p) * slots);
@@ -85,7 +86,10 @@ static void plan_of(const diffusion_parameters *p, const sim_comm *comm, sim_pla
   if (aligned) sim_plan_add(out, "a field between transforms", number * (double)planes.field);
   if (diffusion_cuda_series(p, &read, &series)) diffusion_bases_plan(p, &series, out);
   out->checkpoint_bytes = fields * number * (double)whole.field;
-  out->work_rate_guess = p->rates ? (slabs ? 2.2e10 : 4e10) / (method->stages > 0 ? method->stages : 1) : 1e13;
+  out->work_rate_guess = p->rates ? (slabs ? 2.2e10 : 4e10) / (diffusion_implicit(p) ? 300
+                                                               : method->stages > 0  ? method->stages
+                                                                                     : 1)
+                                  : 1e13;
 }
 
 void diffusion_general_plan(const diffusion_parameters *p, sim_plan *out) { plan_of(p, &sim_comm_alone, out); }

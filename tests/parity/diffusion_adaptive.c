@@ -2,23 +2,6 @@
  * finite. */
 #include "tests/parity/diffusion_sides.h"
 
-/* The arrays of a checkpoint beside the fields, on the host. */
-static sim_frame saved_of(system_run *s, sim_array out[2]) {
-  sim_frame frame = {.arrays = out, .array_count = 1};
-  look(s);
-  frame.clock = s->frame.clock;
-  for (size_t i = 0; i < s->frame.array_count; i++) {
-    if (s->arrays[i].field->flags & SIM_NO_CHECKPOINT) continue;
-    sim_array *to = &out[i == 0 ? 0 : 1];
-    *to = s->arrays[i];
-    if (i > 0) frame.array_count = 2;
-    if (i > 0) continue; /* a number on the host */
-    to->data = on_host(s, 0);
-    to->space = SIM_SPACE_HOST;
-  }
-  return frame;
-}
-
 static void expect_same(system_run *a, system_run *b, const diffusion_parameters *p, const char *what) {
   look(a), look(b);
   for (int f = 0; f < (int)p->fields.count; f++) {

@@ -96,6 +96,9 @@ static const implicit_case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
+/* Whether an axis has an odd number of cells, which padding excludes. */
+static bool odd(const char *text) { return strstr(text, "n = {33}") || strstr(text, "n = {12, 15}"); }
+
 static diffusion_solved solved_of(const system_run *s) {
   const diffusion_run *run = s->self;
   diffusion_solved out;
@@ -140,7 +143,9 @@ static void test_texts(void **state) {
                "return sim.diffusion { precision = '%s', %s integrate = { scheme = 'rodas3', dt = %.17g, t_end = %.17g,"
                " dealias = %s } }",
                single ? "single" : "double", cases[c].text, cases[c].t_end / 2000, cases[c].t_end / 400,
-               dealias[single ? 0 : i]);
+               dealias[single                         ? 0
+                       : i == 2 && odd(cases[c].text) ? 1
+                                                      : i]);
       compare(text, single ? 64 * 1.2e-7 * 1e-2 : 1e-8, single);
     }
 }
@@ -164,16 +169,41 @@ static void test_steps(void **state) {
             1e-6, false);
 }
 
+/* Adaptive steps, whose level the checkpoint has too. */
+static void restart_adaptive(const char *text) {
+  sim_array arrays[2];
+  system_run one, two;
+  diffusion_parameters *p = parameters_of(text);
+  begin(&one, p, &sim_backend_cuda, NULL);
+  run_to(&one, 4);
+  const sim_frame frame = saved_of(&one, arrays);
+  begin(&two, p, &sim_backend_cuda, &frame);
+  free((void *)(uintptr_t)arrays[0].data);
+  run_to(&one, INT64_MAX), run_to(&two, INT64_MAX);
+  look(&one), look(&two);
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    void *a = on_host(&one, 1 + f), *b = on_host(&two, 1 + f);
+    if (memcmp(a, b, sim_array_bytes(&one.arrays[1 + f])) != 0) fail_msg("%s: a restart changes bits", current);
+    free(a), free(b);
+  }
+  end(&one), end(&two);
+  release(p);
+}
+
 static void test_restart(void **state) {
-  static const char *const steps[] = {"dt = 0.002, t_end = 0.02", "rtol = 1e-4, t_end = 0.05",
-                                      "dt = 0.002, t_end = 0.02, dealias = 'padding'"};
+  static const char *const steps[] = {"dt = 0.002, t_end = 0.02", "dt = 0.002, t_end = 0.02, dealias = 'padding'",
+                                      "rtol = 1e-4, t_end = 0.05"};
   (void)state;
   for (int c = 0; c < CASES; c++) {
+    const int i = c % 3 == 1 && odd(cases[c].text) ? 0 : c % 3;
     char text[4096];
     if (!is_mine()) continue;
     snprintf(text, sizeof text, "return sim.diffusion { precision = '%s', %s integrate = { scheme = 'rodas3', %s } }",
-             c % 2 ? "double" : "single", cases[c].text, steps[c % 3]);
-    compare_restart_of(text);
+             c % 2 ? "double" : "single", cases[c].text, steps[i]);
+    if (i == 2)
+      restart_adaptive(text);
+    else
+      compare_restart_of(text);
   }
 }
 

@@ -628,6 +628,21 @@ M.twins = {
       end
     end },
 
+  -- Implicit steps on ranks and threads.
+  { name = "implicit ranks", weight = 2,
+    applies = function(s, options)
+      if options.device == "cuda" or not s.keys.rates or not still(s) or not ask.knows("diffusion", "rodas3") then return false end
+      for _, f in ipairs(s.keys.fields) do if f.cross then return false end end
+      return true
+    end,
+    prepare = function(_, R) return { ranks = R.pick(2, 3, 4, 7), threads = R.int(1, 2) } end,
+    check = function(T, s, a)
+      local c, t_end = copy(s), s.keys.integrate.t_end / 4
+      c.keys.integrate = { scheme = "rodas3", t_end = t_end, dt = t_end / 4, dealias = s.keys.integrate.dealias }
+      local one, many = T:ask(c), T:ask(c, { threads = a.threads, words = { "--ranks", tostring(a.ranks) } })
+      T:same("digests of implicit steps on 1 and more ranks", one.digest, many.digest)
+    end },
+
   ask.threads_twin(function(s) return s.keys.precision ~= "single" end),
   ask.ranks_twin(),
   ask.resumed_twin(function(R) return R.int(1, 3) end, { snapshots = "every 2 steps", tables = "every 1 steps" }),

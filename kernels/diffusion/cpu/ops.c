@@ -210,14 +210,6 @@ static void accept(diffusion_work *w) {
   }
 }
 
-static sim_status check(const diffusion_parameters *p, const sim_setup *setup) {
-  if (!diffusion_implicit(p) || setup->comm->size == 1) return SIM_OK;
-  return sim_fail(SIM_ERR_USAGE,
-                  "--ranks %d: integrate.scheme = \"rodas3\" runs on one rank only, with any number of "
-                  "threads",
-                  setup->comm->size);
-}
-
 static void solved(const diffusion_work *w, diffusion_solved *out) {
   *out = w->linearized ? diffusion_linearized_solved(w->linearized) : (diffusion_solved){0};
 }
@@ -240,7 +232,6 @@ const diffusion_ops diffusion_ops_cpu = {.plan = diffusion_cpu_plan,
                                          .measure = measure,
                                          .lines = lines,
                                          .name = name,
-                                         .check = check,
                                          .solved = solved,
                                          .broken = broken,
                                          .use = use,

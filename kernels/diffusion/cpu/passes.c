@@ -9,7 +9,8 @@ static sim_status columns_in_common(diffusion_work *w, const diffusion_stage *st
   diffusion_arrays of = *arrays;
   uint64_t most;
   for (int f = 0; f < w->fields; f++) of.array[f][0] = (char *)arrays->array[f][0] - work_begin_bytes(w);
-  for (int g = 0; g < w->read.count; g++) of.gradient[g] = (char *)arrays->gradient[g] - work_begin_bytes(w);
+  for (int g = 0; g < w->read.count && arrays->gradient[g]; g++)
+    of.gradient[g] = (char *)arrays->gradient[g] - work_begin_bytes(w);
   for (int i = 0; i < w->read.fluxes && arrays->flux[i]; i++)
     of.flux[i] = (char *)arrays->flux[i] - work_begin_bytes(w);
   SIM_TRY(sim_comm_agree(w->comm, 0, &most));
@@ -37,7 +38,7 @@ sim_status diffusion_work_columns(diffusion_work *w, const diffusion_stage *stag
   diffusion_columns(w->spectral, stage, &of);
   for (int f = 0; f < w->fields && stage->inverse; f++)
     SIM_TRY(diffusion_to_slab(w->spectral, of.array[f][0], arrays->array[f][0], w->sent.data));
-  for (int g = 0; g < w->read.count && stage->inverse; g++)
+  for (int g = 0; g < w->read.count && arrays->gradient[g] && stage->inverse; g++)
     SIM_TRY(diffusion_to_slab(w->spectral, of.gradient[g], arrays->gradient[g], w->sent.data));
   return SIM_OK;
 }

@@ -5,6 +5,7 @@
 #include "kernels/diffusion/cpu/derivation.h"
 #include "kernels/diffusion/cpu/forcing.h"
 #include "kernels/diffusion/cpu/implicit/linearized.h"
+#include "kernels/diffusion/cpu/implicit/vectors.h"
 #include "kernels/diffusion/cpu/stirring.h"
 
 #include <limits.h>
@@ -13,6 +14,10 @@
 int diffusion_inputs_of(const diffusion_parameters *p) {
   return (int)p->fields.count + diffusion_gradients_of(p).count;
 }
+
+/* An implicit step solves four systems with some 10 iterations each. With levels they take the time of this many
+ * stages, each of which has two passes over columns. */
+enum { IMPLICIT_ITERATIONS = 40, IMPLICIT_STAGES = 300 };
 
 static int fluxes_of(const diffusion_parameters *p) { return diffusion_gradients_of(p).fluxes; }
 
@@ -38,7 +43,8 @@ static double transforms_of(const diffusion_parameters *p) {
 
 /* Returns the turns of one field in a step. */
 static double turns_of(const diffusion_parameters *p, bool common) {
-  return (diffusion_fluctuates(p) ? 1 : 0) + (common ? 0 : transforms_of(p)) +
+  const double repeats = diffusion_implicit(p) ? IMPLICIT_STAGES : 1;
+  return (diffusion_fluctuates(p) ? 1 : 0) + (common ? 0 : repeats * transforms_of(p)) +
          (diffusion_estimates(p) ? 3 : 0); /* the norms of two errors and of the state */
 }
 
@@ -66,6 +72,7 @@ static void plan_products(const diffusion_parameters *p, int threads, sim_plan *
 
 /* Passes over columns in a step. */
 static double passes_of(const diffusion_parameters *p) {
+  if (diffusion_implicit(p)) return 2 * IMPLICIT_STAGES;
   return diffusion_method_of(p)->stages * (diffusion_crossed(p) ? 2.0 : 1.0);
 }
 
@@ -91,6 +98,11 @@ static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab
   if (diffusion_held(p)) { /* sums over the shell, at each stage */
     out->exchanges += diffusion_method_of(p)->stages;
     out->bytes_received += diffusion_method_of(p)->stages * diffusion_shell_received(p);
+  }
+  if (diffusion_implicit(p)) { /* products of an iteration with half of the vectors, twice, and a norm */
+    const double one = diffusion_vectors_received(&grid, single, comm);
+    out->exchanges += 3 * IMPLICIT_ITERATIONS;
+    out->bytes_received += (double)(DIFFUSION_KRYLOV + 1) * IMPLICIT_ITERATIONS * one;
   }
   out->bytes_received += (comm->size - 1) * (double)sizeof(uint64_t); /* whether the state is finite */
   out->exchanges += 1 + (diffusion_estimates(p) ? 3 * fields : diffusion_adaptive(p) ? (double)p->grid.n.rows : 0);
@@ -134,7 +146,7 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   sim_plan_add(out, "arrays of the scheme",
                fields * column * (diffusion_method_with(p, 1).arrays + diffusion_has_noise(p)));
   if (diffusion_implicit(p))
-    sim_plan_add(out, "implicit equations", diffusion_linearized_bytes(p, fields * column, setup->threads));
+    sim_plan_add(out, "implicit equations", diffusion_linearized_bytes(p, setup, fields * column));
   if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
   if (read.fluxes > 0) sim_plan_add(out, "fluxes", field * read.fluxes);
   if (diffusion_forced(p) != 0)
@@ -169,8 +181,7 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   /* Cells a second of one thread: a stage was measured at 9e7 (1.8e8 in single precision); steps of the exact scheme,
    * each of which is an output, at 1.4e7 to 2e7. */
   const double each = !p->rates ? 2e7 : single ? 1.8e8 : 9e7;
-  const int iterations = 300; /* of four systems of an implicit step, in stages */
-  const int stages = diffusion_implicit(p) ? iterations : method->stages > 0 ? method->stages : 1;
+  const int stages = diffusion_implicit(p) ? IMPLICIT_STAGES : method->stages > 0 ? method->stages : 1;
   out->work_rate_guess = fmin(each * setup->threads, 5e8) / stages;
   plan_products(p, setup->threads, out);
   plan_ranks(p, &slab, setup->comm, out);

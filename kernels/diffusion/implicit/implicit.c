@@ -95,6 +95,7 @@ sim_status diffusion_linearized_begin(const diffusion_parameters *p, const diffu
   l->on = on;
   l->p = p;
   l->work = work;
+  l->comm = &sim_comm_alone;
   SIM_TRY(diffusion_jacobian_graph(p, &l->jacobian, entries, timed));
   l->timed = *timed != NULL;
   for (int i = 0; i < l->jacobian.count; i++)

@@ -75,7 +75,8 @@ typedef struct waves {
   const diffusion_linearized *l;
   void *symbol, *levelled;
   double *size;
-  int64_t stiffest;
+  int64_t stiffest; /* the stiffest one, on rank `owner` */
+  int owner;
 } waves;
 
 /* Leaves wavenumber 0 out of the levels, and finds the stiffest one. */
@@ -91,14 +92,44 @@ static double magnitude(const diffusion_vectors *v, const void *field, int64_t i
                       : fabs(grid_number(field, v->single, i));
 }
 
+/* *most: the greatest value of all ranks. */
+static sim_status greatest_of(const sim_comm *comm, double value, double *most) {
+  double all[SIM_RANKS_MAX];
+  SIM_TRY(comm->ops->gather(comm, &value, sizeof value, all));
+  *most = all[0];
+  for (int r = 1; r < comm->size; r++) *most = fmax(*most, all[r]);
+  return SIM_OK;
+}
+
 /* Adds to size[numbers] the symbol of one entry over its maximum. */
-static void add_size(const diffusion_vectors *v, const void *field, double *size) {
-  double most = 0;
+static sim_status add_size(const diffusion_linearized *l, const void *field, double *size) {
+  const diffusion_vectors *v = &l->vectors;
+  double own = 0, most;
   const int64_t lanes = v->lanes > 0 ? 2 * v->lanes : 1;
   for (int64_t i = 0; i < v->count; i++)
-    if (i % lanes < (v->lanes > 0 ? v->lanes : 1)) most = fmax(most, magnitude(v, field, i));
+    if (i % lanes < (v->lanes > 0 ? v->lanes : 1)) own = fmax(own, magnitude(v, field, i));
+  SIM_TRY(greatest_of(l->comm, own, &most));
   for (int64_t i = 0; i < v->count && most > 0; i++)
     if (i % lanes < (v->lanes > 0 ? v->lanes : 1)) size[i] += magnitude(v, field, i) / most;
+  return SIM_OK;
+}
+
+/* Finds the rank that has the stiffest wavenumber: of equal ones the one whose number comes first in the whole field.
+ */
+static sim_status find_owner(waves *all) {
+  const diffusion_linearized *l = all->l;
+  const bool any = l->vectors.count > 0;
+  struct {
+    double size;
+    int64_t plane;
+  } own = {any ? all->size[all->stiffest] : -1, l->plane > 0 ? all->stiffest / l->plane : 0}, ranks[SIM_RANKS_MAX];
+  SIM_TRY(l->comm->ops->gather(l->comm, &own, sizeof own, ranks));
+  all->owner = 0;
+  for (int r = 1; r < l->comm->size; r++) {
+    const double size = ranks[r].size, most = ranks[all->owner].size;
+    if (size > most || (size == most && ranks[r].plane < ranks[all->owner].plane)) all->owner = r;
+  }
+  return SIM_OK;
 }
 
 /* Computes the symbol of one entry for its own field. */
@@ -119,7 +150,7 @@ static sim_status find_waves(diffusion_linearized *l, int field, waves *all) {
     if (diffusion_entry_field(l, i) != field || !l->even[i]) continue;
     SIM_TRY(symbol_of_entry(l, i));
     SIM_TRY(backend->copy(all->symbol, linear_part(l, l->symbol.data, field), field_bytes(l)));
-    add_size(v, all->symbol, all->size);
+    SIM_TRY(add_size(l, all->symbol, all->size));
   }
   SIM_TRY(backend->copy(all->levelled, levelled, field_bytes(l)));
   for (int64_t i = 0; i < v->count; i++) {
@@ -127,15 +158,19 @@ static sim_status find_waves(diffusion_linearized *l, int field, waves *all) {
     grid_set_number(all->levelled, v->single, i, grid_number(all->levelled, v->single, re) != 0 ? 1 : 0);
   }
   l->on->each_number(l, field, visit_wave, all);
+  SIM_TRY(find_owner(all));
   return backend->copy(levelled, all->levelled, field_bytes(l));
 }
 
-/* Reads the real part of a field of l->symbol at one number. */
-static sim_status read_symbol(const diffusion_linearized *l, int field, int64_t at, double *out) {
+/* Reads the real part of a field of l->symbol at the stiffest wavenumber. */
+static sim_status read_symbol(const diffusion_linearized *l, int field, const waves *of, double *out) {
   const size_t size = l->vectors.single ? sizeof(float) : sizeof(double);
-  double number = 0; /* the memory of a number of the run's precision */
-  SIM_TRY(l->on->backend->copy(&number, (char *)linear_part(l, l->symbol.data, field) + (size_t)at * size, size));
-  *out = grid_number(&number, l->vectors.single, 0);
+  const char *symbol = linear_part(l, l->symbol.data, field);
+  double number = 0, all[SIM_RANKS_MAX]; /* number: the memory of a number of the run's precision */
+  if (of->owner == l->comm->rank) SIM_TRY(l->on->backend->copy(&number, symbol + (size_t)of->stiffest * size, size));
+  const double own = grid_number(&number, l->vectors.single, 0);
+  SIM_TRY(l->comm->ops->gather(l->comm, &own, sizeof own, all));
+  *out = all[of->owner];
   return SIM_OK;
 }
 
@@ -145,12 +180,12 @@ static sim_status start_field(diffusion_linearized *l, int field, waves *all) {
   for (int i = 0; i < l->jacobian.count; i++) {
     if (diffusion_entry_field(l, i) != field || !l->even[i]) continue;
     SIM_TRY(symbol_of_entry(l, i));
-    SIM_TRY(read_symbol(l, field, all->stiffest, &l->levels.symbols[i]));
+    SIM_TRY(read_symbol(l, field, all, &l->levels.symbols[i]));
   }
   const diffusion_vectors *v = &l->vectors;
   l->on->vectors->fill(v, l->part.data, 1, 0);
   SIM_TRY(l->on->by_table(l, DIFFUSION_LINEAR_TABLE, false, l->part.data, l->symbol.data));
-  return read_symbol(l, field, all->stiffest, &l->levels.linear[field]);
+  return read_symbol(l, field, all, &l->levels.linear[field]);
 }
 
 /* Finds the wavenumbers of levels, and the entries' symbols at the stiffest one of each field. A vector without
@@ -158,7 +193,10 @@ static sim_status start_field(diffusion_linearized *l, int field, waves *all) {
 static sim_status start_levels(diffusion_linearized *l) {
   int vector[3];
   double means[DIFFUSION_ENTRIES];
-  waves all = {l, malloc(field_bytes(l)), malloc(field_bytes(l)), calloc((size_t)l->vectors.count, sizeof(double)), 0};
+  waves all = {.l = l,
+               .symbol = malloc(field_bytes(l) + 1),
+               .levelled = malloc(field_bytes(l) + 1),
+               .size = calloc((size_t)l->vectors.count + 1, sizeof(double))};
   sim_status status = all.symbol && all.levelled && all.size ? SIM_OK : sim_no_memory("the implicit scheme");
   memcpy(means, l->means, sizeof means);
   l->on->vectors->fill(&l->vectors, l->part.data, 1, 0);

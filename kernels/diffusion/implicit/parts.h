@@ -42,7 +42,7 @@ typedef struct diffusion_linear_ops {
   /* Calls `visit` for each number of a field's vector, with `at`, `k2` (0 or not) and `imaginary`. */
   void (*each_number)(diffusion_linearized *l, int field, diffusion_visit *visit, void *context);
   /* Computes l->means from the entries, and sets *growth to the greatest derivative of a field's rate by that field in
-   * a cell, at least 0. */
+   * a cell, at least 0. These, and the extremes of stiffness, are of the cells of all ranks. */
   sim_status (*average)(diffusion_linearized *l, double *growth);
   /* Computes the stiffness in the cells of a field: first + sum of factor[i] times entry of[i]; and its extremes. */
   sim_status (*stiffness)(diffusion_linearized *l, int field, double first, int terms, const double *factor,
@@ -75,6 +75,10 @@ struct diffusion_linearized {
   const diffusion_parameters *p;
   diffusion_work *work; /* of the backend, borrowed */
   void *own;            /* memory of the backend */
+  /* Ranks that divide vectors (sim_comm_alone: one), and the numbers of a plane of which each rank has some; 0: ranks
+   * have whole planes. */
+  const sim_comm *comm;
+  int64_t plane;
   diffusion_jacobian jacobian;
   bool timed;                      /* rates or fluxes depend on t */
   bool even[DIFFUSION_ENTRIES];    /* whether the entry's mean maps each mode of the series to itself */
@@ -107,8 +111,8 @@ static inline diffusion_vectors linear_one(const diffusion_linearized *l) {
 }
 
 /* ---- implicit.c ---- */
-/* Begins a backend's creation: sets the ops, the Jacobian and what follows from it. The caller frees *entries and
- * *timed, as of diffusion_jacobian_graph, and destroys *out, also after an error. */
+/* Begins a backend's creation: sets the ops, the Jacobian and what follows from it, and `comm` to one rank. The caller
+ * frees *entries and *timed, as of diffusion_jacobian_graph, and destroys *out, also after an error. */
 sim_status diffusion_linearized_begin(const diffusion_parameters *p, const diffusion_linear_ops *on,
                                       diffusion_work *work, diffusion_linearized **out, sim_expr **entries,
                                       sim_expr **timed) SIM_MUST_CHECK;

@@ -1,4 +1,5 @@
-/* Vectors of coefficients, [fields][count] numbers of the run's precision in the memory of a backend. */
+/* Vectors of coefficients, [fields][count] numbers of the run's precision in the memory of a backend. On several ranks
+ * each has the numbers of its columns. */
 #ifndef DIFFUSION_VECTORS_H
 #define DIFFUSION_VECTORS_H
 
@@ -19,12 +20,11 @@ typedef struct diffusion_vectors {
   int64_t count;
   bool single;
   int lanes;       /* complex numbers of a point, stored as [lanes re][lanes im]; 0: real numbers */
-  double *partial; /* memory for sums of blocks, [VECTOR_TERMS][blocks]; on a GPU NULL */
-  const void *own; /* of a GPU (cuda/implicit/implicit.h) */
+  const void *own; /* for sums, of the backend (cpu/implicit/vectors.h, cuda/implicit/implicit.h) */
 } diffusion_vectors;
 
 /* Operations of a backend. Those that return nothing are only enqueued where it has a queue. Sums have the same bits in
- * every run, and on a CPU for every number of threads. */
+ * every run, and on a CPU for every number of threads and ranks, which all get them. */
 typedef struct diffusion_vector_ops {
   /* Computes out = sum of factor[i] of[i], 1 <= terms <= VECTOR_TERMS. `out` may be one of them. */
   void (*sum)(const diffusion_vectors *vectors, void *out, int terms, const double *factor, const void *const *of);
@@ -39,7 +39,7 @@ typedef struct diffusion_vector_ops {
    * VECTOR_TERMS. */
   sim_status (*dots)(const diffusion_vectors *vectors, const double *weight, const void *a, int count,
                      const void *const *of, double *dots);
-  /* Raises *most to the greatest real part. */
+  /* Raises *most to the greatest real part on any rank. */
   sim_status (*greatest)(const diffusion_vectors *vectors, const void *a, double *most);
 } diffusion_vector_ops;
 

@@ -73,6 +73,14 @@ elseif terms == "flux" then
   model.flux = d == 3 and function(u, v, u_x, x, y) return -0.01 * u * u_x, 0.1 * v, u, v, 0.1 * u * y, u - v end
     or function(u, v, u_x, x, y) return -0.01 * u * u_x, 0.1 * v, v, 0.1 * u * y end
   model.solenoidal = d == 2 and "u, v" or nil
+elseif terms == "implicit" then -- D(x) over four orders of magnitude, so that levels are worth while
+  local function D(x) return 1e-4 + sim.exp(-60 * (x - 0.5)^2) end
+  model.integrate.scheme, model.integrate.dt = "rodas3", dt == "fixed" and 1 / 32 or nil
+  u.conserved, u.D, v.D = nil, 0, 0.001
+  model.rates = function(u, v, t) return 0, 2 * u - 3 * v^2 + t end
+  model.flux = #cells == 3 and function(u_x, u_y, u_z, v, x) return -D(x) * u_x, -D(x) * u_y, -D(x) * u_z, 0.1 * v, 0, 0 end
+    or #cells == 2 and function(u_x, u_y, v, x) return -D(x) * u_x, -D(x) * u_y, 0.1 * v, 0 end
+    or function(u_x, v, x) return -D(x) * u_x, 0.1 * v end
 elseif terms == "noise" then
   u.fluctuation, v.fluctuation, v.conserved = 0.01, 1e-5, scheme:find("etd") ~= nil
   model.rates = function(u, v) return -0.1 * u, -1e-3 * v^2 end
@@ -146,6 +154,12 @@ divided "3" terms=stirred n=50x40 "along=no_flux periodic"
 divided "2" terms=stirred n=50 "along=no_flux"
 divided "3" terms=stirred "along=no_flux periodic fixed"
 divided "2" terms=stirred "along=fixed no_flux no_flux" kind=single scheme=etd1
+divided "$all" terms=implicit
+hosts "3" terms=implicit
+divided "3" terms=implicit n=66x70 kind=single "along=no_flux periodic"
+divided "2" terms=implicit n=24x40 dt=auto
+divided "2" terms=implicit n=24x18 members=5
+divided "2" terms=implicit n=50
 divided "3" dt=auto n=32x40x9
 hosts "3" dt=auto n=32x40x9
 divided "2" scheme=exact n=30x18x5
@@ -216,7 +230,7 @@ expect 80 "$expected" "$SIM" run diverges.lua --threads 1 -o bad --force --ranks
 
 # ---- restart with another number of ranks; a rank that is killed ----
 
-for set in n=24x20x14 terms=forced "terms=stirred --set along=no_flux" "terms=vector --set n=16x20x14" "dt=auto --set n=32x70" "scheme=strang --set kind=single" "members=40 --set n=20" "terms=padding --set n=24x20x10"; do
+for set in n=24x20x14 terms=forced terms=implicit "terms=stirred --set along=no_flux" "terms=vector --set n=16x20x14" "dt=auto --set n=32x70" "scheme=strang --set kind=single" "members=40 --set n=20" "terms=padding --set n=24x20x10"; do
   # shellcheck disable=SC2086
   expect 0 "" "${run[@]}" -o whole --set steps=8 --set $set
   # shellcheck disable=SC2086

@@ -13,17 +13,17 @@
 
 static size_t number_size(const diffusion_entries *e) { return e->single ? sizeof(float) : sizeof(double); }
 
-double diffusion_places_bytes(const diffusion_parameters *p, int entries) {
-  return entries > 0 ? (double)p->fields.count * diffusion_entries_bytes(p, 1) : 0;
+double diffusion_places_bytes(const diffusion_parameters *p, const sim_comm *comm, int entries) {
+  return entries > 0 ? (double)p->fields.count * diffusion_entries_bytes(p, comm, 1) : 0;
 }
 
 sim_status diffusion_places_create(const diffusion_entries *e, int threads, diffusion_places *out) {
   const size_t pieces = (size_t)e->pieces;
   *out = (diffusion_places){.entries = e, .threads = threads};
   if (e->of->jacobian.count == 0) return SIM_OK;
-  out->place = calloc((size_t)e->fields * pieces, (size_t)e->piece_numbers * number_size(e));
-  out->least = calloc(pieces, sizeof(double));
-  out->greatest = calloc(pieces, sizeof(double));
+  out->place = calloc((size_t)e->fields * pieces + 1, (size_t)e->piece_numbers * number_size(e));
+  out->least = calloc(pieces + 1, sizeof(double));
+  out->greatest = calloc(pieces + 1, sizeof(double));
   return out->place && out->least && out->greatest ? SIM_OK : sim_no_memory("the implicit scheme");
 }
 
@@ -39,8 +39,8 @@ static void *place_of(const diffusion_places *l, int field, int64_t piece) {
   return (char *)l->place + (size_t)((field * e->pieces + piece) * e->piece_numbers) * number_size(e);
 }
 
-void diffusion_places_compute(diffusion_places *l, int field, double first, int terms, const double *factor,
-                              const int *of, double *least, double *greatest) {
+sim_status diffusion_places_compute(diffusion_places *l, int field, double first, int terms, const double *factor,
+                                    const int *of, double *least, double *greatest) {
   const diffusion_entries *e = l->entries;
 #pragma omp parallel for schedule(static) num_threads(l->threads) if (l->threads > 1 && e->pieces > 8)
   for (int64_t piece = 0; piece < e->pieces; piece++) {
@@ -56,12 +56,19 @@ void diffusion_places_compute(diffusion_places *l, int field, double first, int 
       extremes_double(place, e->piece_numbers, e->lanes, rows, &l->least[piece], &l->greatest[piece]);
     }
   }
-  *least = l->least[0];
-  *greatest = l->greatest[0];
-  for (int64_t piece = 1; piece < e->pieces; piece++) {
-    *least = fmin(*least, l->least[piece]);
-    *greatest = fmax(*greatest, l->greatest[piece]);
+  double own[2] = {INFINITY, -INFINITY}, all[SIM_RANKS_MAX][2];
+  for (int64_t piece = 0; piece < e->pieces; piece++) {
+    own[0] = fmin(own[0], l->least[piece]);
+    own[1] = fmax(own[1], l->greatest[piece]);
   }
+  SIM_TRY(e->comm->ops->gather(e->comm, own, sizeof own, all));
+  *least = all[0][0];
+  *greatest = all[0][1];
+  for (int r = 1; r < e->comm->size; r++) {
+    *least = fmin(*least, all[r][0]);
+    *greatest = fmax(*greatest, all[r][1]);
+  }
+  return SIM_OK;
 }
 
 void diffusion_places_set(diffusion_places *l, int field, double low, double ratio, int levels) {

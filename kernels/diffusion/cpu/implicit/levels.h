@@ -6,7 +6,7 @@
 
 typedef struct diffusion_places {
   const diffusion_entries *entries;
-  /* [fields][pieces][numbers]: where the cell lies between levels: level q counts with 1 - |place - q| */
+  /* [fields][pieces of this rank][numbers]: where the cell lies between levels: level q counts with 1 - |place - q| */
   void *place;
   double *least, *greatest; /* [pieces] */
   int threads;
@@ -14,10 +14,10 @@ typedef struct diffusion_places {
 
 sim_status diffusion_places_create(const diffusion_entries *entries, int threads, diffusion_places *out) SIM_MUST_CHECK;
 void diffusion_places_destroy(diffusion_places *places);
-double diffusion_places_bytes(const diffusion_parameters *p, int entries);
+double diffusion_places_bytes(const diffusion_parameters *p, const sim_comm *comm, int entries);
 /* Computes the stiffness in the cells of a field, and places, as diffusion_linear_ops. */
-void diffusion_places_compute(diffusion_places *places, int field, double first, int terms, const double *factor,
-                              const int *of, double *least, double *greatest);
+sim_status diffusion_places_compute(diffusion_places *places, int field, double first, int terms, const double *factor,
+                                    const int *of, double *least, double *greatest) SIM_MUST_CHECK;
 void diffusion_places_set(diffusion_places *places, int field, double low, double ratio, int levels);
 /* Pointwise work: multiplies fields by their weight in one level. */
 typedef struct diffusion_level {

@@ -18,11 +18,14 @@ typedef struct own_memory {
   diffusion_rates *by_time;  /* derivatives of rates and fluxes by t; NULL: they do not depend on t */
   diffusion_spectral *plain; /* transforms of fields alone */
   diffusion_places places;
-  sim_buffer mixed; /* mixed fields of the vector that levels divide */
+  sim_buffer mixed; /* [fields][numbers of the slab]: mixed fields of the vector that levels divide */
 } own_memory;
 
-double diffusion_linearized_bytes(const diffusion_parameters *p, double field, int threads) {
+double diffusion_linearized_bytes(const diffusion_parameters *p, const sim_setup *setup, double field) {
   const grid_shape grid = diffusion_grid_of(p);
+  const bool single = diffusion_single(p);
+  const int fields = (int)p->fields.count, threads = setup->threads;
+  const diffusion_slab slab = diffusion_own_slab(&grid, single, setup->comm);
   const diffusion_gradients read = diffusion_gradients_of(p);
   diffusion_series series;
   diffusion_jacobian jacobian;
@@ -30,15 +33,19 @@ double diffusion_linearized_bytes(const diffusion_parameters *p, double field, i
   if (diffusion_jacobian_graph(p, &jacobian, &entries, &timed) != SIM_OK) return 0; /* a fault of the scenario */
   sim_expr_free(&entries);
   sim_expr_free(&timed);
-  const double transforms = diffusion_spectral_bytes(
-      &grid, (int)p->fields.count, 0, 0, diffusion_series_of(p, &read, &series), diffusion_single(p), threads);
-  return diffusion_linearized_vector_bytes(field) + field + diffusion_entries_bytes(p, jacobian.count) +
-         diffusion_places_bytes(p, jacobian.count) + transforms + 2 * diffusion_rates_bytes(p, threads);
+  const double transforms =
+      diffusion_spectral_bytes(&grid, fields, 0, 0, diffusion_series_of(p, &read, &series), single, threads);
+  const double mixed =
+      fields * diffusion_slab_numbers(&grid, single, &slab) * (single ? sizeof(float) : sizeof(double));
+  return diffusion_linearized_vector_bytes(field) + mixed +
+         diffusion_vectors_bytes(&grid, setup->comm, fields, single) +
+         diffusion_entries_bytes(p, setup->comm, jacobian.count) +
+         diffusion_places_bytes(p, setup->comm, jacobian.count) + transforms + 2 * diffusion_rates_bytes(p, threads);
 }
 
 static void destroy(diffusion_linearized *l) {
   own_memory *own = l->own;
-  free(l->vectors.partial);
+  diffusion_vectors_destroy(&l->vectors);
   if (!own) return;
   diffusion_entries_destroy(&own->entries);
   diffusion_rates_destroy(&own->by_time);
@@ -50,18 +57,13 @@ static void destroy(diffusion_linearized *l) {
 
 static sim_status create_vectors(diffusion_linearized *l, const diffusion_work *w) {
   const sim_buffer *like = &w->array[1];
-  const grid_shape *grid = &w->grid;
-  bool walls = true;
-  for (int axis = 0; axis < grid->rank; axis++) walls = walls && grid->boundary[axis] != GRID_PERIODIC;
-  l->vectors = (diffusion_vectors){.fields = w->fields,
-                                   .threads = w->threads,
-                                   .count = like->shape[1],
-                                   .single = w->single,
-                                   .lanes = walls ? 0 : (int)fft_group(w->single)};
-  l->vectors.partial = calloc((size_t)diffusion_vectors_blocks(&l->vectors) * DIFFUSION_VECTOR_TERMS, sizeof(double));
-  if (!l->vectors.partial) return sim_no_memory("the implicit scheme");
+  const int64_t slab = (int64_t)diffusion_slab_numbers(&w->grid, w->single, &w->slab);
+  l->comm = w->comm;
+  l->plane = w->slab.turned ? w->slab.stride * 2 * (int64_t)fft_group(w->single) : 0;
+  SIM_TRY(diffusion_vectors_create(&w->grid, w->comm, w->fields, like->shape[1], w->single, w->threads, &l->vectors));
   SIM_TRY(diffusion_linearized_vectors(l, like));
-  return sim_buffer_create(l->on->backend, like->dtype, like->rank, like->shape, &((own_memory *)l->own)->mixed);
+  return sim_buffer_create(l->on->backend, like->dtype, 2, (int64_t[]){w->fields, slab},
+                           &((own_memory *)l->own)->mixed);
 }
 
 /* Creates the transforms of levels, with the coefficients of the run in the same order. */
@@ -172,31 +174,44 @@ static void each_number(diffusion_linearized *l, int field, diffusion_visit *vis
 /* ---- cells ---- */
 
 static sim_status average(diffusion_linearized *l, double *growth) {
-  diffusion_entries *entries = &((own_memory *)l->own)->entries;
-  diffusion_entries_average(entries, grid_cells_wanted(&l->work->grid));
-  *growth = diffusion_entries_growth(entries);
-  return SIM_OK;
+  return diffusion_entries_average(&((own_memory *)l->own)->entries, growth);
 }
 
 static sim_status stiffness(diffusion_linearized *l, int field, double first, int terms, const double *factor,
                             const int *of, double *least, double *greatest) {
-  diffusion_places_compute(&((own_memory *)l->own)->places, field, first, terms, factor, of, least, greatest);
-  return SIM_OK;
+  return diffusion_places_compute(&((own_memory *)l->own)->places, field, first, terms, factor, of, least, greatest);
 }
 
 static void place(diffusion_linearized *l, int field, double low, double ratio, int levels) {
   diffusion_places_set(&((own_memory *)l->own)->places, field, low, ratio, levels);
 }
 
+/* Copies the mixed fields of the rank's slab to own->mixed, or back. */
+static void copy_mixed(const diffusion_work *w, const own_memory *own, bool back) {
+  const size_t bytes = (size_t)own->mixed.shape[1] * work_number_size(w);
+  for (int f = 0; f < w->fields; f++) {
+    void *mixed = work_part(&w->array[0], f), *copy = work_part(&own->mixed, f);
+    memcpy(back ? mixed : copy, back ? copy : mixed, bytes);
+  }
+}
+
+/* A pass over columns between a vector and the mixed fields alone, without derivatives. */
+static sim_status plain_columns(diffusion_work *w, const own_memory *own, const diffusion_stage *stage,
+                                const void *vector, int array) {
+  diffusion_arrays arrays = {.complex = w->arrays.complex, .shared = w->arrays.shared};
+  diffusion_spectral *spectral = w->spectral;
+  for (int f = 0; f < w->fields; f++) arrays.array[f][NOW] = work_part(&w->array[0], f);
+  each(w, vector, array, &arrays);
+  w->spectral = own->plain;
+  const sim_status status = diffusion_work_columns(w, stage, &arrays);
+  w->spectral = spectral;
+  return status;
+}
+
 static sim_status split(diffusion_linearized *l, const void *vector) {
   static const diffusion_stage back = {0, 1, 1, {{NOW, 1, {{1, NONE, IN}}}}};
-  diffusion_work *w = l->work;
-  own_memory *own = l->own;
-  diffusion_arrays arrays = {.complex = w->arrays.complex};
-  for (int f = 0; f < w->fields; f++) arrays.array[f][NOW] = work_part(&w->array[0], f);
-  each(w, vector, IN, &arrays);
-  diffusion_columns(own->plain, &back, &arrays);
-  memcpy(own->mixed.data, w->array[0].data, sim_buffer_bytes(&own->mixed));
+  SIM_TRY(plain_columns(l->work, l->own, &back, vector, IN));
+  copy_mixed(l->work, l->own, false);
   return SIM_OK;
 }
 
@@ -204,16 +219,12 @@ static sim_status level(diffusion_linearized *l, int number, void *out) {
   diffusion_work *w = l->work;
   own_memory *own = l->own;
   const diffusion_stage stage = {1, 0, 1, {{OUT, 1, {{diffusion_scale(&w->grid), NONE, NOW}}}}};
-  diffusion_arrays arrays = {.complex = w->arrays.complex};
   diffusion_level one = {&own->places, number};
   void *mixed[DIFFUSION_FIELDS];
   work_each_field(w, &w->array[0], mixed);
-  for (int f = 0; f < w->fields; f++) arrays.array[f][NOW] = mixed[f];
-  each(w, out, OUT, &arrays);
-  memcpy(w->array[0].data, own->mixed.data, sim_buffer_bytes(&own->mixed));
+  copy_mixed(w, own, true);
   diffusion_planes(own->plain, mixed, diffusion_level_apply, &one);
-  diffusion_columns(own->plain, &stage, &arrays);
-  return SIM_OK;
+  return plain_columns(w, own, &stage, out, OUT);
 }
 
 static const diffusion_linear_ops ops = {.vectors = &diffusion_vectors_cpu,

@@ -61,7 +61,8 @@ double diffusion_column_numbers(const grid_shape *grid, bool single, const diffu
 double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex, const diffusion_slab *slab);
 /* Returns the numbers of one table of a derived field. both: its coefficients have real and imaginary parts. */
 double diffusion_symbol_numbers(const grid_shape *grid, bool single, bool both, const diffusion_slab *slab);
-/* Returns the points from plane to plane of a field, or from row to row with two axes. */
+/* Return the points from row to row of a field, and from plane to plane, which are rows with two axes. */
+int64_t diffusion_row_stride(const grid_shape *grid, bool single);
 int64_t diffusion_plane_stride(const grid_shape *grid, bool single);
 /* Returns the numbers of the whole field before the slab. */
 double diffusion_slab_begin(const grid_shape *grid, bool single, const diffusion_slab *slab);

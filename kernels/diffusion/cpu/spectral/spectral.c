@@ -20,19 +20,19 @@ static bool is_paired(const grid_shape *grid, bool single) {
          grid->member_axis != Y && grid->n[X] % (2 * fft_group(single)) == 0;
 }
 
-static int64_t row_stride(const grid_shape *grid, bool single) {
+int64_t diffusion_row_stride(const grid_shape *grid, bool single) {
   return odd(fft_row_points(grid->n[X], packing_of(grid), single));
 }
 
 int64_t diffusion_plane_stride(const grid_shape *grid, bool single) {
-  const int64_t row = row_stride(grid, single);
+  const int64_t row = diffusion_row_stride(grid, single);
   return grid->rank == 3 ? odd(grid->n[Y] * row) : row;
 }
 
 static int64_t back_count(const grid_shape *grid) { return grid->rank == 1 ? 1 : grid->n[grid->rank - 1]; }
 
 double diffusion_field_numbers(const grid_shape *grid, bool single) {
-  const double row = (double)row_stride(grid, single) * 2 * fft_group(single);
+  const double row = (double)diffusion_row_stride(grid, single) * 2 * fft_group(single);
   return grid->rank == 3 ? ((double)grid->n[Y] * row + 2 * fft_group(single)) * (double)grid->n[Z]
                          : (double)grid->n[Y] * row;
 }
@@ -45,7 +45,7 @@ static int64_t slot_count(const grid_shape *grid, int axis, bool complex) {
 
 diffusion_slab diffusion_slab_of(const grid_shape *grid, bool single, const sim_comm *comm, int rank) {
   const sim_comm of = {.rank = rank, .size = comm->size};
-  const int64_t points = fft_row_points(grid->n[X], packing_of(grid), single), row = row_stride(grid, single);
+  const int64_t points = fft_row_points(grid->n[X], packing_of(grid), single), row = diffusion_row_stride(grid, single);
   /* rows are transformed in strips, two rows as one complex column */
   const int64_t back = back_count(grid), unit = grid->rank == 3 ? 1 : 2 * fft_group(single);
   size_t end;
@@ -116,7 +116,7 @@ static double column_size(const grid_shape *grid) {
   return most * 128 + 64;
 }
 static double plane_size(const grid_shape *grid, bool single) {
-  return grid->rank == 3 ? (double)(row_stride(grid, single) * grid->n[Y]) * 128 : 0;
+  return grid->rank == 3 ? (double)(diffusion_row_stride(grid, single) * grid->n[Y]) * 128 : 0;
 }
 static double thread_size(const grid_shape *grid, int fields, int inputs, int results, bool single) {
   const int planes = inputs - fields > fields ? inputs - fields : fields;
@@ -379,7 +379,7 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   s->slab = diffusion_own_slab(grid, single, comm);
   s->back_first = s->slab.turned ? 0 : s->slab.first;
   s->row_points = fft_row_points(grid->n[X], s->packing, single);
-  s->row_stride = row_stride(grid, single);
+  s->row_stride = diffusion_row_stride(grid, single);
   s->plane_stride = diffusion_plane_stride(grid, single);
   s->column_bytes = (size_t)round_up(column_size(grid));
   s->work_bytes = (size_t)round_up(work_size(grid));

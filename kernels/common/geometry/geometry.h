@@ -66,5 +66,7 @@ geometry_pose geometry_wall_pose(const geometry_wall *wall, double t);
  * number. */
 int geometry_wall_contacts(const geometry_wall *wall, const geometry_pose *pose, const double x[3], double reach,
                            geometry_contact out[GEOMETRY_CONTACTS_MAX]);
+/* Distance of x from the surface of a wall of any shape but a mesh, as of geometry_wall_contacts. */
+double geometry_wall_distance(const geometry_wall *wall, const geometry_pose *pose, const double x[3]);
 
 #endif

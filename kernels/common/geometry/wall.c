@@ -11,6 +11,12 @@ geometry_pose geometry_wall_pose(const geometry_wall *wall, double t) {
   return pose;
 }
 
+double geometry_wall_distance(const geometry_wall *wall, const geometry_pose *pose, const double x[3]) {
+  geometry_contact out = {.distance = NAN};
+  (void)wall_contact(wall, pose, x, -INFINITY, &out); /* not within reach: the velocity is not computed */
+  return out.distance;
+}
+
 int geometry_wall_contacts(const geometry_wall *wall, const geometry_pose *pose, const double x[3], double reach,
                            geometry_contact out[GEOMETRY_CONTACTS_MAX]) {
   double y[3];

@@ -187,7 +187,7 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   void *values[FIELDS];
   uint64_t most;
   values_of(w, values);
-  SIM_TRY(fluid_fill(w->m, w->p, setup, values));
+  SIM_TRY(fluid_fill(w->m, w->p, setup, 0, values));
   SIM_TRY(exchange_fields(w));
   fluid_start(w->m, w->p, w->numbers, values, &w->state[0]);
   if (w->m->grains) fluid_grains_start(w->m, &w->state[0]);

@@ -274,6 +274,7 @@ static sim_status send_cuts(const fluid_builder *m) {
   const fluid_machine *machine = m->m;
   const fluid_walls *w = &machine->walls;
   const int64_t *n = machine->grid.n;
+  const unsigned long long nx = (unsigned long long)n[0];
   const int sides = 2 * machine->lattice->rank;
   int64_t cuts = 0;
   if (w->members == 0) return SIM_OK;
@@ -290,10 +291,15 @@ static sim_status send_cuts(const fluid_builder *m) {
       if ((to[axis] < 0 || to[axis] >= n[axis]) && !grid_is_periodic(&machine->grid, axis)) continue;
       to[axis] = (to[axis] + n[axis]) % n[axis];
       if (!w->solid[(to[2] * n[1] + to[1]) * n[0] + to[0]]) continue;
-      cut[cuts].key = 6 * (unsigned long long)(row * n[0] + c->x) + (unsigned long long)side;
-      fluid_find_cut(machine, m->p, at, axis, sign, &cut[cuts].far, cut[cuts].velocity);
-      cuts++;
+      cut[cuts++].key = 6 * (unsigned long long)(row * n[0] + c->x) + (unsigned long long)side;
     }
+  }
+#pragma omp parallel for schedule(static) num_threads(machine->threads) if (machine->threads > 1)
+  for (int64_t i = 0; i < cuts; i++) {
+    const unsigned long long cell = cut[i].key / 6, side = cut[i].key % 6, row = cell / nx;
+    const int64_t whole = (int64_t)row + m->d->from * machine->part.rows;
+    const int64_t at[3] = {(int64_t)(cell % nx), whole % n[1], whole / n[1]};
+    fluid_find_cut(machine, m->p, at, (int)side / 2, side % 2 ? 1 : -1, &cut[i].far, cut[i].velocity);
   }
   m->d->beside.cuts = (int)cuts;
   void *there = NULL;

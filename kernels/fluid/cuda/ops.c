@@ -48,6 +48,12 @@ void fluid_cuda_plan_walls(const fluid_parameters *p, const fluid_meshes *meshes
   sim_plan_add_host(out, "sums of cells", sums);
 }
 
+/* Planes of the start's fields that are made at once on their way to the device: enough work for all threads. */
+static int64_t planes_at_once(const grid_shape *g) {
+  const double planes = (double)g->n[g->rank - 1];
+  return (int64_t)fmin(planes, ceil(0x1p21 * planes / grid_cells_wanted(g)));
+}
+
 /* Whether the rates of relaxation of listed cells are stored. */
 static bool has_rates(const fluid_parameters *p) { return p->heat.given && p->turbulence.given; }
 
@@ -107,7 +113,9 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
     if (fluid_cuda_heat_bytes(p, meshes) > 0)
       sim_plan_add(out, "links of the temperature", fluid_cuda_heat_bytes(p, meshes));
   }
-  if (p->initial || fluid_rests(p)) sim_plan_add_host(out, "velocity and pressure at the start", fields * here);
+  if (p->initial || fluid_rests(p))
+    sim_plan_add_host(out, "velocity and pressure at the start",
+                      fields * (double)planes_at_once(&g) / (double)g.n[g.rank - 1]);
   out->checkpoint_bytes = state;
   out->work_rate_guess = (fluid_single(p) ? 4e10 : 2e10) *
                          (g.rank == 2                 ? 1.2
@@ -252,30 +260,33 @@ sim_status fluid_cuda_set_step(fluid_work *w, int64_t step, bool fast) {
   return sim_backend_cuda.copy(w->d.guard, &guard, sizeof guard);
 }
 
-/* Copies the fields of the start to the device, plane by plane where a GPU has some of them: the host has room for all,
- * of which it touches these. */
+/* Planes from plane k of those here on that are next to each other in the grid, `most` at most. */
+static int64_t planes_in_row(const fluid_work *w, int64_t k, int64_t most) {
+  const int64_t first = fluid_cuda_plane(w->m, &w->d, k), planes = w->d.l.n[w->d.rank - 1];
+  int64_t count = 1;
+  while (count < most && k + count < planes && fluid_cuda_plane(w->m, &w->d, k + count) == first + count) count++;
+  return count;
+}
+
 sim_status fluid_cuda_fill_fields(fluid_work *w, const sim_setup *setup) {
   const fluid_part *part = &w->m->part;
   const size_t plane = (size_t)(part->rows * w->m->grid.n[0]) * sim_dtype_size(w->fields.dtype);
-  const size_t each = plane * (size_t)part->planes,
-               there = (size_t)w->fields.shape[1] * sim_dtype_size(w->fields.dtype);
-  const int64_t planes = fluid_cuda_divided(w->m) ? w->d.l.n[w->d.rank - 1] : 1; /* one GPU: all at once */
+  const size_t there = (size_t)w->fields.shape[1] * sim_dtype_size(w->fields.dtype);
+  const int64_t most = planes_at_once(&w->m->grid), planes = w->d.l.n[w->d.rank - 1];
   void *values[FIELDS] = {NULL};
   fluid_machine m = *w->m;
   sim_status status = SIM_OK;
-  char *host = calloc((size_t)w->d.rank + 1, each);
+  char *host = calloc((size_t)(w->d.rank + 1) * (size_t)most, plane);
   if (!host) return sim_no_memory("velocity and pressure at the start");
-  for (int i = 0; i <= w->d.rank; i++) values[i] = host + (size_t)i * each;
-  for (int64_t k = 0; k < planes && status == SIM_OK; k++) {
-    if (fluid_cuda_divided(w->m)) {
-      m.part.first = fluid_cuda_plane(w->m, &w->d, k);
-      m.part.end = m.part.first + 1;
-    }
-    const size_t bytes = (size_t)(m.part.end - m.part.first) * plane, from = (size_t)m.part.first * plane;
-    status = fluid_fill(&m, w->p, setup, values);
+  for (int i = 0; i <= w->d.rank; i++) values[i] = host + (size_t)i * (size_t)most * plane;
+  for (int64_t k = 0, count; k < planes && status == SIM_OK; k += count) {
+    count = planes_in_row(w, k, most);
+    m.part.first = fluid_cuda_plane(w->m, &w->d, k);
+    m.part.end = m.part.first + count;
+    status = fluid_fill(&m, w->p, setup, m.part.first * part->rows, values);
     for (int i = 0; i <= w->d.rank && status == SIM_OK; i++)
-      status = sim_backend_cuda.copy((char *)w->fields.data + (size_t)i * there + (size_t)k * plane,
-                                     (char *)values[i] + from, bytes);
+      status = sim_backend_cuda.copy((char *)w->fields.data + (size_t)i * there + (size_t)k * plane, values[i],
+                                     (size_t)count * plane);
   }
   free(host);
   return status;

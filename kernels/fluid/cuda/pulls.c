@@ -79,36 +79,63 @@ static sim_status make_terms(const fluid_builder *m, const fluid_pull *pull, int
   return fluid_cuda_send(NULL, (size_t)links * 6 * sizeof(double), (void **)&m->d->terms);
 }
 
-static sim_status send_pulls(const fluid_builder *m) {
-  const fluid_walls *w = &m->m->walls;
-  int64_t links = 0, next = 0;
+/* The number of the first link of each cell to a body, behind `links` before it; returns that behind the last one. */
+static int64_t number_pulls(const fluid_builder *m, int body, int64_t links, int64_t *first) {
+  const int64_t cells = m->m->walls.cells;
+#pragma omp parallel for schedule(static) num_threads(m->m->threads) if (m->m->threads > 1)
+  for (int64_t i = 0; i < cells; i++) first[i] = pulls_of_cell(m, i, body, NULL, NULL);
+  for (int64_t i = 0; i < cells; i++) {
+    const int64_t count = first[i];
+    first[i] = links;
+    links += count;
+  }
+  return links;
+}
+
+/* Lists the links by body and cell. first[bodies][cells]: of number_pulls. */
+static void list_pulls(const fluid_builder *m, const int64_t *first, fluid_pull *pull) {
+  const int64_t cells = m->m->walls.cells, all = cells * (int64_t)m->p->bodies.count;
+#pragma omp parallel for schedule(dynamic, 1024) num_threads(m->m->threads) if (m->m->threads > 1)
+  for (int64_t i = 0; i < all; i++)
+    if (first[i + 1] > first[i]) (void)pulls_of_cell(m, i % cells, (int)(i / cells), pull + first[i], NULL);
+}
+
+/* Sends links that are listed, in blocks that each belong to one body. */
+static sim_status send_listed(const fluid_builder *m, const int64_t *first, fluid_pull *pull) {
+  const int64_t cells = m->m->walls.cells;
+  const int bodies = (int)m->p->bodies.count, links = m->d->pulls;
   int blocks = 0;
-  for (int body = 0; body < (int)m->p->bodies.count; body++)
-    for (int64_t i = 0; i < w->cells; i++) links += pulls_of_cell(m, i, body, NULL, NULL);
-  if (links == 0) return SIM_OK;
-  fluid_pull *pull = malloc((size_t)links * sizeof *pull);
   fluid_pull_block *block = malloc(((size_t)links / FLUID_SEGMENT + FLUID_BODIES) * sizeof *block);
   m->d->body_blocks[0] = 0;
-  for (int body = 0; pull && block && body < (int)m->p->bodies.count; body++) {
-    const int64_t first = next;
-    for (int64_t i = 0; i < w->cells; i++) next += pulls_of_cell(m, i, body, pull + next, NULL);
-    for (int64_t i = first; i < next; i += FLUID_SEGMENT)
-      block[blocks++] = (fluid_pull_block){(int32_t)i, (int32_t)(next - i < FLUID_SEGMENT ? next - i : FLUID_SEGMENT)};
+  for (int body = 0; block && body < bodies; body++) {
+    const int64_t end = first[(body + 1) * cells];
+    for (int64_t i = first[body * cells]; i < end; i += FLUID_SEGMENT)
+      block[blocks++] = (fluid_pull_block){(int32_t)i, (int32_t)(end - i < FLUID_SEGMENT ? end - i : FLUID_SEGMENT)};
     m->d->body_blocks[body + 1] = blocks;
   }
   m->d->pull_blocks = blocks;
+  SIM_TRY(fluid_cuda_send_away(block, (size_t)blocks * sizeof *block, (void **)&m->d->pull_block));
+  SIM_TRY(fluid_cuda_send(pull, (size_t)links * sizeof *pull, (void **)&m->d->pull));
+  if (fluid_cuda_divided(m->m)) SIM_TRY(make_terms(m, pull, links));
+  return fluid_cuda_send(NULL, (size_t)blocks * 6 * sizeof(double), (void **)&m->d->pull_sum);
+}
+
+static sim_status send_pulls(const fluid_builder *m) {
+  const int64_t cells = m->m->walls.cells;
+  const size_t bodies = m->p->bodies.count;
+  int64_t links = 0;
+  if (bodies == 0 || cells == 0) return SIM_OK;
+  int64_t *first = malloc((bodies * (size_t)cells + 1) * sizeof *first);
+  if (!first) return sim_no_memory("the walls");
+  for (size_t body = 0; body < bodies; body++) links = number_pulls(m, (int)body, links, first + (int64_t)body * cells);
+  first[(int64_t)bodies * cells] = links;
   m->d->pulls = (int)links;
-  sim_status status = pull && fluid_cuda_divided(m->m) ? make_terms(m, pull, links) : SIM_OK;
-  if (status == SIM_OK)
-    status = fluid_cuda_send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&m->d->pull_block);
-  else
-    free(block);
-  if (status == SIM_OK) {
-    status = fluid_cuda_send_away(pull, (size_t)links * sizeof *pull, (void **)&m->d->pull);
-    pull = NULL;
-  }
+  fluid_pull *pull = malloc((size_t)links * sizeof *pull + 1);
+  if (pull) list_pulls(m, first, pull);
+  sim_status status = pull ? SIM_OK : sim_no_memory("the walls");
+  if (status == SIM_OK && links > 0) status = send_listed(m, first, pull);
   free(pull);
-  if (status == SIM_OK) status = fluid_cuda_send(NULL, (size_t)blocks * 6 * sizeof(double), (void **)&m->d->pull_sum);
+  free(first);
   return status;
 }
 

@@ -180,7 +180,7 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   void *values[FIELDS] = {NULL};
   for (int f = 0; f <= w->d.rank; f++) values[f] = field_plane(w, f, 0);
   if (!w->exchange)
-    SIM_TRY(fluid_fill(w->m, w->p, setup, values));
+    SIM_TRY(fluid_fill(w->m, w->p, setup, 0, values));
   else if (w->p->initial || fluid_rests(w->p))
     SIM_TRY(fluid_cuda_fill_fields(w, setup));
   SIM_TRY(fluid_cuda_set_step(w, 0, false));

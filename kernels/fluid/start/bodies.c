@@ -137,8 +137,9 @@ static double touch_mesh(const fluid_shape *s, const double x[3], double velocit
 static double touch(const fluid_shape *s, const double x[3], double velocity[3]) {
   geometry_contact contact[GEOMETRY_CONTACTS_MAX];
   if (s->wall.shape == GEOMETRY_MESH) return touch_mesh(s, x, velocity);
+  if (!velocity) return geometry_wall_distance(&s->wall, &s->pose, x);
   (void)geometry_wall_contacts(&s->wall, &s->pose, x, INFINITY, contact);
-  if (velocity) memcpy(velocity, contact[0].velocity, sizeof contact[0].velocity);
+  memcpy(velocity, contact[0].velocity, sizeof contact[0].velocity);
   return contact[0].distance;
 }
 

@@ -189,13 +189,16 @@ void fluid_rest_destroy(fluid_machine *m) {
   memset(m->rest, 0, sizeof m->rest);
 }
 
-void fluid_rest_fill(const fluid_machine *m, double unit, void *pressure) {
+void fluid_rest_fill(const fluid_machine *m, double unit, int64_t first, void *pressure) {
   const grid_range rows = fluid_part_rows(&m->part);
   const int64_t nx = m->grid.n[0];
-  for (int64_t i = rows.first * nx; i < rows.end * nx; i++) {
-    const int64_t at[3] = {i % nx, i / nx % m->grid.n[1], i / nx / m->grid.n[1]};
-    double rho = 1;
-    for (int a = 0; a < m->grid.rank; a++) rho *= m->rest[a] ? m->rest[a][at[a]] : 1;
-    if (!(m->walls.solid && m->walls.solid[i])) grid_set_number(pressure, m->single, i, unit * (rho - 1));
-  }
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t row = rows.first; row < rows.end; row++)
+    for (int64_t x = 0; x < nx; x++) {
+      const int64_t at[3] = {x, row % m->grid.n[1], row / m->grid.n[1]};
+      const bool solid = m->walls.solid && m->walls.solid[row * nx + x];
+      double rho = 1;
+      for (int a = 0; a < m->grid.rank && !solid; a++) rho *= m->rest[a] ? m->rest[a][at[a]] : 1;
+      grid_set_number(pressure, m->single, (row - first) * nx + x, unit * (rho - 1));
+    }
 }

@@ -307,7 +307,8 @@ static void use_entries(fluid_maker *m, const fluid_cell *cell) {
 bool fluid_reserve(void *array, int64_t *room, int64_t count, int64_t more, size_t size) {
   void **items = array;
   if (count + more <= *room) return true;
-  const int64_t next = *room + *room / 4 + 4096;
+  int64_t next = *room + *room / 4 + 4096;
+  if (next < count + more) next = count + more;
   void *grown = realloc(*items, (size_t)next * size);
   if (!grown) return false;
   *items = grown;
@@ -323,6 +324,11 @@ static sim_status store_speed(fluid_maker *m) {
     return sim_no_memory("links of walls");
   memcpy(w->speed[w->links - 1], m->surface, sizeof m->surface);
   return SIM_OK;
+}
+
+sim_status fluid_check_links(int64_t links) {
+  if (links <= INT32_MAX) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO, "bodies: the walls have more than %d links", INT32_MAX);
 }
 
 sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) {
@@ -346,7 +352,7 @@ sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) 
     SIM_TRY(store_speed(m));
   }
   if (w->links == first) return SIM_OK;
-  if (w->links > INT32_MAX) return sim_fail(SIM_ERR_SCENARIO, "bodies: the walls have more than %d links", INT32_MAX);
+  SIM_TRY(fluid_check_links(w->links));
   w->cell[w->cells++] = (fluid_cell){.row = at[2] * m->grid.n[1] + at[1],
                                      .x = (int32_t)at[0],
                                      .first = (int32_t)first,

@@ -12,8 +12,10 @@ typedef struct fluid_maker {
   const fluid_lattice *lattice;
   grid_shape grid;
   sim_expr_program *profile[FLUID_SIDES], *push[FLUID_SIDES];
-  double time; /* of the sides */
-  void *scratch;
+  double time;   /* of the sides */
+  void *scratch; /* scratch_bytes */
+  size_t scratch_bytes;
+  bool *within[3];                                       /* [n[axis]]: scratch of fluid_mark_body */
   fluid_shape shape[FLUID_BODIES], faster[FLUID_BODIES]; /* faster: at the poses fluid_walls.rate, where bodies move */
   bool without[FLUID_BODIES];                            /* bodies that are left out */
   int bodies;
@@ -50,7 +52,11 @@ double fluid_side_constant(const fluid_maker *m, int c, int count, const int sid
 const fluid_link *fluid_link_entry(const fluid_maker *m, const fluid_cell *cell, const fluid_link *link);
 /* Adds a cell with its links, if it has some; near_body: a body may be beside it. */
 sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO: there are more links than a cell can number. */
+sim_status fluid_check_links(int64_t links) SIM_MUST_CHECK;
 /* Adds the spans of solid cells of a row. */
-sim_status fluid_add_spans(fluid_maker *m, int64_t row, bool *any) SIM_MUST_CHECK;
+sim_status fluid_add_spans(fluid_maker *m, int64_t row) SIM_MUST_CHECK;
+/* Sets solid[cells] in the cells that a body holds, and rows[rows] of those. */
+void fluid_mark_body(const fluid_maker *m, int body, int threads, bool *solid, bool *rows);
 
 #endif

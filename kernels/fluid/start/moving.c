@@ -12,40 +12,8 @@ struct fluid_moving {
   bool *before, *moved; /* [cells]: solid before the last move; in a body that moves */
   bool *row_moved;      /* [rows]: some cell of it is in one */
   bool *near;           /* [n[0]]: of one row, cells beside one */
-  bool *within[3];      /* [n[axis]]: of one body */
   int threads;
 };
-
-/* Cells along an axis that a body may reach. */
-static void find_range(const fluid_maker *m, int body, int axis, bool *out) {
-  const fluid_shape *s = &m->shape[body];
-  const double size = m->grid.size[axis], dx = m->numbers->dx;
-  double low[3], high[3];
-  fluid_body_extent(s, low, high);
-  const double half = (high[axis] - low[axis]) / 2 + dx, middle = isinf(half) ? 0 : (low[axis] + high[axis]) / 2;
-  for (int64_t i = 0; i < m->grid.n[axis]; i++) {
-    double far = grid_centre(&m->grid, axis, i) - middle;
-    if (grid_is_periodic(&m->grid, axis)) far -= size * nearbyint(far / size);
-    out[i] = !s->wall.outside || axis >= m->grid.rank || !(fabs(far) > half);
-  }
-}
-
-static void mark_moved(fluid_moving *v, int body) {
-  const fluid_maker *m = &v->maker;
-  const int64_t *n = m->grid.n;
-  for (int a = 0; a < 3; a++) find_range(m, body, a, v->within[a]);
-#pragma omp parallel for schedule(dynamic, 4) num_threads(v->threads) if (v->threads > 1)
-  for (int64_t row = 0; row < n[1] * n[2]; row++) {
-    if (!v->within[1][row % n[1]] || !v->within[2][row / n[1]]) continue;
-    for (int64_t i = 0; i < n[0]; i++) {
-      if (!v->within[0][i]) continue;
-      const double x[3] = {grid_centre(&m->grid, 0, i), grid_centre(&m->grid, 1, row % n[1]),
-                           grid_centre(&m->grid, 2, row / n[1])};
-      if (!fluid_body_holds(&m->grid, &m->shape[body], x, 0)) continue;
-      v->moved[row * n[0] + i] = v->row_moved[row] = true;
-    }
-  }
-}
 
 static void mark_solid(fluid_moving *v) {
   const fluid_maker *m = &v->maker;
@@ -53,7 +21,7 @@ static void mark_solid(fluid_moving *v) {
   memset(v->moved, 0, (size_t)cells);
   memset(v->row_moved, 0, (size_t)(m->grid.n[1] * m->grid.n[2]));
   for (int b = 0; b < m->bodies; b++)
-    if (fluid_body_moves(m->p, b)) mark_moved(v, b);
+    if (fluid_body_moves(m->p, b)) fluid_mark_body(m, b, v->threads, v->moved, v->row_moved);
   for (int64_t i = 0; i < cells; i++) m->out->solid[i] = v->moved[i] || (v->still.solid && v->still.solid[i]);
 }
 
@@ -95,10 +63,9 @@ static sim_status link_rows(fluid_moving *v) {
   fluid_walls *w = m->out;
   const int64_t *n = m->grid.n;
   int64_t next = 0; /* of the cells that do not move */
-  bool any;
   w->cells = w->links = w->spans = 0;
   w->fluid = grid_cells(&m->grid);
-  for (int64_t row = 0; row < n[1] * n[2]; row++) SIM_TRY(fluid_add_spans(m, row, &any));
+  for (int64_t row = 0; row < n[1] * n[2]; row++) SIM_TRY(fluid_add_spans(m, row));
   if (w->fluid == 0) return sim_fail(SIM_ERR_SCENARIO, "bodies: no cell is fluid");
   for (int64_t row = 0; row < n[1] * n[2]; row++) {
     int64_t at[3] = {0, row % n[1], row / n[1]};
@@ -153,11 +120,7 @@ sim_status fluid_moving_create(const fluid_parameters *p, const fluid_numbers *n
   v->moved = calloc(cells, sizeof(bool));
   v->row_moved = calloc((size_t)(g.n[1] * g.n[2]), sizeof(bool));
   v->near = calloc((size_t)g.n[0], sizeof(bool));
-  bool room = w->solid && v->before && v->moved && v->row_moved && v->near;
-  for (int a = 0; a < 3; a++) {
-    v->within[a] = calloc((size_t)g.n[a], sizeof(bool));
-    room = room && v->within[a];
-  }
+  const bool room = w->solid && v->before && v->moved && v->row_moved && v->near;
   return room ? fluid_walls_move(w, motion ? motion : &rest, NULL) : sim_no_memory("solid cells");
 }
 
@@ -170,7 +133,6 @@ void fluid_moving_destroy(fluid_moving **moving) {
   free(v->moved);
   free(v->row_moved);
   free(v->near);
-  for (int a = 0; a < 3; a++) free(v->within[a]);
   free(v);
   *moving = NULL;
 }

@@ -14,12 +14,14 @@ typedef struct filling {
   const fluid_parameters *p;
   sim_isa isa;
   void *const *values; /* NULL: none are stored */
+  int64_t first;       /* row with which they begin */
   double pressure;     /* the greatest that a run bears: the density leaves (1/2, 3/2) beyond it */
 } filling;
 
-static filling filling_of(const fluid_machine *m, const fluid_parameters *p, sim_isa isa, void *const *values) {
+static filling filling_of(const fluid_machine *m, const fluid_parameters *p, sim_isa isa, int64_t first,
+                          void *const *values) {
   const fluid_numbers k = fluid_numbers_of(p, 0);
-  return (filling){m, p, isa, values, p->density * (k.dx / k.dt) * (k.dx / k.dt) / 6};
+  return (filling){m, p, isa, values, first, p->density * (k.dx / k.dt) * (k.dx / k.dt) / 6};
 }
 
 static sim_status fill_row(const filling *f, grid_rows *r, int64_t row) {
@@ -39,7 +41,7 @@ static sim_status fill_row(const filling *f, grid_rows *r, int64_t row) {
         return sim_fail(SIM_ERR_SCENARIO, "initial: result %d is %g at x = %.6g, y = %.6g, z = %.6g", i + 1, out[i][x],
                         r->x[x], y, z);
       if (i < rank) square += out[i][x] * out[i][x];
-      if (f->values) grid_set_number(f->values[i], f->m->single, row * n + x, solid ? 0 : out[i][x]);
+      if (f->values) grid_set_number(f->values[i], f->m->single, (row - f->first) * n + x, solid ? 0 : out[i][x]);
     }
     if (!solid && !(sqrt(square) <= 1.01 * f->p->speed))
       return sim_fail(
@@ -128,10 +130,11 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
   store(m, fluid_first(state), first, moment);
 }
 
-sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup, void *const *values) {
-  filling f = filling_of(m, p, setup->isa, values);
+sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup, int64_t first,
+                      void *const *values) {
+  filling f = filling_of(m, p, setup->isa, first, values);
   if (p->initial) SIM_TRY(grid_over_rows(&m->grid, fluid_part_rows(&m->part), m->threads, fill_rows, &f));
-  if (fluid_rests(p)) fluid_rest_fill(m, 2 * f.pressure, values[m->grid.rank]);
+  if (fluid_rests(p)) fluid_rest_fill(m, 2 * f.pressure, first, values[m->grid.rank]);
   return SIM_OK;
 }
 
@@ -170,7 +173,7 @@ sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *wall
 sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
                              const sim_setup *setup) {
   fluid_machine m = {.grid = fluid_grid_of(p), .single = fluid_single(p)};
-  filling f = filling_of(&m, p, setup->isa, NULL);
+  filling f = filling_of(&m, p, setup->isa, 0, NULL);
   fluid_motion motion;
   sim_status status = fluid_motion_create(p, numbers, meshes, &motion);
   if (status == SIM_OK) status = fluid_walls_create(p, numbers, meshes, setup->threads, &motion, &m.walls);

@@ -26,9 +26,10 @@ sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *wall
  * a state. Tells of walls and bodies. */
 sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
                              const sim_setup *setup) SIM_MUST_CHECK;
-/* Fills the fields of the start on this rank's rows, as of fluid_show, where there is `initial` or a weight.
- * SIM_ERR_SCENARIO where `initial` is not finite, faster than `speed`, or its pressure too great. */
-sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup,
+/* Fills the fields of the start on this rank's rows, as of fluid_show, where there is `initial` or a weight; `values`
+ * begin with the row `first`. SIM_ERR_SCENARIO where `initial` is not finite, faster than `speed`, or its pressure too
+ * great. */
+sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup, int64_t first,
                       void *const *values) SIM_MUST_CHECK;
 /* Makes this rank's rows of the first state from these fields, which are there beside them too. */
 void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, void *const *values,
@@ -43,7 +44,8 @@ bool fluid_rests(const fluid_parameters *p);
  */
 sim_status fluid_rest_create(const fluid_parameters *p, fluid_machine *m) SIM_MUST_CHECK;
 void fluid_rest_destroy(fluid_machine *m);
-/* Sets the pressure [cells], in the precision of the run, on this rank's rows; unit: pressure by density - 1. */
-void fluid_rest_fill(const fluid_machine *m, double unit, void *pressure);
+/* Sets the pressure, in the precision of the run, on this rank's rows, 0 in solid cells; unit: pressure by density - 1;
+ * first: row with which `pressure` begins. */
+void fluid_rest_fill(const fluid_machine *m, double unit, int64_t first, void *pressure);
 
 #endif

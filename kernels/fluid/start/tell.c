@@ -25,19 +25,20 @@ static void find_overlaps(const fluid_parameters *p, const fluid_walls *w, surfa
   for (int64_t i = 0; i < w->spans; i++)
     for (int32_t j = 0; j < w->span[i].count; j++) {
       const int64_t row = w->span[i].row, at[3] = {w->span[i].x + j, row % grid.n[1], row / grid.n[1]};
-      bool in[SURFACES] = {false};
+      int in[SURFACES], count = 0; /* rising */
       double x[3];
       for (int a = 0; a < 3; a++) x[a] = grid_centre(&grid, a, at[a]);
       for (int b = 0; b < bodies; b++) {
-        in[b] = fluid_body_holds(&grid, &shape[b], x, 0);
-        out->cells[b] += in[b];
+        if (bodies > 1 && !fluid_body_holds(&grid, &shape[b], x, 0)) continue; /* one body has all solid cells */
+        out->cells[b]++;
+        in[count++] = b;
       }
       for (int a = 0; a < grid.rank; a++) {
-        in[FLUID_BODIES + 2 * a] = at[a] == 0;
-        in[FLUID_BODIES + 2 * a + 1] = at[a] == grid.n[a] - 1;
+        if (at[a] == 0) in[count++] = FLUID_BODIES + 2 * a;
+        if (at[a] == grid.n[a] - 1) in[count++] = FLUID_BODIES + 2 * a + 1;
       }
-      for (int s = 0; s < SURFACES; s++)
-        for (int t = 0; t < s; t++) out->meet[s][t] = out->meet[s][t] || (in[s] && in[t]);
+      for (int s = 0; s < count; s++)
+        for (int t = 0; t < s; t++) out->meet[in[s]][in[t]] = true;
     }
 }
 
@@ -54,11 +55,8 @@ static int surface_of(const fluid_lattice *l, const fluid_link *link, double *fa
 }
 
 /* Follows the line of cells behind a link to the surface on its other side. */
-static void follow(const fluid_parameters *p, const fluid_walls *w, const fluid_cell *cell, const fluid_link *link,
-                   surfaces *out) {
-  const grid_shape grid = fluid_grid_of(p);
-  const fluid_lattice *l = fluid_lattice_for(p);
-  const int64_t *n = grid.n;
+static void follow(const fluid_lattice *l, const int64_t n[3], const fluid_walls *w, const fluid_cell *cell,
+                   const fluid_link *link, surfaces *out) {
   double near, far;
   const int from = surface_of(l, link, &near);
   int64_t at[3] = {cell->x, cell->row % n[1], cell->row / n[1]};
@@ -152,7 +150,8 @@ void fluid_tell_walls(const fluid_parameters *p, const fluid_numbers *k, const f
     for (int j = 0; j < SURFACES; j++) s.gap[i][j] = INFINITY;
   find_overlaps(p, w, &s);
   for (int64_t i = 0; i < w->cells && p->bodies.count > 0; i++)
-    for (int j = 0; j < w->cell[i].count; j++) follow(p, w, &w->cell[i], &w->link[w->cell[i].first + j], &s);
+    for (int j = 0; j < w->cell[i].count; j++)
+      follow(fluid_lattice_for(p), grid.n, w, &w->cell[i], &w->link[w->cell[i].first + j], &s);
   for (int b = 0; b < (int)p->bodies.count; b++) {
     const double width = body_width(p, w->meshes, b, grid.rank) / k->dx;
     sim_log(SIM_LOG_INFO, "bodies[%d]: %.4g cells wide, takes %.0f cells of the grid", b + 1, width, s.cells[b]);

@@ -12,20 +12,48 @@ static void centre(const grid_shape *g, const int64_t at[3], double x[3]) {
 
 /* ---- solid cells ---- */
 
-static void mark_solid(const fluid_maker *m, int threads) {
-  const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+/* Cells along an axis that a body may reach: those within a cell of its extent. */
+static void find_range(const fluid_maker *m, int body, int axis, bool *out) {
+  const fluid_shape *s = &m->shape[body];
+  const double size = m->grid.size[axis], dx = m->numbers->dx;
+  double low[3], high[3];
+  fluid_body_extent(s, low, high);
+  const double half = (high[axis] - low[axis]) / 2 + dx, middle = isinf(half) ? 0 : (low[axis] + high[axis]) / 2;
+  for (int64_t i = 0; i < m->grid.n[axis]; i++) {
+    double far = grid_centre(&m->grid, axis, i) - middle;
+    if (grid_is_periodic(&m->grid, axis)) far -= size * nearbyint(far / size);
+    out[i] = !s->wall.outside || axis >= m->grid.rank || !(fabs(far) > half);
+  }
+}
+
+void fluid_mark_body(const fluid_maker *m, int body, int threads, bool *solid, bool *rows) {
+  const int64_t *n = m->grid.n;
   (void)threads;
-  for (int64_t i = 0; m->rock && i < rows * nx; i++) m->out->solid[i] = fluid_solid_at(m->out->meshes, i);
-  if (m->rock) return;
+  for (int a = 0; a < 3; a++) find_range(m, body, a, m->within[a]);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads) if (threads > 1)
-  for (int64_t row = 0; row < rows; row++)
-    for (int64_t i = 0; i < nx; i++) {
-      double x[3];
-      bool solid = false;
-      centre(&m->grid, (int64_t[]){i, row % m->grid.n[1], row / m->grid.n[1]}, x);
-      for (int b = 0; b < m->bodies && !solid; b++)
-        solid = !m->without[b] && fluid_body_holds(&m->grid, &m->shape[b], x, 0);
-      m->out->solid[row * nx + i] = solid;
+  for (int64_t row = 0; row < n[1] * n[2]; row++) {
+    double x[3];
+    if (!m->within[1][row % n[1]] || !m->within[2][row / n[1]]) continue;
+    for (int64_t i = 0; i < n[0]; i++) {
+      if (!m->within[0][i] || solid[row * n[0] + i]) continue;
+      centre(&m->grid, (int64_t[]){i, row % n[1], row / n[1]}, x);
+      if (fluid_body_holds(&m->grid, &m->shape[body], x, 0)) solid[row * n[0] + i] = rows[row] = true;
+    }
+  }
+}
+
+/* rows[rows]: whether some cell of the row is solid. */
+static void mark_solid(const fluid_maker *m, int threads, bool *rows) {
+  const int64_t count = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+  bool *solid = m->out->solid;
+  for (int b = 0; b < m->bodies; b++)
+    if (!m->without[b]) fluid_mark_body(m, b, threads, solid, rows);
+  if (!m->rock) return;
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+  for (int64_t row = 0; row < count; row++)
+    for (int64_t i = row * nx; i < (row + 1) * nx; i++) {
+      solid[i] = fluid_solid_at(m->out->meshes, i);
+      rows[row] = rows[row] || solid[i];
     }
 }
 
@@ -40,7 +68,7 @@ static bool has_solid(const fluid_maker *m, const bool *rows, const int64_t at[3
   return out;
 }
 
-sim_status fluid_add_spans(fluid_maker *m, int64_t row, bool *any) {
+sim_status fluid_add_spans(fluid_maker *m, int64_t row) {
   fluid_walls *w = m->out;
   const bool *solid = w->solid + row * m->grid.n[0];
   for (int64_t x = 0; x < m->grid.n[0]; x++) {
@@ -50,30 +78,89 @@ sim_status fluid_add_spans(fluid_maker *m, int64_t row, bool *any) {
     if (!fluid_reserve(&w->span, &m->span_room, w->spans, 1, sizeof *w->span)) return sim_no_memory("solid cells");
     w->span[w->spans++] = (fluid_span){row, (int32_t)x, (int32_t)(end - x)};
     w->fluid -= end - x;
-    *any = true;
     x = end;
   }
   return SIM_OK;
 }
 
-static sim_status link_rows(fluid_maker *m, bool *solid_rows) {
+static sim_status link_row(fluid_maker *m, const bool *solid_rows, int64_t row) {
   const grid_shape *g = &m->grid;
-  const int64_t rows = g->n[1] * g->n[2];
-  m->out->fluid = rows * g->n[0];
-  for (int64_t row = 0; solid_rows && row < rows; row++) SIM_TRY(fluid_add_spans(m, row, &solid_rows[row]));
-  if (m->out->fluid == 0) return sim_fail(SIM_ERR_SCENARIO, "%s: no cell is fluid", m->rock ? "solid" : "bodies");
-  for (int64_t row = 0; row < rows; row++) {
-    int64_t at[3] = {0, row % g->n[1], row / g->n[1]};
-    bool all = has_solid(m, solid_rows, at);
-    const bool near_body = all;
-    for (int a = 1; a < g->rank; a++) all = all || (!grid_is_periodic(g, a) && (at[a] == 0 || at[a] == g->n[a] - 1));
-    const bool ends = !grid_is_periodic(g, 0);
-    for (at[0] = 0; at[0] < g->n[0]; at[0]++) {
-      if (!all && !(ends && (at[0] == 0 || at[0] == g->n[0] - 1))) continue;
-      if (!m->out->solid || !m->out->solid[row * g->n[0] + at[0]]) SIM_TRY(fluid_link_cell(m, at, near_body));
-    }
-  }
+  int64_t at[3] = {0, row % g->n[1], row / g->n[1]};
+  bool all = has_solid(m, solid_rows, at);
+  const bool near_body = all;
+  if (solid_rows && solid_rows[row]) SIM_TRY(fluid_add_spans(m, row));
+  for (int a = 1; a < g->rank; a++) all = all || (!grid_is_periodic(g, a) && (at[a] == 0 || at[a] == g->n[a] - 1));
+  if (!all && grid_is_periodic(g, 0)) return SIM_OK;
+  const int64_t step = all || g->n[0] == 1 ? 1 : g->n[0] - 1; /* else both ends of the row */
+  for (; at[0] < g->n[0]; at[0] += step)
+    if (!m->out->solid || !m->out->solid[row * g->n[0] + at[0]]) SIM_TRY(fluid_link_cell(m, at, near_body));
   return SIM_OK;
+}
+
+/* What is made of some rows: cells, links and spans alone. */
+static void free_part(fluid_walls *part) {
+  free(part->cell);
+  free(part->link);
+  free(part->span);
+}
+
+/* Links rows, in memory of their own and by the calling thread alone. */
+static sim_status link_part(const fluid_maker *m, const bool *solid_rows, grid_range rows, fluid_walls *out) {
+  fluid_maker own = *m;
+  own.out = out;
+  own.cell_room = own.link_room = own.span_room = 0;
+  free_part(out);
+  *out = (fluid_walls){.solid = m->out->solid, .fluid = (rows.end - rows.first) * m->grid.n[0]};
+  own.scratch = aligned_alloc(64, m->scratch_bytes);
+  sim_status status = own.scratch ? SIM_OK : sim_no_memory("walls");
+  for (int64_t row = rows.first; row < rows.end && status == SIM_OK; row++) status = link_row(&own, solid_rows, row);
+  free(own.scratch);
+  return status;
+}
+
+/* Adds what is made of the next rows. */
+static sim_status append(fluid_maker *m, const fluid_walls *part) {
+  fluid_walls *w = m->out;
+  if (!fluid_reserve(&w->link, &m->link_room, w->links, part->links, sizeof *w->link) ||
+      !fluid_reserve(&w->cell, &m->cell_room, w->cells, part->cells, sizeof *w->cell) ||
+      !fluid_reserve(&w->span, &m->span_room, w->spans, part->spans, sizeof *w->span))
+    return sim_no_memory("links of walls");
+  SIM_TRY(fluid_check_links(w->links + part->links));
+  for (int64_t i = 0; i < part->cells; i++) {
+    w->cell[w->cells] = part->cell[i];
+    w->cell[w->cells++].first += (int32_t)w->links;
+  }
+  if (part->links > 0) memcpy(w->link + w->links, part->link, (size_t)part->links * sizeof *w->link);
+  if (part->spans > 0) memcpy(w->span + w->spans, part->span, (size_t)part->spans * sizeof *w->span);
+  w->links += part->links;
+  w->spans += part->spans;
+  w->fluid += part->fluid;
+  return SIM_OK;
+}
+
+/* Links all rows, in parts by all threads; a part that fails is made again, because messages belong to threads. */
+static sim_status link_rows(fluid_maker *m, const bool *solid_rows, int threads) {
+  enum { PARTS = 64 };
+  const int64_t rows = m->grid.n[1] * m->grid.n[2];
+  const int parts = rows >= PARTS && rows * m->grid.n[0] >= 1 << 16 ? PARTS : 1;
+  bool failed[PARTS] = {false};
+  sim_status status = SIM_OK;
+  fluid_walls *part = calloc((size_t)parts, sizeof *part);
+  (void)threads;
+  if (!part) return sim_no_memory("links of walls");
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1 && parts > 1)
+  for (int k = 0; k < parts; k++)
+    failed[k] = link_part(m, solid_rows, (grid_range){rows * k / parts, rows * (k + 1) / parts}, &part[k]) != SIM_OK;
+  m->out->fluid = 0;
+  for (int k = 0; k < parts; k++) {
+    const grid_range range = {rows * k / parts, rows * (k + 1) / parts};
+    if (status == SIM_OK && failed[k]) status = link_part(m, solid_rows, range, &part[k]);
+    if (status == SIM_OK) status = append(m, &part[k]);
+    free_part(&part[k]);
+  }
+  free(part);
+  if (status != SIM_OK || m->out->fluid > 0) return status;
+  return sim_fail(SIM_ERR_SCENARIO, "%s: no cell is fluid", m->rock ? "solid" : "bodies");
 }
 
 /* The velocity of a side with a profile, next to the centres of its cells. */
@@ -122,8 +209,14 @@ sim_status fluid_maker_begin(fluid_maker *m, const fluid_parameters *p, const fl
     SIM_TRY(compile(p->sides[s].profile, &m->profile[s], &scratch));
     SIM_TRY(compile(p->sides[s].push, &m->push[s], &scratch));
   }
+  m->scratch_bytes = scratch;
   m->scratch = aligned_alloc(64, scratch);
-  if (!m->scratch) return sim_no_memory("walls");
+  bool room = m->scratch;
+  for (int a = 0; a < 3; a++) {
+    m->within[a] = malloc((size_t)m->grid.n[a] * sizeof *m->within[a]);
+    room = room && m->within[a];
+  }
+  if (!room) return sim_no_memory("walls");
   for (int s = 0; s < FLUID_SIDES; s++)
     if (m->profile[s]) SIM_TRY(store_profile(m, s));
   return SIM_OK;
@@ -135,17 +228,18 @@ void fluid_maker_end(fluid_maker *m) {
     sim_expr_program_free(&m->push[s]);
   }
   free(m->scratch);
+  for (int a = 0; a < 3; a++) free(m->within[a]);
 }
 
 static sim_status make(fluid_maker *m, int threads) {
   const int64_t rows = m->grid.n[1] * m->grid.n[2];
   int bodies = 0;
   for (int b = 0; b < m->bodies; b++) bodies += !m->without[b];
-  if (bodies == 0 && !m->rock) return link_rows(m, NULL);
+  if (bodies == 0 && !m->rock) return link_rows(m, NULL, threads);
   m->out->solid = calloc((size_t)(rows * m->grid.n[0]), sizeof(bool));
   bool *solid_rows = calloc((size_t)rows, sizeof *solid_rows);
-  if (m->out->solid && solid_rows) mark_solid(m, threads);
-  sim_status status = m->out->solid && solid_rows ? link_rows(m, solid_rows) : sim_no_memory("solid cells");
+  if (m->out->solid && solid_rows) mark_solid(m, threads, solid_rows);
+  sim_status status = m->out->solid && solid_rows ? link_rows(m, solid_rows, threads) : sim_no_memory("solid cells");
   free(solid_rows);
   return status;
 }

@@ -6,12 +6,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Cells of the fluid that are reached, and runs of cells along x that are still to be looked at. */
 typedef struct filling {
   const grid_shape *grid;
   const bool *solid;
   bool *reached; /* [cells] */
+  int64_t *left; /* [rows]: cells of the fluid that are not reached */
   int64_t *todo; /* cells of such runs */
   int64_t count, room;
 } filling;
@@ -28,6 +30,8 @@ static sim_status add(filling *f, int64_t cell) {
 /* Adds the runs of another row beside the cells [first, end) of one. */
 static sim_status add_beside(filling *f, int64_t row, int64_t first, int64_t end) {
   const int64_t nx = f->grid->n[0];
+  if (f->left[row] == 0) return SIM_OK;
+  if (f->left[row] == nx) return add(f, row * nx + first); /* one run */
   for (int64_t x = first; x < end; x++)
     if (x == first || !is_new(f, row * nx + x - 1)) SIM_TRY(add(f, row * nx + x));
   return SIM_OK;
@@ -39,9 +43,11 @@ static sim_status reach(filling *f, int64_t cell) {
   const int64_t nx = g->n[0], row = cell / nx, at[3] = {0, row % g->n[1], row / g->n[1]};
   int64_t first = cell % nx, end = first + 1;
   if (!is_new(f, cell)) return SIM_OK;
+  if (f->left[row] == nx) first = 0, end = nx;
   while (first > 0 && is_new(f, row * nx + first - 1)) first--;
   while (end < nx && is_new(f, row * nx + end)) end++;
-  for (int64_t x = first; x < end; x++) f->reached[row * nx + x] = true;
+  memset(f->reached + row * nx + first, true, (size_t)(end - first));
+  f->left[row] -= end - first;
   if (grid_is_periodic(g, 0) && first == 0) SIM_TRY(add(f, row * nx + nx - 1));
   if (grid_is_periodic(g, 0) && end == nx) SIM_TRY(add(f, row * nx));
   for (int axis = 1; axis < g->rank; axis++)
@@ -129,8 +135,12 @@ sim_status fluid_check_ways(const fluid_parameters *p, const fluid_numbers *k, f
   bool passes = false, *through = NULL;
   for (int s = 0; s < 2 * grid.rank; s++) passes = passes || (p->sides[s].given && fluid_side_passes(&p->sides[s], s));
   if (!passes || !walls->solid) return SIM_OK;
+  const int64_t rows = grid.n[1] * grid.n[2];
   f.reached = calloc((size_t)grid_cells(&grid), sizeof *f.reached);
-  sim_status status = f.reached ? reach_all(p, &f) : sim_no_memory("the ways of the fluid");
+  f.left = malloc((size_t)rows * sizeof *f.left);
+  for (int64_t row = 0; f.left && row < rows; row++) f.left[row] = grid.n[0];
+  for (int64_t i = 0; f.left && i < walls->spans; i++) f.left[walls->span[i].row] -= walls->span[i].count;
+  sim_status status = f.reached && f.left ? reach_all(p, &f) : sim_no_memory("the ways of the fluid");
   for (int s = 0; s < 2 * grid.rank && status == SIM_OK; s++) {
     char fault[384];
     if (!p->sides[s].given || !fluid_side_passes(&p->sides[s], s)) continue;
@@ -148,5 +158,6 @@ sim_status fluid_check_ways(const fluid_parameters *p, const fluid_numbers *k, f
   free(through);
   free(f.todo);
   free(f.reached);
+  free(f.left);
   return status;
 }

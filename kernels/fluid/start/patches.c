@@ -79,7 +79,7 @@ sim_status fluid_patches_create(const fluid_lattice *l, const grid_shape *grid, 
     w->members += root[i] >= 0;
   }
   for (int64_t i = 0; i < w->cells; i++)
-    for (int c = 1; c < l->directions && root[i] >= 0; c++) {
+    for (int c = 1; c < l->directions && root[i] >= 0; c += 2) { /* one of each two that are opposite */
       const int64_t other = neighbour(grid, w, root, i, l->c[c]);
       if (other < 0) continue;
       const int32_t a = first_of(root, (int32_t)i), b = first_of(root, (int32_t)other);

@@ -137,6 +137,7 @@ static double body_width(const fluid_parameters *p, const fluid_meshes *meshes, 
 
 void fluid_tell_walls(const fluid_parameters *p, const fluid_numbers *k, const fluid_walls *w) {
   const grid_shape grid = fluid_grid_of(p);
+  const fluid_lattice *lattice = fluid_lattice_for(p);
   surfaces s = {0};
   fluid_tell_solid(p, w);
   for (int a = 0; a < grid.rank; a++) {
@@ -151,7 +152,7 @@ void fluid_tell_walls(const fluid_parameters *p, const fluid_numbers *k, const f
   find_overlaps(p, w, &s);
   for (int64_t i = 0; i < w->cells && p->bodies.count > 0; i++)
     for (int j = 0; j < w->cell[i].count; j++)
-      follow(fluid_lattice_for(p), grid.n, w, &w->cell[i], &w->link[w->cell[i].first + j], &s);
+      follow(lattice, grid.n, w, &w->cell[i], &w->link[w->cell[i].first + j], &s);
   for (int b = 0; b < (int)p->bodies.count; b++) {
     const double width = body_width(p, w->meshes, b, grid.rank) / k->dx;
     sim_log(SIM_LOG_INFO, "bodies[%d]: %.4g cells wide, takes %.0f cells of the grid", b + 1, width, s.cells[b]);

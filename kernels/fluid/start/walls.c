@@ -118,29 +118,45 @@ static sim_status link_part(const fluid_maker *m, const bool *solid_rows, grid_r
   return status;
 }
 
-/* Adds what is made of the next rows. */
-static sim_status append(fluid_maker *m, const fluid_walls *part) {
-  fluid_walls *w = m->out;
-  if (!fluid_reserve(&w->link, &m->link_room, w->links, part->links, sizeof *w->link) ||
-      !fluid_reserve(&w->cell, &m->cell_room, w->cells, part->cells, sizeof *w->cell) ||
-      !fluid_reserve(&w->span, &m->span_room, w->spans, part->spans, sizeof *w->span))
-    return sim_no_memory("links of walls");
-  SIM_TRY(fluid_check_links(w->links + part->links));
+/* Copies a part behind so many links, cells and spans, for which there is room. */
+static void place(const fluid_walls *part, int64_t links, int64_t cells, int64_t spans, fluid_walls *out) {
   for (int64_t i = 0; i < part->cells; i++) {
-    w->cell[w->cells] = part->cell[i];
-    w->cell[w->cells++].first += (int32_t)w->links;
+    out->cell[cells + i] = part->cell[i];
+    out->cell[cells + i].first += (int32_t)links;
   }
-  if (part->links > 0) memcpy(w->link + w->links, part->link, (size_t)part->links * sizeof *w->link);
-  if (part->spans > 0) memcpy(w->span + w->spans, part->span, (size_t)part->spans * sizeof *w->span);
-  w->links += part->links;
-  w->spans += part->spans;
-  w->fluid += part->fluid;
+  if (part->links > 0) memcpy(out->link + links, part->link, (size_t)part->links * sizeof *out->link);
+  if (part->spans > 0) memcpy(out->span + spans, part->span, (size_t)part->spans * sizeof *out->span);
+}
+
+enum { PARTS = 64 };
+
+/* Puts the parts together in their order. */
+static sim_status join(fluid_maker *m, int parts, const fluid_walls *part, int threads) {
+  fluid_walls *w = m->out;
+  int64_t links[PARTS], cells[PARTS], spans[PARTS];
+  (void)threads;
+  w->links = w->cells = w->spans = w->fluid = 0;
+  for (int k = 0; k < parts; k++) {
+    links[k] = w->links;
+    cells[k] = w->cells;
+    spans[k] = w->spans;
+    w->links += part[k].links;
+    w->cells += part[k].cells;
+    w->spans += part[k].spans;
+    w->fluid += part[k].fluid;
+  }
+  SIM_TRY(fluid_check_links(w->links));
+  if (!fluid_reserve(&w->link, &m->link_room, 0, w->links, sizeof *w->link) ||
+      !fluid_reserve(&w->cell, &m->cell_room, 0, w->cells, sizeof *w->cell) ||
+      !fluid_reserve(&w->span, &m->span_room, 0, w->spans, sizeof *w->span))
+    return sim_no_memory("links of walls");
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1 && parts > 1)
+  for (int k = 0; k < parts; k++) place(&part[k], links[k], cells[k], spans[k], w);
   return SIM_OK;
 }
 
 /* Links all rows, in parts by all threads; a part that fails is made again, because messages belong to threads. */
 static sim_status link_rows(fluid_maker *m, const bool *solid_rows, int threads) {
-  enum { PARTS = 64 };
   const int64_t rows = m->grid.n[1] * m->grid.n[2];
   const int parts = rows >= PARTS && rows * m->grid.n[0] >= 1 << 16 ? PARTS : 1;
   bool failed[PARTS] = {false};
@@ -151,13 +167,10 @@ static sim_status link_rows(fluid_maker *m, const bool *solid_rows, int threads)
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1 && parts > 1)
   for (int k = 0; k < parts; k++)
     failed[k] = link_part(m, solid_rows, (grid_range){rows * k / parts, rows * (k + 1) / parts}, &part[k]) != SIM_OK;
-  m->out->fluid = 0;
-  for (int k = 0; k < parts; k++) {
-    const grid_range range = {rows * k / parts, rows * (k + 1) / parts};
-    if (status == SIM_OK && failed[k]) status = link_part(m, solid_rows, range, &part[k]);
-    if (status == SIM_OK) status = append(m, &part[k]);
-    free_part(&part[k]);
-  }
+  for (int k = 0; k < parts && status == SIM_OK; k++)
+    if (failed[k]) status = link_part(m, solid_rows, (grid_range){rows * k / parts, rows * (k + 1) / parts}, &part[k]);
+  if (status == SIM_OK) status = join(m, parts, part, threads);
+  for (int k = 0; k < parts; k++) free_part(&part[k]);
   free(part);
   if (status != SIM_OK || m->out->fluid > 0) return status;
   return sim_fail(SIM_ERR_SCENARIO, "%s: no cell is fluid", m->rock ? "solid" : "bodies");

@@ -267,7 +267,7 @@ static const char *beginning(const char *key, const char *const *names, size_t c
 
 /* Writes the names of a small table, "; known here: name, when": where a key belongs elsewhere or nowhere. */
 static void add_known(const char *const *names, size_t count, char *out, size_t capacity) {
-  enum { FEW = 8 };
+  enum { FEW = 16 };
   out[0] = '\0';
   for (size_t i = 0; i < count && count <= FEW; i++) {
     const size_t used = strlen(out);
@@ -275,14 +275,22 @@ static void add_known(const char *const *names, size_t count, char *out, size_t 
   }
 }
 
-/* Reports "unknown key, ..." with the table that has this key, or with the nearest name. */
+/* Whether a path of find_key leads to a table within a table; "list[...] (sim.name)" does not. */
+static bool is_deep(const char *path) {
+  bool out = false;
+  for (; *path && *path != ' '; path++) out = out || (path[0] == '.' && isalpha((unsigned char)path[1]));
+  return out;
+}
+
+/* Reports "unknown key, ..." with the table that has this key, or with the nearest name. A small table is told with its
+ * keys, and then a table within another one is no help. */
 static void unknown_key(sim_decoder *d, const sim_place *at, const char *key, const char *const *names, size_t count) {
-  char path[SIM_PLACE_MAX] = "", known[SIM_PLACE_MAX];
+  char path[SIM_PLACE_MAX] = "", known[512];
   const bool full = sim_faults_full(d->faults); /* when full, the fault would not be printed */
   add_known(names, count, known, sizeof known);
   const char *nearest = full ? NULL : sim_nearest(key, names, count);
   if (!full && !nearest) nearest = beginning(key, names, count);
-  if (!full && find_key(d->root, key, path, sizeof path))
+  if (!full && find_key(d->root, key, path, sizeof path) && !(known[0] && is_deep(path)))
     sim_decode_fault(d, at, at->line, "unknown key, it belongs into %s%s", path, known);
   else if (!full && has_field(d->root, key))
     sim_decode_fault(d, at, at->line, "unknown key, it belongs into sim.%s itself%s", d->root->name, known);

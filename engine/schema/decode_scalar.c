@@ -47,6 +47,25 @@ static void expect_number(sim_decoder *d, const sim_field *field, const sim_plac
     sim_decode_expected(d, at, value, "a number");
 }
 
+/* Expects a unit of the field's dimension; one that is off by a density is told so, as of a dynamic viscosity. */
+static void expect_dimension(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
+                             sim_dimension given) {
+  static const char *const names[] = {"length", "mass", "time"};
+  const int powers[] = {field->dimension.length, field->dimension.mass, field->dimension.time};
+  const int over[] = {given.length - powers[0], given.mass - powers[1], given.time - powers[2]};
+  char text[64] = "", *hint = "";
+  for (int i = 0; i < 3; i++) {
+    const size_t used = strlen(text);
+    if (powers[i] != 0) snprintf(text + used, sizeof text - used, " %s^%d", names[i], powers[i]);
+  }
+  if (over[0] == -3 && over[1] == 1 && over[2] == 0) hint = " (divide this one by the density)";
+  if (over[0] == 3 && over[1] == -1 && over[2] == 0) hint = " (multiply this one by the density)";
+  if (text[0])
+    sim_decode_expected(d, at, value, "a unit of%s%s", text, hint);
+  else
+    sim_decode_expected(d, at, value, "a plain number, as it has no unit");
+}
+
 /* Decodes a quantity such as "8.5 kpc" into the scenario's units. */
 static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                             double *out) {
@@ -65,8 +84,7 @@ static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_pl
   } else if (!d->units->given) {
     sim_decode_expected(d, at, value, "a plain number, as this scenario has no `units` table");
   } else if (!same_dimension(dimension, field->dimension)) {
-    sim_decode_expected(d, at, value, "a unit of length^%d mass^%d time^%d", field->dimension.length,
-                        field->dimension.mass, field->dimension.time);
+    expect_dimension(d, field, at, value, dimension);
   } else {
     *out = number * (si / sim_units_si(d->units, field->dimension));
     if (!isfinite(*out))

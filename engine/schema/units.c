@@ -134,6 +134,8 @@ sim_status sim_unit_parse(const char *text, double *si, sim_dimension *dimension
     SIM_TRY(factor(&text, sign, si, exponents));
     while (*text == ' ') text++;
     more = *text != '\0';
+    if (more && isdigit((unsigned char)*text))
+      return sim_fail(SIM_ERR_SCENARIO, "expected '^' before '%s', as in m^2", text);
     if (more && *text != '*' && *text != '/') /* "km s" may be a slip for "km/s" */
       return sim_fail(SIM_ERR_SCENARIO, "expected '*' or '/' before '%s', as in Pa*s or km/s", text);
     sign = *text == '/' ? -1 : 1;

@@ -255,7 +255,13 @@ says 65 "mbar J kJ W kW, and products such as kg/m/s^2" furlong
 units blank '"1e-6 m^2/s"' '"2 Pa s"'
 says 65 "expected '*' or '/' before 's', as in Pa*s or km/s" blank
 units wrong '"1e-6 m/s"' 0
-says 65 "viscosity: expected a unit of length^2 mass^0 time^-1, got the string \"1e-6 m/s\"" wrong
+says 65 "viscosity: expected a unit of length^2 time^-1, got the string \"1e-6 m/s\"" wrong
+units dynamic_alone '"1e-3 Pa*s"' 0
+says 65 "viscosity: expected a unit of length^2 time^-1 (divide this one by the density), got the string \"1e-3 Pa*s\"" dynamic_alone
+units square '"1e-6 m2/s"' 0
+says 65 "viscosity: expected '^' before '2/s', as in m^2" square
+units head '"1e-6 m^2/s"' '"3 m^2/s^2"'
+says 65 "(multiply this one by the density), got the string \"3 m^2/s^2\"" head
 units word '"thin"' 0
 says 65 "viscosity: expected a number or function(shear, T)" word
 scenario bare "grid = { n = {20, 10}, size = {2, 1} }, viscosity = '1e-6 m^2/s', speed = 1, integrate = { t_end = 1 }"

@@ -15,8 +15,8 @@ enum { PATHS = OPTION_CHUNK, TOGETHER = 32 };
 #define MOVED 1e-4
 /* Deviations from its change of sign within which a comparison counts: a kink further away has 1e-5 of the density. */
 #define REACH 5
-/* Share of the distance to a level that a bend is: twice the longest step, half of the bend, then ends before it. */
-#define WITHIN 0.9
+/* Distance to a level, as a change of the logarithm of a spot, below which the spot is at it. */
+#define AT_LEVEL 1e-9
 /* A certain comparison is a kink where two steps of both spots may change its sign. */
 #define NEAR 0.1
 
@@ -74,6 +74,17 @@ static double deviation_of(const double *sorted) {
   return deviation > 1e-9 * fmax(fabs(low), fabs(high)) ? deviation : 0;
 }
 
+/* The least magnitude that a 16th of the values have in common, as those of a comparison that is certain; INFINITY:
+ * none. Sorts the values. */
+static double common_of(double *value) {
+  enum { COMMON = PATHS / 16 };
+  for (int i = 0; i < PATHS; i++) value[i] = isfinite(value[i]) ? fabs(value[i]) : INFINITY;
+  qsort(value, PATHS, sizeof *value, in_order);
+  for (int i = 0; i + COMMON <= PATHS && isfinite(value[i + COMMON - 1]); i++)
+    if (value[i + COMMON - 1] - value[i] < AT_LEVEL) return value[i] < AT_LEVEL ? 0 : value[i];
+  return INFINITY;
+}
+
 /* Simulates the features of s->feature. */
 static sim_status simulate(survey *s) {
   void *out[2 * OPTION_FEATURES_MAX];
@@ -108,14 +119,23 @@ static void evaluate(const survey *s, const sim_expr_program *program, const inp
   sim_expr_program_run(program, PATHS, from, to, scratch);
 }
 
+/* Creates the program of a graph and its scratch memory, both owned by the caller, also where it fails. */
+static sim_status compile(const sim_expr *ratios, sim_expr_program **program, void **scratch) {
+  *program = NULL;
+  *scratch = NULL;
+  SIM_TRY(sim_expr_program_create(ratios, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, program));
+  *scratch = aligned_alloc(64, (sim_expr_program_scratch(*program) + 127) / 64 * 64);
+  return *scratch != NULL ? SIM_OK : sim_no_memory("the greeks");
+}
+
 /* Measures the comparisons of a graph: out[its outputs]. */
 static sim_status measure(const survey *s, const sim_expr *ratios, const inputs *in, comparison *out) {
   const int count = sim_expr_output_count(ratios), assets = (int)s->p->assets.count;
   double *base = s->work, *other = s->work + (size_t)TOGETHER * PATHS;
-  sim_expr_program *program = NULL;
-  SIM_TRY(sim_expr_program_create(ratios, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &program));
-  void *scratch = aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64);
-  for (int a = 0; scratch != NULL && a < assets; a++) {
+  sim_expr_program *program;
+  void *scratch;
+  const sim_status status = compile(ratios, &program, &scratch);
+  for (int a = 0; status == SIM_OK && a < assets; a++) {
     evaluate(s, program, in, -1, count, scratch, base);
     evaluate(s, program, in, a, count, scratch, other);
     for (int k = 0; k < count; k++) {
@@ -125,7 +145,7 @@ static sim_status measure(const survey *s, const sim_expr *ratios, const inputs 
       out[k].moves[a] = median(moves) > 1e-9 ? median(moves) : 0;
     }
   }
-  for (int k = 0; scratch != NULL && k < count; k++) {
+  for (int k = 0; status == SIM_OK && k < count; k++) {
     double *value = base + (size_t)k * PATHS;
     sort(value);
     out[k].middle = median(value);
@@ -133,7 +153,6 @@ static sim_status measure(const survey *s, const sim_expr *ratios, const inputs 
     out[k].most = value[PATHS - 1];
     out[k].reached = (value[0] < 0 && value[PATHS - 1] > 0) || fabs(out[k].middle) < REACH * out[k].deviation;
   }
-  const sim_status status = scratch != NULL ? SIM_OK : sim_no_memory("the greeks");
   free(scratch);
   sim_expr_program_free(&program);
   return status;
@@ -148,17 +167,25 @@ static void take(const survey *s, const comparison *of, least *into) {
   }
 }
 
+/* Creates the graph of the comparisons of an output from number `skip` on, at most TOGETHER; *out NULL: none remains,
+ * or the graph becomes too large. */
+static sim_status list_comparisons(const sim_expr *expr, int output, int skip, sim_expr **out) {
+  const sim_status status = sim_expr_comparisons(expr, output, skip, TOGETHER, out);
+  if (status == SIM_ERR_SCENARIO) *out = NULL;
+  return status == SIM_ERR_SCENARIO ? SIM_OK : status;
+}
+
 /* Surveys an output of a graph: all comparisons, and where it is the payment of an exercise also the output itself.
- * A graph that becomes too large has no comparisons. */
+ */
 static sim_status compare(const survey *s, const sim_expr *expr, int output, bool exercise, const inputs *in,
                           least *into) {
   comparison of[TOGETHER];
   for (int skip = 0;; skip += TOGETHER) {
-    sim_expr *ratios = NULL;
-    sim_status status = sim_expr_comparisons(expr, output, skip, TOGETHER, &ratios);
-    if (status == SIM_ERR_SCENARIO || (status == SIM_OK && ratios == NULL)) return SIM_OK;
-    const int count = status == SIM_OK ? sim_expr_output_count(ratios) : 0;
-    if (status == SIM_OK) status = measure(s, ratios, in, of);
+    sim_expr *ratios;
+    SIM_TRY(list_comparisons(expr, output, skip, &ratios));
+    if (ratios == NULL) return SIM_OK;
+    const int count = sim_expr_output_count(ratios);
+    const sim_status status = measure(s, ratios, in, of);
     sim_expr_free(&ratios);
     if (status != SIM_OK) return status;
     if (skip == 0) {
@@ -222,6 +249,65 @@ static sim_status survey_prices(survey *s) {
   return SIM_OK;
 }
 
+/* ---- extremes that are watched continuously from now on ---- */
+
+static bool is_watched(option_kind kind) { return kind == OPTION_HIGH || kind == OPTION_LOW; }
+
+/* Lowers level[asset] to the distance at which comparisons change their sign with the extremes of this asset. */
+static sim_status find_levels(const survey *s, const sim_expr *ratios, int first, const inputs *in, double *level) {
+  const int count = sim_expr_output_count(ratios), assets = (int)s->p->assets.count;
+  double *base = s->work, *other = s->work + (size_t)TOGETHER * PATHS;
+  sim_expr_program *program;
+  void *scratch;
+  const sim_status status = compile(ratios, &program, &scratch);
+  if (status == SIM_OK) evaluate(s, program, in, -1, count, scratch, base);
+  for (int a = 0; a < assets && status == SIM_OK; a++) {
+    evaluate(s, program, in, a, count, scratch, other);
+    for (int k = first; k < count; k++) {
+      const double *value = base + (size_t)k * PATHS;
+      double *distance = other + (size_t)k * PATHS;
+      for (int i = 0; i < PATHS; i++) {
+        const double moves = fabs(distance[i] - value[i]) / MOVED;
+        distance[i] = moves > 1e-9 ? value[i] / moves : INFINITY;
+      }
+      level[a] = fmin(level[a], common_of(distance));
+    }
+  }
+  free(scratch);
+  sim_expr_program_free(&program);
+  return status;
+}
+
+/* At the start the highest and lowest prices are the spot, and never on its other side. So the value of a payoff that
+ * compares them with a number has a kink where the spot is this number: with the extremes equal to the spot, the change
+ * of the extremes that changes the sign is the distance to it. Prices of the other features are those of
+ * survey_prices. */
+static sim_status survey_levels(survey *s) {
+  const option_graph *g = &s->sampler->estimate.graph;
+  const double *spot = s->sampler->estimate.market[0].spot;
+  inputs in = {.count = g->features};
+  for (int f = 0; f < g->features; f++) {
+    double *value = s->room + (size_t)f * PATHS;
+    const bool watched = is_watched(g->feature[f].kind);
+    for (int i = 0; i < PATHS && watched; i++) value[i] = spot[g->feature[f].asset];
+    in.value[f] = value;
+    in.asset[f] = watched ? g->feature[f].asset : -1;
+  }
+  for (int k = 0; k < g->payoffs; k++) {
+    bool any = false;
+    for (int f = 0; f < g->features; f++) any |= in.asset[f] >= 0 && sim_expr_depends(g->expr, k, f);
+    for (int skip = 0; any; skip += TOGETHER) {
+      sim_expr *ratios;
+      SIM_TRY(list_comparisons(g->expr, k, skip, &ratios));
+      if (ratios == NULL) break;
+      const sim_status status = find_levels(s, ratios, skip == 0 ? 1 : 0, &in, s->p->level[k]);
+      sim_expr_free(&ratios);
+      SIM_TRY(status);
+    }
+  }
+  return SIM_OK;
+}
+
 /* ---- windows of barriers ---- */
 
 /* A level that is watched continuously from one step until another. */
@@ -244,15 +330,15 @@ static int list_windows(const option_graph *g, int steps, window *out) {
   return count;
 }
 
-/* Takes what bends at a level into account: of all payoffs that the window's feature is seen by. */
-static void keep_window(const survey *s, const option_graph *g, int feature, double bend) {
+/* Lowers into[payoff][asset] of all payoffs that see the window's feature. */
+static void keep_window(const option_graph *g, int feature, double value, double (*into)[OPTION_ASSETS_MAX]) {
   const int asset = g->feature[feature].asset;
   for (int k = 0; k < g->payoffs; k++)
-    if (sim_expr_depends(g->expr, k, feature)) s->p->bend[k][asset] = fmin(s->p->bend[k][asset], bend);
+    if (sim_expr_depends(g->expr, k, feature)) into[k][asset] = fmin(into[k][asset], value);
 }
 
 /* A price at the window's begin or end counts where it is near the level. Where the window begins now, the value of the
- * payoff has a kink at the level, which no step may cross. */
+ * payoff has a kink at the level. */
 static sim_status survey_windows(survey *s) {
   const option_graph *g = &s->sampler->estimate.graph;
   const int steps = s->sampler->paths.steps;
@@ -273,9 +359,9 @@ static sim_status survey_windows(survey *s) {
     sort(s->work);
     const double middle = median(s->work), deviation = deviation_of(s->work) / middle;
     if (i % 2 == 0 && all[i / 2].from == 0)
-      keep_window(s, g, all[i / 2].feature, WITHIN * fabs(log(spot / of->level)));
+      keep_window(g, all[i / 2].feature, fabs(log(spot / of->level)), s->p->level);
     else if (deviation > 0 && fabs(log(middle / of->level)) < REACH * deviation)
-      keep_window(s, g, all[i / 2].feature, deviation);
+      keep_window(g, all[i / 2].feature, deviation, s->p->bend);
   }
   return SIM_OK;
 }
@@ -384,6 +470,7 @@ static sim_status make(survey *s) {
   if (s->work == NULL) return sim_no_memory("the greeks");
   SIM_TRY(option_sampler_paths(&s->q, &setup, &s->sampler));
   SIM_TRY(survey_prices(s));
+  SIM_TRY(survey_levels(s));
   SIM_TRY(survey_windows(s));
   const int functions = option_payoff_count(s->p) - (int)s->p->payoffs.count;
   for (int i = 0; i < (int)s->p->payoffs.count; i++)
@@ -393,9 +480,8 @@ static sim_status make(survey *s) {
 }
 
 static void clear(option_parameters *p) {
-  for (int i = 0; i < OPTION_PAYOFFS_MAX * OPTION_ASSETS_MAX; i++)
-    p->bend[i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] = p->last_bend[i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] =
-        INFINITY;
+  for (int k = 0; k < OPTION_PAYOFFS_MAX; k++)
+    for (int a = 0; a < OPTION_ASSETS_MAX; a++) p->bend[k][a] = p->last_bend[k][a] = p->level[k][a] = INFINITY;
   p->unsmoothed = 0;
   option_clear_step_sets(p);
 }

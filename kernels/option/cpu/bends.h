@@ -9,13 +9,13 @@
 
 #include "kernels/option/scenario/parameters.h"
 
-/* Finds p->bend, p->last_bend, p->unsmoothed and p->step_set of all payoffs from OPTION_CHUNK paths of their own: of
- * every comparison that comes within five deviations of its change of sign; of early exercise of its first date that
- * may pay. Each is measured as the change of the logarithm of a spot that moves it by its deviation, from its
+/* Finds p->bend, p->last_bend, p->level, p->unsmoothed and p->step_set of all payoffs from OPTION_CHUNK paths of their
+ * own: of every comparison that comes within five deviations of its change of sign; of early exercise of its first date
+ * that may pay. Each is measured as the change of the logarithm of a spot that moves it by its deviation, from its
  * quartiles: rare jumps of prices do not count. So are the prices where a level begins or ends to be watched
- * continuously, near it; of a level that is watched from now on the distance counts. With a leverage function the paths
- * are those of its local volatilities, which have the same laws at each time. Nothing is found where a graph is too
- * large. On the CPU, on one thread, the same on every rank. SIM_ERR_NO_MEMORY. */
+ * continuously, near it. p->level is the distance to levels that are watched continuously from now on. With a leverage
+ * function the paths are those of its local volatilities, which have the same laws at each time. Nothing is found where
+ * a graph is too large. On the CPU, on one thread, the same on every rank. SIM_ERR_NO_MEMORY. */
 sim_status option_bends_find(option_parameters *p) SIM_MUST_CHECK;
 
 #endif

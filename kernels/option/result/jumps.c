@@ -174,8 +174,8 @@ typedef struct survey {
   option_stretch *moments;
 } survey;
 
-/* Moments at two stretches and their steps; false: the longer step was cut, at a first date, or a moment is not finite.
- */
+/* Moments at two stretches and their steps; false: the longer step was cut, at a first date or a level, or a moment is
+ * not finite. */
 typedef struct two_steps {
   const option_stretch *m[2];
   double h[2], h0;
@@ -345,12 +345,18 @@ static void find_steps(option_run *run) {
   }
 }
 
-/* Finds the second derivatives that may be infinite. */
+/* Finds the second derivatives that may be infinite, and Greeks by a spot that is at a level, where they jump: gamma,
+ * and of a function that jumps all of them. */
 static void find_kinks(option_run *run) {
+  const option_parameters *p = run->parameters;
+  const int functions = option_payoff_count(p) - (int)p->payoffs.count;
+  const bool jumps = functions > 0 && sim_expr_may_jump(p->payoff);
   for (int q = 0; q < run->told; q++) {
     const option_quantity *of = &run->quantity[q];
     const bool second = of->greek == OPTION_GAMMA || (of->greek >= OPTION_SECOND && of->greek < OPTION_BUCKETS);
-    run->kinked[q] = second && (run->parameters->unsmoothed >> of->payoff & 1);
+    const bool at_level = of->greek >= 0 && option_greek_by_spot(of->greek) && p->level[of->payoff][of->asset] == 0;
+    run->kinked[q] = (second && (p->unsmoothed >> of->payoff & 1)) ||
+                     (at_level && (of->greek == OPTION_GAMMA || (of->payoff < functions && jumps)));
   }
 }
 

@@ -62,7 +62,7 @@ static void remark_few(const option_run *run, double n, sim_bytes *out) {
                                                                       : ", or a control");
 }
 
-/* Remarks on a second derivative at a kink. */
+/* Remarks on a second derivative at a kink, or a Greek at a level. */
 static void remark_kink(const option_run *run, sim_bytes *out) {
   int first = -1, count = 0;
   char name[OPTION_PAYOFF_NAME], what[40];
@@ -76,8 +76,13 @@ static void remark_kink(const option_run *run, sim_bytes *out) {
   option_column_name(run->parameters, &run->quantity[first], what, sizeof what);
   sim_bytes_format(out, "%sthe %s of %s", out->size > 0 ? "; " : "", what, name);
   if (count > 1) sim_bytes_format(out, " (and %d more)", count - 1);
-  sim_bytes_text(out, ": nothing random smooths the kinks of its payoff or exercise, so that this derivative may be "
-                      "infinite; its error is unknown");
+  const option_quantity *of = &run->quantity[first];
+  sim_bytes_text(out,
+                 run->parameters->level[of->payoff][of->asset] == 0
+                     ? ": the spot is at a level of its continuous extremes, where this derivative jumps; its error "
+                       "is unknown; expected another spot, or another level"
+                     : ": nothing random smooths the kinks of its payoff or exercise, so that this derivative may be "
+                       "infinite; its error is unknown");
 }
 
 /* Remarks on the Greek whose step is too long by most. */

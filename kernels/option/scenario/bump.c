@@ -74,6 +74,17 @@ static double bend_of(const option_parameters *p, int asset, int set) {
   return least;
 }
 
+/* Share of the distance to a level that differences use at most: the outermost price is still on the spot's side. */
+#define WITHIN 0.9
+
+/* The largest change of a spot that stays before the levels of the payoffs of a set; a level at the spot sets none. */
+static double before_levels(const option_parameters *p, int asset, int set) {
+  double least = INFINITY;
+  for (int k = 0; k < option_payoff_count(p); k++)
+    if (is_in(p, k, set) && p->level[k][asset] > 0) least = fmin(least, WITHIN * p->level[k][asset]);
+  return least;
+}
+
 static bool is_early_set(int set) { return set >= OPTION_STEP_SETS; }
 
 /* ---- sets of payoffs whose differences have the same steps ---- */
@@ -103,6 +114,7 @@ static sim_status find_reach(const option_parameters *p, double *reach) {
       if (!option_payoff_sees(p, k, a)) continue;
       if (deviation[k] > 0) reach[k] = fmin(reach[k], deviation[k]);
       if (p->bend[k][a] > 0) reach[k] = fmin(reach[k], SECOND_STEP / PLAIN * p->bend[k][a]);
+      if (p->level[k][a] > 0) reach[k] = fmin(reach[k], WITHIN / SECOND_STEP * p->level[k][a]);
     }
   }
   return SIM_OK;
@@ -154,29 +166,31 @@ sim_status option_set_steps(option_parameters *p, int most, int *sets) {
 static double stretch_of(const option_parameters *p) { return p->greeks.stretch > 0 ? p->greeks.stretch : 1; }
 
 double option_slope_step(const option_parameters *p, int payoff, int asset, double deviation) {
-  const double most =
-      p->bend[payoff][asset] > 0 ? fmin(0.1 * deviation, SLOPES * p->bend[payoff][asset]) : 0.1 * deviation;
-  double step = 0.02;
+  double most = deviation > 0 ? 0.1 * deviation : INFINITY, step = 0.02;
+  if (p->bend[payoff][asset] > 0) most = fmin(most, SLOPES * p->bend[payoff][asset]);
+  if (p->level[payoff][asset] > 0) most = fmin(most, WITHIN / 2 * p->level[payoff][asset]);
   while (step > most && step > 1e-6) step /= 2;
-  return fmin(stretch_of(p), 1) * (deviation > 0 ? step : 0.02);
+  return fmin(stretch_of(p), 1) * step;
 }
 
 /* The step of a first difference. */
 static double first_step(const option_parameters *p, int asset, int set) {
   const bool early = is_early_set(set);
   const double most = fmin(limits[early].spot, FIRST_STEP * least_deviation(p, asset, set));
-  return stretch_of(p) * fmin(most, (early ? FIRST_EXERCISE : FIRST_BEND) * bend_of(p, asset, set));
+  const double step = stretch_of(p) * fmin(most, (early ? FIRST_EXERCISE : FIRST_BEND) * bend_of(p, asset, set));
+  return fmin(step, before_levels(p, asset, set));
 }
 
 option_spot_steps option_second_steps(const option_parameters *p, int asset, int second, int set) {
   const bool early = is_early_set(set);
   const int number = second < 0 ? 1 : 2, of[2] = {asset, second};
   option_spot_steps out = {.step = {0, 0}};
-  double least[2], bend[2], bends = 0;
+  double least[2], bend[2], before[2], bends = 0;
   for (int i = 0; i < number; i++) {
     least[i] = least_deviation(p, of[i], set);
     bend[i] = bend_of(p, of[i], set);
-    out.step[i] = fmin(limits[early].second, SECOND_STEP * least[i]);
+    before[i] = before_levels(p, of[i], set);
+    out.step[i] = fmin(fmin(limits[early].second, SECOND_STEP * least[i]), before[i]);
     bends += out.step[i] / bend[i];
   }
   out.fourth = bends > PLAIN && (number == 1 || p->assets.count <= PAIRED_MAX);
@@ -184,7 +198,7 @@ option_spot_steps option_second_steps(const option_parameters *p, int asset, int
     const double share = (out.fourth ? fourth_bend[early] : PLAIN) / number;
     if (out.fourth) out.step[i] = fmin(limits[early].second, FOURTH_STEP * least[i]);
     if (bends > PLAIN) out.step[i] = fmin(out.step[i], share * bend[i]);
-    out.step[i] *= stretch_of(p);
+    out.step[i] = fmin(stretch_of(p) * out.step[i], before[i] / (out.fourth ? 2 : 1));
   }
   return out;
 }

@@ -242,6 +242,10 @@ typedef struct option_parameters {
    */
   double bend[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX], last_bend[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX];
   uint64_t unsmoothed;
+  /* Likewise: distance of the logarithm of the spot to the nearest level at which the payoff's value has a kink as a
+   * function of the spot, because an extreme is watched continuously from now on. No step of a difference crosses it.
+   * INFINITY: none; 0: the spot is at the level, and Greeks jump there. */
+  double level[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX];
   /* Of each payoff, the set whose steps its differences by a spot have (option_set_steps): from 0 on, of early exercise
    * from OPTION_STEP_SETS on. cramped: the number, from 1, of a payoff that shortens the steps of another one in its
    * set to less than a half; 0: none. */

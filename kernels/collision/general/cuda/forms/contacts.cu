@@ -27,4 +27,6 @@ template <typename real, int SPRINGS, typename Law> contacts_kernel<real> *colli
   }
 }
 
+#ifdef LAW /* not for the quick way, whose source includes this one */
 template contacts_kernel<REAL> *collision_contacts_form<REAL, LAW_SPRINGS, LAW>(int);
+#endif

@@ -13,4 +13,6 @@ template <typename real, int SPRINGS, typename Law> sums_kernel<real> *collision
                                         : sum_blocks<SPRINGS, Law, GENERAL_WORK, real>;
 }
 
+#ifdef LAW /* not for the quick way, whose source includes this one */
 template sums_kernel<REAL> *collision_sums_form<REAL, LAW_SPRINGS, LAW>(int);
+#endif

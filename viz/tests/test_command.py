@@ -34,6 +34,7 @@ def test_as_a_program(clusters, tmp_path):
     many.stderr.close()
 
 
+@pytest.mark.long
 def test_movie(clusters, pair, simview, tmp_path, monkeypatch):
     from PIL import Image
 
@@ -143,7 +144,7 @@ def test_no_snapshot_yet(clusters, simview, tmp_path):
     assert "none yet" in simview("summary", copy)[1]
 
 
-@pytest.mark.parametrize("keep", [pytest.param(0, marks=pytest.mark.long), 100, pytest.param(2000, marks=pytest.mark.long), -100])
+@pytest.mark.parametrize("keep", [pytest.param(0, marks=pytest.mark.long), 100, pytest.param(2000, marks=pytest.mark.long), pytest.param(-100, marks=pytest.mark.long)])
 def test_cut_short(clusters, simview, tmp_path, keep):
     copy, snapshots = wrong(clusters, tmp_path)
     for victim in (snapshots[-1], copy / "tables.h5"):
@@ -203,6 +204,7 @@ def test_usage(clusters, simview):
         assert fault.count("\n") == 1
 
 
+@pytest.mark.long
 def test_options_without_meaning(clusters, pair, plate, grains, sweep, simview):
     """An option that changes nothing in what is drawn is refused, and one that does is not."""
     refused = [

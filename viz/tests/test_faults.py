@@ -178,7 +178,10 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("kind", DAMAGE)
+QUICK = ("cut", "text", "missing", "of_another", "shifted")
+
+
+@pytest.mark.parametrize("kind", [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.long) for kind in DAMAGE])
 def test_damaged_files(clusters, block, kind, simview_command, tmp_path):
     complaints = []
     for source, victims in ((clusters, ["snap/snap_00000008.h5", "snap/snap_00000016.h5", "tables.h5", "status.json"]),
@@ -225,6 +228,7 @@ def test_damaged_sweep(sweep, kind, simview_command, tmp_path):
     assert not complaints, "\n".join(complaints)
 
 
+@pytest.mark.long
 def test_the_rest_is_drawn(pair, simview_command, tmp_path):
     """One damaged file costs itself alone; the exit code tells."""
     copy = tmp_path / "bad.out"
@@ -323,7 +327,7 @@ def test_particles_that_come_and_go(clusters, tmp_path, simview_command):
         simview.open(clusters).read(names=["id"])
 
 
-@pytest.mark.parametrize("name", ["time", "dt"])
+@pytest.mark.parametrize("name", ["time", pytest.param("dt", marks=pytest.mark.long)])
 def test_times_that_are_no_numbers(gray_scott, tmp_path, simview_command, name):
     """at_time found a wrong snapshot, silently."""
     copy = tmp_path / "bad.out"
@@ -353,6 +357,7 @@ def test_a_file_that_is_open(gray_scott, tmp_path):
     assert "file signature not found" in simview.open(copy)[1].fault()
 
 
+@pytest.mark.long
 def test_a_sweep_without_one_snapshot(sweep, tmp_path, simview_command):
     """The rest is drawn, the cell says why it is empty, the file is named, the exit code tells."""
     from simview.sweep_figure import draw_sweep

@@ -166,7 +166,7 @@ def test_progress(capfd, monkeypatch):
     assert capfd.readouterr().err.strip("\r\033[K") == ""  # a short run shows no bar
 
 
-@pytest.mark.parametrize("output", [None, "o.out"])
+@pytest.mark.parametrize("output", [None, pytest.param("o.out", marks=pytest.mark.long)])
 def test_interrupt(output, tmp_path):
     """Ctrl-C ends the program too; with an output it has saved its state."""
     Path("long.lua").write_text(LONG)

@@ -142,6 +142,7 @@ def test_film_of_a_slice(plate, tmp_path, monkeypatch):
     assert titles == ["two fields on a plate, slice thin", "two fields on a plate"]
 
 
+@pytest.mark.long
 def test_cut_with_contrast(tmp_path):
     """A grid on three axes is cut where its fields differ from place to place; where all planes tell as much, across z."""
     (tmp_path / "snap").mkdir()
@@ -213,6 +214,7 @@ def _drawn(figure):
     return [axes for axes in figure.axes if axes.images], [axes for axes in figure.axes if not axes.images]
 
 
+@pytest.mark.long
 def test_moments(plate):
     """The first, an early and the last snapshot of each field, with the same colours; one where a time is chosen."""
     run = simview_open(plate)
@@ -227,6 +229,7 @@ def test_moments(plate):
     assert [axes.get_title() for axes in maps] == ["t = 0.5 s"] * 2
 
 
+@pytest.mark.long
 def test_slices_say_where(block, plate):
     """A plane says where it lies, in the middle of its cells, and panels of the whole box say so."""
     run = simview_open(block)
@@ -242,7 +245,7 @@ def test_slices_say_where(block, plate):
     assert not any("whole box" in axes.get_ylabel() for axes in draw(simview_open(plate)).axes)
 
 
-@pytest.mark.parametrize("width", ["page", "column"])
+@pytest.mark.parametrize("width", [pytest.param("page", marks=pytest.mark.long), "column"])
 def test_nothing_cut_or_covered(plate, block, width):
     """Colour bars are whole, as long as their picture and clear of its labels, on long and square grids; legends lie on no curve."""
     paths = (plate, block) if width == "page" else (f"{plate}/slices/thin", f"{block}/slices/west")  # a layout takes seconds
@@ -441,6 +444,7 @@ def test_grains(grains):
     assert np.array_equal(speed, np.sqrt(held["vx"] ** 2 + held["vy"] ** 2 + held["vz"] ** 2)[order])
 
 
+@pytest.mark.long
 def test_empty_box(passing, simview, tmp_path):
     """Nobody is there at the start and at the end: the species is, in every snapshot, and pictures are of nothing."""
     run = simview_open(passing)

@@ -249,6 +249,7 @@ def test_columns_told_apart(tmp_path):
     assert observe.yaxis.get_offset_text().get_text() == "" and "1.50089" in observe.get_yticklabels()[-2].get_text()
 
 
+@pytest.mark.long
 def test_legends(grains, plate, call, sweep):
     """No legend lies in its axes, where curves are."""
     from simview.sweep_figure import draw_sweep

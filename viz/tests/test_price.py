@@ -125,7 +125,7 @@ def test_threads():
     assert wrong == []
 
 
-@pytest.mark.parametrize("how", ["end", "kill", "kill while it computes", "interrupt"])
+@pytest.mark.parametrize("how", ["end", "kill", *(pytest.param(how, marks=pytest.mark.long) for how in ("kill while it computes", "interrupt"))])
 def test_end(how, tmp_path):
     """The program ends with Python, however that ends."""
     text = f"""

@@ -331,6 +331,7 @@ def test_contours(tmp_path):
             assert len(picture.drawn[0].levels) == 10
 
 
+@pytest.mark.long
 def test_volume(tmp_path, monkeypatch):
     """A field on three axes has a surface of equal value and a plane; --at moves the plane, --view the eye."""
     (tmp_path / "snap").mkdir()

@@ -221,7 +221,8 @@ def ball(tmp_path):
     return tmp_path / "ball.out"
 
 
-@pytest.mark.parametrize("more", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("more", [False, True])
 def test_eye(ball, grains, clusters, served, more):
     """Pictures in space are turned and tilted, and seen from near; others stay as they are, and no other angles are taken."""
     _, ask = served(ball, grains, clusters)
@@ -244,6 +245,7 @@ def test_eye(ball, grains, clusters, served, more):
         assert ask(f"picture?run=0&step=5&eye={wrong}")[0] == 404, wrong
 
 
+@pytest.mark.long
 def test_sharp(clusters, served):
     """A page that zooms gets the same picture with twice as many pixels along a side."""
     _, ask = served(clusters)
@@ -252,6 +254,7 @@ def test_sharp(clusters, served):
     assert all(abs(large - 2 * small) <= 2 for small, large in zip(*sizes)), sizes
 
 
+@pytest.mark.long
 def test_page_in_a_notebook(clusters, tmp_path, monkeypatch):
     """A process of its own that answers below its link and ends when it is closed; behind a Jupyter server by the proxy's path."""
     with pytest.raises(simview.NotFoundError):
@@ -289,6 +292,7 @@ def test_ends_with_the_run(clusters, tmp_path):
     assert (nobody.returncode, nobody.stdout, nobody.stderr) == (0, "", "")  # the run was over before anything was written
 
 
+@pytest.mark.long
 def test_stays_for_an_open_page(clusters, tmp_path):
     """A page that is open when the run ends gets the last picture and all panels, however slowly it asks; then, or where it
     asks no more, the server ends."""

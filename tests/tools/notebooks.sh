@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
-# The worked examples of viz/notebooks, one for each model, as scripts and as notebooks in a Jupyter kernel, on small
-# runs and sweeps of their scenarios.
+# The worked examples of viz/notebooks, one for each model, as scripts on small runs and sweeps of their scenarios.
+# `long`: also as notebooks, each in a Jupyter kernel of its own.
 root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 . "${BASH_SOURCE[0]%/*}/python.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
-modules=numpy,h5py,pandas,xarray,matplotlib,PIL,jupytext,nbclient,ipykernel
-python=$(python_with "$modules" -r "$root/viz/requirements.txt" jupytext==1.19.6 nbclient==0.11.0 ipykernel==7.4.0) ||
+modules=numpy,h5py,pandas,xarray,matplotlib,PIL
+packages=(-r "$root/viz/requirements.txt")
+if [ "${1:-quick}" = long ]; then
+  modules+=,jupytext,nbclient,ipykernel
+  packages+=(jupytext==1.19.6 nbclient==0.11.0 ipykernel==7.4.0)
+fi
+python=$(python_with "$modules" "${packages[@]}") ||
   skip "no Python with $modules, and none could be installed (see $BUILD/python.log)"
 export MPLCONFIGDIR=$scratch PYTHONPATH=$root/viz
 unset MPLBACKEND # a kernel has its own
@@ -60,26 +65,19 @@ for name, data, said in (line.rstrip("\n").split(" ", 2) for line in open("examp
 PY
 pictures script
 
-# As notebooks, one after another in one kernel whose names are cleared before each: the output of each, and that it
-# shows a picture. With `long` each in a kernel of its own.
-"$python" - "$root/viz/notebooks" "$@" <<'PY' >output 2>&1 || fail "the worked examples as notebooks"
-import sys, jupytext, nbformat
+# As notebooks: the output of each, and that it shows a picture.
+[ "${1:-quick}" = long ] || exit 0
+"$python" - "$root/viz/notebooks" <<'PY' >output 2>&1 || fail "the worked examples as notebooks"
+import sys, jupytext
 from nbclient import NotebookClient
-from jupyter_client.manager import start_new_kernel
-shared, client = start_new_kernel(kernel_name="python3") if "long" not in sys.argv else (None, None)
 for name, data, said in (line.rstrip("\n").split(" ", 2) for line in open("examples")):
     book = jupytext.read(f"{sys.argv[1]}/{name}.py")
-    if shared:
-        book.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))
-    NotebookClient(book, km=shared, timeout=120, kernel_name="python3").execute()
+    NotebookClient(book, timeout=120, kernel_name="python3").execute()
     shown = [output for cell in book.cells for output in cell.get("outputs", ())]
     text = "".join(output.get("text", "") for output in shown)
     if said not in text:
         sys.exit(f"the notebook {name} does not say '{said}': {text}")
     if not any("image/png" in output.get("data", {}) for output in shown):
         sys.exit(f"the notebook {name} shows no picture")
-if shared:
-    client.stop_channels()
-    shared.shutdown_kernel(now=True)
 PY
 pictures notebook

@@ -132,7 +132,7 @@ else
   export PYTHONPATH=$ROOT/viz MPLBACKEND=agg MPLCONFIGDIR=$scratch
   printf '#!/bin/sh\nexec "%s" -m simview "$@"\n' "$python" >bin/simview
   chmod +x bin/simview
-  sed -i 's/snapshots = "every 0.25"/snapshots = "every 1"/' galaxy.lua # a film of fewer pictures
+  sed -i 's/snapshots = "every 0.25"/snapshots = "every 4"/' galaxy.lua # a film of fewer pictures
   expect 0 "" sim run galaxy.lua
   cp -r galaxy.out other.out
   expect 0 "" sim run two.lua

@@ -291,7 +291,7 @@ M.twins = {
         for k, parts in ipairs { 16, 32 } do
           local c = copy(s)
           c.keys.integrate = { scheme = scheme, t_end = s.keys.integrate.t_end, dt = s.keys.integrate.t_end / parts, dealias = s.keys.integrate.dealias }
-          runs[k] = T:ask(c, scheme == "rodas3" and { device = "cpu" } or nil)
+          runs[k] = T:ask(c)
         end
         local gap = {}
         for _, f in ipairs(s.keys.fields) do

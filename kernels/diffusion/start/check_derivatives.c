@@ -57,7 +57,7 @@ static void warn_of_spreading(const diffusion_parameters *p, int field, int axis
       SIM_LOG_WARN,
       "flux spreads %s along %c like D = %.3g at the start, and D of fields[%d] is %.3g there: steps above %.3g are "
       "unstable. With D = %.3g, and %.3g * %s_%c added to the flux, D is solved exactly and they are not; nor are "
-      "they with scheme = \"rodas3\", on a CPU",
+      "they with scheme = \"rodas3\"",
       s->name, "xyz"[axis], spread, field + 1, own, longest, (own + spread) / 2, (spread - own) / 2, s->name,
       "xyz"[axis]);
 }

@@ -190,42 +190,25 @@ static sim_status linearize(diffusion_linearized *l, const void *u, const diffus
   return diffusion_inverse_make(l);
 }
 
+static sim_status length_of(const diffusion_linearized *l, const void *vector, double *out) {
+  double square;
+  SIM_TRY(l->on->vectors->dots(&l->vectors, l->weight, vector, 1, &vector, &square));
+  *out = sqrt(square);
+  return SIM_OK;
+}
+
 /* Sets the tolerance of a step's systems, from the first one. The error of a step of order 3 is of the fourth power of
  * its change, so that the tolerance of a residual over the change is the third power. With an estimate it is a share of
  * what that may be, and of the change: a state that is small beside atol may grow. It is above the rounding of products
  * in the change, whatever the size of the fields: else slow changes would be lost. */
 static sim_status set_tolerance(diffusion_linearized *l, const void *state) {
   const double rounding = 64 * (l->vectors.single ? FLT_EPSILON : DBL_EPSILON);
+  const void *right = l->right.data;
   double square;
   SIM_TRY(set_weights(l, state));
-  SIM_TRY(
-      l->on->vectors->dots(&l->vectors, l->weight, l->right.data, 1, (const void *const[]){l->right.data}, &square));
+  SIM_TRY(l->on->vectors->dots(&l->vectors, l->weight, right, 1, &right, &square));
   const double change = sqrt(square), part = fmin(fmax(change * square, 1e-9), 1e-4);
   l->tolerance = fmax(diffusion_estimates(l->p) ? fmin(0.02, 1e-3 * change) : part * change, rounding * change);
-  return SIM_OK;
-}
-
-/* Makes a few iterations of the first system. Returns by how much they reduce the residual. */
-static sim_status begin_system(diffusion_linearized *l, bool by_level, double *reduction) {
-  double residual, square;
-  int applied;
-  l->by_level = by_level;
-  SIM_TRY(set_right(l, 0));
-  SIM_TRY(
-      l->on->vectors->dots(&l->vectors, l->weight, l->right.data, 1, (const void *const[]){l->right.data}, &square));
-  SIM_TRY(diffusion_solve(&l->solver, l->right.data, l->stage[0].data, l->tolerance, TRIED, &applied, &residual));
-  *reduction = residual > l->tolerance ? residual / sqrt(square) : 0;
-  return SIM_OK;
-}
-
-/* Chooses P where there are levels, which take twice the time or more for an iteration. */
-static sim_status choose_inverse(diffusion_linearized *l) {
-  double mean, level;
-  if (l->levels.count == 1) return SIM_OK;
-  SIM_TRY(begin_system(l, false, &mean));
-  if (mean == 0) return SIM_OK;
-  SIM_TRY(begin_system(l, true, &level));
-  l->by_level = level * level < mean * mean * mean;
   return SIM_OK;
 }
 
@@ -249,6 +232,38 @@ static sim_status check_growth(const diffusion_linearized *l, const diffusion_st
       (long long)context->step, context->t, growth, l->h, 1 / growth);
 }
 
+/* Solves the first system, whose right-hand side is set for P without levels, and chooses P. An iteration with levels
+ * takes twice the time or more. After a few without them, the system is solved with levels; unless as many of these are
+ * worse, and the first ones are continued. */
+static sim_status solve_first(diffusion_linearized *l, int *applied, double *residual) {
+  const void *const right = l->right.data, *const by_level = l->state.data;
+  diffusion_solver solver = l->solver;
+  double norm, level;
+  if (l->levels.count == 1)
+    return diffusion_solve(&solver, right, l->stage[0].data, l->tolerance, MOST, applied, residual);
+  SIM_TRY(length_of(l, right, &norm));
+  SIM_TRY(diffusion_solve(&solver, right, l->stage[0].data, l->tolerance, TRIED, applied, residual));
+  if (*residual <= l->tolerance) return SIM_OK;
+  const double reduction = *residual / norm, one = 1;
+  l->by_level = true;
+  SIM_TRY(set_right(l, 0));
+  SIM_TRY(length_of(l, right, &level));
+  solver.tried = TRIED;
+  solver.worth = level * reduction * sqrt(reduction);
+  SIM_TRY(diffusion_solve(&solver, right, l->state.data, l->tolerance, MOST, applied, residual));
+  if (*applied > TRIED || !(*residual > l->tolerance)) {
+    l->on->vectors->sum(&l->vectors, l->stage[0].data, 1, &one, &by_level);
+    return SIM_OK;
+  }
+  l->by_level = false;
+  SIM_TRY(set_right(l, 0));
+  solver.tried = 0;
+  solver.from = true;
+  SIM_TRY(diffusion_solve(&solver, right, l->stage[0].data, l->tolerance, MOST - TRIED, applied, residual));
+  *applied += TRIED;
+  return SIM_OK;
+}
+
 /* Solves for all stages. *found: whether there is a solution. */
 static sim_status solve(diffusion_linearized *l, const void *state, const diffusion_step_context *context,
                         bool *found) {
@@ -256,12 +271,13 @@ static sim_status solve(diffusion_linearized *l, const void *state, const diffus
   *found = true;
   SIM_TRY(set_right(l, 0));
   SIM_TRY(set_tolerance(l, state));
-  SIM_TRY(choose_inverse(l));
   for (int s = 0; s < STAGES && *found; s++) {
     int applied;
     if (s >= 2) SIM_TRY(evaluate(l, s, state, context));
-    SIM_TRY(set_right(l, s));
-    SIM_TRY(diffusion_solve(&l->solver, l->right.data, l->stage[s].data, l->tolerance, MOST, &applied, &residual));
+    if (s > 0) SIM_TRY(set_right(l, s));
+    SIM_TRY(
+        s == 0 ? solve_first(l, &applied, &residual)
+               : diffusion_solve(&l->solver, l->right.data, l->stage[s].data, l->tolerance, MOST, &applied, &residual));
     l->solved.systems++;
     l->solved.iterations += applied;
     l->solved.most = applied > l->solved.most ? applied : l->solved.most;

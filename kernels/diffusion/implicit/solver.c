@@ -51,13 +51,17 @@ static void add_solution(const diffusion_solver *s, int count, double (*r)[M + 1
   s->on->sum(s->vectors, x, count + 1, factor, of);
 }
 
+static bool gives_up(const diffusion_solver *s, int applied, double residual) {
+  return s->tried > 0 && applied == s->tried && residual > s->worth;
+}
+
 /* One cycle from the residual in basis[0], whose length is *residual. */
 static sim_status cycle(const diffusion_solver *s, void *x, double tolerance, int most, int *applied,
                         double *residual) {
   double r[M][M + 1], g[M + 1] = {*residual}, cosine[M], sine[M];
   int count = 0;
   scale(s, s->basis[0], 1 / *residual);
-  while (count < M && (*applied < most) && (*residual > tolerance)) {
+  while (count < M && (*applied < most) && (*residual > tolerance) && !gives_up(s, *applied, *residual)) {
     double *column = r[count];
     SIM_TRY(s->apply(s->context, s->basis[count], s->basis[count + 1]));
     ++*applied;
@@ -87,12 +91,18 @@ sim_status diffusion_solve(const diffusion_solver *s, const void *b, void *x, do
                            double *residual) {
   const double none = 0, one = 1, both[2] = {1, -1};
   *applied = 0;
-  s->on->sum(s->vectors, x, 1, &none, &b);
-  s->on->sum(s->vectors, s->basis[0], 1, &one, &b);
+  if (s->from) {
+    SIM_TRY(s->apply(s->context, x, s->basis[0]));
+    ++*applied;
+    s->on->sum(s->vectors, s->basis[0], 2, both, (const void *const[]){b, s->basis[0]});
+  } else {
+    s->on->sum(s->vectors, x, 1, &none, &b);
+    s->on->sum(s->vectors, s->basis[0], 1, &one, &b);
+  }
   SIM_TRY(norm(s, s->basis[0], residual));
   while (*residual > tolerance && *applied < most) {
     SIM_TRY(cycle(s, x, tolerance, most, applied, residual));
-    if (!(*residual > tolerance) || *applied >= most) return SIM_OK;
+    if (!(*residual > tolerance) || *applied >= most || gives_up(s, *applied, *residual)) return SIM_OK;
     SIM_TRY(s->apply(s->context, x, s->basis[0]));
     ++*applied;
     s->on->sum(s->vectors, s->basis[0], 2, both, (const void *const[]){b, s->basis[0]});

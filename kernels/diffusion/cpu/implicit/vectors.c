@@ -7,6 +7,16 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Work on blocks of numbers that belong to one field each. The loops of vectors.inc say what it reads. */
+typedef struct block_task {
+  void *out;
+  int terms, lanes;
+  double first;
+  const double *factor;
+  const void *const *of;
+} block_task;
+typedef void block_work(const block_task *task, int64_t field, int64_t first, int64_t end);
+
 #define real float
 #define NAME(word) word##_single
 #include "kernels/diffusion/cpu/implicit/vectors.inc"
@@ -88,16 +98,17 @@ void diffusion_vectors_destroy(diffusion_vectors *v) {
 
 /* Blocks of whole points, each within one field. */
 static int64_t field_blocks(const diffusion_vectors *v) { return (v->count + SIM_REDUCE_BLOCK - 1) / SIM_REDUCE_BLOCK; }
-static int64_t block_count(const diffusion_vectors *v) { return v->fields * field_blocks(v); }
 
-static void block_at(const diffusion_vectors *v, int64_t block, int64_t *first, int64_t *end) {
-  const int64_t in_field = block % field_blocks(v), field = block / field_blocks(v);
-  const int64_t last = (in_field + 1) * SIM_REDUCE_BLOCK;
-  *first = field * v->count + in_field * SIM_REDUCE_BLOCK;
-  *end = field * v->count + (last < v->count ? last : v->count);
+static void each_block(const diffusion_vectors *v, block_work *work, const block_task *task) {
+  const int64_t blocks = v->fields * field_blocks(v);
+  const int team = blocks > 8 ? v->threads : 1;
+#pragma omp parallel for schedule(static) num_threads(team) if (team > 1)
+  for (int64_t block = 0; block < blocks; block++) {
+    const int64_t in_field = block % field_blocks(v), field = block / field_blocks(v);
+    const int64_t last = (in_field + 1) * SIM_REDUCE_BLOCK, begin = field * v->count;
+    work(task, field, begin + in_field * SIM_REDUCE_BLOCK, begin + (last < v->count ? last : v->count));
+  }
 }
-
-static int team(const diffusion_vectors *v) { return block_count(v) > 8 ? v->threads : 1; }
 
 static void sum(const diffusion_vectors *v, void *out, int terms, const double *factor, const void *const *of) {
   /* the target goes first, so that it may be one of the terms */
@@ -111,43 +122,18 @@ static void sum(const diffusion_vectors *v, void *out, int terms, const double *
     ordered[t] = of[from];
     factors[t] = factor[from];
   }
-  const int64_t blocks = block_count(v);
-#pragma omp parallel for schedule(static) num_threads(team(v)) if (team(v) > 1)
-  for (int64_t block = 0; block < blocks; block++) {
-    int64_t first, end;
-    block_at(v, block, &first, &end);
-    if (v->single)
-      sum_single(out, first, end, terms, factors, ordered);
-    else
-      sum_double(out, first, end, terms, factors, ordered);
-  }
+  each_block(v, v->single ? sum_single : sum_double,
+             &(block_task){.out = out, .terms = terms, .factor = factors, .of = ordered});
 }
 
 static void resolve(const diffusion_vectors *v, void *out, double first, const double *factor, const void *symbol) {
-  const int64_t blocks = block_count(v);
-#pragma omp parallel for schedule(static) num_threads(team(v)) if (team(v) > 1)
-  for (int64_t block = 0; block < blocks; block++) {
-    int64_t from, end;
-    block_at(v, block, &from, &end);
-    const double own = factor[block / field_blocks(v)];
-    if (v->single)
-      resolve_single(out, from, end, v->lanes, first, own, symbol);
-    else
-      resolve_double(out, from, end, v->lanes, first, own, symbol);
-  }
+  each_block(v, v->single ? resolve_single : resolve_double,
+             &(block_task){.out = out, .lanes = v->lanes, .first = first, .factor = factor, .of = &symbol});
 }
 
 static void choose(const diffusion_vectors *v, void *out, const void *other, const void *where) {
-  const int64_t blocks = block_count(v);
-#pragma omp parallel for schedule(static) num_threads(team(v)) if (team(v) > 1)
-  for (int64_t block = 0; block < blocks; block++) {
-    int64_t first, end;
-    block_at(v, block, &first, &end);
-    if (v->single)
-      choose_single(out, first, end, other, where);
-    else
-      choose_double(out, first, end, other, where);
-  }
+  each_block(v, v->single ? choose_single : choose_double,
+             &(block_task){.out = out, .of = (const void *const[]){other, where}});
 }
 
 /* Computes the partial sums of one chunk of one field in units first <= u < end of this rank. */
@@ -197,20 +183,30 @@ static sim_status dots(const diffusion_vectors *v, const double *weight, const v
   return SIM_OK;
 }
 
-/* Whether a number is a real part. */
-static bool is_real(const diffusion_vectors *v, int64_t i) {
-  return v->lanes == 0 || i % v->count % (2 * v->lanes) < v->lanes;
-}
+/* Whether number i of a field is a real part. */
+static bool is_real(const diffusion_vectors *v, int64_t i) { return v->lanes == 0 || i % (2 * v->lanes) < v->lanes; }
 
 static void fill(const diffusion_vectors *v, void *out, double re, double im) {
-  for (int64_t i = 0; i < v->fields * v->count; i++) grid_set_number(out, v->single, i, is_real(v, i) ? re : im);
+  for (int64_t i = 0; i < v->fields * v->count; i++)
+    grid_set_number(out, v->single, i, is_real(v, i % v->count) ? re : im);
+}
+
+/* Returns the greatest real part of part `part` of `parts` of each field, at least `most`. */
+static double greatest_of(const diffusion_vectors *v, const void *a, int part, int parts, double most) {
+  for (int f = 0; f < v->fields; f++)
+    for (int64_t i = v->count * part / parts; i < v->count * (part + 1) / parts; i++)
+      if (is_real(v, i)) most = fmax(most, grid_number(a, v->single, f * v->count + i));
+  return most;
 }
 
 static sim_status greatest(const diffusion_vectors *v, const void *a, double *most) {
+  enum { PARTS = 64 };
   const sim_comm *comm = ((const diffusion_host_sums *)v->own)->comm;
-  double all[SIM_RANKS_MAX];
-  for (int64_t i = 0; i < v->fields * v->count; i++)
-    if (is_real(v, i)) *most = fmax(*most, grid_number(a, v->single, i));
+  const double least = *most;
+  double parts[PARTS], all[SIM_RANKS_MAX];
+#pragma omp parallel for schedule(static) num_threads(v->threads) if (v->threads > 1 && field_blocks(v) > 8)
+  for (int p = 0; p < PARTS; p++) parts[p] = greatest_of(v, a, p, PARTS, least);
+  for (int p = 0; p < PARTS; p++) *most = fmax(*most, parts[p]);
   SIM_TRY(comm->ops->gather(comm, most, sizeof *most, all));
   for (int r = 0; r < comm->size; r++) *most = fmax(*most, all[r]);
   return SIM_OK;

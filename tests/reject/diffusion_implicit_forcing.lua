@@ -1,4 +1,4 @@
--- expect: 65 integrate.scheme: expected etd1, etdrk2 or etdrk4, because there is forcing, got rodas3
+-- expect: 65 integrate.scheme: expected etd1, etdrk2 or etdrk4, because there is forcing, got rodas3: or write a force in `rates`
 return sim.diffusion {
   grid      = { n = {16, 16}, size = {2 * math.pi, 2 * math.pi} },
   fields    = { { name = "u", D = 0.01, initial = function(x) return math.sin(x) end } },

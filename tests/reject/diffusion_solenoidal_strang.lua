@@ -1,4 +1,4 @@
--- expect: 65 integrate.scheme: expected lie, etd1, etdrk2 or etdrk4, because there is a solenoidal vector
+-- expect: 65 integrate.scheme: expected lie, etd1, etdrk2, etdrk4 or rodas3, because there is a solenoidal vector
 return sim.diffusion {
   grid       = { n = {16, 16}, size = {1, 1} },
   fields     = { { name = "u", D = 0.01 }, { name = "v", D = 0.01 } },

@@ -47,17 +47,30 @@ int diffusion_drawn(const diffusion_parameters *p, int drawn[DIFFUSION_DRAWN]) {
   return count;
 }
 
+/* Returns the name of a field of the state if output.fields has it, which is a fault; else NULL. */
+static const char *named_state(const diffusion_parameters *p, int field) {
+  const char *name = diffusion_source_name(p, field);
+  return name && sim_output_has_field(&p->common.output, name) ? name : NULL;
+}
+
 int diffusion_drawn_names(const void *parameters, const char *names[SIM_DERIVED_MAX]) {
   const diffusion_parameters *p = parameters;
   int count = 0;
   for (int i = 0; i < end_number(p) && count < SIM_DERIVED_MAX; i++)
     if (is_offered(p, i)) names[count++] = diffusion_drawn_name(p, i);
+  for (int f = 0; f < (int)p->fields.count && count < SIM_DERIVED_MAX; f++) /* diffusion_check_drawn tells them */
+    if (named_state(p, f)) names[count++] = named_state(p, f);
   return count;
 }
 
 void diffusion_check_drawn(const diffusion_parameters *p, sim_faults *faults) {
   int count = 0;
   sim_output_check_fields(&p->common.output, p->probes.rows > 0, faults);
+  for (int f = 0; f < (int)p->fields.count; f++)
+    if (named_state(p, f))
+      sim_faults_add(faults, 0, "output.fields",
+                     "expected names of derived fields, got \"%s\", a field of the state: all outputs have it anyhow",
+                     named_state(p, f));
   for (int i = 0; i < end_number(p); i++) count += diffusion_is_drawn(p, i);
   if (count > DIFFUSION_DRAWN)
     sim_faults_add(faults, 0, "output.fields", "expected at most %d names, got %d", DIFFUSION_DRAWN, count);

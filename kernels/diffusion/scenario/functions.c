@@ -186,7 +186,8 @@ sim_status diffusion_bind_rates(diffusion_parameters *p, sim_faults *faults) {
   diffusion_find_gradients(p, p->flux, &g);
   if (g.count <= DIFFUSION_READ) check_gradients(p, &g, "flux", "takes", faults);
   if ((diffusion_gradients_of(p).count > 0 || p->flux) && p->integrate.scheme == DIFFUSION_STRANG)
-    sim_faults_add(faults, 0, "integrate.scheme", "expected lie, etd1, etdrk2 or etdrk4, because %s, got strang",
+    sim_faults_add(faults, 0, "integrate.scheme",
+                   "expected lie, etd1, etdrk2, etdrk4 or rodas3, because %s, got strang",
                    p->flux ? "there are fluxes" : "rates have derivatives");
   return SIM_OK;
 }
@@ -245,7 +246,7 @@ void diffusion_check_solenoidal(const diffusion_parameters *p, sim_faults *fault
   }
   if (p->integrate.scheme == DIFFUSION_STRANG)
     sim_faults_add(faults, 0, "integrate.scheme",
-                   "expected lie, etd1, etdrk2 or etdrk4, because there is a solenoidal vector, got strang");
+                   "expected lie, etd1, etdrk2, etdrk4 or rodas3, because there is a solenoidal vector, got strang");
 }
 
 /* Checks the rules of one budget by |k|, with `bins` bins and `columns` values in a row. */

@@ -16,7 +16,9 @@ sim_status diffusion_check_implicit(const diffusion_parameters *p, sim_faults *f
                    "expected lie, strang, etd1, etdrk2 or etdrk4, because fields fluctuate, got "
                    "rodas3");
   if (diffusion_forced(p) != 0)
-    sim_faults_add(faults, 0, path, "expected etd1, etdrk2 or etdrk4, because there is forcing, got rodas3");
+    sim_faults_add(
+        faults, 0, path,
+        "expected etd1, etdrk2 or etdrk4, because there is forcing, got rodas3: or write a force in `rates`");
   if (p->lyapunov.given)
     sim_faults_add(faults, 0, path,
                    "expected etd1, etdrk2 or etdrk4, because there is lyapunov, got rodas3: its "

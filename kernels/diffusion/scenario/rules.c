@@ -261,7 +261,8 @@ static void check_courant(const diffusion_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.courant", "expected at least %g, or 0 for steps by rtol and atol, got %g",
                    LEAST_COURANT, i->courant);
   if (i->scheme == DIFFUSION_STRANG && diffusion_adaptive(p))
-    sim_faults_add(faults, 0, "integrate.scheme", "expected lie, etd1, etdrk2 or etdrk4 with courant, got strang");
+    sim_faults_add(faults, 0, "integrate.scheme",
+                   "expected lie, etd1, etdrk2, etdrk4 or rodas3 with courant, got strang");
   const int count = diffusion_velocity_of(p, vector);
   bool known = count == axes;
   for (int a = 0; a < axes && known; a++) known = vector[a] >= 0;
@@ -339,7 +340,7 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
       sim_faults_add(faults, p->fields.items[f].line, path, "has no effect: there are no rates");
     if (s->conserved && p->rates && split)
       sim_faults_add(faults, p->fields.items[f].line, "integrate.scheme",
-                     "expected etd1, etdrk2 or etdrk4, because fields[%d] is conserved, got %s", f + 1,
+                     "expected etd1, etdrk2, etdrk4 or rodas3, because fields[%d] is conserved, got %s", f + 1,
                      diffusion_methods[i->scheme].name);
     if (s->fluctuation > 0 && diffusion_adaptive(p))
       sim_faults_add(faults, p->fields.items[f].line, "integrate.dt",

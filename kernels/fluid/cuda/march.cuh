@@ -199,6 +199,39 @@ __device__ __forceinline__ void prefetch_row(const fluid_step<real> &s, int row,
 #endif
 }
 
+/* Ends a plane: where the cell is `mine`, makes it of what has arrived and stores it. flat, from_up, down: buffers at
+ * this thread's site; below: receive_up, with STAGES == 2 alone; from_below, warm_below: what moves straight up into
+ * this plane, and then into the next one; here: the cell, and then the one above. The threads of a block wait for each
+ * other. */
+template <typename tile, int STAGES, bool FORCE, bool EDDY, bool HEAT, typename real>
+__device__ __forceinline__ void end_plane(const fluid_step<real> &s, unsigned long long step, bool mine, int x, int y,
+                                          int z, const real *flat, const real *from_up, const real *down, real *below,
+                                          real *from_below, real *warm_below, const real *above, real *here, real *to) {
+  constexpr int sites = tile::sites, cell = tile::cell;
+  const real from_above = population<19, 6>(above), own = population<19, 5>(here);
+  real warm_above = 0, warm_own = 0;
+  if constexpr (HEAT) {
+    warm_above = warm_population<6>(above + fluid_moments(3));
+    warm_own = warm_population<5>(here + fluid_moments(3));
+  }
+  __syncthreads();
+  if (mine) {
+    real d[19], warm[6], rho1;
+    fluid_sums<3, real> sums;
+    if constexpr (STAGES == 1) receive_up<1>(from_up, tile::pitch, sites, below);
+    receive<1>(flat, below, down, tile::pitch, sites, *from_below, from_above, here, d);
+    sum_directions<19>(d, &sums);
+    if constexpr (HEAT) receive_warm(flat, tile::pitch, sites, *warm_below, warm_above, here, warm);
+    const real square = step_cell<19, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, here, &rho1);
+    store_cell<cell>(to, here);
+    look<HEAT>(s, step, x, (size_t)z * (size_t)s.l.n[1] + (size_t)y, rho1, square, here[cell - 4]);
+  }
+  *from_below = own;
+  *warm_below = warm_own;
+#pragma unroll
+  for (int i = 0; i < cell; i++) here[i] = above[i];
+}
+
 /* SKIP: there are cells to leave out. */
 template <typename form, bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
 __global__ void __launch_bounds__((march_tile<form, HEAT>::threads), MARCH_BLOCKS(form::blocks))
@@ -274,28 +307,8 @@ __global__ void __launch_bounds__((march_tile<form, HEAT>::threads), MARCH_BLOCK
     if constexpr (stages == 2)
       if (inner) receive_up<1>(from_up, tile::pitch, sites, below); /* all have, when the next round writes there */
     emit_all<HEAT>(role, here, above, flat, up + (stages == 2 ? even : third) * 4 * sites, down, sites);
-    const real from_above = population<19, 6>(above), own = population<19, 5>(here);
-    real warm_above = 0, warm_own = 0;
-    if constexpr (HEAT) {
-      warm_above = warm_population<6>(above + fluid_moments(3));
-      warm_own = warm_population<5>(here + fluid_moments(3));
-    }
-    __syncthreads();
-    if (mine) {
-      real d[19], warm[6], rho1;
-      fluid_sums<3, real> sums;
-      if constexpr (stages == 1) receive_up<1>(from_up, tile::pitch, sites, below);
-      receive<1>(flat, below, down, tile::pitch, sites, from_below, from_above, here, d);
-      sum_directions<19>(d, &sums);
-      if constexpr (HEAT) receive_warm(flat, tile::pitch, sites, warm_below, warm_above, here, warm);
-      const real square = step_cell<19, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, here, &rho1);
-      store_cell<cell>(to, here);
-      look<HEAT>(s, step, x, (size_t)z * (size_t)s.l.n[1] + (size_t)y, rho1, square, here[cell - 4]);
-    }
-    from_below = own;
-    warm_below = warm_own;
-#pragma unroll
-    for (int i = 0; i < cell; i++) here[i] = above[i];
+    end_plane<tile, stages, FORCE, EDDY, HEAT>(s, step, mine, x, y, z, flat, from_up, down, below, &from_below,
+                                               &warm_below, above, here, to);
     to += plane;
     if constexpr (SKIP) skip += words;
     even ^= 1;

@@ -60,6 +60,8 @@ sim_status fluid_heat_create(const fluid_parameters *p, const fluid_machine *m, 
 /* The same faults without the memory, and what is wrong with the levels of the start. */
 sim_status fluid_heat_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls,
                             const sim_setup *setup) SIM_MUST_CHECK;
+/* Rows of the start that are filled at once where not all of them are kept: enough for all threads, some 2 MiB. */
+int64_t fluid_heat_rows(const grid_shape *grid);
 /* Temperatures of the start of some rows, out[rows][n[0]]. */
 sim_status fluid_heat_fill(const fluid_parameters *p, grid_range rows, const sim_setup *setup, int threads,
                            double *out) SIM_MUST_CHECK;

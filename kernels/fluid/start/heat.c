@@ -137,6 +137,11 @@ static sim_status set_range(const fluid_parameters *p, const fluid_machine *m, f
   return SIM_OK;
 }
 
+int64_t fluid_heat_rows(const grid_shape *g) {
+  const int64_t rows = g->n[1] * g->n[2], few = ((int64_t)1 << 18) / g->n[0];
+  return few < 1 ? 1 : few < rows ? few : rows;
+}
+
 sim_status fluid_heat_fill(const fluid_parameters *p, grid_range rows, const sim_setup *setup, int threads,
                            double *out) {
   static const grid_file none = {0};
@@ -157,15 +162,18 @@ sim_status fluid_heat_check(const fluid_parameters *p, const fluid_numbers *k, c
   const grid_shape g = fluid_grid_of(p);
   const grid_range all = grid_all_rows(&g);
   if (!p->heat.given) return SIM_OK;
-  double *row = malloc((size_t)g.n[0] * sizeof *row), low, high, least, most;
-  if (!row) return sim_no_memory("the temperature");
+  const int64_t each = fluid_heat_rows(&g);
+  double *T = malloc((size_t)(each * g.n[0]) * sizeof *T), low, high, least, most;
+  if (!T) return sim_no_memory("the temperature");
   sim_status status = SIM_OK;
   (void)fluid_heat_far(p, &low, &high);
-  for (int64_t i = 0; status == SIM_OK && i < all.end; i++) {
-    status = fluid_heat_fill(p, (grid_range){i, i + 1}, setup, 1, row);
-    if (status == SIM_OK) widen(g.n[0], walls->solid ? walls->solid + i * g.n[0] : NULL, row, &low, &high);
+  for (int64_t i = 0; status == SIM_OK && i < all.end; i += each) {
+    const grid_range rows = {i, i + each < all.end ? i + each : all.end};
+    status = fluid_heat_fill(p, rows, setup, setup->threads, T);
+    if (status != SIM_OK) break;
+    widen((rows.end - i) * g.n[0], walls->solid ? walls->solid + i * g.n[0] : NULL, T, &low, &high);
   }
-  free(row);
+  free(T);
   if (status == SIM_OK) status = find_bounds(p, low, high, &least, &most);
   fluid_levels levels = {.n = 0};
   if (status == SIM_OK) status = fluid_levels_create(p, walls->solid, NULL, all, &sim_comm_alone, setup, &levels);

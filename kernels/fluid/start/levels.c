@@ -22,7 +22,7 @@ typedef struct walk {
   const sim_setup *setup;
   const bool *solid;   /* [cells]; NULL: none */
   const double *shown; /* [cells]: temperatures; NULL: of the scenario */
-  double *row;         /* [n[0]]: scratch */
+  double *some;        /* [fluid_heat_rows][n[0]]: scratch */
   grid_shape grid;
   grid_range rows;
   int axis;
@@ -39,16 +39,21 @@ static void add_cell(counts *c, int64_t level, double T, bool again) {
   if (range > 0) c->sum[level] += llround((T - c->least[level]) / range * PARTS);
 }
 
-/* Adds the ranges of the rows to those of levels; again: their sums. */
+/* Adds the range of a row with the temperatures T to those of levels; again: its sum. */
+static void add_row(const walk *w, counts *c, int64_t row, const double *T, bool again) {
+  const int64_t nx = w->grid.n[0], at[3] = {0, row % w->grid.n[1], row / w->grid.n[1]};
+  for (int64_t x = 0; x < nx; x++)
+    if (!w->solid || !w->solid[row * nx + x]) add_cell(c, w->axis == 0 ? x : at[w->axis], T[x], again);
+}
+
+/* The same of all rows. */
 static sim_status add_rows(const walk *w, counts *c, bool again) {
-  const grid_shape *g = &w->grid;
-  const int64_t nx = g->n[0];
-  for (int64_t i = w->rows.first; i < w->rows.end; i++) {
-    const double *T = w->shown ? w->shown + i * nx : w->row;
-    const int64_t at[3] = {0, i % g->n[1], i / g->n[1]};
-    if (!w->shown) SIM_TRY(fluid_heat_fill(w->p, (grid_range){i, i + 1}, w->setup, 1, w->row));
-    for (int64_t x = 0; x < nx; x++)
-      if (!w->solid || !w->solid[i * nx + x]) add_cell(c, w->axis == 0 ? x : at[w->axis], T[x], again);
+  const int64_t nx = w->grid.n[0], each = fluid_heat_rows(&w->grid);
+  for (int64_t i = w->rows.first; i < w->rows.end; i += each) {
+    const grid_range some = {i, i + each < w->rows.end ? i + each : w->rows.end};
+    if (!w->shown) SIM_TRY(fluid_heat_fill(w->p, some, w->setup, w->setup->threads, w->some));
+    const double *T = w->shown ? w->shown + i * nx : w->some;
+    for (int64_t row = i; row < some.end; row++) add_row(w, c, row, T + (row - i) * nx, again);
   }
   return SIM_OK;
 }
@@ -123,10 +128,10 @@ sim_status fluid_levels_create(const fluid_parameters *p, const bool *solid, con
   for (int a = 0; a < (int)gravity->rows; a++) out->askew = out->askew || (a != out->axis && gravity->data[a] != 0);
   out->n = g.n[out->axis];
   out->mean = calloc((size_t)out->n, sizeof *out->mean);
-  double *row = shown ? NULL : malloc((size_t)g.n[0] * sizeof *row);
-  const walk w = {p, setup, solid, shown, row, g, rows, out->axis};
-  sim_status status = out->mean && (shown || row) ? fill(&w, comm, out) : sim_no_memory("levels of the temperature");
-  free(row);
+  double *some = shown ? NULL : malloc((size_t)(fluid_heat_rows(&g) * g.n[0]) * sizeof *some);
+  const walk w = {p, setup, solid, shown, some, g, rows, out->axis};
+  sim_status status = out->mean && (shown || some) ? fill(&w, comm, out) : sim_no_memory("levels of the temperature");
+  free(some);
   return status;
 }
 

@@ -83,19 +83,32 @@ static bool is_finite_f64(const void *data, size_t count) {
   return !(over >> 63);
 }
 
-/* Returns the index of the first element that is not finite, or count. */
-static size_t first_not_finite(const sim_array *array, size_t count) {
+/* Returns the first index of [first, end) whose element is not finite, or `end`. */
+static size_t first_of_range(const sim_array *array, size_t first, size_t end) {
   const size_t size = sim_dtype_size(array->dtype);
   bool (*const is_finite)(const void *, size_t) = array->dtype == SIM_F64 ? is_finite_f64 : is_finite_f32;
-  if (array->dtype != SIM_F64 && array->dtype != SIM_F32) return count;
-  for (size_t i = 0; i < count; i += FINITE_BLOCK) {
+  for (size_t i = first; i < end; i += FINITE_BLOCK) {
     const char *block = (const char *)array->data + i * size;
-    const size_t here = count - i < FINITE_BLOCK ? count - i : FINITE_BLOCK;
+    const size_t here = end - i < FINITE_BLOCK ? end - i : FINITE_BLOCK;
     if (is_finite(block, here)) continue;
     for (size_t k = 0; k < here; k++)
       if (!is_finite(block + k * size, 1)) return i + k;
   }
-  return count;
+  return end;
+}
+
+/* The same of all elements; all threads look at a large array. */
+static size_t first_not_finite(const sim_array *array, size_t count) {
+  enum { PARTS = 64 };
+  const size_t parts = count < (size_t)1 << 20 ? 1 : PARTS;
+  size_t found[PARTS];
+  if (array->dtype != SIM_F64 && array->dtype != SIM_F32) return count;
+#pragma omp parallel for if (parts > 1)
+  for (size_t k = 0; k < parts; k++)
+    found[k] = first_of_range(array, count / parts * k, k + 1 < parts ? count / parts * (k + 1) : count);
+  for (size_t k = 0; k + 1 < parts; k++)
+    if (found[k] < count / parts * (k + 1)) return found[k];
+  return found[parts - 1];
 }
 
 /* Writes which entity an element belongs to: the name that the field gives, the particle's id, or its index in the

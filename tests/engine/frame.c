@@ -60,6 +60,27 @@ static void test_not_finite(void **state) {
       }
 }
 
+/* An array at which several threads look in parts: the first number counts, wherever the others are. */
+static void test_large(void **state) {
+  (void)state;
+  enum { LARGE = (1 << 20) + 77, PART = (1 << 20) / 64 };
+  static const int places[] = {0, 5000, PART, PART + 1, 63 * PART + 4, LARGE - 1};
+  float *numbers = calloc(LARGE, sizeof *numbers);
+  assert_non_null(numbers);
+  const int64_t length = LARGE;
+  sim_array array = {.field = &field, .dtype = SIM_F32, .rank = 1, .shape = {length}, .data = numbers};
+  const sim_frame frame = {.arrays = &array, .array_count = 1};
+  assert_int_equal(sim_frame_check_finite(&frame), SIM_OK);
+  for (int i = 5; i >= 0; i--) { /* all places behind it too */
+    char text[32];
+    numbers[places[i]] = NAN;
+    assert_int_equal(sim_frame_check_finite(&frame), SIM_ERR_DIVERGED);
+    snprintf(text, sizeof text, "u[%d] is not finite", places[i]);
+    assert_non_null(strstr(sim_error_last()->message, text));
+  }
+  free(numbers);
+}
+
 /* Computes the digest by its definition: hashes of blocks of a MiB. */
 static void test_digest(void **state) {
   (void)state;
@@ -129,6 +150,7 @@ static void test_blocks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_finite), cmocka_unit_test(test_not_finite),
-                                     cmocka_unit_test(test_digest), cmocka_unit_test(test_blocks)};
+                                     cmocka_unit_test(test_large), cmocka_unit_test(test_digest),
+                                     cmocka_unit_test(test_blocks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

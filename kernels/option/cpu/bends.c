@@ -2,6 +2,7 @@
 
 #include "engine/expr/comparisons.h"
 #include "kernels/option/cpu/sampler.h"
+#include "kernels/option/cpu/spread.h"
 #include "kernels/option/payoff/builder.h"
 #include "kernels/option/payoff/exercise.h"
 
@@ -13,8 +14,13 @@ enum { PATHS = OPTION_CHUNK, TOGETHER = 32 };
 
 /* Change of the logarithms of prices by which comparisons are differentiated. */
 #define MOVED 1e-4
+/* A peak of a comparison counts where its deviation is below this share of what the quartiles tell: peaks of a normal
+ * law that 1024 paths seem to have are above it. */
+#define NARROW 0.5
 /* Deviations from its change of sign within which a comparison counts: a kink further away has 1e-5 of the density. */
 #define REACH 5
+/* Least change of a comparison, over that of the logarithm of a spot, that counts. */
+#define STILL 1e-9
 /* Distance to a level, as a change of the logarithm of a spot, below which the spot is at it. */
 #define AT_LEVEL 1e-9
 /* A certain comparison is a kink where two steps of both spots may change its sign. */
@@ -36,7 +42,7 @@ typedef struct survey {
   option_feature feature[2 * OPTION_FEATURES_MAX];
   int features;
   double *room; /* [features][PATHS] of `feature`, owned */
-  double *work; /* [TOGETHER + 1 + TOGETHER][PATHS] and scaled inputs [SIM_EXPR_INPUTS_MAX][PATHS], owned */
+  double *work; /* [TOGETHER + TOGETHER + 1][PATHS] and scaled inputs [SIM_EXPR_INPUTS_MAX][PATHS], owned */
   bool valid;   /* no local volatility of a path was out of its range */
 } survey;
 
@@ -44,7 +50,8 @@ typedef struct survey {
 typedef struct comparison {
   double middle, deviation, most;
   bool reached;
-  double moves[OPTION_ASSETS_MAX]; /* its change over that of the logarithm of a spot */
+  double moves[OPTION_ASSETS_MAX];     /* its change over that of the logarithm of a spot, the median */
+  option_peak peak[OPTION_ASSETS_MAX]; /* of the change of the logarithm of a spot that changes its sign */
 } comparison;
 
 /* Least deviations of the comparisons of a payoff, as changes of the logarithm of each spot; INFINITY: none. */
@@ -53,37 +60,6 @@ typedef struct least {
   bool unsmoothed; /* a certain comparison is near its change of sign */
   bool pays;       /* the output may be above 0 */
 } least;
-
-static int in_order(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* Sorts the values, without those that are not finite (0/0, where both operands are 0). */
-static void sort(double *value) {
-  for (int i = 0; i < PATHS; i++)
-    if (!isfinite(value[i])) value[i] = 0;
-  qsort(value, PATHS, sizeof *value, in_order);
-}
-
-static double median(const double *sorted) { return (sorted[PATHS / 2 - 1] + sorted[PATHS / 2]) / 2; }
-
-/* The deviation of a normal law with these quartiles, the same of -x; 0: rounding alone. */
-static double deviation_of(const double *sorted) {
-  const double low = sorted[PATHS / 4], high = sorted[PATHS - 1 - PATHS / 4], deviation = (high - low) / 1.349;
-  return deviation > 1e-9 * fmax(fabs(low), fabs(high)) ? deviation : 0;
-}
-
-/* The least magnitude that a 16th of the values have in common, as those of a comparison that is certain; INFINITY:
- * none. Sorts the values. */
-static double common_of(double *value) {
-  enum { COMMON = PATHS / 16 };
-  for (int i = 0; i < PATHS; i++) value[i] = isfinite(value[i]) ? fabs(value[i]) : INFINITY;
-  qsort(value, PATHS, sizeof *value, in_order);
-  for (int i = 0; i + COMMON <= PATHS && isfinite(value[i + COMMON - 1]); i++)
-    if (value[i + COMMON - 1] - value[i] < AT_LEVEL) return value[i] < AT_LEVEL ? 0 : value[i];
-  return INFINITY;
-}
 
 /* Simulates the features of s->feature. */
 static sim_status simulate(survey *s) {
@@ -107,7 +83,7 @@ static void evaluate(const survey *s, const sim_expr_program *program, const inp
                      void *scratch, double *out) {
   const void *from[SIM_EXPR_INPUTS_MAX];
   void *to[TOGETHER];
-  double *moved = s->work + (2 * TOGETHER) * (size_t)PATHS;
+  double *moved = s->work + (2 * TOGETHER + 1) * (size_t)PATHS;
   for (int i = 0; i < in->count; i++) {
     from[i] = in->value[i];
     if (asset < 0 || in->asset[i] != asset) continue;
@@ -128,10 +104,19 @@ static sim_status compile(const sim_expr *ratios, sim_expr_program **program, vo
   return *scratch != NULL ? SIM_OK : sim_no_memory("the greeks");
 }
 
+/* Puts the changes of the logarithm of a spot that change the sign of a comparison, from its values and those of moved
+ * prices, into out[PATHS]; INFINITY: it does not move. `out` may be `moved`. */
+static void find_changes(const double *value, const double *moved, double *out) {
+  for (int i = 0; i < PATHS; i++) {
+    const double slope = (moved[i] - value[i]) / MOVED;
+    out[i] = fabs(slope) > STILL ? -value[i] / slope : INFINITY;
+  }
+}
+
 /* Measures the comparisons of a graph: out[its outputs]. */
 static sim_status measure(const survey *s, const sim_expr *ratios, const inputs *in, comparison *out) {
   const int count = sim_expr_output_count(ratios), assets = (int)s->p->assets.count;
-  double *base = s->work, *other = s->work + (size_t)TOGETHER * PATHS;
+  double *base = s->work, *other = base + (size_t)TOGETHER * PATHS, *change = other + (size_t)TOGETHER * PATHS;
   sim_expr_program *program;
   void *scratch;
   const sim_status status = compile(ratios, &program, &scratch);
@@ -139,17 +124,20 @@ static sim_status measure(const survey *s, const sim_expr *ratios, const inputs 
     evaluate(s, program, in, -1, count, scratch, base);
     evaluate(s, program, in, a, count, scratch, other);
     for (int k = 0; k < count; k++) {
+      const double *value = base + (size_t)k * PATHS;
       double *moves = other + (size_t)k * PATHS;
-      for (int i = 0; i < PATHS; i++) moves[i] = fabs(moves[i] - base[(size_t)k * PATHS + (size_t)i]) / MOVED;
-      sort(moves);
-      out[k].moves[a] = median(moves) > 1e-9 ? median(moves) : 0;
+      find_changes(value, moves, change);
+      out[k].peak[a] = option_narrowest_peak(change, PATHS, REACH, NEAR);
+      for (int i = 0; i < PATHS; i++) moves[i] = fabs(moves[i] - value[i]) / MOVED;
+      option_sort(moves, PATHS);
+      out[k].moves[a] = option_median(moves, PATHS) > STILL ? option_median(moves, PATHS) : 0;
     }
   }
   for (int k = 0; status == SIM_OK && k < count; k++) {
     double *value = base + (size_t)k * PATHS;
-    sort(value);
-    out[k].middle = median(value);
-    out[k].deviation = deviation_of(value);
+    option_sort(value, PATHS);
+    out[k].middle = option_median(value, PATHS);
+    out[k].deviation = option_deviation(value, PATHS);
     out[k].most = value[PATHS - 1];
     out[k].reached = (value[0] < 0 && value[PATHS - 1] > 0) || fabs(out[k].middle) < REACH * out[k].deviation;
   }
@@ -158,12 +146,19 @@ static sim_status measure(const survey *s, const sim_expr *ratios, const inputs 
   return status;
 }
 
-/* Takes a comparison into account. */
-static void take(const survey *s, const comparison *of, least *into) {
+/* Takes a comparison into account: of all paths where `near`, and in any case of the part of them that deviates much
+ * less. */
+static void take(const survey *s, const comparison *of, bool near, least *into) {
   for (int a = 0; a < (int)s->p->assets.count; a++) {
-    if (!(of->moves[a] > 0)) continue;
-    if (of->deviation > 0) into->bend[a] = fmin(into->bend[a], of->deviation / of->moves[a]);
-    into->unsmoothed |= !(of->deviation > 0) && fabs(of->middle) < NEAR * of->moves[a];
+    const option_peak *peak = &of->peak[a];
+    const double moves = of->moves[a], usual = moves > 0 && of->deviation > 0 ? of->deviation / moves : INFINITY;
+    if (near) into->bend[a] = fmin(into->bend[a], usual);
+    into->unsmoothed |= moves > 0 && !(of->deviation > 0) && fabs(of->middle) < NEAR * moves;
+    if (!(peak->deviation < NARROW * usual)) continue;
+    if (peak->deviation > 0)
+      into->bend[a] = fmin(into->bend[a], peak->deviation);
+    else
+      into->unsmoothed = true;
   }
 }
 
@@ -190,10 +185,9 @@ static sim_status compare(const survey *s, const sim_expr *expr, int output, boo
     if (status != SIM_OK) return status;
     if (skip == 0) {
       into->pays |= of[0].most > 0 || of[0].reached;
-      if (exercise && into->pays) take(s, &of[0], into);
+      if (exercise && into->pays) take(s, &of[0], true, into);
     }
-    for (int k = skip == 0 ? 1 : 0; k < count; k++)
-      if (of[k].reached || !(of[k].deviation > 0)) take(s, &of[k], into);
+    for (int k = skip == 0 ? 1 : 0; k < count; k++) take(s, &of[k], of[k].reached, into);
   }
 }
 
@@ -266,11 +260,8 @@ static sim_status find_levels(const survey *s, const sim_expr *ratios, int first
     for (int k = first; k < count; k++) {
       const double *value = base + (size_t)k * PATHS;
       double *distance = other + (size_t)k * PATHS;
-      for (int i = 0; i < PATHS; i++) {
-        const double moves = fabs(distance[i] - value[i]) / MOVED;
-        distance[i] = moves > 1e-9 ? value[i] / moves : INFINITY;
-      }
-      level[a] = fmin(level[a], common_of(distance));
+      find_changes(value, distance, distance);
+      level[a] = fmin(level[a], option_common(distance, PATHS, AT_LEVEL));
     }
   }
   free(scratch);
@@ -356,8 +347,8 @@ static sim_status survey_windows(survey *s) {
     const option_feature *of = &g->feature[all[i / 2].feature];
     const double spot = s->sampler->estimate.market[0].spot[of->asset];
     memcpy(s->work, values_of(s, i), PATHS * sizeof *s->work);
-    sort(s->work);
-    const double middle = median(s->work), deviation = deviation_of(s->work) / middle;
+    option_sort(s->work, PATHS);
+    const double middle = option_median(s->work, PATHS), deviation = option_deviation(s->work, PATHS) / middle;
     if (i % 2 == 0 && all[i / 2].from == 0)
       keep_window(g, all[i / 2].feature, fabs(log(spot / of->level)), s->p->level);
     else if (deviation > 0 && fabs(log(middle / of->level)) < REACH * deviation)
@@ -380,8 +371,8 @@ static sim_status survey_date(const survey *s, const sim_expr *payment, int at, 
   SIM_TRY(compare(s, payment, 0, true, &in, out));
   for (int a = 0; a < assets && out->pays; a++) {
     memcpy(s->work, values_of(s, at + a), PATHS * sizeof *s->work);
-    sort(s->work);
-    const double deviation = deviation_of(s->work) / median(s->work);
+    option_sort(s->work, PATHS);
+    const double deviation = option_deviation(s->work, PATHS) / option_median(s->work, PATHS);
     if (deviation > 0 && sim_expr_depends(payment, 0, a)) out->bend[a] = fmin(out->bend[a], deviation);
   }
   return SIM_OK;
@@ -466,7 +457,7 @@ static sim_status make(survey *s) {
   const sim_setup setup = {
       .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 1, .folder = ""};
   make_model(s);
-  s->work = calloc((2 * TOGETHER + SIM_EXPR_INPUTS_MAX) * (size_t)PATHS, sizeof *s->work);
+  s->work = calloc((2 * TOGETHER + 1 + SIM_EXPR_INPUTS_MAX) * (size_t)PATHS, sizeof *s->work);
   if (s->work == NULL) return sim_no_memory("the greeks");
   SIM_TRY(option_sampler_paths(&s->q, &setup, &s->sampler));
   SIM_TRY(survey_prices(s));

@@ -14,9 +14,6 @@ enum { PATHS = OPTION_CHUNK, TOGETHER = 32 };
 
 /* Change of the logarithms of prices by which comparisons are differentiated. */
 #define MOVED 1e-4
-/* A peak of a comparison counts where its deviation is below this share of what the quartiles tell: peaks of a normal
- * law that 1024 paths seem to have are above it. */
-#define NARROW 0.5
 /* Deviations from its change of sign within which a comparison counts: a kink further away has 1e-5 of the density. */
 #define REACH 5
 /* Least change of a comparison, over that of the logarithm of a spot, that counts. */
@@ -146,15 +143,15 @@ static sim_status measure(const survey *s, const sim_expr *ratios, const inputs 
   return status;
 }
 
-/* Takes a comparison into account: of all paths where `near`, and in any case of the part of them that deviates much
+/* Takes a comparison into account: of all paths where `near`, and where `parts` the part of them that deviates much
  * less. */
-static void take(const survey *s, const comparison *of, bool near, least *into) {
+static void take(const survey *s, const comparison *of, bool near, bool parts, least *into) {
   for (int a = 0; a < (int)s->p->assets.count; a++) {
     const option_peak *peak = &of->peak[a];
     const double moves = of->moves[a], usual = moves > 0 && of->deviation > 0 ? of->deviation / moves : INFINITY;
     if (near) into->bend[a] = fmin(into->bend[a], usual);
     into->unsmoothed |= moves > 0 && !(of->deviation > 0) && fabs(of->middle) < NEAR * moves;
-    if (!(peak->deviation < NARROW * usual)) continue;
+    if (!parts || !(peak->deviation < OPTION_NARROW * usual)) continue;
     if (peak->deviation > 0)
       into->bend[a] = fmin(into->bend[a], peak->deviation);
     else
@@ -170,8 +167,8 @@ static sim_status list_comparisons(const sim_expr *expr, int output, int skip, s
   return status == SIM_ERR_SCENARIO ? SIM_OK : status;
 }
 
-/* Surveys an output of a graph: all comparisons, and where it is the payment of an exercise also the output itself.
- */
+/* Surveys an output of a graph: all comparisons, and where it is the payment of an exercise also the output itself, of
+ * all paths alone: prices of one date deviate alike. */
 static sim_status compare(const survey *s, const sim_expr *expr, int output, bool exercise, const inputs *in,
                           least *into) {
   comparison of[TOGETHER];
@@ -185,9 +182,9 @@ static sim_status compare(const survey *s, const sim_expr *expr, int output, boo
     if (status != SIM_OK) return status;
     if (skip == 0) {
       into->pays |= of[0].most > 0 || of[0].reached;
-      if (exercise && into->pays) take(s, &of[0], true, into);
+      if (exercise && into->pays) take(s, &of[0], true, false, into);
     }
-    for (int k = skip == 0 ? 1 : 0; k < count; k++) take(s, &of[k], of[k].reached, into);
+    for (int k = skip == 0 ? 1 : 0; k < count; k++) take(s, &of[k], of[k].reached, !exercise, into);
   }
 }
 

@@ -37,7 +37,7 @@ double option_common(double *value, int count, double tolerance) {
 enum { WINDOW = 64, LEAST = 16 };
 /* A normal law's mean density between its middle and this number of deviations is half of that in the middle. */
 #define HALF 2.47
-/* Length of a window over all other values below which it holds one number. */
+/* Length of a window below which it holds one number. */
 #define ONE 1e-9
 
 /* The distance from x[i] on one side within which the mean density is half of `density`, beyond `inner` values. */
@@ -50,23 +50,32 @@ static double half_width(const double *x, int count, int i, bool above, double d
   return others / (density / 2);
 }
 
-option_peak option_narrowest_peak(double *value, int count, double reach, double near) {
+/* The narrowest peak of sorted values. */
+static option_peak find_peak(const double *x, int count, double reach, double near) {
+  const int window = count / 2 < WINDOW ? count / 2 : WINDOW;
   option_peak out = {0, INFINITY};
+  for (int i = 0; i + window <= count; i += window / 4) {
+    const int middle = i + window / 2;
+    const double length = x[i + window - 1] - x[i], density = window / length;
+    const bool one = length < ONE;
+    const double below = one ? 0 : half_width(x, count, middle, false, density, window / 2),
+                 above = one ? 0 : half_width(x, count, middle, true, density, window / 2),
+                 deviation = fmax(below, above) / HALF;
+    if (deviation < out.deviation && fabs(x[middle]) < (one ? near : reach * deviation))
+      out = (option_peak){x[middle], deviation};
+  }
+  return out;
+}
+
+option_peak option_narrowest_peak(double *value, int count, double reach, double near) {
+  const option_peak none = {0, INFINITY};
   int finite = 0;
   for (int i = 0; i < count; i++)
     if (isfinite(value[i])) value[finite++] = value[i];
-  if (finite < LEAST) return out;
+  if (finite < LEAST) return none;
   qsort(value, (size_t)finite, sizeof *value, in_order);
-  const int window = finite / 2 < WINDOW ? finite / 2 : WINDOW;
-  for (int i = 0; i + window <= finite; i += window / 4) {
-    const int middle = i + window / 2;
-    const double length = value[i + window - 1] - value[i], density = window / length;
-    const bool one = length < ONE;
-    const double below = one ? 0 : half_width(value, finite, middle, false, density, window / 2),
-                 above = one ? 0 : half_width(value, finite, middle, true, density, window / 2),
-                 deviation = fmax(below, above) / HALF;
-    if (deviation < out.deviation && fabs(value[middle]) < (one ? near : reach * deviation))
-      out = (option_peak){value[middle], deviation};
-  }
-  return out;
+  const option_peak whole = {option_median(value, finite), option_deviation(value, finite)},
+                    peak = find_peak(value, finite, reach, near);
+  if (peak.deviation < OPTION_NARROW * whole.deviation || !(whole.deviation > 0)) return peak;
+  return fabs(whole.middle) < reach * whole.deviation ? whole : none;
 }

@@ -13,16 +13,20 @@ double option_deviation(const double *sorted, int count);
  * none. Orders the values by magnitude. */
 double option_common(double *value, int count, double tolerance);
 
-/* Part of a sample: a peak of its density. */
+/* A peak counts where its deviation is below this share of what quartiles tell: peaks that 1024 values of a normal law
+ * seem to have are above it. */
+#define OPTION_NARROW 0.5
+
+/* Part of a sample: a peak of its density, or all of it. */
 typedef struct option_peak {
   double middle;
   double deviation; /* of a normal law that falls as slowly on its slower side; 0: one number */
 } option_peak;
 
-/* The narrowest peak among values that are finite, which comes within `reach` of its deviations of 0; one number
- * that many values have, within `near`. Of a mixture it is
- * the narrow part, as far as that has some 6 % of all values and a larger density than the rest. Its deviation is known
- * to a fifth. Sorts the values. `deviation` INFINITY: none, or fewer than 16 finite values. */
+/* The narrowest peak among values that are finite, which comes within `reach` of its deviations of 0; one number that
+ * many values have, within `near`. Of a mixture it is the narrow part, as far as that has some 6 % of all values and a
+ * larger density than the rest. Its deviation is known to a fifth. Without a peak the whole sample, likewise, with the
+ * deviation by its quartiles. Sorts the values. `deviation` INFINITY: none, or fewer than 16 finite values. */
 option_peak option_narrowest_peak(double *value, int count, double reach, double near);
 
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Bytes of attributes and HDF5's records in a snapshot, beyond the arrays; measured on small snapshots. */
+/* Bytes of attributes and HDF5's records in a snapshot or dataset, beyond the arrays; measured on small ones. */
 static const double snapshot_overhead = 16e3;
 
 /* Prints the plan's items in the memory of the GPU or of the host. */
@@ -57,6 +57,15 @@ static void check_slices(const cli_job *job) {
   for (size_t i = 0; i < slices->count; i++) {
     const sim_slice *slice = slices->items[i].data;
     check_files(&job->plan, &slice->when, slice->name, sim_slice_share(slice, &extent));
+  }
+}
+
+/* Prints the sizes of the datasets that a complete run writes. */
+static void check_datasets(const sim_plan *plan) {
+  char text[64];
+  for (int i = 0; i < plan->file_count; i++) {
+    cli_bytes(plan->files[i].bytes + snapshot_overhead, text, sizeof text);
+    cli_say("at the end  %s: %s", plan->files[i].name, text);
   }
 }
 
@@ -150,6 +159,7 @@ sim_status cli_check_job(cli_job *job) {
     cli_say("tables      %.0f rows: %s", cli_times_due(&output->tables, plan), text);
   else
     cli_say("tables      number of rows not known in advance");
+  check_datasets(plan);
   cli_bytes(plan->checkpoint_bytes, text, sizeof text);
   cli_say("checkpoints %s each, the last three kept", text);
   check_ranks(plan, job->setup.backend->kind, ranks.size);

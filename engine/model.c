@@ -310,6 +310,12 @@ double sim_plan_shares(const sim_plan *plan, int ranks) {
 
 void sim_plan_add_host(sim_plan *plan, const char *what, double bytes) { add_in(plan, what, bytes, SIM_SPACE_HOST); }
 
+void sim_plan_add_file(sim_plan *plan, const char *name, double bytes) {
+  if (plan->file_count == (int)(sizeof plan->files / sizeof plan->files[0])) return;
+  snprintf(plan->files[plan->file_count].name, sizeof plan->files[0].name, "%s", name);
+  plan->files[plan->file_count++].bytes = bytes;
+}
+
 double sim_plan_bytes(const sim_plan *plan, sim_space space) {
   double total = 0;
   for (size_t i = 0; i < plan->count; i++)

@@ -108,6 +108,11 @@ typedef struct sim_plan {
   double staged_bytes;   /* bytes of a snapshot's arrays that are in device memory */
   double once_bytes;     /* bytes among snapshot_bytes that the first snapshot has alone */
   double checkpoint_bytes;
+  struct {
+    char name[32];
+    double bytes; /* of its numbers */
+  } files[8];     /* datasets, written when the run is complete */
+  int file_count;
   double unsaved_bytes;   /* bytes of a snapshot's arrays with SIM_NO_CHECKPOINT */
   bool divided;           /* ranks divide the state, and rank 0 gathers it for outputs */
   double first_bytes;     /* bytes of host memory among the items that only rank 0 needs */
@@ -133,6 +138,7 @@ typedef struct sim_plan {
 double sim_plan_shares(const sim_plan *plan, int ranks);
 void sim_plan_add(sim_plan *plan, const char *what, double bytes);      /* adds memory in plan->space */
 void sim_plan_add_host(sim_plan *plan, const char *what, double bytes); /* adds host memory */
+void sim_plan_add_file(sim_plan *plan, const char *name, double bytes); /* adds a dataset, "paths.h5"; at most 8 */
 double sim_plan_bytes(const sim_plan *plan, sim_space space);           /* sum of all items in `space` */
 /* Host memory in bytes of `ranks` ranks, each of which needs `more` bytes beyond the items. */
 double sim_plan_host_bytes(const sim_plan *plan, int ranks, double more);

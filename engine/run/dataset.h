@@ -6,19 +6,20 @@
 
 enum { SIM_AXES_MAX = 4, SIM_VARIABLES_MAX = 8 };
 
-/* An axis, with a number or a label for each of its points. */
+/* An axis, with a number or a label for each of its points. `unit`: of its numbers, such as "years"; NULL: not told. */
 typedef struct sim_axis {
-  const char *name, *doc;
+  const char *name, *doc, *unit;
   int64_t count;
   const double *values;      /* [count]; NULL: labels */
   const char *const *labels; /* [count]; NULL: values */
 } sim_axis;
 
-/* An array over some of the axes: data[count of axis[0]][count of axis[1]]..., in host memory. */
+/* An array over some of the axes: data[count of axis[0]][count of axis[1]]..., in host memory. `unit` as of an axis. */
 typedef struct sim_variable {
   const char *name, *doc;
   int rank, axis[SIM_AXES_MAX]; /* indices of sim_dataset.axes */
   const double *data;
+  const char *unit;
 } sim_variable;
 
 /* All pointers are borrowed from the model. */

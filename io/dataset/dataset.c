@@ -57,6 +57,12 @@ static sim_status write_users(hid_t root, const sim_dataset *d, int axis, hid_t 
   return status;
 }
 
+/* What an axis or a variable is, and the unit of its numbers as netCDF-4 names it. */
+static sim_status describe(hid_t object, const char *doc, const char *unit) {
+  SIM_TRY(io_h5_attr_text(object, "description", doc));
+  return unit != NULL ? io_h5_attr_text(object, "units", unit) : SIM_OK;
+}
+
 static sim_status write_axis(hid_t root, const sim_dataset *d, int axis) {
   const sim_axis *of = &d->axes[axis];
   const hsize_t count = (hsize_t)of->count;
@@ -66,7 +72,7 @@ static sim_status write_axis(hid_t root, const sim_dataset *d, int axis) {
                                                          NULL, of->values, &scale);
   if (status == SIM_OK) status = mark(scale, "CLASS", "DIMENSION_SCALE");
   if (status == SIM_OK) status = mark(scale, "NAME", of->name);
-  if (status == SIM_OK) status = io_h5_attr_text(scale, "description", of->doc);
+  if (status == SIM_OK) status = describe(scale, of->doc, of->unit);
   if (status == SIM_OK) status = write_users(root, d, axis, scale);
   io_h5_drop(scale);
   return status;
@@ -93,7 +99,7 @@ static sim_status write_variable(hid_t root, const sim_dataset *d, const sim_var
   for (int k = 0; k < variable->rank; k++) shape[k] = (hsize_t)d->axes[variable->axis[k]].count;
   SIM_TRY(io_h5_dataset(root, variable->name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, variable->rank, shape, NULL,
                         variable->data, out));
-  return io_h5_attr_text(*out, "description", variable->doc);
+  return describe(*out, variable->doc, variable->unit);
 }
 
 static sim_status write_all(hid_t root, const sim_dataset *d) {

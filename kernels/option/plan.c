@@ -5,6 +5,8 @@
 #include "kernels/option/result/upper.h"
 #include "kernels/option/models/rough.h"
 #include "kernels/option/payoff/exercise.h"
+#include "kernels/option/payoff/names.h"
+#include "kernels/option/scenario/ladder.h"
 #include "kernels/option/policies.h"
 
 #include <math.h>
@@ -74,6 +76,37 @@ static bool wants_spots(const option_parameters *p) {
   return any && !p->sampling.multilevel;
 }
 
+/* Adds the host memory of what is computed beside the run's own paths; returns its sum. */
+static double add_beside(const option_parameters *p, const sim_setup *host, sim_plan *out) {
+  const struct {
+    const char *what;
+    double bytes;
+  } item[] = {
+      {"bias of the steps", option_bias_bytes(p, host)},        {"upper bounds", option_upper_bytes(p, host)},
+      {"exposure of the book", option_exposure_bytes(p, host)}, {"levels of multilevel", option_levels_bytes(p, host)},
+      {"paths for paths.h5", option_path_bytes(p, host)},       {"calibration of leverage", option_leverage_bytes(p)}};
+  double sum = 0;
+  for (size_t i = 0; i < sizeof item / sizeof item[0]; i++) {
+    if (item[i].bytes > 0) sim_plan_add_host(out, item[i].what, item[i].bytes);
+    sum += item[i].bytes;
+  }
+  return sum;
+}
+
+/* Adds the datasets of the end, in their order: see `dataset` in model.c. */
+static void add_files(const option_parameters *p, sim_plan *out) {
+  static const char *const buckets[] = {"vega_buckets.h5", "rho_buckets.h5"};
+  const double payoffs = option_payoff_count(p);
+  if (p->ladder.given) sim_plan_add_file(out, "ladder.h5", 4 * option_ladder_points(p) * payoffs * sizeof(double));
+  for (int greek = OPTION_BUCKETS; greek < OPTION_GREEKS; greek++)
+    if (p->greeks.want[greek])
+      sim_plan_add_file(out, buckets[greek - OPTION_BUCKETS],
+                        (2 * payoffs + 3) * p->buckets[greek - OPTION_BUCKETS] * sizeof(double));
+  if (p->exposure.values > 0) sim_plan_add_file(out, "exposure.h5", option_value_bytes(p));
+  if (p->paths.given)
+    sim_plan_add_file(out, "paths.h5", option_path_numbers(p) + (double)p->paths.count * sizeof(double));
+}
+
 sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const option_parameters *p = parameters;
   double cost;
@@ -85,11 +118,11 @@ sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan 
   const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
   const double chunk = option_groups(p) > 1 ? fmin(option_block_samples(p), OPTION_CHUNK) : OPTION_CHUNK;
   const sim_setup host = option_host_setup(setup);
-  const double beside = option_bias_bytes(p, &host) + option_upper_bytes(p, &host) + option_exposure_bytes(p, &host) +
-                        option_levels_bytes(p, &host) + option_path_bytes(p, &host) + option_leverage_bytes(p);
   sim_plan_add(out, "paths", ops->bytes(p, setup) + option_ladder_bytes(p, ops, setup));
+  const double beside = add_beside(p, &host, out);
   const double pilot = setup->backend->kind != SIM_BACKEND_CPU && wants_spots(p) ? option_ops_cpu.bytes(p, &host) : 0;
-  if (fmax(beside, pilot) > 0) sim_plan_add_host(out, "paths of bias, bounds, levels, exposures", fmax(beside, pilot));
+  if (pilot > beside) sim_plan_add_host(out, "comparison of the steps of Greeks", pilot - beside);
+  add_files(p, out);
   out->checkpoint_bytes = option_state_bytes(p);
   out->work_per_step = batch * (double)p->nodes * (double)p->assets.count;
   const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */

@@ -152,9 +152,11 @@ sim_status option_ladder_dataset(option_run *run, double n, sim_dataset *out) SI
 sim_status option_dataset_room(option_run *run, size_t count) SIM_MUST_CHECK;
 /* result/buckets.c: gives the dataset `vega_buckets` or `rho_buckets`. SIM_ERR_NO_MEMORY. */
 sim_status option_bucket_dataset(option_run *run, double n, int greek, sim_dataset *out) SIM_MUST_CHECK;
-/* result/values.c: gives the dataset `exposure`: values of the book along paths of the exposure, and the prices.
- * SIM_ERR_NO_MEMORY. */
+/* result/values.c: gives the dataset `exposure`: values of the book along paths of the exposure, the prices, and what
+ * the book holds. SIM_ERR_NO_MEMORY. */
 sim_status option_value_dataset(option_run *run, sim_dataset *out) SIM_MUST_CHECK;
+/* Bytes of its numbers; 0: not asked for. */
+double option_value_bytes(const option_parameters *p);
 /* Writes "10.4427 +- 0.0144": digits down to the second of the error. */
 void option_cell_text(double value, double error, char *out, size_t capacity);
 /* Writes "2 down-out put 100 at 80, continuous". */

@@ -405,6 +405,11 @@ static void test_values(void **state) {
   pricing_create(&d, NULL);
   assert_int_equal(option_model.dataset(d.self, &d.clock, 0, &set), SIM_OK);
   assert_string_equal(set.name, "exposure");
+  assert_string_equal(set.variables[0].unit, "money of the run");
+  assert_string_equal(set.variables[2].name, "quantity");
+  assert_true(set.variables[2].data[0] == 1 && set.variables[2].data[1] == -0.5);
+  assert_true(set.variables[3].data[0] == 1 && set.variables[3].data[1] == 0.5);
+  assert_string_equal(set.axes[3].labels[1], "2 european put 95, to 0.5");
   assert_int_equal(set.axes[0].count, PATHS);
   assert_int_equal(set.axes[2].count, DATES);
   for (int t = 0; t < DATES; t++) {

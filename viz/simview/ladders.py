@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from simview.runs import Run
 
 
+def _told(array: Any) -> dict[str, str]:
+    """What an array is, and the unit of its numbers; files of earlier versions have no units."""
+    return {name: text(array.attrs[name]) for name in ("description", "units") if name in array.attrs}
+
+
 def dataset(path: Path) -> xr.Dataset:
     """A file with dimension scales, such as ``ladder.h5``, in memory."""
     import xarray as xr
@@ -28,10 +33,11 @@ def dataset(path: Path) -> xr.Dataset:
         for name in names:
             values = file[name][()]
             if name in scales:
-                axes[name] = [text(label) for label in values] if values.dtype == object else values
+                labels = [text(label) for label in values] if values.dtype == object else values
+                axes[name] = (name, labels, _told(file[name]))
             else:
                 dims = [file[entry[0]].name.lstrip("/") for entry in file[name].attrs["DIMENSION_LIST"]]
-                arrays[name] = (dims, values, {"description": text(file[name].attrs["description"])})
+                arrays[name] = (dims, values, _told(file[name]))
         return xr.Dataset(arrays, axes, {"description": text(file.attrs["description"])})
 
 

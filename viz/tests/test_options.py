@@ -65,7 +65,7 @@ def test_smile(tmp_path, monkeypatch):
 EXPOSURE = """
 return sim.option { assets = { { spot = 100, vol = 0.3 } }, rate = 0.02, maturity = 1,
   payoffs = { sim.european { strike = 100 }, sim.european { strike = 100, type = "put" } }, sampling = { paths = 2^12 },
-  exposure = { dates = { 0.5, 1 }, quantities = { 1, -1 }, hazard = 0.02, paths = 2^12, fit_paths = 2^12 } }
+  exposure = { dates = { 0.5, 1 }, quantities = { 1, -1 }, hazard = 0.02, paths = 2^12, fit_paths = 2^12, values = 5 } }
 """
 
 
@@ -87,6 +87,12 @@ def test_exposure(tmp_path):
     for (name, sign), line in zip((("pfe", 1), ("epe", 1), ("ene", -1)), lines):
         assert line[:, 0].tolist() == [0, 0.5, 1]
         assert line[:, 1].tolist() == [sign * run.tables[name][f"date_{k}"].iloc[-1] for k in (1, 2, 3)]
+    values = run.exposure  # a call less a put: V is the forward's value, at the end the price less the strike
+    assert values["value"].dims == ("path", "time") and values["value"].attrs["units"] == "money of the run"
+    assert values["path"].values.tolist() == [0, 1, 2, 3, 4] and values["asset"].values.tolist() == [1]
+    assert values["time"].values.tolist() == [0, 0.5, 1] and values["quantity"].values.tolist() == [1, -1]
+    assert values["contract"].values.tolist() == ["1 european call 100", "2 european put 100"]
+    assert values["value"].sel(time=1).values == pytest.approx(values["price"].sel(time=1, asset=1).values - 100, abs=1e-9)
     told = [text.get_text() for text in axes.get_legend().get_texts()]
     assert any(text.startswith("CVA 0.") for text in told) and not any(axes.get_title() == "cva" for axes in figure.axes)
 

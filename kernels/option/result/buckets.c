@@ -26,15 +26,16 @@ sim_status option_bucket_dataset(option_run *run, double n, int greek, sim_datas
     asset[i] = p->bucket[by][i].asset + 1;
   }
   const char *const *text = texts[by];
-  *out = (sim_dataset){.name = text[0],
-                       .doc = text[1],
-                       .axes = {{.name = "payoff", .doc = "payoff", .count = payoffs, .labels = run->labels},
-                                {.name = "node", .doc = "number of the node", .count = nodes, .values = number}},
-                       .axis_count = 2,
-                       .variables = {{text[2], text[3], 2, {0, 1}, value},
-                                     {text[4], "its standard error", 2, {0, 1}, error},
-                                     {"time", "time of the node", 1, {1}, time},
-                                     {"asset", "number of the asset whose volatility it is", 1, {1}, asset}},
-                       .variable_count = greek == OPTION_VEGA_BUCKET ? 4 : 3};
+  *out = (sim_dataset){
+      .name = text[0],
+      .doc = text[1],
+      .axes = {{.name = "payoff", .doc = "payoff", .count = payoffs, .labels = run->labels},
+               {.name = "node", .doc = "number of the node, from 1 on", .count = nodes, .values = number}},
+      .axis_count = 2,
+      .variables = {{text[2], text[3], 2, {0, 1}, value, "money of the run"},
+                    {text[4], "its standard error", 2, {0, 1}, error, "money of the run"},
+                    {"time", "time of the node", 1, {1}, time, "years"},
+                    {"asset", "number of the asset whose volatility it is, from 1 on", 1, {1}, asset}},
+      .variable_count = greek == OPTION_VEGA_BUCKET ? 4 : 3};
   return SIM_OK;
 }

@@ -190,10 +190,13 @@ sim_status option_dataset_room(option_run *run, size_t count) {
   return SIM_OK;
 }
 
-static sim_axis axis_of(const char *name, const char *doc, const sim_doubles *shifts) {
+static sim_axis axis_of(const char *name, const char *doc, const char *unit, const sim_doubles *shifts) {
   static const double none = 0;
-  return (sim_axis){
-      .name = name, .doc = doc, .count = option_shift_count(shifts), .values = shifts->rows > 0 ? shifts->data : &none};
+  return (sim_axis){.name = name,
+                    .doc = doc,
+                    .unit = unit,
+                    .count = option_shift_count(shifts),
+                    .values = shifts->rows > 0 ? shifts->data : &none};
 }
 
 sim_status option_ladder_dataset(option_run *run, double n, sim_dataset *out) {
@@ -214,14 +217,15 @@ sim_status option_ladder_dataset(option_run *run, double n, sim_dataset *out) {
   *out = (sim_dataset){.name = "ladder",
                        .doc = "ladder of scenarios: prices where spots, volatilities and today's date are shifted",
                        .axes = {{.name = "payoff", .doc = "payoff", .count = payoffs, .labels = run->labels},
-                                axis_of("time", "how much later it is", &l->time),
-                                axis_of("vol", "shift of the volatility", &l->vol),
-                                axis_of("spot", "shift of the spot as a share of it", &l->spot)},
+                                axis_of("time", "how much later it is", "years", &l->time),
+                                axis_of("vol", "shift of the volatility", NULL, &l->vol),
+                                axis_of("spot", "shift of the spot as a share of it", "1", &l->spot)},
                        .axis_count = 4,
                        .variable_count = 4};
   for (int v = 0; v < 4; v++)
     out->variables[v] = (sim_variable){.name = names[v][0],
                                        .doc = names[v][1],
+                                       .unit = "money of the run",
                                        .rank = 4,
                                        .axis = {0, 1, 2, 3},
                                        .data = run->dataset + (size_t)v * each};

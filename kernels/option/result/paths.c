@@ -186,22 +186,32 @@ static sim_status make_arrays(path_book *b, option_run *run) {
 
 static void describe(const path_book *b, const option_run *run, sim_dataset *out) {
   static const char *const names[KINDS][2] = {
-      [PRICE] = {"price", "price of each asset, after cash dividends of that time"},
+      [PRICE] = {"price", "price of each asset, in its own currency, after cash dividends of that time"},
       [VARIANCE] = {"variance", "Heston's variance; NaN of assets without one"},
       [SIGMA] = {"sigma", "SABR's sigma; NaN of assets without one"},
       [DEFLATOR] = {"deflator", "discount factor along the path, over that of the forward rates `rate`"}};
   const size_t count = (size_t)b->p->paths.count;
-  *out = (sim_dataset){
-      .name = "paths",
-      .doc = "the first paths of the run",
-      .axes = {{.name = "path", .doc = "number of the path", .count = (int64_t)count, .values = run->dataset},
-               {.name = "asset", .doc = "number of the asset", .count = b->assets, .values = run->dataset + count},
-               {.name = "time", .doc = "time", .count = b->times, .values = run->dataset + count + b->assets}},
-      .axis_count = 3};
+  *out = (sim_dataset){.name = "paths",
+                       .doc = "the first paths of the run",
+                       .axes = {{.name = "path",
+                                 .doc = "number of the path, from 0 on",
+                                 .count = (int64_t)count,
+                                 .values = run->dataset},
+                                {.name = "asset",
+                                 .doc = "number of the asset, from 1 on",
+                                 .count = b->assets,
+                                 .values = run->dataset + count},
+                                {.name = "time",
+                                 .doc = "time",
+                                 .unit = "years",
+                                 .count = b->times,
+                                 .values = run->dataset + count + b->assets}},
+                       .axis_count = 3};
   for (int k = 0; k < KINDS; k++) {
     if (!b->given[k]) continue;
     sim_variable *v = &out->variables[out->variable_count++];
     *v = (sim_variable){.name = names[k][0], .doc = names[k][1], .rank = 3, .axis = {0, 1, 2}, .data = b->out[k]};
+    if (k == PRICE) v->unit = "money";
     if (k == DEFLATOR) v->rank = 2, v->axis[1] = 2;
   }
 }

@@ -386,6 +386,24 @@ done
 expect 0 'CVA' "$SIM" s.lua --resume --device cpu --set n=8192
 exposures | cmp - exposures.1 || fail "another exposure after a restart"
 "$SIM" verify s.out >/dev/null || fail "a damaged exposure.h5"
+# `sim check` tells the size of the files of the end, within a twentieth and their fixed part.
+expect 0 'no faults' "$SIM" check s.lua --device cpu --set n=8192
+has 'at the end  exposure.h5: '
+has_not 'paths.h5'
+price "$book" 'paths = 2^12' 'exposure = { every = 1, values = 4096, paths = 2^12, fit_paths = 2^12 }, paths = { count = 4000 }'
+expect 0 'no faults' "$SIM" check s.lua --device cpu
+sizes() { sed -n 's/^at the end  *\([a-z.0-9]*\): \([0-9.]*\) \([KMG]i\)B$/\1 \2\3/p' output | numfmt --field=2 --from=iec-i; }
+sizes >expected
+[ "$(wc -l <expected)" = 2 ] || fail "no sizes of files in $(cat output)"
+while read -r file bytes; do
+  own=$(stat -c %s "s.out/$file")
+  [ "$own" -lt $((bytes * 21 / 20 + 8192)) ] && [ "$own" -gt $((bytes * 19 / 20 - 16384)) ] ||
+    fail "$file has $own bytes, and check told $bytes"
+done <expected
+h5dump -d quantity -d contract s.out/exposure.h5 >contracts || fail "no contracts in exposure.h5"
+grep -q '"1 asian call 100"' contracts && grep -q 'number of the contract, from 1 on' contracts || fail "contracts: $(cat contracts)"
+h5dump -a value/units s.out/exposure.h5 | grep -q 'money of the run' || fail "no unit of value"
+price "$book" 'paths = sim.param("n", 2^12)' 'exposure = { every = 3, quantities = { 1, -1 }, hazard = 0.02, values = 3, paths = 2^12, fit_paths = 2^12 }'
 for threads in 1 3; do
   "$SIM" s.lua --json --device cpu --threads "$threads" | grep -o '"datasets".*' >values.$threads
 done

@@ -122,6 +122,7 @@ sim_status option_plan(const void *parameters, const sim_setup *setup, sim_plan 
   const double beside = add_beside(p, &host, out);
   const double pilot = setup->backend->kind != SIM_BACKEND_CPU && wants_spots(p) ? option_ops_cpu.bytes(p, &host) : 0;
   if (pilot > beside) sim_plan_add_host(out, "comparison of the steps of Greeks", pilot - beside);
+  out->first_bytes += option_exposure_kept(p);
   add_files(p, out);
   out->checkpoint_bytes = option_state_bytes(p);
   out->work_per_step = batch * (double)p->nodes * (double)p->assets.count;

@@ -228,7 +228,7 @@ class Run(Sequence[Snapshot]):
 
     @property
     def exposure(self) -> xr.Dataset:
-        """Values of the book that a run of options has written: value over path and time, price over path, asset and time."""
+        """Values of the book that a run of options has written, with their errors, over path and time; prices over path, asset and time; the contracts."""
         return dataset(self.path / "exposure.h5")
 
     @property

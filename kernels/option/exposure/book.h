@@ -29,6 +29,8 @@ typedef struct exposure_book {
   option_feature *feature; /* [features]: those of the payments first */
   exposure_basis *basis;   /* [dates][contracts][EXPOSURE_GROUPS] */
   double *beta;            /* the same of [OPTION_BASES_MAX] each */
+  int parts;               /* of the fit's paths; 0: they are too few to tell errors of values */
+  double *beta_without;    /* [parts][...] as beta, each fitted without one part; NULL where no values are written */
   exposure_room *room;     /* [threads] */
 } exposure_book;
 
@@ -51,6 +53,9 @@ void option_exposure_state_at(const exposure_book *book, exposure_room *room, in
 /* SIM_ERR_DIVERGED on all ranks where `wrong` is set in any room of any. */
 sim_status option_exposure_agree(const exposure_book *book) SIM_MUST_CHECK;
 
+/* Parts of the fit's paths: the spread of fits without one of them tells the errors of values. */
+enum { EXPOSURE_PARTS = 8 };
+
 /* fit.c: groups with few paths in a chunk whose paths are gathered at a time, each in a state of its own. */
 enum { EXPOSURE_RARE = 16 };
 /* Makes the bases, and their coefficients by least squares. */
@@ -70,7 +75,9 @@ sim_status option_exposure_weights_create(const exposure_book *book, const char 
                                           double recovery, exposure_weights out[EXPOSURE_RULES]) SIM_MUST_CHECK;
 /* Columns of a path: values [dates], payments [dates], then CVA and DVA by each rule. */
 enum { EXPOSURE_CVA, EXPOSURE_DVA = EXPOSURE_RULES, EXPOSURE_EXTRAS = 2 * EXPOSURE_RULES };
-/* Computes all results from numbers[chunks][2 dates + EXPOSURE_EXTRAS][OPTION_CHUNK]. */
+/* Computes all results from numbers[chunks][2 dates + EXPOSURE_EXTRAS][OPTION_CHUNK]. Where out->error is not NULL it
+ * gets, of each path and date, by how much values near its own differ from the payments in the mean; 0 where that is
+ * not significant. */
 sim_status option_exposure_summarise(const exposure_book *book, const double *numbers, int chunks,
                                      option_exposures *out) SIM_MUST_CHECK;
 

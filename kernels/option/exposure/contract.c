@@ -1,6 +1,7 @@
 #include "kernels/option/exposure/contract.h"
 
 #include "kernels/option/payoff/builder.h"
+#include "kernels/option/scenario/currency.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,6 +57,9 @@ sim_status option_exposure_contract_create(const option_parameters *p, const opt
   out->hedged = market->tilt == NULL && /* means are not known with it */
                 !option_is_swap(item) && !is(out, &option_american_schema) && !is(out, &option_autocallable_schema);
   for (int k = 0; k < out->assets; k++) out->hedged &= option_asset_at(p, out->asset[k])->dividends.rows == 0;
+  const option_asset *asset = option_asset_at(p, out->asset[0]);
+  out->known = (is(out, &option_european_schema) || is(out, &option_digital_schema)) && asset->vol != NULL &&
+               !asset->jumps.given && asset->dividends.rows == 0;
   out->not_below = !option_is_swap(item) && !(o->cash < 0);
   if (is(out, &option_american_schema)) {
     out->observations = rule->dates;
@@ -236,36 +240,57 @@ static void exercised(const place *at, exposure_state *s) {
   }
 }
 
-/* Payment at u, and Black's value of a European one. */
-static void guesses(const place *at, exposure_state *s) {
+/* Variance of the logarithm of the last price at the end of `step`, of an asset with a `vol`. */
+static double variance_left(const option_market *market, const exposure_contract *c, int step) {
   const double ln2 = 0.69314718055994530942;
-  const exposure_contract *c = at->of;
-  const option_payoff *o = c->payoff;
-  const option_asset *asset = option_asset_at(at->p, c->asset[0]);
-  const bool digital = is(c, &option_digital_schema), european = is(c, &option_european_schema),
-             note = is(c, &option_autocallable_schema);
   double variance = 0;
-  for (int step = at->step; step < c->end; step++) {
-    const double vol = at->market->vol[step * at->market->assets + c->asset[0]] * ln2;
+  for (; step < c->end; step++) {
+    const double vol = market->vol[step * market->assets + c->asset[0]] * ln2;
     variance += vol * vol;
   }
-  const double initial = o->initial > 0 ? o->initial : at->market->spot[c->asset[0]];
-  const bool known = (european || digital) && asset->vol != NULL && variance > 0;
-  const double deviation = sqrt(variance), side = o->type == OPTION_CALL ? 1 : -1;
+  return variance;
+}
+
+/* Black's value of a European or digital payoff, not discounted; variance > 0. */
+static double black(const exposure_contract *c, double u, double variance) {
+  const option_payoff *o = c->payoff;
+  const double middle = log(u) - variance / 2, deviation = sqrt(variance), side = o->type == OPTION_CALL ? 1 : -1;
+  if (is(c, &option_european_schema)) return option_lognormal_price(middle, deviation, o->strike, (option_type)o->type);
+  if (!(o->strike > 0)) return 0;
+  return o->cash * 0.5 * erfc(-side * (middle - log(o->strike)) / deviation * 0.70710678118654752440);
+}
+
+/* The payment if the underlying ended at u. */
+static double payment(const option_market *market, const exposure_contract *c, double u) {
+  const option_payoff *o = c->payoff;
+  const double initial = o->initial > 0 ? o->initial : market->spot[c->asset[0]];
+  if (is(c, &option_digital_schema)) return (o->type == OPTION_CALL ? o->strike < u : u < o->strike) ? o->cash : 0;
+  if (is(c, &option_autocallable_schema)) return o->protection <= u ? o->cash : o->cash * u / initial;
+  return plain(o, u, o->strike);
+}
+
+static double known_value(const option_market *market, const exposure_contract *c, double u, double variance) {
+  const bool random = variance > 0 && u > 0 && c->payoff->strike > 0;
+  return option_quanto_rate(c->payoff) * (random ? black(c, u, variance) : payment(market, c, u));
+}
+
+double option_exposure_known(const option_market *market, const exposure_contract *c, int step, double u) {
+  return known_value(market, c, u, variance_left(market, c, step));
+}
+
+/* Payment at u, and Black's value of a European one. */
+static void guesses(const place *at, exposure_state *s) {
+  const exposure_contract *c = at->of;
+  const option_asset *asset = option_asset_at(at->p, c->asset[0]);
+  const bool european = is(c, &option_european_schema) || is(c, &option_digital_schema);
+  const double variance = variance_left(at->market, c, at->step);
+  const bool formula = european && asset->vol != NULL && variance > 0;
   for (int i = 0; i < CHUNK; i++) {
-    const double u = s->u[i];
-    if (digital)
-      s->guess[i] = (o->type == OPTION_CALL ? o->strike < u : u < o->strike) ? o->cash : 0;
-    else if (note)
-      s->guess[i] = o->protection <= u ? o->cash : o->cash * u / initial;
-    else
-      s->guess[i] = plain(o, u, o->strike);
-    if (!known || !(u > 0)) continue;
-    const double middle = log(u) - variance / 2;
-    if (european)
-      s->curve[i] = option_lognormal_price(middle, deviation, o->strike, (option_type)o->type);
-    else if (o->strike > 0)
-      s->curve[i] = o->cash * 0.5 * erfc(-side * (middle - log(o->strike)) / deviation * 0.70710678118654752440);
+    s->guess[i] = payment(at->market, c, s->u[i]);
+    if (c->known)
+      s->curve[i] = known_value(at->market, c, s->u[i], variance);
+    else if (formula && s->u[i] > 0)
+      s->curve[i] = black(c, s->u[i], variance);
   }
 }
 

@@ -40,6 +40,7 @@ typedef struct exposure_contract {
   double quantity;
   bool hedged;    /* the mean of its underlying's last price is known: no cash dividends */
   bool not_below; /* its payment is never negative */
+  bool known;     /* Black's formula is its value: European or digital, on an asset with a `vol` and nothing else */
 } exposure_contract;
 
 /* State at one date. u: what is expected of the underlying at the payment; raw: other variables. */
@@ -60,6 +61,8 @@ sim_status option_exposure_contract_create(const option_parameters *p, const opt
 void option_exposure_contract_free(exposure_contract *contract);
 /* Marks the steps whose prices the contract needs: mark[steps + 1]. */
 void option_exposure_contract_mark(const exposure_contract *contract, bool *mark);
+/* Value of a `known` contract at the end of `step` >= 0, not discounted, where u is the mean of the last price. */
+double option_exposure_known(const option_market *market, const exposure_contract *contract, int step, double u);
 /* The state at the end of `step`, the date number `date`; 0 < step <= contract->end. */
 void option_exposure_state_of(const option_parameters *p, const option_market *market,
                               const exposure_contract *contract, const exposure_columns *columns, int date, int step,

@@ -47,11 +47,13 @@ void option_exposure_state_at(const exposure_book *b, exposure_room *room, int d
   const double *last = exposure_price(&room->columns, c->end, c->asset[0]);
   const double mean =
       b->market->spot[c->asset[0]] * exp(b->market->growth[(c->end - 1) * b->market->assets + c->asset[0]]);
+  const double value = c->known ? option_exposure_known(b->market, c, 0, mean) : 0;
   s->raws = 0;
   for (int i = 0; i < CHUNK; i++) {
     s->status[i] = EXPOSURE_ALIVE;
     s->u[i] = mean;
-    s->guess[i] = s->curve[i] = 0;
+    s->guess[i] = 0;
+    s->curve[i] = value;
     s->hedge[i] = c->hedged ? last[i] - mean : 0;
   }
 }
@@ -62,6 +64,15 @@ void option_exposure_state_at(const exposure_book *b, exposure_room *room, int d
 typedef struct exposure_values {
   double value[CHUNK], paid[CHUNK], value_after[CHUNK], paid_after[CHUNK];
 } exposure_values;
+
+/* Value of a contract on path i of the room, whose functions have been evaluated: a formula, or the regression. */
+static double value_of(const exposure_contract *c, const exposure_basis *basis, const exposure_room *room,
+                       const double *beta, double discount, int i) {
+  double value = 0;
+  if (c->known) return discount * room->state->curve[i];
+  for (int k = 0; k < basis->values; k++) value += beta[k] * room->functions[k * CHUNK + i];
+  return c->not_below ? fmax(value, 0) : value;
+}
 
 /* Adds the value by the regression, and the payments less the hedge, of the paths of one group. */
 static void add_group(const exposure_book *b, exposure_room *room, int date, int contract, int group, double discount,
@@ -74,10 +85,9 @@ static void add_group(const exposure_book *b, exposure_room *room, int date, int
   option_exposure_basis_evaluate(basis, room->state, room->functions);
   for (int i = 0; i < CHUNK; i++) {
     if (room->state->status[i] != (exposure_status)group) continue;
-    double value = 0, hedge = 0;
-    for (int k = 0; k < basis->values; k++) value += beta[k] * room->functions[k * CHUNK + i];
+    const double value = value_of(c, basis, room, beta, discount, i);
+    double hedge = 0;
     for (int k = basis->values; k < basis->count; k++) hedge += beta[k] * room->functions[k * CHUNK + i];
-    if (c->not_below) value = fmax(value, 0);
     const double left = paid[i] * discount - hedge;
     v->value[i] += c->quantity * value;
     v->value_after[i] += c->quantity * value;
@@ -139,30 +149,97 @@ static sim_status make_weights(const exposure_book *b, exposure_weights *weights
                                         weights + EXPOSURE_DVA);
 }
 
-/* Keeps values and prices of the first paths, which are simulated once more: on every rank, which all have `numbers`.
- */
-static sim_status keep_paths(exposure_book *b, const double *numbers, option_exposures *out) {
-  const size_t count = (size_t)b->p.exposure.values, dates = (size_t)b->dates, assets = (size_t)b->market->assets;
-  if (count == 0) return SIM_OK;
-  out->value = calloc(count * dates * (1 + assets), sizeof *out->value);
-  if (out->value == NULL) return sim_no_memory("the exposure");
-  out->price = out->value + count * dates;
-  for (size_t path = 0; path < count; path++) {
-    const size_t c = path / CHUNK, i = path % CHUNK;
-    if (i == 0) option_exposure_simulate(b, OPTION_EXPOSURE_FIRST + OPTION_EXPOSURE_STRIDE + c * CHUNK, &b->room[0]);
-    for (size_t d = 0; d < dates; d++) {
-      out->value[path * dates + d] = numbers[(c * columns_of(b->dates) + d) * CHUNK + i];
-      for (size_t a = 0; a < assets; a++)
-        out->price[(path * assets + a) * dates + d] =
-            b->step[d] > 0 ? exposure_price(&b->room[0].columns, b->step[d], (int)a)[i] : b->market->spot[a];
+/* Values of the book on the paths of a chunk, but for what is the same in all, by the fits without one part each. */
+typedef struct exposure_spread {
+  double value[EXPOSURE_PARTS][CHUNK];
+} exposure_spread;
+
+/* Adds one contract at a date to the values by all fits. */
+static void add_fits(const exposure_book *b, exposure_room *room, int date, int contract, exposure_spread *out) {
+  const exposure_contract *c = &b->contract[contract];
+  const size_t numbers = exposure_place(b, b->dates, 0, 0) * OPTION_BASES_MAX;
+  const double discount = exposure_discount(b, b->step[date], c->end);
+  if (c->known || b->step[date] >= c->end) return;
+  option_exposure_state_at(b, room, date, contract);
+  for (int g = 0; g < EXPOSURE_GROUPS; g++) {
+    const size_t place = exposure_place(b, date, contract, g);
+    const exposure_basis *basis = &b->basis[place];
+    if (basis->count == 0) continue;
+    option_exposure_basis_evaluate(basis, room->state, room->functions);
+    for (int part = 0; part < b->parts; part++) {
+      const double *beta = b->beta_without + (size_t)part * numbers + place * OPTION_BASES_MAX;
+      for (int i = 0; i < CHUNK; i++)
+        if (room->state->status[i] == (exposure_status)g)
+          out->value[part][i] += c->quantity * value_of(c, basis, room, beta, discount, i);
     }
   }
+}
+
+/* Standard error of a value by the fits without one part each (the jackknife); NaN where there are none. */
+static double spread_of(const exposure_book *b, const exposure_spread *spread, int i) {
+  double mean = 0, squares = 0;
+  for (int k = 0; k < b->parts; k++) mean += spread->value[k][i] / b->parts;
+  for (int k = 0; k < b->parts; k++) squares += (spread->value[k][i] - mean) * (spread->value[k][i] - mean);
+  return b->parts > 0 ? sqrt(squares * (b->parts - 1) / b->parts) : NAN;
+}
+
+static bool any_fitted(const exposure_book *b, int date) {
+  for (int k = 0; k < b->contracts; k++)
+    if (b->step[date] < b->contract[k].end && !b->contract[k].known) return true;
+  return false;
+}
+
+/* Keeps values, their errors and prices of the paths of chunk c, which are simulated once more. */
+static void keep_chunk(const exposure_book *b, size_t c, const double *numbers, exposure_room *room,
+                       exposure_spread *spread, option_exposures *out) {
+  const size_t count = (size_t)b->p.exposure.values, dates = (size_t)b->dates, assets = (size_t)b->market->assets;
+  const size_t first = c * CHUNK, end = first + CHUNK < count ? first + CHUNK : count;
+  option_exposure_simulate(b, OPTION_EXPOSURE_FIRST + OPTION_EXPOSURE_STRIDE + first, room);
+  for (size_t d = 0; d < dates; d++) {
+    const bool fitted = any_fitted(b, (int)d);
+    memset(spread, 0, sizeof *spread);
+    for (int k = 0; k < b->contracts; k++) add_fits(b, room, (int)d, k, spread);
+    for (size_t path = first; path < end; path++) {
+      const size_t i = path - first;
+      out->value[path * dates + d] = numbers[(c * columns_of(b->dates) + d) * CHUNK + i];
+      if (fitted)
+        out->error[path * dates + d] =
+            b->parts > 0 ? fmax(out->error[path * dates + d], spread_of(b, spread, (int)i)) : NAN;
+      for (size_t a = 0; a < assets; a++)
+        out->price[(path * assets + a) * dates + d] =
+            b->step[d] > 0 ? exposure_price(&room->columns, b->step[d], (int)a)[i] : b->market->spot[a];
+    }
+  }
+}
+
+/* Keeps values and prices of the first paths, on rank 0. */
+static sim_status keep_paths(const exposure_book *b, const double *numbers, option_exposures *out) {
+  const size_t chunks = ((size_t)b->p.exposure.values + CHUNK - 1) / CHUNK;
+  if (out->value == NULL) return SIM_OK;
+  exposure_spread *spread = calloc((size_t)b->threads, sizeof *spread);
+  if (spread == NULL) return sim_no_memory("the exposure");
+#pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads)
+  for (size_t c = 0; c < chunks; c++)
+    keep_chunk(b, c, numbers, &b->room[omp_get_thread_num()], &spread[omp_get_thread_num()], out);
+  free(spread);
+  return SIM_OK;
+}
+
+/* Makes room for the values on rank 0, the only one that writes them. */
+static sim_status make_values(const exposure_book *b, option_exposures *out) {
+  const size_t count = (size_t)b->p.exposure.values, dates = (size_t)b->dates, assets = (size_t)b->market->assets;
+  *out = (option_exposures){0};
+  if (count == 0 || b->setup->comm->rank > 0) return SIM_OK;
+  out->value = calloc(count * dates * (2 + assets), sizeof *out->value);
+  if (out->value == NULL) return sim_no_memory("the exposure");
+  out->error = out->value + count * dates;
+  out->price = out->error + count * dates;
   return SIM_OK;
 }
 
 void option_exposure_free(option_exposures *exposures) {
   free(exposures->value);
-  exposures->value = exposures->price = NULL;
+  exposures->value = exposures->error = exposures->price = NULL;
 }
 
 static sim_status sample(exposure_book *b, option_exposures *out) {
@@ -172,6 +249,7 @@ static sim_status sample(exposure_book *b, option_exposures *out) {
   exposure_weights weights[EXPOSURE_EXTRAS];
   size_t end;
   const size_t first = sim_comm_first(comm, (size_t)chunks, &end);
+  SIM_TRY(make_values(b, out));
   SIM_TRY(make_weights(b, weights));
   double *numbers = calloc(share * (size_t)comm->size * each, sizeof *numbers);
   exposure_values *values = calloc((size_t)b->threads, sizeof *values);
@@ -289,6 +367,7 @@ static void destroy(exposure_book *b) {
   free(b->feature);
   free(b->basis);
   free(b->beta);
+  free(b->beta_without);
   free(b);
 }
 
@@ -304,6 +383,10 @@ sim_status option_exposure_create(const option_parameters *p, const sim_setup *s
 
 /* ---- plan ---- */
 
+double option_exposure_kept(const option_parameters *p) {
+  return (double)p->exposure.values * (p->exposures * (2 + (double)p->assets.count) + 1) * sizeof(double);
+}
+
 double option_exposure_bytes(const option_parameters *p, const sim_setup *setup) {
   if (!p->exposure.given) return 0;
   const double dates = p->exposures, contracts = (double)p->payoffs.count, assets = (double)p->assets.count;
@@ -312,8 +395,12 @@ double option_exposure_bytes(const option_parameters *p, const sim_setup *setup)
   const option_parameters q = of_prices(p);
   const double sorted = 5; /* numbers of a path for the quantiles: see summary.c */
   const double regressions = dates * contracts * EXPOSURE_GROUPS;
-  const double kept = (double)p->exposure.values * (dates * (2 + 2 * assets) + 1); /* here and in the dataset */
-  return option_ops_cpu.bytes(&q, setup) + kept * sizeof(double) + setup->threads * room * CHUNK * sizeof(double) +
+  const bool writes = p->exposure.values > 0;
+  const double kept = option_exposure_kept(p) + /* with the numbers of the paths, in the dataset */
+                      (writes ? EXPOSURE_PARTS * regressions * OPTION_BASES_MAX * sizeof(double) +
+                                    setup->threads * sizeof(exposure_spread)
+                              : 0);
+  return option_ops_cpu.bytes(&q, setup) + kept + setup->threads * room * CHUNK * sizeof(double) +
          EXPOSURE_RARE * sizeof(exposure_state) +
          regressions * (sizeof(exposure_basis) + OPTION_BASES_MAX * sizeof(double)) +
          fmax(((double)columns_of(p->exposures) + sorted) * paths * sizeof(double),

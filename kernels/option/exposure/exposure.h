@@ -31,9 +31,9 @@ typedef struct option_exposures {
    * the dates, from the trapezoid of every second date, or from what the exposure is at the beginning of an interval
    * between two payments without a date. */
   double cva, cva_error, dva, dva_error;
-  /* V(t) of the first p->exposure.values paths by the regressions, [path][date], and the prices, [path][asset][date];
-   * one allocation at `value`, owned; NULL: not asked for */
-  double *value, *price;
+  /* V(t) of the first p->exposure.values paths, [path][date], its standard error (NaN: too few fit_paths), and the
+   * prices, [path][asset][date]; one allocation at `value`, owned, on rank 0; NULL: not asked for, or another rank */
+  double *value, *error, *price;
 } option_exposures;
 
 /* Steps at whose ends the exposure is told, ascending, from step 0 on: out[1 + dates + p->steps + payoffs]. Returns
@@ -47,6 +47,8 @@ sim_status option_exposure_create(const option_parameters *p, const sim_setup *s
 void option_exposure_free(option_exposures *exposures);
 /* Bytes of host memory that this takes; 0: no exposure. */
 double option_exposure_bytes(const option_parameters *p, const sim_setup *setup);
+/* Bytes among them of the values that are written, which rank 0 alone has. */
+double option_exposure_kept(const option_parameters *p);
 /* Its path-steps times assets, with those that take as long as the regressions. */
 double option_exposure_work(const option_parameters *p);
 /* Adds what a rank receives, and how often it exchanges. */

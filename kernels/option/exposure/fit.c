@@ -158,15 +158,37 @@ static void add_chunk(const exposure_book *b, exposure_room *room, int date, int
   }
 }
 
-static void solve(const exposure_book *b, const size_t *offset, const double *sums) {
+static void solve(const exposure_book *b, const size_t *offset, const double *sums, double *beta) {
   const size_t regressions = exposure_place(b, b->dates, 0, 0);
   for (size_t k = 0; k < regressions; k++) {
     const exposure_basis *basis = &b->basis[k];
     if (basis->count == 0) continue;
     const double *sum = sums + offset[k];
     const int most = (int)fmin(basis->count, fmax(sum[0] / PATHS_EACH, sum[0] > 0));
-    option_joint_solve(sum, basis->count, most, b->beta + k * OPTION_BASES_MAX);
+    option_joint_solve(sum, basis->count, most, beta + k * OPTION_BASES_MAX);
   }
+}
+
+/* Fits once more without each part of the paths, slots part, part + parts, ...: sums[SLOTS][total]. */
+static sim_status solve_without(exposure_book *b, int chunks, int each, const size_t *offset, const double *sums,
+                                size_t total) {
+  const size_t numbers = exposure_place(b, b->dates, 0, 0) * OPTION_BASES_MAX;
+  const int used = (chunks + each - 1) / each;
+  b->parts = used < EXPOSURE_PARTS ? 0 : EXPOSURE_PARTS;
+  double *rest = calloc(total + 1, sizeof *rest);
+  b->beta_without = calloc(EXPOSURE_PARTS * numbers, sizeof *b->beta_without);
+  if (rest == NULL || b->beta_without == NULL) {
+    free(rest);
+    return sim_no_memory("the exposure");
+  }
+  for (int part = 0; part < b->parts; part++) {
+    memset(rest, 0, total * sizeof *rest);
+    for (int slot = 0; slot < SLOTS; slot++)
+      for (size_t k = 0; k < total && slot % b->parts != part; k++) rest[k] += sums[(size_t)slot * total + k];
+    solve(b, offset, rest, b->beta_without + (size_t)part * numbers);
+  }
+  free(rest);
+  return SIM_OK;
 }
 
 sim_status option_exposure_fit(exposure_book *b) {
@@ -197,9 +219,11 @@ sim_status option_exposure_fit(exposure_book *b) {
   if (status == SIM_OK) status = option_exposure_agree(b);
   if (status == SIM_OK)
     status = comm->ops->gather(comm, sums + (size_t)comm->rank * share * total, share * total * sizeof *sums, sums);
+  if (status == SIM_OK && b->p.exposure.values > 0 && comm->rank == 0)
+    status = solve_without(b, chunks, each, offset, sums, total);
   for (size_t slot = 1; slot < SLOTS && status == SIM_OK; slot++)
     for (size_t k = 0; k < total; k++) sums[k] += sums[slot * total + k];
-  if (status == SIM_OK) solve(b, offset, sums);
+  if (status == SIM_OK) solve(b, offset, sums, b->beta);
   free(offset);
   free(sums);
   return status;

@@ -163,8 +163,33 @@ static void set_quantile(const ranked *path, size_t count, double q, double *roo
 /* Rounding of fp64 paths: see option_error. */
 static double at_least(double error, double size) { return fmax(error, 0x1p-40 * fabs(size)); }
 
+/* Whether the value of each contract at a date is a formula, or known on each path. */
+static bool all_known(const exposure_book *b, int date) {
+  for (int k = 0; k < b->contracts; k++)
+    if (b->step[date] < b->contract[k].end && !b->contract[k].known) return false;
+  return true;
+}
+
+/* Sets the errors of the written values of a date to the distance of payments from values in the mean of the paths of
+ * about the same value, where it is above 4 of its standard errors: what the functions of a regression cannot follow.
+ * path[count]: sorted by value. */
+static void set_errors(const exposure_book *b, int date, const ranked *path, size_t count, double *room,
+                       double *error) {
+  const size_t most = 64, least = 256; /* groups, and paths of one */
+  const size_t groups = count / least < most ? count / least : most;
+  if (error == NULL || b->step[date] == 0 || all_known(b, date)) return;
+  for (size_t g = 0; g < groups; g++) {
+    const size_t from = count * g / groups, to = count * (g + 1) / groups;
+    for (size_t i = from; i < to; i++) room[i - from] = path[i].paid - path[i].value;
+    const moments off = moments_of(room, room + (to - from), to - from);
+    for (size_t i = from; i < to && fabs(off.mean) > 4 * off.error; i++)
+      if (path[i].path < (size_t)b->p.exposure.values)
+        error[path[i].path * (size_t)b->dates + (size_t)date] = fabs(off.mean);
+  }
+}
+
 static void summarise_date(const exposure_book *b, const double *numbers, int chunks, int date, ranked *path,
-                           double *room, option_exposure_row *out) {
+                           double *room, double *error, option_exposure_row *out) {
   const size_t each = (size_t)(2 * b->dates + EXPOSURE_EXTRAS) * CHUNK, count = (size_t)chunks * CHUNK;
   double largest = 0;
   for (size_t i = 0; i < count; i++) {
@@ -186,6 +211,7 @@ static void summarise_date(const exposure_book *b, const double *numbers, int ch
                                .ene = side[1].mean,
                                .ene_error = at_least(side[1].error, largest)};
   qsort(path, count, sizeof *path, by_value);
+  set_errors(b, date, path, count, room, error);
   if (b->step[date] > 0) {
     set_quantile(path, count, b->p.exposure.quantile, room, out);
   } else { /* one value */
@@ -245,9 +271,9 @@ sim_status option_exposure_summarise(const exposure_book *b, const double *numbe
   const option_exposure *e = &b->p.exposure;
   double *room = calloc(2 * count, sizeof *room);
   ranked *path = calloc(count, sizeof *path);
-  *out = (option_exposures){.cva = NAN, .cva_error = NAN, .dva = NAN, .dva_error = NAN};
+  out->cva = out->cva_error = out->dva = out->dva_error = NAN;
   if (room != NULL && path != NULL) {
-    for (int d = 0; d < b->dates; d++) summarise_date(b, numbers, chunks, d, path, room, &out->row[d]);
+    for (int d = 0; d < b->dates; d++) summarise_date(b, numbers, chunks, d, path, room, out->error, &out->row[d]);
     if (e->hazard != NULL) set_adjustment(b, numbers, chunks, EXPOSURE_CVA, room, &out->cva, &out->cva_error);
     if (e->own_hazard != NULL) set_adjustment(b, numbers, chunks, EXPOSURE_DVA, room, &out->dva, &out->dva_error);
   }

@@ -5,7 +5,7 @@
 double option_value_bytes(const option_parameters *p) {
   const double paths = (double)p->exposure.values, dates = p->exposures, assets = (double)p->assets.count;
   if (!(paths > 0)) return 0;
-  return (paths * (dates * (1 + assets) + 1) + assets + dates + 2 * (double)p->payoffs.count) * sizeof(double);
+  return (paths * (dates * (2 + assets) + 1) + assets + dates + 2 * (double)p->payoffs.count) * sizeof(double);
 }
 
 /* Writes the numbers of the axes, then quantities and maturities of the contracts. */
@@ -49,6 +49,14 @@ sim_status option_value_dataset(option_run *run, sim_dataset *out) {
                      .rank = 2,
                      .axis = {PATH, TIME},
                      .data = e->value},
+                    {.name = "value_error",
+                     .doc =
+                         "its standard error by the fit of the regressions; 0 where the value is a formula or known; "
+                         "NaN where fit_paths are too few to tell",
+                     .unit = "money of the run",
+                     .rank = 2,
+                     .axis = {PATH, TIME},
+                     .data = e->error},
                     {.name = "price",
                      .doc = "price of each asset, in its own currency, after cash dividends of that time",
                      .unit = "money",
@@ -67,6 +75,6 @@ sim_status option_value_dataset(option_run *run, sim_dataset *out) {
                      .rank = 1,
                      .axis = {CONTRACT},
                      .data = quantity + contracts}},
-      .variable_count = 4};
+      .variable_count = 5};
   return SIM_OK;
 }

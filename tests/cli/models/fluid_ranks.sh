@@ -149,6 +149,8 @@ if terms == "plain" or terms == "eddies" then model.spectrum = 7 end
 return sim.fluid(model)
 LUA
 run=("$SIM" run fluid.lua --threads 1 --force)
+long=false
+if [ "${1:-short}" = long ]; then long=true; fi
 every=(plain eddies walls slip bodies moving outlet "outlet across" trt "trt resistance" heat "heat eddies" "heat flux" "heat open")
 
 # ---- every number of ranks ----
@@ -156,18 +158,20 @@ every=(plain eddies walls slip bodies moving outlet "outlet across" trt "trt res
 for ((k = 0; k < ${#every[@]}; k++)); do
   terms=${every[k]}
   divided "$((k % 2 ? 7 : 2))" "terms=$terms"
-  hosts "3" "terms=$terms" # planes are swapped
-  if ((k % 2)); then divided "3" "terms=$terms" flat=1 kind=single; fi # the others by `long`
+  # planes are swapped; the others by `long`
+  if $long || ((k % 2 == 0)); then hosts "3" "terms=$terms"; else divided "3" "terms=$terms" flat=1 kind=single; fi
 done
 for terms in "heat law" "outlet timed" "force heat"; do
-  divided "3 7" "terms=$terms"
-  divided "2" "terms=$terms" flat=1 kind=single
+  divided "$($long && echo 3) 7" "terms=$terms"
+  if $long; then divided "2" "terms=$terms" flat=1 kind=single; fi
 done
 for terms in stl rock D3Q27 "D3Q27 trt"; do divided "3" "terms=$terms" "root=$ROOT"; done
-for terms in grains points "points crowd"; do divided "2 3 4 7" "terms=$terms" last=19; done
+for terms in grains points "points crowd"; do divided "$($long && echo 2 3) 4 7" "terms=$terms" last=19; done
 divided "9" "terms=grains low" last=7 kind=single # more ranks than planes
 divided "3" "terms=force moving" kind=single
-for terms in moving "outlet across" heat "heat open" force; do divided "3" "terms=$terms" collision=trt; done
+trt=(moving "heat open")
+if $long; then trt+=("outlet across" heat force); fi
+for terms in "${trt[@]}"; do divided "3" "terms=$terms" collision=trt; done
 divided "4" terms=plain kind=single last=24
 divided "4" terms=moving kind=single
 divided "7" terms=bodies last=5 # more ranks than planes
@@ -178,7 +182,7 @@ hosts "3" terms=D3Q27 kind=single
 hosts "7" "terms=heat open" last=9 kind=single
 hosts "2" terms=plain last=8
 for terms in grains points "points crowd"; do hosts "3" "terms=$terms" last=19 kind=single; done
-if [ "${1:-short}" = long ]; then
+if $long; then
   for kind in single double; do
     for flat in 0 1; do
       for last in 7 16 24; do
@@ -244,11 +248,12 @@ cmp -s alone together || fail "a temperature out of bounds is told otherwise by 
 
 # ---- restart with another number of ranks ----
 
-for set in "terms=moving" "terms=heat open" "terms=outlet across" "terms=trt resistance" terms=grains \
-  "terms=points crowd"; do
+sets=("terms=moving" "terms=heat open" terms=grains)
+if $long; then sets+=("terms=outlet across" "terms=trt resistance" "terms=points crowd"); fi
+for set in "${sets[@]}"; do
   expect 0 "" "${run[@]}" -o whole --set "$set" --set steps=24 --set last=19
   hosts=$((1 + ${hosts:-1} % 2)) # in turn
-  for hosts in $([ "${1:-short}" = long ] && echo 1 2 || echo $hosts); do
+  for hosts in $($long && echo 1 2 || echo $hosts); do
     SIM_COMM_HOSTS=$hosts expect 0 "" "${run[@]}" -o chain --set "$set" --set steps=24 --set last=19 --ranks 4
     for ranks in 3 1; do
       # shellcheck disable=SC2046 # one word each
@@ -271,7 +276,7 @@ expect 0 "rank" "${run[@]}" -o many --ranks 2 --profile
 
 # ---- the shipped scenarios: their first part ----
 
-[ "${1:-short}" = long ] || exit 0
+$long || exit 0
 for name in cavity rayleigh_benard stirred_tank street warm_cylinder; do
   sed -E -e 's/t_end = ([^,}]*[^,} ])( *[,}])/t_end = (\1) * 0.01\2/' "$ROOT/scenarios/$name.lua" >"$name.lua"
   expect 0 "" "$SIM" run $name.lua --threads 1 -o shipped_one --force

@@ -55,3 +55,28 @@ expect 0 "(GPU 0)" "$SIM" run flow.lua -o one.out
 expect 0 "(GPU 0)" "$SIM" run flow.lua -o two.out --device cuda
 same one.out two.out "a flow, twice"
 killed flow.lua --set t_end=160
+
+# Implicit steps, by regions of different stiffness: the same, and what one GPU refuses.
+cat >implicit.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {48, 40}, size = {1, 1}, boundary = "no_flux" },
+  fields    = {
+    { name = "p", sides = { x_low = { value = 1 } } },
+    { name = "q", initial = function(x, y) return math.cos(math.pi * x) end },
+  },
+  flux      = function(p_x, p_y, q_x, q_y, x, y)
+    local D = 0.001 + math.exp(-((y - 0.3 - x / 5) / 0.05)^2)
+    return -D * p_x, -D * p_y, -0.2 * q_x, -D * q_y
+  end,
+  rates     = function(p, q, t) return q - p * math.sin(t), -p * q end,
+  integrate = { scheme = "rodas3", method = sim.param("method", "auto"), dt_max = 1/128, t_end = sim.param("t_end", 1) },
+  output    = { snapshots = "ends", tables = "every 1", checkpoint = "every 10 steps" },
+}
+LUA
+rm -rf one.out two.out whole.out cut.out
+expect 0 "implicit equations" "$SIM" run implicit.lua -o one.out
+expect 0 "implicit equations" "$SIM" run implicit.lua -o two.out --device cuda
+same one.out two.out "implicit steps, twice"
+killed implicit.lua --set t_end=4
+expect 65 'integrate.method = "slabs" on a GPU has no scheme = "rodas3"' "$SIM" run implicit.lua -o refused --device cuda \
+  --set method=slabs

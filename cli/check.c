@@ -106,7 +106,19 @@ static double rate_of(const sim_plan *plan, sim_backend_kind kind, int ranks) {
   return plan->work_rate_guess * (isfinite(share) ? share * ranks / sim_plan_shares(plan, ranks) : 1);
 }
 
-static void check_ranks(const sim_plan *plan, sim_backend_kind kind, int ranks) {
+/* What is told of ranks is for a core for each thread. Says so where the ranks that this command would start here have
+ * more threads than this process has cores; it may be a login node. */
+static void check_cores(const cli_job *job, int ranks) {
+  const char *limit;
+  const int cores = cli_scheduler_cores(&job->scheduler, 0, 1, false, &limit), threads = ranks * job->setup.threads;
+  if (job->options->ranks > 0 && job->setup.backend->kind == SIM_BACKEND_CPU && threads > cores)
+    cli_say("  %-24s %d of this host%s%s for %d threads: efficiency and times are those of a host with %d", "cores",
+            cores, limit ? " by " : "", limit ? limit : "", threads, threads);
+}
+
+static void check_ranks(const cli_job *job, int ranks) {
+  const sim_plan *plan = &job->plan;
+  const sim_backend_kind kind = job->setup.backend->kind;
   char text[64], limit[128] = "";
   const double share = efficiency(plan, kind, ranks);
   if (ranks == 1) return;
@@ -123,6 +135,7 @@ static void check_ranks(const sim_plan *plan, sim_backend_kind kind, int ranks) 
     cli_say("  %-24s %s received by a rank, %.0f times waiting for all", "before the first step", text,
             plan->start_exchanges);
   }
+  check_cores(job, ranks);
   if (!isfinite(share)) return;
   cli_say(
       "  %-24s about %.0f %% of %d times one rank, with a core for each thread, at %.0f GB/s and %.0f us an exchange",
@@ -162,7 +175,7 @@ sim_status cli_check_job(cli_job *job) {
   check_datasets(plan);
   cli_bytes(plan->checkpoint_bytes, text, sizeof text);
   cli_say("checkpoints %s each, the last three kept", text);
-  check_ranks(plan, job->setup.backend->kind, ranks.size);
+  check_ranks(job, ranks.size);
   if (plan->start_seconds > 0) {
     cli_duration(plan->start_seconds, text, sizeof text);
     cli_say("start       about %s before the first step", text);

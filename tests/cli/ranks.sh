@@ -185,6 +185,16 @@ expect 65 "assets" "$SIM" run bad.lua -o refused --ranks 3
 cmp -s alone output || fail "faults of a scenario are told otherwise by ranks"
 [ ! -e refused ] || fail "a refused run leaves a folder"
 
+# ---- cores of this host ----
+
+# One core, of which the efficiency of two threads cannot be promised; enough cores are not worth a line.
+first=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
+expect 0 "cores                    1 of this host" taskset -c "$first" "$SIM" check many.lua --ranks 3 --threads 1
+if [ "$(nproc)" -ge 2 ]; then # with a quota of one the line names it
+  expect 0 "no faults" "$SIM" check many.lua --ranks 2 --threads 1
+  ! grep -q "cores  .* of this host for" output || fail "two cores are too few for two threads"
+fi
+
 # ---- launchers of MPI ----
 
 # None of these processes really belongs to a launcher: with a plugin it sees a world of 1 (mpi.sh tests the launchers).

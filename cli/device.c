@@ -6,6 +6,7 @@
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -206,6 +207,9 @@ sim_status cli_prepare_device(cli_job *job) {
   const cli_options *options = job->options;
   sim_setup *setup = &job->setup;
   if (!setup->comm) setup->comm = &sim_comm_alone;
+  const char *fault = getenv("SIM_COMM_FAULT");
+  if (fault && *fault && setup->comm->size > 1)
+    sim_log(SIM_LOG_WARN, "SIM_COMM_FAULT = %s: a fault of the exchange, planted for tests: results are wrong", fault);
   SIM_TRY(choose_backend(job));
   const char *reason;
   if (!sim_model_runs(job->model, setup->backend->kind, &reason))

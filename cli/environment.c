@@ -1,6 +1,6 @@
 /* Variables of the environment that set how ranks exchange: a value that cannot be used is refused before the run. */
 #include "cli/cli.h"
-#include "engine/comm/comm.h"
+#include "engine/comm/fault.h"
 #include "engine/device/isa.h"
 
 #include <errno.h>
@@ -42,6 +42,14 @@ static sim_status check_path(void) {
   return sim_fail(SIM_ERR_USAGE, "SIM_COMM_PATH = \"%.64s\": expected peer, nccl, mpi or staged", text);
 }
 
+static sim_status check_fault(void) {
+  const char *text = value_of("SIM_COMM_FAULT");
+  for (int fault = SIM_PLANTED_NONE + 1; text && fault < SIM_PLANTED_COUNT; fault++)
+    if (strcmp(text, sim_comm_planted_name((sim_planted)fault)) == 0) return SIM_OK;
+  if (!text) return SIM_OK;
+  return sim_fail(SIM_ERR_USAGE, "SIM_COMM_FAULT = \"%.64s\": expected ghost, short or early", text);
+}
+
 static sim_status limit_isa(void) {
   const char *text = value_of("SIM_ISA");
   if (!text) return SIM_OK;
@@ -57,6 +65,7 @@ sim_status cli_environment(const cli_options *options) {
   const char *hosts = value_of("SIM_COMM_HOSTS");
   SIM_TRY(check_patience());
   SIM_TRY(check_path());
+  SIM_TRY(check_fault());
   SIM_TRY(check_count("SIM_COMM_HOSTS", 1, SIM_RANKS_MAX));
   SIM_TRY(check_count("SIM_COMM_DELAY", 0, 900000));
   SIM_TRY(check_count("SIM_COMM_CHUNK", 0, LONG_MAX));

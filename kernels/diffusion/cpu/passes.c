@@ -1,4 +1,5 @@
 /* Passes over columns: on one rank, on fields in memory that the ranks of a host share, or between two turns. */
+#include "engine/comm/fault.h"
 #include "kernels/diffusion/cpu/work.h"
 
 #include <string.h>
@@ -13,9 +14,14 @@ static sim_status columns_in_common(diffusion_work *w, const diffusion_stage *st
     of.gradient[g] = (char *)arrays->gradient[g] - work_begin_bytes(w);
   for (int i = 0; i < w->read.fluxes && arrays->flux[i]; i++)
     of.flux[i] = (char *)arrays->flux[i] - work_begin_bytes(w);
+  const bool early = sim_comm_planted(w->comm) == SIM_PLANTED_EARLY;
   SIM_TRY(sim_comm_agree(w->comm, 0, &most));
+  if (early) {
+    SIM_TRY(sim_comm_agree(w->comm, 0, &most));
+    sim_comm_planted_pause();
+  }
   diffusion_columns(w->spectral, stage, &of);
-  return sim_comm_agree(w->comm, 0, &most);
+  return early ? SIM_OK : sim_comm_agree(w->comm, 0, &most);
 }
 
 /* The pass over columns of arrays. The mixed fields and derivatives of `arrays` are those of slabs. */

@@ -20,13 +20,13 @@ enum { MOST = 64, LEAST = 4 }; /* chunks of paths */
 
 static bool is_by_spot(const option_quantity *of) { return of->greek >= 0 && option_greek_by_spot(of->greek); }
 
-/* Chunks that take an eighth of the run's paths at most, twice, and some 2^23 steps of an asset's price in all markets.
- */
+/* Chunks that take an eighth of the run's paths at most, twice, and no more than some 2^23 steps of an asset's price in
+ * all markets or a 32nd of the run's paths. */
 static int chunks_of(const option_run *run, const option_estimate *e) {
   const option_market *m = &e->market[0];
   const double each = (double)m->steps * m->assets * e->markets * e->signs;
-  const double most = fmin(run->parameters->sampling.paths / run->pair / 8, 0x1p23 / each) / OPTION_CHUNK;
-  return (int)fmax(fmin(most, MOST), LEAST);
+  const double paths = run->parameters->sampling.paths / run->pair, most = fmax(0x1p23 / each, paths / 32);
+  return (int)fmax(fmin(fmin(paths / 8, most) / OPTION_CHUNK, MOST), LEAST);
 }
 
 /* Whether any Greek by a spot is a difference, which is compared: not with leverage functions, which would be

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells lie in the order of rows, and of x. */
-int64_t fluid_cell_of(const fluid_walls *w, int64_t row, int64_t x) {
-  int64_t low = 0, high = w->cells;
+/* The number of the cell (row, x) among those from `low` to `high` - 1, which lie in the order of rows and of x; -1: it
+ * is none of them. */
+static int64_t find_cell(const fluid_walls *w, int64_t low, int64_t high, int64_t row, int64_t x) {
+  const int64_t end = high;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     const fluid_cell *cell = &w->cell[middle];
@@ -16,8 +17,10 @@ int64_t fluid_cell_of(const fluid_walls *w, int64_t row, int64_t x) {
     else
       high = middle;
   }
-  return low < w->cells && w->cell[low].row == row && w->cell[low].x == x ? low : -1;
+  return low < end && w->cell[low].row == row && w->cell[low].x == x ? low : -1;
 }
+
+int64_t fluid_cell_of(const fluid_walls *w, int64_t row, int64_t x) { return find_cell(w, 0, w->cells, row, x); }
 
 const fluid_link *fluid_link_of(const fluid_walls *walls, int64_t row, int64_t x, int arriving) {
   const int64_t number = fluid_cell_of(walls, row, x);
@@ -43,8 +46,20 @@ static int64_t neighbour(const grid_shape *g, const fluid_walls *w, const int32_
     if ((at[a] < 0 || at[a] >= g->n[a]) && !grid_is_periodic(g, a)) return -1;
     at[a] = (at[a] + g->n[a]) % g->n[a];
   }
-  const int64_t out = fluid_cell_of(w, at[2] * g->n[1] + at[1], at[0]);
+  const int64_t row = at[2] * g->n[1] + at[1], out = find_cell(w, w->first[row], w->first[row + 1], row, at[0]);
   return out >= 0 && root[out] >= 0 ? out : -1;
+}
+
+/* Numbers the first cell of each row, and behind them all cells; false: no memory. */
+static bool find_rows(const grid_shape *g, fluid_walls *w) {
+  const int64_t rows = g->n[1] * g->n[2];
+  int64_t next = 0;
+  if (!w->first) w->first = malloc((size_t)(rows + 1) * sizeof *w->first);
+  for (int64_t row = 0; w->first && row <= rows; row++) {
+    while (next < w->cells && w->cell[next].row < row) next++;
+    w->first[row] = (int32_t)next;
+  }
+  return w->first;
 }
 
 /* The first cell of a tree; shortens the way there. */
@@ -70,7 +85,7 @@ static bool reserve(fluid_walls *w) {
 }
 
 sim_status fluid_patches_create(const fluid_lattice *l, const grid_shape *grid, fluid_walls *w) {
-  if (!reserve(w)) return sim_no_memory("cells at bodies");
+  if (!reserve(w) || !find_rows(grid, w)) return sim_no_memory("cells at bodies");
   int32_t *root = w->scratch[0], *place = w->scratch[1];
   w->patches = w->members = 0;
   memset(place, 0, (size_t)w->cells * sizeof *place);

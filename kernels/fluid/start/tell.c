@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { WIDTH = 8, GAP = 3, SURFACES = FLUID_BODIES + FLUID_SIDES }; /* least cells; bodies and sides */
 
@@ -55,21 +56,31 @@ static int surface_of(const fluid_lattice *l, const fluid_link *link, double *fa
 }
 
 /* Follows the line of cells behind a link to the surface on its other side. */
-static void follow(const fluid_lattice *l, const int64_t n[3], const fluid_walls *w, const fluid_cell *cell,
+static void follow(const fluid_lattice *l, const grid_shape *grid, const fluid_walls *w, const fluid_cell *cell,
                    const fluid_link *link, surfaces *out) {
+  const int64_t *n = grid->n;
+  const int8_t *c = l->c[link->arriving];
   double near, far;
   const int from = surface_of(l, link, &near);
   int64_t at[3] = {cell->x, cell->row % n[1], cell->row / n[1]};
   for (int steps = 0; from >= 0 && steps < GAP; steps++) {
-    const fluid_link *other = fluid_link_of(w, at[2] * n[1] + at[1], at[0], fluid_opposite(link->arriving));
+    int64_t to[3];
+    bool closed = false; /* a link comes from there */
+    for (int a = 0; a < 3; a++) {
+      to[a] = (at[a] + c[a] + n[a]) % n[a];
+      closed = closed || (to[a] != at[a] + c[a] && !grid_is_periodic(grid, a));
+    }
+    closed = closed || (w->solid && w->solid[(to[2] * n[1] + to[1]) * n[0] + to[0]]);
+    const fluid_link *other =
+        closed ? fluid_link_of(w, at[2] * n[1] + at[1], at[0], fluid_opposite(link->arriving)) : NULL;
     if (other) {
-      const int to = surface_of(l, other, &far), high = from > to ? from : to, low = from + to - high;
-      if (to < 0 || to == from || low >= FLUID_BODIES || !(near + steps + far < out->gap[high][low])) return;
+      const int end = surface_of(l, other, &far), high = from > end ? from : end, low = from + end - high;
+      if (end < 0 || end == from || low >= FLUID_BODIES || !(near + steps + far < out->gap[high][low])) return;
       out->gap[high][low] = near + steps + far;
       out->at[high][low] = (at[2] * n[1] + at[1]) * n[0] + at[0];
       return;
     }
-    for (int a = 0; a < 3; a++) at[a] = (at[a] + l->c[link->arriving][a] + n[a]) % n[a];
+    memcpy(at, to, sizeof at);
   }
 }
 
@@ -152,7 +163,7 @@ void fluid_tell_walls(const fluid_parameters *p, const fluid_numbers *k, const f
   find_overlaps(p, w, &s);
   for (int64_t i = 0; i < w->cells && p->bodies.count > 0; i++)
     for (int j = 0; j < w->cell[i].count; j++)
-      follow(lattice, grid.n, w, &w->cell[i], &w->link[w->cell[i].first + j], &s);
+      follow(lattice, &grid, w, &w->cell[i], &w->link[w->cell[i].first + j], &s);
   for (int b = 0; b < (int)p->bodies.count; b++) {
     const double width = body_width(p, w->meshes, b, grid.rank) / k->dx;
     sim_log(SIM_LOG_INFO, "bodies[%d]: %.4g cells wide, takes %.0f cells of the grid", b + 1, width, s.cells[b]);

@@ -128,7 +128,7 @@ static void place(const fluid_walls *part, int64_t links, int64_t cells, int64_t
   if (part->spans > 0) memcpy(out->span + spans, part->span, (size_t)part->spans * sizeof *out->span);
 }
 
-enum { PARTS = 64 };
+enum { PARTS = 256 }; /* most of the work may be in few of them */
 
 /* Puts the parts together in their order. */
 static sim_status join(fluid_maker *m, int parts, const fluid_walls *part, int threads) {
@@ -302,6 +302,7 @@ void fluid_walls_destroy(fluid_walls *walls) {
   free(walls->patch);
   free(walls->member);
   free(walls->lost);
+  free(walls->first);
   for (int i = 0; i < 2; i++) free(walls->scratch[i]);
   free(walls->changed);
   free(walls->speed);

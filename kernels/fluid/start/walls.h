@@ -21,7 +21,8 @@ typedef struct fluid_walls {
   int64_t cells, links, spans, fluid; /* fluid: cells that are not solid */
   /* Patches of cells that touch bodies: patch i is member[patch[i]] to member[patch[i + 1] - 1], numbers of cells. */
   int32_t *patch, *member;
-  double *lost; /* [members]: scratch of fluid_sweep */
+  double *lost;   /* [members]: scratch of fluid_sweep */
+  int32_t *first; /* [rows + 1]: scratch of patches.c */
   int64_t patches, members;
   int32_t *scratch[2]; /* [room]: of patches.c, and of cover.c where bodies move */
   int64_t *changed;    /* [changed_room]: of cover.c */

@@ -15,6 +15,7 @@ typedef enum diffusion_tables_kind {
   DIFFUSION_TRANSFER,
   DIFFUSION_DISSIPATION,
   DIFFUSION_LYAPUNOV_TABLE,
+  DIFFUSION_IMPLICIT_TABLE,
   DIFFUSION_STRUCTURE,
   /* three budget tables of each quantity, in the order of diffusion_quantity and of diffusion_vector_budget_of */
   DIFFUSION_VECTOR_BUDGETS

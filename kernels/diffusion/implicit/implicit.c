@@ -16,6 +16,8 @@
  * decays, although the true one grows, and may even have no bound within the step. Such a step is too long. */
 #include "kernels/diffusion/implicit/parts.h"
 
+#include "engine/run/profile.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -114,10 +116,15 @@ sim_status diffusion_linearized_vectors(diffusion_linearized *l, const sim_buffe
 /* out = P (1/(g h) - J) v */
 static sim_status apply(void *context, const void *v, void *out) {
   diffusion_linearized *l = context;
-  SIM_TRY(l->on->inverse(l, v));
-  SIM_TRY(l->on->forward(l, DIFFUSION_LINEAR_PRODUCTS, NULL, v, out));
+  sim_profile_range_begin("iteration");
+  sim_status status = l->on->inverse(l, v);
+  if (status == SIM_OK) status = l->on->forward(l, DIFFUSION_LINEAR_PRODUCTS, NULL, v, out);
   l->on->vectors->sum(&l->vectors, out, 2, (const double[]){1 / (gamma_ * l->h), -1}, (const void *const[]){v, out});
-  return diffusion_inverse_apply(l, out);
+  sim_profile_range_begin("preconditioner");
+  if (status == SIM_OK) status = diffusion_inverse_apply(l, out);
+  sim_profile_range_end();
+  sim_profile_range_end();
+  return status;
 }
 
 /* ---- a step ---- */

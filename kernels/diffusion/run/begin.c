@@ -94,6 +94,13 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
     return sim_fail_context("%s on %s", run->ops->name(run->work), setup->backend->name);
   SIM_TRY(run->ops->resume(run->work));
   if (run->twin) SIM_TRY(restore_twin(run, setup));
+  if (diffusion_implicit(run->p))
+    SIM_TRY(sim_frame_restore(setup->saved, setup->backend,
+                              &(sim_array){.field = &diffusion_state[DIFFUSION_SOLVED],
+                                           .dtype = SIM_F64,
+                                           .rank = 1,
+                                           .shape = {3},
+                                           .data = run->before}));
   if (!pending) return SIM_OK;
   /* completes the second half of the last step, before the length of steps changes */
   const sim_clock *clock = &setup->saved->clock;

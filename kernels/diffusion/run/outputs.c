@@ -75,10 +75,23 @@ static sim_status check_range(const diffusion_run *run, const sim_clock *clock, 
                   run->p->state[f].name, clock->t, s->least, s->greatest);
 }
 
+/* Computes the numbers of diffusion_solved since the start: of this process, and of the run before a restart. */
+static void count_solved(const diffusion_run *run, double out[3]) {
+  diffusion_solved now = {0};
+  if (run->ops->solved) run->ops->solved(run->work, &now);
+  out[0] = run->before[0] + (double)now.systems;
+  out[1] = run->before[1] + (double)now.iterations;
+  out[2] = fmax(run->before[2], (double)now.most);
+}
+
 sim_status diffusion_run_observe(void *self, const sim_clock *clock, int table, double *values) {
   diffusion_run *run = self;
   if (run->p->kinds[table] == DIFFUSION_LYAPUNOV_TABLE) {
     diffusion_twin_row(&run->growth, values);
+    return SIM_OK;
+  }
+  if (run->p->kinds[table] == DIFFUSION_IMPLICIT_TABLE) {
+    count_solved(run, values);
     return SIM_OK;
   }
   if (run->p->kinds[table] == DIFFUSION_FORCING_TABLE) return observe_forcing(run, clock, values);
@@ -167,19 +180,22 @@ sim_status diffusion_run_view(void *self, sim_array *arrays, sim_species *specie
     frame->array_count++;
     add_numbers(frame, arrays, DIFFUSION_GROWTH, &run->growth, sizeof run->growth / sizeof(double));
   }
+  if (diffusion_implicit(run->p)) {
+    count_solved(run, run->solved);
+    add_numbers(frame, arrays, DIFFUSION_SOLVED, run->solved, 3);
+  }
   frame->species_count = 0;
   return SIM_OK;
 }
 
 void diffusion_run_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   const diffusion_run *run = self;
-  diffusion_solved solved = {0};
+  double solved[3];
   (void)clock;
-  if (run->ops->solved) run->ops->solved(run->work, &solved);
-  if (solved.systems == 0) return;
-  sim_bytes_format(out, "implicit equations: %.1f iterations a system, %lld at most; %lld systems\n",
-                   (double)solved.iterations / (double)solved.systems, (long long)solved.most,
-                   (long long)solved.systems);
+  count_solved(run, solved);
+  if (solved[0] == 0) return;
+  sim_bytes_format(out, "implicit equations: %.1f iterations a system, %.0f at most; %.0f systems\n",
+                   solved[1] / solved[0], solved[2], solved[0]);
 }
 
 void diffusion_run_describe(const void *self, char *out, size_t capacity) {

@@ -55,10 +55,12 @@ typedef struct diffusion_run {
   int fields;
   diffusion_work *twin; /* of the Lyapunov exponent; NULL: none */
   diffusion_growth growth;
+  /* implicit steps since the start, and of that before a restart: diffusion_solved, as stored in checkpoints */
+  double solved[3], before[3];
 } diffusion_run;
 
 /* sim_model.state, by these numbers */
-enum { DIFFUSION_COEFFICIENTS, DIFFUSION_LEVEL, DIFFUSION_BEGIN, DIFFUSION_TWIN, DIFFUSION_GROWTH };
+enum { DIFFUSION_COEFFICIENTS, DIFFUSION_LEVEL, DIFFUSION_BEGIN, DIFFUSION_TWIN, DIFFUSION_GROWTH, DIFFUSION_SOLVED };
 extern const sim_field diffusion_state[];
 
 /* Return the numbers of a field in an array of all fields, and the first one. */

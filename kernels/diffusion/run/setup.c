@@ -15,6 +15,7 @@ const sim_field diffusion_state[] = {
     {.name = "begin", .type = SIM_REAL, .doc = "time and step from which steps are counted, after a change of t_end"},
     {.name = "twin", .type = SIM_REAL, .doc = "lyapunov: coefficients of the second run"},
     {.name = "lyapunov", .type = SIM_REAL, .doc = "lyapunov: the distance of the second run and how it has grown"},
+    {.name = "implicit", .type = SIM_REAL, .doc = "rodas3: systems solved, their iterations, and the most of one"},
     {.name = NULL},
 };
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const taken[] = {"x",     "y",     "z",      "t",    "h",       "coefficients",
-                                    "level", "begin", "member", "twin", "lyapunov"};
+static const char *const taken[] = {"x",     "y",     "z",      "t",    "h",        "coefficients",
+                                    "level", "begin", "member", "twin", "lyapunov", "implicit"};
 
 enum { NAME_LONGEST = SIM_EXPR_NAME_MAX - 10 }; /* leaves room for the suffix _variance */
 
@@ -191,7 +191,7 @@ static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
     if (!diffusion_good_name(s->name))
       sim_faults_add(faults, line, path,
                      "expected a name of at most %d letters, digits and _, no digit first, other than x, y, z, t, h, "
-                     "coefficients, level, begin, member, twin and lyapunov, got \"%.60s\"",
+                     "coefficients, level, begin, member, twin, lyapunov and implicit, got \"%.60s\"",
                      NAME_LONGEST, s->name ? s->name : "");
     else if (sim_expr_name_reserved(s->name))
       sim_faults_add(faults, line, path,
@@ -208,8 +208,8 @@ static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
     if (!diffusion_good_name(item->name))
       sim_faults_add(faults, item->line, path,
                      "expected a name of at most %d characters, other than x, y, z, t, h, coefficients, level, begin, "
-                     "member, twin "
-                     "and lyapunov",
+                     "member, twin, "
+                     "lyapunov and implicit",
                      NAME_LONGEST);
   }
   if (faults->count == before && p->derived.count <= DIFFUSION_DERIVED) check_derivative_names(p, faults);

@@ -145,6 +145,12 @@ static const sim_field lyapunov_columns[] = {
     {.name = "intervals", .type = SIM_REAL, .doc = "intervals since `start`", .display = SIM_DISPLAY_NUMBER},
     {0}};
 
+static const sim_field implicit_columns[] = {
+    {.name = "systems", .type = SIM_REAL, .doc = "systems of equations solved since the start, four a step"},
+    {.name = "iterations", .type = SIM_REAL, .doc = "iterations of all these systems"},
+    {.name = "most", .type = SIM_REAL, .doc = "most iterations of one system", .display = SIM_DISPLAY_NUMBER},
+    {0}};
+
 void diffusion_release(void *parameters) {
   diffusion_parameters *p = parameters;
   free(p->columns);
@@ -191,6 +197,8 @@ sim_status diffusion_name_tables(diffusion_parameters *p) {
     add_table(p, &count, DIFFUSION_FORCING_TABLE, "forcing", "energy of the forced fields", forcing_columns);
   if (p->lyapunov.given)
     add_table(p, &count, DIFFUSION_LYAPUNOV_TABLE, "lyapunov", "largest Lyapunov exponent", lyapunov_columns);
+  if (diffusion_implicit(p))
+    add_table(p, &count, DIFFUSION_IMPLICIT_TABLE, "implicit", "equations of implicit steps", implicit_columns);
   return SIM_OK;
 }
 
@@ -245,8 +253,9 @@ static const sim_table described[] = {
     {"helicity", "mean of vector times curl; with helicity", described_bins},
     {"helicity_transfer", "what rates add; with helicity", described_bins},
     {"helicity_dissipation", "what linear terms take off; with helicity", described_bins},
-    {"structure", "structure functions; with structure", described_structure}};
+    {"structure", "structure functions; with structure", described_structure},
+    {"implicit", "equations of implicit steps; with rodas3", implicit_columns}};
 const sim_table *const diffusion_described[] = {
-    &described[0],  &described[1],  &described[2], &described[3],  &described[4],  &described[5],  &described[6],
-    &described[7],  &described[8],  &described[9], &described[10], &described[11], &described[12], &described[13],
-    &described[14], &described[15], NULL};
+    &described[0],  &described[1],  &described[2],  &described[3],  &described[4],  &described[5],
+    &described[6],  &described[7],  &described[8],  &described[9],  &described[10], &described[11],
+    &described[12], &described[13], &described[14], &described[15], &described[16], NULL};

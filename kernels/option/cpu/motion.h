@@ -15,15 +15,15 @@ typedef struct heston_weights {
 } heston_weights;
 
 /* One step of Heston's model: returns the increment of x without its drift, updates the variance, sets *vol. `w`:
- * random bits of the variance. */
+ * random bits of the variance; `shock`: their normal. */
 LANES_INLINE vreal weighted_step(const option_dynamics *m, const heston_weights *k, asset_state *t, vreal normal,
-                                 vbits w, vreal *vol) {
+                                 vbits w, vreal shock, vreal *vol) {
   const vreal v = t->v, mean = v * (real)m->keep + (real)m->pull, variance = v * (real)m->spread + (real)m->floor;
   const vreal psi = variance / (mean * mean), one = v_set(1);
   const vwhole quadratic = psi <= (real)1.5;
   /* Quadratic case: v' = a (b + z)^2. */
   const vreal q = v_max(2 / psi, one), b2 = q - 1 + v_root(v_max(q * (q - 1), v_set((real)1e-30)));
-  const vreal a = mean / (1 + b2), z = v_root(v_max(b2, v_set((real)1e-30))) - inverse_normal(w);
+  const vreal a = mean / (1 + b2), z = v_root(v_max(b2, v_set((real)1e-30))) - shock;
   /* Exponential case: v' = 0 with probability p, else exponential. In fp32 p is 1 from psi = 2^25 on, and v' is 0. */
   const vreal p = v_max((psi - 1) / (psi + 1), v_set(0)), beta = v_max((1 - p) / mean, v_set((real)1e-30));
   const vreal longer = v_log2(v_max((1 - p) / v_uniform(w), one)) * NATURAL_2 / beta;
@@ -40,10 +40,11 @@ LANES_INLINE vreal weighted_step(const option_dynamics *m, const heston_weights 
   return (k0 - v * k->half + t->v * k->k2 + v_root(v_max(spread, v_set((real)1e-30))) * normal) * INVERSE_LN2;
 }
 
-static inline vreal heston_step(const option_dynamics *m, asset_state *t, vreal normal, vbits w, vreal *vol) {
+static inline vreal heston_step(const option_dynamics *m, asset_state *t, vreal normal, vbits w, vreal shock,
+                                vreal *vol) {
   const heston_weights k = {v_set((real)(m->k2 + m->k4 / 2)), v_set((real)(m->k3 / 2)), v_set((real)m->k2),
                             v_set((real)m->k3), v_set((real)m->k4)};
-  return weighted_step(m, &k, t, normal, w, vol);
+  return weighted_step(m, &k, t, normal, w, shock, vol);
 }
 
 /* The leverage function at x, from its row of a step. */
@@ -62,11 +63,11 @@ static inline vreal leverage_at(const option_dynamics *m, int step, vreal x) {
 
 /* One step with Heston's variance and a leverage function; as heston_step. */
 static inline vreal leverage_step(const option_dynamics *m, int step, asset_state *t, vreal normal, vbits w,
-                                  vreal *vol) {
+                                  vreal shock, vreal *vol) {
   const vreal l = leverage_at(m, step, t->x), square = l * l, k3 = square * (real)m->k3,
               k2 = l * (real)m->link - square * (real)(m->dt / 4);
   const heston_weights k = {k2 + k3 * (real)0.5, k3 * (real)0.5, k2, k3, k3};
-  const vreal x = weighted_step(m, &k, t, normal, w, vol);
+  const vreal x = weighted_step(m, &k, t, normal, w, shock, vol);
   *vol *= l;
   return x;
 }
@@ -187,18 +188,34 @@ static inline vreal jump_sum(const option_dynamics *m, const bits4 *w, bool mirr
   return v_zero_unless_positive(count, v_fma(spread, z[0], count * (real)m->jump_mean));
 }
 
+/* What a step of Heston's model gave: the increment of x without its drift, the deviation, the new variance. */
+typedef struct variance_step {
+  vreal increment, vol, v;
+} variance_step;
+
 /* Returns x after a step and the step's deviation in *vol, for extremes within the step. `variance`, `own`, `jump`:
- * random bits; past[steps]: of a rough volatility. */
+ * random bits; `shock`: the normal of `variance`, of Heston's model with or without a leverage function; past[steps]:
+ * of a rough volatility. `shared`: the same step of a variant with the same volatility; NULL: none. `taken` gets the
+ * step.
+ */
 static inline vreal advance_asset(const option_dynamics *m, const option_variant *v, double spot, bool far, int step,
-                                  double time, asset_state *t, vreal drift, vreal normal, vbits variance,
-                                  const bits4 *jump, int steps, vbits own, vreal *past, bool milstein, void *scratch,
-                                  vreal *vol, vwhole *invalid) {
+                                  double time, asset_state *t, vreal drift, vreal normal, vbits variance, vreal shock,
+                                  const variance_step *shared, variance_step *taken, const bits4 *jump, int steps,
+                                  vbits own, vreal *past, bool milstein, void *scratch, vreal *vol, vwhole *invalid) {
   vreal x = t->x + drift;
-  if (m->motion == OPTION_HESTON)
-    x += heston_step(m, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
-  else if (m->motion == OPTION_LEVERAGE)
-    x +=
-        leverage_step(m, step, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
+  if (m->motion == OPTION_HESTON && shared != NULL) {
+    x += shared->increment;
+    *vol = shared->vol;
+    t->v = shared->v;
+  } else if (m->motion == OPTION_HESTON) {
+    taken->increment = heston_step(m, t, v->mirrored ? -normal : normal,
+                                   v->mirrored ? v_complement(variance) : variance, v->mirrored ? -shock : shock, vol);
+    taken->vol = *vol;
+    taken->v = t->v;
+    x += taken->increment;
+  } else if (m->motion == OPTION_LEVERAGE)
+    x += leverage_step(m, step, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance,
+                       v->mirrored ? -shock : shock, vol);
   else if (m->motion == OPTION_GEOMETRIC_BROWNIAN)
     x += *vol * normal;
   else if (m->motion == OPTION_SABR)

@@ -43,7 +43,9 @@ void OPTION_PARTICLES(const option_particle_step *p, uint64_t first, int count, 
         vreal vol;
         memcpy(&t.x, x + at + 8 * k + lane, sizeof t.x);
         memcpy(&t.v, v + at + 8 * k + lane, sizeof t.v);
-        t.x += leverage_step(p->dynamics, p->step, &t, draws.z[k], draws.variance[k], &vol) + (real)p->drift;
+        t.x += leverage_step(p->dynamics, p->step, &t, draws.z[k], draws.variance[k], inverse_normal(draws.variance[k]),
+                             &vol) +
+               (real)p->drift;
         memcpy(x + at + 8 * k + lane, &t.x, sizeof t.x);
         memcpy(v + at + 8 * k + lane, &t.v, sizeof t.v);
       }

@@ -18,7 +18,10 @@ typedef struct workspace {
   int offset;                       /* number of the first of the four shared numbers that this path uses */
   int moved[OPTION_ASSETS_MAX];     /* number of variants that simulate each asset, and the variants */
   uint16_t variant[OPTION_ASSETS_MAX][OPTION_VARIANTS_MAX];
-  asset_state state[]; /* [variants][assets], [variants][schedules] */
+  int16_t shared[OPTION_ASSETS_MAX]
+                [OPTION_VARIANTS_MAX];      /* beside variant: an earlier one with the same volatility, -1 */
+  variance_step taken[OPTION_VARIANTS_MAX]; /* by Heston's model in the step, of one asset */
+  asset_state state[];                      /* [variants][assets], [variants][schedules] */
 } workspace;
 _Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE &&
                    sizeof(asset_state) <= OPTION_SCRATCH_ASSET,
@@ -247,6 +250,8 @@ static void general_step(const option_paths *p, const stream *own, int step, int
   for (int a = 0; a < p->assets; a++) {
     vreal normal = w->z[0][word] * cholesky[a * p->assets];
     for (int b = 1; b <= a; b++) normal += w->z[b][word] * cholesky[a * p->assets + b];
+    const bool heston = is_motion(p, a, OPTION_HESTON) || is_motion(p, a, OPTION_LEVERAGE);
+    const vreal shock = heston ? inverse_normal(w->variance[a][word]) : v_set(0);
     const option_dynamics *first = p->variant[0].dynamics;
     if (first != NULL && first[p->variant[0].kind[step] * p->assets + a].jumps > 0)
       for (int half = 0; half <= p->halved; half++)
@@ -264,7 +269,8 @@ static void general_step(const option_paths *p, const stream *own, int step, int
       else
         next = advance_asset(&variant->dynamics[variant->kind[step] * p->assets + a], variant, variant->spot[a], p->far,
                              step, variant->time[step], t, drift, tilted(variant, i, normal), w->variance[a][word],
-                             w->jump, p->steps, w->rough[a][word], rough_past(p, w) + a * p->steps, p->milstein,
+                             shock, w->shared[a][k] < 0 ? NULL : &w->taken[w->shared[a][k]], &w->taken[v], w->jump,
+                             p->steps, w->rough[a][word], rough_past(p, w) + a * p->steps, p->milstein,
                              program_room(p, w), &vol, &w->invalid);
       high = low = next;
       if (need & (NEED_HIGH | NEED_LOW)) {
@@ -289,11 +295,40 @@ static void general_step(const option_paths *p, const stream *own, int step, int
   if (p->rates && observed) store_deflators(p, step / (p->skip + 1), at, rates_of(p, w), out);
 }
 
+/* Whether an asset of Heston's model has the same volatility, and the same increments beside its drift, on the paths of
+ * two variants: the same numbers go into its steps. */
+static bool is_same_volatility(const option_paths *p, int asset, const option_variant *u, const option_variant *v) {
+  const double u0 = u->v != NULL ? u->v[asset] : u->dynamics[asset].v;
+  const double v0 = v->v != NULL ? v->v[asset] : v->dynamics[asset].v;
+  if (u->mirrored != v->mirrored || u->tilt != NULL || v->tilt != NULL || u0 != v0) return false;
+  for (int step = 0; step < p->steps; step++) {
+    const int k = u->kind[step], j = v->kind[step];
+    if (step > 0 && k == u->kind[step - 1] && j == v->kind[step - 1]) continue;
+    if (memcmp(&u->dynamics[k * p->assets + asset], &v->dynamics[j * p->assets + asset], sizeof *u->dynamics) != 0)
+      return false;
+  }
+  return true;
+}
+
+/* The first variant before number k of an asset's whose volatility it shares; -1: none. */
+static int find_shared(const option_paths *p, const workspace *w, int asset, int k) {
+  if (!is_motion(p, asset, OPTION_HESTON)) return -1;
+  for (int j = 0; j < k && j < 8; j++)
+    if (w->shared[asset][j] < 0 &&
+        is_same_volatility(p, asset, &p->variant[w->variant[asset][j]], &p->variant[w->variant[asset][k]]))
+      return w->variant[asset][j];
+  return -1;
+}
+
 static void list_variants(const option_paths *p, workspace *w) {
   for (int a = 0; a < p->assets; a++) {
     w->moved[a] = 0;
     for (int v = 0; v < p->variants; v++)
-      if (!is_kept(p, v, a)) w->variant[a][w->moved[a]++] = (uint16_t)v;
+      if (!is_kept(p, v, a)) {
+        const int k = w->moved[a]++;
+        w->variant[a][k] = (uint16_t)v;
+        w->shared[a][k] = (int16_t)find_shared(p, w, a, k);
+      }
   }
 }
 

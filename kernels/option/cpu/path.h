@@ -82,7 +82,8 @@ option_path_kernel *option_path_find(bool single, sim_isa isa);
 /* Bytes of scratch; `assets`: with the schedules. Tangents, bridges (quasi) or matched moments come on top; `program`:
  * bytes of a local volatility's program. */
 enum {
-  OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * (20 * 64 + 2 * OPTION_VARIANTS_MAX + 4) + OPTION_VARIANTS_MAX * 64 + 2048,
+  OPTION_SCRATCH_BASE =
+      OPTION_ASSETS_MAX * (20 * 64 + 4 * OPTION_VARIANTS_MAX + 4) + OPTION_VARIANTS_MAX * 4 * 64 + 2048,
   OPTION_SCRATCH_ASSET = 10 * 64
 };
 static inline size_t option_path_scratch(int assets, int variants, size_t program) {

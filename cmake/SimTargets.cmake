@@ -14,9 +14,12 @@ endif()
 target_compile_options(sim_options INTERFACE "$<$<COMPILE_LANGUAGE:C>:${sim_c_options}>")
 target_compile_definitions(sim_options INTERFACE _GNU_SOURCE)
 # CUDA C++ is used as C with templates: without exceptions the host part needs no C++ library.
+set(sim_cuda_map -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(PROJECT_SOURCE_DIR MATCHES " ") # nvcc would give the host's compiler two words
+  set(sim_cuda_map "")
+endif()
 set(sim_cuda_host_options -Wall -Wextra -Wshadow -ffp-contract=off -fno-exceptions -fno-rtti
-  -fno-threadsafe-statics -fvisibility=hidden -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
-  $<$<BOOL:${SIM_WERROR}>:-Werror>)
+  -fno-threadsafe-statics -fvisibility=hidden ${sim_cuda_map} $<$<BOOL:${SIM_WERROR}>:-Werror>)
 set(sim_cuda_options -std=c++20 -lineinfo -Xfatbin=-compress-all ${sim_quick}
   $<$<BOOL:${SIM_WERROR}>:-Werror=all-warnings> "-Xcompiler=$<JOIN:${sim_cuda_host_options},$<COMMA>>")
 if(SIM_HAS_CUDA)

@@ -20,7 +20,7 @@ if(PROJECT_SOURCE_DIR MATCHES " ") # nvcc would give the host's compiler two wor
 endif()
 set(sim_cuda_host_options -Wall -Wextra -Wshadow -ffp-contract=off -fno-exceptions -fno-rtti
   -fno-threadsafe-statics -fvisibility=hidden ${sim_cuda_map} $<$<BOOL:${SIM_WERROR}>:-Werror>)
-set(sim_cuda_options -std=c++20 -lineinfo -Xfatbin=-compress-all ${sim_quick}
+set(sim_cuda_options -std=c++20 -lineinfo -Xfatbin=-compress-all
   $<$<BOOL:${SIM_WERROR}>:-Werror=all-warnings> "-Xcompiler=$<JOIN:${sim_cuda_host_options},$<COMMA>>")
 if(SIM_HAS_CUDA)
   target_compile_definitions(sim_options INTERFACE SIM_HAS_CUDA=1)
@@ -31,7 +31,7 @@ if(SIM_CUDA_EMULATED)
 endif()
 
 # sim_cuda_sources(target): what all .cu files of a target have in common; after its sources are known. Contraction is
-# off, but for a file whose COMPILE_OPTIONS (set before) name -fmad.
+# off, but for a file whose COMPILE_OPTIONS (set before) name -fmad; likewise for the quick way's -Ofc.
 function(sim_cuda_sources target)
   get_target_property(sources ${target} SOURCES)
   foreach(file IN LISTS sources)
@@ -39,6 +39,9 @@ function(sim_cuda_sources target)
       get_property(options SOURCE ${file} PROPERTY COMPILE_OPTIONS)
       if(NOT "${options}" MATCHES "-fmad")
         set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS -fmad=false)
+      endif()
+      if(NOT "${options}" MATCHES "-Ofc")
+        set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS ${sim_quick})
       endif()
     endif()
   endforeach()

@@ -201,12 +201,26 @@ static void keep(const survey *s, int payoff, const least *of, double (*into)[OP
 
 /* ---- payoffs of prices until the maturity ---- */
 
+/* The price of an asset after a step of `steps`; step 0: after the last one. */
+static option_feature price_after(int asset, int step, int steps) {
+  const bool last = step == 0 || step == steps;
+  return (option_feature){.kind = last ? OPTION_LAST : OPTION_FIXING, .asset = asset, .step = last ? 0 : step};
+}
+
+static bool is_extreme(const option_feature *of) { return of->kind == OPTION_MAX || of->kind == OPTION_MIN; }
+
 /* The first price that counts in an extreme. */
 static option_feature first_of(const option_graph *g, const option_feature *of, int steps) {
   int step = 1;
   while (of->schedule > 0 && step < steps && !g->schedule[of->schedule - 1].mark[step - 1]) step++;
-  return (option_feature){
-      .kind = step == steps ? OPTION_LAST : OPTION_FIXING, .asset = of->asset, .step = step == steps ? 0 : step};
+  return price_after(of->asset, step, steps);
+}
+
+/* Whether a payoff sees an extreme of the prices at the steps. */
+static bool sees_extremes(const option_graph *g, int payoff) {
+  bool any = false;
+  for (int f = 0; f < g->features; f++) any |= is_extreme(&g->feature[f]) && sim_expr_depends(g->expr, payoff, f);
+  return any;
 }
 
 /* Whether prices themselves, which grow with the spot. */
@@ -217,21 +231,19 @@ static bool is_price(option_kind kind) { return kind <= OPTION_FIXING && kind !=
 static sim_status survey_prices(survey *s) {
   const option_graph *g = &s->sampler->estimate.graph;
   inputs in = {.count = g->features};
-  bool any = false;
   s->features = 2 * g->features;
   for (int f = 0; f < g->features; f++) {
     const option_feature *of = &g->feature[f];
-    const bool extreme = of->kind == OPTION_MAX || of->kind == OPTION_MIN;
     s->feature[f] = of->kind == OPTION_EARLY ? (option_feature){.kind = OPTION_LAST} : *of;
-    s->feature[g->features + f] = extreme ? first_of(g, of, s->sampler->paths.steps) : s->feature[f];
-    any |= extreme;
+    s->feature[g->features + f] = is_extreme(of) ? first_of(g, of, s->sampler->paths.steps) : s->feature[f];
     in.asset[f] = is_price(of->kind) ? of->asset : -1;
   }
   SIM_TRY(simulate(s));
   for (int k = 0; k < g->payoffs; k++) {
     least of = nothing();
+    const int passes = sees_extremes(g, k) ? 2 : 1;
     if (option_is_early(s->p, k)) continue;
-    for (int first = 0; first < (any ? 2 : 1); first++) {
+    for (int first = 0; first < passes; first++) {
       for (int f = 0; f < g->features; f++) in.value[f] = values_of(s, first * g->features + f);
       SIM_TRY(compare(s, g->expr, k, false, &in, &of));
     }
@@ -334,10 +346,8 @@ static sim_status survey_windows(survey *s) {
   const int count = list_windows(g, steps, all);
   s->features = 2 * count;
   for (int i = 0; i < 2 * count; i++) {
-    const int step = i % 2 == 0 ? all[i / 2].from : all[i / 2].to, asset = g->feature[all[i / 2].feature].asset;
-    const bool last = step == 0 || step == steps;
-    s->feature[i] =
-        (option_feature){.kind = last ? OPTION_LAST : OPTION_FIXING, .asset = asset, .step = last ? 0 : step};
+    const int step = i % 2 == 0 ? all[i / 2].from : all[i / 2].to;
+    s->feature[i] = price_after(g->feature[all[i / 2].feature].asset, step, steps);
   }
   if (count > 0) SIM_TRY(simulate(s));
   for (int i = 0; i < 2 * count; i++) {
@@ -377,10 +387,7 @@ static sim_status survey_date(const survey *s, const sim_expr *payment, int at, 
 
 static void list_date(survey *s, const option_payoff *o, int step) {
   const int assets = (int)s->p->assets.count;
-  const bool last = step == s->sampler->paths.steps;
-  for (int a = 0; a < assets; a++)
-    s->feature[s->features++] =
-        (option_feature){.kind = last ? OPTION_LAST : OPTION_FIXING, .asset = a, .step = last ? 0 : step};
+  for (int a = 0; a < assets; a++) s->feature[s->features++] = price_after(a, step, s->sampler->paths.steps);
   for (int a = 0; a < assets && option_reads_maxima(o); a++)
     s->feature[s->features++] = (option_feature){.kind = OPTION_HIGHEST, .asset = a, .step = step};
 }

@@ -47,6 +47,38 @@ static double rough_normals(const option_parameters *p) {
   return assets * (double)p->nodes;
 }
 
+/* Features of paths that a quantity sees, of both signs. */
+static int features_seen(const option_estimate *e, const option_combination *of) {
+  int seen = 0;
+  for (int t = 0; t < of->terms; t++)
+    for (int f = 0; f < e->graph.features; f++) seen += sim_expr_depends(e->graph.expr, of->term[t].output, f);
+  return seen * e->signs;
+}
+
+/* Limits that only the estimate tells: where it cannot be made, the run says why. */
+static bool estimate_fits(const option_parameters *p, char *lacks, size_t capacity) {
+  const double signs = p->sampling.antithetic ? 2 : 1, terms = 4;
+  const double features = (double)p->nodes * (double)p->assets.count;
+  if (option_quantities(p, NULL) * terms * signs <= OPTION_CUDA_VARIANTS &&
+      features * terms * signs <= SIM_EXPR_INPUTS_MAX)
+    return true;
+  option_estimate e;
+  int seen = 0;
+  const bool made = option_estimate_create(p, true, &e) == SIM_OK;
+  for (int q = 0; q < e.quantities && made; q++) {
+    const int here = features_seen(&e, &e.combination[q]);
+    seen = here > seen ? here : seen;
+  }
+  const bool many = made && e.markets * e.signs > OPTION_CUDA_VARIANTS;
+  option_estimate_free(&e);
+  if (many)
+    snprintf(lacks, capacity, "Greeks and ladders by more than %d paths of the same random numbers are",
+             OPTION_CUDA_VARIANTS);
+  else if (seen > SIM_EXPR_INPUTS_MAX)
+    snprintf(lacks, capacity, "results that see more than %d numbers of a path are", SIM_EXPR_INPUTS_MAX);
+  return !many && seen <= SIM_EXPR_INPUTS_MAX;
+}
+
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
   for (int g = OPTION_SECOND; g < OPTION_BUCKETS; g++)
     if (p->greeks.want[g] && option_is_single(p)) { /* rounding of fp32 over the squares of the steps is in no error */
@@ -69,7 +101,7 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
     snprintf(lacks, capacity, "matched moments of more than %d steps times assets are", MATCHED_MAX);
     return false;
   }
-  return true;
+  return estimate_fits(p, lacks, capacity);
 }
 
 /* ---- sizes ---- */

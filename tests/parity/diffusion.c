@@ -359,11 +359,10 @@ static void test_ensemble(void **state) {
     begin(&gpu, p, &sim_backend_cuda, NULL);
     run_to(&cpu, 3), run_to(&gpu, 3);
     expect_near(&cpu, &gpu, p, bound_of(single));
-    sim_array saved = gpu.arrays[0];
-    saved.data = on_host(&gpu, 0);
-    saved.space = SIM_SPACE_HOST;
-    begin(&again, p, &sim_backend_cuda, &(sim_frame){.clock = gpu.clock, .arrays = &saved, .array_count = 1});
-    free((void *)(uintptr_t)saved.data);
+    sim_array saved[SAVED_MAX];
+    const sim_frame frame = saved_of(&gpu, saved);
+    begin(&again, p, &sim_backend_cuda, &frame);
+    forget(&frame);
     run_to(&cpu, INT64_MAX), run_to(&gpu, INT64_MAX), run_to(&again, INT64_MAX);
     expect_near(&cpu, &gpu, p, bound_of(single));
     expect_near(&gpu, &again, p, 0);
@@ -385,11 +384,8 @@ static void test_restart(void **state) {
     begin(&one, p, &sim_backend_cuda, NULL);
     begin(&two, p, &sim_backend_cuda, NULL);
     run_to(&two, 3);
-    look(&two);
-    sim_array saved = two.arrays[0];
-    saved.data = on_host(&two, 0);
-    saved.space = SIM_SPACE_HOST;
-    sim_frame frame = {.clock = two.clock, .arrays = &saved, .array_count = 1};
+    sim_array saved[SAVED_MAX];
+    const sim_frame frame = saved_of(&two, saved);
     begin(&three, p, &sim_backend_cuda, &frame);
     run_to(&one, INT64_MAX), run_to(&two, INT64_MAX), run_to(&three, INT64_MAX);
     look(&one), look(&two), look(&three);
@@ -400,7 +396,7 @@ static void test_restart(void **state) {
       if (memcmp(a, c, bytes) != 0) fail_msg("%s: a restart changes bits", text);
       free(a), free(b), free(c);
     }
-    free((void *)(uintptr_t)saved.data);
+    forget(&frame);
     end(&one), end(&two), end(&three);
     release(p);
   }

@@ -37,7 +37,7 @@ static void test_adaptive(void **state) {
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     char text[2048];
     system_run cpu, gpu, looked, again;
-    sim_array arrays[2];
+    sim_array arrays[SAVED_MAX];
     const bool single = strcmp(cases[c].precision, "single") == 0;
     snprintf(
         text, sizeof text,
@@ -68,7 +68,7 @@ static void test_adaptive(void **state) {
     }
     const sim_frame frame = saved_of(&looked, arrays);
     begin(&again, p, &sim_backend_cuda, &frame);
-    free((void *)(uintptr_t)arrays[0].data);
+    forget(&frame);
     run_to(&looked, INT64_MAX), run_to(&again, INT64_MAX);
     expect_same(&gpu, &looked, p, "a look");
     expect_same(&gpu, &again, p, "a restart");

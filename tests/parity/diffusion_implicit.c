@@ -173,14 +173,14 @@ static void test_steps(void **state) {
 
 /* Adaptive steps, whose level the checkpoint has too. */
 static void restart_adaptive(const char *text) {
-  sim_array arrays[2];
+  sim_array arrays[SAVED_MAX];
   system_run one, two;
   diffusion_parameters *p = parameters_of(text);
   begin(&one, p, &sim_backend_cuda, NULL);
   run_to(&one, 4);
   const sim_frame frame = saved_of(&one, arrays);
   begin(&two, p, &sim_backend_cuda, &frame);
-  free((void *)(uintptr_t)arrays[0].data);
+  forget(&frame);
   run_to(&one, INT64_MAX), run_to(&two, INT64_MAX);
   look(&one), look(&two);
   for (int f = 0; f < (int)p->fields.count; f++) {

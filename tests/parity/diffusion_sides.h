@@ -112,22 +112,35 @@ static void compare_sides(diffusion_parameters *p, const char *form, double boun
  * errors had one sign; in double 4e-14. */
 static inline double flows_bound(bool single) { return single ? 2.4e-5 : 1e-12; }
 
+enum { SAVED_MAX = 6 };
+
+/* The arrays of a checkpoint, on the host: freed by forget(). */
+static inline sim_frame saved_of(system_run *s, sim_array out[SAVED_MAX]) {
+  sim_frame frame = {.arrays = out};
+  look(s);
+  frame.clock = s->frame.clock;
+  for (size_t i = 0; i < s->frame.array_count; i++) {
+    if (s->arrays[i].field->flags & SIM_NO_CHECKPOINT) continue;
+    sim_array *to = &out[frame.array_count++];
+    *to = s->arrays[i];
+    to->data = on_host(s, (int)i);
+    to->space = SIM_SPACE_HOST;
+  }
+  return frame;
+}
+static inline void forget(const sim_frame *saved) {
+  for (size_t i = 0; i < saved->array_count; i++) free((void *)(uintptr_t)saved->arrays[i].data);
+}
+
 /* A run from a checkpoint of its third step continues with the same bits. */
 static inline void compare_restart_of(const char *text) {
   system_run one, two;
   diffusion_parameters *p = parameters_of(text);
   begin(&one, p, &sim_backend_cuda, NULL);
   run_to(&one, 3);
-  look(&one);
-  sim_array saved[3]; /* the coefficients; and those of a twin, with its history */
-  const int after = 1 + shown_fields(p), count = p->lyapunov.given ? 3 : 1;
-  for (int i = 0; i < count; i++) {
-    const int from = i == 0 ? 0 : after + i - 1;
-    saved[i] = one.arrays[from];
-    saved[i].data = on_host(&one, from);
-    saved[i].space = SIM_SPACE_HOST;
-  }
-  sim_frame frame = {.clock = one.clock, .arrays = saved, .array_count = (size_t)count};
+  sim_array saved[SAVED_MAX];
+  const int after = 1 + shown_fields(p), count = p->lyapunov.given ? 3 : 1; /* a twin, with its history */
+  const sim_frame frame = saved_of(&one, saved);
   begin(&two, p, &sim_backend_cuda, &frame);
   run_to(&one, INT64_MAX), run_to(&two, INT64_MAX);
   look(&one), look(&two);
@@ -145,26 +158,9 @@ static inline void compare_restart_of(const char *text) {
     if (memcmp(a, b, bytes) != 0) fail_msg("%s: a restart changes bits of the twin, array %d", text, i);
     free(a), free(b);
   }
-  for (int i = 0; i < count; i++) free((void *)(uintptr_t)saved[i].data);
+  forget(&frame);
   end(&one), end(&two);
   release(p);
-}
-
-/* The arrays of a checkpoint beside the fields, on the host. */
-static inline sim_frame saved_of(system_run *s, sim_array out[2]) {
-  sim_frame frame = {.arrays = out, .array_count = 1};
-  look(s);
-  frame.clock = s->frame.clock;
-  for (size_t i = 0; i < s->frame.array_count; i++) {
-    if (s->arrays[i].field->flags & SIM_NO_CHECKPOINT) continue;
-    sim_array *to = &out[i == 0 ? 0 : 1];
-    *to = s->arrays[i];
-    if (i > 0) frame.array_count = 2;
-    if (i > 0) continue; /* a number on the host */
-    to->data = on_host(s, 0);
-    to->space = SIM_SPACE_HOST;
-  }
-  return frame;
 }
 
 /* fields: a scenario without its steps. */

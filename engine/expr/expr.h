@@ -90,7 +90,7 @@ typedef enum sim_expr_type { SIM_EXPR_N, SIM_EXPR_C } sim_expr_type;
 
 enum {
   SIM_EXPR_NODES_MAX = 16384, /* operations, constants and inputs of one graph or builder */
-  SIM_EXPR_INPUTS_MAX = 1024,
+  SIM_EXPR_INPUTS_MAX = 256,
   SIM_EXPR_OUTPUTS_MAX = 256,
   SIM_EXPR_NAME_MAX = 64
 };

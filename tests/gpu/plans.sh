@@ -39,5 +39,5 @@ expect 69 "Greeks and ladders by more than 128 paths of the same random numbers 
   "$SIM" check many.lua --device cuda
 expect 0 "on the CPU: Greeks and ladders by more than 128 paths of the same random numbers are not on a GPU" \
   "$SIM" check many.lua
-expect 69 "results that see more than 1024 numbers of a path are not on cuda" \
+expect 69 "results that together see more than 256 numbers of a path are not on cuda" \
   "$SIM" check many.lua --device cuda --set many=numbers

@@ -47,36 +47,27 @@ static double rough_normals(const option_parameters *p) {
   return assets * (double)p->nodes;
 }
 
-/* Features of paths that a quantity sees, of both signs. */
-static int features_seen(const option_estimate *e, const option_combination *of) {
-  int seen = 0;
-  for (int t = 0; t < of->terms; t++)
-    for (int f = 0; f < e->graph.features; f++) seen += sim_expr_depends(e->graph.expr, of->term[t].output, f);
-  return seen * e->signs;
-}
-
-/* Limits that only the estimate tells: where it cannot be made, the run says why. */
+/* Limits that only the estimate and its plan tell: where these cannot be made, the run says why. */
 static bool estimate_fits(const option_parameters *p, char *lacks, size_t capacity) {
-  const double signs = p->sampling.antithetic ? 2 : 1, terms = 4;
+  const double signs = p->sampling.antithetic ? 2 : 1, terms = 4; /* of a combination, about */
   const double features = (double)p->nodes * (double)p->assets.count;
-  if (option_quantities(p, NULL) * terms * signs <= OPTION_CUDA_VARIANTS &&
-      features * terms * signs <= SIM_EXPR_INPUTS_MAX)
-    return true;
   option_estimate e;
-  int seen = 0;
-  const bool made = option_estimate_create(p, true, &e) == SIM_OK;
-  for (int q = 0; q < e.quantities && made; q++) {
-    const int here = features_seen(&e, &e.combination[q]);
-    seen = here > seen ? here : seen;
+  option_cuda_plan plan;
+  int markets = 0, views = 0;
+  if (option_quantities(p, NULL) * terms * signs * fmax(1, features) <= OPTION_CUDA_VARIANTS) return true;
+  if (option_estimate_create(p, true, &e) != SIM_OK) return true;
+  markets = e.markets * e.signs;
+  if (markets <= OPTION_CUDA_VARIANTS && option_cuda_plan_create(p, &e, &plan) == SIM_OK) {
+    views = plan.views > SIM_EXPR_INPUTS_MAX ? option_cuda_views_together(&plan) : 0;
+    option_cuda_plan_free(&plan);
   }
-  const bool many = made && e.markets * e.signs > OPTION_CUDA_VARIANTS;
   option_estimate_free(&e);
-  if (many)
+  if (markets > OPTION_CUDA_VARIANTS)
     snprintf(lacks, capacity, "Greeks and ladders by more than %d paths of the same random numbers are",
              OPTION_CUDA_VARIANTS);
-  else if (seen > SIM_EXPR_INPUTS_MAX)
-    snprintf(lacks, capacity, "results that see more than %d numbers of a path are", SIM_EXPR_INPUTS_MAX);
-  return !many && seen <= SIM_EXPR_INPUTS_MAX;
+  else if (views > SIM_EXPR_INPUTS_MAX)
+    snprintf(lacks, capacity, "results that together see more than %d numbers of a path are", SIM_EXPR_INPUTS_MAX);
+  return markets <= OPTION_CUDA_VARIANTS && views <= SIM_EXPR_INPUTS_MAX;
 }
 
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {

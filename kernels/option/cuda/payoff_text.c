@@ -10,21 +10,16 @@
 
 static const char qualifier[] = "static __device__ __forceinline__";
 
-/* Views that all groups have as inputs, at most: more take longer to compile than they save. */
-enum { SHARED_VIEWS = 256 };
-
 /* Expressions of the payoffs of each market and sign in terms of views. All groups share a builder, whose inputs are
- * all views; where these are too many, each group has its own, with the views that its quantities see, or one for
- * each part of its quantities that sees few enough. */
+ * all views; where these are too many, each group has its own, with the views that its quantities see. */
 typedef struct composer {
   option_cuda_plan *plan;
   sim_expr_builder *builder;
   int inputs, input[SIM_EXPR_INPUTS_MAX]; /* the builder's inputs: views */
-  bool *seen;                             /* [views] by the part */
+  bool *seen;                             /* [views] by the group */
   sim_expr_ref *view;                     /* [views], of those that are inputs */
   sim_expr_ref output[OPTION_CUDA_VARIANTS][SIM_EXPR_OUTPUTS_MAX];
   bool made[OPTION_CUDA_VARIANTS];
-  int functions;   /* that the text has: one a part */
   sim_bytes calls; /* of the groups: cases of a switch */
 } composer;
 
@@ -85,20 +80,22 @@ static sim_status whole_sum(composer *c, const option_combination *of, sim_expr_
   return any ? binary(c, SIM_EXPR_ADD, *out, rest, out) : SIM_OK;
 }
 
-/* The call of a part: the function's arguments are the builder's views, the literals from `literal` on, the quantities
- * first..end - 1, and the controls. */
-static void add_call(composer *c, int first, int end, int literal) {
+/* One case a group: the function's arguments are the builder's views, the literals from `literal` on, the quantities,
+ * and the controls. */
+static void add_call(composer *c, int group, int literal) {
   const option_cuda_plan *plan = c->plan;
   const option_estimate *e = plan->estimate;
   sim_bytes *text = &c->calls;
-  sim_bytes_format(text, " group_%d(", c->functions++);
+  const int first = group * OPTION_CUDA_GROUP;
+  sim_bytes_format(text, "    case %d: group_%d(", group, group);
   for (int i = 0; i < c->inputs; i++) sim_bytes_format(text, "f[%d], ", c->input[i]);
   for (int i = literal; i < plan->literals; i++)
     sim_bytes_format(text, "quantity[%d], ", plan->at_literal - plan->at_quantity + i);
-  for (int q = first; q < end; q++) sim_bytes_format(text, "%so + %d", q > first ? ", " : "", q % OPTION_CUDA_GROUP);
-  for (int q = first; q < end; q++)
-    if (e->combination[q].control >= 0) sim_bytes_format(text, ", x + %d", q % OPTION_CUDA_GROUP);
-  sim_bytes_text(text, ");");
+  for (int k = 0; k < OPTION_CUDA_GROUP && first + k < e->quantities; k++)
+    sim_bytes_format(text, "%so + %d", k ? ", " : "", k);
+  for (int k = 0; k < OPTION_CUDA_GROUP && first + k < e->quantities; k++)
+    if (e->combination[first + k].control >= 0) sim_bytes_format(text, ", x + %d", k);
+  sim_bytes_text(text, "); break;\n");
 }
 
 /* Whether a number belongs into the text: the compiler makes use of it. */
@@ -122,59 +119,57 @@ static void take_literals(option_cuda_plan *plan, sim_expr *graph) {
   }
 }
 
-/* Marks the views that an output of a market sees; returns how many are new. */
-static int see(composer *c, int market, int output) {
-  const option_cuda_plan *plan = c->plan;
+/* Marks the views that an output of a market sees: seen[views]. */
+static void see(const option_cuda_plan *plan, int market, int output, bool *seen) {
   const option_graph *g = &plan->estimate->graph;
-  int added = 0;
   for (int f = 0; f < g->features; f++) {
     if (!sim_expr_depends(g->expr, output, f)) continue;
-    for (int s = 0; s < plan->signs; s++) {
-      const int view = plan->view_of[(market * plan->signs + s) * g->features + f];
-      if (view < 0) continue;
-      added += !c->seen[view];
-      c->seen[view] = true;
-    }
+    for (int s = 0; s < plan->signs; s++) seen[plan->view_of[(market * plan->signs + s) * g->features + f]] = true;
   }
-  return added;
-}
-static int see_quantity(composer *c, int q) {
-  const option_combination *of = &c->plan->estimate->combination[q];
-  int added = of->control >= 0 ? see(c, 0, of->control) : 0;
-  for (int t = 0; t < of->terms; t++) added += see(c, of->term[t].market, of->term[t].output);
-  return added;
 }
 
-/* Begins the builder of the part of a group whose first quantity is *end, or of all groups. Sets *end behind the part's
- * last quantity. */
-static sim_status begin_part(composer *c, int *end) {
+/* Marks the views that the quantities of a group see, and returns their number. */
+static int see_group(const option_cuda_plan *plan, int group, bool *seen) {
+  const option_estimate *e = plan->estimate;
+  int count = 0;
+  for (int q = group * OPTION_CUDA_GROUP; q < e->quantities && q < (group + 1) * OPTION_CUDA_GROUP; q++) {
+    const option_combination *of = &e->combination[q];
+    for (int t = 0; t < of->terms; t++) see(plan, of->term[t].market, of->term[t].output, seen);
+    if (of->control >= 0) see(plan, 0, of->control, seen);
+  }
+  for (int v = 0; v < plan->views; v++) count += seen[v];
+  return count;
+}
+
+int option_cuda_views_together(const option_cuda_plan *plan) {
+  bool *seen = malloc((size_t)plan->views + 1);
+  int most = 0;
+  for (int group = 0; group * OPTION_CUDA_GROUP < plan->estimate->quantities && seen != NULL; group++) {
+    memset(seen, 0, (size_t)plan->views);
+    const int count = see_group(plan, group, seen);
+    most = count > most ? count : most;
+  }
+  free(seen);
+  return most;
+}
+
+/* Begins the builder of a group, or of all. */
+static sim_status begin_group(composer *c, int group) {
   const option_cuda_plan *plan = c->plan;
-  const int first = *end, group_end = (first / OPTION_CUDA_GROUP + 1) * OPTION_CUDA_GROUP;
-  const int last = group_end < plan->estimate->quantities ? group_end : plan->estimate->quantities;
-  const bool shared = plan->views <= SHARED_VIEWS;
+  const bool shared = plan->views <= SIM_EXPR_INPUTS_MAX;
   char name[16];
-  *end = last;
-  if (shared && first > 0) return SIM_OK;
+  if (shared && group > 0) return SIM_OK;
   sim_expr_builder_free(&c->builder);
   SIM_TRY(sim_expr_builder_create(&c->builder));
   memset(c->made, 0, sizeof c->made);
   for (int v = 0; v < plan->views; v++) c->seen[v] = shared;
-  for (int q = first, inputs = 0; q < last && !shared; q++) {
-    inputs += see_quantity(c, q);
-    if (inputs <= SIM_EXPR_INPUTS_MAX) continue;
-    if (q == first)
-      return sim_fail(SIM_ERR_SCENARIO, "a result sees more than %d numbers of a path: use --device cpu",
-                      SIM_EXPR_INPUTS_MAX);
-    *end = q;
-    break;
-  }
-  if (*end < last) { /* without what the quantity behind it sees */
-    memset(c->seen, 0, (size_t)plan->views * sizeof *c->seen);
-    for (int q = first; q < *end; q++) see_quantity(c, q);
-  }
+  (void)see_group(plan, group, c->seen);
   c->inputs = 0;
   for (int v = 0; v < plan->views; v++) {
     if (!c->seen[v]) continue;
+    if (c->inputs == SIM_EXPR_INPUTS_MAX)
+      return sim_fail(SIM_ERR_SCENARIO, "%d results together see more than %d numbers of a path: use --device cpu",
+                      OPTION_CUDA_GROUP, SIM_EXPR_INPUTS_MAX);
     snprintf(name, sizeof name, "v%d", v);
     SIM_TRY(sim_expr_builder_input(c->builder, name, &c->view[v]));
     c->input[c->inputs++] = v;
@@ -182,18 +177,18 @@ static sim_status begin_part(composer *c, int *end) {
   return SIM_OK;
 }
 
-/* Adds the function and the call of the part whose first quantity is *end, and sets *end behind its last one. */
-static sim_status add_part(composer *c, int *end, sim_bytes *text) {
+static sim_status add_group(composer *c, int group, sim_bytes *text) {
   const option_estimate *e = c->plan->estimate;
-  const int first = *end;
+  const int first = group * OPTION_CUDA_GROUP;
+  const int count = e->quantities - first < OPTION_CUDA_GROUP ? e->quantities - first : OPTION_CUDA_GROUP;
   sim_expr_ref out[2 * OPTION_CUDA_GROUP];
   const char *names[2 * OPTION_CUDA_GROUP];
   char room[2 * OPTION_CUDA_GROUP][8], name[32];
-  SIM_TRY(begin_part(c, end));
-  int outputs = *end - first;
-  for (int q = first; q < *end; q++) {
-    const option_combination *of = &e->combination[q];
-    SIM_TRY(whole_sum(c, of, &out[q - first]));
+  int outputs = count;
+  SIM_TRY(begin_group(c, group));
+  for (int k = 0; k < count; k++) {
+    const option_combination *of = &e->combination[first + k];
+    SIM_TRY(whole_sum(c, of, &out[k]));
     if (of->control >= 0) SIM_TRY(both_signs(c, 0, of->control, &out[outputs++]));
   }
   for (int i = 0; i < outputs; i++) {
@@ -201,7 +196,7 @@ static sim_status add_part(composer *c, int *end, sim_bytes *text) {
     names[i] = room[i];
   }
   sim_expr *graph;
-  snprintf(name, sizeof name, "group_%d", c->functions);
+  snprintf(name, sizeof name, "group_%d", group);
   SIM_TRY(sim_expr_builder_finish(c->builder, out, names, outputs, &graph));
   const int literals = c->plan->literals;
   take_literals(c->plan, graph);
@@ -210,7 +205,7 @@ static sim_status add_part(composer *c, int *end, sim_bytes *text) {
       &(sim_expr_emission){.name = name, .qualifier = qualifier, .single = c->plan->single, .extremes = "number_"},
       text);
   sim_expr_free(&graph);
-  add_call(c, first, *end, literals);
+  add_call(c, group, literals);
   return status;
 }
 
@@ -219,12 +214,8 @@ static sim_status compose(composer *c, sim_bytes *text) {
   c->seen = calloc((size_t)plan->views + 1, sizeof *c->seen);
   c->view = calloc((size_t)plan->views + 1, sizeof *c->view);
   if (c->seen == NULL || c->view == NULL) return sim_no_memory("the payoffs");
-  const int quantities = plan->vanilla ? 0 : plan->estimate->quantities;
-  for (int end = 0; end < quantities;) {
-    if (end % OPTION_CUDA_GROUP == 0) sim_bytes_format(&c->calls, "    case %d:", end / OPTION_CUDA_GROUP);
-    SIM_TRY(add_part(c, &end, text));
-    if (end % OPTION_CUDA_GROUP == 0 || end == quantities) sim_bytes_text(&c->calls, " break;\n");
-  }
+  for (int group = 0; group * OPTION_CUDA_GROUP < plan->estimate->quantities && !plan->vanilla; group++)
+    SIM_TRY(add_group(c, group, text));
   return SIM_OK;
 }
 

@@ -135,7 +135,9 @@ sim_status option_cuda_write(option_cuda_plan *plan, sim_bytes *text) SIM_MUST_C
 sim_status option_cuda_write_exercise(const option_cuda_plan *record, sim_bytes *text) SIM_MUST_CHECK;
 sim_source option_cuda_source(const option_cuda_plan *plan, const sim_bytes *text);
 extern const sim_source_file option_cuda_files[];
-/* payoff_text.c: the functions of the payoffs; takes their numbers as literals of the plan. */
+/* payoff_text.c: the most views that the quantities of a group see together; a kernel has SIM_EXPR_INPUTS_MAX. */
+int option_cuda_views_together(const option_cuda_plan *plan);
+/* The functions of the payoffs; takes their numbers as literals of the plan. */
 sim_status option_cuda_add_payoffs(option_cuda_plan *plan, sim_bytes *text) SIM_MUST_CHECK;
 /* joint_text.c: early exercise by joint rules. Types and functions of each payoff, before the scheme; the function
  * of the scheme that calls them; the kernels of their regression. */

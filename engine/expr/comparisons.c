@@ -10,6 +10,11 @@ static bool compares(sim_expr_op op) {
          op == SIM_EXPR_MAX || op == SIM_EXPR_ABS || op == SIM_EXPR_SIGN;
 }
 
+/* Operations that jump where their argument, or the quotient of both, is an integer. */
+static bool rounds(sim_expr_op op) {
+  return op == SIM_EXPR_FLOOR || op == SIM_EXPR_CEIL || op == SIM_EXPR_MOD || op == SIM_EXPR_FMOD;
+}
+
 /* A graph whose differences of operands are built: values and magnitudes of its nodes in the builder. */
 typedef struct compared {
   const sim_expr *expr;
@@ -77,6 +82,18 @@ static sim_expr_ref ratio_of(compared *c, int a, int b) {
   return call_of(c, SIM_EXPR_DIV, difference, size);
 }
 
+/* The difference of what is rounded and the nearest integer, over the sum of their sizes. */
+static sim_expr_ref ratio_to_integer(compared *c, const sim_expr_node *n) {
+  const bool one = n->op == SIM_EXPR_FLOOR || n->op == SIM_EXPR_CEIL;
+  const sim_expr_ref x =
+      one ? c->value[n->args[0]] : call_of(c, SIM_EXPR_DIV, c->value[n->args[0]], c->value[n->args[1]]);
+  sim_expr_ref half = 0;
+  if (c->status == SIM_OK) c->status = sim_expr_builder_number(c->builder, 0.5, &half);
+  const sim_expr_ref nearest = call_of(c, SIM_EXPR_FLOOR, call_of(c, SIM_EXPR_ADD, x, half), 0);
+  return call_of(c, SIM_EXPR_DIV, call_of(c, SIM_EXPR_SUB, x, nearest),
+                 call_of(c, SIM_EXPR_ADD, one_more(c, x), one_more(c, nearest)));
+}
+
 /* Marks the nodes that node depends on, and it. */
 static void mark_needed(const sim_expr *expr, int node, unsigned char *needed) {
   needed[node] = 1;
@@ -101,8 +118,9 @@ static int add_ratios(compared *c, int whole, const unsigned char *needed, int s
   for (int i = 0; i <= whole && count < most && c->status == SIM_OK; i++) {
     const sim_expr_node *n = &c->expr->nodes[i];
     const bool one = n->op == SIM_EXPR_ABS || n->op == SIM_EXPR_SIGN;
-    if (needed[i] && compares((sim_expr_op)n->op) && found++ >= skip)
-      out[count++] = ratio_of(c, n->args[0], one ? -1 : n->args[1]);
+    const bool whole_numbers = rounds((sim_expr_op)n->op);
+    if (needed[i] && (compares((sim_expr_op)n->op) || whole_numbers) && found++ >= skip)
+      out[count++] = whole_numbers ? ratio_to_integer(c, n) : ratio_of(c, n->args[0], one ? -1 : n->args[1]);
   }
   return count;
 }

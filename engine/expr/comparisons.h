@@ -7,7 +7,8 @@
 /* Finds what an output compares, and so where it may jump or have a kink. Creates a graph of the same inputs. Each of
  * its results is (x - y)/m for one pair x, y that is compared; it changes its sign where x = y. The first pair is the
  * output and 0; of an output max(x, number) or min it is x and the number. The others are the operands of each
- * comparison, min and max that the output depends on, and of each abs and sign its operand and 0.
+ * comparison, min and max that the output depends on, of each abs and sign its operand and 0, and of each floor, ceil
+ * and % what is rounded and the nearest integer (1 + the size of each; the sign changes halfway between integers too).
  *
  * m makes the result a share: it is the size of x plus that of y, and is above 0 where x = y. The size of an input is
  * its absolute value, that of a sum or difference the sum of the sizes of its terms, that of a product their product.

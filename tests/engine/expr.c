@@ -188,6 +188,12 @@ static void comparisons(void **state) {
   assert_true(fabs(at(ratios, 0, 2, 1, 0) + 1. / 5) < 1e-15);
   sim_expr_free(&ratios);
   sim_expr_free(&expr);
+  expr = finish(F("floor", a)); /* its operand and the nearest integer */
+  assert_ok(sim_expr_comparisons(expr, 0, 1, 1, &ratios));
+  for (int side = -1; side <= 1; side++)
+    assert_true(fabs(at(ratios, 0, 3 + side * 1e-3, 0, 0) - side * 1e-3 / (8 + side * 1e-3)) < 1e-15);
+  sim_expr_free(&ratios);
+  sim_expr_free(&expr);
   /* a difference in a product, a quotient, a choice, a cap and a logarithm: each 0 where a = b, and at a distance of
    * 1e-3 from there at most 1e-3 over a size of at least 1 */
   const sim_expr_ref difference = F("sub", a, b);

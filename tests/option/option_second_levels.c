@@ -71,6 +71,36 @@ static void test_double_barriers(void **state) {
     }
 }
 
+/* floor(high / 100.3), `high` the highest price of all times. */
+static sim_expr *make_rounded(void) {
+  sim_expr_builder *b;
+  sim_expr_ref high, level, out;
+  sim_expr *expr;
+  assert_int_equal(sim_expr_builder_create(&b), SIM_OK);
+  assert_int_equal(sim_expr_builder_input(b, "high_1", &high), SIM_OK);
+  assert_int_equal(sim_expr_builder_number(b, 100.3, &level), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_DIV, (sim_expr_ref[]){high, level}, &out), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_FLOOR, (sim_expr_ref[]){out}, &out), SIM_OK);
+  assert_int_equal(sim_expr_builder_finish(b, &out, (const char *const[]){"out"}, 1, &expr), SIM_OK);
+  sim_expr_builder_free(&b);
+  return expr;
+}
+
+/* Whole numbers of a level: by the law of the highest price. A step that crosses the level tells -0.029. */
+static void test_rounded(void **state) {
+  (void)state;
+  for (int sampling = 0; sampling < 4; sampling++) {
+    pricing d;
+    make(&d, sampling);
+    d.p.sampling.paths = 0x1p16;
+    d.p.payoff = make_rounded();
+    pricing_run(&d);
+    near("delta", pricing_greek(&d, "delta"), 0.03649382);
+    near("gamma", pricing_greek(&d, "gamma"), -0.00049969);
+    pricing_free(&d);
+  }
+}
+
 /* The same of a function that compares the lowest price with one level: the formula of a down-and-out call. */
 static void test_functions(void **state) {
   (void)state;
@@ -88,7 +118,8 @@ static void test_functions(void **state) {
 }
 
 /* The gamma of a lookback jumps where the spot is the strike or the highest price so far: by the formula of a call on
- * the highest price (A. Conze and Viswanathan, Journal of Finance 46 (1991) 1893), and unknown at the strike itself. */
+ * the highest price (A. Conze and Viswanathan, Journal of Finance 46 (1991) 1893), and unknown at the strike itself.
+ * There the delta's difference, by 0.1 % of the spot, is 0.00098 too small, 6.7 deviations of 2^20 paths. */
 static void test_lookbacks(void **state) {
   (void)state;
   static const struct {
@@ -96,20 +127,21 @@ static void test_lookbacks(void **state) {
   } cases[] = {{100.3, 0, 1.14222599, 0.0364967325},
                {101, 0, 1.11672284, 0.0368354038},
                {100, 100.5, 1.13494555, 0.0365982151},
-               {100, 0, 1.15281, NAN}};
+               {100, 0, 1.153134957, NAN}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (int method = OPTION_AUTO; method <= OPTION_BUMP; method += OPTION_BUMP) {
       pricing d;
       make(&d, 0);
       d.p.greeks.method = method;
+      if (i == 3) d.p.sampling.paths = 0x1p20;
       option_payoff *o = pricing_add(&d, &option_lookback_schema, cases[i].strike, OPTION_CALL);
       o->monitoring = OPTION_CONTINUOUS;
       o->extreme = cases[i].highest;
       pricing_run(&d);
-      if (i < 3) near("delta", pricing_greek(&d, "delta"), cases[i].delta);
+      near("delta", pricing_greek(&d, "delta"), cases[i].delta);
       if (i < 3) near("gamma", pricing_greek(&d, "gamma"), cases[i].gamma);
       assert_true(isnan(pricing_greek(&d, "gamma").error) == (i == 3));
-      assert_true(pricing_greek(&d, "delta").error > 0);
+      assert_true(pricing_greek(&d, "delta").error < 2e-3);
       pricing_free(&d);
     }
 }
@@ -181,7 +213,7 @@ static void test_mixtures(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_double_barriers), cmocka_unit_test(test_functions),
-                                     cmocka_unit_test(test_lookbacks), cmocka_unit_test(test_at_level),
-                                     cmocka_unit_test(test_mixtures)};
+                                     cmocka_unit_test(test_rounded),         cmocka_unit_test(test_lookbacks),
+                                     cmocka_unit_test(test_at_level),        cmocka_unit_test(test_mixtures)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,12 +65,18 @@ typedef struct exposure_values {
   double value[CHUNK], paid[CHUNK], value_after[CHUNK], paid_after[CHUNK];
 } exposure_values;
 
-/* Value of a contract on path i of the room, whose functions have been evaluated: a formula, or the regression. */
+/* The regression of a contract on path i of the room, whose functions have been evaluated. */
+static double fit_of(const exposure_basis *basis, const exposure_room *room, const double *beta, int i) {
+  double value = 0;
+  for (int k = 0; k < basis->values; k++) value += beta[k] * room->functions[k * CHUNK + i];
+  return value;
+}
+
+/* Its value: a formula, or the regression. */
 static double value_of(const exposure_contract *c, const exposure_basis *basis, const exposure_room *room,
                        const double *beta, double discount, int i) {
-  double value = 0;
   if (c->known) return discount * room->state->curve[i];
-  for (int k = 0; k < basis->values; k++) value += beta[k] * room->functions[k * CHUNK + i];
+  const double value = fit_of(basis, room, beta, i);
   return c->not_below ? fmax(value, 0) : value;
 }
 
@@ -152,13 +158,14 @@ static sim_status make_weights(const exposure_book *b, exposure_weights *weights
 /* Values of the book on the paths of a chunk, but for what is the same in all, by the fits without one part each. */
 typedef struct exposure_spread {
   double value[EXPOSURE_PARTS][CHUNK];
+  double below[CHUNK]; /* by how much fits are below the least value that there is, their mean over the parts */
 } exposure_spread;
 
-/* Adds one contract at a date to the values by all fits. */
+/* Adds one contract at a date to the values by all fits. A fit below 0 of a contract that pays nothing negative counts
+ * as it is: the value that is taken for it is 0 in all of them, with the fit's own error and its distance from 0. */
 static void add_fits(const exposure_book *b, exposure_room *room, int date, int contract, exposure_spread *out) {
   const exposure_contract *c = &b->contract[contract];
   const size_t numbers = exposure_place(b, b->dates, 0, 0) * OPTION_BASES_MAX;
-  const double discount = exposure_discount(b, b->step[date], c->end);
   if (c->known || b->step[date] >= c->end) return;
   option_exposure_state_at(b, room, date, contract);
   for (int g = 0; g < EXPOSURE_GROUPS; g++) {
@@ -168,19 +175,23 @@ static void add_fits(const exposure_book *b, exposure_room *room, int date, int 
     option_exposure_basis_evaluate(basis, room->state, room->functions);
     for (int part = 0; part < b->parts; part++) {
       const double *beta = b->beta_without + (size_t)part * numbers + place * OPTION_BASES_MAX;
-      for (int i = 0; i < CHUNK; i++)
-        if (room->state->status[i] == (exposure_status)g)
-          out->value[part][i] += c->quantity * value_of(c, basis, room, beta, discount, i);
+      for (int i = 0; i < CHUNK; i++) {
+        if (room->state->status[i] != (exposure_status)g) continue;
+        const double fit = fit_of(basis, room, beta, i);
+        out->value[part][i] += c->quantity * fit;
+        if (c->not_below && fit < 0) out->below[i] -= fabs(c->quantity) * fit / b->parts;
+      }
     }
   }
 }
 
-/* Standard error of a value by the fits without one part each (the jackknife); NaN where there are none. */
+/* Standard error of a value by the fits without one part each (the jackknife), at least their distance from values that
+ * there are; NaN where there are none. */
 static double spread_of(const exposure_book *b, const exposure_spread *spread, int i) {
   double mean = 0, squares = 0;
   for (int k = 0; k < b->parts; k++) mean += spread->value[k][i] / b->parts;
   for (int k = 0; k < b->parts; k++) squares += (spread->value[k][i] - mean) * (spread->value[k][i] - mean);
-  return b->parts > 0 ? sqrt(squares * (b->parts - 1) / b->parts) : NAN;
+  return b->parts > 0 ? fmax(sqrt(squares * (b->parts - 1) / b->parts), spread->below[i]) : NAN;
 }
 
 static bool any_fitted(const exposure_book *b, int date) {

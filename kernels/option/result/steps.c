@@ -29,6 +29,12 @@ static int chunks_of(const option_run *run, const option_estimate *e) {
   return (int)fmax(fmin(fmin(paths / 8, most) / OPTION_CHUNK, MOST), LEAST);
 }
 
+/* Whether it is a delta by a spot that is at a level of the payoff's continuous extremes. There the slope of the delta
+ * jumps, so that its difference is wrong in proportion to the step: twice the change by half the step. */
+static bool is_delta_at_level(const option_run *run, const option_quantity *of) {
+  return of->greek == OPTION_DELTA && run->parameters->level[of->payoff][of->asset] == 0;
+}
+
 /* Whether any Greek by a spot is a difference, which is compared: not with leverage functions, which would be
  * calibrated anew, nor with levels, whose sums are not those of one estimate. */
 static bool is_needed(const option_run *run, const option_estimate *e) {
@@ -46,7 +52,8 @@ static sim_status compare(option_run *run, int chunks) {
     const option_halved *h = &halved[q];
     const double change = fabs(h->whole - h->half),
                  size = option_greek_size(run->parameters, &run->quantity[q], halved[run->quantity[q].payoff].half);
-    if (!is_by_spot(&run->quantity[q]) || run->kinked[q] ||
+    if (is_delta_at_level(run, &run->quantity[q])) run->step_error[q] = 2 * (change + 2 * h->error);
+    if (!is_by_spot(&run->quantity[q]) || run->kinked[q] || is_delta_at_level(run, &run->quantity[q]) ||
         !(change > 4 * h->error && change > TOLD * fmax(size, fabs(h->half))))
       continue;
     run->step_error[q] = 4. / 3 * change; /* errors are as h^2, or as h^4 */

@@ -12,8 +12,9 @@
  * of k_i. Its norm is that of each field over the size of the field. Wavenumber 0 has J_mean alone, so that a field
  * that only fluxes change keeps its mean to rounding, whatever the residual is.
  *
- * Where the state grows by a rate above 1/(g h), 1/(g h) - J is negative. The equations then have a solution that
- * decays, although the true one grows, and may even have no bound within the step. Such a step is too long. */
+ * Where the state grows faster than at the rate 1/(g h), 1/(g h) - J is negative. The equations then still have a
+ * solution, but a wrong one: it decays. The true one grows, and may become infinite before the step ends. Such a step
+ * is too long. */
 #include "kernels/diffusion/implicit/parts.h"
 
 #include "engine/run/profile.h"

@@ -26,7 +26,8 @@ typedef enum diffusion_linear_work {
 /* The scheme's tables. */
 enum { DIFFUSION_LINEAR_TABLE, DIFFUSION_FACTOR_TABLE };
 
-/* Operations of a backend, with the same meaning for those that return nothing as in vectors.h. */
+/* What else a backend does for the scheme. On a GPU an operation that returns nothing only goes into the queue, as in
+ * vectors.h. */
 typedef struct diffusion_linear_ops {
   const diffusion_vector_ops *vectors;
   const sim_backend *backend;

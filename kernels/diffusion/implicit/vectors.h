@@ -23,8 +23,9 @@ typedef struct diffusion_vectors {
   const void *own; /* for sums, of the backend (cpu/implicit/vectors.h, cuda/implicit/implicit.h) */
 } diffusion_vectors;
 
-/* Operations of a backend. Those that return nothing are only enqueued where it has a queue. Sums have the same bits in
- * every run, and on a CPU for every number of threads and ranks, which all get them. */
+/* What a backend does with vectors. On a GPU an operation that returns nothing only goes into the queue: it is done
+ * later, in the queue's order. Sums have the same bits in every run. On a CPU they do not depend on the number of
+ * threads and ranks either, and every rank gets them. */
 typedef struct diffusion_vector_ops {
   /* Computes out = sum of factor[i] of[i], 1 <= terms <= VECTOR_TERMS. `out` may be one of them. */
   void (*sum)(const diffusion_vectors *vectors, void *out, int terms, const double *factor, const void *const *of);
